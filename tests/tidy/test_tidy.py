@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Goal: each rule of tidy.py finds its problem and leaves clean code alone. Method: tiny trees in a temporary folder."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TIDY = pathlib.Path(__file__).with_name("tidy.py")
+
+
+def run(files):
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files.items():
+            path = pathlib.Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        done = subprocess.run([sys.executable, TIDY, "--root", folder], capture_output=True, text=True)
+        return done.returncode, done.stdout
+
+
+HEADER = "#pragma once\n/// Says what it is.\n"
+ROOMS = {
+    "api/base/CMakeLists.txt": "module(NAME api/base)",
+    "executor/tensor/CMakeLists.txt": "module(NAME executor/tensor)",
+    "executor/graph/CMakeLists.txt": "module(NAME executor/graph USES executor/tensor)",
+    "server/http/CMakeLists.txt": "module(NAME server/http)",
+}
+
+CASES = {
+    "a_clean_tree_passes": ({"executor/graph/a.h": HEADER + '#include "executor/tensor/b.h"\n'}, ""),
+    "an_include_upwards_is_found": ({"executor/tensor/a.h": HEADER + '#include "executor/graph/b.h"\n'}, "may not include from executor/graph"),
+    "a_fenced_library_is_found": ({"executor/graph/a.h": HEADER + "#include <libpq-fe.h>\n"}, "only in scheduler/store"),
+    "server_and_executor_stay_apart": ({"server/http/CMakeLists.txt": "module(NAME server/http USES executor/tensor)",
+                                        "server/http/a.h": HEADER + '#include "executor/tensor/b.h"\n'}, "server may not include from executor"),
+    "a_ban_is_found": ({"executor/graph/a.h": HEADER + "int* p = new int;\n"}, "make_unique"),
+    "a_ban_in_a_comment_is_not_one": ({"executor/graph/a.h": HEADER + "// a new idea\n"}, ""),
+    "a_long_line_is_found": ({"executor/graph/a.h": HEADER + "// " + "x" * 100 + "\n"}, "longer than 100"),
+    "a_long_function_is_found": ({"executor/graph/a.h": HEADER + "inline int f(int x) {\n" + "    ++x;\n" * 71 + "}\n"}, "function has 71 lines"),
+    "a_long_header_is_found": ({"executor/graph/a.h": HEADER + "\n" * 300}, "more than 300"),
+    "a_bare_header_is_found": ({"executor/graph/a.h": "#pragma once\nint x;\n"}, "explains itself"),
+    "a_missing_guard_is_found": ({"executor/graph/a.h": "/// x\n"}, "#pragma once"),
+    "a_dead_link_is_found": ({"docs/a.md": "[x](missing.md)\n"}, "dead link"),
+    "a_dead_anchor_is_found": ({"docs/a.md": "# One\n[x](#two)\n"}, "no heading #two"),
+    "a_live_link_is_left_alone": ({"docs/a.md": "# One two\n[x](#one-two)\n"}, ""),
+    "a_room_without_tests_is_found": ({"executor/graph/a.cpp": "\n"}, "no test in tests/executor/graph"),
+    "an_exception_silences_one_problem": ({"executor/graph/a.h": HEADER + "int* p = new int;\n",
+                                           "tests/tidy/exceptions.txt": "executor/graph/a.h: make_unique: the test says so\n"}, ""),
+    "a_stale_exception_is_found": ({"tests/tidy/exceptions.txt": "executor/graph/a.h: make_unique: gone\n"}, "no problem matches"),
+}
+
+
+class Tidy(unittest.TestCase):
+    pass
+
+
+def case(files, expected):
+    def test(self):
+        status, output = run({**ROOMS, **files})
+        if expected:
+            self.assertIn(expected, output)
+            self.assertEqual(status, 1)
+        else:
+            self.assertEqual((status, output), (0, ""))
+    return test
+
+
+for name, (files, expected) in CASES.items():
+    setattr(Tidy, f"test_{name}", case(files, expected))
+
+if __name__ == "__main__":
+    unittest.main()

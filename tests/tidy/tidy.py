@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+"""Checks what a machine can check about the tree, so that no review has to. Prints one line per problem.
+
+usage: tests/tidy/tidy.py [--root DIR]
+"""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOMS = ("api", "server", "scheduler", "executor", "migrations", "web", "tests", "bench")
+HEADER_LINES_MAX, SOURCE_LINES_MAX, FUNCTION_LINES_MAX, COLUMNS_MAX, FILE_BYTES_MAX = 300, 600, 70, 100, 1 << 20
+
+# Outside library -> the only rooms that may include it, and the reason a message can give.
+ONLY_IN = [
+    (re.compile(r"libpq-fe\.h|libpq/"), ("scheduler/store",)),
+    (re.compile(r"boost/"), ("server/http", "api/client", "server/main")),
+    (re.compile(r"(oneapi/)?dnnl"), ("executor/codegen/onednn", "bench")),
+    (re.compile(r"llvm/"), ("executor/codegen/llvm",)),
+    (re.compile(r"gloo/"), ("executor/runtime/gloo",)),
+    (re.compile(r"spdlog/"), ("api/base",)),
+]
+
+# Word -> what to use instead. Applied to C++ outside tests' fixtures, after comments and strings are gone.
+BANS = [
+    (re.compile(r"\bnew\s+[A-Za-z_:]"), "make_unique, make_shared or a value"),
+    (re.compile(r"\bdelete\s+[a-z_(]|\bdelete\[\]"), "an owner that frees it"),
+    (re.compile(r"\bs?rand\s*\("), "RandomStream or random_bytes"),
+    (re.compile(r"\bsleep_for\b|\bsleep_until\b|\busleep\s*\("), "a condition variable or a timer"),
+    (re.compile(r"\bsystem_clock::now\b"), "a Clock argument"),
+    (re.compile(r"\bstd::cout\b"), "fmt::print"),
+    (re.compile(r"using namespace std\s*;"), "the names themselves"),
+    (re.compile(r"catch\s*\(\s*\.\.\.\s*\)"), "catching what can happen; the seams are in exceptions.txt"),
+    (re.compile(r"\bassert\s*\("), "check(), which stays in release builds"),
+]
+
+FORBIDDEN_EDGES = {"server": ("executor", "scheduler"), "scheduler": ("server", "executor"), "executor": ("server", "scheduler")}
+
+
+def module_edges(root):
+    """Room -> rooms it may include, read from the module(NAME ... USES ...) lines that also make the targets."""
+    edges = {}
+    for file in root.rglob("CMakeLists.txt"):
+        if "build" in file.relative_to(root).parts:
+            continue
+        text = re.sub(r"#.*", "", file.read_text())
+        for call in re.finditer(r"\b(module|program|room_test)\s*\(([^)]*)\)", text):
+            words = call[2].split()
+            name = words[words.index("NAME") + 1] if call[1] == "module" else str(file.parent.relative_to(root))
+            uses = []
+            if "USES" in words:
+                for word in words[words.index("USES") + 1:]:
+                    if word.isupper():
+                        break
+                    uses.append(word)
+            edges.setdefault(name, set()).update(uses)
+    return edges
+
+
+def reachable(edges):
+    """A room may include what the rooms it uses may include: CMake's PUBLIC links say the same."""
+    closed = {}
+
+    def visit(room, seen):
+        for used in edges.get(room, ()):
+            if used not in seen:
+                seen.add(used)
+                visit(used, seen)
+        return seen
+
+    for room in edges:
+        closed[room] = visit(room, set()) | {room, "api/base"}
+    return closed
+
+
+def room_of(path, edges):
+    """The innermost folder of `path` that is a room."""
+    parts = pathlib.PurePosixPath(path).parent.parts
+    for length in range(len(parts), 0, -1):
+        room = "/".join(parts[:length])
+        if room in edges:
+            return room
+    return None
+
+
+def without_comments(text):
+    """The code alone, line numbers kept: comments and the insides of strings become blanks."""
+    pattern = r'R"\w*\((?:.|\n)*?\)\w*"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|/\*(?:.|\n)*?\*/'
+    return re.sub(pattern, lambda m: re.sub(r"[^\n]", " ", m[0]), text)
+
+
+def include_problems(path, text, edges, may_include):
+    home = room_of(path, edges)
+    for number, line in enumerate(text.splitlines(), 1):
+        match = re.match(r'\s*#\s*include\s*["<](.+?)[">]', line)
+        if not match:
+            continue
+        included = match[1]
+        for library, rooms in ONLY_IN:
+            if library.match(included) and not path.startswith(tuple(f"{room}/" for room in rooms)) \
+                    and not path.startswith("tests/"):
+                yield number, f"{included} may be included only in {', '.join(rooms)}"
+        there = room_of(included, edges)
+        if home is None or there is None or path.startswith(("tests/", "bench/")):
+            continue
+        if there not in may_include[home]:
+            yield number, f"{home} may not include from {there}: it is not in USES of its module() line"
+        top, other = home.split("/")[0], there.split("/")[0]
+        if other in FORBIDDEN_EDGES.get(top, ()) and there != "scheduler/store" and home != "server/main":
+            yield number, f"{top} may not include from {other}"
+
+
+def ban_problems(path, code):
+    for number, line in enumerate(code.splitlines(), 1):
+        for pattern, instead in BANS:
+            if match := pattern.search(line):
+                yield number, f"`{match[0].strip()}` is not used here; use {instead}"
+
+
+def size_problems(path, text, code):
+    lines = text.splitlines()
+    limit = HEADER_LINES_MAX if path.endswith(".h") else SOURCE_LINES_MAX
+    if len(lines) > limit:
+        yield len(lines), f"file has {len(lines)} lines, more than {limit}"
+    for number, line in enumerate(lines, 1):
+        if len(line) > COLUMNS_MAX and not (path.startswith("tests/") and '"' in line):
+            yield number, f"line is longer than {COLUMNS_MAX} columns"
+        if "FIXME" in line:
+            yield number, "FIXME must not reach the main branch"
+    # A function body opens at column 0 (or one class level) and closes at the same indentation: clang-format says so.
+    opened = None
+    for number, line in enumerate(code.splitlines(), 1):
+        if opened is None and re.match(r"(    )?\S.*\)( const| noexcept| override| final)*( -> [\w:<>,\s*&]+)? \{$", line) \
+                and not re.match(r"\s*(if|for|while|switch|namespace|struct|class|enum|TEST|TEST_F|TEST_P)\b", line):
+            opened = (number, len(line) - len(line.lstrip()))
+        elif opened and line.startswith(" " * opened[1] + "}") and len(line) - len(line.lstrip()) == opened[1]:
+            if number - opened[0] - 1 > FUNCTION_LINES_MAX:
+                yield opened[0], f"function has {number - opened[0] - 1} lines, more than {FUNCTION_LINES_MAX}"
+            opened = None
+
+
+def header_problems(path, text):
+    if path.endswith(".h") and "#pragma once" not in text:
+        yield 1, "a header begins with #pragma once"
+    if path.endswith(".h") and path.startswith(("api/", "server/", "scheduler/", "executor/", "migrations/")) \
+            and "///" not in text:
+        yield 1, "a public header explains itself: no /// comment found"
+
+
+def link_problems(root, path, text):
+    for number, line in enumerate(text.splitlines(), 1):
+        for target in re.findall(r"\]\(([^)\s]+)\)", line):
+            if re.match(r"[a-z]+:", target):
+                continue
+            file, _, anchor = target.partition("#")
+            there = (root / path).parent / file if file else root / path
+            if not there.exists():
+                yield number, f"dead link: {target}"
+            elif anchor and there.suffix == ".md" and anchor not in anchors(there.read_text()):
+                yield number, f"dead link: no heading #{anchor} in {file or path}"
+
+
+def anchors(text):
+    headings = re.findall(r"^#+ (.+)$", text, re.M)
+    explicit = set(re.findall(r'<a (?:id|name)="([^"]+)"', text))
+    return explicit | {re.sub(r"[^\w\- ]", "", h.strip().lower().replace("`", "")).replace(" ", "-") for h in headings}
+
+
+def test_problems(root, files):
+    """Every room with sources has a test program, its own or that of the room around it."""
+    for room, _ in sorted(module_edges(root).items()):
+        sources = [f for f in files if f.endswith(".cpp") and f.startswith(room + "/")]
+        rooms_around = ["/".join(room.split("/")[:n]) for n in range(2, room.count("/") + 2)] or [room]
+        if sources and not room.startswith(("tests", "bench")) and not any(
+                f.startswith(f"tests/{one}/") and f.endswith((".cpp", ".py")) for one in rooms_around for f in files):
+            yield f"{room}/CMakeLists.txt", 1, f"room {room} has sources and no test in tests/{room}"
+
+
+def tracked_files(root):
+    listed = subprocess.run(["git", "-C", str(root), "ls-files"], capture_output=True, text=True)
+    if listed.returncode == 0 and listed.stdout:
+        return [f for f in listed.stdout.splitlines() if (root / f).is_file()]
+    return [str(f.relative_to(root)) for f in root.rglob("*") if f.is_file() and "build" not in f.relative_to(root).parts]
+
+
+def exceptions(root):
+    """Lines `path: words of the message: reason`; a line no problem matches is itself a problem."""
+    file = root / "tests/tidy/exceptions.txt"
+    lines = file.read_text().splitlines() if file.exists() else []
+    return [line.split(": ", 2) for line in lines if line.strip() and not line.startswith("#")]
+
+
+def all_problems(root):
+    edges = module_edges(root)
+    may_include = reachable(edges)
+    files = tracked_files(root)
+    yield from test_problems(root, files)
+    for path in files:
+        if (root / path).stat().st_size > FILE_BYTES_MAX:
+            yield path, 1, "file is over 1 MiB"
+        if path.endswith((".h", ".cpp")) and path.startswith(ROOMS):
+            text = (root / path).read_text()
+            code = without_comments(text)
+            for check in (include_problems(path, text, edges, may_include), ban_problems(path, code),
+                          size_problems(path, text, code), header_problems(path, text)):
+                for number, message in check:
+                    yield path, number, message
+        if path.endswith(".md"):
+            for number, message in link_problems(root, path, (root / path).read_text()):
+                yield path, number, message
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--root", default=pathlib.Path(__file__).resolve().parents[2], type=pathlib.Path)
+    root = parser.parse_args().root
+    allowed = exceptions(root)
+    used = set()
+    count = 0
+    for path, number, message in all_problems(root):
+        hit = next((i for i, rule in enumerate(allowed) if rule[0] == path and rule[1] in message), None)
+        if hit is not None:
+            used.add(hit)
+            continue
+        count += 1
+        print(f"{path}:{number}: {message}")
+    for i, rule in enumerate(allowed):
+        if i not in used:
+            count += 1
+            print(f"tests/tidy/exceptions.txt: no problem matches any more: {': '.join(rule)}")
+    return 1 if count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
