@@ -1,0 +1,67 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "api/client/service.h"
+
+namespace slipway::client {
+
+/// Every command prints to stdout and returns how the program ends; all throw Stop.
+
+struct SubmitOptions {
+    std::string file;    ///< "-": stdin
+    bool follow = false;
+    bool dry_run = false;
+};
+ExitCode submit(const HttpClient& client, const SubmitOptions& options);
+
+struct ListOptions {
+    std::string state;
+    int limit = 20;
+};
+ExitCode list_jobs(const HttpClient& client, const ListOptions& options);
+ExitCode show_job(const HttpClient& client, const std::string& job_id);
+/// `verb` is cancel or kill.
+ExitCode act_on_job(const HttpClient& client, const std::string& job_id, const std::string& verb);
+ExitCode explain_job(const HttpClient& client, const std::string& job_id);
+ExitCode print_logs(const HttpClient& client, const std::string& job_id);
+/// `names` empty: all. `csv`: every point as text.
+ExitCode print_metrics(const HttpClient& client, const std::string& job_id,
+                       const std::string& names, bool csv);
+ExitCode list_checkpoints(const HttpClient& client, const std::string& job_id);
+/// Into `out`, or a file of the same name here. What is there in part (`.part`) is gone on with;
+/// the result must have the checksum that the service names.
+ExitCode download(const HttpClient& client, const std::string& checkpoint_id,
+                  const std::string& file, const std::string& out);
+
+ExitCode list_datasets(const HttpClient& client);
+ExitCode show_dataset(const HttpClient& client, const std::string& name);
+ExitCode delete_dataset(const HttpClient& client, const std::string& name);
+
+struct DatasetOptions {
+    std::string name;    ///< or a JSON file with the whole request
+    std::string format = {};
+    std::string path = {};                              ///< below a root that the operator allowed
+    std::string upload = {};                            ///< or a file to send
+    std::map<std::string, std::string> options = {};    ///< label_column=…
+    bool wait = true;                                   ///< until it is checked
+};
+ExitCode create_dataset(const HttpClient& client, const DatasetOptions& options);
+
+ExitCode list_cores(const HttpClient& client);
+ExitCode drain_core(const HttpClient& client, int core, bool drained);
+ExitCode create_token(const HttpClient& client, const std::string& name, const std::string& role);
+ExitCode list_tokens(const HttpClient& client);
+ExitCode revoke_token(const HttpClient& client, const std::string& token_id);
+ExitCode print_version(const HttpClient& client);
+
+/// A table with aligned columns, for people.
+void print_table(const std::vector<std::string>& head,
+                 const std::vector<std::vector<std::string>>& rows);
+
+/// What `object[name]` says in a table: text without quotes, numbers shortened, "–" for nothing.
+std::string cell(const Json& object, const char* name);
+
+}    // namespace slipway::client

@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "api/base/sha256.h"
+#include "api/client/commands.h"
+
+namespace slipway::client {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int tries_max = 5;
+
+struct Expected {
+    std::uintmax_t bytes = 0;
+    std::string sha256;
+};
+
+Expected find_file(const HttpClient& client, const std::string& checkpoint,
+                   const std::string& file) {
+    const Json found = get(client, "/v1/checkpoints/" + percent_encode(checkpoint));
+    std::string names;
+    for (const Json& one : found.at("files")) {
+        if (cell(one, "name") == file)
+            return {one.at("bytes").get<std::uintmax_t>(), cell(one, "sha256")};
+        names += (names.empty() ? "" : ", ") + cell(one, "name");
+    }
+    throw Stop(ExitCode::refused,
+               fmt::format("checkpoint {} has no file `{}`; it has {}", checkpoint, file, names));
+}
+
+std::uintmax_t size_of(const fs::path& path) {
+    std::error_code error;
+    const std::uintmax_t bytes = fs::file_size(path, error);
+    return error ? 0 : bytes;
+}
+
+// Appends what is missing. False when the connection broke and another try may help.
+bool fetch_rest(const HttpClient& client, const std::string& target, const fs::path& part,
+                std::uintmax_t have) {
+    ClientRequest request{.target = target};
+    if (have > 0) request.headers.push_back({"Range", fmt::format("bytes={}-", have)});
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
+        std::fopen(part.c_str(), have > 0 ? "ab" : "wb"), std::fclose);
+    if (!file) throw Stop(ExitCode::usage, fmt::format("{} cannot be written", part.string()));
+    bool written = true;
+    try {
+        const ClientResponse response = client.stream(request, [&](std::string_view bytes) {
+            written = std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size();
+            return written;
+        });
+        if (response.status == 503) return false;
+        require_success(response);
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::unavailable) throw;
+        return false;
+    }
+    if (!written || std::fflush(file.get()) != 0)
+        throw Stop(ExitCode::usage,
+                   fmt::format("{} cannot be written: is the disk full?", part.string()));
+    return true;
+}
+
+}    // namespace
+
+ExitCode download(const HttpClient& client, const std::string& checkpoint_id,
+                  const std::string& file, const std::string& out) {
+    const Expected expected = find_file(client, checkpoint_id, file);
+    const fs::path target = out.empty() ? fs::path(file).filename() : fs::path(out);
+    const fs::path part = target.string() + ".part";
+    const std::string address = fmt::format("/v1/checkpoints/{}/files/{}",
+                                            percent_encode(checkpoint_id), percent_encode(file));
+    for (int attempt = 1; size_of(part) != expected.bytes || expected.bytes == 0; ++attempt) {
+        std::uintmax_t have = size_of(part);
+        if (have > expected.bytes) have = 0;
+        if (fetch_rest(client, address, part, have)) break;
+        if (attempt == tries_max)
+            throw Stop(ExitCode::unreachable,
+                       fmt::format("the download broke off {} times; run the command again to go "
+                                   "on from {} of {} bytes",
+                                   attempt, size_of(part), expected.bytes));
+        pause_for(std::chrono::seconds{1});
+    }
+    if (sha256_file(part) != expected.sha256) {
+        fs::remove(part);
+        throw Stop(ExitCode::refused,
+                   fmt::format("what arrived is not {} of {} (checksums differ); it was removed, "
+                               "run the command again",
+                               file, checkpoint_id));
+    }
+    fs::rename(part, target);
+    fmt::print("{}\n", target.string());
+    return ExitCode::ok;
+}
+
+}    // namespace slipway::client

@@ -1,0 +1,131 @@
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "api/client/commands.h"
+#include "api/client/follow.h"
+
+namespace slipway::client {
+namespace {
+
+std::string job_path(const std::string& job_id) {
+    return "/v1/jobs/" + percent_encode(job_id);
+}
+
+std::string read_text(const std::string& path) {
+    if (path == "-")
+        return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw Stop(ExitCode::usage, fmt::format("{} cannot be read", path));
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::string progress_text(const Json& job) {
+    const auto progress = job.find("progress");
+    if (progress == job.end() || !progress->is_object()) return "–";
+    return fmt::format("{}/{}", cell(*progress, "step"), cell(*progress, "steps_total"));
+}
+
+std::string best_text(const Json& job) {
+    const auto best = job.find("best");
+    if (best == job.end() || !best->is_object()) return "–";
+    return cell(*best, "metric") + " " + cell(*best, "value");
+}
+
+}    // namespace
+
+ExitCode submit(const HttpClient& client, const SubmitOptions& options) {
+    ClientRequest request{.method = "POST", .target = "/v1/jobs"};
+    if (options.dry_run) request.target += "?dry_run=true";
+    // As it is in the file: the service's parser says where it is wrong.
+    request.body = read_text(options.file);
+    const ClientResponse response = call_raw(client, std::move(request));
+    require_success(response);
+    const Json job = Json::parse(response.body, nullptr, false);
+    if (options.dry_run) {
+        fmt::print("{}\n", job.dump(2));
+        return ExitCode::ok;
+    }
+    const std::string job_id = cell(job, "id");
+    if (!options.follow) {
+        fmt::print("{}\n", job_id);
+        return ExitCode::ok;
+    }
+    fmt::print("{} ({})\n", cell(job, "name"), job_id);
+    return follow_job(client, job_id);
+}
+
+ExitCode list_jobs(const HttpClient& client, const ListOptions& options) {
+    std::string target = fmt::format("/v1/jobs?limit={}", options.limit);
+    if (!options.state.empty()) target += "&state=" + percent_encode(options.state);
+    std::vector<std::vector<std::string>> rows;
+    for (const Json& job : get(client, target).at("items"))
+        rows.push_back({cell(job, "id"), cell(job, "name"), cell(job, "state"), progress_text(job),
+                        best_text(job), cell(job, "created_at").substr(0, 19)});
+    print_table({"id", "name", "state", "step", "best", "created"}, rows);
+    return ExitCode::ok;
+}
+
+ExitCode show_job(const HttpClient& client, const std::string& job_id) {
+    fmt::print("{}\n", get(client, job_path(job_id)).dump(2));
+    return ExitCode::ok;
+}
+
+ExitCode act_on_job(const HttpClient& client, const std::string& job_id, const std::string& verb) {
+    const Json job = call(client, "POST", job_path(job_id) + "/" + verb, Json::object());
+    fmt::print("{} {}\n", cell(job, "id"), cell(job, "state"));
+    return ExitCode::ok;
+}
+
+ExitCode explain_job(const HttpClient& client, const std::string& job_id) {
+    const Json answer = get(client, job_path(job_id) + "/explain");
+    fmt::print("{}: {}\n", cell(answer, "code"), cell(answer, "message"));
+    return ExitCode::ok;
+}
+
+ExitCode print_logs(const HttpClient& client, const std::string& job_id) {
+    for (std::string after = "0";;) {
+        const Json page =
+            get(client, fmt::format("{}/logs?limit=1000&after={}", job_path(job_id), after));
+        for (const Json& line : page.at("items"))
+            fmt::print("{} {:5} {}\n", cell(line, "time"), cell(line, "level"),
+                       cell(line, "message"));
+        if (page.at("items").empty()) return ExitCode::ok;
+        after = cell(page.at("items").back(), "seq");
+    }
+}
+
+ExitCode print_metrics(const HttpClient& client, const std::string& job_id,
+                       const std::string& names, bool csv) {
+    const std::string query = names.empty() ? "" : "names=" + percent_encode(names);
+    if (csv) {
+        const ClientResponse response =
+            call_raw(client, {.target = job_path(job_id) + "/metrics.csv?" + query});
+        require_success(response);
+        fmt::print("{}", response.body);
+        return ExitCode::ok;
+    }
+    std::vector<std::vector<std::string>> rows;
+    for (const Json& one :
+         get(client, job_path(job_id) + "/metrics?resolution=20&" + query).at("series"))
+        for (const Json& point : one.at("points"))
+            rows.push_back({cell(one, "name"), cell(point, "step"), cell(point, "epoch"),
+                            cell(point, "value"), cell(point, "min"), cell(point, "max")});
+    print_table({"metric", "step", "epoch", "value", "min", "max"}, rows);
+    return ExitCode::ok;
+}
+
+ExitCode list_checkpoints(const HttpClient& client, const std::string& job_id) {
+    std::vector<std::vector<std::string>> rows;
+    for (const Json& one : get(client, job_path(job_id) + "/checkpoints").at("items"))
+        for (const Json& file : one.at("files"))
+            rows.push_back({cell(one, "id"), cell(one, "step"), one.at("kinds").dump(),
+                            cell(file, "name"), cell(file, "bytes")});
+    print_table({"checkpoint", "step", "kinds", "file", "bytes"}, rows);
+    return ExitCode::ok;
+}
+
+}    // namespace slipway::client

@@ -1,0 +1,51 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "api/client/commands.h"
+
+namespace slipway::client {
+
+ExitCode list_cores(const HttpClient& client) {
+    std::vector<std::vector<std::string>> rows;
+    for (const Json& one : get(client, "/v1/cores").at("items"))
+        rows.push_back(
+            {cell(one, "core"), cell(one, "host"), cell(one, "state"), cell(one, "job_id")});
+    print_table({"core", "host", "state", "job"}, rows);
+    return ExitCode::ok;
+}
+
+ExitCode drain_core(const HttpClient& client, int core, bool drained) {
+    call(client, "POST", fmt::format("/v1/cores/{}/{}", core, drained ? "drain" : "undrain"),
+         Json::object());
+    fmt::print("core {} {}\n", core, drained ? "takes no new job" : "takes jobs");
+    return ExitCode::ok;
+}
+
+ExitCode create_token(const HttpClient& client, const std::string& name, const std::string& role) {
+    const Json made = call(client, "POST", "/v1/tokens", {{"name", name}, {"role", role}});
+    fmt::print("{}\n", cell(made, "token"));
+    return ExitCode::ok;
+}
+
+ExitCode list_tokens(const HttpClient& client) {
+    std::vector<std::vector<std::string>> rows;
+    for (const Json& one : get(client, "/v1/tokens?limit=200").at("items"))
+        rows.push_back({cell(one, "id"), cell(one, "name"), cell(one, "role"),
+                        cell(one, "last_used_at"), cell(one, "revoked_at")});
+    print_table({"id", "name", "role", "last used", "revoked"}, rows);
+    return ExitCode::ok;
+}
+
+ExitCode revoke_token(const HttpClient& client, const std::string& token_id) {
+    call(client, "DELETE", "/v1/tokens/" + percent_encode(token_id), nullptr);
+    fmt::print("{} revoked\n", token_id);
+    return ExitCode::ok;
+}
+
+ExitCode print_version(const HttpClient& client) {
+    fmt::print("{}\n", get(client, "/v1/version").dump(2));
+    return ExitCode::ok;
+}
+
+}    // namespace slipway::client

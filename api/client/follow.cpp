@@ -1,0 +1,218 @@
+#include "api/client/follow.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "api/base/clock.h"
+
+namespace slipway::client {
+namespace {
+
+constexpr std::chrono::minutes patience{5};
+constexpr std::chrono::seconds stream_silence_max{40};    // the service beats every 15 s
+constexpr std::chrono::milliseconds redraw_every{100};
+
+template <class T>
+void read_number(const Json& object, const char* name, T& value) {
+    const auto found = object.find(name);
+    if (found != object.end() && found->is_number()) value = found->get<T>();
+}
+
+void read_number(const Json& object, const char* name, std::optional<double>& value) {
+    const auto found = object.find(name);
+    if (found != object.end() && found->is_number()) value = found->get<double>();
+}
+
+std::string text_of(const Json& object, const char* name) {
+    const auto found = object.find(name);
+    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::size_t terminal_columns() {
+    winsize size{};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 20) return 80;
+    return size.ws_col;
+}
+
+// The line on the screen. On a terminal it is redrawn in place; elsewhere a new line appears when
+// the state or the epoch changes.
+class Screen {
+public:
+    Screen() : terminal_(isatty(STDOUT_FILENO) == 1) {}
+
+    void show(const JobView& view) {
+        const Tick now = system_clock().tick();
+        const bool changed = view.state != state_ || view.epoch != epoch_;
+        if (terminal_ && !changed && now - drawn_at_ < redraw_every) return;
+        if (!terminal_ && (!changed || !view.connected)) return;
+        state_ = view.state;
+        epoch_ = view.epoch;
+        drawn_at_ = now;
+        if (terminal_)
+            fmt::print("\r\033[K{}", progress_line(view, terminal_columns() - 1));
+        else
+            fmt::print("{}\n", progress_line(view, 200));
+        std::fflush(stdout);
+    }
+
+    // A line that stays, above the moving one.
+    void say(const std::string& line) const {
+        fmt::print("{}{}\n", terminal_ ? "\r\033[K" : "", line);
+        std::fflush(stdout);
+    }
+
+    void clear() const {
+        if (terminal_) fmt::print("\r\033[K");
+    }
+
+private:
+    const bool terminal_;
+    std::string state_;
+    int epoch_ = -1;
+    Tick drawn_at_{};
+};
+
+void read_wait_reason(const HttpClient& client, const std::string& job_id, JobView& view) {
+    const Json answer = get(client, "/v1/jobs/" + job_id + "/explain");
+    view.wait_reason = text_of(answer, "message");
+}
+
+// One connection: false when the stream was cut before the job's end.
+bool follow_once(const HttpClient& client, const std::string& job_id, JobView& view,
+                 std::string& last_id, Screen& screen) {
+    bool ended = false;
+    SseParser parser([&](const SseEvent& event) {
+        last_id = event.id;
+        if (!take_event(view, event)) ended = true;
+        if (event.type == "warning") {
+            const Json body = Json::parse(event.data, nullptr, false);
+            if (body.is_object()) screen.say("warning: " + text_of(body, "message"));
+        }
+        screen.show(view);
+    });
+    ClientRequest request{.target = "/v1/jobs/" + job_id + "/events"};
+    request.headers.push_back({"Accept", "text/event-stream"});
+    if (!last_id.empty()) request.headers.push_back({"Last-Event-ID", last_id});
+    const ClientResponse response = client.stream(request, [&](std::string_view bytes) {
+        view.connected = true;
+        parser.feed(bytes);
+        return !ended;
+    });
+    if (response.status == 503 || response.status == 429 || response.status == 502) return false;
+    require_success(response);
+    return ended;
+}
+
+double seconds_between(const Json& job, const char* from, const char* to) {
+    const auto first = parse_rfc3339(text_of(job, from));
+    const auto last = parse_rfc3339(text_of(job, to));
+    if (!first || !last) return 0;
+    return std::chrono::duration<double>(*last - *first).count();
+}
+
+std::string outcome_line(const Json& job, const JobView& view) {
+    const std::string state = text_of(job, "state");
+    std::string line = fmt::format("{} ({}) {}", text_of(job, "name"), text_of(job, "id"), state);
+    if (view.val_accuracy) line += fmt::format(", validation accuracy {:.4f}", *view.val_accuracy);
+    const auto best = job.find("best");
+    if (best != job.end() && best->is_object()) {
+        double value = 0;
+        long long step = 0;
+        read_number(*best, "value", value);
+        read_number(*best, "step", step);
+        line += fmt::format(", best {} {:.4f} at step {}", text_of(*best, "metric"), value, step);
+    }
+    if (job.contains("started_at") && job["started_at"].is_string())
+        line += ", " + duration_text(seconds_between(job, "started_at", "finished_at"));
+    const auto reason = job.find("reason");
+    if (state != "succeeded" && reason != job.end() && reason->is_object())
+        line += fmt::format("\n{}: {}", text_of(*reason, "code"), text_of(*reason, "message"));
+    return line;
+}
+
+void print_further(const HttpClient& client, const std::string& job_id) {
+    const std::string base = to_string(client.options().url) + "/v1/jobs/" + job_id;
+    fmt::print("Look further:\n");
+    for (const char* part : {"", "/metrics?resolution=100", "/checkpoints", "/logs"})
+        fmt::print("  curl -sS -H \"Authorization: Bearer $SLIPWAY_TOKEN\" '{}{}'\n", base, part);
+}
+
+}    // namespace
+
+bool take_event(JobView& view, const SseEvent& event) {
+    const Json body = Json::parse(event.data, nullptr, false);
+    if (!body.is_object()) return true;
+    if (event.type == "state" || event.type == "end") {
+        if (const std::string state = text_of(body, "state"); !state.empty()) view.state = state;
+        view.wait_reason.clear();
+    } else if (event.type == "progress") {
+        read_number(body, "epoch", view.epoch);
+        read_number(body, "epochs", view.epochs);
+        read_number(body, "step", view.step);
+        read_number(body, "steps_total", view.steps_total);
+        read_number(body, "samples_per_s", view.samples_per_s);
+        read_number(body, "eta_s", view.eta_s);
+    } else if (event.type == "metric") {
+        const auto values = body.find("values");
+        if (values != body.end() && values->is_object()) {
+            read_number(*values, "train_loss", view.train_loss);
+            read_number(*values, "val_loss", view.val_loss);
+            read_number(*values, "val_accuracy", view.val_accuracy);
+        }
+    }
+    return event.type != "end";
+}
+
+ExitCode exit_code_of(std::string_view state) {
+    if (state == "succeeded") return ExitCode::ok;
+    return state == "cancelled" ? ExitCode::cancelled : ExitCode::job_failed;
+}
+
+ExitCode follow_job(const HttpClient& client, const std::string& job_id) {
+    ClientOptions stream_options = client.options();
+    stream_options.silence_max = stream_silence_max;
+    const HttpClient stream(stream_options);
+    JobView view;
+    Screen screen;
+    std::string last_id;
+    const Json before = get(client, "/v1/jobs/" + percent_encode(job_id));
+    view.state = text_of(before, "state");
+    if (view.state == "queued") read_wait_reason(client, job_id, view);
+    screen.show(view);
+    Tick heard_at = system_clock().tick();
+    for (bool ended = false; !ended;) {
+        const bool shown_connected = std::exchange(view.connected, false);
+        std::string trouble = "the stream ended early";
+        try {
+            ended = follow_once(stream, job_id, view, last_id, screen);
+        } catch (const Error& error) {
+            if (error.code() != ErrorCode::unavailable) throw;
+            trouble = error.what();
+        }
+        if (ended) break;
+        const Tick now = system_clock().tick();
+        if (view.connected) heard_at = now;
+        if (now - heard_at > patience)
+            throw Stop(ExitCode::unreachable,
+                       fmt::format("lost the service for five minutes ({}); the job may go on: "
+                                   "slipway follow {}",
+                                   trouble, job_id));
+        view.connected = false;
+        if (shown_connected) screen.show(view);
+        pause_for(std::chrono::milliseconds{500});
+    }
+    screen.clear();
+    const Json job = get(client, "/v1/jobs/" + job_id);
+    fmt::print("{}\n", outcome_line(job, view));
+    print_further(client, job_id);
+    return exit_code_of(text_of(job, "state"));
+}
+
+}    // namespace slipway::client

@@ -1,0 +1,173 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "api/client/commands.h"
+#include "api/client/follow.h"
+
+namespace slipway::client {
+namespace {
+
+using Command = std::function<ExitCode(const HttpClient&)>;
+
+// What the command line holds; CLI11 fills it, the chosen command reads it.
+struct Line {
+    ConnectOptions connect;
+    SubmitOptions submit;
+    ListOptions list;
+    DatasetOptions dataset;
+    std::string id;
+    std::string file;
+    std::string out;
+    std::string names;
+    std::string role = "editor";
+    int core = 0;
+    bool csv = false;
+    Command chosen;
+};
+
+CLI::App* add(CLI::App& parent, const char* name, const char* text, Line& line, Command command) {
+    CLI::App* one = parent.add_subcommand(name, text);
+    one->callback([&line, command = std::move(command)] { line.chosen = command; });
+    return one;
+}
+
+CLI::App* add_with_id(CLI::App& parent, const char* name, const char* text, Line& line,
+                      Command command) {
+    CLI::App* one = add(parent, name, text, line, std::move(command));
+    one->add_option("id", line.id, "as the service gave it")->required();
+    return one;
+}
+
+void add_job_commands(CLI::App& app, Line& line) {
+    CLI::App* one = add(app, "submit", "Queue a job from a JSON file", line,
+                        [&line](const HttpClient& c) { return submit(c, line.submit); });
+    one->add_option("file", line.submit.file, "the job spec; - reads standard input")->required();
+    one->add_flag("--follow", line.submit.follow, "stay until the job ends");
+    one->add_flag("--dry-run", line.submit.dry_run, "only say what would be stored");
+    one = add(app, "jobs", "List jobs, newest first", line,
+              [&line](const HttpClient& c) { return list_jobs(c, line.list); });
+    one->add_option("--state", line.list.state, "only these states, with commas between");
+    one->add_option("--limit", line.list.limit, "at most so many")->check(CLI::Range(1, 200));
+    add_with_id(app, "job", "Show one job as JSON", line,
+                [&line](const HttpClient& c) { return show_job(c, line.id); });
+    add_with_id(app, "follow", "Watch a job until it ends", line,
+                [&line](const HttpClient& c) { return follow_job(c, line.id); });
+    add_with_id(app, "cancel", "End a job; it saves first", line,
+                [&line](const HttpClient& c) { return act_on_job(c, line.id, "cancel"); });
+    add_with_id(app, "kill", "End a job at once", line,
+                [&line](const HttpClient& c) { return act_on_job(c, line.id, "kill"); });
+    add_with_id(app, "explain", "Why a job waits, or what it does", line,
+                [&line](const HttpClient& c) { return explain_job(c, line.id); });
+    add_with_id(app, "logs", "Print what a job said", line,
+                [&line](const HttpClient& c) { return print_logs(c, line.id); });
+    one = add_with_id(app, "metrics", "Print a job's metrics", line, [&line](const HttpClient& c) {
+        return print_metrics(c, line.id, line.names, line.csv);
+    });
+    one->add_option("--names", line.names, "only these, with commas between");
+    one->add_flag("--csv", line.csv, "every point, as CSV");
+    add_with_id(app, "checkpoints", "List a job's checkpoints", line,
+                [&line](const HttpClient& c) { return list_checkpoints(c, line.id); });
+    one = add_with_id(
+        app, "download", "Fetch one file of a checkpoint", line,
+        [&line](const HttpClient& c) { return download(c, line.id, line.file, line.out); });
+    one->add_option("file", line.file, "such as model.safetensors")->required();
+    one->add_option("--out", line.out, "where to put it");
+}
+
+void add_dataset_commands(CLI::App& app, Line& line) {
+    add(app, "datasets", "List data sets", line,
+        [](const HttpClient& c) { return list_datasets(c); });
+    CLI::App* dataset = app.add_subcommand("dataset", "Create, show or delete a data set");
+    dataset->require_subcommand(1);
+    CLI::App* one = add(*dataset, "create", "Create one and wait until it is checked", line,
+                        [&line](const HttpClient& c) { return create_dataset(c, line.dataset); });
+    one->add_option("name", line.dataset.name, "its name, or a .json file with the whole request")
+        ->required();
+    one->add_option("--format", line.dataset.format, "idx, csv, image_folder or image_csv");
+    auto* path = one->add_option("--path", line.dataset.path,
+                                 "a folder below a root that the service was started with");
+    one->add_option("--upload", line.dataset.upload, "a file to send: zip, tar or a single one")
+        ->excludes(path)
+        ->check(CLI::ExistingFile);
+    one->add_option_function<std::vector<std::string>>(
+        "--option",
+        [&line](const std::vector<std::string>& pairs) {
+            for (const std::string& pair : pairs) {
+                const std::size_t equals = pair.find('=');
+                if (equals == std::string::npos)
+                    throw CLI::ValidationError("--option", "must be name=value, got " + pair);
+                line.dataset.options[pair.substr(0, equals)] = pair.substr(equals + 1);
+            }
+        },
+        "name=value, such as label_column=label");
+    one->add_flag("!--no-wait", line.dataset.wait, "return before it is checked");
+    add_with_id(*dataset, "show", "Show one as JSON (by id or name)", line,
+                [&line](const HttpClient& c) { return show_dataset(c, line.id); });
+    add_with_id(*dataset, "delete", "Delete one that no job uses", line,
+                [&line](const HttpClient& c) { return delete_dataset(c, line.id); });
+}
+
+void add_machine_commands(CLI::App& app, Line& line) {
+    add(app, "cores", "List the virtual cores and who holds them", line,
+        [](const HttpClient& c) { return list_cores(c); });
+    CLI::App* one = add(app, "drain", "Let no new job onto a core", line,
+                        [&line](const HttpClient& c) { return drain_core(c, line.core, true); });
+    one->add_option("core", line.core, "1 to 8")->required();
+    one = add(app, "undrain", "Let jobs onto a core again", line,
+              [&line](const HttpClient& c) { return drain_core(c, line.core, false); });
+    one->add_option("core", line.core, "1 to 8")->required();
+    CLI::App* token = app.add_subcommand("token", "Create, list or revoke tokens");
+    token->require_subcommand(1);
+    one = add_with_id(*token, "create", "Create one; it is printed once", line,
+                      [&line](const HttpClient& c) { return create_token(c, line.id, line.role); });
+    one->add_option("--role", line.role, "viewer, editor or admin");
+    add(*token, "list", "List tokens", line, [](const HttpClient& c) { return list_tokens(c); });
+    add_with_id(*token, "revoke", "Revoke one", line,
+                [&line](const HttpClient& c) { return revoke_token(c, line.id); });
+    add(app, "version", "The service's version", line,
+        [](const HttpClient& c) { return print_version(c); });
+}
+
+int run(int argc, char** argv) {
+    Line line;
+    CLI::App app(
+        "Slipway's command-line client. The service's address and the token come from SLIPWAY_URL "
+        "and SLIPWAY_TOKEN, or from the home folder (--home, SLIPWAY_HOME).",
+        "slipway");
+    app.footer(
+        "Exit codes: 0 done; 1 the job or the data set failed; 2 wrong use; 3 the job was "
+        "cancelled; 4 refused by the service; 5 no service.");
+    app.require_subcommand(1);
+    app.fallthrough();
+    app.add_option("--url", line.connect.url, "such as http://127.0.0.1:8470");
+    app.add_option("--home", line.connect.home, "the service's home folder, for its admin-token");
+    app.add_option("--ca", line.connect.certificate_authority, "PEM file to trust (https)");
+    add_job_commands(app, line);
+    add_dataset_commands(app, line);
+    add_machine_commands(app, line);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::usage);
+    }
+    return static_cast<int>(line.chosen(connect(line.connect)));
+}
+
+}    // namespace
+}    // namespace slipway::client
+
+int main(int argc, char** argv) {
+    using slipway::client::ExitCode;
+    try {
+        return slipway::client::run(argc, argv);
+    } catch (const slipway::client::Stop& stop) {
+        fmt::print(stderr, "slipway: {}\n", stop.what());
+        return static_cast<int>(stop.code());
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "slipway: {}\n", error.what());
+        return static_cast<int>(ExitCode::unreachable);
+    }
+}

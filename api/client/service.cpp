@@ -1,0 +1,142 @@
+#include "api/client/service.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "api/base/id.h"
+
+namespace slipway::client {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array retry_after{std::chrono::milliseconds{200}, std::chrono::milliseconds{500},
+                                 std::chrono::milliseconds{1000}, std::chrono::milliseconds{2000}};
+
+std::string from_environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? std::string() : std::string(value);
+}
+
+fs::path home_of(const ConnectOptions& options) {
+    if (!options.home.empty()) return options.home;
+    if (const std::string home = from_environment("SLIPWAY_HOME"); !home.empty()) return home;
+    if (geteuid() == 0) return "/var/lib/slipway";
+    return fs::path(from_environment("HOME")) / ".local/share/slipway";
+}
+
+std::string find_token(const ConnectOptions& options) {
+    if (!options.token.empty()) return options.token;
+    if (std::string token = from_environment("SLIPWAY_TOKEN"); !token.empty()) return token;
+    const fs::path path = home_of(options) / "admin-token";
+    std::ifstream file(path);
+    std::string token;
+    std::getline(file, token);
+    if (token.empty())
+        throw Stop(ExitCode::usage,
+                   fmt::format("there is no token: set SLIPWAY_TOKEN, or name the home folder of "
+                               "the service with --home ({} cannot be read)",
+                               path.string()));
+    return token;
+}
+
+bool worth_repeating(const ClientResponse& response) {
+    return response.status == 503;
+}
+
+std::string text_of(const Json& object, const char* name) {
+    const auto found = object.find(name);
+    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::string problem_line(const Json& item) {
+    std::string line = fmt::format("  {}: {}", text_of(item, "pointer"), text_of(item, "message"));
+    const auto allowed = item.find("allowed");
+    if (allowed == item.end() || !allowed->is_array() || allowed->empty()) return line;
+    std::vector<std::string> words;
+    for (const Json& one : *allowed)
+        words.push_back(one.is_string() ? one.get<std::string>() : one.dump());
+    return line + fmt::format(" (allowed: {})", fmt::join(words, ", "));
+}
+
+}    // namespace
+
+HttpClient connect(const ConnectOptions& options) {
+    std::string address = options.url;
+    if (address.empty()) address = from_environment("SLIPWAY_URL");
+    if (address.empty()) address = "http://127.0.0.1:8470";
+    const auto url = parse_service_url(address);
+    if (!url) throw Stop(ExitCode::usage, url.error().what());
+    std::string authority = options.certificate_authority;
+    if (authority.empty()) authority = from_environment("SLIPWAY_CA");
+    return HttpClient(
+        {.url = *url, .token = find_token(options), .certificate_authority = authority});
+}
+
+ClientResponse call_raw(const HttpClient& client, ClientRequest request) {
+    if (request.method == "POST") request.headers.push_back({"Idempotency-Key", random_hex(16)});
+    for (std::size_t attempt = 0;; ++attempt) {
+        const bool last = attempt == retry_after.size();
+        try {
+            ClientResponse response = client.send(request);
+            if (last || !worth_repeating(response)) return response;
+        } catch (const Error& error) {
+            if (last || error.code() != ErrorCode::unavailable)
+                throw Stop(ExitCode::unreachable,
+                           fmt::format("the service does not answer: {}", error.what()));
+        }
+        pause_for(retry_after[attempt]);
+    }
+}
+
+Json call(const HttpClient& client, const std::string& method, const std::string& target,
+          const Json& body) {
+    ClientRequest request{.method = method, .target = target};
+    if (method != "GET" && !body.is_null()) request.body = body.dump();
+    const ClientResponse response = call_raw(client, std::move(request));
+    require_success(response);
+    if (response.body.empty()) return Json::object();
+    Json answer = Json::parse(response.body, nullptr, false);
+    if (answer.is_discarded())
+        throw Stop(ExitCode::unreachable,
+                   fmt::format("{} does not speak Slipway's JSON; is the address right?",
+                               to_string(client.options().url)));
+    return answer;
+}
+
+Json get(const HttpClient& client, const std::string& target) {
+    return call(client, "GET", target, nullptr);
+}
+
+std::string problem_text(const ClientResponse& response) {
+    const Json body = Json::parse(response.body, nullptr, false);
+    if (!body.is_object()) return fmt::format("the service answered {}", response.status);
+    std::string text = text_of(body, "detail");
+    if (text.empty()) text = text_of(body, "title");
+    const auto items = body.find("errors");
+    if (items != body.end() && items->is_array())
+        for (const Json& item : *items)
+            if (item.is_object()) text += "\n" + problem_line(item);
+    if (response.status >= 500) text += fmt::format(" (request {})", text_of(body, "request_id"));
+    return text;
+}
+
+void require_success(const ClientResponse& response) {
+    if (response.status >= 200 && response.status < 300) return;
+    throw Stop(response.status >= 500 ? ExitCode::unreachable : ExitCode::refused,
+               problem_text(response));
+}
+
+void pause_for(std::chrono::milliseconds time) {
+    poll(nullptr, 0, static_cast<int>(time.count()));
+}
+
+}    // namespace slipway::client

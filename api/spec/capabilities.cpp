@@ -1,0 +1,59 @@
+#include <algorithm>
+
+#include "api/spec/documents.h"
+#include "api/spec/tables.h"
+
+namespace slipway {
+
+namespace {
+
+/// [{"name", "parameters": schema}] for each variant of a table, the tag itself left out.
+Json variants_of(const ObjectTable& table, Definitions& definitions) {
+    Json list = Json::array();
+    for (const std::string_view name : table.variants()->names) {
+        Json schema = table.variant_schema(name, definitions);
+        const std::string tag(table.variants()->tag);
+        schema["properties"].erase(tag);
+        if (const auto required = schema.find("required"); required != schema.end()) {
+            required->erase(std::remove(required->begin(), required->end(), tag), required->end());
+        }
+        list.push_back({{"name", name}, {"parameters", std::move(schema)}});
+    }
+    return list;
+}
+
+Json formats(Definitions& definitions) {
+    Json list = Json::array();
+    for (const std::string_view name : all_words<DatasetFormat>()) {
+        const DatasetFormat format = *parse_word<DatasetFormat>(name);
+        list.push_back({{"name", name}, {"options", dataset_options_schema(format, definitions)}});
+    }
+    return list;
+}
+
+template <Spelled E>
+Json words() {
+    return as_strings(all_words<E>());
+}
+
+}    // namespace
+
+Json capabilities_document() {
+    // The objects listed hold no others, so nothing refers to a definition.
+    Definitions definitions("#/$defs/");
+    return {
+        {"architectures", variants_of(model_table(), definitions)},
+        {"optimizers", variants_of(optimizer_table(), definitions)},
+        {"schedules", variants_of(schedule_table(), definitions)},
+        {"formats", formats(definitions)},
+        {"tasks", words<TaskType>()},
+        {"losses", Json::array({"cross_entropy"})},
+        {"metrics", words<TaskMetric>()},
+        {"precisions", words<Precision>()},
+        {"lr_scalings", words<LrScaling>()},
+        {"queue_classes", words<QueueClass>()},
+        {"accelerators",
+         {{"cores", Json::array({1, 8})}, {"core_ids", Json::array({1, 2, 3, 4, 5, 6, 7, 8})}}}};
+}
+
+}    // namespace slipway

@@ -1,0 +1,88 @@
+#include "api/spec/table/collections.h"
+#include "api/spec/tables.h"
+
+namespace slipway {
+
+const Object<SplitSpec>& split_table() {
+    static const auto table =
+        Object<SplitSpec>("SplitSpec",
+                          "What is held back for validation: a drawn share, or a named part.")
+            .variants(
+                "", {"drawn", "parts"}, "drawn",
+                [](const SplitSpec& spec) { return spec.train_part.empty() ? "drawn" : "parts"; })
+            .field("val_fraction", &SplitSpec::val_fraction, "Share of the samples held back.",
+                   Number{.above = 0, .below = 1}, {.only = {"drawn"}})
+            .field("seed", &SplitSpec::seed, "Of the drawing.", Integer{}, {.only = {"drawn"}})
+            .field("group_by", &SplitSpec::group_by,
+                   "The dataset's group column: whole groups are held back, so that validation "
+                   "never saw them.",
+                   Text{}, {.only = {"drawn"}, .absent_when_empty = true})
+            .field("stratify", &SplitSpec::stratify, "Hold back the same share of every class.",
+                   Flag{}, {.only = {"drawn"}})
+            .field("train", &SplitSpec::train_part, "The part of the dataset to train on.", Text{},
+                   {.required = true, .only = {"parts"}})
+            .field("val", &SplitSpec::val_part, "The part of the dataset to validate on.", Text{},
+                   {.required = true, .only = {"parts"}})
+            .later({"id", "fold"})
+            .rule([](const Json&, SplitSpec& spec, const Reader& at) {
+                if (spec.train_part.empty() || spec.train_part != spec.val_part) return;
+                const Reader here = at.at("val");
+                here.report("inconsistent",
+                            fmt::format("{} must be another part than train, got \"{}\" for both",
+                                        here.path(), shortened(spec.val_part)));
+            });
+    return table;
+}
+
+const Object<NormalizeSpec>& normalize_table() {
+    static const auto table =
+        Object<NormalizeSpec>("NormalizeSpec", "Each feature becomes (x - mean) / std.")
+            .field("mean", &NormalizeSpec::mean, "One number, or one for each channel or column.",
+                   NumberOrList{{.item = {}, .min = 1}}, {.required = true})
+            .field("std", &NormalizeSpec::std, "One number, or one for each channel or column.",
+                   NumberOrList{{.item = {.above = 0}, .min = 1}}, {.required = true})
+            .rule([](const Json&, NormalizeSpec& spec, const Reader& at) {
+                if (spec.mean.size() == spec.std.size()) return;
+                const Reader here = at.at("std");
+                here.report("inconsistent",
+                            fmt::format("{} must have as many numbers as mean ({}), got {}",
+                                        here.path(), spec.mean.size(), spec.std.size()));
+            });
+    return table;
+}
+
+const Object<ColumnsSpec>& columns_table() {
+    static const auto table =
+        Object<ColumnsSpec>("ColumnsSpec",
+                            "Columns of a table, where the dataset's own do not fit.")
+            .field("label", &ColumnsSpec::label, "The column of the classes.", Text{},
+                   {.absent_when_empty = true})
+            .field("features", &ColumnsSpec::features,
+                   "The columns to learn from; without it all but label and group.",
+                   List<Text>{.item = {}, .min = 1, .unique = true}, {.absent_when_empty = true});
+    return table;
+}
+
+const Object<DataSpec>& data_table() {
+    static const auto table =
+        Object<DataSpec>("DataSpec", "What it learns from.")
+            .field("dataset", &DataSpec::dataset, "Id or name of a dataset.", Text{},
+                   {.required = true})
+            .field("split", &DataSpec::split, "What is held back for validation.",
+                   Nested<SplitSpec>{&split_table()})
+            .field("image_size", &DataSpec::image_size,
+                   "Images are resized to this side in pixels; without it as the dataset says.",
+                   Integer{.min = 1, .max = 4096})
+            .field("normalize", &DataSpec::normalize, "Each feature becomes (x - mean) / std.",
+                   Nested<NormalizeSpec>{&normalize_table()})
+            .field("columns", &DataSpec::columns,
+                   "Columns of a table, where the dataset's own do not fit.",
+                   Nested<ColumnsSpec>{&columns_table()})
+            .field("truncated_images", &DataSpec::truncated_images,
+                   "What a damaged image does: the job fails and names it.",
+                   Choice<TruncatedImages>{})
+            .later({"version", "augment", "max_length", "tokenizer"});
+    return table;
+}
+
+}    // namespace slipway

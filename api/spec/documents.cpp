@@ -1,0 +1,119 @@
+#include "api/spec/documents.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/base/parsed_json.h"
+#include "api/spec/tables.h"
+
+namespace slipway {
+
+namespace {
+
+template <class T>
+Decoded<T> decode(const Object<T>& table, const Json& json,
+                  const std::vector<JsonProblem>& duplicates = {}) {
+    Decoded<T> decoded{};
+    for (const JsonProblem& one : duplicates) {
+        decoded.problems.push_back({one.pointer, one.code, one.message});
+    }
+    table.read(json, decoded.value, Reader(decoded.problems, table));
+    sort_problems(decoded.problems);
+    return decoded;
+}
+
+template <class T>
+Decoded<T> decode(const Object<T>& table, const ParsedJson& parsed) {
+    return decode(table, parsed.value, parsed.duplicates);
+}
+
+const ObjectTable* find_table(std::string_view name) {
+    for (const auto tables : {request_tables(), job_answer_tables(), other_answer_tables()}) {
+        const auto found = std::find_if(tables.begin(), tables.end(), [&](const ObjectTable* one) {
+            return one->name() == name;
+        });
+        if (found != tables.end()) return *found;
+    }
+    return nullptr;
+}
+
+}    // namespace
+
+Decoded<JobSpec> decode_job_spec(const ParsedJson& parsed) {
+    return decode(job_table(), parsed);
+}
+
+Decoded<JobSpec> decode_job_spec(const Json& json) {
+    return decode(job_table(), json);
+}
+
+Decoded<JobPatchBody> decode_job_patch(const ParsedJson& parsed) {
+    return decode(job_patch_table(), parsed);
+}
+
+Decoded<DatasetCreate> decode_dataset_create(const ParsedJson& parsed) {
+    return decode(dataset_create_table(), parsed);
+}
+
+Decoded<UploadCreate> decode_upload_create(const ParsedJson& parsed) {
+    return decode(upload_create_table(), parsed);
+}
+
+Decoded<TokenCreate> decode_token_create(const ParsedJson& parsed) {
+    return decode(token_create_table(), parsed);
+}
+
+Decoded<LoginRequest> decode_login(const ParsedJson& parsed) {
+    return decode(login_table(), parsed);
+}
+
+Json encode(const JobSpec& spec) {
+    return job_table().write(spec);
+}
+
+Json encode(const EffectiveValues& values) {
+    return {{"world_size", values.world_size},
+            {"global_batch", values.global_batch},
+            {"lr", values.lr},
+            {"precision", to_string(values.precision)}};
+}
+
+Json encode(const DatasetCreate& dataset) {
+    Json json = dataset_create_table().write(dataset);
+    json["options"] = encode_dataset_options(dataset);
+    return json;
+}
+
+Json encode_dataset_options(const DatasetCreate& dataset) {
+    return dataset_options_table().write_variant(&dataset.options, to_string(dataset.format));
+}
+
+std::string joined_messages(const std::vector<Problem>& problems) {
+    std::string text;
+    for (const Problem& problem : problems)
+        text += (text.empty() ? "" : "\n") + problem.message;
+    return text;
+}
+
+std::vector<Problem> check_document(std::string_view name, const Json& json) {
+    const ObjectTable* const table = find_table(name);
+    check(table != nullptr, "a document's name is in the tables");
+    return table->check(json);
+}
+
+Json schema_document(std::string_view name) {
+    const ObjectTable* const table = find_table(name);
+    if (table == nullptr) {
+        throw Error{ErrorCode::not_found,
+                    fmt::format("there is no document {}; see /openapi.json", shortened(name))};
+    }
+    Definitions definitions("#/$defs/");
+    Json schema = table->schema(definitions);
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema";
+    schema["title"] = name;
+    if (!definitions.all().empty()) schema["$defs"] = definitions.all();
+    return schema;
+}
+
+}    // namespace slipway

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/base/json.h"
+#include "api/spec/field.h"
+#include "api/spec/job_spec.h"
+#include "api/spec/requests.h"
+
+namespace slipway {
+
+/// A decoded body. With problems, `value` holds what could be read: for messages, not for use.
+template <class T>
+struct Decoded {
+    T value;
+    std::vector<Problem> problems;    ///< all of them, sorted by pointer
+
+    bool ok() const { return problems.empty(); }
+};
+
+// Bodies of requests. Duplicate keys of the text are among the problems. Pure.
+Decoded<JobSpec> decode_job_spec(const ParsedJson& parsed);
+Decoded<JobPatchBody> decode_job_patch(const ParsedJson& parsed);
+Decoded<DatasetCreate> decode_dataset_create(const ParsedJson& parsed);
+Decoded<UploadCreate> decode_upload_create(const ParsedJson& parsed);
+Decoded<TokenCreate> decode_token_create(const ParsedJson& parsed);
+Decoded<LoginRequest> decode_login(const ParsedJson& parsed);
+
+/// The same from a value that is already trusted to be free of duplicates: a stored spec.
+Decoded<JobSpec> decode_job_spec(const Json& json);
+
+/// The normalised form: every default filled in, fields of other variants left out. Decodes to an
+/// equal spec.
+Json encode(const JobSpec& spec);
+Json encode(const EffectiveValues& values);
+Json encode(const DatasetCreate& dataset);
+/// Only what concerns the format: what executor/data reads.
+Json encode_dataset_options(const DatasetCreate& dataset);
+
+/// All problems in one text, for programs without a place for a list: one line each.
+std::string joined_messages(const std::vector<Problem>& problems);
+
+/// The JSON Schema (2020-12) of a document by its name in openapi.json ("JobSpec").
+/// errors  throws not_found naming those that exist
+Json schema_document(std::string_view name);
+
+/// What is wrong with `json` as the document of this name, for tests of answers; none: all is well.
+/// An unknown name is a bug.
+std::vector<Problem> check_document(std::string_view name, const Json& json);
+
+/// The OpenAPI 3.1 document: every endpoint and every document. The same at each call.
+Json openapi_document(std::string_view version);
+
+/// What this version can do: architectures, optimizers, schedules, formats with the schemas of
+/// their parameters, and the words that other fields take.
+Json capabilities_document();
+
+/// The fields of a document as a Markdown table, for docs/formats.md.
+std::string markdown_table(std::string_view name);
+
+}    // namespace slipway

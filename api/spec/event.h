@@ -1,0 +1,72 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "api/spec/spelling.h"
+
+namespace slipway {
+
+/// What a client of a job's stream gets. `gap` and `end` are made by the service.
+enum class EventType { state, progress, metric, log, checkpoint, compile, warning, gap, end };
+
+template <>
+struct Spelling<EventType> {
+    static constexpr std::array<std::string_view, 9> words{
+        "state", "progress", "metric", "log", "checkpoint", "compile", "warning", "gap", "end"};
+};
+
+/// What an executor writes: numbered frames ("n": 1, 2, 3 …) except `beat`. `done` is the last.
+enum class FrameType { state, progress, metric, log, checkpoint, compile, warning, done, beat };
+
+template <>
+struct Spelling<FrameType> {
+    static constexpr std::array<std::string_view, 9> words{
+        "state", "progress", "metric", "log", "checkpoint", "compile", "warning", "done", "beat"};
+};
+
+/// What an agent writes to an executor. `hello` is the first.
+enum class AgentFrameType { hello, beat, stop };
+
+template <>
+struct Spelling<AgentFrameType> {
+    static constexpr std::array<std::string_view, 3> words{"hello", "beat", "stop"};
+};
+
+/// Why an agent asks an executor to end.
+enum class StopRequest { cancel, timeout, drain };
+
+template <>
+struct Spelling<StopRequest> {
+    static constexpr std::array<std::string_view, 3> words{"cancel", "timeout", "drain"};
+};
+
+/// How an attempt ended, in its `done` frame.
+enum class AttemptOutcome { succeeded, failed, cancelled, timed_out, orphaned };
+
+template <>
+struct Spelling<AttemptOutcome> {
+    static constexpr std::array<std::string_view, 5> words{"succeeded", "failed", "cancelled",
+                                                           "timed_out", "orphaned"};
+};
+
+/// Why a job failed: `reason.code`. Only `executor_lost` counts restarts first.
+enum class FailureCode {
+    data_error,            ///< a file, row or field of the dataset cannot be used
+    nan_loss,              ///< the loss is not a number any more
+    out_of_memory,         ///< more than accelerator.memory_bytes, or than the machine has
+    spec_error,            ///< the spec does not fit the dataset
+    checkpoint_corrupt,    ///< no stored checkpoint loads
+    disk_full,
+    executor_lost,    ///< its executor ended without a word, more often than limits.max_restarts
+    internal          ///< ours
+};
+
+template <>
+struct Spelling<FailureCode> {
+    static constexpr std::array<std::string_view, 8> words{
+        "data_error",         "nan_loss",  "out_of_memory", "spec_error",
+        "checkpoint_corrupt", "disk_full", "executor_lost", "internal"};
+};
+
+}    // namespace slipway

@@ -1,0 +1,27 @@
+#include "api/spec/job_spec.h"
+
+#include <cmath>
+
+namespace slipway {
+
+EffectiveValues effective(const JobSpec& spec) {
+    EffectiveValues values;
+    values.world_size = spec.accelerator.cores;
+    values.global_batch = values.world_size * spec.train.batch_size_per_core;
+    values.precision = spec.train.precision;
+    const OptimizerSpec& optimizer = spec.train.optimizer;
+    switch (optimizer.lr_scaling) {
+        case LrScaling::none:
+            values.lr = optimizer.lr;
+            break;
+        case LrScaling::linear:
+            values.lr = optimizer.lr * double(values.world_size);
+            break;
+        case LrScaling::sqrt:
+            values.lr = optimizer.lr * std::sqrt(double(values.world_size));
+            break;
+    }
+    return values;
+}
+
+}    // namespace slipway

@@ -1,0 +1,243 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/base/clock.h"
+#include "api/spec/spelling.h"
+
+namespace slipway {
+
+// The job spec as plain data: what a user may ask of a job. The values here are the defaults;
+// bounds, documentation and rules are in the field tables (job_spec_tables.h).
+
+enum class Arch { mlp, lenet };
+enum class TaskType { classification };
+enum class TaskMetric { loss, accuracy };
+enum class TruncatedImages { fail };
+enum class OptimizerName { sgd, adam };
+enum class LrScaling { none, linear, sqrt };
+enum class ScheduleName { constant, step, cosine, linear };
+enum class Precision { f32 };
+enum class MetricMode { min, max };
+enum class QueueClass { urgent, high, normal, low, idle };
+
+/// `model`. `width`, `depth` and `hidden` belong to mlp.
+struct ModelSpec {
+    Arch arch = Arch::mlp;
+    std::optional<std::int64_t> num_classes;    ///< absent: as many as the dataset has
+    std::int64_t width = 128;                   ///< features of each hidden layer
+    std::int64_t depth = 2;                     ///< hidden layers
+    /// Features of each hidden layer, in order; absent: `depth` times `width`. An empty list is a
+    /// linear classifier.
+    std::optional<std::vector<std::int64_t>> hidden;
+    bool operator==(const ModelSpec&) const = default;
+};
+
+/// `task`.
+struct TaskSpec {
+    TaskType type = TaskType::classification;
+    std::vector<TaskMetric> metrics{TaskMetric::loss, TaskMetric::accuracy};
+    bool operator==(const TaskSpec&) const = default;
+};
+
+/// `data.split`: either a drawn part, or named parts of the dataset (`train_part` not empty).
+struct SplitSpec {
+    double val_fraction = 0.1;    ///< in (0, 1)
+    std::int64_t seed = 0;
+    std::string group_by;      ///< the dataset's group column; empty: samples are drawn one by one
+    bool stratify = false;     ///< validation has each class in the dataset's proportion
+    std::string train_part;    ///< on the wire `train`
+    std::string val_part;      ///< on the wire `val`
+    bool operator==(const SplitSpec&) const = default;
+};
+
+/// `data.normalize`: (x - mean) / std; one number for all channels or columns, or one for each.
+struct NormalizeSpec {
+    std::vector<double> mean;
+    std::vector<double> std;    ///< each > 0
+    bool operator==(const NormalizeSpec&) const = default;
+};
+
+/// `data.columns`: overrides what the dataset says (csv, image_csv).
+struct ColumnsSpec {
+    std::string label;                    ///< empty: as the dataset says
+    std::vector<std::string> features;    ///< empty: as the dataset says
+    bool operator==(const ColumnsSpec&) const = default;
+};
+
+/// `data`.
+struct DataSpec {
+    std::string dataset;    ///< id or name
+    SplitSpec split;
+    std::optional<std::int64_t> image_size;    ///< side in pixels; absent: as the dataset says
+    std::optional<NormalizeSpec> normalize;
+    std::optional<ColumnsSpec> columns;
+    TruncatedImages truncated_images = TruncatedImages::fail;
+    bool operator==(const DataSpec&) const = default;
+};
+
+/// `train.optimizer`. `momentum` and `nesterov` belong to sgd, `beta1`, `beta2` and `eps` to adam.
+struct OptimizerSpec {
+    OptimizerName name = OptimizerName::sgd;
+    double lr = 0;    ///< required, > 0
+    LrScaling lr_scaling = LrScaling::none;
+    double weight_decay = 0;
+    double momentum = 0;
+    bool nesterov = false;
+    std::array<double, 2> betas{0.9, 0.999};
+    double eps = 1e-8;
+    bool operator==(const OptimizerSpec&) const = default;
+};
+
+/// `train.schedule`. `step_epochs` and `gamma` belong to step, `warmup_steps` to cosine and linear,
+/// `min_lr` to cosine.
+struct ScheduleSpec {
+    ScheduleName name = ScheduleName::constant;
+    std::int64_t step_epochs = 1;
+    double gamma = 0.1;
+    std::int64_t warmup_steps = 0;
+    double min_lr = 0;
+    bool operator==(const ScheduleSpec&) const = default;
+};
+
+/// `train`. Exactly one of `epochs` and `steps` is set.
+struct TrainSpec {
+    std::optional<std::int64_t> epochs;
+    std::optional<std::int64_t> steps;
+    std::int64_t batch_size_per_core = 32;
+    std::optional<std::int64_t> batches_per_epoch;    ///< absent: the whole training part
+    bool drop_last = true;
+    bool shuffle = true;
+    std::int64_t seed = 0;
+    bool deterministic = true;
+    Precision precision = Precision::f32;
+    OptimizerSpec optimizer;
+    ScheduleSpec schedule;
+    bool operator==(const TrainSpec&) const = default;
+};
+
+/// `accelerator`: a number of cores (1 or 8), or one core by number.
+struct AcceleratorSpec {
+    std::int64_t cores = 1;                      ///< 1 or 8; 1 when `core_id` is set
+    std::optional<std::int64_t> core_id;         ///< 1 to 8; on the wire `core_ids`: [5]
+    std::optional<std::int64_t> memory_bytes;    ///< a plan above this is refused; absent: no limit
+    bool operator==(const AcceleratorSpec&) const = default;
+};
+
+/// `checkpoint.best`. Metrics are those of the validation part: val_loss, val_accuracy.
+struct BestSpec {
+    std::string metric = "val_loss";
+    MetricMode mode = MetricMode::min;    ///< default: min for val_loss, max for val_accuracy
+    std::int64_t keep = 1;
+    bool operator==(const BestSpec&) const = default;
+};
+
+/// `checkpoint`.
+struct CheckpointSpec {
+    std::int64_t every_steps = 0;     ///< 0: not by steps
+    std::int64_t every_epochs = 1;    ///< 0: not by epochs
+    BestSpec best;
+    std::int64_t keep_last = 2;
+    bool operator==(const CheckpointSpec&) const = default;
+};
+
+/// `monitor`.
+struct MonitorSpec {
+    std::int64_t log_every_steps = 50;
+    bool operator==(const MonitorSpec&) const = default;
+};
+
+/// `limits`.
+struct LimitsSpec {
+    std::optional<double> max_wall_s;    ///< of all attempts together
+    std::int64_t max_restarts = 3;
+    std::optional<Instant> start_after;
+    std::optional<Instant> valid_until;
+    bool operator==(const LimitsSpec&) const = default;
+};
+
+/// `queue`.
+struct QueueSpec {
+    QueueClass job_class = QueueClass::normal;    ///< on the wire `class`
+    bool preemptible = true;
+    bool operator==(const QueueSpec&) const = default;
+};
+
+/// A whole job.
+struct JobSpec {
+    std::string name;    ///< empty: the service makes one
+    std::string project = "default";
+    std::map<std::string, std::string> labels;
+    ModelSpec model;
+    TaskSpec task;
+    DataSpec data;
+    TrainSpec train;
+    AcceleratorSpec accelerator;
+    CheckpointSpec checkpoint;
+    MonitorSpec monitor;
+    LimitsSpec limits;
+    QueueSpec queue;
+    bool operator==(const JobSpec&) const = default;
+};
+
+/// What a spec comes to: the numbers that users ask about first.
+struct EffectiveValues {
+    std::int64_t world_size = 1;       ///< cores
+    std::int64_t global_batch = 32;    ///< world_size * train.batch_size_per_core
+    double lr = 0;                     ///< after lr_scaling: times world_size, or its square root
+    Precision precision = Precision::f32;
+    bool operator==(const EffectiveValues&) const = default;
+};
+
+/// Pure; `spec` has been decoded without problems.
+EffectiveValues effective(const JobSpec& spec);
+
+template <>
+struct Spelling<Arch> {
+    static constexpr std::array<std::string_view, 2> words{"mlp", "lenet"};
+};
+template <>
+struct Spelling<TaskType> {
+    static constexpr std::array<std::string_view, 1> words{"classification"};
+};
+template <>
+struct Spelling<TaskMetric> {
+    static constexpr std::array<std::string_view, 2> words{"loss", "accuracy"};
+};
+template <>
+struct Spelling<TruncatedImages> {
+    static constexpr std::array<std::string_view, 1> words{"fail"};
+};
+template <>
+struct Spelling<OptimizerName> {
+    static constexpr std::array<std::string_view, 2> words{"sgd", "adam"};
+};
+template <>
+struct Spelling<LrScaling> {
+    static constexpr std::array<std::string_view, 3> words{"none", "linear", "sqrt"};
+};
+template <>
+struct Spelling<ScheduleName> {
+    static constexpr std::array<std::string_view, 4> words{"constant", "step", "cosine", "linear"};
+};
+template <>
+struct Spelling<Precision> {
+    static constexpr std::array<std::string_view, 1> words{"f32"};
+};
+template <>
+struct Spelling<MetricMode> {
+    static constexpr std::array<std::string_view, 2> words{"min", "max"};
+};
+template <>
+struct Spelling<QueueClass> {
+    static constexpr std::array<std::string_view, 5> words{"urgent", "high", "normal", "low",
+                                                           "idle"};
+};
+
+}    // namespace slipway

@@ -1,0 +1,165 @@
+#include "api/spec/table/collections.h"
+#include "api/spec/tables.h"
+
+namespace slipway {
+
+namespace {
+
+constexpr auto best_metrics = std::to_array<std::string_view>({"val_loss", "val_accuracy"});
+
+/// Labels as filters can name them.
+Map<Text> labels_kind() {
+    return {.key = &plain_name, .item = {.min = 0}, .max = 64};
+}
+
+void judge_job(const Json&, JobSpec& spec, const Reader& at) {
+    const auto& metrics = spec.task.metrics;
+    const bool has_accuracy =
+        std::find(metrics.begin(), metrics.end(), TaskMetric::accuracy) != metrics.end();
+    if (spec.checkpoint.best.metric == "val_accuracy" && !has_accuracy) {
+        const Reader here = at.at("checkpoint").at("best").at("metric");
+        here.report("inconsistent",
+                    fmt::format("{} is val_accuracy, but task.metrics leaves accuracy out; add it "
+                                "there",
+                                here.path()));
+    }
+}
+
+}    // namespace
+
+const Object<TaskSpec>& task_table() {
+    static const auto table =
+        Object<TaskSpec>("TaskSpec", "What it learns to do.")
+            .field(
+                "type", &TaskSpec::type, "The kind of task; it decides the loss.",
+                Choice<TaskType>{.later = {"multilabel", "regression", "masked_lm", "causal_lm"}},
+                {.required = true})
+            .field("metrics", &TaskSpec::metrics, "What is measured besides the training loss.",
+                   List<Choice<TaskMetric>>{.item = {}, .min = 1, .max = 2, .unique = true})
+            .later({"label_smoothing"});
+    return table;
+}
+
+const Object<BestSpec>& best_table() {
+    static const auto table =
+        Object<BestSpec>("BestSpec", "Which checkpoints are the best ones.")
+            .field("metric", &BestSpec::metric, "What they are compared by.",
+                   Word{.allowed = best_metrics})
+            .field("mode", &BestSpec::mode,
+                   "Whether smaller or greater is better; without it what suits the metric.",
+                   Choice<MetricMode>{})
+            .field("keep", &BestSpec::keep, "How many of the best are kept.",
+                   Integer{.min = 0, .max = 100})
+            .rule([](const Json& given, BestSpec& spec, const Reader&) {
+                if (given.contains("mode")) return;
+                spec.mode = spec.metric == "val_loss" ? MetricMode::min : MetricMode::max;
+            });
+    return table;
+}
+
+const Object<CheckpointSpec>& checkpoint_table() {
+    static const auto table =
+        Object<CheckpointSpec>("CheckpointSpec", "When it saves, and what is kept.")
+            .field("every_steps", &CheckpointSpec::every_steps,
+                   "Save after so many steps; 0: not by steps.",
+                   Integer{.min = 0, .max = 1000000000})
+            .field("every_epochs", &CheckpointSpec::every_epochs,
+                   "Save after so many epochs; 0: not by epochs. The end is always saved.",
+                   Integer{.min = 0, .max = 1000000})
+            .field("best", &CheckpointSpec::best, "Which checkpoints are the best ones.",
+                   Nested<BestSpec>{&best_table()})
+            .field("keep_last", &CheckpointSpec::keep_last, "How many of the newest are kept.",
+                   Integer{.min = 1, .max = 100});
+    return table;
+}
+
+const Object<MonitorSpec>& monitor_table() {
+    static const auto table = Object<MonitorSpec>("MonitorSpec", "What it reports while it runs.")
+                                  .field("log_every_steps", &MonitorSpec::log_every_steps,
+                                         "Steps between two points of the training curves.",
+                                         Integer{.min = 1, .max = 1000000})
+                                  .later({"metrics_report", "sinks"});
+    return table;
+}
+
+const Object<LimitsSpec>& limits_table() {
+    static const auto table =
+        Object<LimitsSpec>("LimitsSpec", "When to start, and when to give up.")
+            .field("max_wall_s", &LimitsSpec::max_wall_s,
+                   "Seconds it may run, all attempts together; then it is timed_out.",
+                   Number{.max = 3.2e9, .above = 0})
+            .field("max_restarts", &LimitsSpec::max_restarts,
+                   "How often it starts again after its executor was lost.",
+                   Integer{.min = 0, .max = 1000})
+            .field("start_after", &LimitsSpec::start_after, "Not before this time.", Time{})
+            .field("valid_until", &LimitsSpec::valid_until,
+                   "When it has not started by this time it is expired.", Time{})
+            .later({"max_core_s"})
+            .rule([](const Json&, LimitsSpec& spec, const Reader& at) {
+                if (!spec.start_after || !spec.valid_until) return;
+                if (*spec.start_after < *spec.valid_until) return;
+                const Reader here = at.at("valid_until");
+                here.report(
+                    "inconsistent",
+                    fmt::format("{} must be later than start_after ({}), got {}", here.path(),
+                                to_rfc3339(*spec.start_after), to_rfc3339(*spec.valid_until)));
+            });
+    return table;
+}
+
+const Object<QueueSpec>& queue_table() {
+    static const auto table =
+        Object<QueueSpec>("QueueSpec", "Its place among waiting jobs.")
+            .field("class", &QueueSpec::job_class,
+                   "More urgent classes go first; within a class the older job does.",
+                   Choice<QueueClass>{})
+            .field("preemptible", &QueueSpec::preemptible,
+                   "It may be saved and put back for a more urgent job.", Flag{});
+    return table;
+}
+
+const Object<JobSpec>& job_table() {
+    static const auto table =
+        Object<JobSpec>("JobSpec", "A training job.")
+            .field("name", &JobSpec::name, "For people; without it the service makes one.", Text{},
+                   {.absent_when_empty = true})
+            .field("project", &JobSpec::project, "What it belongs to.", Text{.form = &plain_name})
+            .field("labels", &JobSpec::labels, "Words of your own to find it by.", labels_kind())
+            .field("model", &JobSpec::model, "The network.", Nested<ModelSpec>{&model_table()},
+                   {.required = true})
+            .field("task", &JobSpec::task, "What it learns to do.", Nested<TaskSpec>{&task_table()},
+                   {.required = true})
+            .field("data", &JobSpec::data, "What it learns from.", Nested<DataSpec>{&data_table()},
+                   {.required = true})
+            .field("train", &JobSpec::train, "How it is trained.",
+                   Nested<TrainSpec>{&train_table()}, {.required = true})
+            .field("accelerator", &JobSpec::accelerator, "What it runs on.",
+                   Nested<AcceleratorSpec>{&accelerator_table()})
+            .field("checkpoint", &JobSpec::checkpoint, "When it saves, and what is kept.",
+                   Nested<CheckpointSpec>{&checkpoint_table()})
+            .field("monitor", &JobSpec::monitor, "What it reports while it runs.",
+                   Nested<MonitorSpec>{&monitor_table()})
+            .field("limits", &JobSpec::limits, "When to start, and when to give up.",
+                   Nested<LimitsSpec>{&limits_table()})
+            .field("queue", &JobSpec::queue, "Its place among waiting jobs.",
+                   Nested<QueueSpec>{&queue_table()})
+            .rule(judge_job);
+    return table;
+}
+
+const Object<JobPatchBody>& job_patch_table() {
+    static const auto queue =
+        Object<QueuePatchBody>("QueuePatch", "Its place among waiting jobs.")
+            .field("class", &QueuePatchBody::job_class, "Its new class; only while it is queued.",
+                   Choice<QueueClass>{});
+    static const auto table =
+        Object<JobPatchBody>("JobPatch", "What may still change; absent means unchanged.")
+            .field("name", &JobPatchBody::name, "Its new name.", Text{})
+            .field("labels", &JobPatchBody::labels, "Its new labels; they replace all of them.",
+                   labels_kind())
+            .field("queue", &JobPatchBody::queue, "Its place among waiting jobs.",
+                   Nested<QueuePatchBody>{&queue});
+    return table;
+}
+
+}    // namespace slipway

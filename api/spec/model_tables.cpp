@@ -1,0 +1,52 @@
+#include "api/spec/table/collections.h"
+#include "api/spec/tables.h"
+
+namespace slipway {
+
+const Object<ModelSpec>& model_table() {
+    static const auto table =
+        Object<ModelSpec>("ModelSpec", "The network.")
+            .variants("arch", {"mlp", "lenet"}, "",
+                      [](const ModelSpec& spec) { return to_string(spec.arch); })
+            .field("arch", &ModelSpec::arch, "Its architecture.",
+                   Choice<Arch>{.later = {"resnet18", "resnet34", "resnet50", "vit_tiny",
+                                          "vit_small", "vit_base", "mixer_s16", "mixer_b16",
+                                          "bert_tiny", "bert_small", "bert_base", "bert_large",
+                                          "gpt_tiny", "gpt2", "layers"}},
+                   {.required = true})
+            .field("num_classes", &ModelSpec::num_classes,
+                   "Classes it tells apart; without it as many as the dataset has.",
+                   Integer{.min = 2, .max = 100000})
+            .field("width", &ModelSpec::width, "Features of each hidden layer.",
+                   Integer{.min = 1, .max = 65536}, {.only = {"mlp"}, .unless = "hidden"})
+            .field("depth", &ModelSpec::depth, "Hidden layers.", Integer{.min = 0, .max = 64},
+                   {.only = {"mlp"}, .unless = "hidden"})
+            .field("hidden", &ModelSpec::hidden,
+                   "Features of each hidden layer in order, instead of width and depth.",
+                   List<Integer>{.item = {.min = 1, .max = 65536}, .max = 64}, {.only = {"mlp"}})
+            .later(
+                {"heads", "dropout", "vocab_size", "max_length", "layers", "tie", "init", "head"});
+    return table;
+}
+
+const Object<AcceleratorSpec>& accelerator_table() {
+    static const auto table =
+        Object<AcceleratorSpec>("AcceleratorSpec",
+                                "What it runs on: a number of cores, or one core by number.")
+            .variants(
+                "", {"cores", "core_ids"}, "cores",
+                [](const AcceleratorSpec& spec) { return spec.core_id ? "core_ids" : "cores"; })
+            .field("cores", &AcceleratorSpec::cores,
+                   "Virtual cores of one machine; gradients are summed over them.",
+                   IntegerChoice{{1, 8}}, {.only = {"cores"}})
+            .field("core_ids", &AcceleratorSpec::core_id,
+                   "Exactly this core; the job waits for it.",
+                   Single<Integer>{{.min = 1, .max = 8}}, {.required = true, .only = {"core_ids"}})
+            .field("memory_bytes", &AcceleratorSpec::memory_bytes,
+                   "A program that needs more memory than this is refused before it runs.",
+                   Integer{.min = 1 << 20})
+            .later({"slice"});
+    return table;
+}
+
+}    // namespace slipway

@@ -1,0 +1,149 @@
+#include "api/base/id.h"
+#include "api/spec/table/collections.h"
+#include "api/spec/tables.h"
+
+namespace slipway {
+
+namespace {
+
+bool is_upload_id(std::string_view text) {
+    return is_id("upl", text);
+}
+
+const TextForm upload_id{"the id of an upload (upl_…)", "^upl_[0-9a-z]{26}$", is_upload_id};
+
+/// A name that no id of a dataset can be taken for.
+bool is_dataset_name(std::string_view text) {
+    return plain_name.holds(text) && !is_id("ds", text);
+}
+
+const TextForm dataset_name{
+    "1 to 64 letters, digits, dots, dashes and underscores, first a letter or digit, and no id",
+    "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", is_dataset_name};
+
+const std::vector<std::string_view> tables{"csv", "image_csv"};
+const std::vector<std::string_view> images{"image_folder", "image_csv"};
+
+void judge_dataset(const Json& given, DatasetCreate& dataset, const Reader& at) {
+    if (!given.contains("options")) return;
+    dataset_options_table().report_foreign(given["options"], to_string(dataset.format),
+                                           at.at("options"));
+}
+
+}    // namespace
+
+const Object<DatasetOptionsSpec>& dataset_options_table() {
+    static const auto table =
+        Object<DatasetOptionsSpec>("DatasetOptions",
+                                   "How the files are read. Each format has some.")
+            .field("label_column", &DatasetOptionsSpec::label_column, "The column of the classes.",
+                   Text{}, {.only = tables})
+            .field("group_column", &DatasetOptionsSpec::group_column,
+                   "The column of what belongs together, for splits by group.", Text{},
+                   {.only = tables, .absent_when_empty = true})
+            .field("feature_columns", &DatasetOptionsSpec::feature_columns,
+                   "The columns to learn from; without it all but label and group.",
+                   List<Text>{.item = {}, .min = 1, .unique = true},
+                   {.only = {"csv"}, .absent_when_empty = true})
+            .field("file_column", &DatasetOptionsSpec::file_column,
+                   "The column of the files, relative to the folder.", Text{},
+                   {.only = {"image_csv"}})
+            .field("labels_file", &DatasetOptionsSpec::labels_file,
+                   "The table, relative to the folder.", Text{.max = 1000}, {.only = {"image_csv"}})
+            .field("class_names", &DatasetOptionsSpec::class_names,
+                   "The classes in the order of their numbers; without it as found, sorted.",
+                   List<Text>{.item = {}, .min = 2, .unique = true}, {.absent_when_empty = true})
+            .field("image_size", &DatasetOptionsSpec::image_size,
+                   "Images are resized to this side in pixels; needed when they differ in size.",
+                   Integer{.min = 1, .max = 4096}, {.only = images})
+            .field("channels", &DatasetOptionsSpec::channels,
+                   "1: gray, 3: colours; without it as the first image.", IntegerChoice{{1, 3}},
+                   {.only = images})
+            .field("mean", &DatasetOptionsSpec::mean,
+                   "Taken from each feature: one number, or one for each channel or column.",
+                   NumberOrList{{.item = {}, .min = 1}}, {.absent_when_empty = true})
+            .field("std", &DatasetOptionsSpec::std,
+                   "What each feature is divided by: one number, or one for each channel or "
+                   "column.",
+                   NumberOrList{{.item = {.above = 0}, .min = 1}}, {.absent_when_empty = true});
+    return table;
+}
+
+const Object<DatasetSource>& dataset_source_table() {
+    static const auto table =
+        Object<DatasetSource>("DatasetSource", "Where the files come from: a path or an upload.")
+            .variants("", {"path", "upload"}, "",
+                      [](const DatasetSource& source) {
+                          return source.upload.empty() ? "path" : "upload";
+                      })
+            .field("path", &DatasetSource::path,
+                   "A folder or file below a folder that the operator allowed.", Text{.max = 4000},
+                   {.required = true, .only = {"path"}})
+            .field("upload", &DatasetSource::upload,
+                   "Id of a complete upload: an archive (zip, tar) or a single file.",
+                   Text{.form = &upload_id}, {.required = true, .only = {"upload"}});
+    return table;
+}
+
+const Object<DatasetCreate>& dataset_create_table() {
+    static const auto table =
+        Object<DatasetCreate>("DatasetCreate", "A new dataset.")
+            .field("name", &DatasetCreate::name, "What jobs call it; unique within the project.",
+                   Text{.form = &dataset_name}, {.required = true})
+            .field("project", &DatasetCreate::project, "What it belongs to.",
+                   Text{.form = &plain_name})
+            .field("format", &DatasetCreate::format, "How the files are laid out.",
+                   Choice<DatasetFormat>{.later = {"cifar10", "tfrecord", "webdataset", "text"}},
+                   {.required = true})
+            .field("source", &DatasetCreate::source, "Where the files come from.",
+                   Nested<DatasetSource>{&dataset_source_table()}, {.required = true})
+            .field("options", &DatasetCreate::options, "How the files are read.",
+                   Nested<DatasetOptionsSpec>{&dataset_options_table()})
+            .rule(judge_dataset);
+    return table;
+}
+
+const Object<UploadCreate>& upload_create_table() {
+    static const auto table =
+        Object<UploadCreate>("UploadCreate", "A file that is about to be sent.")
+            .field("size", &UploadCreate::size, "Its bytes.", Integer{.min = 1}, {.required = true})
+            .field("sha256", &UploadCreate::sha256, "Its SHA-256; checked when it is complete.",
+                   Text{.form = &sha256_hex}, {.absent_when_empty = true})
+            .field("filename", &UploadCreate::filename, "For people; the ending tells the format.",
+                   Text{}, {.absent_when_empty = true});
+    return table;
+}
+
+const Object<TokenCreate>& token_create_table() {
+    static const auto table =
+        Object<TokenCreate>("TokenCreate", "A new token.")
+            .field("name", &TokenCreate::name, "For people.", Text{}, {.required = true})
+            .field("role", &TokenCreate::role,
+                   "viewer reads, editor also writes, admin also manages tokens and cores.",
+                   Choice<TokenRole>{})
+            .field("projects", &TokenCreate::projects, "The projects it is for; empty: all.",
+                   List<Text>{.item = {.form = &plain_name}, .max = 100, .unique = true})
+            .field("expires_at", &TokenCreate::expires_at, "When it ends by itself.", Time{});
+    return table;
+}
+
+const Object<LoginRequest>& login_table() {
+    static const auto table =
+        Object<LoginRequest>("Login", "A token to exchange for a browser's cookie.")
+            .field("token", &LoginRequest::token, "The token's text (slp_…).", Text{},
+                   {.required = true});
+    return table;
+}
+
+std::span<const ObjectTable* const> request_tables() {
+    static const std::vector<const ObjectTable*> all{
+        &job_table(),           &job_patch_table(),    &dataset_create_table(),
+        &upload_create_table(), &token_create_table(), &login_table()};
+    return all;
+}
+
+Json dataset_options_schema(DatasetFormat format, Definitions& definitions) {
+    return dataset_options_table().variant_schema(to_string(format), definitions);
+}
+
+}    // namespace slipway

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/base/clock.h"
+#include "api/spec/job_spec.h"
+#include "api/spec/spelling.h"
+
+namespace slipway {
+
+// Bodies of requests other than the job spec, as plain data.
+
+/// How the files of a dataset are laid out.
+enum class DatasetFormat { idx, csv, image_folder, image_csv };
+
+template <>
+struct Spelling<DatasetFormat> {
+    static constexpr std::array<std::string_view, 4> words{"idx", "csv", "image_folder",
+                                                           "image_csv"};
+};
+
+/// `options` of a dataset: how its files are to be read. Each format has some of them.
+struct DatasetOptionsSpec {
+    std::string label_column = "label";          ///< csv, image_csv
+    std::string group_column;                    ///< csv, image_csv; empty: no groups
+    std::vector<std::string> feature_columns;    ///< csv; empty: all but label and group
+    std::string file_column = "file";            ///< image_csv
+    std::string labels_file = "labels.csv";      ///< image_csv: the table, below the folder
+    std::vector<std::string> class_names;        ///< in the order of their numbers; empty: as found
+    std::optional<std::int64_t> image_size;      ///< image_folder, image_csv: side in pixels
+    std::optional<std::int64_t> channels;        ///< image_folder, image_csv: 1 gray, 3 RGB
+    std::vector<double> mean;                    ///< one, or one for each channel or column
+    std::vector<double> std;
+    bool operator==(const DatasetOptionsSpec&) const = default;
+};
+
+/// Where the files come from; exactly one is not empty.
+struct DatasetSource {
+    std::string path;      ///< below a folder that the operator allowed
+    std::string upload;    ///< upl_…
+    bool operator==(const DatasetSource&) const = default;
+};
+
+/// POST /v1/datasets.
+struct DatasetCreate {
+    std::string name;
+    std::string project = "default";
+    DatasetFormat format = DatasetFormat::idx;
+    DatasetSource source;
+    DatasetOptionsSpec options;
+    bool operator==(const DatasetCreate&) const = default;
+};
+
+/// POST /v1/uploads.
+struct UploadCreate {
+    std::int64_t size = 0;    ///< bytes
+    std::string sha256;       ///< hexadecimal, lower case
+    std::string filename;     ///< for people; empty: none
+    bool operator==(const UploadCreate&) const = default;
+};
+
+/// `queue` of a PATCH.
+struct QueuePatchBody {
+    std::optional<QueueClass> job_class;    ///< on the wire `class`; only while queued
+    bool operator==(const QueuePatchBody&) const = default;
+};
+
+/// PATCH /v1/jobs/{id}: absent means unchanged.
+struct JobPatchBody {
+    std::optional<std::string> name;
+    std::optional<std::map<std::string, std::string>> labels;    ///< replaces all of them
+    QueuePatchBody queue;
+    bool operator==(const JobPatchBody&) const = default;
+};
+
+/// What a token may do; each role may do what the one before it may.
+enum class TokenRole { viewer, editor, admin };
+
+template <>
+struct Spelling<TokenRole> {
+    static constexpr std::array<std::string_view, 3> words{"viewer", "editor", "admin"};
+};
+
+/// POST /v1/tokens.
+struct TokenCreate {
+    std::string name;
+    TokenRole role = TokenRole::viewer;
+    std::vector<std::string> projects;    ///< empty: all
+    std::optional<Instant> expires_at;
+    bool operator==(const TokenCreate&) const = default;
+};
+
+/// POST /v1/login.
+struct LoginRequest {
+    std::string token;    ///< slp_…
+    bool operator==(const LoginRequest&) const = default;
+};
+
+}    // namespace slipway

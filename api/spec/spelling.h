@@ -1,0 +1,4 @@
+#pragma once
+
+/// The words of the API's enumerations.
+#include "api/spec/table/spelling.h"    // IWYU pragma: export

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <span>
+
+#include "api/spec/job_spec.h"
+#include "api/spec/requests.h"
+#include "api/spec/table/object.h"
+
+namespace slipway {
+
+// The field tables. One function per object, each with one table that lives for ever. To add a
+// field: a member in the struct, a row in the table. To let something documented for later exist:
+// move its name from `later` to a row, or to the enumeration.
+
+// job_tables.cpp
+const Object<JobSpec>& job_table();
+const Object<TaskSpec>& task_table();
+const Object<CheckpointSpec>& checkpoint_table();
+const Object<BestSpec>& best_table();
+const Object<MonitorSpec>& monitor_table();
+const Object<LimitsSpec>& limits_table();
+const Object<QueueSpec>& queue_table();
+const Object<JobPatchBody>& job_patch_table();
+
+// model_tables.cpp
+const Object<ModelSpec>& model_table();
+const Object<AcceleratorSpec>& accelerator_table();
+
+// train_tables.cpp
+const Object<TrainSpec>& train_table();
+const Object<OptimizerSpec>& optimizer_table();
+const Object<ScheduleSpec>& schedule_table();
+
+// data_tables.cpp
+const Object<DataSpec>& data_table();
+const Object<SplitSpec>& split_table();
+const Object<NormalizeSpec>& normalize_table();
+const Object<ColumnsSpec>& columns_table();
+
+// request_tables.cpp
+const Object<DatasetCreate>& dataset_create_table();
+const Object<DatasetOptionsSpec>& dataset_options_table();
+const Object<DatasetSource>& dataset_source_table();
+const Object<UploadCreate>& upload_create_table();
+const Object<TokenCreate>& token_create_table();
+const Object<LoginRequest>& login_table();
+
+/// The bodies of requests that openapi.json names; others are reached through them.
+std::span<const ObjectTable* const> request_tables();
+/// The answers: answers/job_answers.cpp, answers/other_answers.cpp.
+std::span<const ObjectTable* const> job_answer_tables();
+std::span<const ObjectTable* const> other_answer_tables();
+
+/// Which of a dataset's options concern this format.
+Json dataset_options_schema(DatasetFormat format, Definitions& definitions);
+
+}    // namespace slipway

@@ -1,0 +1,117 @@
+#include "api/spec/table/collections.h"
+#include "api/spec/tables.h"
+
+namespace slipway {
+
+const Object<OptimizerSpec>& optimizer_table() {
+    static const auto table =
+        Object<OptimizerSpec>("OptimizerSpec", "The rule that changes the weights.")
+            .variants("name", {"sgd", "adam"}, "",
+                      [](const OptimizerSpec& spec) { return to_string(spec.name); })
+            .field("name", &OptimizerSpec::name, "Which rule.",
+                   Choice<OptimizerName>{.later = {"adamw", "lamb"}}, {.required = true})
+            .field("lr", &OptimizerSpec::lr, "The learning rate.", Number{.above = 0},
+                   {.required = true})
+            .field("lr_scaling", &OptimizerSpec::lr_scaling,
+                   "What the learning rate is multiplied by: nothing, the number of cores, or its "
+                   "square root.",
+                   Choice<LrScaling>{})
+            .field("weight_decay", &OptimizerSpec::weight_decay,
+                   "This share of the weights is added to their gradients.", Number{.min = 0})
+            .field("momentum", &OptimizerSpec::momentum, "Share of the last update that is kept.",
+                   Number{.min = 0, .below = 1}, {.only = {"sgd"}})
+            .field("nesterov", &OptimizerSpec::nesterov, "Look ahead along the momentum.", Flag{},
+                   {.only = {"sgd"}})
+            .field("betas", &OptimizerSpec::betas,
+                   "Decay of the running means of the gradient and of its square.",
+                   NumberPair{{.min = 0, .below = 1}}, {.only = {"adam"}})
+            .field("eps", &OptimizerSpec::eps, "Added to the denominator.", Number{.above = 0},
+                   {.only = {"adam"}})
+            .later({"clip_norm"})
+            .rule([](const Json&, OptimizerSpec& spec, const Reader& at) {
+                if (!spec.nesterov || spec.momentum > 0) return;
+                const Reader here = at.at("nesterov");
+                here.report("inconsistent",
+                            fmt::format("{} needs a momentum above 0, got {}; set momentum or "
+                                        "leave nesterov out",
+                                        here.path(), spec.momentum));
+            });
+    return table;
+}
+
+const Object<ScheduleSpec>& schedule_table() {
+    static const auto table =
+        Object<ScheduleSpec>("ScheduleSpec", "How the learning rate moves.")
+            .variants("name", {"constant", "step", "cosine", "linear"}, "constant",
+                      [](const ScheduleSpec& spec) { return to_string(spec.name); })
+            .field("name", &ScheduleSpec::name,
+                   "constant; step: times gamma every step_epochs; cosine: down to min_lr along a "
+                   "half wave; linear: down to 0.",
+                   Choice<ScheduleName>{.later = {"one_cycle"}})
+            .field("step_epochs", &ScheduleSpec::step_epochs,
+                   "Epochs until it is multiplied again.", Integer{.min = 1, .max = 1000000},
+                   {.required = true, .only = {"step"}})
+            .field("gamma", &ScheduleSpec::gamma, "What it is multiplied by.",
+                   Number{.max = 1, .above = 0}, {.only = {"step"}})
+            .field("warmup_steps", &ScheduleSpec::warmup_steps,
+                   "Steps in which it first rises to its full height.",
+                   Integer{.min = 0, .max = 1000000000}, {.only = {"cosine", "linear"}})
+            .field("min_lr", &ScheduleSpec::min_lr, "Where it ends.", Number{.min = 0},
+                   {.only = {"cosine"}});
+    return table;
+}
+
+namespace {
+
+void judge_train(const Json&, TrainSpec& spec, const Reader& at) {
+    const Reader schedule = at.at("schedule");
+    if (spec.schedule.min_lr > spec.optimizer.lr) {
+        const Reader here = schedule.at("min_lr");
+        here.report("inconsistent",
+                    fmt::format("{} must be at most optimizer.lr ({}), got {}", here.path(),
+                                spec.optimizer.lr, spec.schedule.min_lr));
+    }
+    if (spec.steps && spec.schedule.warmup_steps >= *spec.steps) {
+        const Reader here = schedule.at("warmup_steps");
+        here.report("inconsistent",
+                    fmt::format("{} must be below train.steps ({}), got {}", here.path(),
+                                *spec.steps, spec.schedule.warmup_steps));
+    }
+}
+
+}    // namespace
+
+const Object<TrainSpec>& train_table() {
+    static const auto table =
+        Object<TrainSpec>("TrainSpec", "How it is trained. Give exactly one of epochs and steps.")
+            .variants("", {"epochs", "steps"}, "",
+                      [](const TrainSpec& spec) { return spec.steps ? "steps" : "epochs"; })
+            .field("epochs", &TrainSpec::epochs, "How often it sees the whole training part.",
+                   Integer{.min = 1, .max = 1000000}, {.required = true, .only = {"epochs"}})
+            .field("steps", &TrainSpec::steps, "How often the weights are changed.",
+                   Integer{.min = 1, .max = 1000000000}, {.required = true, .only = {"steps"}})
+            .field("batch_size_per_core", &TrainSpec::batch_size_per_core,
+                   "Samples of each core in each step.", Integer{.min = 1, .max = 65536})
+            .field("batches_per_epoch", &TrainSpec::batches_per_epoch,
+                   "Ends each epoch after so many steps; without it all samples are seen.",
+                   Integer{.min = 1, .max = 1000000000})
+            .field("drop_last", &TrainSpec::drop_last,
+                   "Leave out the last batch of an epoch when it is not full.", Flag{})
+            .field("shuffle", &TrainSpec::shuffle, "See the samples in a new order each epoch.",
+                   Flag{})
+            .field("seed", &TrainSpec::seed, "Of the first weights and of the order of samples.",
+                   Integer{})
+            .field("deterministic", &TrainSpec::deterministic,
+                   "The same spec and data give the same bits.", Flag{})
+            .field("precision", &TrainSpec::precision, "Of the arithmetic.",
+                   Choice<Precision>{.later = {"bf16", "bf16_true"}})
+            .field("optimizer", &TrainSpec::optimizer, "The rule that changes the weights.",
+                   Nested<OptimizerSpec>{&optimizer_table()}, {.required = true})
+            .field("schedule", &TrainSpec::schedule, "How the learning rate moves.",
+                   Nested<ScheduleSpec>{&schedule_table()})
+            .later({"grad_accumulation"})
+            .rule(judge_train);
+    return table;
+}
+
+}    // namespace slipway

@@ -1,0 +1,163 @@
+// Goal: the commands do what they say against the real routes. What they print is for people, so
+// only the parts that scripts rely on are compared.
+#include "api/client/commands.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "api/base/id.h"
+#include "api/base/sha256.h"
+#include "api/client/follow.h"
+#include "scheduler/store/datasets.h"
+#include "tests/server/routes/test_service.h"
+#include "tests/support/eventually.h"
+
+namespace slipway::client {
+namespace {
+
+struct Commands : testing::Test {
+    TestService service;
+    TempFolder work;
+    HttpClient client = service.client(service.admin);
+
+    std::string printed(const std::function<void()>& command) {
+        testing::internal::CaptureStdout();
+        command();
+        return testing::internal::GetCapturedStdout();
+    }
+    std::string spec_file() { return work.write("job.json", TestService::spec().dump()).string(); }
+
+    // The check that an agent would make, as soon as there is something to check.
+    std::jthread checker(bool ready) {
+        return std::jthread([this, ready] {
+            std::optional<store::DatasetCheck> check;
+            ASSERT_TRUE(eventually([&] {
+                check = store::claim_dataset_check(service.store, "here", std::chrono::minutes{1});
+                return check.has_value();
+            }));
+            store::finish_dataset_check(
+                service.store, check->dataset.id, check->token,
+                {.ready = ready,
+                 .report = ready ? "{}" : "",
+                 .problems = ready ? "" : R"([{"file":"x.csv","row":3,"message":"no number"}])",
+                 .content_hash = ready ? "abc" : "",
+                 .bytes = 0});
+        });
+    }
+};
+
+TEST_F(Commands, submit_prints_the_id) {
+    service.ready_dataset("points");
+    std::string out =
+        printed([&] { EXPECT_EQ(submit(client, {.file = spec_file()}), ExitCode::ok); });
+    ASSERT_TRUE(out.starts_with("job_")) << out;
+    out.pop_back();
+    EXPECT_EQ(service.expect(200, "GET", "/v1/jobs/" + out)["state"], "queued");
+    EXPECT_NE(printed([&] { list_jobs(client, {}); }).find(out), std::string::npos);
+    EXPECT_NE(printed([&] { act_on_job(client, out, "cancel"); }).find("cancelled"),
+              std::string::npos);
+}
+
+TEST_F(Commands, a_refused_spec_names_its_fields) {
+    try {
+        submit(client, {.file = spec_file()});
+        ADD_FAILURE() << "there is no such dataset";
+    } catch (const Stop& stop) {
+        EXPECT_EQ(stop.code(), ExitCode::refused);
+        EXPECT_NE(std::string(stop.what()).find("/data/dataset"), std::string::npos);
+    }
+    try {
+        submit(client, {.file = "/nowhere.json"});
+        ADD_FAILURE() << "there is no such file";
+    } catch (const Stop& stop) {
+        EXPECT_EQ(stop.code(), ExitCode::usage);
+    }
+}
+
+TEST_F(Commands, follow_ends_with_the_job) {
+    service.ready_dataset("points");
+    const std::string job = service.submit();
+    std::string out;
+    {
+        std::jthread trainer([&] {
+            const auto key = service.run(job);
+            service.relay(
+                key,
+                {{.number = 3,
+                  .events = {
+                      {"progress", R"({"epoch":1,"epochs":4,"step":10,"steps_total":40})"},
+                      {"metric", R"({"step":10,"epoch":1,"values":{"val_accuracy":0.9375}})"}}}});
+            service.finish(key);
+        });
+        out = printed([&] { EXPECT_EQ(follow_job(client, job), ExitCode::ok); });
+    }
+    EXPECT_NE(out.find("succeeded, validation accuracy 0.9375"), std::string::npos) << out;
+    EXPECT_NE(out.find("curl"), std::string::npos);
+}
+
+TEST_F(Commands, follow_tells_a_failure) {
+    service.ready_dataset("points");
+    const std::string job = service.submit();
+    service.finish(service.run(job), JobState::failed);
+    printed([&] { EXPECT_EQ(follow_job(client, job), ExitCode::job_failed); });
+    const std::string other = service.submit();
+    service.expect(200, "POST", "/v1/jobs/" + other + "/cancel");
+    printed([&] { EXPECT_EQ(follow_job(client, other), ExitCode::cancelled); });
+}
+
+TEST_F(Commands, a_file_is_uploaded_and_becomes_a_dataset) {
+    const std::string bytes = some_bytes(300000);
+    const std::string path = work.write("points.zip", bytes).string();
+    const std::jthread check = checker(true);
+    const std::string out = printed([&] {
+        EXPECT_EQ(create_dataset(client, {.name = "sent", .format = "csv", .upload = path}),
+                  ExitCode::ok);
+    });
+    EXPECT_TRUE(out.starts_with("sent (ds_")) << out;
+    const Json dataset = service.expect(200, "GET", "/v1/datasets/sent");
+    const std::string upload = dataset["source"].value("upload", "");
+    EXPECT_EQ(sha256_file(service.folder.path() / "store/uploads" / upload), sha256_hex(bytes));
+}
+
+TEST_F(Commands, a_dataset_that_fails_its_check_says_why) {
+    const std::string request =
+        work.write("d.json", R"({"name":"d","format":"csv","source":{"path":"points"}})").string();
+    const std::jthread check = checker(false);
+    const std::string out = printed(
+        [&] { EXPECT_EQ(create_dataset(client, {.name = request}), ExitCode::job_failed); });
+    EXPECT_NE(out.find("x.csv:3: no number"), std::string::npos) << out;
+    EXPECT_NE(printed([&] { show_dataset(client, "d"); }).find("failed"), std::string::npos);
+    EXPECT_THROW(show_dataset(client, "other"), Stop);
+}
+
+TEST_F(Commands, a_download_is_gone_on_with_and_checked) {
+    service.ready_dataset("points");
+    const std::string job = service.submit();
+    const std::string bytes = some_bytes(200000);
+    const std::string id = new_id("ckp");
+    service.folder.write("store/checkpoints/" + job + "/c/model.safetensors", bytes);
+    const auto files = Json::array(
+        {{{"name", "model.safetensors"}, {"bytes", bytes.size()}, {"sha256", sha256_hex(bytes)}}});
+    service.relay(
+        service.run(job),
+        {{.number = 3,
+          .checkpoint = store::RelayedCheckpoint{
+              .id = id, .name = "c", .step = 1, .kinds = {"last"}, .files = files.dump()}}});
+    const std::string target = (work.path() / "model").string();
+    work.write("model.part", bytes.substr(0, 70000));
+    printed([&] { download(client, id, "model.safetensors", target); });
+    EXPECT_EQ(read_file(target), bytes);
+    // The beginning of some other file: noticed, and not left behind.
+    work.write("other.part", std::string(70000, 'x'));
+    EXPECT_THROW(download(client, id, "model.safetensors", (work.path() / "other").string()), Stop);
+    EXPECT_FALSE(std::filesystem::exists(work.path() / "other"));
+    EXPECT_FALSE(std::filesystem::exists(work.path() / "other.part"));
+    EXPECT_THROW(download(client, id, "nothing", target), Stop);
+    EXPECT_NE(printed([&] { list_checkpoints(client, job); }).find(id), std::string::npos);
+}
+
+}    // namespace
+}    // namespace slipway::client

@@ -1,0 +1,84 @@
+// Goal: the documentation says what the tables say, and its examples are accepted.
+// Method: sections between `<!-- table NAME -->` and `<!-- end -->` are compared with what the
+// tables give; SLIPWAY_UPDATE=1 rewrites them. JSON after `<!-- example NAME -->` is decoded.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "api/spec/documents.h"
+#include "api/spec/job_state.h"
+#include "tests/api/spec/examples.h"
+
+namespace slipway {
+namespace {
+
+std::string transitions_table() {
+    std::string text = "| from | to | because |\n|---|---|---|\n";
+    for (const Transition& row : transitions()) {
+        text += fmt::format("| `{}` | `{}` | {} |\n", to_string(row.from), to_string(row.to),
+                            row.cause);
+    }
+    return text;
+}
+
+/// The text with everything between `start` and the next end marker replaced.
+std::string with_section(const std::string& text, const std::string& start,
+                         const std::string& section) {
+    const std::size_t begin = text.find(start + "\n");
+    if (begin == text.npos) return text;
+    const std::size_t from = begin + start.size() + 1;
+    const std::size_t to = text.find("<!-- end -->", from);
+    return text.substr(0, from) + section + text.substr(to);
+}
+
+void expect_fresh(const std::string& file, const std::string& fresh) {
+    if (source_file(file) == fresh) return;
+    if (std::getenv("SLIPWAY_UPDATE") != nullptr) {
+        std::ofstream(std::filesystem::path(SLIPWAY_SOURCE_DIR) / file) << fresh;
+        return;
+    }
+    ADD_FAILURE() << file << " is older than the tables; run this test with SLIPWAY_UPDATE=1";
+}
+
+TEST(Docs, the_tables_of_fields_are_fresh) {
+    std::string text = source_file("docs/formats.md");
+    for (const std::string name : {"JobSpec", "DatasetCreate", "UploadCreate"}) {
+        const std::string start = "<!-- table " + name + " -->";
+        ASSERT_NE(text.find(start), text.npos) << name;
+        text = with_section(text, start, markdown_table(name));
+    }
+    expect_fresh("docs/formats.md", text);
+}
+
+TEST(Docs, the_table_of_transitions_is_fresh) {
+    expect_fresh("docs/job_states.md", with_section(source_file("docs/job_states.md"),
+                                                    "<!-- transitions -->", transitions_table()));
+}
+
+TEST(Docs, every_example_is_accepted) {
+    const std::string text = source_file("docs/formats.md");
+    const std::string mark = "<!-- example ";
+    std::size_t examples = 0;
+    for (std::size_t at = text.find(mark); at != text.npos; at = text.find(mark, at + 1)) {
+        const std::size_t name_at = at + mark.size();
+        const std::string name = text.substr(name_at, text.find(' ', name_at) - name_at);
+        const std::size_t begin = text.find("```json\n", at) + 8;
+        const std::string body = text.substr(begin, text.find("```", begin) - begin);
+        const auto problems = check_document(name, parse_json(body).value().value);
+        EXPECT_TRUE(problems.empty()) << body << joined_messages(problems);
+        ++examples;
+    }
+    EXPECT_GE(examples, 5U);
+}
+
+TEST(Docs, what_deploy_submits_is_accepted) {
+    const auto job = parse_json(source_file("deploy/example-job.json")).value();
+    EXPECT_EQ(joined_messages(decode_job_spec(job).problems), "");
+    const auto dataset = parse_json(source_file("deploy/example-dataset.json")).value();
+    EXPECT_EQ(joined_messages(decode_dataset_create(dataset).problems), "");
+}
+
+}    // namespace
+}    // namespace slipway

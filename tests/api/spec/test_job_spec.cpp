@@ -1,0 +1,149 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "api/spec/documents.h"
+#include "tests/api/spec/examples.h"
+
+namespace slipway {
+namespace {
+
+Decoded<JobSpec> decode_text(std::string_view text) {
+    return decode_job_spec(parse_json(text).value());
+}
+
+TEST(JobSpec, every_valid_example_decodes) {
+    ASSERT_GE(example_names("valid_").size(), 7U);
+    for (const std::string& name : example_names("valid_")) {
+        const Decoded<JobSpec> decoded = decode_job_spec(example(name));
+        EXPECT_TRUE(decoded.ok()) << name << "\n" << joined_messages(decoded.problems);
+    }
+}
+
+TEST(JobSpec, every_invalid_example_gives_its_problems_in_order) {
+    ASSERT_GE(invalid_cases("invalid_job_specs.json").size(), 80U);
+    for (const InvalidCase& one : invalid_cases("invalid_job_specs.json")) {
+        expect_problems(one, decode_job_spec(one.document).problems);
+    }
+}
+
+TEST(JobSpec, defaults_are_those_of_the_contract) {
+    const JobSpec spec = decode_job_spec(example("valid_minimal.json")).value;
+    EXPECT_EQ(spec.name, "");
+    EXPECT_EQ(spec.project, "default");
+    EXPECT_EQ(spec.train.batch_size_per_core, 32);
+    EXPECT_TRUE(spec.train.drop_last && spec.train.shuffle && spec.train.deterministic);
+    EXPECT_EQ(spec.accelerator.cores, 1);
+    EXPECT_EQ(spec.checkpoint.every_epochs, 1);
+    EXPECT_EQ(spec.checkpoint.keep_last, 2);
+    EXPECT_EQ(spec.checkpoint.best.metric, "val_loss");
+    EXPECT_EQ(spec.monitor.log_every_steps, 50);
+    EXPECT_EQ(spec.limits.max_restarts, 3);
+    EXPECT_EQ(spec.queue.job_class, QueueClass::normal);
+    EXPECT_EQ(spec.data.split.val_fraction, 0.1);
+    EXPECT_EQ(spec.train.optimizer.betas, (std::array{0.9, 0.999}));
+}
+
+TEST(JobSpec, every_field_arrives) {
+    const JobSpec spec = decode_job_spec(example("valid_every_field.json")).value;
+    EXPECT_EQ(spec.labels.at("team"), "vision");
+    EXPECT_EQ(spec.model.depth, 3);
+    EXPECT_EQ(spec.data.split.group_by, "writer");
+    EXPECT_EQ(spec.data.normalize->std, std::vector<double>{0.3081});
+    EXPECT_EQ(spec.data.columns->label, "digit");
+    EXPECT_EQ(spec.train.schedule.name, ScheduleName::step);
+    EXPECT_EQ(spec.checkpoint.best.mode, MetricMode::max);
+    EXPECT_EQ(to_rfc3339(*spec.limits.valid_until), "2030-01-02T06:00:00.000000Z");
+    EXPECT_FALSE(spec.queue.preemptible);
+    const JobSpec core = decode_job_spec(example("valid_core_5.json")).value;
+    EXPECT_EQ(core.accelerator.core_id, 5);
+    EXPECT_EQ(core.accelerator.cores, 1);
+}
+
+TEST(JobSpec, the_best_checkpoint_is_the_greatest_accuracy_unless_said_otherwise) {
+    Json json = example("valid_minimal.json");
+    json["checkpoint"]["best"]["metric"] = "val_accuracy";
+    EXPECT_EQ(decode_job_spec(json).value.checkpoint.best.mode, MetricMode::max);
+    json["checkpoint"]["best"]["mode"] = "min";
+    EXPECT_EQ(decode_job_spec(json).value.checkpoint.best.mode, MetricMode::min);
+}
+
+TEST(JobSpec, anything_but_an_object_is_refused) {
+    for (const std::string text : {"null", "[]", "\"a\"", "5", "true"}) {
+        const Decoded<JobSpec> decoded = decode_text(text);
+        EXPECT_EQ(summary_of(decoded.problems), " wrong_type\n") << text;
+    }
+}
+
+TEST(JobSpec, null_is_refused_with_the_way_out) {
+    Json json = example("valid_minimal.json");
+    json["train"]["seed"] = nullptr;
+    const Decoded<JobSpec> decoded = decode_job_spec(json);
+    EXPECT_EQ(summary_of(decoded.problems), "/train/seed wrong_type\n");
+    EXPECT_NE(decoded.problems[0].message.find("leave the field out"), std::string::npos);
+}
+
+TEST(JobSpec, a_number_beyond_a_double_is_a_problem_of_its_field) {
+    const Decoded<JobSpec> decoded = decode_text(
+        R"({"model":{"arch":"lenet"},"task":{"type":"classification"},"data":{"dataset":"d"},
+            "train":{"epochs":1e999,"optimizer":{"name":"adam","lr":1e999}}})");
+    EXPECT_EQ(summary_of(decoded.problems),
+              "/train/epochs out_of_bounds\n/train/optimizer/lr out_of_bounds\n");
+    EXPECT_NE(decoded.problems[1].message.find("too large"), std::string::npos);
+}
+
+TEST(JobSpec, duplicate_keys_are_told_together_with_other_problems) {
+    const Decoded<JobSpec> decoded = decode_text(
+        R"({"name":"a","name":"b","model":{"arch":"lenet"},"task":{"type":"classification"},
+            "data":{"dataset":"d","dataset":"e"},
+            "train":{"epochs":0,"optimizer":{"name":"adam","lr":1}}})");
+    EXPECT_EQ(summary_of(decoded.problems),
+              "/data/dataset duplicate_key\n/name duplicate_key\n/train/epochs out_of_bounds\n");
+}
+
+TEST(JobSpec, whole_numbers_may_be_written_with_a_fraction_of_nothing) {
+    Json json = example("valid_minimal.json");
+    json["train"]["epochs"] = 5.0;
+    EXPECT_EQ(decode_job_spec(json).value.train.epochs, 5);
+}
+
+TEST(JobSpec, a_flood_of_mistakes_is_cut) {
+    Json json = example("valid_minimal.json");
+    for (int index = 0; index < 5000; ++index)
+        json["unknown_" + std::to_string(index)] = 1;
+    EXPECT_EQ(decode_job_spec(json).problems.size(), 100U);
+}
+
+TEST(JobSpec, names_of_unknown_fields_are_shortened_in_messages) {
+    Json json = example("valid_minimal.json");
+    json[std::string(5000, 'x') + "\n"] = 1;
+    const auto problems = decode_job_spec(json).problems;
+    ASSERT_EQ(problems.size(), 1U);
+    EXPECT_LT(problems[0].message.size(), 500U);
+}
+
+struct ScalingCase {
+    LrScaling scaling;
+    std::int64_t cores;
+    double lr;
+};
+
+TEST(JobSpec, effective_values_follow_the_cores) {
+    JobSpec spec = decode_job_spec(example("valid_minimal.json")).value;
+    spec.train.optimizer.lr = 0.5;
+    for (const ScalingCase& one :
+         {ScalingCase{LrScaling::none, 8, 0.5}, ScalingCase{LrScaling::linear, 1, 0.5},
+          ScalingCase{LrScaling::linear, 8, 4.0},
+          ScalingCase{LrScaling::sqrt, 8, 0.5 * std::sqrt(8.0)}}) {
+        spec.train.optimizer.lr_scaling = one.scaling;
+        spec.accelerator.cores = one.cores;
+        const EffectiveValues values = effective(spec);
+        EXPECT_EQ(values.lr, one.lr);
+        EXPECT_EQ(values.world_size, one.cores);
+        EXPECT_EQ(values.global_batch, 32 * one.cores);
+        EXPECT_EQ(encode(values)["precision"], "f32");
+    }
+}
+
+}    // namespace
+}    // namespace slipway

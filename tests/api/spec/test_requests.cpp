@@ -1,0 +1,79 @@
+#include <gtest/gtest.h>
+
+#include "api/spec/documents.h"
+#include "tests/api/spec/examples.h"
+
+namespace slipway {
+namespace {
+
+ParsedJson parsed(const Json& json) {
+    return {json, {}};
+}
+
+TEST(Requests, every_dataset_example_decodes_and_comes_back) {
+    ASSERT_GE(example_names("dataset_").size(), 3U);
+    for (const std::string& name : example_names("dataset_")) {
+        const auto decoded = decode_dataset_create(parsed(example(name)));
+        ASSERT_TRUE(decoded.ok()) << name << joined_messages(decoded.problems);
+        const auto again = decode_dataset_create(parsed(encode(decoded.value)));
+        ASSERT_TRUE(again.ok()) << name << joined_messages(again.problems);
+        EXPECT_TRUE(again.value == decoded.value) << name;
+    }
+}
+
+TEST(Requests, every_invalid_dataset_gives_its_problems) {
+    for (const InvalidCase& one : invalid_cases("invalid_datasets.json")) {
+        expect_problems(one, decode_dataset_create(parsed(one.document)).problems);
+    }
+}
+
+TEST(Requests, a_dataset_keeps_only_the_options_of_its_format) {
+    const auto folder = decode_dataset_create(parsed(example("dataset_folder.json"))).value;
+    EXPECT_EQ(encode_dataset_options(folder), Json::object());
+    const auto images = decode_dataset_create(parsed(example("dataset_images.json"))).value;
+    const Json options = encode_dataset_options(images);
+    EXPECT_EQ(options["labels_file"], "labels.csv");
+    EXPECT_EQ(options["mean"], Json::array({0.5}));
+    EXPECT_FALSE(options.contains("feature_columns"));
+}
+
+TEST(Requests, an_upload_says_size_and_hash) {
+    const auto upload = decode_upload_create(parsed(example("upload.json")));
+    ASSERT_TRUE(upload.ok()) << joined_messages(upload.problems);
+    EXPECT_EQ(upload.value.size, 1048576);
+    EXPECT_EQ(upload.value.filename, "points.zip");
+    EXPECT_EQ(summary_of(decode_upload_create(parsed({{"size", 0}, {"sha256", "E3"}})).problems),
+              "/sha256 bad_format\n/size out_of_bounds\n");
+    EXPECT_EQ(summary_of(decode_upload_create(parsed(Json::object())).problems),
+              "/size missing_field\n");
+}
+
+TEST(Requests, a_token_has_a_name_and_a_role) {
+    const auto token = decode_token_create(
+        parsed({{"name", "ci"}, {"role", "editor"}, {"projects", Json::array({"vision"})}}));
+    ASSERT_TRUE(token.ok()) << joined_messages(token.problems);
+    EXPECT_EQ(token.value.role, TokenRole::editor);
+    EXPECT_EQ(summary_of(decode_token_create(parsed({{"role", "root"}})).problems),
+              "/name missing_field\n/role not_allowed\n");
+}
+
+TEST(Requests, a_login_needs_a_token) {
+    EXPECT_EQ(decode_login(parsed({{"token", "slp_x"}})).value.token, "slp_x");
+    EXPECT_EQ(summary_of(decode_login(parsed(Json::object())).problems), "/token missing_field\n");
+}
+
+TEST(Requests, a_patch_changes_only_what_it_names) {
+    const auto nothing = decode_job_patch(parsed(Json::object()));
+    EXPECT_TRUE(nothing.ok());
+    EXPECT_FALSE(nothing.value.name || nothing.value.labels || nothing.value.queue.job_class);
+    const auto some =
+        decode_job_patch(parsed({{"labels", Json::object()}, {"queue", {{"class", "urgent"}}}}));
+    ASSERT_TRUE(some.ok());
+    EXPECT_TRUE(some.value.labels && some.value.labels->empty());
+    EXPECT_EQ(some.value.queue.job_class, QueueClass::urgent);
+    EXPECT_EQ(summary_of(decode_job_patch(parsed({{"state", "failed"}})).problems),
+              "/state unknown_field\n");
+}
+
+}    // namespace
+}    // namespace slipway

@@ -1,0 +1,197 @@
+// Goal: the normalised form of a spec decodes to an equal spec, and is its own normalised form.
+// Method: the examples, and random specs from every field's bounds; the seed is printed.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "api/spec/documents.h"
+#include "tests/api/spec/examples.h"
+
+namespace slipway {
+namespace {
+
+constexpr std::uint64_t seed = 20261120;
+
+class Dice {
+public:
+    explicit Dice(std::uint64_t from) : engine_(from) {}
+
+    std::int64_t whole(std::int64_t min, std::int64_t max) {
+        return std::uniform_int_distribution<std::int64_t>(min, max)(engine_);
+    }
+    /// Any double of a sensible size, strictly between the bounds.
+    double real(double above, double below) {
+        return std::uniform_real_distribution<double>(std::nextafter(above, below), below)(engine_);
+    }
+    bool coin() { return whole(0, 1) == 1; }
+    std::string text() {
+        static const std::vector<std::string> texts{"a", "Größe", "日本", "a\"b\\c", "x y", "0"};
+        return texts[std::size_t(whole(0, std::int64_t(texts.size()) - 1))];
+    }
+    template <Spelled E>
+    E word() {
+        return E(whole(0, std::int64_t(all_words<E>().size()) - 1));
+    }
+    template <class T, class Make>
+    std::optional<T> maybe(Make make) {
+        return coin() ? std::optional<T>(make()) : std::nullopt;
+    }
+
+private:
+    std::mt19937_64 engine_;
+};
+
+ModelSpec random_model(Dice& dice) {
+    ModelSpec model;
+    model.arch = dice.word<Arch>();
+    model.num_classes = dice.maybe<std::int64_t>([&] { return dice.whole(2, 100000); });
+    if (model.arch != Arch::mlp) return model;
+    if (dice.coin()) {
+        model.hidden.emplace();
+        for (auto left = dice.whole(0, 5); left > 0; --left) {
+            model.hidden->push_back(dice.whole(1, 65536));
+        }
+    } else {
+        model.width = dice.whole(1, 65536);
+        model.depth = dice.whole(0, 64);
+    }
+    return model;
+}
+
+DataSpec random_data(Dice& dice) {
+    DataSpec data;
+    data.dataset = dice.text();
+    if (dice.coin()) {
+        data.split.train_part = "train";
+        data.split.val_part = dice.text();
+    } else {
+        data.split.val_fraction = dice.real(0, 1);
+        data.split.seed = dice.whole(0, 9007199254740991);
+        if (dice.coin()) data.split.group_by = dice.text();
+        data.split.stratify = dice.coin();
+    }
+    data.image_size = dice.maybe<std::int64_t>([&] { return dice.whole(1, 4096); });
+    if (dice.coin()) {
+        data.normalize.emplace();
+        for (auto left = dice.whole(1, 3); left > 0; --left) {
+            data.normalize->mean.push_back(dice.real(-10, 10));
+            data.normalize->std.push_back(dice.real(0, 10));
+        }
+    }
+    if (dice.coin()) {
+        data.columns.emplace();
+        if (dice.coin()) data.columns->label = dice.text();
+        if (dice.coin()) data.columns->features = {"a", "b"};
+    }
+    return data;
+}
+
+TrainSpec random_train(Dice& dice) {
+    TrainSpec train;
+    if (dice.coin()) {
+        train.steps = dice.whole(2000, 1000000000);
+    } else {
+        train.epochs = dice.whole(1, 1000000);
+    }
+    train.batch_size_per_core = dice.whole(1, 65536);
+    train.batches_per_epoch = dice.maybe<std::int64_t>([&] { return dice.whole(1, 1000); });
+    train.drop_last = dice.coin();
+    train.shuffle = dice.coin();
+    train.seed = dice.whole(0, 9007199254740991);
+    train.deterministic = dice.coin();
+    OptimizerSpec& optimizer = train.optimizer;
+    optimizer.name = dice.word<OptimizerName>();
+    optimizer.lr = dice.real(0, 10);
+    optimizer.lr_scaling = dice.word<LrScaling>();
+    optimizer.weight_decay = dice.real(0, 1);
+    if (optimizer.name == OptimizerName::sgd) {
+        optimizer.momentum = dice.real(0, 1);
+        optimizer.nesterov = dice.coin();
+    } else {
+        optimizer.betas = {dice.real(0, 1), dice.real(0, 1)};
+        optimizer.eps = dice.real(0, 1e-3);
+    }
+    ScheduleSpec& schedule = train.schedule;
+    schedule.name = dice.word<ScheduleName>();
+    if (schedule.name == ScheduleName::step) {
+        schedule.step_epochs = dice.whole(1, 100);
+        schedule.gamma = dice.real(0, 1);
+    } else if (schedule.name != ScheduleName::constant) {
+        schedule.warmup_steps = dice.whole(0, 1999);
+    }
+    if (schedule.name == ScheduleName::cosine) schedule.min_lr = dice.real(0, optimizer.lr);
+    return train;
+}
+
+JobSpec random_spec(Dice& dice) {
+    JobSpec spec;
+    if (dice.coin()) spec.name = dice.text();
+    if (dice.coin()) spec.labels = {{"team", dice.text()}, {"stage", ""}};
+    spec.model = random_model(dice);
+    if (dice.coin()) spec.task.metrics = {TaskMetric::accuracy};
+    spec.data = random_data(dice);
+    spec.train = random_train(dice);
+    if (dice.coin()) {
+        spec.accelerator.core_id = dice.whole(1, 8);
+    } else if (dice.coin()) {
+        spec.accelerator.cores = 8;
+    }
+    spec.accelerator.memory_bytes =
+        dice.maybe<std::int64_t>([&] { return dice.whole(1 << 20, std::int64_t(1) << 40); });
+    spec.checkpoint.every_steps = dice.whole(0, 1000);
+    spec.checkpoint.every_epochs = dice.whole(0, 1000);
+    spec.checkpoint.best = {dice.coin() ? "val_loss" : "val_accuracy", dice.word<MetricMode>(),
+                            dice.whole(0, 100)};
+    spec.checkpoint.keep_last = dice.whole(1, 100);
+    spec.monitor.log_every_steps = dice.whole(1, 1000000);
+    spec.limits.max_wall_s = dice.maybe<double>([&] { return dice.real(0, 1e6); });
+    spec.limits.max_restarts = dice.whole(0, 1000);
+    const Instant start{std::chrono::microseconds(dice.whole(0, 4000000000000000))};
+    if (dice.coin()) spec.limits.start_after = start;
+    if (dice.coin()) spec.limits.valid_until = start + std::chrono::microseconds(1);
+    spec.queue = {dice.word<QueueClass>(), dice.coin()};
+    return spec;
+}
+
+void expect_round_trip(const JobSpec& spec) {
+    const Json json = encode(spec);
+    // Through text: what the database and the run folder keep.
+    const Decoded<JobSpec> decoded = decode_job_spec(parse_json(json.dump()).value());
+    ASSERT_TRUE(decoded.ok()) << json.dump(2) << joined_messages(decoded.problems);
+    EXPECT_TRUE(decoded.value == spec) << json.dump(2);
+    EXPECT_EQ(encode(decoded.value), json);
+    // A prediction from the schema of the contract: nothing but the documented fields.
+    EXPECT_TRUE(check_document("JobSpec", json).empty()) << json.dump(2);
+}
+
+TEST(RoundTrip, a_normalised_spec_decodes_to_an_equal_spec) {
+    Dice dice(seed);
+    for (int round = 0; round < 300 && !testing::Test::HasFailure(); ++round) {
+        SCOPED_TRACE("seed " + std::to_string(seed) + ", round " + std::to_string(round));
+        expect_round_trip(random_spec(dice));
+    }
+}
+
+TEST(RoundTrip, the_examples_come_back_too) {
+    for (const std::string& name : example_names("valid_")) {
+        SCOPED_TRACE(name);
+        expect_round_trip(decode_job_spec(example(name)).value);
+    }
+}
+
+TEST(RoundTrip, fields_of_other_variants_are_left_out) {
+    const Json json = encode(decode_job_spec(example("valid_core_5.json")).value);
+    EXPECT_FALSE(json["accelerator"].contains("cores"));
+    EXPECT_FALSE(json["train"].contains("steps"));
+    EXPECT_FALSE(json["train"]["optimizer"].contains("momentum"));
+    EXPECT_FALSE(json["model"].contains("width"));
+    EXPECT_EQ(json["train"]["optimizer"]["eps"], 1e-8);
+    const Json parts = encode(decode_job_spec(example("valid_named_parts.json")).value);
+    EXPECT_FALSE(parts["data"]["split"].contains("val_fraction"));
+    const Json hidden = encode(decode_job_spec(example("valid_steps_sgd.json")).value);
+    EXPECT_FALSE(hidden["model"].contains("width"));
+    EXPECT_EQ(hidden["data"]["normalize"]["mean"], Json::array({0.0}));
+}
+
+}    // namespace
+}    // namespace slipway
