@@ -1,0 +1,2 @@
+drop table dataset;
+drop table upload;

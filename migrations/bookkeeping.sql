@@ -1,0 +1,32 @@
+-- lock_migrations: one process at a time changes the schema; held until the connection ends
+select pg_advisory_lock(hashtextextended('slipway migrations', 0))
+
+-- has_bookkeeping: was this database ever migrated
+-- out    found
+select to_regclass('schema_migration') is not null as found
+
+-- create_bookkeeping: what has been applied
+create table if not exists schema_migration (
+    number     integer primary key,
+    name       text not null,
+    checksum   text not null,
+    applied_at timestamptz not null default clock_timestamp()
+)
+
+-- drop_bookkeeping: when nothing is applied any more
+drop table schema_migration
+
+-- list_applied: the steps of this database
+select number, name, checksum, applied_at
+from schema_migration
+order by number
+
+-- record_step: applied
+-- in     $1 number  $2 name  $3 checksum
+insert into schema_migration (number, name, checksum)
+values ($1, $2, $3)
+
+-- forget_step: taken back
+-- in     $1 number
+delete from schema_migration
+where number = $1
