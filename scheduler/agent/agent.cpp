@@ -1,0 +1,203 @@
+#include "scheduler/agent/agent.h"
+
+#include <fmt/format.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "api/base/log.h"
+#include "scheduler/agent/attempt_keeper.h"
+#include "scheduler/agent/dataset_checker.h"
+#include "scheduler/agent/garbage.h"
+#include "scheduler/agent/supervisor.h"
+#include "scheduler/store/hosts.h"
+
+namespace slipway {
+
+namespace {
+
+constexpr std::chrono::seconds garbage_every{10};
+constexpr std::chrono::minutes old_folders_every{10};
+constexpr std::chrono::milliseconds pause_min{100};    // after a failed turn
+constexpr std::chrono::milliseconds pause_max{2000};
+
+store::Host this_host(const AgentOptions& options) {
+    struct sysinfo info {};
+    sysinfo(&info);
+    return {.name = options.host,
+            .cores = options.cores,
+            .physical_cpus = int(sysconf(_SC_NPROCESSORS_ONLN)),
+            .memory_bytes = std::int64_t(info.totalram) * info.mem_unit,
+            .drained = {},
+            .heartbeat_at = {}};
+}
+
+/// Something that is due every so often.
+struct Due {
+    std::chrono::milliseconds every;
+    Tick next{};
+
+    bool take(Tick now) {
+        if (now < next) return false;
+        next = now + every;
+        return true;
+    }
+};
+
+}    // namespace
+
+struct Agent::Parts {
+    Parts(store::Store& store_, AgentOptions options_, const Clock& clock_)
+        : store(store_),
+          options(std::move(options_)),
+          clock(clock_),
+          renew{options.renew_every},
+          look{options.poll_every},
+          garbage{garbage_every},
+          old_folders{old_folders_every},
+          supervisor(
+              options.beat_every, [this] { ring(false); }, clock),
+          keeper(store, options, clock, supervisor, counts),
+          checker(store, options, clock, supervisor, counts),
+          answered(clock.tick()) {}
+
+    store::Store& store;
+    const AgentOptions options;
+    const Clock& clock;
+
+    std::mutex mutex;
+    std::condition_variable rung;
+    bool stopping = false;      // guarded by mutex
+    bool news = false;          // guarded by mutex
+    bool woken = false;         // guarded by mutex
+    AgentCounts published;      // guarded by mutex
+    Tick published_answer{};    // guarded by mutex
+
+    // The database thread's own from here on.
+    Due renew;
+    Due look;
+    Due garbage;
+    Due old_folders;
+    AgentCounts counts;
+    Supervisor supervisor;
+    AttemptKeeper keeper;
+    DatasetChecker checker;
+    bool registered = false;
+    bool looked = false;    // since the last failure
+    std::chrono::milliseconds pause{0};
+    Tick answered;
+
+    std::thread thread;
+
+    void ring(bool look_now) {
+        const std::scoped_lock lock(mutex);
+        news = true;
+        woken = woken || look_now;
+        rung.notify_all();
+    }
+
+    void work() {
+        while (wait()) {
+            SupervisorNews heard = supervisor.take_news();
+            keeper.hear(heard);
+            checker.hear(heard);
+            try {
+                turn();
+                pause = {};
+                answered = clock.tick();
+            } catch (const std::exception& error) {
+                // What was not stored is still in the run folders: the next turn takes it up.
+                if (pause.count() == 0) {
+                    log_warn("the agent waits for the database", {{"reason", error.what()}});
+                }
+                pause = std::clamp(pause * 2, pause_min, pause_max);
+                ++counts.failed_calls;
+                look.next = {};
+                looked = false;
+            }
+            publish();
+        }
+    }
+
+    /// False: the agent ends.
+    bool wait() {
+        std::unique_lock lock(mutex);
+        const auto until =
+            pause.count() > 0 ? clock.tick() + pause : std::min(look.next, renew.next);
+        rung.wait_until(lock, until, [this] { return stopping || (news && pause.count() == 0); });
+        news = false;
+        if (std::exchange(woken, false)) look.next = {};
+        return !stopping;
+    }
+
+    void turn() {
+        const Tick now = clock.tick();
+        if (!registered) {
+            store::register_host(store, this_host(options));
+            registered = true;
+        }
+        // The lease first: it is the only thing here that cannot wait.
+        if (renew.next <= now) {
+            keeper.renew();
+            checker.renew();
+            renew.take(now);
+        }
+        // After an outage the database may remember less than it confirmed: a look before a word.
+        if (!std::exchange(looked, true)) keeper.look();
+        keeper.relay();
+        keeper.finish();
+        checker.finish();
+        if (look.next <= now) {
+            keeper.look();
+            checker.look();
+            look.take(now);
+        }
+        if (garbage.take(now)) remove_garbage(store, options);
+        if (old_folders.take(now)) remove_old_run_folders(options, clock);
+    }
+
+    void publish() {
+        counts.running = supervisor.watched_count();
+        const std::scoped_lock lock(mutex);
+        published = counts;
+        published_answer = answered;
+    }
+};
+
+Agent::Agent(store::Store& store, AgentOptions options, const Clock& clock) {
+    if (access(options.executor.c_str(), X_OK) != 0) {
+        throw Error{ErrorCode::invalid_argument,
+                    fmt::format("the executor {} is not a program that can be run",
+                                options.executor.string())};
+    }
+    parts_ = std::make_unique<Parts>(store, std::move(options), clock);
+    parts_->thread = std::thread([this] { parts_->work(); });
+}
+
+Agent::~Agent() {
+    {
+        const std::scoped_lock lock(parts_->mutex);
+        parts_->stopping = true;
+    }
+    parts_->rung.notify_all();
+    parts_->thread.join();
+}
+
+void Agent::wake() {
+    parts_->ring(true);
+}
+
+AgentCounts Agent::counts() const {
+    const std::scoped_lock lock(parts_->mutex);
+    AgentCounts counts = parts_->published;
+    counts.database_lag_s =
+        std::chrono::duration<double>(parts_->clock.tick() - parts_->published_answer).count();
+    return counts;
+}
+
+}    // namespace slipway

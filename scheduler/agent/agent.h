@@ -1,0 +1,79 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/base/clock.h"
+#include "scheduler/store/store.h"
+
+namespace slipway {
+
+struct AgentOptions {
+    std::string host;                  ///< this machine's name in the database
+    int cores = 8;                     ///< virtual cores it offers
+    std::filesystem::path home;        ///< runs/ and store/ are below it
+    std::filesystem::path executor;    ///< the slipway-executor to start
+    /// Folders that a dataset's {"path": …} may lie below, in the order they are tried.
+    std::vector<std::filesystem::path> dataset_roots;
+
+    std::chrono::milliseconds lease{10000};
+    std::chrono::milliseconds renew_every{2500};
+    std::chrono::milliseconds poll_every{250};    ///< of the database, woken or not
+    std::chrono::milliseconds beat_every{1000};
+    std::chrono::milliseconds silence_max{10000};     ///< then a silent executor is killed
+    std::chrono::milliseconds start_max{20000};       ///< until the first word of a new executor
+    std::chrono::milliseconds stop_request{10000};    ///< from the request to SIGTERM
+    std::chrono::milliseconds stop_term{5000};        ///< from SIGTERM to SIGKILL
+    std::chrono::milliseconds check_max{600000};      ///< of one dataset check
+    std::chrono::seconds grace{60};                   ///< an executor without an agent ends itself
+    std::chrono::hours keep_run_folders{24};          ///< of attempts that have ended
+
+    /// Called when cores became free or a job went back to the queue; from the agent's threads.
+    std::function<void()> on_freed;
+};
+
+/// What the agent is doing and has done; for /metrics and /hosts.
+struct AgentCounts {
+    std::int64_t running = 0;    ///< attempts with a process
+    std::int64_t started = 0;
+    std::int64_t adopted = 0;
+    std::int64_t finished = 0;
+    std::int64_t crashed = 0;
+    std::int64_t silenced = 0;    ///< killed because they said nothing for too long
+    std::int64_t frames_relayed = 0;
+    std::int64_t failed_calls = 0;    ///< to the database
+    std::int64_t checks_running = 0;
+    double database_lag_s = 0;    ///< since the database last answered
+};
+
+/// Runs this host's attempts: starts executors, takes over those that still run after a restart of
+/// the service, beats, stores what they say, stops them, checks datasets, removes garbage.
+///
+/// Two threads: one watches processes and sockets and never waits for the database; one talks to
+/// the database. A stopped database therefore stops no executor: what it says stays in its run
+/// folder and is stored later.
+class Agent {
+public:
+    /// Starts both threads. `store` and `clock` outlive the agent. Executors are not ended by the
+    /// destructor: the next agent takes them over.
+    /// errors  throws invalid_argument when the executor program cannot be run
+    Agent(store::Store& store, AgentOptions options, const Clock& clock);
+    ~Agent();
+    Agent(const Agent&) = delete;
+    Agent& operator=(const Agent&) = delete;
+
+    /// There may be something to start or to stop: looks now. Safe from every thread.
+    void wake();
+    AgentCounts counts() const;
+
+private:
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
+
+}    // namespace slipway

@@ -1,0 +1,102 @@
+#include "scheduler/agent/attempt_end.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace slipway {
+
+namespace {
+
+using enum JobState;
+
+/// The second loss may have a cause that needs time: a full disk, memory taken by others.
+constexpr std::array<std::chrono::milliseconds, 4> retry_after{
+    std::chrono::seconds{0}, std::chrono::seconds{5}, std::chrono::seconds{15},
+    std::chrono::seconds{60}};
+
+/// Back to the queue, or wherever the job was on its way to.
+JobState let_go(JobState present) {
+    return present == pausing ? paused : queued;
+}
+
+store::AttemptEnd ended(std::string kind, std::string message) {
+    store::AttemptEnd end;
+    end.exit_kind = std::move(kind);
+    end.message = std::move(message);
+    return end;
+}
+
+store::AttemptEnd said(const DoneFrame& done, JobState present) {
+    store::AttemptEnd end = ended(done.outcome, done.message);
+    if (done.outcome == "orphaned") {
+        end.job_state = let_go(present);
+        end.counts_as_restart = false;    // nothing was wrong with it
+        return end;
+    }
+    end.job_state = parse_word<JobState>(done.outcome).value_or(failed);
+    end.result = done.result;
+    if (end.job_state == failed) {
+        end.reason = store::Reason{.code = done.code.empty() ? "internal" : done.code,
+                                   .message = done.message};
+    } else if (end.job_state == timed_out) {
+        end.reason = store::Reason{.code = done.outcome, .message = done.message};
+    }
+    return end;    // a cancelled job keeps the reason that came with the request
+}
+
+std::string exit_text(int status) {
+    return status > 128 ? fmt::format(" (signal {})", status - 128)
+                        : fmt::format(" (exit code {})", status);
+}
+
+std::string how_it_went(const EndFacts& facts) {
+    if (!facts.problem.empty()) return facts.problem;
+    std::string text = "the executor ended without a word";
+    switch (facts.cause) {
+        case EndCause::silent:
+            text = "the executor said nothing for too long and was killed";
+            break;
+        case EndCause::not_started:
+            text = "the executor did not start to talk in time and was killed";
+            break;
+        default:
+            if (facts.exit_status) text += exit_text(*facts.exit_status);
+    }
+    if (!facts.output_tail.empty()) text += "; its output ends: " + facts.output_tail;
+    return text;
+}
+
+store::AttemptEnd lost(const EndFacts& facts) {
+    store::AttemptEnd end = ended("crashed", how_it_went(facts));
+    end.job_state = let_go(facts.job_state);
+    const auto tries = std::size_t(std::max(facts.restarts, 0));
+    end.retry_after = retry_after[std::min(tries, retry_after.size() - 1)];
+    return end;
+}
+
+}    // namespace
+
+store::AttemptEnd decide_end(const EndFacts& facts) {
+    store::AttemptEnd end;
+    const std::string killed =
+        facts.problem.empty() ? "it did not end on request and was killed" : facts.problem;
+    if (facts.done) {
+        end = said(*facts.done, facts.job_state);
+    } else if (facts.cause == EndCause::cancel) {
+        end = ended("cancelled", killed);
+        end.job_state = cancelled;
+    } else if (facts.cause == EndCause::timeout) {
+        end = ended("timed_out", killed);
+        end.job_state = timed_out;
+        end.reason = store::Reason{.code = "timed_out", .message = "limits.max_wall_s is used up"};
+    } else {
+        end = lost(facts);
+        if (facts.cause == EndCause::drain) end.counts_as_restart = false;
+    }
+    end.exit_status = facts.exit_status;
+    return end;
+}
+
+}    // namespace slipway

@@ -1,0 +1,377 @@
+#include "scheduler/agent/attempt_keeper.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "api/base/log.h"
+#include "scheduler/agent/dataset_places.h"
+#include "scheduler/agent/run_folder.h"
+#include "scheduler/store/relay.h"
+
+namespace slipway {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t output_tail_bytes = 600;
+constexpr int batches_per_turn = 20;    // then the other attempts have theirs
+
+std::string name_of(const store::AttemptKey& key) {
+    return fmt::format("{}/{}", key.job_id, key.attempt);
+}
+
+/// limits.max_wall_s of a stored spec.
+std::optional<double> wall_limit(const std::string& spec) {
+    const Json parsed = Json::parse(spec, nullptr, false);
+    if (!parsed.is_object()) return std::nullopt;
+    const Json limits = parsed.value("limits", Json::object());
+    if (!limits.is_object()) return std::nullopt;
+    const auto found = limits.find("max_wall_s");
+    if (found == limits.end() || !found->is_number()) return std::nullopt;
+    return found->get<double>();
+}
+
+/// What a job's state asks of its executor.
+std::optional<StopRequest> wanted_stop(JobState state) {
+    switch (state) {
+        case JobState::cancelling:
+            return StopRequest::cancel;
+        case JobState::pausing:
+        case JobState::preempting:
+            return StopRequest::drain;
+        default:
+            return std::nullopt;
+    }
+}
+
+EndCause cause_of(std::optional<StopRequest> request) {
+    if (!request) return EndCause::none;
+    return *request == StopRequest::cancel ? EndCause::cancel : EndCause::drain;
+}
+
+}    // namespace
+
+std::string AttemptKeeper::Live::name() const {
+    return name_of(key);
+}
+
+AttemptKeeper::AttemptKeeper(store::Store& store, const AgentOptions& options, const Clock& clock,
+                             Supervisor& supervisor, AgentCounts& counts)
+    : store_(store), options_(options), clock_(clock), supervisor_(supervisor), counts_(counts) {}
+
+void AttemptKeeper::look() {
+    const std::vector<store::HostAttempt> found = store::list_live_attempts(store_, options_.host);
+    std::set<std::string> names;
+    for (const store::HostAttempt& each : found) {
+        const std::string name = name_of(each.attempt.key());
+        names.insert(name);
+        const auto known = live_.find(name);
+        if (known == live_.end()) {
+            begin(each);
+        } else if (known->second.key.token == each.attempt.token) {
+            update(each, known->second);
+        } else {
+            give_up(known->second);
+        }
+    }
+    for (auto& [name, live] : live_)
+        if (!names.contains(name)) give_up(live);
+    std::erase_if(unknown_since_, [&](const auto& each) { return !names.contains(each.first); });
+}
+
+void AttemptKeeper::renew() {
+    std::vector<store::AttemptKey> held;
+    for (const auto& [name, live] : live_)
+        if (!live.fenced) held.push_back(live.key);
+    for (const store::AttemptKey& lost :
+         store::renew_leases(store_, options_.host, held, options_.lease)) {
+        const auto found = live_.find(name_of(lost));
+        if (found != live_.end()) give_up(found->second);
+    }
+}
+
+void AttemptKeeper::hear(SupervisorNews& news) {
+    for (const std::string& name : news.speaking) {
+        const auto found = live_.find(name);
+        if (found != live_.end()) found->second.speaking = true;
+    }
+    std::erase_if(news.ended, [this](const Ended& ended) {
+        const auto found = live_.find(ended.name);
+        if (found == live_.end()) return false;
+        found->second.ended = ended;
+        found->second.speaking = true;    // its last words
+        return true;
+    });
+    counts_.silenced += news.silenced;
+}
+
+void AttemptKeeper::relay() {
+    for (auto& [name, live] : live_) {
+        if (live.fenced) continue;
+        try {
+            if (!live.recorded && live.process.pid != 0) record(live);
+            if (live.speaking || live.ended) relay_one(live);
+        } catch (const store::Fenced&) {
+            give_up(live);
+        }
+    }
+}
+
+void AttemptKeeper::finish() {
+    bool freed = false;
+    for (auto each = live_.begin(); each != live_.end();) {
+        Live& live = each->second;
+        const bool complete = live.ended && (live.fenced || !live.speaking);
+        if (!complete) {
+            ++each;
+            continue;
+        }
+        if (!live.fenced) finish_one(live);
+        each = live_.erase(each);
+        freed = true;
+    }
+    if (freed && options_.on_freed) options_.on_freed();
+}
+
+/// Not known yet: a new attempt, or one that an agent before us began.
+void AttemptKeeper::begin(const store::HostAttempt& found) {
+    const store::Attempt& attempt = found.attempt;
+    const fs::path folder = run_folder_of(options_.home, attempt.key());
+    Live live{.key = attempt.key(),
+              .folder = folder,
+              .tail = FrameTail(folder / "frames.ndjson", attempt.frames_relayed),
+              .frames_stored = attempt.frames_relayed,
+              .job_state = found.job_state,
+              .restarts = found.restarts,
+              .process = {},
+              .resumed_from_id = found.resume_checkpoint_id,
+              .recorded = attempt.pid.has_value()};
+    const std::string name = live.name();
+    set_time_limit(found, live);
+    try {
+        make_run_folder(folder);
+        const std::optional<UniqueFd> lock = lock_run_folder(folder);
+        const bool began = attempt.pid || fs::exists(folder / "process.json") ||
+                           fs::exists(folder / "frames.ndjson");
+        const auto unwanted = wanted_stop(found.job_state);
+        if (!lock) {
+            if (!adopt(found, live)) return;
+        } else if (began || unwanted) {
+            if (!began) live.problem = "it was ended before its executor started";
+            live.ended = Ended{.name = name, .exit_status = {}, .cause = cause_of(unwanted)};
+        } else {
+            start(found, live, *lock);
+        }
+    } catch (const Error& error) {
+        // The machine's fault, not the database's: the job runs again, here or elsewhere.
+        log_error("an attempt could not be started", {{"attempt", name}, {"reason", error.what()}});
+        live.problem = error.what();
+        live.ended = Ended{.name = name, .exit_status = {}, .cause = EndCause::not_started};
+    }
+    unknown_since_.erase(name);
+    const auto [place, added] = live_.emplace(name, std::move(live));
+    if (!place->second.ended && !place->second.recorded) record(place->second);
+}
+
+void AttemptKeeper::start(const store::HostAttempt& found, Live& live, const UniqueFd& lock) {
+    const auto place = find_dataset_place(found.dataset_source, found.dataset_id, options_.home,
+                                          options_.dataset_roots);
+    if (!place) {
+        live.done = DoneFrame{.outcome = "failed",
+                              .code = "data_error",
+                              .message = fmt::format("the files of dataset {} are not there any "
+                                                     "more; its source is {}",
+                                                     found.dataset_name, found.dataset_source),
+                              .result = {}};
+        live.ended = Ended{.name = live.name(), .exit_status = {}, .cause = EndCause::none};
+        return;
+    }
+    const AttemptPlaces places{
+        .dataset = place->path,
+        .checkpoints = options_.home / "store" / "checkpoints" / live.key.job_id,
+        .worker_threads = 0,
+        .grace_s = double(options_.grace.count())};
+    write_file_aside(live.folder / "attempt.json", attempt_json(found, places).dump());
+    RunningProcess process = spawn({.program = options_.executor,
+                                    .arguments = {"attempt", live.folder.string()},
+                                    .folder = live.folder,
+                                    .output = live.folder / "output.log",
+                                    .result = {},
+                                    .lock_fd = lock.get()});
+    live.process = process.id;
+    ++counts_.started;
+    log_info(
+        "executor started",
+        {{"job_id", live.key.job_id}, {"attempt", live.key.attempt}, {"pid", live.process.pid}});
+    watch(live, std::move(process), found.attempt.frames_relayed);
+}
+
+void AttemptKeeper::watch(const Live& live, RunningProcess process, std::int64_t frames_after) {
+    supervisor_.watch({.name = live.name(),
+                       .process = std::move(process),
+                       .limits = {.start_max = options_.start_max,
+                                  .silence_max = options_.silence_max,
+                                  .stop_request = options_.stop_request,
+                                  .stop_drain = options_.grace,
+                                  .stop_term = options_.stop_term},
+                       .folder = live.folder,
+                       .fence = live.key.token,
+                       .frames_after = frames_after});
+}
+
+/// Somebody lives in the run folder. False: who it is must still be found out.
+bool AttemptKeeper::adopt(const store::HostAttempt& found, Live& live) {
+    const std::string name = live.name();
+    const auto record = read_process_record(live.folder);
+    auto process = record ? open_process(record->id) : std::nullopt;
+    if (process && record->fence == live.key.token) {
+        live.process = process->id;
+        ++counts_.adopted;
+        log_info("executor taken over", {{"job_id", live.key.job_id},
+                                         {"attempt", live.key.attempt},
+                                         {"pid", live.process.pid}});
+        watch(live, std::move(*process), found.attempt.frames_relayed);
+        return true;
+    }
+    // What its leader left behind, or an executor with another fence, must go first.
+    if (record) {
+        for (const pid_t pid : session_members(record->id.pid))
+            ::kill(pid, SIGKILL);
+    }
+    const auto [since, first] = unknown_since_.try_emplace(name, clock_.tick());
+    if (clock_.tick() - since->second < options_.start_max) return false;
+    log_error("somebody unknown holds a run folder", {{"attempt", name}});
+    live.ended = Ended{.name = name, .exit_status = {}, .cause = EndCause::not_started};
+    return true;
+}
+
+void AttemptKeeper::update(const store::HostAttempt& found, Live& live) {
+    live.job_state = found.job_state;
+    live.restarts = found.restarts;
+    live.speaking = true;    // a hint may have been missed; a look at the file costs little
+    if (found.attempt.frames_relayed < live.frames_stored) {
+        // The database came back without what it had confirmed: said again, from the file.
+        log_warn("frames are stored again", {{"attempt", live.name()},
+                                             {"after", found.attempt.frames_relayed},
+                                             {"before", live.frames_stored}});
+        live.frames_stored = found.attempt.frames_relayed;
+        live.tail = FrameTail(live.folder / "frames.ndjson", live.frames_stored);
+    }
+    if (live.ended) return;
+    if (const auto request = wanted_stop(found.job_state)) supervisor_.stop(live.name(), *request);
+    if (live.time_is_up && clock_.tick() >= *live.time_is_up) {
+        supervisor_.stop(live.name(), StopRequest::timeout);
+    }
+}
+
+/// limits.max_wall_s counts all attempts of the job together.
+void AttemptKeeper::set_time_limit(const store::HostAttempt& found, Live& live) {
+    const auto limit_s = wall_limit(found.spec);
+    if (!limit_s) return;
+    std::chrono::duration<double> used{0};
+    for (const store::Attempt& other : store::list_attempts(store_, live.key.job_id)) {
+        if (!other.started_at) continue;
+        used += other.ended_at.value_or(clock_.now()) - *other.started_at;
+    }
+    const std::chrono::duration<double> rest(std::max(*limit_s - used.count(), 0.0));
+    live.time_is_up = clock_.tick() + std::chrono::duration_cast<Tick::duration>(rest);
+}
+
+void AttemptKeeper::record(Live& live) {
+    try {
+        store::record_process(store_, live.key, live.process.pid, live.process.start_ticks,
+                              live.resumed_from_id);
+        live.recorded = true;
+    } catch (const store::Fenced&) {
+        give_up(live);
+    }
+}
+
+void AttemptKeeper::relay_one(Live& live) {
+    for (int batch = 0; batch < batches_per_turn; ++batch) {
+        if (relay_batch(live)) continue;
+        live.speaking = false;
+        return;
+    }
+}
+
+/// Stores the next frames; false when there are none.
+bool AttemptKeeper::relay_batch(Live& live) {
+    const std::vector<ReadFrame>& read = live.tail.peek();
+    if (read.empty()) return false;
+    std::vector<store::RelayedFrame> frames;
+    for (const ReadFrame& each : read)
+        frames.push_back(each.frame);
+    const store::Relayed relayed = store::relay_frames(store_, live.key, frames);
+    live.job_state = relayed.job_state;
+    live.frames_stored = relayed.frames_relayed;
+    counts_.frames_relayed += std::int64_t(frames.size());
+    const fs::path checkpoints = options_.home / "store" / "checkpoints" / live.key.job_id;
+    for (const ReadFrame& each : read) {
+        // Only now: while the row named them, they had to exist.
+        for (const std::string& name : each.drop) {
+            std::error_code problem;
+            fs::remove_all(checkpoints / name, problem);
+        }
+        if (!each.done) continue;
+        live.done = each.done;
+        if (!live.ended) supervisor_.done_said(live.name());
+    }
+    live.tail.advance();
+    if (const auto request = wanted_stop(live.job_state); request && !live.done && !live.ended) {
+        supervisor_.stop(live.name(), *request);
+    }
+    return true;
+}
+
+void AttemptKeeper::finish_one(Live& live) {
+    const store::AttemptEnd end =
+        decide_end({.done = live.done,
+                    .exit_status = live.ended->exit_status,
+                    .cause = live.ended->cause,
+                    .job_state = live.job_state,
+                    .restarts = live.restarts,
+                    .problem = live.problem,
+                    .output_tail = read_tail(live.folder / "output.log", output_tail_bytes)});
+    try {
+        store_end(live, end);
+    } catch (const store::Fenced&) {
+        log_warn("an attempt ended that was not ours any more", {{"attempt", live.name()}});
+    } catch (const store::IllegalTransition& problem) {
+        log_error("an attempt ended in a way its job may not",
+                  {{"attempt", live.name()}, {"from", problem.from()}, {"to", problem.to()}});
+        store::AttemptEnd fallback = end;
+        fallback.job_state = JobState::failed;
+        fallback.reason = store::Reason{.code = "internal", .message = problem.what()};
+        store_end(live, fallback);
+    }
+    ++counts_.finished;
+    if (end.exit_kind == "crashed") ++counts_.crashed;
+}
+
+void AttemptKeeper::store_end(const Live& live, const store::AttemptEnd& end) {
+    const JobState state = store::finish_attempt(store_, live.key, end);
+    log_info("attempt ended", {{"job_id", live.key.job_id},
+                               {"attempt", live.key.attempt},
+                               {"how", end.exit_kind},
+                               {"job_state", to_string(state)},
+                               {"message", end.message}});
+}
+
+/// The attempt has ended or belongs to somebody else: its executor must go, nothing is written.
+void AttemptKeeper::give_up(Live& live) {
+    if (live.fenced) return;
+    live.fenced = true;
+    log_warn("an attempt is not ours any more", {{"attempt", live.name()}});
+    if (live.process.pid == 0) {
+        live.ended = Ended{.name = live.name(), .exit_status = {}, .cause = EndCause::fenced};
+    }
+    if (!live.ended) supervisor_.kill(live.name(), EndCause::fenced);
+}
+
+}    // namespace slipway

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "api/base/clock.h"
+#include "scheduler/agent/agent.h"
+#include "scheduler/agent/attempt_end.h"
+#include "scheduler/agent/frame_tail.h"
+#include "scheduler/agent/supervisor.h"
+
+namespace slipway {
+
+/// The attempts of this host as the database and the processes have them, and the steps that bring
+/// the two together. Everything here may be cut short by Error{unavailable} and is simply done
+/// again: what was not stored is still in the run folders. One thread, the one that talks to the
+/// database.
+class AttemptKeeper {
+public:
+    /// All outlive the keeper.
+    AttemptKeeper(store::Store& store, const AgentOptions& options, const Clock& clock,
+                  Supervisor& supervisor, AgentCounts& counts);
+
+    /// Looks at the live attempts: starts new ones, adopts running ones, ends unwanted ones.
+    void look();
+    /// Extends the leases and the host's heartbeat.
+    void renew();
+    /// Takes in what the supervisor saw; what does not belong to an attempt is left in `news`.
+    void hear(SupervisorNews& news);
+    /// Stores what the executors said.
+    void relay();
+    /// Ends the attempts whose processes are gone.
+    void finish();
+
+private:
+    struct Live {
+        store::AttemptKey key;
+        std::filesystem::path folder;
+        FrameTail tail;
+        std::int64_t frames_stored = 0;    // number of the last frame in the database
+        JobState job_state{};
+        int restarts = 0;
+        ProcessId process;
+        std::string resumed_from_id;
+        bool recorded = false;    // the database knows the process
+        bool speaking = true;     // frames may be waiting
+        bool fenced = false;      // the attempt is not ours any more: nothing is written for it
+        std::optional<DoneFrame> done = {};
+        std::optional<Ended> ended = {};
+        std::optional<Tick> time_is_up = {};    // limits.max_wall_s
+        std::string problem = {};               // why it could not be started
+
+        std::string name() const;    // among those watched
+    };
+
+    void begin(const store::HostAttempt& found);
+    void start(const store::HostAttempt& found, Live& live, const UniqueFd& lock);
+    bool adopt(const store::HostAttempt& found, Live& live);
+    void watch(const Live& live, RunningProcess process, std::int64_t frames_after);
+    void update(const store::HostAttempt& found, Live& live);
+    void set_time_limit(const store::HostAttempt& found, Live& live);
+    void record(Live& live);
+    void relay_one(Live& live);
+    bool relay_batch(Live& live);
+    void finish_one(Live& live);
+    void store_end(const Live& live, const store::AttemptEnd& end);
+    void give_up(Live& live);
+
+    store::Store& store_;
+    const AgentOptions& options_;
+    const Clock& clock_;
+    Supervisor& supervisor_;
+    AgentCounts& counts_;    // guarded by the agent: copied out between steps
+    std::map<std::string, Live> live_;
+    std::map<std::string, Tick> unknown_since_;    // somebody lives there and has not said who
+};
+
+}    // namespace slipway

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string_view>
+
+#include "api/base/clock.h"
+#include "api/spec/event.h"
+
+namespace slipway {
+
+/// How long each stage of an attempt may last.
+struct WatchLimits {
+    std::chrono::milliseconds start_max{20000};       ///< until its first word
+    std::chrono::milliseconds silence_max{10000};     ///< between two words
+    std::chrono::milliseconds stop_request{10000};    ///< from cancel or timeout to SIGTERM
+    std::chrono::milliseconds stop_drain{60000};      ///< from drain to SIGTERM: it saves first
+    std::chrono::milliseconds stop_term{5000};        ///< from SIGTERM to SIGKILL
+    std::chrono::milliseconds kill_again{1000};       ///< SIGKILL is repeated until it is gone
+};
+
+/// Why we ended a process, when we did.
+enum class EndCause { none, cancel, timeout, drain, silent, not_started, fenced, lingering };
+
+std::string_view to_string(EndCause cause) noexcept;
+
+/// One process as its watcher sees it. A value: see step().
+struct Watch {
+    enum class Phase { starting, talking, asked, terminating, killing, gone };
+    Phase phase = Phase::starting;
+    EndCause cause = EndCause::none;    ///< the first that applied
+    Tick since{};                       ///< when the phase began
+    Tick heard{};                       ///< its last word, or its start
+};
+
+/// What happened to it.
+struct WatchEvent {
+    enum class Kind {
+        tick,         ///< only time has passed
+        heard,        ///< it said something
+        stop,         ///< end it as `request` says
+        kill,         ///< end it now, for `cause`
+        done_said,    ///< its last frame has come: it should be gone soon
+        exited
+    };
+    Kind kind = Kind::tick;
+    StopRequest request = StopRequest::cancel;
+    EndCause cause = EndCause::none;
+};
+
+/// What to do about it.
+struct WatchActions {
+    std::optional<StopRequest> request = {};    ///< send `stop` with this reason
+    bool terminate = false;                     ///< SIGTERM to the group
+    bool kill = false;                          ///< SIGKILL to the group
+    bool gone = false;                          ///< it has ended: clean up and tell
+};
+
+/// The stop ladder and the silence rule: request, SIGTERM, SIGKILL, each after its time; a process
+/// that says nothing for too long is killed at once. Pure.
+WatchActions step(Watch& watch, const WatchEvent& event, Tick now, const WatchLimits& limits);
+
+}    // namespace slipway

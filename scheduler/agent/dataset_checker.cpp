@@ -1,0 +1,198 @@
+#include "scheduler/agent/dataset_checker.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "api/base/log.h"
+#include "api/base/parsed_json.h"
+#include "scheduler/agent/run_folder.h"
+
+namespace slipway {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t checks_max = 2;
+constexpr std::size_t report_bytes_max = 8 << 20;
+constexpr int lease_factor = 6;    // a check may be behind a busy machine for a while
+
+std::string read_text(const fs::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+}    // namespace
+
+store::DatasetVerdict refuse(const std::string& message) {
+    const Json problems =
+        Json::array({{{"file", ""}, {"row", 0}, {"field", ""}, {"message", message}}});
+    return {.ready = false,
+            .report = {},
+            .problems = problems.dump(-1, ' ', false, Json::error_handler_t::replace),
+            .content_hash = {}};
+}
+
+store::DatasetVerdict read_verdict(const std::string& report) {
+    const auto parsed = parse_json(report, {.bytes_max = report_bytes_max, .items_max = 1'000'000});
+    if (!parsed || !parsed->value.is_object()) {
+        return refuse("the check ended without a report");
+    }
+    Json value = parsed->value;
+    const auto number = [&value](const char* name) {
+        const auto found = value.find(name);
+        return found != value.end() && found->is_number_integer() ? found->get<std::int64_t>()
+                                                                  : std::int64_t{-1};
+    };
+    const Json problems = value.value("problems", Json::array());
+    if (number("problem_count") != 0) {
+        if (!problems.is_array() || problems.empty()) {
+            return refuse("the check ended without a verdict");
+        }
+        return {.ready = false, .report = {}, .problems = problems.dump(), .content_hash = {}};
+    }
+    store::DatasetVerdict verdict{.ready = true, .report = {}, .problems = {}, .content_hash = {}};
+    if (const Json hash = value.value("content_hash", Json()); hash.is_string()) {
+        verdict.content_hash = hash.get<std::string>();
+    }
+    verdict.bytes = std::max<std::int64_t>(number("bytes"), 0);
+    for (const char* name : {"problems", "problem_count", "content_hash"})
+        value.erase(name);
+    verdict.report = value.dump();
+    return verdict;
+}
+
+DatasetChecker::DatasetChecker(store::Store& store, const AgentOptions& options, const Clock& clock,
+                               Supervisor& supervisor, AgentCounts& counts)
+    : store_(store), options_(options), clock_(clock), supervisor_(supervisor), counts_(counts) {}
+
+void DatasetChecker::look() {
+    while (checks_.size() < checks_max) {
+        const auto claim =
+            store::claim_dataset_check(store_, options_.host, lease_factor * options_.lease);
+        if (!claim) return;
+        begin(*claim);
+    }
+}
+
+void DatasetChecker::renew() {
+    for (auto& [id, check] : checks_) {
+        const bool held =
+            store::renew_dataset_check(store_, id, check.token, lease_factor * options_.lease);
+        if (!held && !check.ended) supervisor_.kill(id, EndCause::fenced);
+    }
+}
+
+void DatasetChecker::hear(SupervisorNews& news) {
+    std::erase_if(news.ended, [this](const Ended& ended) {
+        const auto found = checks_.find(ended.name);
+        if (found == checks_.end()) return false;
+        found->second.ended = ended;
+        return true;
+    });
+    counts_.checks_running = std::int64_t(checks_.size());
+}
+
+void DatasetChecker::finish() {
+    for (auto each = checks_.begin(); each != checks_.end();) {
+        auto& [id, check] = *each;
+        if (!check.ended) {
+            ++each;
+            continue;
+        }
+        if (!check.verdict) check.verdict = judge(check);
+        const bool kept = store::finish_dataset_check(store_, id, check.token, *check.verdict);
+        if (kept && !check.place.upload_id.empty()) {
+            store::delete_upload(store_, check.place.upload_id);
+            std::error_code problem;
+            // Nothing is kept of an upload that cannot be used.
+            if (!check.verdict->ready) fs::remove_all(check.place.path, problem);
+        }
+        log_info("dataset checked", {{"dataset_id", id}, {"ready", check.verdict->ready}});
+        each = checks_.erase(each);
+        if (kept && options_.on_freed) options_.on_freed();    // jobs may have waited for it
+    }
+}
+
+void DatasetChecker::begin(const store::DatasetCheck& claim) {
+    Check check{.dataset = claim.dataset, .token = claim.token, .place = {}, .filename = {}};
+    const auto place = find_dataset_place(claim.dataset.source, claim.dataset.id, options_.home,
+                                          options_.dataset_roots);
+    const auto end_with = [&check](const std::string& message) {
+        check.verdict = refuse(message);
+        check.ended = Ended{.name = check.dataset.id, .exit_status = {}};
+    };
+    if (!place) {
+        end_with(fmt::format("there is nothing at {} below the folders that may be used",
+                             claim.dataset.source));
+    } else {
+        check.place = *place;
+        if (!place->upload_id.empty()) {
+            const auto upload = store::find_upload(store_, place->upload_id);
+            check.filename = upload ? upload->filename : "data";
+        }
+        try {
+            start(check);
+        } catch (const Error& error) {
+            log_error("a dataset check could not be started",
+                      {{"dataset_id", claim.dataset.id}, {"reason", error.what()}});
+            end_with("the check could not be started on this machine");
+        }
+    }
+    checks_.insert_or_assign(claim.dataset.id, std::move(check));
+}
+
+void DatasetChecker::start(Check& check) {
+    const fs::path folder = folder_of(check);
+    make_run_folder(folder);
+    std::vector<std::string> arguments{"inspect", "--format", check.dataset.format};
+    if (!check.dataset.options.empty()) {
+        arguments.insert(arguments.end(), {"--options", check.dataset.options});
+    }
+    if (check.place.upload.empty()) {
+        arguments.insert(arguments.end(), {"--path", check.place.path.string()});
+    } else {
+        std::error_code problem;
+        fs::remove_all(check.place.path, problem);    // of a check that was cut short
+        arguments.insert(arguments.end(), {"--unpack", check.place.upload.string(), "--into",
+                                           check.place.path.string(), "--name", check.filename});
+    }
+    RunningProcess process = spawn({.program = options_.executor,
+                                    .arguments = std::move(arguments),
+                                    .folder = folder,
+                                    .output = folder / "output.log",
+                                    .result = folder / "report.json"});
+    supervisor_.watch({.name = check.dataset.id,
+                       .process = std::move(process),
+                       .limits = {.start_max = options_.check_max},
+                       .folder = {},
+                       .fence = {}});
+}
+
+store::DatasetVerdict DatasetChecker::judge(const Check& check) const {
+    if (check.ended->cause == EndCause::not_started) {
+        return refuse(fmt::format("reading the dataset took longer than {} s",
+                                  options_.check_max.count() / 1000));
+    }
+    if (check.ended->exit_status.value_or(0) == 0) {
+        return read_verdict(read_text(folder_of(check) / "report.json"));
+    }
+    log_warn("a dataset check crashed",
+             {{"dataset_id", check.dataset.id},
+              {"exit_status", *check.ended->exit_status},
+              {"output", read_tail(folder_of(check) / "output.log", 400)}});
+    return refuse(
+        fmt::format("reading the dataset ended the check with status {}: a file is "
+                    "damaged in a way that was not foreseen",
+                    *check.ended->exit_status));
+}
+
+fs::path DatasetChecker::folder_of(const Check& check) const {
+    return options_.home / "runs" / "checks" / check.dataset.id;
+}
+
+}    // namespace slipway

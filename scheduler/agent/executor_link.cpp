@@ -1,0 +1,90 @@
+#include "scheduler/agent/executor_link.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <string_view>
+
+namespace slipway {
+
+namespace {
+
+constexpr std::string_view frame_opening = "{\"n\":";
+constexpr std::string_view beat_line = "{\"type\":\"beat\"}\n";
+
+}    // namespace
+
+ExecutorLink::ExecutorLink(std::filesystem::path folder, std::string fence, std::int64_t after)
+    : folder_(std::move(folder)), fence_(std::move(fence)), after_(after) {}
+
+bool ExecutorLink::connect() {
+    if (socket_) return true;
+    auto connection = connect_unix(folder_, "executor.sock");
+    if (!connection) return false;
+    socket_ = std::move(*connection);
+    // The fence is hexadecimal: it needs no quoting.
+    to_send_ =
+        fmt::format("{{\"type\":\"hello\",\"fence\":\"{}\",\"after\":{}}}\n", fence_, after_);
+    to_send_ += stop_line_;
+    at_line_start_ = true;
+    write();
+    return bool(socket_);
+}
+
+LinkNews ExecutorLink::read() {
+    LinkNews news;
+    std::array<char, 65536> chunk{};
+    while (socket_) {
+        const ssize_t got = recv(socket_.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
+        if (got <= 0) {
+            close();
+            break;
+        }
+        news.heard = true;
+        const std::string_view text(chunk.data(), std::size_t(got));
+        // A frame whose first bytes are split over two reads is found by its middle: a hint may be
+        // late by one beat, never wrong.
+        news.frames = news.frames || !at_line_start_ || text.starts_with(frame_opening) ||
+                      text.find("\n{\"n\":") != std::string_view::npos;
+        at_line_start_ = text.ends_with('\n');
+    }
+    return news;
+}
+
+void ExecutorLink::write() {
+    while (socket_ && !to_send_.empty()) {
+        const ssize_t sent =
+            send(socket_.get(), to_send_.data(), to_send_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent > 0) {
+            to_send_.erase(0, std::size_t(sent));
+            continue;
+        }
+        if (sent < 0 && errno == EINTR) continue;
+        if (errno != EAGAIN && errno != EWOULDBLOCK) close();
+        return;
+    }
+}
+
+void ExecutorLink::beat() {
+    if (!socket_ || !to_send_.empty()) return;
+    to_send_ += beat_line;
+    write();
+}
+
+void ExecutorLink::stop(StopRequest request) {
+    stop_line_ = fmt::format("{{\"type\":\"stop\",\"reason\":\"{}\"}}\n", to_string(request));
+    if (!socket_) return;
+    to_send_ += stop_line_;
+    write();
+}
+
+void ExecutorLink::close() {
+    socket_.reset();
+    to_send_.clear();
+}
+
+}    // namespace slipway

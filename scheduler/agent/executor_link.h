@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "api/base/posix.h"
+#include "api/spec/event.h"
+
+namespace slipway {
+
+/// What a look at the socket found.
+struct LinkNews {
+    bool heard = false;     ///< the executor said something
+    bool frames = false;    ///< a numbered frame was among it
+};
+
+/// The agent's end of executor.sock. It carries signs of life and requests; the frames that come
+/// along are only a hint that frames.ndjson has grown, which is where they are read: so nothing
+/// depends on how far this connection came. Never blocks. One thread.
+class ExecutorLink {
+public:
+    /// `after`: frames up to this number are known.
+    ExecutorLink(std::filesystem::path folder, std::string fence, std::int64_t after);
+
+    /// Connects and says hello unless that is done; true when connected.
+    bool connect();
+    bool connected() const { return bool(socket_); }
+    int fd() const { return socket_.get(); }
+    bool wants_to_write() const { return !to_send_.empty(); }
+
+    /// Reads what is there. A broken connection is closed; connect() makes the next.
+    LinkNews read();
+    /// Sends what is waiting.
+    void write();
+    /// Says that the agent lives; left out while older words wait.
+    void beat();
+    /// Asks the executor to end. Kept and sent again after a reconnect.
+    void stop(StopRequest request);
+
+private:
+    void close();
+
+    const std::filesystem::path folder_;
+    const std::string fence_;
+    const std::int64_t after_;
+    UniqueFd socket_;
+    std::string to_send_;
+    std::string stop_line_;        // empty: nothing asked yet
+    bool at_line_start_ = true;    // of what was read
+};
+
+}    // namespace slipway

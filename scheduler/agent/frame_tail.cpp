@@ -1,0 +1,212 @@
+#include "scheduler/agent/frame_tail.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+
+#include "api/base/id.h"
+#include "api/base/parsed_json.h"
+#include "api/spec/event.h"
+#include "api/spec/job_state.h"
+
+namespace slipway {
+
+namespace {
+
+constexpr std::size_t chunk_bytes = 1 << 20;    // longer than any frame
+
+/// What a frame's type makes of its body.
+struct FrameRow {
+    std::string_view type;
+    void (*translate)(const Json& body, ReadFrame& read);
+};
+
+void keep_event(const Json& body, ReadFrame& read) {
+    Json event = body;
+    event.erase("n");
+    event.erase("type");
+    read.frame.events.push_back({.type = body.at("type").get<std::string>(), .body = event.dump()});
+}
+
+void translate_state(const Json& body, ReadFrame& read) {
+    // The event is written by the database, with the state.
+    const auto state = parse_word<JobState>(body.at("state").get<std::string>());
+    using enum JobState;
+    if (state == compiling || state == running || state == finishing) {
+        read.frame.state = store::RelayedState{.state = *state};
+    }
+}
+
+void translate_progress(const Json& body, ReadFrame& read) {
+    Json progress = body;
+    for (const char* name : {"n", "type", "time"})
+        progress.erase(name);
+    read.frame.progress = progress.dump();
+    keep_event(body, read);
+}
+
+void translate_metric(const Json& body, ReadFrame& read) {
+    const auto step = body.at("step").get<std::int64_t>();
+    const auto epoch = body.value("epoch", std::int64_t{0});
+    for (const auto& [name, value] : body.at("values").items()) {
+        read.frame.metrics.push_back(
+            {.name = name, .step = step, .epoch = epoch, .value = value.get<double>()});
+    }
+    keep_event(body, read);
+}
+
+/// Names become parts of paths: anything that could lead elsewhere makes the frame unreadable.
+void require_plain_name(const std::string& name) {
+    const bool plain = !name.empty() && name.size() <= 255 && name[0] != '.' &&
+                       name.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
+    if (!plain) throw Error{ErrorCode::invalid_argument, "a name of a checkpoint is not plain"};
+}
+
+void translate_checkpoint(const Json& body, ReadFrame& read) {
+    store::RelayedCheckpoint checkpoint;
+    checkpoint.id = new_id("ckp");
+    checkpoint.name = body.at("name").get<std::string>();
+    checkpoint.step = body.at("step").get<std::int64_t>();
+    checkpoint.epoch = body.at("epoch").get<std::int64_t>();
+    checkpoint.kinds = body.at("kinds").get<std::vector<std::string>>();
+    checkpoint.files = body.at("files").dump();
+    require_plain_name(checkpoint.name);
+    for (const Json& file : body.at("files")) {
+        require_plain_name(file.at("name").get<std::string>());
+        checkpoint.bytes += file.at("bytes").get<std::int64_t>();
+    }
+    if (const Json metric = body.value("metric", Json()); metric.is_object()) {
+        checkpoint.metric_name = metric.at("name").get<std::string>();
+        checkpoint.metric_value = metric.at("value").get<double>();
+    }
+    checkpoint.drop = body.value("drop", std::vector<std::string>());
+    std::ranges::for_each(checkpoint.drop, require_plain_name);
+    const bool best = std::ranges::find(checkpoint.kinds, "best") != checkpoint.kinds.end();
+    if (best && !checkpoint.metric_name.empty()) {
+        read.frame.best = Json{
+            {"metric", checkpoint.metric_name},
+            {"value", checkpoint.metric_value},
+            {"step", checkpoint.step},
+            {"checkpoint",
+             checkpoint.id}}.dump();
+    }
+    read.drop = checkpoint.drop;
+    Json event = body;
+    event["id"] = checkpoint.id;
+    keep_event(event, read);
+    read.frame.checkpoint = std::move(checkpoint);
+}
+
+void translate_done(const Json& body, ReadFrame& read) {
+    const auto text = [&body](const char* name) {
+        const auto found = body.find(name);
+        return found != body.end() && found->is_string() ? found->get<std::string>()
+                                                         : std::string();
+    };
+    DoneFrame done{
+        .outcome = text("outcome"), .code = text("code"), .message = text("message"), .result = {}};
+    if (!parse_word<AttemptOutcome>(done.outcome)) done.outcome = "failed";
+    const Json result = body.value("result", Json());
+    if (result.is_object()) done.result = result.dump();
+    // A job succeeds from `finishing`; left out where it is there already.
+    if (done.outcome == "succeeded") {
+        read.frame.state = store::RelayedState{.state = JobState::finishing};
+    }
+    read.done = std::move(done);
+}
+
+constexpr std::array<FrameRow, 8> rows{{{"state", translate_state},
+                                        {"progress", translate_progress},
+                                        {"metric", translate_metric},
+                                        {"log", keep_event},
+                                        {"checkpoint", translate_checkpoint},
+                                        {"compile", keep_event},
+                                        {"warning", keep_event},
+                                        {"done", translate_done}}};
+
+ReadFrame unreadable(std::int64_t number, const std::string& why) {
+    ReadFrame read;
+    read.frame.number = number;
+    const Json body{{"code", "bad_frame"},
+                    {"message", "the executor said something that cannot be read: " + why}};
+    read.frame.events.push_back(
+        {.type = "warning", .body = body.dump(-1, ' ', false, Json::error_handler_t::replace)});
+    return read;
+}
+
+}    // namespace
+
+std::optional<ReadFrame> read_frame(std::string_view line) {
+    // Limits, because whatever an executor was made to say must not harm us.
+    const auto parsed = parse_json(line, {.bytes_max = chunk_bytes, .items_max = 100000});
+    if (!parsed || !parsed->value.is_object()) return std::nullopt;
+    const Json& body = parsed->value;
+    const auto number = body.find("n");
+    if (number == body.end() || !number->is_number_integer()) return std::nullopt;
+    ReadFrame read;
+    read.frame.number = number->get<std::int64_t>();
+    try {
+        const std::string type = body.at("type").get<std::string>();
+        const auto row = std::ranges::find(rows, type, &FrameRow::type);
+        if (row == rows.end()) return unreadable(read.frame.number, "type " + type);
+        row->translate(body, read);
+    } catch (const Json::exception& problem) {
+        return unreadable(read.frame.number, problem.what());
+    } catch (const Error& problem) {
+        return unreadable(read.frame.number, problem.what());
+    }
+    return read;
+}
+
+FrameTail::FrameTail(std::filesystem::path file, std::int64_t after)
+    : path_(std::move(file)), last_number_(after) {}
+
+const std::vector<ReadFrame>& FrameTail::peek(std::size_t frames_max) {
+    while (peeked_.empty()) {
+        const std::string lines = read_lines();
+        if (lines.empty()) break;
+        std::string_view rest = lines;
+        while (!rest.empty() && peeked_.size() < frames_max) {
+            const std::size_t end = rest.find('\n');
+            const std::size_t length = end == std::string_view::npos ? rest.size() : end + 1;
+            take_line(rest.substr(0, length));
+            rest.remove_prefix(length);
+            offset_ += std::int64_t(length);
+        }
+    }
+    return peeked_;
+}
+
+void FrameTail::advance() {
+    peeked_.clear();
+}
+
+std::string FrameTail::read_lines() {
+    if (!file_) file_ = UniqueFd(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file_) return {};
+    std::string text(chunk_bytes, '\0');
+    ssize_t got = 0;
+    do {
+        got = pread(file_.get(), text.data(), text.size(), offset_);
+    } while (got < 0 && errno == EINTR);
+    text.resize(got < 0 ? 0 : std::size_t(got));
+    const std::size_t last = text.rfind('\n');
+    // A line that fills the whole chunk is no frame: it is passed over piece by piece.
+    if (last == std::string::npos) return text.size() == chunk_bytes ? text : std::string();
+    text.resize(last + 1);
+    return text;
+}
+
+/// Frames that are stored already and lines that are no frames leave nothing.
+void FrameTail::take_line(std::string_view line) {
+    auto read = read_frame(line);
+    if (!read || read->frame.number <= last_number_) return;
+    last_number_ = read->frame.number;
+    peeked_.push_back(std::move(*read));
+}
+
+}    // namespace slipway

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/base/json.h"
+#include "api/base/posix.h"
+#include "scheduler/store/relay.h"
+
+namespace slipway {
+
+/// How an executor said that it ended.
+struct DoneFrame {
+    std::string outcome;    ///< succeeded, failed, cancelled, timed_out, orphaned
+    std::string code;       ///< of a failure
+    std::string message;
+    std::string result;    ///< JSON object, or empty
+};
+
+/// One line of frames.ndjson, understood.
+struct ReadFrame {
+    store::RelayedFrame frame;
+    std::optional<DoneFrame> done;
+    std::vector<std::string> drop;    ///< checkpoints whose folders go once this is stored
+};
+
+/// Translates one line; none when it is no numbered frame. Whatever is wrong inside a numbered
+/// frame leaves a warning event instead of its content: the number always counts on. Pure, except
+/// that a checkpoint gets a new id.
+std::optional<ReadFrame> read_frame(std::string_view line);
+
+/// Follows frames.ndjson of one attempt from the frame after `after` on. One thread.
+class FrameTail {
+public:
+    FrameTail(std::filesystem::path file, std::int64_t after);
+
+    /// The next whole lines, at most `frames_max`; the same ones again until advance() is called.
+    /// Empty: nothing new. A torn last line is left for later.
+    const std::vector<ReadFrame>& peek(std::size_t frames_max = 500);
+    /// The peeked frames are stored.
+    void advance();
+    std::int64_t last_number() const { return last_number_; }
+
+private:
+    std::string read_lines();
+    void take_line(std::string_view line);
+
+    std::filesystem::path path_;
+    UniqueFd file_;
+    std::int64_t offset_ = 0;         // behind the last peeked line
+    std::int64_t last_number_ = 0;    // of the last peeked frame
+    std::vector<ReadFrame> peeked_;
+};
+
+}    // namespace slipway

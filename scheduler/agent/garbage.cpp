@@ -1,0 +1,71 @@
+#include "scheduler/agent/garbage.h"
+
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "api/base/log.h"
+#include "scheduler/agent/run_folder.h"
+#include "scheduler/store/hosts.h"
+
+namespace slipway {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int rows_per_turn = 20;
+constexpr std::size_t entries_per_turn = 2000;    // of one path; the rest next time
+constexpr std::size_t old_folders_per_turn = 50;
+
+/// "runs/…" is below home, the other kinds are below home/store.
+std::optional<fs::path> garbage_path(const fs::path& home, const std::string& path) {
+    const std::string_view kind = std::string_view(path).substr(0, path.find('/'));
+    const bool known =
+        kind == "runs" || kind == "checkpoints" || kind == "datasets" || kind == "uploads";
+    if (!known || kind.size() == path.size()) return std::nullopt;
+    return below(kind == "runs" ? home : home / "store", path);
+}
+
+/// Nobody lives in it, and nothing of it was written for so long.
+bool is_old(const fs::path& folder, const AgentOptions& options, const Clock& clock) {
+    std::error_code problem;
+    const auto written = fs::last_write_time(folder, problem);
+    if (problem) return false;
+    const auto wall = std::chrono::file_clock::to_sys(written);
+    if (clock.now() - wall < options.keep_run_folders) return false;
+    return !fs::exists(folder / "lock") || lock_run_folder(folder).has_value();
+}
+
+}    // namespace
+
+void remove_garbage(store::Store& store, const AgentOptions& options) {
+    std::vector<std::int64_t> gone;
+    for (const store::Garbage& garbage : store::list_garbage(store, rows_per_turn)) {
+        const auto path = garbage_path(options.home, garbage.path);
+        if (!path) log_error("a path of garbage is not one of ours", {{"path", garbage.path}});
+        if (!path || remove_some(*path, entries_per_turn)) gone.push_back(garbage.id);
+    }
+    if (!gone.empty()) store::forget_garbage(store, gone);
+}
+
+std::size_t remove_old_run_folders(const AgentOptions& options, const Clock& clock) {
+    std::error_code problem;
+    std::vector<fs::path> old;
+    for (const auto& job : fs::directory_iterator(options.home / "runs", problem)) {
+        std::error_code unreadable;
+        for (const auto& attempt : fs::directory_iterator(job.path(), unreadable)) {
+            if (old.size() < old_folders_per_turn && is_old(attempt.path(), options, clock)) {
+                old.push_back(attempt.path());
+            }
+        }
+    }
+    for (const fs::path& folder : old) {
+        remove_some(folder, entries_per_turn);
+        fs::remove(folder.parent_path(), problem);    // when it was the job's last one
+    }
+    return old.size();
+}
+
+}    // namespace slipway

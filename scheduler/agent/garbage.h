@@ -1,0 +1,20 @@
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "api/base/clock.h"
+#include "scheduler/agent/agent.h"
+
+namespace slipway {
+
+/// Removes what nothing refers to any more: the paths that the store lists, and run folders of
+/// attempts that ended `keep_run_folders` ago. A bounded amount of work each time.
+/// errors  throws unavailable when the database is down
+void remove_garbage(store::Store& store, const AgentOptions& options);
+
+/// Removes old run folders: those that nobody lives in and that were last written to before
+/// `keep_run_folders`. Returns how many went.
+std::size_t remove_old_run_folders(const AgentOptions& options, const Clock& clock);
+
+}    // namespace slipway

@@ -1,0 +1,141 @@
+#include "scheduler/agent/run_folder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "api/base/error.h"
+
+namespace slipway {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+Json parse_stored(const store::JsonText& text) {
+    Json value = text.empty() ? Json::object() : Json::parse(text, nullptr, false);
+    return value.is_discarded() ? Json::object() : value;
+}
+
+Json dataset_json(const store::HostAttempt& attempt, const AttemptPlaces& places) {
+    return {{"id", attempt.dataset_id},
+            {"name", attempt.dataset_name},
+            {"format", attempt.dataset_format},
+            {"path", places.dataset.string()},
+            {"options", parse_stored(attempt.dataset_options)}};
+}
+
+std::int64_t memory_bytes_of(const Json& spec) {
+    const Json accelerator = spec.value("accelerator", Json::object());
+    const auto found = accelerator.find("memory_bytes");
+    return found != accelerator.end() && found->is_number_integer() ? found->get<std::int64_t>()
+                                                                    : 0;
+}
+
+}    // namespace
+
+fs::path run_folder_of(const fs::path& home, const store::AttemptKey& key) {
+    return home / "runs" / key.job_id / fmt::to_string(key.attempt);
+}
+
+void make_run_folder(const fs::path& folder) {
+    std::error_code problem;
+    fs::create_directories(folder, problem);
+    if (problem) {
+        const bool full = problem == std::errc::no_space_on_device;
+        throw Error{full ? ErrorCode::exhausted : ErrorCode::unavailable,
+                    fmt::format("cannot make {}: {}", folder.string(), problem.message())};
+    }
+    fs::permissions(folder, fs::perms::owner_all, problem);
+}
+
+std::optional<UniqueFd> lock_run_folder(const fs::path& folder) {
+    UniqueFd file(open((folder / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (!file) {
+        throw Error{ErrorCode::unavailable,
+                    fmt::format("cannot open {}", (folder / "lock").string())};
+    }
+    if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) return std::nullopt;
+    return file;
+}
+
+Json attempt_json(const store::HostAttempt& attempt, const AttemptPlaces& places) {
+    const Json spec = parse_stored(attempt.spec);
+    Json order{{"job_id", attempt.attempt.job_id},
+               {"attempt", attempt.attempt.attempt},
+               {"fence", attempt.attempt.token},
+               {"spec", spec},
+               {"dataset", dataset_json(attempt, places)},
+               {"checkpoint_folder", places.checkpoints.string()},
+               {"resume_from", nullptr},
+               {"worker_threads", places.worker_threads},
+               {"grace_s", places.grace_s},
+               {"memory_bytes", memory_bytes_of(spec)}};
+    if (!attempt.resume_checkpoint.empty()) {
+        order["resume_from"] = (places.checkpoints / attempt.resume_checkpoint).string();
+    }
+    return order;
+}
+
+std::optional<ProcessRecord> read_process_record(const fs::path& folder) {
+    std::ifstream file(folder / "process.json");
+    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    const Json record = Json::parse(text, nullptr, false);
+    if (!record.is_object()) return std::nullopt;
+    const auto pid = record.find("pid");
+    const auto ticks = record.find("start_ticks");
+    const auto fence = record.find("fence");
+    if (pid == record.end() || ticks == record.end() || fence == record.end()) return std::nullopt;
+    if (!pid->is_number_integer() || !ticks->is_number_integer() || !fence->is_string()) {
+        return std::nullopt;
+    }
+    return ProcessRecord{
+        .id = {.pid = pid->get<pid_t>(), .start_ticks = ticks->get<std::int64_t>()},
+        .fence = fence->get<std::string>()};
+}
+
+bool remove_some(const fs::path& path, std::size_t entries_max) {
+    std::error_code problem;
+    // Files first, folders when they are empty: each pass removes leaves, so work is bounded.
+    std::vector<fs::path> found;
+    auto entry = fs::recursive_directory_iterator(path, problem);
+    for (; !problem && entry != fs::recursive_directory_iterator() && found.size() < entries_max;
+         entry.increment(problem)) {
+        found.push_back(entry->path());
+    }
+    const bool complete = found.size() < entries_max;
+    for (auto each = found.rbegin(); each != found.rend(); ++each)
+        fs::remove(*each, problem);    // a folder that is not yet empty stays for the next pass
+    if (!complete) return false;
+    fs::remove(path, problem);
+    return !fs::exists(fs::symlink_status(path, problem));
+}
+
+std::string read_tail(const fs::path& file, std::size_t bytes_max) {
+    std::ifstream stream(file, std::ios::binary | std::ios::ate);
+    if (!stream) return {};
+    const auto size = std::size_t(stream.tellg());
+    const std::size_t start = size > bytes_max ? size - bytes_max : 0;
+    stream.seekg(std::streamoff(start));
+    std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    if (start > 0) text.erase(0, text.find('\n') + 1);
+    while (text.ends_with('\n'))
+        text.pop_back();
+    return text;
+}
+
+std::optional<fs::path> below(const fs::path& root, const std::string& relative) {
+    const fs::path path(relative);
+    if (relative.empty() || path.is_absolute()) return std::nullopt;
+    for (const fs::path& part : path) {
+        if (part == ".." || part == "." || part.empty()) return std::nullopt;
+    }
+    return root / path;
+}
+
+}    // namespace slipway

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "api/base/json.h"
+#include "api/base/posix.h"
+#include "scheduler/agent/process.h"
+#include "scheduler/store/attempts.h"
+
+namespace slipway {
+
+/// home/runs/<job_id>/<attempt>.
+std::filesystem::path run_folder_of(const std::filesystem::path& home,
+                                    const store::AttemptKey& key);
+
+/// Makes the folder (mode 0700) when absent.
+/// errors  throws exhausted, unavailable
+void make_run_folder(const std::filesystem::path& folder);
+
+/// The folder's lock, which its executor inherits and holds while it lives; none when somebody
+/// lives there. Knows an executor that was started a moment before its agent died.
+std::optional<UniqueFd> lock_run_folder(const std::filesystem::path& folder);
+
+/// Where data and checkpoints of an attempt are, for attempt.json.
+struct AttemptPlaces {
+    std::filesystem::path dataset;
+    std::filesystem::path checkpoints;    ///< of the job
+    int worker_threads = 0;
+    double grace_s = 60;
+};
+
+/// attempt.json, as docs/formats.md describes it.
+Json attempt_json(const store::HostAttempt& attempt, const AttemptPlaces& places);
+
+/// What an executor says of itself in process.json.
+struct ProcessRecord {
+    ProcessId id;
+    std::string fence;
+};
+
+/// None when the file is not there or not whole.
+std::optional<ProcessRecord> read_process_record(const std::filesystem::path& folder);
+
+/// Removes what is below `path` and then itself, at most `entries_max` files and folders; true when
+/// nothing is left. For large folders in several calls. Links are removed, not followed.
+bool remove_some(const std::filesystem::path& path, std::size_t entries_max);
+
+/// The end of a text file, at most `bytes_max` bytes of whole lines; empty without file.
+std::string read_tail(const std::filesystem::path& file, std::size_t bytes_max);
+
+/// `relative` below `root`; none when it is absolute, empty or leads out of it.
+std::optional<std::filesystem::path> below(const std::filesystem::path& root,
+                                           const std::string& relative);
+
+}    // namespace slipway

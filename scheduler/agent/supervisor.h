@@ -1,0 +1,71 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/base/clock.h"
+#include "scheduler/agent/attempt_watch.h"
+#include "scheduler/agent/process.h"
+
+namespace slipway {
+
+/// A process to look after.
+struct Watched {
+    std::string name;    ///< unique among those watched: "job_…/2", "ds_…"
+    RunningProcess process;
+    WatchLimits limits;
+    std::filesystem::path
+        folder;    ///< with executor.sock; empty: it has no socket and says nothing
+    std::string fence;
+    std::int64_t frames_after = 0;
+};
+
+/// A process that has ended, with everything it started.
+struct Ended {
+    std::string name;
+    std::optional<int> exit_status;    ///< none when it was not our child
+    EndCause cause = EndCause::none;
+};
+
+/// What happened since the last look.
+struct SupervisorNews {
+    std::vector<std::string> speaking;    ///< their frames.ndjson has grown
+    std::vector<Ended> ended;
+    std::int64_t silenced = 0;    ///< killed for silence, since the last look
+};
+
+/// Watches processes: beats and requests over their sockets, the stop ladder, their exits, and that
+/// nothing of their sessions is left. One thread, which waits for nothing but them: no database.
+/// The calls are safe from every thread and return at once.
+class Supervisor {
+public:
+    /// `on_news` is called from the supervisor's thread when take_news() has something. `clock`
+    /// outlives us.
+    Supervisor(std::chrono::milliseconds beat_every, std::function<void()> on_news,
+               const Clock& clock);
+    /// Joins the thread; the processes live on.
+    ~Supervisor();
+    Supervisor(const Supervisor&) = delete;
+    Supervisor& operator=(const Supervisor&) = delete;
+
+    void watch(Watched watched);
+    /// Nothing happens for a name that is not watched (any more).
+    void stop(const std::string& name, StopRequest request);
+    void kill(const std::string& name, EndCause cause);
+    void done_said(const std::string& name);
+
+    SupervisorNews take_news();
+    std::int64_t watched_count() const;
+
+private:
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
+
+}    // namespace slipway

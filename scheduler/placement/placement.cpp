@@ -1,0 +1,238 @@
+#include "scheduler/placement/placement.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace slipway {
+
+namespace {
+
+struct Slot {
+    CoreSlot core;
+    std::string reserved_by;    // an older waiting job; empty: nobody
+
+    bool usable() const { return core.alive && !core.drained; }
+    bool free() const { return usable() && core.held_by.empty() && reserved_by.empty(); }
+};
+
+/// The cores of one host, by number.
+using HostSlots = std::vector<Slot>;
+using Machine = std::map<std::string, HostSlots>;
+
+Machine machine_of(const std::vector<CoreSlot>& cores) {
+    Machine machine;
+    for (const CoreSlot& core : cores)
+        machine[core.host].push_back({.core = core, .reserved_by = {}});
+    for (auto& [host, slots] : machine)
+        std::ranges::sort(slots, {}, [](const Slot& slot) { return slot.core.core; });
+    return machine;
+}
+
+std::int64_t count_free(const HostSlots& slots) {
+    return std::ranges::count_if(slots, &Slot::free);
+}
+
+/// Takes the `count` lowest free cores of the host.
+PlacedJob take(const WaitingJob& job, const std::string& host, HostSlots& slots) {
+    PlacedJob placed{.job_id = job.job_id, .host = host, .cores = {}};
+    for (Slot& slot : slots) {
+        if (int(placed.cores.size()) == job.cores) break;
+        if (!slot.free()) continue;
+        slot.core.held_by = job.job_id;
+        placed.cores.push_back(slot.core.core);
+    }
+    return placed;
+}
+
+/// The host with the fewest free cores that are still enough: small jobs pack, whole hosts stay
+/// free.
+std::optional<PlacedJob> place_anywhere(const WaitingJob& job, Machine& machine) {
+    std::pair<const std::string, HostSlots>* best = nullptr;
+    for (auto& entry : machine) {
+        const std::int64_t room = count_free(entry.second);
+        if (room < job.cores) continue;
+        if (best == nullptr || room < count_free(best->second)) best = &entry;
+    }
+    if (best == nullptr) return std::nullopt;
+    return take(job, best->first, best->second);
+}
+
+std::optional<PlacedJob> place_on_core(const WaitingJob& job, Machine& machine) {
+    for (auto& [host, slots] : machine) {
+        for (Slot& slot : slots) {
+            if (slot.core.core != *job.core_id || !slot.free()) continue;
+            slot.core.held_by = job.job_id;
+            return PlacedJob{.job_id = job.job_id, .host = host, .cores = {slot.core.core}};
+        }
+    }
+    return std::nullopt;
+}
+
+WaitReason behind(const WaitingJob& job, const Slot& slot) {
+    return {.job_id = job.job_id,
+            .code = "behind",
+            .message = fmt::format("core {} is kept for job {}, which is ahead in the queue",
+                                   slot.core.core, slot.reserved_by),
+            .cores = {slot.core.core},
+            .blocking_job = slot.reserved_by};
+}
+
+/// Why core N of a host is not to be had, and keeps it for `job` when only a running job is in the
+/// way.
+WaitReason wait_for_core(const WaitingJob& job, Slot& slot) {
+    const int number = slot.core.core;
+    WaitReason reason{.job_id = job.job_id, .code = {}, .message = {}, .cores = {number}};
+    if (!slot.core.alive) {
+        reason.code = "host_lost";
+        reason.message = fmt::format("core {} belongs to host {}, which has not been heard of",
+                                     number, slot.core.host);
+        return reason;
+    }
+    if (slot.core.drained) {
+        reason.code = "core_drained";
+        reason.message = fmt::format("core {} is drained; undrain it or ask for another", number);
+        return reason;
+    }
+    if (!slot.reserved_by.empty()) return behind(job, slot);
+    slot.reserved_by = job.job_id;
+    reason.code = "core_busy";
+    reason.message = fmt::format("core {} is busy with job {}", number, slot.core.held_by);
+    reason.blocking_job = slot.core.held_by;
+    return reason;
+}
+
+WaitReason explain_core(const WaitingJob& job, Machine& machine) {
+    Slot* best = nullptr;    // the one that is nearest to being free
+    for (auto& [host, slots] : machine) {
+        for (Slot& slot : slots) {
+            if (slot.core.core != *job.core_id) continue;
+            const auto rank = [](const Slot& s) {
+                return std::tuple(!s.core.alive, s.core.drained, !s.reserved_by.empty());
+            };
+            if (best == nullptr || rank(slot) < rank(*best)) best = &slot;
+        }
+    }
+    if (best != nullptr) return wait_for_core(job, *best);
+    return {.job_id = job.job_id,
+            .code = "no_such_core",
+            .message = fmt::format("no host has a core {}", *job.core_id),
+            .cores = {*job.core_id}};
+}
+
+/// The host where `job` will fit soonest: all its cores are usable in number, and the fewest are
+/// held or kept by others.
+HostSlots* host_to_wait_for(const WaitingJob& job, Machine& machine) {
+    HostSlots* best = nullptr;
+    const auto ahead = [](const HostSlots& slots) {
+        return std::tuple(
+            std::ranges::any_of(
+                slots, [](const Slot& slot) { return slot.usable() && !slot.reserved_by.empty(); }),
+            -count_free(slots));
+    };
+    for (auto& [host, slots] : machine) {
+        if (std::ranges::count_if(slots, &Slot::usable) < job.cores) continue;
+        if (best == nullptr || ahead(slots) < ahead(*best)) best = &slots;
+    }
+    return best;
+}
+
+WaitReason explain_no_host(const WaitingJob& job, const Machine& machine) {
+    WaitReason reason{
+        .job_id = job.job_id, .code = "waiting_for_cores", .message = {}, .cores = {}};
+    std::size_t largest = 0;
+    bool lost = false;
+    for (const auto& [host, slots] : machine) {
+        largest = std::max(largest, slots.size());
+        for (const Slot& slot : slots) {
+            if (!slot.core.alive) lost = true;
+            if (slot.core.alive && slot.core.drained) reason.cores.push_back(slot.core.core);
+        }
+    }
+    if (largest < std::size_t(job.cores)) {
+        reason.cores.clear();
+        reason.message = fmt::format("the job needs {} cores of one host; the largest host has {}",
+                                     job.cores, largest);
+    } else if (!reason.cores.empty()) {
+        reason.code = "core_drained";
+        reason.message = fmt::format("the job needs {} cores of one host; drained: {}", job.cores,
+                                     fmt::join(reason.cores, ", "));
+    } else if (lost) {
+        reason.code = "host_lost";
+        reason.message = fmt::format(
+            "the job needs {} cores of one host; a host has not been heard of", job.cores);
+    }
+    return reason;
+}
+
+/// Why a job without a core of its own is not to be had, and keeps for a job of several cores what
+/// it waits for.
+WaitReason explain_anywhere(const WaitingJob& job, Machine& machine) {
+    HostSlots* slots = host_to_wait_for(job, machine);
+    if (slots == nullptr) return explain_no_host(job, machine);
+    for (const Slot& slot : *slots) {
+        const bool taken = slot.core.held_by.empty() && !slot.reserved_by.empty();
+        if (slot.usable() && taken) return behind(job, slot);
+    }
+    WaitReason reason{
+        .job_id = job.job_id, .code = "waiting_for_cores", .message = {}, .cores = {}};
+    const std::int64_t free = count_free(*slots);
+    for (Slot& slot : *slots) {
+        if (!slot.usable()) continue;
+        if (!slot.core.held_by.empty()) {
+            reason.cores.push_back(slot.core.core);
+            if (reason.blocking_job.empty()) reason.blocking_job = slot.core.held_by;
+        }
+        if (job.cores > 1 && slot.reserved_by.empty()) slot.reserved_by = job.job_id;
+    }
+    reason.message = fmt::format("the job needs {} core{} and {} {} free", job.cores,
+                                 job.cores == 1 ? "" : "s", free, free == 1 ? "is" : "are");
+    return reason;
+}
+
+/// Reasons that have nothing to do with cores: such a job keeps nothing from others.
+std::optional<WaitReason> not_ready(const WaitingJob& job) {
+    if (!job.due) {
+        return WaitReason{.job_id = job.job_id,
+                          .code = "start_after",
+                          .message = fmt::format("the job starts after {}", job.due_at),
+                          .cores = {}};
+    }
+    if (job.dataset_state == "ready") return std::nullopt;
+    const std::string state = job.dataset_state.empty() ? "gone" : job.dataset_state;
+    return WaitReason{.job_id = job.job_id,
+                      .code = "waiting_for_dataset",
+                      .message = state == "checking"
+                                     ? "the dataset is still being checked"
+                                     : fmt::format("the dataset cannot be used: it is {}", state),
+                      .cores = {}};
+}
+
+}    // namespace
+
+PlacementPlan plan_placement(const std::vector<WaitingJob>& queue,
+                             const std::vector<CoreSlot>& cores) {
+    Machine machine = machine_of(cores);
+    PlacementPlan plan;
+    int position = 0;
+    for (const WaitingJob& job : queue) {
+        ++position;
+        std::optional<WaitReason> reason = not_ready(job);
+        if (!reason) {
+            auto placed = job.core_id ? place_on_core(job, machine) : place_anywhere(job, machine);
+            if (placed) {
+                plan.placed.push_back(std::move(*placed));
+                continue;
+            }
+            reason = job.core_id ? explain_core(job, machine) : explain_anywhere(job, machine);
+        }
+        reason->position = position;
+        plan.waiting.push_back(std::move(*reason));
+    }
+    return plan;
+}
+
+}    // namespace slipway

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace slipway {
+
+/// One virtual core, as placement sees it.
+struct CoreSlot {
+    std::string host;
+    int core = 1;    ///< 1 to 8
+    bool drained = false;
+    bool alive = true;      ///< its host is heard of
+    std::string held_by;    ///< job id; empty: free
+};
+
+/// One waiting job. The order of a queue is the caller's: class, then age, then id.
+struct WaitingJob {
+    std::string job_id;
+    int cores = 1;                 ///< 1 to 8, all of one host
+    std::optional<int> core_id;    ///< only this core
+    bool due = true;               ///< start_after or back-off has passed
+    std::string due_at;            ///< for the reason: RFC 3339, when not due
+    std::string dataset_state = "ready";
+};
+
+/// A decision: this job starts there.
+struct PlacedJob {
+    std::string job_id;
+    std::string host;
+    std::vector<int> cores;    ///< ascending
+    bool operator==(const PlacedJob&) const = default;
+};
+
+/// Why a job waits. Codes: waiting_for_cores, core_busy, core_drained, host_lost, behind,
+/// waiting_for_dataset, start_after, no_such_core.
+struct WaitReason {
+    std::string job_id;
+    std::string code;
+    std::string message;              ///< one sentence for a person, with the numbers
+    std::vector<int> cores;           ///< the cores it waits for, when there are some
+    std::string blocking_job = {};    ///< the job that holds them or goes first; may be empty
+    int position = 0;                 ///< 1 = head of the queue
+    bool operator==(const WaitReason&) const = default;
+};
+
+struct PlacementPlan {
+    std::vector<PlacedJob> placed;
+    std::vector<WaitReason> waiting;    ///< one for each job that was not placed, in queue order
+};
+
+/// Who starts now, and why the others do not. Pure: the same input gives the same plan.
+///
+/// The rule, in the queue's order: a job takes what it needs when that is free, one core the lowest
+/// free one of the fullest host, several cores those of the host with just enough left. A job that
+/// could start but for running jobs reserves what it waits for, and no younger job takes it: a core
+/// by number reserves that core, a job of several cores reserves the undrained cores of the host
+/// where the fewest jobs are in its way. So no job waits for ever; the price is that cores may idle
+/// while an 8-core job waits for the last one. A job that waits for something else (a drained core,
+/// its dataset, a time) reserves nothing.
+PlacementPlan plan_placement(const std::vector<WaitingJob>& queue,
+                             const std::vector<CoreSlot>& cores);
+
+}    // namespace slipway

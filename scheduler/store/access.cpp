@@ -1,0 +1,121 @@
+#include "scheduler/store/access.h"
+
+#include <fmt/core.h>
+
+#include "scheduler/store/pg/pool.h"
+#include "scheduler/store/queries.h"
+#include "scheduler/store/text.h"
+
+namespace slipway::store {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+Token read_token(const Row& row) {
+    return {.id = row.text("id"),
+            .name = row.text("name"),
+            .lookup = row.text("lookup"),
+            .sha256 = row.text("sha256"),
+            .role = row.text("role"),
+            .projects = row.texts("projects"),
+            .created_by = row.text("created_by"),
+            .created_at = row.time("created_at"),
+            .expires_at = row.maybe_time("expires_at"),
+            .last_used_at = row.maybe_time("last_used_at"),
+            .revoked_at = row.maybe_time("revoked_at"),
+            .usable = row.flag("usable")};
+}
+
+AuditEntry read_audit(const Row& row) {
+    return {.id = row.integer("id"),
+            .at = row.time("at"),
+            .token_id = row.text("token_id"),
+            .action = row.text("action"),
+            .object = row.text("object"),
+            .request_id = row.text("request_id"),
+            .detail = row.text("detail")};
+}
+
+std::optional<Token> first_of(const Rows& rows) {
+    if (rows.empty()) return std::nullopt;
+    return read_token(rows[0]);
+}
+
+/// The token that a ticket or session row names, while it is good.
+std::optional<Token> usable_token(Store& store, const Rows& rows) {
+    if (rows.empty()) return std::nullopt;
+    std::optional<Token> token = find_token(store, rows[0].text("token_id"));
+    return token && token->usable ? token : std::nullopt;
+}
+
+}    // namespace
+
+Token create_token(Store& store, const Token& token) {
+    return transact(store.pool(), [&](Transaction& transaction) {
+        const std::vector<Rows> answers =
+            transaction.commit({{&queries::insert_token,
+                                 {token.id, token.name, token.lookup, token.sha256, token.role,
+                                  token.projects, token.created_by, token.expires_at}},
+                                {&queries::find_token, {token.id, std::nullopt}}});
+        return read_token(answers.back()[0]);
+    });
+}
+
+std::optional<Token> find_token_by_lookup(Store& store, std::string_view lookup) {
+    return first_of(read(store.pool(), queries::find_token, {std::nullopt, lookup}));
+}
+
+std::optional<Token> find_token(Store& store, std::string_view id) {
+    return first_of(read(store.pool(), queries::find_token, {id, std::nullopt}));
+}
+
+Page<Token> list_tokens(Store& store, const PageRequest& page) {
+    const Rows rows =
+        read(store.pool(), queries::list_tokens, {place_of("tokens", page), rows_to_ask(page)});
+    return make_page<Token>(rows, page, "tokens", read_token, place_of_id);
+}
+
+bool revoke_token(Store& store, std::string_view id) {
+    return write(store.pool(), queries::revoke_token, {id}).affected() > 0;
+}
+
+void touch_token(Store& store, std::string_view id) {
+    write(store.pool(), queries::touch_token, {id});
+}
+
+void create_login_ticket(Store& store, std::string_view sha256, std::string_view token_id,
+                         std::chrono::seconds keep) {
+    write(store.pool(), queries::insert_login_ticket, {sha256, token_id, milliseconds(keep)});
+}
+
+std::optional<Token> use_login_ticket(Store& store, std::string_view sha256) {
+    return usable_token(store, write(store.pool(), queries::use_login_ticket, {sha256}));
+}
+
+void create_session(Store& store, std::string_view sha256, std::string_view token_id,
+                    std::chrono::seconds keep) {
+    write(store.pool(), queries::insert_session, {sha256, token_id, milliseconds(keep)});
+}
+
+std::optional<Token> find_session(Store& store, std::string_view sha256) {
+    return usable_token(store, read(store.pool(), queries::find_session, {sha256}));
+}
+
+void end_session(Store& store, std::string_view sha256) {
+    write(store.pool(), queries::end_session, {sha256});
+}
+
+void append_audit(Store& store, const AuditEntry& entry) {
+    write(store.pool(), queries::append_audit,
+          {entry.token_id, entry.action, entry.object, entry.request_id,
+           entry.detail.empty() ? "{}" : entry.detail});
+}
+
+Page<AuditEntry> list_audit(Store& store, const PageRequest& page) {
+    const Rows rows =
+        read(store.pool(), queries::list_audit, {place_of("audit", page), rows_to_ask(page)});
+    return make_page<AuditEntry>(rows, page, "audit", read_audit, place_of_id);
+}
+
+}    // namespace slipway::store

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "scheduler/store/store.h"
+
+namespace slipway::store {
+
+/// A token, without the token: `lookup` finds the row, `sha256` proves the rest (compare in
+/// constant time).
+struct Token {
+    std::string id{};    ///< tok_…
+    std::string name{};
+    std::string lookup{};                   ///< public part of the token text, unique
+    std::string sha256{};                   ///< of the whole token text, hexadecimal
+    std::string role{};                     ///< admin, editor, viewer
+    std::vector<std::string> projects{};    ///< empty: all
+    std::string created_by{};
+    Instant created_at{};
+    std::optional<Instant> expires_at{};
+    std::optional<Instant> last_used_at{};
+    std::optional<Instant> revoked_at{};
+    bool usable = true;    ///< neither expired nor revoked, by database time
+};
+
+/// `id, name, lookup, sha256, role, projects, created_by, expires_at` are taken. Error{conflict}
+/// when the lookup part exists.
+Token create_token(Store& store, const Token& token);
+
+std::optional<Token> find_token_by_lookup(Store& store, std::string_view lookup);
+std::optional<Token> find_token(Store& store, std::string_view id);
+
+/// Newest first; revoked ones too.
+Page<Token> list_tokens(Store& store, const PageRequest& page);
+
+/// False when there is none; its sessions and tickets end with it. Repeating it is fine.
+bool revoke_token(Store& store, std::string_view id);
+
+/// Notes the use; at most one write a minute.
+void touch_token(Store& store, std::string_view id);
+
+/// One-time link: stores the hash of its secret; good for `keep`.
+void create_login_ticket(Store& store, std::string_view sha256, std::string_view token_id,
+                         std::chrono::seconds keep);
+
+/// The token the ticket stands for; the ticket is used up. Nothing when unknown, used or too old.
+std::optional<Token> use_login_ticket(Store& store, std::string_view sha256);
+
+/// A browser's cookie: stores the hash of its secret.
+void create_session(Store& store, std::string_view sha256, std::string_view token_id,
+                    std::chrono::seconds keep);
+
+/// The session's token, while both are good.
+std::optional<Token> find_session(Store& store, std::string_view sha256);
+
+void end_session(Store& store, std::string_view sha256);
+
+struct AuditEntry {
+    std::int64_t id = 0;
+    Instant at{};
+    std::string token_id{};
+    std::string action{};    ///< "job.cancel"
+    std::string object{};    ///< "job_…"
+    std::string request_id{};
+    JsonText detail{};
+};
+
+/// `id` and `at` are set by the database.
+void append_audit(Store& store, const AuditEntry& entry);
+
+/// Newest first.
+Page<AuditEntry> list_audit(Store& store, const PageRequest& page);
+
+}    // namespace slipway::store

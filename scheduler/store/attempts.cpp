@@ -1,0 +1,92 @@
+#include "scheduler/store/attempts.h"
+
+#include <fmt/core.h>
+
+#include "scheduler/store/job_rows.h"
+#include "scheduler/store/pg/pool.h"
+#include "scheduler/store/queries.h"
+#include "scheduler/store/text.h"
+
+namespace slipway::store {
+
+namespace {
+
+Attempt read_attempt(const Row& row) {
+    return {.job_id = row.text("job_id"),
+            .attempt = row.small("attempt"),
+            .token = row.text("token"),
+            .host = row.text("host"),
+            .cores = row.smalls("cores"),
+            .pid = row.maybe_integer("pid"),
+            .start_ticks = row.maybe_integer("start_ticks"),
+            .frames_relayed = row.integer("frames_relayed"),
+            .resumed_from = row.text("resumed_from"),
+            .exit_kind = row.text("exit_kind"),
+            .exit_status = row.maybe_small("exit_status"),
+            .message = row.text("message"),
+            .created_at = row.time("created_at"),
+            .started_at = row.maybe_time("started_at"),
+            .ended_at = row.maybe_time("ended_at")};
+}
+
+HostAttempt read_host_attempt(const Row& row) {
+    return {.attempt = read_attempt(row),
+            .job_state = read_state(row),
+            .job_reason = reason_of(row),
+            .spec = row.text("spec"),
+            .restarts = row.small("restarts"),
+            .restarts_max = row.small("restarts_max"),
+            .dataset_id = row.text("dataset_id"),
+            .dataset_name = row.text("dataset_name"),
+            .dataset_format = row.text("dataset_format"),
+            .dataset_source = row.text("dataset_source"),
+            .dataset_options = row.text("dataset_options"),
+            .resume_checkpoint = row.text("checkpoint_name"),
+            .resume_checkpoint_id = row.text("checkpoint_id"),
+            .lease_expired = row.flag("lease_expired")};
+}
+
+}    // namespace
+
+std::vector<HostAttempt> list_live_attempts(Store& store, std::string_view host) {
+    std::vector<HostAttempt> attempts;
+    for (const Row row : read(store.pool(), queries::list_live_attempts, {host}))
+        attempts.push_back(read_host_attempt(row));
+    return attempts;
+}
+
+std::vector<Attempt> list_attempts(Store& store, std::string_view job_id) {
+    std::vector<Attempt> attempts;
+    for (const Row row : read(store.pool(), queries::list_attempts, {job_id}))
+        attempts.push_back(read_attempt(row));
+    return attempts;
+}
+
+void record_process(Store& store, const AttemptKey& key, std::int64_t pid, std::int64_t start_ticks,
+                    std::string_view resumed_from_id) {
+    const Rows rows =
+        write(store.pool(), queries::record_process,
+              {key.job_id, key.attempt, key.token, pid, start_ticks, resumed_from_id});
+    if (rows.affected() == 0) throw Fenced(key);
+}
+
+std::vector<AttemptKey> renew_leases(Store& store, std::string_view host,
+                                     const std::vector<AttemptKey>& held,
+                                     std::chrono::milliseconds lease) {
+    std::vector<std::string> job_ids;
+    std::vector<int> attempts;
+    std::vector<std::string> tokens;
+    for (const AttemptKey& key : held) {
+        job_ids.push_back(key.job_id);
+        attempts.push_back(key.attempt);
+        tokens.push_back(key.token);
+    }
+    std::vector<AttemptKey> lost;
+    for (const Row row :
+         write(store.pool(), queries::renew_leases, {host, job_ids, attempts, tokens, lease})) {
+        lost.push_back({row.text("job_id"), row.small("attempt"), row.text("token")});
+    }
+    return lost;
+}
+
+}    // namespace slipway::store

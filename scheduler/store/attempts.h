@@ -1,0 +1,94 @@
+#pragma once
+
+#include "scheduler/store/jobs.h"
+
+namespace slipway::store {
+
+/// One try to run a job. Live until `ended_at`; at most one live attempt per job.
+struct Attempt {
+    std::string job_id{};
+    int attempt = 0;
+    std::string token{};
+    std::string host{};
+    std::vector<int> cores{};
+    std::optional<std::int64_t> pid{};            ///< of the executor
+    std::optional<std::int64_t> start_ticks{};    ///< field 22 of /proc/<pid>/stat
+    std::int64_t frames_relayed = 0;              ///< number of the last frame stored
+    std::string resumed_from{};                   ///< ckp_… or empty
+    std::string exit_kind{};    ///< succeeded failed cancelled timed_out orphaned crashed lost …
+    std::optional<int> exit_status{};    ///< as the executor's exit code, or 128 + signal
+    std::string message{};
+    Instant created_at{};
+    std::optional<Instant> started_at{};    ///< when its process was recorded
+    std::optional<Instant> ended_at{};
+
+    AttemptKey key() const { return {job_id, attempt, token}; }
+};
+
+/// Everything the agent needs to start, adopt or stop one attempt.
+struct HostAttempt {
+    Attempt attempt;
+    JobState job_state{};
+    std::optional<Reason> job_reason;    ///< why it is cancelling or pausing
+    JsonText spec;
+    int restarts = 0;
+    int restarts_max = 3;
+    std::string dataset_id;
+    std::string dataset_name;
+    std::string dataset_format;
+    JsonText dataset_source;
+    JsonText dataset_options;
+    std::string resume_checkpoint;    ///< name of the newest checkpoint of the job, or empty
+    std::string resume_checkpoint_id;
+    bool lease_expired = false;    ///< by database time
+};
+
+/// The live attempts of one host, oldest first: to start (no pid yet), to adopt, to stop.
+std::vector<HostAttempt> list_live_attempts(Store& store, std::string_view host);
+
+/// All attempts of a job, first to last.
+std::vector<Attempt> list_attempts(Store& store, std::string_view job_id);
+
+/// The executor's process, and the checkpoint it was told to start from. Throws Fenced.
+void record_process(Store& store, const AttemptKey& key, std::int64_t pid, std::int64_t start_ticks,
+                    std::string_view resumed_from_id);
+
+/// One heartbeat of a host: its row, and the leases of the attempts it holds, extended to now +
+/// `lease`. Returns those it no longer holds (ended or fenced): stop their executors. A lease that
+/// ran out but was not rescued is simply renewed.
+std::vector<AttemptKey> renew_leases(Store& store, std::string_view host,
+                                     const std::vector<AttemptKey>& held,
+                                     std::chrono::milliseconds lease);
+
+/// How an attempt ended and where its job goes.
+struct AttemptEnd {
+    std::string exit_kind{};
+    std::optional<int> exit_status{};
+    std::string message{};
+    /// An end state; or `queued` to run again (restarts + 1, after `retry_after`); or `paused`.
+    JobState job_state{};
+    bool counts_as_restart = true;    ///< false for preemption and drain: only with `queued`
+    std::chrono::milliseconds retry_after{0};
+    std::optional<Reason> reason{};
+    JsonText result{};    ///< kept when not empty
+};
+
+/// Ends a live attempt after its process group is gone: leases go, the job moves (`state` event),
+/// an end state also writes the event `end`. When the job is cancelling and `job_state` is
+/// `queued`, it becomes cancelled instead; when restarts are used up, failed with code
+/// executor_lost. Returns the state the job went to. Throws Fenced, IllegalTransition.
+JobState finish_attempt(Store& store, const AttemptKey& key, const AttemptEnd& end);
+
+struct Rescued {
+    AttemptKey key;
+    std::string host;
+    JobState job_state{};    ///< where the job went: queued, failed, cancelled, paused
+};
+
+/// Ends attempts whose lease ran out at least `grace` ago, except those on `own_host`: exit kind
+/// `lost`, then as finish_attempt with `queued`. The predicate holds token and expiry, so a
+/// heartbeat that arrives in between wins.
+std::vector<Rescued> rescue_expired(Store& store, std::string_view own_host,
+                                    std::chrono::milliseconds grace);
+
+}    // namespace slipway::store

@@ -1,0 +1,84 @@
+#include "scheduler/store/checkpoints.h"
+
+#include <fmt/core.h>
+
+#include "scheduler/store/pg/pool.h"
+#include "scheduler/store/queries.h"
+#include "scheduler/store/text.h"
+
+namespace slipway::store {
+
+namespace {
+
+Checkpoint read_checkpoint(const Row& row) {
+    return {.id = row.text("id"),
+            .job_id = row.text("job_id"),
+            .project = row.text("project"),
+            .attempt = row.small("attempt"),
+            .name = row.text("name"),
+            .step = row.integer("step"),
+            .epoch = row.integer("epoch"),
+            .kinds = row.texts("kinds"),
+            .files = row.text("files"),
+            .bytes = row.integer("bytes"),
+            .metric_name = row.text("metric_name"),
+            .metric_value = row.maybe_number("metric_value"),
+            .pinned = row.flag("pinned"),
+            .created_at = row.time("created_at"),
+            .deleted_at = row.maybe_time("deleted_at")};
+}
+
+std::optional<Checkpoint> first_of(const Rows& rows) {
+    if (rows.empty()) return std::nullopt;
+    return read_checkpoint(rows[0]);
+}
+
+}    // namespace
+
+Page<Checkpoint> list_checkpoints(Store& store, const CheckpointFilter& filter,
+                                  const PageRequest& page) {
+    const std::string scope =
+        fmt::format("checkpoints {}\n{}\n{}", filter.job_id, filter.project, filter.deleted_too);
+    const Rows rows = read(store.pool(), queries::list_checkpoints,
+                           {Param::or_null(filter.job_id), Param::or_null(filter.project),
+                            filter.deleted_too, place_of(scope, page), rows_to_ask(page)});
+    return make_page<Checkpoint>(rows, page, scope, read_checkpoint, place_of_id);
+}
+
+std::optional<Checkpoint> find_checkpoint(Store& store, std::string_view id) {
+    return first_of(read(store.pool(), queries::find_checkpoint, {id}));
+}
+
+std::optional<Checkpoint> find_newest_checkpoint(Store& store, std::string_view job_id) {
+    return first_of(read(store.pool(), queries::find_newest_checkpoint, {job_id}));
+}
+
+bool delete_checkpoint(Store& store, std::string_view id) {
+    return transact(store.pool(), [&](Transaction& transaction) {
+        const Rows rows = transaction.run(queries::lock_checkpoint, {id});
+        if (rows.empty()) return false;
+        if (rows[0].flag("deleted")) return true;
+        if (rows[0].flag("pinned")) {
+            throw Error{ErrorCode::conflict,
+                        fmt::format("checkpoint {} is pinned; unpin it first", id)};
+        }
+        if (rows[0].flag("needed")) {
+            throw Error{ErrorCode::conflict,
+                        fmt::format("checkpoint {} is the newest of a job that has not ended: the "
+                                    "job would resume from it",
+                                    id)};
+        }
+        transaction.commit({{&queries::mark_checkpoint_deleted, {id}}});
+        return true;
+    });
+}
+
+std::optional<Checkpoint> pin_checkpoint(Store& store, std::string_view id, bool pinned) {
+    return transact(store.pool(), [&](Transaction& transaction) {
+        const std::vector<Rows> answers = transaction.commit(
+            {{&queries::pin_checkpoint, {id, pinned}}, {&queries::find_checkpoint, {id}}});
+        return first_of(answers.back());
+    });
+}
+
+}    // namespace slipway::store

@@ -1,0 +1,170 @@
+#include "scheduler/store/datasets.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "api/base/id.h"
+#include "scheduler/store/pg/pool.h"
+#include "scheduler/store/queries.h"
+#include "scheduler/store/text.h"
+
+namespace slipway::store {
+
+namespace {
+
+constexpr std::string_view state_names[] = {"checking", "ready", "failed"};
+
+DatasetState parse_state(std::string_view text) {
+    for (const DatasetState state :
+         {DatasetState::checking, DatasetState::ready, DatasetState::failed}) {
+        if (to_string(state) == text) return state;
+    }
+    check(false, "the database's dataset states are ours");
+    return DatasetState::failed;
+}
+
+Dataset read_dataset(const Row& row) {
+    return {.id = row.text("id"),
+            .project = row.text("project"),
+            .name = row.text("name"),
+            .format = row.text("format"),
+            .source = row.text("source"),
+            .options = row.text("options"),
+            .state = parse_state(row.text("state")),
+            .report = row.text("report"),
+            .problems = row.text("problems"),
+            .content_hash = row.text("content_hash"),
+            .bytes = row.integer("bytes"),
+            .created_by = row.text("created_by"),
+            .version = row.integer("version"),
+            .created_at = row.time("created_at"),
+            .checked_at = row.maybe_time("checked_at")};
+}
+
+std::optional<Dataset> first_of(const Rows& rows) {
+    if (rows.empty()) return std::nullopt;
+    return read_dataset(rows[0]);
+}
+
+/// The upload a source names; empty when it names a path.
+std::string upload_of(const JsonText& source) {
+    const auto parsed = nlohmann::json::parse(source, nullptr, false);
+    if (!parsed.is_object() || !parsed.contains("upload") || !parsed["upload"].is_string()) {
+        return {};
+    }
+    return parsed["upload"].get<std::string>();
+}
+
+void check_upload(const Rows& rows, const std::string& id) {
+    if (rows.empty()) {
+        throw Error{ErrorCode::not_found, fmt::format("there is no upload {}", id)};
+    }
+    if (!rows[0].flag("complete")) {
+        throw Error{ErrorCode::conflict, fmt::format("the upload {} is not complete", id)};
+    }
+}
+
+}    // namespace
+
+std::string_view to_string(DatasetState state) noexcept {
+    return state_names[std::size_t(state)];
+}
+
+Dataset create_dataset(Store& store, const NewDataset& dataset) {
+    const std::string upload = upload_of(dataset.source);
+    const Statement insert{
+        &queries::insert_dataset,
+        {dataset.id, dataset.project, dataset.name, dataset.format, dataset.source,
+         dataset.options.empty() ? "{}" : dataset.options, dataset.created_by}};
+    const Statement find{&queries::find_dataset, {dataset.id, std::nullopt, std::nullopt}};
+    try {
+        Dataset stored = transact(store.pool(), [&](Transaction& transaction) {
+            std::vector<Statement> last{insert, find};
+            if (!upload.empty()) {
+                check_upload(transaction.run(queries::lock_upload, {upload}), upload);
+                last.insert(last.begin(), {&queries::consume_upload, {upload}});
+            }
+            return read_dataset(transaction.commit(std::move(last)).back()[0]);
+        });
+        store.announce(topics::datasets);
+        return stored;
+    } catch (const PgError& error) {
+        // The constraint knows what a look before the insert could only guess.
+        if (error.constraint() != "dataset_project_name_key") throw;
+        throw Error{ErrorCode::conflict, fmt::format("project {} has a dataset named {} already",
+                                                     dataset.project, dataset.name)};
+    }
+}
+
+std::optional<Dataset> find_dataset(Store& store, std::string_view id) {
+    return first_of(read(store.pool(), queries::find_dataset, {id, std::nullopt, std::nullopt}));
+}
+
+std::optional<Dataset> find_dataset(Store& store, std::string_view project,
+                                    std::string_view id_or_name) {
+    if (is_id("ds", id_or_name)) return find_dataset(store, id_or_name);
+    return first_of(read(store.pool(), queries::find_dataset, {std::nullopt, project, id_or_name}));
+}
+
+Page<Dataset> list_datasets(Store& store, const DatasetFilter& filter, const PageRequest& page) {
+    const std::string_view state = filter.state ? to_string(*filter.state) : "";
+    const std::string scope =
+        fmt::format("datasets {}\n{}\n{}", filter.project, filter.format, state);
+    const Rows rows = read(store.pool(), queries::list_datasets,
+                           {Param::or_null(filter.project), Param::or_null(filter.format),
+                            Param::or_null(state), place_of(scope, page), rows_to_ask(page)});
+    return make_page<Dataset>(rows, page, scope, read_dataset, place_of_id);
+}
+
+bool delete_dataset(Store& store, std::string_view id) {
+    return transact(store.pool(), [&](Transaction& transaction) {
+        const Rows rows = transaction.run(queries::lock_dataset, {id});
+        if (rows.empty()) return false;
+        if (rows[0].flag("used")) {
+            throw Error{ErrorCode::conflict,
+                        fmt::format("dataset {} is used by a job that has not ended", id)};
+        }
+        transaction.commit(
+            {{&queries::delete_dataset, {id, Param::or_null(rows[0].text("upload"))}}});
+        return true;
+    });
+}
+
+std::optional<DatasetCheck> claim_dataset_check(Store& store, std::string_view host,
+                                                std::chrono::milliseconds lease) {
+    const std::string token = random_hex(16);
+    const Rows rows = write(store.pool(), queries::claim_dataset_check, {host, token, lease});
+    if (rows.empty()) return std::nullopt;
+    return DatasetCheck{read_dataset(rows[0]), token};
+}
+
+bool renew_dataset_check(Store& store, std::string_view id, std::string_view token,
+                         std::chrono::milliseconds lease) {
+    return write(store.pool(), queries::renew_dataset_check, {id, token, lease}).affected() > 0;
+}
+
+bool finish_dataset_check(Store& store, std::string_view id, std::string_view token,
+                          const DatasetVerdict& verdict) {
+    const DatasetState state = verdict.ready ? DatasetState::ready : DatasetState::failed;
+    const JsonText report = verdict.report.empty() && verdict.ready ? "{}" : verdict.report;
+    const JsonText problems = verdict.problems.empty() && !verdict.ready ? "[]" : verdict.problems;
+    const auto json = [](const JsonText& text) {
+        return text.empty() ? Param(std::nullopt) : Param(repaired_json(text));
+    };
+    const bool finished = transact(store.pool(), [&](Transaction& transaction) {
+        const Rows changed = transaction.run(queries::finish_dataset_check,
+                                             {id, token, to_string(state), json(report),
+                                              json(problems), verdict.content_hash, verdict.bytes});
+        if (changed.affected() == 0) return false;
+        if (!verdict.ready) {
+            for (const Row row : transaction.run(queries::fail_jobs_of_dataset, {id}))
+                store.announce(row.text("id"));
+        }
+        return true;
+    });
+    if (finished) store.announce(topics::queue);
+    return finished;
+}
+
+}    // namespace slipway::store

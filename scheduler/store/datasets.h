@@ -1,0 +1,118 @@
+#pragma once
+
+#include "scheduler/store/store.h"
+
+namespace slipway::store {
+
+enum class DatasetState { checking, ready, failed };
+
+std::string_view to_string(DatasetState state) noexcept;
+
+struct Dataset {
+    std::string id{};    ///< ds_…
+    std::string project{};
+    std::string name{};    ///< unique within the project
+    std::string format{};
+    JsonText source{};     ///< {"path": …} or {"upload": …}
+    JsonText options{};    ///< label_column, …
+    DatasetState state = DatasetState::checking;
+    JsonText report{};      ///< classes, counts, shapes; empty until ready
+    JsonText problems{};    ///< [{"file", "row", "field", "message"}]; empty unless failed
+    std::string content_hash{};
+    std::int64_t bytes = 0;
+    std::string created_by{};
+    std::int64_t version = 1;
+    Instant created_at{};
+    std::optional<Instant> checked_at{};
+};
+
+struct NewDataset {
+    std::string id{};
+    std::string project = "default";
+    std::string name{};
+    std::string format{};
+    JsonText source{};
+    JsonText options{};
+    std::string created_by{};
+};
+
+/// State `checking`. Error{conflict} when the project has one of this name; when the source is an
+/// upload ({"upload": id}) it is consumed: Error{not_found} / Error{conflict} when it is unknown or
+/// not complete.
+Dataset create_dataset(Store& store, const NewDataset& dataset);
+
+/// By id.
+std::optional<Dataset> find_dataset(Store& store, std::string_view id);
+
+/// By id, or by name within the project.
+std::optional<Dataset> find_dataset(Store& store, std::string_view project,
+                                    std::string_view id_or_name);
+
+struct DatasetFilter {
+    std::string project{};
+    std::string format{};
+    std::optional<DatasetState> state{};
+};
+
+/// Newest first.
+Page<Dataset> list_datasets(Store& store, const DatasetFilter& filter, const PageRequest& page);
+
+/// False when there is none; Error{conflict} while a job that has not ended uses it. Its folder
+/// becomes garbage.
+bool delete_dataset(Store& store, std::string_view id);
+
+/// The right to check one dataset, until it expires.
+struct DatasetCheck {
+    Dataset dataset{};
+    std::string token{};
+};
+
+/// Takes the oldest dataset that waits to be checked, or whose check was taken and not finished
+/// within its lease. Nothing when there is none.
+std::optional<DatasetCheck> claim_dataset_check(Store& store, std::string_view host,
+                                                std::chrono::milliseconds lease);
+
+/// Keeps the claim alive. False when it was lost: stop the check.
+bool renew_dataset_check(Store& store, std::string_view id, std::string_view token,
+                         std::chrono::milliseconds lease);
+
+struct DatasetVerdict {
+    bool ready = false;
+    JsonText report{};
+    JsonText problems{};
+    std::string content_hash{};
+    std::int64_t bytes = 0;
+};
+
+/// Stores what the check found. False when the claim was lost: nothing is stored.
+bool finish_dataset_check(Store& store, std::string_view id, std::string_view token,
+                          const DatasetVerdict& verdict);
+
+/// A file on its way in; its bytes are at store/uploads/<id>.
+struct Upload {
+    std::string id{};    ///< upl_…
+    std::string filename{};
+    std::int64_t size = 0;
+    std::string sha256{};    ///< expected, or empty
+    std::int64_t received = 0;
+    bool complete = false;
+    std::string created_by{};
+    Instant created_at{};
+    Instant expires_at{};
+};
+
+/// `upload.id`, `filename`, `size`, `sha256`, `created_by` are taken; it expires after `keep`.
+Upload create_upload(Store& store, const Upload& upload, std::chrono::seconds keep);
+
+std::optional<Upload> find_upload(Store& store, std::string_view id);
+
+/// Moves the offset from `from` to `to`; false when it is not at `from` any more, or complete.
+bool advance_upload(Store& store, std::string_view id, std::int64_t from, std::int64_t to);
+
+/// Marks it complete; false when bytes are missing or there is none.
+bool complete_upload(Store& store, std::string_view id);
+
+/// Its file becomes garbage. False when there is none.
+bool delete_upload(Store& store, std::string_view id);
+
+}    // namespace slipway::store

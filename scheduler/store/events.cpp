@@ -1,0 +1,108 @@
+#include "scheduler/store/events.h"
+
+#include <fmt/core.h>
+
+#include "scheduler/store/pg/pool.h"
+#include "scheduler/store/queries.h"
+
+namespace slipway::store {
+
+namespace {
+
+constexpr int events_max = 5000;
+constexpr int points_in_answer_max = 200000;
+
+Event read_event(const Row& row) {
+    return {row.text("job_id"), row.integer("seq"), row.text("type"), row.text("body"),
+            row.time("created_at")};
+}
+
+std::vector<Event> read_events(const Rows& rows) {
+    std::vector<Event> events;
+    events.reserve(std::size_t(rows.size()));
+    for (const Row row : rows)
+        events.push_back(read_event(row));
+    return events;
+}
+
+std::vector<EventHead> read_heads(const Rows& rows) {
+    std::vector<EventHead> heads;
+    for (const Row row : rows) {
+        heads.push_back(
+            {row.text("id"), row.text("project"), row.integer("event_seq"), row.flag("ended")});
+    }
+    return heads;
+}
+
+Param or_any(const std::vector<std::string>& values) {
+    return values.empty() ? Param(std::nullopt) : Param(values);
+}
+
+}    // namespace
+
+std::vector<Event> list_events(Store& store, std::string_view job_id, const EventQuery& query) {
+    if (query.limit < 1 || query.limit > events_max) {
+        throw Error{ErrorCode::invalid_argument,
+                    fmt::format("limit must be 1 to {}, got {}", events_max, query.limit)};
+    }
+    const Query& list = query.newest ? queries::list_newest_events : queries::list_events;
+    return read_events(
+        read(store.pool(), list, {job_id, query.after_seq, or_any(query.types), query.limit}));
+}
+
+std::vector<Event> list_events_of_jobs(Store& store, const std::vector<EventCursor>& cursors,
+                                       int limit_per_job) {
+    if (cursors.empty()) return {};
+    std::vector<std::string> job_ids;
+    std::vector<std::int64_t> seqs;
+    for (const EventCursor& cursor : cursors) {
+        job_ids.push_back(cursor.job_id);
+        seqs.push_back(cursor.after_seq);
+    }
+    return read_events(
+        read(store.pool(), queries::list_events_of_jobs, {job_ids, seqs, limit_per_job}));
+}
+
+std::vector<EventHead> list_changed_jobs(Store& store, std::string_view project,
+                                         std::chrono::milliseconds window, int limit) {
+    return read_heads(
+        read(store.pool(), queries::list_changed_jobs, {Param::or_null(project), window, limit}));
+}
+
+std::vector<EventHead> find_event_heads(Store& store, const std::vector<std::string>& job_ids) {
+    return read_heads(read(store.pool(), queries::find_event_heads, {job_ids}));
+}
+
+std::optional<std::int64_t> append_event(Store& store, std::string_view job_id,
+                                         std::string_view type, const JsonText& body) {
+    const Rows rows = write(store.pool(), queries::append_event, {job_id, type, body});
+    if (rows.empty()) return std::nullopt;
+    store.announce(job_id);
+    return rows[0].integer("seq");
+}
+
+std::vector<MetricPoint> list_metrics(Store& store, std::string_view job_id,
+                                      const MetricQuery& query) {
+    Statement list{
+        &queries::list_metrics,
+        {job_id, or_any(query.names), query.step_min, query.step_max, points_in_answer_max}};
+    if (query.points_max > 0) {
+        list.query = &queries::list_thinned_metrics;
+        list.params.emplace_back(query.points_max);
+    }
+    std::vector<MetricPoint> points;
+    for (const Row row : read(store.pool(), list)) {
+        points.push_back({row.text("name"), row.integer("step"), row.integer("epoch"),
+                          row.number("value"), row.small("attempt"), row.time("at")});
+    }
+    return points;
+}
+
+std::vector<std::string> list_metric_names(Store& store, std::string_view job_id) {
+    std::vector<std::string> names;
+    for (const Row row : read(store.pool(), queries::list_metric_names, {job_id}))
+        names.push_back(row.text("name"));
+    return names;
+}
+
+}    // namespace slipway::store

@@ -1,0 +1,81 @@
+#pragma once
+
+#include "scheduler/store/store.h"
+
+namespace slipway::store {
+
+struct Event {
+    std::string job_id;
+    std::int64_t seq = 0;    ///< 1, 2, 3 … of the job, without gaps, in the order of commit
+    std::string type;        ///< state progress metric log checkpoint compile warning end
+    JsonText body;
+    Instant created_at;
+};
+
+struct EventQuery {
+    std::int64_t after_seq = 0;
+    std::vector<std::string> types{};    ///< empty: all
+    int limit = 500;                     ///< 1 to 5000
+    bool newest = false;    ///< the last `limit` of them instead of the first; still in order
+};
+
+/// Events of one job, in order. Empty when there is no such job.
+std::vector<Event> list_events(Store& store, std::string_view job_id, const EventQuery& query);
+
+/// How far a reader of one job's events has come.
+struct EventCursor {
+    std::string job_id;
+    std::int64_t after_seq = 0;
+};
+
+/// The next events of many jobs in one statement, at most `limit_per_job` of each: for the SSE hub.
+/// Ordered by job, then seq.
+std::vector<Event> list_events_of_jobs(Store& store, const std::vector<EventCursor>& cursors,
+                                       int limit_per_job = 200);
+
+struct EventHead {
+    std::string job_id;
+    std::string project;
+    std::int64_t event_seq = 0;
+    bool ended = false;    ///< in an end state: no event will follow
+};
+
+/// Jobs that changed within `window` (database time), newest first: what a stream of a project
+/// watches. An empty project means all. Ask with a window of at least two polls.
+std::vector<EventHead> list_changed_jobs(Store& store, std::string_view project,
+                                         std::chrono::milliseconds window, int limit = 500);
+
+/// Heads of the named jobs; unknown ones are absent.
+std::vector<EventHead> find_event_heads(Store& store, const std::vector<std::string>& job_ids);
+
+/// Adds one event to a job's stream outside of an attempt (type warning or log). Returns its seq;
+/// nothing when there is no such job.
+std::optional<std::int64_t> append_event(Store& store, std::string_view job_id,
+                                         std::string_view type, const JsonText& body);
+
+struct MetricPoint {
+    std::string name;
+    std::int64_t step = 0;
+    std::int64_t epoch = 0;
+    double value = 0;
+    int attempt = 0;
+    Instant time;
+};
+
+struct MetricQuery {
+    std::vector<std::string> names{};    ///< empty: all
+    std::int64_t step_min = 0;
+    std::optional<std::int64_t> step_max{};
+    /// At most about this many points per name, evenly over the steps, the last one always
+    /// included; 0 = every point.
+    int points_max = 0;
+};
+
+/// Points ordered by name, then step. At most 200 000 in one answer (the rest is cut).
+std::vector<MetricPoint> list_metrics(Store& store, std::string_view job_id,
+                                      const MetricQuery& query);
+
+/// Names of a job's metrics, sorted.
+std::vector<std::string> list_metric_names(Store& store, std::string_view job_id);
+
+}    // namespace slipway::store

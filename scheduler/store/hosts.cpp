@@ -1,0 +1,71 @@
+#include "scheduler/store/hosts.h"
+
+#include "scheduler/store/pg/pool.h"
+#include "scheduler/store/queries.h"
+
+namespace slipway::store {
+
+void register_host(Store& store, const Host& host) {
+    write(store.pool(), queries::register_host,
+          {host.name, host.cores, host.physical_cpus, host.memory_bytes});
+    store.announce(topics::queue);
+}
+
+std::vector<Host> list_hosts(Store& store) {
+    std::vector<Host> hosts;
+    for (const Row row : read(store.pool(), queries::list_hosts)) {
+        hosts.push_back(
+            {.name = row.text("name"),
+             .cores = row.small("cores"),
+             .physical_cpus = row.small("physical_cpus"),
+             .memory_bytes = row.integer("memory_bytes"),
+             .drained = row.smalls("drained"),
+             .heartbeat_at = row.time("heartbeat_at"),
+             .silent_for = std::chrono::milliseconds(std::int64_t(row.number("silent_s") * 1000))});
+    }
+    return hosts;
+}
+
+std::vector<Core> list_cores(Store& store, std::chrono::milliseconds silence_max) {
+    std::vector<Core> cores;
+    for (const Row row : read(store.pool(), queries::list_cores, {silence_max})) {
+        cores.push_back({.host = row.text("host"),
+                         .core = row.small("core"),
+                         .drained = row.flag("drained"),
+                         .alive = row.flag("alive"),
+                         .job_id = row.text("job_id"),
+                         .attempt = row.maybe_small("attempt").value_or(0),
+                         .leased_at = row.maybe_time("leased_at"),
+                         .lease_expires_at = row.maybe_time("expires_at")});
+    }
+    return cores;
+}
+
+bool drain_core(Store& store, std::string_view host, int core, bool drained) {
+    const Rows rows = write(store.pool(), queries::drain_core, {host, core, drained});
+    if (rows.affected() == 0) return false;
+    store.announce(topics::queue);
+    return true;
+}
+
+std::vector<Garbage> list_garbage(Store& store, int limit) {
+    std::vector<Garbage> garbage;
+    for (const Row row : read(store.pool(), queries::list_garbage, {limit}))
+        garbage.push_back({row.integer("id"), row.text("path")});
+    return garbage;
+}
+
+void forget_garbage(Store& store, const std::vector<std::int64_t>& ids) {
+    write(store.pool(), queries::forget_garbage, {ids});
+}
+
+Pruned prune(Store& store) {
+    const Rows rows = write(store.pool(), queries::prune);
+    const Row row = rows[0];
+    return {.idempotency_keys = row.integer("idempotency_keys"),
+            .login_tickets = row.integer("login_tickets"),
+            .sessions = row.integer("sessions"),
+            .uploads = row.integer("uploads")};
+}
+
+}    // namespace slipway::store

@@ -1,0 +1,64 @@
+#pragma once
+
+#include "scheduler/store/store.h"
+
+namespace slipway::store {
+
+struct Host {
+    std::string name{};
+    int cores = 8;
+    int physical_cpus = 0;
+    std::int64_t memory_bytes = 0;
+    std::vector<int> drained{};    ///< cores that take no new job
+    Instant heartbeat_at{};
+    /// How long ago the heartbeat was, by database time.
+    std::chrono::milliseconds silent_for{0};
+};
+
+/// Makes the host known or updates what it offers; drained cores stay drained. Counts as a
+/// heartbeat.
+void register_host(Store& store, const Host& host);
+
+std::vector<Host> list_hosts(Store& store);
+
+/// One virtual core, and who holds it.
+struct Core {
+    std::string host;
+    int core = 1;
+    bool drained = false;
+    bool alive = true;     ///< its host was heard of within `silence_max`
+    std::string job_id;    ///< empty: free
+    int attempt = 0;
+    std::optional<Instant> leased_at;
+    std::optional<Instant> lease_expires_at;
+};
+
+/// Every core of every host, by host and number.
+std::vector<Core> list_cores(Store& store,
+                             std::chrono::milliseconds silence_max = std::chrono::seconds{10});
+
+/// Stops or lets new jobs onto a core; a running one is not touched. False when there is none.
+bool drain_core(Store& store, std::string_view host, int core, bool drained);
+
+/// A folder or file that no row names any more: checkpoints/<job_id>[/<name>], runs/<job_id>,
+/// datasets/<id>, uploads/<id>, relative to the kind's root. Remove it, then forget it.
+struct Garbage {
+    std::int64_t id = 0;
+    std::string path;
+};
+
+std::vector<Garbage> list_garbage(Store& store, int limit = 100);
+
+void forget_garbage(Store& store, const std::vector<std::int64_t>& ids);
+
+/// Rows past their time: idempotency keys (24 h), login tickets, sessions, uploads.
+struct Pruned {
+    std::int64_t idempotency_keys = 0;
+    std::int64_t login_tickets = 0;
+    std::int64_t sessions = 0;
+    std::int64_t uploads = 0;
+};
+
+Pruned prune(Store& store);
+
+}    // namespace slipway::store

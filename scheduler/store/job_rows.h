@@ -1,0 +1,25 @@
+#pragma once
+
+#include "scheduler/store/jobs.h"
+#include "scheduler/store/pg/connection.h"
+
+// Steps that several flows over the table `job` share, inside of their transactions.
+namespace slipway::store {
+
+/// A row of find_job or of a list of jobs.
+Job read_job(const Row& row);
+
+/// The state in a row. The database's words are ours: a test compares them.
+JobState read_state(const Row& row);
+
+/// Where a job stands, with its row locked until the transaction ends.
+struct LockedJob {
+    JobState state{};
+    std::int64_t version = 0;
+};
+std::optional<LockedJob> lock_job(Transaction& transaction, std::string_view id);
+
+/// The statement that moves a job; the triggers write its event or refuse.
+Statement move_statement(std::string_view id, JobState to, const std::optional<Reason>& reason);
+
+}    // namespace slipway::store

@@ -1,0 +1,218 @@
+#include "scheduler/store/jobs.h"
+
+#include <fmt/core.h>
+
+#include "scheduler/store/job_rows.h"
+#include "scheduler/store/pg/pool.h"
+#include "scheduler/store/queries.h"
+#include "scheduler/store/text.h"
+
+namespace slipway::store {
+
+namespace {
+
+constexpr std::string_view order_names[] = {"created_at", "name", "finished_at"};
+
+/// Null when the list is empty: no such condition.
+Param or_any(const std::vector<std::string>& values) {
+    return values.empty() ? Param(std::nullopt) : Param(values);
+}
+
+std::vector<std::string> words(const std::vector<JobState>& states) {
+    std::vector<std::string> words;
+    for (const JobState state : states)
+        words.emplace_back(to_string(state));
+    return words;
+}
+
+/// The list, its order and its filter in one text: what a cursor is good for.
+std::string scope_of(const JobFilter& filter, JobOrder order, bool descending) {
+    std::string scope = fmt::format("jobs {} {}", order_names[std::size_t(order)], descending);
+    for (const std::string& state : words(filter.states))
+        scope += "\nstate " + state;
+    for (const std::string& project : filter.projects)
+        scope += "\nproject " + project;
+    return scope + "\nname " + filter.name_contains + "\nlabels " + labels_to_json(filter.labels) +
+           "\ndataset " + filter.dataset_id;
+}
+
+std::vector<Param> filter_params(const JobFilter& filter) {
+    return {or_any(words(filter.states)), or_any(filter.projects),
+            filter.name_contains.empty() ? Param(std::nullopt)
+                                         : Param(contains_pattern(filter.name_contains)),
+            filter.labels.empty() ? Param(std::nullopt) : Param(labels_to_json(filter.labels)),
+            Param::or_null(filter.dataset_id)};
+}
+
+/// Runs `last`, reads the job after it and commits.
+Job commit_and_read(Transaction& transaction, std::string_view id, std::vector<Statement> last) {
+    last.push_back({&queries::find_job, {id}});
+    const std::vector<Rows> answers = transaction.commit(std::move(last));
+    return read_job(answers.back()[0]);
+}
+
+/// Where a cancelled job goes from `state`; nothing when it is there already or cannot.
+std::optional<JobState> cancel_target(JobState state) {
+    using enum JobState;
+    if (allowed(state, cancelled) && state != cancelling) return cancelled;
+    if (allowed(state, cancelling)) return cancelling;
+    return std::nullopt;
+}
+
+}    // namespace
+
+VersionMismatch::VersionMismatch(std::int64_t present)
+    : Error(ErrorCode::conflict,
+            fmt::format("it has changed since it was read: its version is {} now", present)),
+      present_(present) {}
+
+JobState read_state(const Row& row) {
+    const std::optional<JobState> state = parse_word<JobState>(row.text("state"));
+    check(state.has_value(), "the database's states are those of api/spec/job_state");
+    return *state;
+}
+
+Job read_job(const Row& row) {
+    return {.id = row.text("id"),
+            .name = row.text("name"),
+            .project = row.text("project"),
+            .labels = labels_from_json(row.text("labels")),
+            .state = read_state(row),
+            .reason = reason_of(row),
+            .spec = row.text("spec"),
+            .effective = row.text("effective"),
+            .progress = row.text("progress"),
+            .best = row.text("best"),
+            .result = row.text("result"),
+            .dataset_id = row.text("dataset_id"),
+            .queue_class = row.text("queue_class"),
+            .event_seq = row.integer("event_seq"),
+            .attempts = row.small("attempts"),
+            .restarts = row.small("restarts"),
+            .version = row.integer("version"),
+            .created_by = row.text("created_by"),
+            .created_at = row.time("created_at"),
+            .started_at = row.maybe_time("started_at"),
+            .finished_at = row.maybe_time("finished_at")};
+}
+
+std::optional<LockedJob> lock_job(Transaction& transaction, std::string_view id) {
+    const Rows rows = transaction.run(queries::lock_job, {id});
+    if (rows.empty()) return std::nullopt;
+    return LockedJob{read_state(rows[0]), rows[0].integer("version")};
+}
+
+Statement move_statement(std::string_view id, JobState to, const std::optional<Reason>& reason) {
+    return {&queries::move_job, {id, to_string(to), reason_code(reason), reason_message(reason)}};
+}
+
+std::optional<Job> find_job(Store& store, std::string_view id) {
+    const Rows rows = read(store.pool(), queries::find_job, {id});
+    if (rows.empty()) return std::nullopt;
+    return read_job(rows[0]);
+}
+
+Page<Job> list_jobs(Store& store, const JobFilter& filter, const PageRequest& page, JobOrder order,
+                    bool descending) {
+    const std::string scope = scope_of(filter, order, descending);
+    const std::optional<CursorPlace> place = read_cursor(scope, page.cursor);
+    Statement list{&queries::list_newest_jobs, filter_params(filter)};
+    list.params.emplace_back(place ? Param(place->id) : Param(std::nullopt));
+    list.params.emplace_back(rows_to_ask(page));
+    if (order != JobOrder::created_at || !descending) {
+        list.query = &queries::list_sorted_jobs;
+        list.params.emplace_back(order_names[std::size_t(order)]);
+        list.params.emplace_back(descending);
+        list.params.emplace_back(place ? Param(place->sort_key) : Param(std::nullopt));
+    }
+    const Rows rows = read(store.pool(), list);
+    return make_page<Job>(rows, page, scope, read_job, [](const Row& row) {
+        return CursorPlace{row.text("id"), row.text("sort_key")};
+    });
+}
+
+std::optional<Job> patch_job(Store& store, std::string_view id, const JobPatch& patch,
+                             std::optional<std::int64_t> expected) {
+    const Param labels = patch.labels ? Param(labels_to_json(*patch.labels)) : Param(std::nullopt);
+    const Statement change{&queries::patch_job, {id, patch.name, labels, patch.queue_class}};
+    auto changed = transact(store.pool(), [&](Transaction& transaction) -> std::optional<Job> {
+        const std::optional<LockedJob> locked = lock_job(transaction, id);
+        if (!locked) return std::nullopt;
+        if (expected && *expected != locked->version) throw VersionMismatch(locked->version);
+        if (patch.queue_class && locked->state != JobState::queued) {
+            throw Error{ErrorCode::conflict,
+                        fmt::format("queue.class can be changed while a job is queued; it is "
+                                    "{} now",
+                                    to_string(locked->state))};
+        }
+        return commit_and_read(transaction, id, {change});
+    });
+    if (changed) store.announce(id);
+    if (changed && patch.queue_class) store.announce(topics::queue);
+    return changed;
+}
+
+std::optional<Job> cancel_job(Store& store, std::string_view id, const Reason& reason) {
+    using enum JobState;
+    auto job = transact(store.pool(), [&](Transaction& transaction) -> std::optional<Job> {
+        const std::optional<LockedJob> locked = lock_job(transaction, id);
+        if (!locked) return std::nullopt;
+        const std::optional<JobState> target = cancel_target(locked->state);
+        if (target) return commit_and_read(transaction, id, {move_statement(id, *target, reason)});
+        if (locked->state != cancelling && locked->state != cancelled) {
+            throw IllegalTransition(std::string(to_string(locked->state)),
+                                    std::string(to_string(cancelled)));
+        }
+        return commit_and_read(transaction, id, {});
+    });
+    if (job) store.announce(id);
+    return job;
+}
+
+Job move_job(Store& store, std::string_view id, JobState to, const std::optional<Reason>& reason) {
+    Job job = transact(store.pool(), [&](Transaction& transaction) {
+        const std::optional<LockedJob> locked = lock_job(transaction, id);
+        if (!locked) throw Error{ErrorCode::not_found, fmt::format("there is no job {}", id)};
+        if (locked->state == to) return commit_and_read(transaction, id, {});
+        return commit_and_read(transaction, id, {move_statement(id, to, reason)});
+    });
+    store.announce(id);
+    if (to == JobState::queued) store.announce(topics::queue);
+    return job;
+}
+
+bool delete_job(Store& store, std::string_view id) {
+    const bool deleted = transact(store.pool(), [&](Transaction& transaction) {
+        const std::optional<LockedJob> locked = lock_job(transaction, id);
+        if (!locked) return false;
+        if (!is_final(locked->state)) {
+            throw Error{ErrorCode::conflict,
+                        fmt::format("a job that is {} cannot be deleted; cancel it first",
+                                    to_string(locked->state))};
+        }
+        transaction.commit({{&queries::add_garbage, {fmt::format("checkpoints/{}", id)}},
+                            {&queries::add_garbage, {fmt::format("runs/{}", id)}},
+                            {&queries::delete_job, {id}}});
+        return true;
+    });
+    if (deleted) store.announce(id);
+    return deleted;
+}
+
+std::vector<std::string> expire_queued_jobs(Store& store) {
+    std::vector<std::string> ids;
+    for (const Row row : write(store.pool(), queries::expire_jobs)) {
+        ids.push_back(row.text("id"));
+        store.announce(ids.back());
+    }
+    return ids;
+}
+
+std::map<JobState, std::int64_t> count_jobs(Store& store) {
+    std::map<JobState, std::int64_t> counts;
+    for (const Row row : read(store.pool(), queries::count_jobs))
+        counts[read_state(row)] = row.integer("jobs");
+    return counts;
+}
+
+}    // namespace slipway::store

@@ -1,0 +1,130 @@
+#pragma once
+
+#include <functional>
+#include <map>
+
+#include "api/spec/job_state.h"
+#include "scheduler/store/idempotency.h"
+#include "scheduler/store/store.h"
+
+namespace slipway::store {
+
+/// A job as stored. Empty JsonText = not known yet.
+struct Job {
+    std::string id{};    ///< job_…
+    std::string name{};
+    std::string project{};
+    std::map<std::string, std::string> labels{};
+    JobState state{};
+    std::optional<Reason> reason{};
+    JsonText spec{};         ///< normalised job spec
+    JsonText effective{};    ///< {"world_size", "global_batch", "lr", "precision"}
+    JsonText progress{};     ///< {"epoch", "step", "steps_total", "samples", …}
+    JsonText best{};         ///< {"metric", "value", "step", "checkpoint"}
+    JsonText result{};       ///< the executor's last words, when succeeded
+    std::string dataset_id{};
+    std::string queue_class{};
+    std::int64_t event_seq = 0;    ///< sequence number of the newest event
+    int attempts = 0;
+    int restarts = 0;
+    /// For ETag and If-Match: grows when state, name, labels or class change, not with progress.
+    std::int64_t version = 1;
+    std::string created_by{};    ///< tok_…
+    Instant created_at{};
+    std::optional<Instant> started_at{};
+    std::optional<Instant> finished_at{};
+};
+
+/// What a route hands over once the spec has been checked.
+struct NewJob {
+    std::string id{};    ///< new_id("job")
+    std::string name{};
+    std::string project = "default";
+    std::map<std::string, std::string> labels{};
+    JsonText spec{};
+    JsonText effective{};
+    std::string dataset_id{};    ///< resolved; must exist and not be `failed`
+    std::string queue_class = "normal";
+    int cores = 1;
+    std::optional<int> core_id{};    ///< only this core, 1 to 8
+    int restarts_max = 3;
+    std::optional<Instant> start_after{};
+    std::optional<Instant> valid_until{};
+    std::string created_by{};
+};
+
+struct Submitted {
+    Job job{};    ///< empty when replayed
+    /// The answer to send: just rendered, or that of the first request with the same key.
+    StoredResponse response{};
+    bool replayed = false;
+};
+
+/// Stores the job, its queue row, its first event and the answer under its idempotency key in one
+/// transaction. `render` turns the stored job into the answer; it must not use the store.
+/// Without a `request` nothing is remembered. A request seen before with the same body gives the
+/// first answer and stores nothing. Throws IdempotencyMismatch, IdempotencyInFlight, or
+/// Error{not_found} / Error{conflict} when the dataset is gone / failed.
+Submitted submit_job(Store& store, const NewJob& job,
+                     const std::optional<IdempotentRequest>& request,
+                     const std::function<StoredResponse(const Job&)>& render);
+
+std::optional<Job> find_job(Store& store, std::string_view id);
+
+enum class JobOrder { created_at, name, finished_at };
+
+/// Every field narrows; an empty one does not.
+struct JobFilter {
+    std::vector<JobState> states{};
+    std::vector<std::string> projects{};
+    std::string name_contains{};    ///< letter case is ignored; % and _ mean themselves
+    std::map<std::string, std::string> labels{};    ///< all of them
+    std::string dataset_id{};
+};
+
+/// Newest first by default.
+Page<Job> list_jobs(Store& store, const JobFilter& filter, const PageRequest& page,
+                    JobOrder order = JobOrder::created_at, bool descending = true);
+
+struct JobPatch {
+    std::optional<std::string> name{};
+    std::optional<std::map<std::string, std::string>> labels{};
+    std::optional<std::string> queue_class{};    ///< only while queued, else Error{conflict}
+};
+
+/// The changed job; nothing when there is none. Another `version` than `expected` (If-Match):
+/// VersionMismatch.
+std::optional<Job> patch_job(Store& store, std::string_view id, const JobPatch& patch,
+                             std::optional<std::int64_t> expected);
+
+/// The object has changed since it was read (412 on the wire).
+class VersionMismatch : public Error {
+public:
+    explicit VersionMismatch(std::int64_t present);
+    std::int64_t present() const { return present_; }
+
+private:
+    std::int64_t present_;
+};
+
+/// queued, paused -> cancelled at once; active -> cancelling (the agent does the rest); cancelling,
+/// cancelled -> nothing happens; another end state -> IllegalTransition. Returns the job after it;
+/// nothing when there is none.
+std::optional<Job> cancel_job(Store& store, std::string_view id, const Reason& reason);
+
+/// Moves a job to another state with its `state` event: pause, resume, preempt; stop while queued.
+/// Already there: nothing happens. A job with a live attempt reaches an end state or the queue only
+/// through finish_attempt. Throws IllegalTransition, Error{not_found}.
+Job move_job(Store& store, std::string_view id, JobState to, const std::optional<Reason>& reason);
+
+/// Removes a finished job and everything stored about it; its folders become garbage (see
+/// hosts.h). False when there is none; a job that has not ended is Error{conflict}.
+bool delete_job(Store& store, std::string_view id);
+
+/// Queued jobs past `valid_until` become `expired`. Returns their ids.
+std::vector<std::string> expire_queued_jobs(Store& store);
+
+/// How many jobs are in each state; states without jobs are absent. For /metrics.
+std::map<JobState, std::int64_t> count_jobs(Store& store);
+
+}    // namespace slipway::store

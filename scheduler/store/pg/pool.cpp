@@ -1,0 +1,171 @@
+#include "scheduler/store/pg/pool.h"
+
+#include <fmt/core.h>
+
+#include "api/base/id.h"
+#include "api/base/log.h"
+#include "scheduler/store/queries.h"
+
+namespace slipway::store {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds pause_first{50};
+constexpr milliseconds pause_max{1000};
+
+/// Half to all of `pause`: many processes do not come back in step.
+milliseconds jittered(milliseconds pause) {
+    std::array<std::uint8_t, 2> bytes{};
+    random_bytes(bytes);
+    const int share = (bytes[0] * 256 + bytes[1]) % 512;
+    return pause / 2 + pause * share / 1024;
+}
+
+}    // namespace
+
+Pool::Pool(const StoreOptions& options)
+    : options_(options), prober_([this](const std::stop_token& stop) { probe(stop); }) {
+    // A wrong address is a mistake to tell at once, not a database that may come back.
+    check_address(options.database);
+}
+
+Pool::~Pool() {
+    prober_.request_stop();
+    changed_.notify_all();
+}
+
+Pool::Lease Pool::acquire() {
+    std::unique_lock lock(mutex_);
+    return {*this, take(lock)};
+}
+
+std::unique_ptr<Connection> Pool::take(std::unique_lock<std::mutex>& lock) {
+    const Tick deadline = system_clock().tick() + options_.acquire_timeout;
+    while (true) {
+        if (down_) throw Error{ErrorCode::unavailable, last_error_};
+        while (!idle_.empty()) {
+            std::unique_ptr<Connection> connection = std::move(idle_.back());
+            idle_.pop_back();
+            if (!connection->stale()) return connection;
+            --open_;
+            up_since_.reset();
+        }
+        if (open_ < options_.connections_max) return connect(lock);
+        if (changed_.wait_until(lock, deadline) == std::cv_status::timeout) {
+            throw Error{ErrorCode::unavailable,
+                        fmt::format("all {} database connections are busy", open_)};
+        }
+    }
+}
+
+std::unique_ptr<Connection> Pool::connect(std::unique_lock<std::mutex>& lock) {
+    ++open_;
+    lock.unlock();
+    std::unique_ptr<Connection> made;
+    std::string failure;
+    try {
+        made = std::make_unique<Connection>(options_);
+    } catch (const Error& error) {
+        // Rethrown below, after the books are in order again.
+        failure = error.what();
+    }
+    lock.lock();
+    if (!made) {
+        --open_;
+        down_ = true;
+        up_since_.reset();
+        last_error_ = failure;
+        changed_.notify_all();
+        throw Error{ErrorCode::unavailable, failure};
+    }
+    if (!up_since_) up_since_ = system_clock().tick();
+    return made;
+}
+
+void Pool::put_back(std::unique_ptr<Connection> connection) {
+    const std::lock_guard lock(mutex_);
+    if (connection->broken()) {
+        --open_;
+        up_since_.reset();
+    } else {
+        idle_.push_back(std::move(connection));
+    }
+    changed_.notify_all();
+}
+
+std::optional<milliseconds> Pool::connected_for() const {
+    const std::lock_guard lock(mutex_);
+    if (!up_since_) return std::nullopt;
+    return std::chrono::duration_cast<milliseconds>(system_clock().tick() - *up_since_);
+}
+
+void Pool::probe(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    while (changed_.wait(lock, stop, [this] { return down_; }) && !stop.stop_requested()) {
+        log_warn("the database is down", {{"reason", last_error_}});
+        milliseconds pause = pause_first;
+        while (down_ && !stop.stop_requested()) {
+            changed_.wait_for(lock, stop, jittered(pause), [] { return false; });
+            if (stop.stop_requested()) return;
+            pause = std::min(pause * 2, pause_max);
+            lock.unlock();
+            std::unique_ptr<Connection> made;
+            std::string failure;
+            try {
+                made = std::make_unique<Connection>(options_);
+                made->run(queries::ping);
+            } catch (const Error& error) {
+                // Expected while it is down; the newest reason is what callers are told.
+                failure = error.what();
+                made.reset();
+            }
+            lock.lock();
+            if (!made) {
+                last_error_ = failure;
+                continue;
+            }
+            down_ = false;
+            up_since_ = system_clock().tick();
+            idle_.push_back(std::move(made));
+            ++open_;
+            changed_.notify_all();
+            log_info("the database is back");
+        }
+    }
+}
+
+Rows read(Pool& pool, const Statement& statement) {
+    for (int tries_left = 1;; --tries_left) {
+        const Pool::Lease lease = pool.acquire();
+        try {
+            return std::move(lease->run(std::span(&statement, 1)).front());
+        } catch (const PgError& error) {
+            // The connection had died while it was idle: reading again harms nobody.
+            if (tries_left == 0 || !error.sqlstate().empty()) throw;
+        }
+    }
+}
+
+Rows write(Pool& pool, const Statement& statement) {
+    for (int tries_left = 2;; --tries_left) {
+        const Pool::Lease lease = pool.acquire();
+        try {
+            return std::move(lease->run(std::span(&statement, 1)).front());
+        } catch (const PgError& error) {
+            // The deadlock's victim has done nothing.
+            if (tries_left == 0 || !error.transient()) throw;
+        }
+    }
+}
+
+Rows read(Pool& pool, const Query& query, std::initializer_list<Param> params) {
+    return read(pool, Statement{&query, params});
+}
+
+Rows write(Pool& pool, const Query& query, std::initializer_list<Param> params) {
+    return write(pool, Statement{&query, params});
+}
+
+}    // namespace slipway::store

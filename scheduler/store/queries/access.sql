@@ -1,0 +1,91 @@
+-- insert_token: a new token's row
+-- in     $1 id  $2 name  $3 lookup  $4 sha256  $5 role  $6 projects text[]  $7 created_by
+--        $8 expires_at
+-- errors unique violation when the lookup part exists
+insert into token (id, name, lookup, sha256, role, projects, created_by, expires_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8)
+
+-- find_token: by id or by lookup
+-- in     $1 id or null  $2 lookup or null
+select id, name, lookup, sha256, role, projects, created_by, created_at, expires_at, last_used_at,
+       revoked_at,
+       revoked_at is null and (expires_at is null or expires_at > clock_timestamp()) as usable
+from token
+where id = $1 or lookup = $2
+
+-- list_tokens: a page, newest first
+-- in     $1 id to begin after  $2 limit
+select id, name, lookup, sha256, role, projects, created_by, created_at, expires_at, last_used_at,
+       revoked_at,
+       revoked_at is null and (expires_at is null or expires_at > clock_timestamp()) as usable
+from token
+where $1::text is null or id < $1
+order by id desc
+limit $2
+
+-- revoke_token: with its sessions and tickets
+-- in     $1 id
+-- out    changed: 0 when there is none
+with sessions as (
+    delete from session
+    where token_id = $1
+), tickets as (
+    delete from login_ticket
+    where token_id = $1
+)
+update token
+set revoked_at = coalesce(revoked_at, clock_timestamp())
+where id = $1
+
+-- touch_token: note the use, at most once a minute
+-- in     $1 id
+update token
+set last_used_at = clock_timestamp()
+where id = $1
+  and (last_used_at is null or last_used_at < clock_timestamp() - interval '1 minute')
+
+-- insert_login_ticket: a one-time link
+-- in     $1 sha256  $2 token_id  $3 keep in seconds
+insert into login_ticket (sha256, token_id, expires_at)
+values ($1, $2, clock_timestamp() + make_interval(secs => $3))
+
+-- use_login_ticket: at most one caller gets the row
+-- in     $1 sha256
+-- out    token_id; no row when unknown, used or too old
+with used as (
+    delete from login_ticket
+    where sha256 = $1
+    returning token_id, expires_at
+)
+select token_id
+from used
+where expires_at > clock_timestamp()
+
+-- insert_session: a browser's cookie
+-- in     $1 sha256  $2 token_id  $3 keep in seconds
+insert into session (sha256, token_id, expires_at)
+values ($1, $2, clock_timestamp() + make_interval(secs => $3))
+
+-- find_session: its token's id
+-- in     $1 sha256
+select token_id
+from session
+where sha256 = $1 and expires_at > clock_timestamp()
+
+-- end_session: the cookie is worth nothing any more
+-- in     $1 sha256
+delete from session
+where sha256 = $1
+
+-- append_audit: who did what
+-- in     $1 token_id  $2 action  $3 object  $4 request_id  $5 detail
+insert into audit (token_id, action, object, request_id, detail)
+values ($1, $2, $3, $4, $5::json)
+
+-- list_audit: a page, newest first
+-- in     $1 id to begin after or null  $2 limit
+select id, at, token_id, action, object, request_id, detail
+from audit
+where $1::bigint is null or id < $1
+order by id desc
+limit $2

@@ -1,0 +1,131 @@
+-- list_live_attempts: everything the agent of a host needs to start, adopt or stop its attempts
+-- in     $1 host
+select attempt.job_id, attempt.attempt, attempt.token, attempt.host, attempt.cores, attempt.pid,
+       attempt.start_ticks, attempt.frames_relayed, attempt.resumed_from, attempt.exit_kind,
+       attempt.exit_status, attempt.message, attempt.created_at, attempt.started_at,
+       attempt.ended_at,
+       job.state, job.reason_code, job.reason_message, job.spec, job.restarts, job.restarts_max,
+       dataset.id as dataset_id, dataset.name as dataset_name, dataset.format as dataset_format,
+       dataset.source as dataset_source, dataset.options as dataset_options,
+       newest.name as checkpoint_name, newest.id as checkpoint_id,
+       not exists (select from lease
+                   where lease.job_id = attempt.job_id
+                     and lease.attempt = attempt.attempt
+                     and lease.expires_at > clock_timestamp()) as lease_expired
+from attempt
+join job on job.id = attempt.job_id
+left join dataset on dataset.id = job.dataset_id
+left join lateral (
+    select id, name
+    from checkpoint
+    where checkpoint.job_id = attempt.job_id and deleted_at is null
+    order by step desc, created_at desc
+    limit 1
+) as newest on true
+where attempt.host = $1 and attempt.ended_at is null
+order by attempt.created_at, attempt.job_id
+
+-- list_attempts: the attempts of a job, first to last
+-- in     $1 job_id
+select job_id, attempt, token, host, cores, pid, start_ticks, frames_relayed, resumed_from,
+       exit_kind, exit_status, message, created_at, started_at, ended_at
+from attempt
+where job_id = $1
+order by attempt
+
+-- record_process: the executor of a live attempt
+-- in     $1 job_id  $2 attempt  $3 token  $4 pid  $5 start_ticks  $6 resumed_from
+-- out    no row changed when the attempt is fenced
+update attempt
+set pid          = $4,
+    start_ticks  = $5,
+    resumed_from = $6,
+    started_at   = coalesce(started_at, clock_timestamp())
+where job_id = $1 and attempt = $2 and token = $3 and ended_at is null
+
+-- renew_leases: one heartbeat of a host, and the leases of the attempts it holds
+-- in     $1 host  $2 job_ids text[]  $3 attempts integer[]  $4 tokens text[]  $5 lease in seconds
+-- out    job_id, attempt, token of those it does not hold any more
+with held as (
+    select *
+    from unnest($2::text[], $3::integer[], $4::text[]) as held (job_id, attempt, token)
+), live as (
+    select attempt.job_id, attempt.attempt
+    from attempt
+    join held using (job_id, attempt, token)
+    where attempt.host = $1 and attempt.ended_at is null
+), renewed as (
+    update lease
+    set expires_at = clock_timestamp() + make_interval(secs => $5)
+    from live
+    where lease.job_id = live.job_id and lease.attempt = live.attempt
+), beaten as (
+    update host
+    set heartbeat_at = clock_timestamp()
+    where name = $1
+)
+select job_id, attempt, token
+from held
+where (job_id, attempt) not in (select job_id, attempt from live)
+
+-- lock_attempt: the fence: one row, or none when the attempt is not live with this token
+-- in     $1 job_id  $2 attempt  $3 token
+-- locks  the job, then the attempt
+select job.state, job.event_seq, job.restarts, job.restarts_max, job.reason_code,
+       job.reason_message, attempt.frames_relayed, attempt.host
+from job
+join attempt on attempt.job_id = job.id
+where job.id = $1 and attempt.attempt = $2 and attempt.token = $3 and attempt.ended_at is null
+for no key update of job, attempt
+
+-- lock_expired_attempt: as lock_attempt, but only while its leases have run out long enough ago
+-- in     $1 job_id  $2 attempt  $3 token  $4 grace in seconds
+-- locks  the job, the attempt, its leases: a heartbeat waits or wins
+select job.state, job.event_seq, job.restarts, job.restarts_max, job.reason_code,
+       job.reason_message, attempt.frames_relayed, attempt.host
+from job
+join attempt on attempt.job_id = job.id
+join lease on lease.job_id = attempt.job_id and lease.attempt = attempt.attempt
+where job.id = $1 and attempt.attempt = $2 and attempt.token = $3 and attempt.ended_at is null
+  and lease.expires_at < clock_timestamp() - make_interval(secs => $4)
+for no key update of job, attempt, lease
+
+-- list_expired_attempts: whose leases have run out, except on one host
+-- in     $1 own host  $2 grace in seconds
+select distinct attempt.job_id, attempt.attempt, attempt.token
+from lease
+join attempt on attempt.job_id = lease.job_id and attempt.attempt = lease.attempt
+where lease.host <> $1
+  and lease.expires_at < clock_timestamp() - make_interval(secs => $2)
+  and attempt.ended_at is null
+order by attempt.job_id
+
+-- end_attempt: closes the fence
+-- in     $1 job_id  $2 attempt  $3 exit_kind  $4 exit_status  $5 message
+update attempt
+set ended_at    = clock_timestamp(),
+    exit_kind   = $3,
+    exit_status = $4,
+    message     = $5
+where job_id = $1 and attempt = $2
+
+-- free_cores: the leases of an attempt that has ended
+-- in     $1 job_id  $2 attempt
+delete from lease
+where job_id = $1 and attempt = $2
+
+-- settle_job: where a job goes after an attempt; the triggers record it
+-- in     $1 id  $2 state  $3 reason_code  $4 reason_message  $5 restarts to add
+--        $6 back-off in seconds, 0 = none  $7 result or null
+-- errors SW001 when the state machine has no such move
+update job
+set state          = $2,
+    reason_code    = $3,
+    reason_message = $4,
+    restarts       = restarts + $5,
+    not_before     = case
+                         when $6::double precision > 0
+                         then clock_timestamp() + make_interval(secs => $6)
+                     end,
+    result         = coalesce($7::jsonb, result)
+where id = $1

@@ -1,0 +1,71 @@
+-- list_checkpoints: a page, newest first
+-- in     $1 job_id or null  $2 project or null  $3 deleted too  $4 id to begin after  $5 limit
+select checkpoint.id, checkpoint.job_id, job.project, checkpoint.attempt, checkpoint.name,
+       checkpoint.step, checkpoint.epoch, checkpoint.kinds, checkpoint.files, checkpoint.bytes,
+       checkpoint.metric_name, checkpoint.metric_value, checkpoint.pinned, checkpoint.created_at,
+       checkpoint.deleted_at
+from checkpoint
+join job on job.id = checkpoint.job_id
+where ($1::text is null or checkpoint.job_id = $1)
+  and ($2::text is null or job.project = $2)
+  and ($3::boolean or checkpoint.deleted_at is null)
+  and ($4::text is null or checkpoint.id < $4)
+order by checkpoint.id desc
+limit $5
+
+-- find_checkpoint: one, deleted or not
+-- in     $1 id
+select checkpoint.id, checkpoint.job_id, job.project, checkpoint.attempt, checkpoint.name,
+       checkpoint.step, checkpoint.epoch, checkpoint.kinds, checkpoint.files, checkpoint.bytes,
+       checkpoint.metric_name, checkpoint.metric_value, checkpoint.pinned, checkpoint.created_at,
+       checkpoint.deleted_at
+from checkpoint
+join job on job.id = checkpoint.job_id
+where checkpoint.id = $1
+
+-- find_newest_checkpoint: the one to resume from
+-- in     $1 job_id
+select checkpoint.id, checkpoint.job_id, job.project, checkpoint.attempt, checkpoint.name,
+       checkpoint.step, checkpoint.epoch, checkpoint.kinds, checkpoint.files, checkpoint.bytes,
+       checkpoint.metric_name, checkpoint.metric_value, checkpoint.pinned, checkpoint.created_at,
+       checkpoint.deleted_at
+from checkpoint
+join job on job.id = checkpoint.job_id
+where checkpoint.job_id = $1 and checkpoint.deleted_at is null
+order by checkpoint.step desc, checkpoint.created_at desc
+limit 1
+
+-- lock_checkpoint: may it be deleted
+-- in     $1 id
+-- out    job_id, name, pinned, deleted, needed: the newest one of a job that has not ended
+-- locks  its job, so that no attempt starts from it meanwhile
+select checkpoint.job_id, checkpoint.name, checkpoint.pinned,
+       checkpoint.deleted_at is not null as deleted,
+       job.finished_at is null
+       and not exists (select from checkpoint as newer
+                       where newer.job_id = checkpoint.job_id
+                         and newer.deleted_at is null
+                         and (newer.step, newer.created_at)
+                           > (checkpoint.step, checkpoint.created_at)) as needed
+from checkpoint
+join job on job.id = checkpoint.job_id
+where checkpoint.id = $1
+for no key update of job, checkpoint
+
+-- pin_checkpoint: keep it, or let go
+-- in     $1 id  $2 pinned
+update checkpoint
+set pinned = $2
+where id = $1 and deleted_at is null
+
+-- mark_checkpoint_deleted: its folder is garbage from now on
+-- in     $1 id
+with dropped as (
+    update checkpoint
+    set deleted_at = clock_timestamp()
+    where id = $1 and deleted_at is null
+    returning job_id, name
+)
+insert into garbage (path)
+select 'checkpoints/' || job_id || '/' || name
+from dropped

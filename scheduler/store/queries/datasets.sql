@@ -1,0 +1,138 @@
+-- insert_dataset: waits to be checked
+-- in     $1 id  $2 project  $3 name  $4 format  $5 source  $6 options  $7 created_by
+-- errors unique violation when the project has one of this name
+insert into dataset (id, project, name, format, source, options, created_by)
+values ($1, $2, $3, $4, $5::jsonb, $6::jsonb, $7)
+
+-- lock_upload: the upload that a dataset is made from
+-- in     $1 id
+-- out    complete; no row when there is none
+-- locks  its row
+select complete
+from upload
+where id = $1
+for update
+
+-- consume_upload: its file belongs to a dataset now and is removed with it
+-- in     $1 id
+delete from upload
+where id = $1
+
+-- find_dataset: by id, or by name within a project
+-- in     $1 id or null  $2 project  $3 name
+select id, project, name, format, source, options, state, report, problems, content_hash, bytes,
+       created_by, version, created_at, checked_at
+from dataset
+where id = $1 or ($1::text is null and project = $2 and name = $3)
+
+-- list_datasets: a page, newest first
+-- in     $1 project or null  $2 format or null  $3 state or null  $4 id to begin after  $5 limit
+select id, project, name, format, source, options, state, report, problems, content_hash, bytes,
+       created_by, version, created_at, checked_at
+from dataset
+where ($1::text is null or project = $1)
+  and ($2::text is null or format = $2)
+  and ($3::text is null or state = $3)
+  and ($4::text is null or id < $4)
+order by id desc
+limit $5
+
+-- lock_dataset: may it be deleted
+-- in     $1 id
+-- out    used: by a job that has not ended; upload: the file it was made from
+-- locks  its row: a job that is being stored waits or is seen
+select exists (select from job
+               where job.dataset_id = dataset.id and job.finished_at is null) as used,
+       source ->> 'upload' as upload
+from dataset
+where id = $1
+for update
+
+-- delete_dataset: its folder is garbage from now on, and the upload it was made from
+-- in     $1 id  $2 upload or null
+with gone as (
+    delete from dataset
+    where id = $1
+    returning id
+)
+insert into garbage (path)
+select path
+from gone, unnest(array['datasets/' || gone.id, 'uploads/' || $2]) as path
+where path is not null
+
+-- claim_dataset_check: the oldest that nobody checks
+-- in     $1 host  $2 token  $3 lease in seconds
+-- locks  one row; rows being claimed by others are skipped
+with next as (
+    select id
+    from dataset
+    where state = 'checking'
+      and (check_expires_at is null or check_expires_at < clock_timestamp())
+    order by id
+    limit 1
+    for update skip locked
+)
+update dataset
+set check_host       = $1,
+    check_token      = $2,
+    check_expires_at = clock_timestamp() + make_interval(secs => $3)
+from next
+where dataset.id = next.id
+returning dataset.id, project, name, format, source, options, state, report, problems,
+          content_hash, bytes, created_by, version, created_at, checked_at
+
+-- renew_dataset_check: keeps a claim
+-- in     $1 id  $2 token  $3 lease in seconds
+update dataset
+set check_expires_at = clock_timestamp() + make_interval(secs => $3)
+where id = $1 and state = 'checking' and check_token = $2
+
+-- finish_dataset_check: what the check found, once
+-- in     $1 id  $2 token  $3 state  $4 report  $5 problems  $6 content_hash  $7 bytes
+update dataset
+set state            = $3,
+    report           = $4::jsonb,
+    problems         = $5::jsonb,
+    content_hash     = $6,
+    bytes            = $7,
+    version          = version + 1,
+    checked_at       = clock_timestamp(),
+    check_token      = null,
+    check_expires_at = null
+where id = $1 and state = 'checking' and check_token = $2
+
+-- insert_upload: a file on its way in
+-- in     $1 id  $2 filename  $3 size  $4 sha256  $5 created_by  $6 keep in seconds
+insert into upload (id, filename, size, sha256, created_by, expires_at)
+values ($1, $2, $3, $4, $5, clock_timestamp() + make_interval(secs => $6))
+returning id, filename, size, sha256, received, complete, created_by, created_at, expires_at
+
+-- find_upload: one
+-- in     $1 id
+select id, filename, size, sha256, received, complete, created_by, created_at, expires_at
+from upload
+where id = $1
+
+-- advance_upload: from the offset that the writer knew
+-- in     $1 id  $2 from  $3 to
+update upload
+set received = $3
+where id = $1 and received = $2 and not complete and $3 between $2 and size
+
+-- complete_upload: all bytes are there
+-- in     $1 id
+update upload
+set complete = true
+where id = $1 and received = size
+
+-- delete_upload: its file is garbage from now on
+-- in     $1 id
+-- out    garbage
+with gone as (
+    delete from upload
+    where id = $1
+    returning id
+)
+insert into garbage (path)
+select 'uploads/' || id
+from gone

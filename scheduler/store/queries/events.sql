@@ -1,0 +1,121 @@
+-- list_events: the next events of a job
+-- in     $1 job_id  $2 after seq  $3 types text[] or null  $4 limit
+select job_id, seq, type, body, created_at
+from job_event
+where job_id = $1
+  and seq > $2
+  and ($3::text[] is null or type = any ($3))
+order by seq
+limit $4
+
+-- list_newest_events: the last events of a job, in order
+-- in     as list_events
+select job_id, seq, type, body, created_at
+from (
+    select job_id, seq, type, body, created_at
+    from job_event
+    where job_id = $1
+      and seq > $2
+      and ($3::text[] is null or type = any ($3))
+    order by seq desc
+    limit $4
+) as newest
+order by seq
+
+-- list_events_of_jobs: the next events of many jobs
+-- in     $1 job_ids text[]  $2 after seqs bigint[]  $3 limit of each
+select event.job_id, event.seq, event.type, event.body, event.created_at
+from unnest($1::text[], $2::bigint[]) as reader (job_id, after_seq)
+cross join lateral (
+    select job_id, seq, type, body, created_at
+    from job_event
+    where job_event.job_id = reader.job_id and job_event.seq > reader.after_seq
+    order by seq
+    limit $3
+) as event
+order by event.job_id, event.seq
+
+-- list_changed_jobs: jobs with events in the last seconds, newest first
+-- in     $1 project or null  $2 window in seconds  $3 limit
+select job.id, job.project, job.event_seq, job.finished_at is not null as ended
+from (
+    select job_id, max(created_at) as changed_at
+    from job_event
+    where created_at > clock_timestamp() - make_interval(secs => $2)
+    group by job_id
+) as recent
+join job on job.id = recent.job_id
+where $1::text is null or job.project = $1
+order by recent.changed_at desc, job.id
+limit $3
+
+-- find_event_heads: how far the events of some jobs go
+-- in     $1 job_ids text[]
+select id, project, event_seq, finished_at is not null as ended
+from job
+where id = any ($1::text[])
+order by id
+
+-- append_event: one event from outside of an attempt
+-- in     $1 job_id  $2 type  $3 body
+-- out    seq; no row when there is no such job
+-- locks  the job's row: its number is the next one
+with numbered as (
+    update job
+    set event_seq = event_seq + 1
+    where id = $1
+    returning id, event_seq
+)
+insert into job_event (job_id, seq, type, body)
+select id, event_seq, $2, $3::json
+from numbered
+returning seq
+
+-- list_metrics: points of a job, by name and step
+-- in     $1 job_id  $2 names text[] or null  $3 first step  $4 last step or null  $5 limit
+select name, step, epoch, value, attempt, at
+from metric_point
+where job_id = $1
+  and ($2::text[] is null or name = any ($2))
+  and step >= $3
+  and ($4::bigint is null or step <= $4)
+order by name, step
+limit $5
+
+-- list_thinned_metrics: as list_metrics, the last point of each of $6 equal ranges of steps
+-- in     $1 to $5 as list_metrics  $6 ranges
+with chosen as (
+    select name, step, epoch, value, attempt, at,
+           min(step) over (partition by name) as step_first,
+           max(step) over (partition by name) as step_last
+    from metric_point
+    where job_id = $1
+      and ($2::text[] is null or name = any ($2))
+      and step >= $3
+      and ($4::bigint is null or step <= $4)
+)
+select distinct on (name, bucket) name, step, epoch, value, attempt, at
+from (
+    select *, (step - step_first) * $6::bigint / (step_last - step_first + 1) as bucket
+    from chosen
+) as spread
+order by name, bucket, step desc
+limit $5
+
+-- list_metric_names: what a job has measured
+-- in     $1 job_id
+-- One index probe per name: a job has few names and many points.
+with recursive names as (
+    (select name from metric_point where job_id = $1 order by name limit 1)
+    union all
+    select (select name
+            from metric_point
+            where job_id = $1 and name > names.name
+            order by name
+            limit 1)
+    from names
+    where names.name is not null
+)
+select name
+from names
+where name is not null

@@ -1,0 +1,79 @@
+-- register_host: what a machine offers
+-- in     $1 name  $2 cores  $3 physical_cpus  $4 memory_bytes
+insert into host (name, cores, physical_cpus, memory_bytes)
+values ($1, $2, $3, $4)
+on conflict (name) do update
+set cores         = excluded.cores,
+    physical_cpus = excluded.physical_cpus,
+    memory_bytes  = excluded.memory_bytes,
+    heartbeat_at  = clock_timestamp()
+
+-- list_hosts: every machine
+select name, cores, physical_cpus, memory_bytes, drained, heartbeat_at,
+       extract(epoch from clock_timestamp() - heartbeat_at)::double precision as silent_s
+from host
+order by name
+
+-- list_cores: every core and who holds it
+-- in     $1 longest silence of a living host in seconds
+select host.name as host, number as core, number = any (host.drained) as drained,
+       host.heartbeat_at > clock_timestamp() - make_interval(secs => $1) as alive,
+       lease.job_id, lease.attempt, lease.leased_at, lease.expires_at
+from host
+cross join lateral generate_series(1, host.cores) as number
+left join lease on lease.host = host.name and lease.core = number
+order by host.name, number
+
+-- drain_core: take it out of scheduling, or back in
+-- in     $1 host  $2 core  $3 drained
+update host
+set drained = case
+                  when $3 then array(select distinct unnest(drained || $2::smallint) order by 1)
+                  else array_remove(drained, $2::smallint)
+              end
+where name = $1 and $2 between 1 and cores
+
+-- list_garbage: oldest first
+-- in     $1 limit
+select id, path
+from garbage
+order by id
+limit $1
+
+-- forget_garbage: it has been removed
+-- in     $1 ids bigint[]
+delete from garbage
+where id = any ($1::bigint[])
+
+-- add_garbage: a path that no row names any more
+-- in     $1 path
+insert into garbage (path)
+values ($1)
+
+-- prune: rows past their time
+-- out    how many of each kind
+with keys as (
+    delete from idempotency
+    where started_at < clock_timestamp() - interval '24 hours'
+    returning 1
+), tickets as (
+    delete from login_ticket
+    where expires_at < clock_timestamp()
+    returning 1
+), sessions as (
+    delete from session
+    where expires_at < clock_timestamp()
+    returning 1
+), uploads as (
+    delete from upload
+    where expires_at < clock_timestamp()
+    returning id
+), files as (
+    insert into garbage (path)
+    select 'uploads/' || id
+    from uploads
+)
+select (select count(*) from keys) as idempotency_keys,
+       (select count(*) from tickets) as login_tickets,
+       (select count(*) from sessions) as sessions,
+       (select count(*) from uploads) as uploads

@@ -1,0 +1,130 @@
+-- insert_job: a job, its first event and its queue row (triggers job_guard, job_follow)
+-- in     $1 id  $2 name  $3 project  $4 labels  $5 spec  $6 effective  $7 dataset_id
+--        $8 queue_class  $9 cores  $10 core_id  $11 restarts_max  $12 not_before
+--        $13 valid_until  $14 created_by
+insert into job (id, name, project, labels, spec, effective, dataset_id, queue_class, cores,
+                 core_id, restarts_max, not_before, valid_until, created_by)
+values ($1, $2, $3, $4::jsonb, $5::jsonb, $6::jsonb, $7, $8, $9, $10, $11, $12, $13, $14)
+
+-- lock_dataset_of_job: keeps the dataset from changing state until the job is stored
+-- in     $1 id
+-- out    state; no row when there is none
+-- locks  the dataset's row, shared
+select state
+from dataset
+where id = $1
+for share
+
+-- find_job: one job
+-- in     $1 id
+select id, name, project, labels, state, reason_code, reason_message, spec, effective, progress,
+       best, result, dataset_id, queue_class, event_seq, attempts, restarts, version, created_by,
+       created_at, started_at, finished_at
+from job
+where id = $1
+
+-- list_newest_jobs: a page of jobs, newest first; ids sort by time
+-- in     $1 states text[]  $2 projects text[]  $3 name pattern  $4 labels  $5 dataset_id
+--        $6 id to begin after  $7 limit; null = no such condition
+select id, name, project, labels, state, reason_code, reason_message, spec, effective, progress,
+       best, result, dataset_id, queue_class, event_seq, attempts, restarts, version, created_by,
+       created_at, started_at, finished_at, '' as sort_key
+from job
+where ($1::text[] is null or state = any ($1))
+  and ($2::text[] is null or project = any ($2))
+  and ($3::text is null or name ilike $3)
+  and ($4::jsonb is null or labels @> $4)
+  and ($5::text is null or dataset_id = $5)
+  and ($6::text is null or id < $6)
+order by id desc
+limit $7
+
+-- list_sorted_jobs: a page of jobs in any other order
+-- in     $1 to $5 as list_newest_jobs  $6 id to begin after  $7 limit  $8 order  $9 descending
+--        $10 sort key to begin after
+select id, name, project, labels, state, reason_code, reason_message, spec, effective, progress,
+       best, result, dataset_id, queue_class, event_seq, attempts, restarts, version, created_by,
+       created_at, started_at, finished_at, sort_key
+from (
+    select job.*,
+           case $8::text
+               when 'name' then name
+               when 'finished_at' then coalesce(
+                   to_char(finished_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), 'never')
+               else id
+           end collate "C" as sort_key
+    from job
+    where ($1::text[] is null or state = any ($1))
+      and ($2::text[] is null or project = any ($2))
+      and ($3::text is null or name ilike $3)
+      and ($4::jsonb is null or labels @> $4)
+      and ($5::text is null or dataset_id = $5)
+) as matching
+where $6::text is null
+   or ($9::boolean and (sort_key, id) < ($10::text, $6))
+   or (not $9 and (sort_key, id) > ($10, $6))
+order by case when $9 then sort_key end desc,
+         case when $9 then id end desc,
+         sort_key,
+         id
+limit $7
+
+-- lock_job: where a job stands, until the transaction ends
+-- in     $1 id
+-- out    state, version, event_seq, attempts, dataset_id; no row when there is none
+-- locks  the job's row
+select state, version, event_seq, attempts
+from job
+where id = $1
+for no key update
+
+-- move_job: to another state; the triggers refuse or record it
+-- in     $1 id  $2 state  $3 reason_code  $4 reason_message
+-- errors SW001 when the state machine has no such move
+update job
+set state          = $2,
+    reason_code    = $3,
+    reason_message = $4
+where id = $1
+
+-- patch_job: what a user may change; null leaves as it is
+-- in     $1 id  $2 name  $3 labels  $4 queue_class
+update job
+set name        = coalesce($2, name),
+    labels      = coalesce($3::jsonb, labels),
+    queue_class = coalesce($4, queue_class)
+where id = $1
+
+-- delete_job: removes a job and, through foreign keys, everything about it
+-- in     $1 id
+delete from job
+where id = $1
+
+-- expire_jobs: queued jobs whose time is over
+-- out    id of each
+-- locks  their rows; those locked by others are left to the next call
+update job
+set state          = 'expired',
+    reason_code    = 'expired',
+    reason_message = 'limits.valid_until passed before the job could start'
+where state = 'queued'
+  and id in (select job_id
+             from queue
+             where valid_until <= clock_timestamp()
+             for update skip locked)
+returning id
+
+-- fail_jobs_of_dataset: those that wait for a dataset that failed its check
+-- in     $1 dataset_id
+-- out    id of each
+update job
+set state          = 'failed',
+    reason_code    = 'data_error',
+    reason_message = 'the dataset ' || $1 || ' failed its check: see its problems'
+where dataset_id = $1 and state = 'queued'
+returning id
+
+-- count_jobs: how many are in each state
+select state, count(*) as jobs
+from job
+group by state

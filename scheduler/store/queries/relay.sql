@@ -1,0 +1,69 @@
+-- All of these run after lock_attempt in one transaction: the job's row is locked, so the numbers
+-- that the caller gives to events are the next ones.
+
+-- enter_state: the executor is further; the trigger adds the event after `event_seq`
+-- in     $1 job_id  $2 state  $3 event_seq
+update job
+set state     = $2,
+    event_seq = $3
+where id = $1
+
+-- insert_events: a run of events
+-- in     $1 job_id  $2 seq of the first  $3 types text[]  $4 bodies text[]
+insert into job_event (job_id, seq, type, body)
+select $1, $2::bigint + position - 1, type, body::json
+from unnest($3::text[], $4::text[]) with ordinality as events (type, body, position)
+
+-- insert_metrics: points; one that is there already was made by an earlier attempt
+-- in     $1 job_id  $2 attempt  $3 names text[]  $4 steps bigint[]  $5 epochs bigint[]
+--        $6 values double precision[]; each (name, step) once
+insert into metric_point (job_id, attempt, name, step, epoch, value)
+select $1, $2, name, step, epoch, value
+from unnest($3::text[], $4::bigint[], $5::bigint[], $6::double precision[])
+     as points (name, step, epoch, value)
+on conflict (job_id, name, step) do update
+set epoch   = excluded.epoch,
+    value   = excluded.value,
+    attempt = excluded.attempt,
+    at      = clock_timestamp()
+
+-- insert_checkpoint: a committed folder; the same name again is the same folder
+-- in     $1 id  $2 job_id  $3 attempt  $4 name  $5 step  $6 epoch  $7 kinds  $8 files  $9 bytes
+--        $10 metric_name  $11 metric_value
+insert into checkpoint (id, job_id, attempt, name, step, epoch, kinds, files, bytes, metric_name,
+                        metric_value)
+values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10, $11)
+on conflict (job_id, name) do update
+set kinds        = excluded.kinds,
+    files        = excluded.files,
+    bytes        = excluded.bytes,
+    metric_name  = excluded.metric_name,
+    metric_value = excluded.metric_value,
+    deleted_at   = null
+
+-- drop_checkpoints: names that the executor no longer keeps; pinned ones stay
+-- in     $1 job_id  $2 names text[]
+with dropped as (
+    update checkpoint
+    set deleted_at = clock_timestamp()
+    where job_id = $1 and name = any ($2::text[]) and deleted_at is null and not pinned
+    returning name
+)
+insert into garbage (path)
+select 'checkpoints/' || $1 || '/' || name
+from dropped
+
+-- advance_relay: what the batch leaves on the job and the attempt
+-- in     $1 job_id  $2 event_seq  $3 progress  $4 best  $5 effective  $6 attempt
+--        $7 frames_relayed; null json leaves as it is
+with advanced as (
+    update attempt
+    set frames_relayed = $7
+    where job_id = $1 and attempt = $6
+)
+update job
+set event_seq = $2,
+    progress  = coalesce($3::jsonb, progress),
+    best      = coalesce($4::jsonb, best),
+    effective = coalesce($5::jsonb, effective)
+where id = $1

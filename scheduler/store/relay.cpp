@@ -1,0 +1,174 @@
+#include "scheduler/store/relay.h"
+
+#include <algorithm>
+#include <array>
+
+#include "scheduler/store/job_rows.h"
+#include "scheduler/store/pg/pool.h"
+#include "scheduler/store/queries.h"
+#include "scheduler/store/text.h"
+
+namespace slipway::store {
+
+namespace {
+
+using enum JobState;
+
+constexpr std::size_t name_bytes_max = 200;
+
+constexpr std::array<std::string_view, 6> event_types{"progress",   "metric",  "log",
+                                                      "checkpoint", "compile", "warning"};
+
+/// As the table's constraint: a folder name, nothing that leads elsewhere.
+bool is_checkpoint_name(std::string_view name) {
+    constexpr std::string_view letters =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
+    return !name.empty() && name.size() <= 120 && name[0] != '.' &&
+           name.find_first_not_of(letters) == std::string_view::npos;
+}
+
+std::vector<std::string> repaired_names(const std::vector<std::string>& names) {
+    std::vector<std::string> repaired;
+    for (const std::string& name : names)
+        repaired.push_back(repaired_text(name, name_bytes_max));
+    return repaired;
+}
+
+/// Turns the frames that are new into the statements of one transaction.
+class Batch {
+public:
+    Batch(const AttemptKey& key, const Row& locked)
+        : key_(key),
+          relayed_{.frames_relayed = locked.integer("frames_relayed"),
+                   .event_seq = locked.integer("event_seq"),
+                   .job_state = read_state(locked)} {}
+
+    void add(const RelayedFrame& frame) {
+        if (frame.number <= relayed_.frames_relayed) return;
+        relayed_.frames_relayed = frame.number;
+        if (frame.state) enter(frame.state->state);
+        for (const RelayedEvent& event : frame.events)
+            add_event(event);
+        for (const RelayedMetric& metric : frame.metrics)
+            add_metric(metric);
+        if (frame.checkpoint) add_checkpoint(*frame.checkpoint);
+        keep_newest(progress_, frame.progress);
+        keep_newest(best_, frame.best);
+        keep_newest(effective_, frame.effective);
+    }
+
+    /// Everything, ending with the job's and the attempt's own rows.
+    std::vector<Statement> statements() {
+        flush_events();
+        if (!metrics_.empty()) statements_.push_back(metrics_statement());
+        statements_.push_back(
+            {&queries::advance_relay,
+             {key_.job_id, relayed_.event_seq, Param::or_null(progress_), Param::or_null(best_),
+              Param::or_null(effective_), key_.attempt, relayed_.frames_relayed}});
+        return std::move(statements_);
+    }
+
+    const Relayed& relayed() const { return relayed_; }
+
+private:
+    void enter(JobState state) {
+        // An executor may start so fast that it never says "compiling".
+        const bool skipped = relayed_.job_state == starting && state != compiling;
+        if (skipped && allowed(compiling, state)) enter(compiling);
+        const bool forward = state == compiling || state == running || state == finishing;
+        if (!forward || !allowed(relayed_.job_state, state)) return;
+        flush_events();
+        statements_.push_back(
+            {&queries::enter_state, {key_.job_id, to_string(state), relayed_.event_seq}});
+        relayed_.job_state = state;
+        ++relayed_.event_seq;    // the trigger's event
+    }
+
+    void add_event(const RelayedEvent& event) {
+        const bool known = std::ranges::find(event_types, event.type) != event_types.end();
+        event_types_.push_back(known ? event.type : "warning");
+        event_bodies_.push_back(repaired_json(event.body));
+        ++relayed_.event_seq;
+    }
+
+    /// Events go out in runs, so that states stand between them where they happened.
+    void flush_events() {
+        if (event_types_.empty()) return;
+        const std::int64_t first = relayed_.event_seq - std::int64_t(event_types_.size()) + 1;
+        statements_.push_back(
+            {&queries::insert_events, {key_.job_id, first, event_types_, event_bodies_}});
+        event_types_.clear();
+        event_bodies_.clear();
+    }
+
+    void add_metric(RelayedMetric metric) {
+        metric.name = repaired_text(metric.name, name_bytes_max);
+        if (metric.name.empty()) return;
+        metrics_.insert_or_assign({metric.name, metric.step}, metric);
+    }
+
+    Statement metrics_statement() const {
+        std::vector<std::string> names;
+        std::vector<std::int64_t> steps;
+        std::vector<std::int64_t> epochs;
+        std::vector<double> values;
+        for (const auto& [place, metric] : metrics_) {
+            names.push_back(metric.name);
+            steps.push_back(metric.step);
+            epochs.push_back(metric.epoch);
+            values.push_back(metric.value);
+        }
+        return {&queries::insert_metrics,
+                {key_.job_id, key_.attempt, names, steps, epochs, values}};
+    }
+
+    void add_checkpoint(const RelayedCheckpoint& checkpoint) {
+        if (!is_checkpoint_name(checkpoint.name)) return;
+        const bool measured = !checkpoint.metric_name.empty();
+        statements_.push_back(
+            {&queries::insert_checkpoint,
+             {checkpoint.id, key_.job_id, key_.attempt, checkpoint.name, checkpoint.step,
+              checkpoint.epoch, repaired_names(checkpoint.kinds), repaired_json(checkpoint.files),
+              std::max<std::int64_t>(checkpoint.bytes, 0),
+              repaired_text(checkpoint.metric_name, name_bytes_max),
+              measured ? Param(checkpoint.metric_value) : Param(std::nullopt)}});
+        if (!checkpoint.drop.empty()) {
+            statements_.push_back(
+                {&queries::drop_checkpoints, {key_.job_id, repaired_names(checkpoint.drop)}});
+        }
+    }
+
+    static void keep_newest(JsonText& kept, const JsonText& newer) {
+        if (!newer.empty()) kept = repaired_json(newer);
+    }
+
+    const AttemptKey& key_;
+    Relayed relayed_;
+    std::vector<Statement> statements_;
+    std::vector<std::string> event_types_;
+    std::vector<std::string> event_bodies_;
+    /// By name and step: one statement must not write a point twice; the last one counts.
+    std::map<std::pair<std::string, std::int64_t>, RelayedMetric> metrics_;
+    JsonText progress_;
+    JsonText best_;
+    JsonText effective_;
+};
+
+}    // namespace
+
+Relayed relay_frames(Store& store, const AttemptKey& key, const std::vector<RelayedFrame>& frames) {
+    const Relayed relayed = transact(store.pool(), [&](Transaction& transaction) {
+        const Rows locked =
+            transaction.run(queries::lock_attempt, {key.job_id, key.attempt, key.token});
+        if (locked.empty()) throw Fenced(key);
+        Batch batch(key, locked[0]);
+        for (const RelayedFrame& frame : frames)
+            batch.add(frame);
+        transaction.commit(batch.statements());
+        return batch.relayed();
+    });
+    store.announce(key.job_id);
+    return relayed;
+}
+
+}    // namespace slipway::store

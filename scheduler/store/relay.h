@@ -1,0 +1,68 @@
+#pragma once
+
+#include <variant>
+
+#include "scheduler/store/jobs.h"
+
+namespace slipway::store {
+
+/// An event for the job's stream: type progress, metric, log, checkpoint, compile or warning.
+/// (`state` and `end` are written by the database with the state itself.)
+struct RelayedEvent {
+    std::string type{};
+    JsonText body{};    ///< an object
+};
+
+/// The executor entered another state.
+struct RelayedState {
+    JobState state{};    ///< compiling, running or finishing
+};
+
+struct RelayedMetric {
+    std::string name{};
+    std::int64_t step = 0;
+    std::int64_t epoch = 0;
+    double value = 0;    ///< NaN and infinities are kept as such
+};
+
+struct RelayedCheckpoint {
+    std::string id{};      ///< new_id("ckp")
+    std::string name{};    ///< "step_000500_attempt_2"
+    std::int64_t step = 0;
+    std::int64_t epoch = 0;
+    std::vector<std::string> kinds{};    ///< last, best
+    JsonText files{};                    ///< [{"name", "bytes", "sha256"}]
+    std::int64_t bytes = 0;
+    std::string metric_name{};    ///< empty: no metric
+    double metric_value = 0;
+    std::vector<std::string> drop{};    ///< names no longer kept: marked deleted
+};
+
+/// What one numbered frame leaves behind. A frame may be any of these, or nothing but its number.
+struct RelayedFrame {
+    std::int64_t number = 0;                ///< "n" of the frame
+    std::optional<RelayedState> state{};    ///< written before the events of this frame
+    std::vector<RelayedEvent> events{};
+    std::vector<RelayedMetric> metrics{};
+    std::optional<RelayedCheckpoint> checkpoint{};
+    JsonText progress{};     ///< replaces job.progress when not empty
+    JsonText best{};         ///< replaces job.best when not empty
+    JsonText effective{};    ///< replaces job.effective when not empty
+};
+
+struct Relayed {
+    std::int64_t frames_relayed = 0;    ///< number of the last frame stored, now or before
+    std::int64_t event_seq = 0;         ///< sequence number of the job's newest event
+    JobState job_state{};               ///< e.g. cancelling: the agent must act
+};
+
+/// Stores a batch of frames in one transaction and two round trips. Frames up to the attempt's
+/// `frames_relayed` are skipped: sending a batch again after an unknown outcome is safe; so are
+/// frames whose number does not grow. A state that the job may not enter from where it is now (it
+/// is cancelling, pausing or preempting, or already further) is left out; one that it skipped
+/// (compiling) is added. What the database would refuse is repaired or left out (broken text, an
+/// unknown event type becomes a warning, a checkpoint whose name is no plain file name), so that no
+/// frame can stop the relay. Throws Fenced: then nothing was stored.
+Relayed relay_frames(Store& store, const AttemptKey& key, const std::vector<RelayedFrame>& frames);
+
+}    // namespace slipway::store

@@ -1,0 +1,85 @@
+#include "scheduler/store/store.h"
+
+#include <fmt/core.h>
+
+#include <set>
+#include <thread>
+
+#include "scheduler/store/pg/pool.h"
+#include "scheduler/store/queries.h"
+
+namespace slipway::store {
+
+namespace {
+
+/// Beyond this many, one topic that means "everything" is cheaper for all.
+constexpr std::size_t topics_max = 1000;
+
+}    // namespace
+
+/// Sends topics from a thread of its own; those that come while it sends go together next time.
+struct Store::Announcer {
+    explicit Announcer(Pool& pool_) : pool(pool_) {}
+    ~Announcer() {
+        thread.request_stop();
+        changed.notify_all();
+    }
+
+    void run(const std::stop_token& stop) {
+        std::unique_lock lock(mutex);
+        while (changed.wait(lock, stop, [this] { return !topics.empty(); })) {
+            const std::vector<std::string> batch(topics.begin(), topics.end());
+            topics.clear();
+            lock.unlock();
+            try {
+                write(pool, queries::announce, {batch});
+            } catch (const Error&) {
+                // Lost: the database is down, and everyone who listens polls as well.
+            }
+            lock.lock();
+        }
+    }
+
+    Pool& pool;    // the Store's, which outlives its announcer
+    std::mutex mutex;
+    std::condition_variable_any changed;
+    std::set<std::string, std::less<>> topics;    // guarded by mutex
+    std::jthread thread{[this](const std::stop_token& stop) { run(stop); }};
+};
+
+Store::Store(StoreOptions options)
+    : options_(std::move(options)),
+      pool_(std::make_unique<Pool>(options_)),
+      announcer_(std::make_unique<Announcer>(*pool_)) {}
+
+Store::~Store() = default;
+
+void Store::ping() {
+    read(*pool_, queries::ping);
+}
+
+std::optional<std::chrono::milliseconds> Store::connected_for() const {
+    return pool_->connected_for();
+}
+
+void Store::announce(std::string_view topic) {
+    const std::lock_guard lock(announcer_->mutex);
+    if (announcer_->topics.size() >= topics_max) {
+        announcer_->topics = {"*"};
+    } else {
+        announcer_->topics.emplace(topic);
+    }
+    announcer_->changed.notify_one();
+}
+
+Fenced::Fenced(const AttemptKey& key)
+    : Error(ErrorCode::conflict,
+            fmt::format("attempt {} of {} has ended or was replaced", key.attempt, key.job_id)) {}
+
+IllegalTransition::IllegalTransition(std::string from, std::string to)
+    : Error(ErrorCode::conflict,
+            fmt::format("a job that is {} cannot become {}", from.empty() ? "new" : from, to)),
+      from_(std::move(from)),
+      to_(std::move(to)) {}
+
+}    // namespace slipway::store

@@ -1,0 +1,48 @@
+#include "scheduler/store/datasets.h"
+#include "scheduler/store/pg/pool.h"
+#include "scheduler/store/queries.h"
+
+namespace slipway::store {
+
+namespace {
+
+Upload read_upload(const Row& row) {
+    return {.id = row.text("id"),
+            .filename = row.text("filename"),
+            .size = row.integer("size"),
+            .sha256 = row.text("sha256"),
+            .received = row.integer("received"),
+            .complete = row.flag("complete"),
+            .created_by = row.text("created_by"),
+            .created_at = row.time("created_at"),
+            .expires_at = row.time("expires_at")};
+}
+
+}    // namespace
+
+Upload create_upload(Store& store, const Upload& upload, std::chrono::seconds keep) {
+    const Rows rows = write(store.pool(), queries::insert_upload,
+                            {upload.id, upload.filename, upload.size, upload.sha256,
+                             upload.created_by, std::chrono::milliseconds(keep)});
+    return read_upload(rows[0]);
+}
+
+std::optional<Upload> find_upload(Store& store, std::string_view id) {
+    const Rows rows = read(store.pool(), queries::find_upload, {id});
+    if (rows.empty()) return std::nullopt;
+    return read_upload(rows[0]);
+}
+
+bool advance_upload(Store& store, std::string_view id, std::int64_t from, std::int64_t to) {
+    return write(store.pool(), queries::advance_upload, {id, from, to}).affected() > 0;
+}
+
+bool complete_upload(Store& store, std::string_view id) {
+    return write(store.pool(), queries::complete_upload, {id}).affected() > 0;
+}
+
+bool delete_upload(Store& store, std::string_view id) {
+    return write(store.pool(), queries::delete_upload, {id}).affected() > 0;
+}
+
+}    // namespace slipway::store

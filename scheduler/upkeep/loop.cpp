@@ -1,0 +1,139 @@
+#include "scheduler/upkeep/loop.h"
+
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "api/base/log.h"
+#include "scheduler/store/jobs.h"
+#include "scheduler/store/pg/leader.h"
+#include "scheduler/upkeep/tasks.h"
+
+namespace slipway {
+
+struct UpkeepLoop::Parts {
+    Parts(store::Store& store_, UpkeepOptions options_, const Clock& clock_)
+        : store(store_),
+          options(std::move(options_)),
+          clock(clock_),
+          leader(store.options(), "slipway.upkeep") {}
+
+    store::Store& store;
+    const UpkeepOptions options;
+    const Clock& clock;
+
+    mutable std::mutex mutex;
+    std::condition_variable rung;
+    bool stopping = false;     // guarded by mutex
+    bool woken = true;         // guarded by mutex
+    UpkeepCounts published;    // guarded by mutex
+
+    // The thread's own.
+    store::Leader leader;
+    UpkeepCounts counts;
+    bool failing = false;
+
+    std::thread thread;
+
+    /// One row per task: how often, and what it does.
+    struct Task {
+        const char* name;
+        std::chrono::milliseconds every;
+        void (Parts::*run_once)();
+        Tick next{};
+    };
+    std::array<Task, 4> tasks{{{"schedule", options.tick, &Parts::place},
+                               {"rescue", options.rescue_every, &Parts::rescue},
+                               {"expire", options.expire_every, &Parts::expire},
+                               {"prune", options.prune_every, &Parts::prune}}};
+
+    void work() {
+        while (wait()) {
+            const Tick began = clock.tick();
+            counts.leads = leader.leads();
+            if (counts.leads) {
+                for (Task& task : tasks)
+                    run(task);
+                ++counts.ticks;
+                counts.last_tick_s = std::chrono::duration<double>(clock.tick() - began).count();
+            }
+            const std::scoped_lock lock(mutex);
+            published = counts;
+        }
+        leader.resign();
+    }
+
+    /// False: the loop ends.
+    bool wait() {
+        std::unique_lock lock(mutex);
+        rung.wait_for(lock, options.tick, [this] { return stopping || woken; });
+        if (std::exchange(woken, false)) tasks[0].next = {};
+        return !stopping;
+    }
+
+    void run(Task& task) {
+        const Tick now = clock.tick();
+        if (now < task.next) return;
+        try {
+            (this->*task.run_once)();
+            failing = false;
+            task.next = now + task.every;
+        } catch (const std::exception& error) {
+            // The next tick looks at everything again; one line per outage is enough.
+            if (!failing) {
+                log_warn("a task of the upkeep failed",
+                         {{"task", task.name}, {"reason", error.what()}});
+            }
+            failing = true;
+            ++counts.failed_ticks;
+        }
+    }
+
+    void place() {
+        const ScheduleCounts done = schedule(store, options.lease, options.host_silence_max);
+        counts.placed += done.placed;
+        counts.lost_races += done.lost_races;
+        if (done.placed > 0 && options.on_placed) options.on_placed();
+    }
+
+    void rescue() { counts.rescued += rescue_lost_attempts(store, options.host, options.lease); }
+
+    void expire() { counts.expired += std::int64_t(store::expire_queued_jobs(store).size()); }
+
+    void prune() {
+        const store::Pruned pruned = store::prune(store);
+        counts.pruned +=
+            pruned.idempotency_keys + pruned.login_tickets + pruned.sessions + pruned.uploads;
+    }
+};
+
+UpkeepLoop::UpkeepLoop(store::Store& store, UpkeepOptions options, const Clock& clock)
+    : parts_(std::make_unique<Parts>(store, std::move(options), clock)) {
+    parts_->thread = std::thread([this] { parts_->work(); });
+}
+
+UpkeepLoop::~UpkeepLoop() {
+    {
+        const std::scoped_lock lock(parts_->mutex);
+        parts_->stopping = true;
+    }
+    parts_->rung.notify_all();
+    parts_->thread.join();
+}
+
+void UpkeepLoop::wake() {
+    {
+        const std::scoped_lock lock(parts_->mutex);
+        parts_->woken = true;
+    }
+    parts_->rung.notify_all();
+}
+
+UpkeepCounts UpkeepLoop::counts() const {
+    const std::scoped_lock lock(parts_->mutex);
+    return parts_->published;
+}
+
+}    // namespace slipway

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "api/base/clock.h"
+#include "scheduler/store/store.h"
+
+namespace slipway {
+
+struct UpkeepOptions {
+    std::string host;                          ///< own host: its attempts are the agent's
+    std::chrono::milliseconds tick{500};       ///< at least this often, woken or not
+    std::chrono::milliseconds lease{10000};    ///< of a new attempt, until the agent renews
+    std::chrono::milliseconds rescue_every{1000};
+    std::chrono::milliseconds expire_every{1000};
+    std::chrono::milliseconds prune_every{60000};
+    std::chrono::milliseconds host_silence_max{10000};    ///< then its cores take no new job
+    /// Called after jobs were placed, from the loop's thread: wakes this machine's agent.
+    std::function<void()> on_placed = {};
+};
+
+/// What the loop did since it was made; for /metrics.
+struct UpkeepCounts {
+    bool leads = false;
+    std::int64_t ticks = 0;
+    std::int64_t failed_ticks = 0;
+    std::int64_t placed = 0;
+    std::int64_t lost_races = 0;
+    std::int64_t rescued = 0;
+    std::int64_t expired = 0;
+    std::int64_t pruned = 0;
+    double last_tick_s = 0;
+};
+
+/// The service's periodic work: places queued jobs, rescues attempts whose host is gone, expires
+/// jobs, prunes. Of all processes on one database only the leader works. Each tick looks at the
+/// whole state, so a missed wake-up costs at most a tick. A tick that fails is logged and repeated.
+class UpkeepLoop {
+public:
+    /// Starts the thread. `store` and `clock` outlive the loop.
+    UpkeepLoop(store::Store& store, UpkeepOptions options, const Clock& clock);
+    /// Ends the current tick and joins.
+    ~UpkeepLoop();
+    UpkeepLoop(const UpkeepLoop&) = delete;
+    UpkeepLoop& operator=(const UpkeepLoop&) = delete;
+
+    /// Something was queued or became free: the next tick comes at once. Safe from every thread.
+    void wake();
+    UpkeepCounts counts() const;
+
+private:
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
+
+}    // namespace slipway

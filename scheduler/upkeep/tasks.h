@@ -1,0 +1,43 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/base/clock.h"
+#include "scheduler/placement/placement.h"
+#include "scheduler/store/hosts.h"
+#include "scheduler/store/queue.h"
+
+namespace slipway {
+
+/// What one pass of placement did.
+struct ScheduleCounts {
+    std::int64_t placed = 0;
+    std::int64_t lost_races = 0;    ///< decided, but the database had changed meanwhile
+    std::int64_t waiting = 0;
+};
+
+/// The stored queue and cores in the words of placement; for explain too. Pure.
+std::vector<WaitingJob> to_waiting_jobs(const std::vector<store::QueuedJob>& queue);
+std::vector<CoreSlot> to_core_slots(const std::vector<store::Core>& cores);
+
+/// Places what can be placed now and commits it.
+/// errors  throws unavailable
+ScheduleCounts schedule(store::Store& store, std::chrono::milliseconds lease,
+                        std::chrono::milliseconds host_silence_max);
+
+/// Ends attempts of other hosts whose lease ran out, but only when this process has had the
+/// database for one lease without a break: else it is not their silence but ours. Returns how many.
+/// errors  throws unavailable
+std::int64_t rescue_lost_attempts(store::Store& store, const std::string& own_host,
+                                  std::chrono::milliseconds lease);
+
+/// Why a queued job waits, from the whole queue as it is now; nothing when it does not wait.
+/// errors  throws unavailable
+std::optional<WaitReason> explain_wait(store::Store& store, const std::string& job_id,
+                                       std::chrono::milliseconds host_silence_max);
+
+}    // namespace slipway

@@ -1,0 +1,199 @@
+// An executor that trains nothing: it speaks the frames of docs/formats.md and misbehaves on
+// request. What it does is in the job spec's labels:
+//   steps       steps to do (20)                  step_ms   pause between them (1)
+//   save_every  a checkpoint every so many (5)    fail      ends as failed with this code at the
+//   end crash_at    kills itself at this step of attempt 1; crash_always: of every attempt deaf
+//   "yes": hears neither requests nor SIGTERM child       "yes": starts a process of its own that
+//   never ends mute        "yes": opens no socket
+// `inspect`: answers by the option label_column: "good", "bad", "crash", "slow", "garbage".
+
+#include <fmt/core.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "api/base/posix.h"
+#include "executor/main/frames/frame_channel.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace slipway;
+
+volatile std::sig_atomic_t terminated = 0;
+
+std::string read_text(const fs::path& file) {
+    std::ifstream stream(file);
+    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+/// One attempt: its order, its frames and where it stands.
+class Attempt {
+public:
+    explicit Attempt(const fs::path& folder)
+        : folder_(folder),
+          order_(Json::parse(read_text(folder / "attempt.json"))),
+          log_(folder / "frames.ndjson", system_clock()) {
+        write_file_aside(folder / "process.json",
+                         Json{{"pid", getpid()},
+                              {"start_ticks", *process_start_ticks(getpid())},
+                              {"fence", order_.at("fence")}}
+                             .dump());
+        if (label("mute", "") == "yes") return;
+        channel_ = std::make_unique<FrameChannel>(
+            log_,
+            FrameChannelOptions{.run_folder = folder,
+                                .fence = order_.at("fence"),
+                                .beat_every = std::chrono::milliseconds(50)},
+            system_clock());
+    }
+
+    int run() {
+        if (label("child", "") == "yes" && fork() == 0) {
+            while (true)
+                pause();
+        }
+        say({{"type", "state"}, {"state", "compiling"}});
+        say({{"type", "state"}, {"state", "running"}});
+        const int steps = number("steps", 20);
+        for (int step = first_step(); step <= steps; ++step) {
+            poll(nullptr, 0, number("step_ms", 1));
+            crash_when_asked(step);
+            say({{"type", "metric"},
+                 {"step", step},
+                 {"epoch", 1},
+                 {"values", {{"train_loss", 1.0 / step}}}});
+            if (step % number("save_every", 5) == 0) save(step);
+            if (const std::string reason = stop_reason(); !reason.empty())
+                return stop(step, reason);
+        }
+        say({{"type", "state"}, {"state", "finishing"}});
+        const std::string code = label("fail", "");
+        return code.empty()
+                   ? end(0, {{"outcome", "succeeded"}, {"result", {{"step", steps}}}})
+                   : end(1, {{"outcome", "failed"}, {"code", code}, {"message", "as asked"}});
+    }
+
+private:
+    std::string label(const std::string& name, const std::string& otherwise) const {
+        return order_.at("spec").value("labels", Json::object()).value(name, otherwise);
+    }
+    int number(const std::string& name, int otherwise) const {
+        return std::atoi(label(name, std::to_string(otherwise)).c_str());
+    }
+
+    void say(const Json& frame) {
+        log_.emit(frame);
+        if (channel_) channel_->wake();
+    }
+
+    /// The step after the checkpoint that it resumes from: step_000005_attempt_1.
+    int first_step() const {
+        const Json& from = order_.at("resume_from");
+        if (from.is_null()) return 1;
+        const fs::path checkpoint(from.get<std::string>());
+        if (!fs::exists(checkpoint / "state.json")) std::abort();    // it should be there
+        return std::atoi(checkpoint.filename().string().substr(5).c_str()) + 1;
+    }
+
+    void save(int step) {
+        const std::string name =
+            fmt::format("step_{:06}_attempt_{}", step, order_.at("attempt").get<int>());
+        const fs::path folder = fs::path(order_.at("checkpoint_folder").get<std::string>()) / name;
+        fs::create_directories(folder);
+        std::ofstream(folder / "state.json") << step;
+        Json drop = Json::array();
+        if (kept_.size() >= 2) {
+            drop.push_back(kept_.front());
+            kept_.erase(kept_.begin());
+        }
+        kept_.push_back(name);
+        say({{"type", "checkpoint"},
+             {"step", step},
+             {"epoch", 1},
+             {"name", name},
+             {"kinds", {"last"}},
+             {"metric", nullptr},
+             {"drop", drop},
+             {"files",
+              {{{"name", "state.json"}, {"bytes", 2}, {"sha256", std::string(64, 'a')}}}}});
+    }
+
+    void crash_when_asked(int step) const {
+        const bool first = order_.at("attempt") == 1;
+        if (number("crash_always", 0) == step || (first && number("crash_at", 0) == step)) {
+            raise(SIGKILL);
+        }
+    }
+
+    std::string stop_reason() const {
+        if (!channel_ || label("deaf", "") == "yes") return "";
+        if (const auto asked = channel_->stop_reason()) return *asked;
+        if (terminated != 0) return "drain";
+        const auto grace = std::chrono::duration<double>(order_.at("grace_s").get<double>());
+        return channel_->agent_silence() >= grace ? "orphaned" : "";
+    }
+
+    int stop(int step, const std::string& reason) {
+        if (reason == "cancel") return end(0, {{"outcome", "cancelled"}});
+        if (reason == "timeout") return end(0, {{"outcome", "timed_out"}});
+        save(step);
+        return end(75, {{"outcome", "orphaned"}});
+    }
+
+    int end(int code, Json frame) {
+        frame["type"] = "done";
+        if (!frame.contains("message")) frame["message"] = "";
+        say(frame);
+        if (channel_) channel_->flush(std::chrono::milliseconds(200));
+        return code;
+    }
+
+    const fs::path folder_;
+    const Json order_;
+    FrameLog log_;
+    std::unique_ptr<FrameChannel> channel_;
+    std::vector<std::string> kept_;
+};
+
+int inspect(const std::vector<std::string>& arguments) {
+    std::string options = "{}";
+    for (std::size_t i = 0; i + 1 < arguments.size(); ++i)
+        if (arguments[i] == "--options") options = arguments[i + 1];
+    const std::string what = Json::parse(options).value("label_column", "good");
+    if (what == "crash") raise(SIGSEGV);
+    if (what == "slow") {
+        while (true)
+            pause();
+    }
+    if (what == "garbage") return fmt::print("no report\n"), 0;
+    if (what == "bad") {
+        fmt::print(
+            "{}\n",
+            R"({"problem_count":1,"problems":[{"file":"a.csv","row":3,"field":"x","message":"bad"}]})");
+        return 0;
+    }
+    fmt::print(
+        "{}\n",
+        R"({"samples":5,"content_hash":"sha256:ab","bytes":10,"problems":[],"problem_count":0})");
+    return 0;
+}
+
+}    // namespace
+
+int main(int argc, char** argv) {
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    if (arguments.size() < 2) return 2;
+    if (arguments[0] == "inspect") return inspect(arguments);
+    std::signal(SIGTERM, [](int) { terminated = 1; });
+    return Attempt(arguments[1]).run();
+}

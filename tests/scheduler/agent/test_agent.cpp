@@ -1,0 +1,304 @@
+// Goal: an attempt's life under the agent, from its first frame to its last process, whatever
+// happens to the executor, the agent and the database.
+// Method: the real agent and store, real processes that misbehave on request.
+
+#include "scheduler/agent/agent.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/scheduler/agent/bench.h"
+
+namespace slipway {
+namespace {
+
+using namespace std::chrono_literals;
+using enum JobState;
+
+class AgentTest : public AgentBench {};
+
+TEST_F(AgentTest, a_job_runs_to_its_end_and_everything_it_said_is_stored) {
+    start_agent();
+    const auto key = run_job({{"steps", "20"}});
+    ASSERT_TRUE(reaches(key.job_id, succeeded));
+    expect_complete(key.job_id, 20);
+    EXPECT_EQ(count("lease"), 0);
+    EXPECT_TRUE(is_gone(key));
+    const store::Attempt attempt = attempt_of(key);
+    EXPECT_EQ(attempt.exit_kind, "succeeded");
+    EXPECT_EQ(attempt.exit_status, 0);
+    EXPECT_GT(attempt.pid, 0);
+    EXPECT_EQ(Json::parse(store::find_job(store, key.job_id)->result).at("step"), 20);
+    EXPECT_TRUE(eventually([&] { return agent->counts().finished == 1; }));
+}
+
+TEST_F(AgentTest, dropped_checkpoints_go_from_the_disk_and_kept_ones_stay) {
+    start_agent();
+    const auto key = run_job({{"steps", "20"}, {"save_every", "5"}});
+    ASSERT_TRUE(reaches(key.job_id, succeeded));
+    const auto checkpoints = options.home / "store" / "checkpoints" / key.job_id;
+    for (const auto& [name, kept] :
+         {std::pair("step_000005_attempt_1", false), std::pair("step_000010_attempt_1", false),
+          std::pair("step_000015_attempt_1", true), std::pair("step_000020_attempt_1", true)}) {
+        EXPECT_EQ(std::filesystem::exists(checkpoints / name), kept) << name;
+    }
+    EXPECT_EQ(store::find_newest_checkpoint(store, key.job_id)->name, "step_000020_attempt_1");
+}
+
+TEST_F(AgentTest, a_failure_keeps_its_reason_and_is_not_tried_again) {
+    start_agent();
+    const auto key = run_job({{"steps", "2"}, {"fail", "data_error"}});
+    ASSERT_TRUE(reaches(key.job_id, failed));
+    const store::Job job = *store::find_job(store, key.job_id);
+    EXPECT_EQ(job.reason->code, "data_error");
+    EXPECT_EQ(job.restarts, 0);
+}
+
+TEST_F(AgentTest, a_killed_executor_is_found_within_a_second_and_resumes_from_its_checkpoint) {
+    start_agent();
+    const auto key = run_job({{"steps", "400"}, {"step_ms", "5"}});
+    ASSERT_TRUE(eventually([&] { return count("checkpoint") > 0; }));
+    const Tick killed = system_clock().tick();
+    ::kill(process_of(key)->id.pid, SIGKILL);
+    ASSERT_TRUE(reaches(key.job_id, queued));
+    EXPECT_LT(system_clock().tick() - killed, 1s);
+    EXPECT_EQ(attempt_of(key).exit_kind, "crashed");
+    EXPECT_EQ(attempt_of(key).exit_status, 128 + SIGKILL);
+    EXPECT_EQ(count("lease"), 0);
+    const auto again = place(key.job_id);
+    EXPECT_EQ(again.attempt, 2);
+    agent->wake();
+    ASSERT_TRUE(reaches(key.job_id, succeeded));
+    expect_complete(key.job_id, 400);
+    EXPECT_TRUE(attempt_of(again).resumed_from.starts_with("ckp_"));
+    EXPECT_EQ(store::find_job(store, key.job_id)->restarts, 1);
+}
+
+TEST_F(AgentTest, restarts_are_used_up_in_the_end) {
+    start_agent();
+    auto key = run_job({{"steps", "20"}, {"crash_always", "3"}});
+    for (int restart = 0; restart < 3; ++restart) {
+        ASSERT_TRUE(reaches(key.job_id, queued));
+        database.sql("update queue set not_before = null");    // the back-off is another test's
+        key = place(key.job_id);
+        agent->wake();
+    }
+    ASSERT_TRUE(reaches(key.job_id, failed));
+    EXPECT_EQ(store::find_job(store, key.job_id)->reason->code, "executor_lost");
+    EXPECT_EQ(key.attempt, 4);
+}
+
+TEST_F(AgentTest, a_silent_executor_is_killed_and_its_job_runs_again) {
+    options.silence_max = 300ms;
+    start_agent();
+    const auto key = run_job({{"steps", "100000"}});
+    ASSERT_TRUE(trains(key.job_id));
+    ::kill(process_of(key)->id.pid, SIGSTOP);
+    ASSERT_TRUE(reaches(key.job_id, queued));
+    EXPECT_TRUE(is_gone(key));
+    EXPECT_EQ(agent->counts().silenced, 1);
+    EXPECT_NE(attempt_of(key).message.find("said nothing"), std::string::npos);
+}
+
+TEST_F(AgentTest, an_executor_that_never_speaks_is_given_up) {
+    options.start_max = 200ms;
+    start_agent();
+    const auto key = run_job({{"steps", "100000"}, {"mute", "yes"}});
+    ASSERT_TRUE(reaches(key.job_id, queued));
+    EXPECT_TRUE(is_gone(key));
+}
+
+TEST_F(AgentTest, a_cancelled_job_ends_on_request_and_keeps_the_user_s_reason) {
+    start_agent();
+    const auto key = run_job({{"steps", "100000"}});
+    ASSERT_TRUE(trains(key.job_id));
+    store::cancel_job(store, key.job_id, {.code = "cancelled", .message = "by ada"});
+    agent->wake();
+    ASSERT_TRUE(reaches(key.job_id, cancelled));
+    EXPECT_EQ(attempt_of(key).exit_kind, "cancelled");
+    EXPECT_EQ(store::find_job(store, key.job_id)->reason->message, "by ada");
+    EXPECT_TRUE(is_gone(key));
+    EXPECT_EQ(count("lease"), 0);
+}
+
+TEST_F(AgentTest, an_executor_that_hears_nothing_is_killed_with_everything_it_started) {
+    options.stop_request = 100ms;
+    options.stop_term = 100ms;
+    start_agent();
+    const auto key = run_job({{"steps", "100000"}, {"deaf", "yes"}, {"child", "yes"}});
+    ASSERT_TRUE(trains(key.job_id));
+    ASSERT_EQ(session_members(process_of(key)->id.pid).size(), 2U);
+    store::cancel_job(store, key.job_id, {.code = "cancelled", .message = {}});
+    ASSERT_TRUE(reaches(key.job_id, cancelled));
+    EXPECT_TRUE(is_gone(key));
+    EXPECT_EQ(attempt_of(key).exit_status, 128 + SIGKILL);
+}
+
+TEST_F(AgentTest, what_an_executor_leaves_behind_is_ended_before_its_cores_are_free) {
+    start_agent();
+    const auto key = run_job({{"steps", "3"}, {"child", "yes"}});
+    ASSERT_TRUE(eventually([&] { return state_of(key.job_id) == succeeded; }));
+    EXPECT_TRUE(is_gone(key));
+}
+
+TEST_F(AgentTest, a_job_cancelled_before_its_start_never_starts) {
+    const auto key = run_job({{"steps", "100000"}});
+    store::cancel_job(store, key.job_id, {.code = "cancelled", .message = {}});
+    start_agent();
+    ASSERT_TRUE(reaches(key.job_id, cancelled));
+    EXPECT_EQ(attempt_of(key).pid, std::nullopt);
+    EXPECT_FALSE(process_of(key));
+}
+
+TEST_F(AgentTest, a_paused_job_saves_and_gives_its_cores_back) {
+    start_agent();
+    const auto key = run_job({{"steps", "100000"}});
+    ASSERT_TRUE(trains(key.job_id));
+    store::move_job(store, key.job_id, pausing, std::nullopt);
+    ASSERT_TRUE(reaches(key.job_id, paused));
+    EXPECT_EQ(attempt_of(key).exit_kind, "orphaned");
+    EXPECT_EQ(store::find_job(store, key.job_id)->restarts, 0);
+    EXPECT_TRUE(store::find_newest_checkpoint(store, key.job_id));
+}
+
+TEST_F(AgentTest, a_job_over_its_wall_time_is_timed_out) {
+    start_agent();
+    const auto key = run_job({{"steps", "100000"}}, {{"max_wall_s", 0.3}});
+    ASSERT_TRUE(reaches(key.job_id, timed_out));
+    EXPECT_GE(points(key.job_id), 1);
+    EXPECT_TRUE(is_gone(key));
+}
+
+TEST_F(AgentTest, a_new_agent_takes_over_what_runs_and_nothing_is_lost_or_doubled) {
+    start_agent();
+    const auto key = run_job({{"steps", "600"}, {"step_ms", "3"}});
+    for (int restart = 0; restart < 4; ++restart) {
+        ASSERT_TRUE(trains(key.job_id, 20 + 60 * restart));
+        agent.reset();
+        const std::int64_t before = points(key.job_id);
+        start_agent();
+        ASSERT_TRUE(trains(key.job_id, before + 1));
+        EXPECT_EQ(agent->counts().started, 0);
+    }
+    ASSERT_TRUE(reaches(key.job_id, succeeded));
+    expect_complete(key.job_id, 600);
+    EXPECT_EQ(store::list_attempts(store, key.job_id).size(), 1U);
+    EXPECT_EQ(attempt_of(key).exit_kind, "succeeded");
+    EXPECT_EQ(attempt_of(key).exit_status, std::nullopt) << "it was not the last agent's child";
+}
+
+TEST_F(AgentTest, an_executor_that_ended_while_nobody_listened_is_read_to_its_last_word) {
+    start_agent();
+    const auto key = run_job({{"steps", "60"}, {"step_ms", "2"}});
+    ASSERT_TRUE(trains(key.job_id));
+    agent.reset();
+    ASSERT_TRUE(eventually([&] { return is_gone(key); }));
+    start_agent();
+    ASSERT_TRUE(reaches(key.job_id, succeeded));
+    expect_complete(key.job_id, 60);
+}
+
+TEST_F(AgentTest, an_executor_that_was_killed_while_nobody_listened_runs_again) {
+    start_agent();
+    const auto key = run_job({{"steps", "100000"}});
+    ASSERT_TRUE(trains(key.job_id));
+    agent.reset();
+    ::kill(process_of(key)->id.pid, SIGKILL);
+    start_agent();
+    ASSERT_TRUE(reaches(key.job_id, queued));
+    EXPECT_EQ(count("lease"), 0);
+}
+
+TEST_F(AgentTest, without_an_agent_for_the_grace_time_it_saves_ends_and_resumes_later) {
+    options.grace = 1s;
+    start_agent();
+    const auto key = run_job({{"steps", "900"}, {"step_ms", "3"}});
+    ASSERT_TRUE(trains(key.job_id));
+    agent.reset();
+    ASSERT_TRUE(eventually([&] { return is_gone(key); }));
+    start_agent();
+    ASSERT_TRUE(reaches(key.job_id, queued));
+    EXPECT_EQ(attempt_of(key).exit_kind, "orphaned");
+    EXPECT_EQ(store::find_job(store, key.job_id)->restarts, 0) << "nothing was wrong with it";
+    place(key.job_id);
+    agent->wake();
+    ASSERT_TRUE(reaches(key.job_id, succeeded));
+    expect_complete(key.job_id, 900);
+}
+
+TEST_F(AgentTest, a_run_folder_that_somebody_lives_in_is_not_started_again) {
+    // An agent that died between starting the executor and telling anybody about it.
+    const auto key = run_job({{"steps", "300"}, {"step_ms", "3"}});
+    const auto run = run_folder_of(options.home, key);
+    make_run_folder(run);
+    const auto found = store::list_live_attempts(store, host).at(0);
+    write_file_aside(
+        run / "attempt.json",
+        attempt_json(found, {.dataset = "/", .checkpoints = folder.path() / "c"}).dump());
+    auto lock = lock_run_folder(run);
+    const RunningProcess earlier = spawn({.program = options.executor,
+                                          .arguments = {"attempt", run.string()},
+                                          .folder = run,
+                                          .output = run / "output.log",
+                                          .result = {},
+                                          .lock_fd = lock->get()});
+    lock.reset();
+    start_agent();
+    ASSERT_TRUE(reaches(key.job_id, succeeded));
+    EXPECT_EQ(agent->counts().adopted, 1);
+    EXPECT_EQ(agent->counts().started, 0);
+    EXPECT_EQ(attempt_of(key).pid, earlier.id.pid);
+    expect_complete(key.job_id, 300);
+    reap(earlier);
+}
+
+TEST_F(AgentTest, a_fenced_executor_is_killed_and_writes_nothing_more) {
+    start_agent();
+    const auto key = run_job({{"steps", "100000"}});
+    ASSERT_TRUE(trains(key.job_id));
+    // Another host's upkeep took the attempt away.
+    store::finish_attempt(
+        store, key,
+        {.exit_kind = "lost", .message = {}, .job_state = queued, .reason = {}, .result = {}});
+    const std::int64_t before = points(key.job_id);
+    EXPECT_TRUE(eventually([&] { return is_gone(key); }));
+    EXPECT_EQ(points(key.job_id), before);
+    EXPECT_EQ(state_of(key.job_id), queued);
+}
+
+TEST_F(AgentTest, a_program_that_cannot_run_is_refused_at_once_and_a_lost_one_costs_a_restart) {
+    options.executor = "/nonexistent/executor";
+    EXPECT_THROW(start_agent(), Error);
+    const auto copy = folder.path() / "executor";
+    std::filesystem::copy_file(std::filesystem::path(SLIPWAY_BIN_DIR) / "fake_executor", copy);
+    options.executor = copy;
+    start_agent();
+    std::filesystem::remove(copy);
+    const auto key = run_job({});
+    ASSERT_TRUE(reaches(key.job_id, queued));
+    EXPECT_NE(attempt_of(key).message.find("cannot start"), std::string::npos);
+    EXPECT_EQ(count("lease"), 0);
+}
+
+TEST_F(AgentTest, a_dataset_that_is_not_there_any_more_fails_the_job) {
+    start_agent();
+    std::filesystem::remove(folder.path() / "data" / "digits");
+    const auto key = run_job({});
+    ASSERT_TRUE(reaches(key.job_id, failed));
+    EXPECT_EQ(store::find_job(store, key.job_id)->reason->code, "data_error");
+}
+
+TEST_F(AgentTest, leases_and_the_host_s_heartbeat_are_renewed) {
+    options.lease = 500ms;
+    start_agent();
+    const auto key = run_job({{"steps", "100000"}, {"step_ms", "5"}});
+    ASSERT_TRUE(trains(key.job_id));
+    const std::string first = database.sql("select max(expires_at) from lease");
+    EXPECT_TRUE(
+        eventually([&] { return database.sql("select max(expires_at) from lease") > first; }));
+    EXPECT_LT(store::list_hosts(store).at(0).silent_for, 2s);
+    store::cancel_job(store, key.job_id, {.code = "cancelled", .message = {}});
+    ASSERT_TRUE(reaches(key.job_id, cancelled));
+}
+
+}    // namespace
+}    // namespace slipway

@@ -1,0 +1,127 @@
+// What the agent does besides running attempts: datasets, garbage, a database that goes away.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "scheduler/agent/dataset_checker.h"
+#include "scheduler/agent/garbage.h"
+#include "tests/scheduler/agent/bench.h"
+#include "tests/scheduler/agent/hand_clock.h"
+
+namespace slipway {
+namespace {
+
+using namespace std::chrono_literals;
+using enum JobState;
+
+class AgentUpkeep : public AgentBench {
+protected:
+    store::Dataset check(const std::string& what,
+                         const std::string& source = R"({"path": "digits"})") {
+        store::NewDataset wanted = dataset(what, Json{{"label_column", what}}.dump());
+        wanted.source = source;
+        store::create_dataset(store, wanted);
+        if (!agent) start_agent();
+        eventually([&] {
+            return store::find_dataset(store, wanted.id)->state != store::DatasetState::checking;
+        });
+        return *store::find_dataset(store, wanted.id);
+    }
+};
+
+TEST_F(AgentUpkeep, a_good_dataset_becomes_ready_with_its_report) {
+    const store::Dataset checked = check("good");
+    EXPECT_EQ(checked.state, store::DatasetState::ready);
+    EXPECT_EQ(checked.content_hash, "sha256:ab");
+    EXPECT_EQ(checked.bytes, 10);
+    EXPECT_EQ(Json::parse(checked.report).at("samples"), 5);
+}
+
+TEST_F(AgentUpkeep, a_bad_dataset_fails_with_its_problems) {
+    const store::Dataset checked = check("bad");
+    EXPECT_EQ(checked.state, store::DatasetState::failed);
+    EXPECT_EQ(Json::parse(checked.problems).at(0).at("row"), 3);
+}
+
+TEST_F(AgentUpkeep, a_check_that_crashes_hangs_or_babbles_is_a_failed_dataset_not_a_dead_agent) {
+    options.check_max = 500ms;
+    for (const char* what : {"crash", "slow", "garbage"}) {
+        const store::Dataset checked = check(what);
+        EXPECT_EQ(checked.state, store::DatasetState::failed) << what;
+        EXPECT_FALSE(Json::parse(checked.problems).at(0).at("message").get<std::string>().empty());
+    }
+}
+
+TEST_F(AgentUpkeep, a_path_outside_of_the_allowed_folders_is_never_read) {
+    const store::Dataset checked = check("good", R"({"path": "../../etc"})");
+    EXPECT_EQ(checked.state, store::DatasetState::failed);
+}
+
+TEST(ReadVerdict, only_a_report_without_problems_is_a_yes) {
+    for (const char* text : {"", "[]", "{}", R"({"problem_count": 1})", R"({"problem_count": "0"})",
+                             R"({"problem_count": 2, "problems": 5})"}) {
+        const store::DatasetVerdict verdict = read_verdict(text);
+        EXPECT_FALSE(verdict.ready) << text;
+        EXPECT_FALSE(Json::parse(verdict.problems).empty());
+    }
+    EXPECT_TRUE(read_verdict(R"({"problem_count": 0, "problems": []})").ready);
+}
+
+TEST_F(AgentUpkeep, a_database_that_is_away_stops_no_executor_and_loses_nothing) {
+    options.renew_every = 50ms;
+    start_agent();
+    const auto key = run_job({{"steps", "1000"}, {"step_ms", "2"}});
+    ASSERT_TRUE(trains(key.job_id));
+    const auto frames = run_folder_of(options.home, key) / "frames.ndjson";
+    TempPostgres::instance().kill();
+    const auto before = std::filesystem::file_size(frames);
+    EXPECT_TRUE(eventually([&] { return std::filesystem::file_size(frames) > before + 20000; }));
+    EXPECT_GT(agent->counts().failed_calls, 0);
+    EXPECT_FALSE(is_gone(key));
+    TempPostgres::instance().start();
+    ASSERT_TRUE(eventually(
+        [&] {
+            try {
+                return state_of(key.job_id) == succeeded;
+            } catch (const Error&) {
+                return false;    // the database is not back yet
+            }
+        },
+        30s));
+    expect_complete(key.job_id, 1000);
+    EXPECT_EQ(store::list_attempts(store, key.job_id).size(), 1U);
+}
+
+TEST_F(AgentUpkeep, garbage_goes_and_what_is_not_ours_stays) {
+    folder.write("store/checkpoints/job_x/step_1/model", "x");
+    folder.write("store/datasets/ds_x/file", "x");
+    folder.write("runs/job_x/1/output.log", "x");
+    folder.write("precious/file", "x");
+    database.sql(
+        "alter table garbage drop constraint garbage_path_check; "    // our own check is tested
+        "insert into garbage (path) values ('checkpoints/job_x/step_1'), ('datasets/ds_x'), "
+        "('runs/job_x'), ('precious/file'), ('runs'), ('checkpoints/../../precious')");
+    remove_garbage(store, options);
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "store/checkpoints/job_x/step_1"));
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "store/datasets/ds_x"));
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "runs/job_x"));
+    EXPECT_TRUE(std::filesystem::exists(folder.path() / "runs"));
+    EXPECT_TRUE(std::filesystem::exists(folder.path() / "precious/file"));
+    EXPECT_EQ(count("garbage"), 0);
+}
+
+TEST_F(AgentUpkeep, old_run_folders_go_unless_somebody_lives_there) {
+    folder.write("runs/job_a/1/output.log", "x");
+    folder.write("runs/job_b/1/output.log", "x");
+    const auto lock = lock_run_folder(folder.path() / "runs/job_b/1");
+    HandClock clock(system_clock().now());
+    EXPECT_EQ(remove_old_run_folders(options, clock), 0U);
+    clock.advance(25h);
+    EXPECT_EQ(remove_old_run_folders(options, clock), 1U);
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "runs/job_a"));
+    EXPECT_TRUE(std::filesystem::exists(folder.path() / "runs/job_b/1/output.log"));
+}
+
+}    // namespace
+}    // namespace slipway

@@ -1,0 +1,113 @@
+#include "scheduler/agent/attempt_end.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace slipway {
+namespace {
+
+using enum JobState;
+
+DoneFrame said(const std::string& outcome, const std::string& code = {}) {
+    return {.outcome = outcome, .code = code, .message = "m", .result = {}};
+}
+
+EndFacts facts(JobState state) {
+    EndFacts result;
+    result.job_state = state;
+    return result;
+}
+
+TEST(DecideEnd, the_executor_s_own_word_decides) {
+    struct Row {
+        const char* outcome;
+        JobState present;
+        JobState expected;
+    };
+    for (const Row& row :
+         {Row{"succeeded", running, succeeded}, Row{"succeeded", cancelling, succeeded},
+          Row{"failed", running, failed}, Row{"cancelled", cancelling, cancelled},
+          Row{"timed_out", running, timed_out}, Row{"orphaned", running, queued},
+          Row{"orphaned", pausing, paused}, Row{"orphaned", preempting, queued},
+          Row{"nonsense", running, failed}}) {
+        EndFacts known = facts(row.present);
+        known.done = said(row.outcome);
+        known.cause = EndCause::lingering;
+        EXPECT_EQ(decide_end(known).job_state, row.expected) << row.outcome;
+    }
+}
+
+TEST(DecideEnd, a_failure_keeps_its_code_and_is_never_retried) {
+    EndFacts known = facts(running);
+    known.done = said("failed", "data_error");
+    known.exit_status = 1;
+    const store::AttemptEnd end = decide_end(known);
+    EXPECT_EQ(end.job_state, failed);
+    ASSERT_TRUE(end.reason);
+    EXPECT_EQ(end.reason->code, "data_error");
+    EXPECT_EQ(end.exit_status, 1);
+}
+
+TEST(DecideEnd, a_process_that_vanished_runs_again_and_later_each_time) {
+    std::chrono::milliseconds before{-1};
+    for (int restarts = 0; restarts < 4; ++restarts) {
+        EndFacts known = facts(running);
+        known.exit_status = 128 + 9;
+        known.restarts = restarts;
+        const store::AttemptEnd end = decide_end(known);
+        EXPECT_EQ(end.job_state, queued);
+        EXPECT_EQ(end.exit_kind, "crashed");
+        EXPECT_TRUE(end.counts_as_restart);
+        EXPECT_GT(end.retry_after, before);
+        EXPECT_NE(end.message.find("signal 9"), std::string::npos);
+        before = end.retry_after;
+    }
+    EXPECT_EQ(decide_end(facts(running)).retry_after.count(), 0) << "the first time at once";
+}
+
+TEST(DecideEnd, what_we_killed_goes_where_it_was_sent) {
+    EndFacts known = facts(cancelling);
+    known.cause = EndCause::cancel;
+    EXPECT_EQ(decide_end(known).job_state, cancelled);
+    known.cause = EndCause::timeout;
+    EXPECT_EQ(decide_end(known).job_state, timed_out);
+    known.cause = EndCause::drain;
+    known.job_state = pausing;
+    EXPECT_EQ(decide_end(known).job_state, paused);
+    EXPECT_FALSE(decide_end(known).counts_as_restart);
+    known.cause = EndCause::silent;
+    known.job_state = running;
+    EXPECT_EQ(decide_end(known).job_state, queued);
+    EXPECT_TRUE(decide_end(known).counts_as_restart);
+}
+
+TEST(DecideEnd, people_are_told_what_the_executor_printed_last) {
+    EndFacts known = facts(running);
+    known.output_tail = "broken invariant: x";
+    EXPECT_NE(decide_end(known).message.find("broken invariant: x"), std::string::npos);
+    known.problem = "cannot start /bin/x";
+    EXPECT_EQ(decide_end(known).message, "cannot start /bin/x");
+}
+
+TEST(DecideEnd, every_end_is_a_legal_move) {
+    const std::vector<DoneFrame> words{said("succeeded"), said("failed"), said("cancelled"),
+                                       said("timed_out"), said("orphaned")};
+    for (const JobState state : {running, pausing, preempting, cancelling}) {
+        for (const DoneFrame& word : words) {
+            EndFacts known = facts(state);
+            known.done = word;
+            const JobState to = decide_end(known).job_state;
+            const bool unasked = word.outcome == "cancelled" && state != cancelling;
+            // `queued` becomes `cancelled` for a cancelling job: the store does it. A succeeded job
+            // passes through finishing first. A cancel that nobody asked for cannot come.
+            const JobState from = state == running && to == succeeded ? finishing : state;
+            const bool by_store = state == cancelling && to == queued;
+            EXPECT_TRUE(allowed(from, to) || by_store || unasked)
+                << to_string(state) << " -> " << to_string(to);
+        }
+    }
+}
+
+}    // namespace
+}    // namespace slipway

@@ -1,0 +1,166 @@
+#include "scheduler/agent/frame_tail.h"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/support/temp_folder.h"
+
+namespace slipway {
+namespace {
+
+std::string line(int number, const std::string& rest) {
+    return fmt::format("{{\"n\":{},\"time\":\"2026-11-20T20:37:00Z\",{}}}", number, rest);
+}
+
+std::string log_line(int number) {
+    return line(number, R"("type":"log","level":"info","message":"x")");
+}
+
+constexpr const char* checkpoint = R"("type":"checkpoint","step":500,"epoch":2,
+    "name":"step_000500_attempt_2","kinds":["last","best"],
+    "files":[{"name":"model.safetensors","bytes":40,"sha256":"ab"},{"name":"state.json","bytes":2,"sha256":"cd"}],
+    "metric":{"name":"val_loss","value":0.25},"drop":["step_000100_attempt_1"])";
+
+TEST(ReadFrame, a_state_is_written_by_the_database_alone) {
+    const auto read = read_frame(line(7, R"("type":"state","state":"running")"));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->frame.number, 7);
+    ASSERT_TRUE(read->frame.state);
+    EXPECT_EQ(read->frame.state->state, JobState::running);
+    EXPECT_TRUE(read->frame.events.empty());
+    for (const char* never : {"succeeded", "queued", "nonsense"}) {
+        const auto other =
+            read_frame(line(1, fmt::format("\"type\":\"state\",\"state\":\"{}\"", never)));
+        EXPECT_FALSE(other->frame.state) << never;
+    }
+}
+
+TEST(ReadFrame, a_metric_leaves_points_and_an_event) {
+    const auto read = read_frame(
+        line(1, R"("type":"metric","step":12,"epoch":1,"values":{"lr":0.001,"train_loss":0.5})"));
+    ASSERT_EQ(read->frame.metrics.size(), 2U);
+    EXPECT_EQ(read->frame.metrics[1].name, "train_loss");
+    EXPECT_EQ(read->frame.metrics[1].step, 12);
+    EXPECT_EQ(read->frame.metrics[1].value, 0.5);
+    ASSERT_EQ(read->frame.events.size(), 1U);
+    EXPECT_EQ(read->frame.events[0].type, "metric");
+    EXPECT_FALSE(Json::parse(read->frame.events[0].body).contains("type"));
+}
+
+TEST(ReadFrame, progress_replaces_the_job_s_progress) {
+    const auto read = read_frame(line(1, R"("type":"progress","step":12,"steps_total":20)"));
+    EXPECT_EQ(Json::parse(read->frame.progress), Json({{"step", 12}, {"steps_total", 20}}));
+}
+
+TEST(ReadFrame, a_checkpoint_leaves_a_row_an_event_and_the_best_so_far) {
+    const auto read = read_frame(line(1, checkpoint));
+    ASSERT_TRUE(read->frame.checkpoint);
+    const store::RelayedCheckpoint& row = *read->frame.checkpoint;
+    EXPECT_EQ(row.name, "step_000500_attempt_2");
+    EXPECT_EQ(row.bytes, 42);
+    EXPECT_EQ(row.metric_value, 0.25);
+    EXPECT_EQ(read->drop, std::vector<std::string>{"step_000100_attempt_1"});
+    const Json best = Json::parse(read->frame.best);
+    EXPECT_EQ(best.at("checkpoint"), row.id);
+    EXPECT_EQ(best.at("metric"), "val_loss");
+    EXPECT_EQ(Json::parse(read->frame.events.at(0).body).at("id"), row.id);
+}
+
+TEST(ReadFrame, last_words_are_understood_and_pass_through_finishing) {
+    const auto read = read_frame(line(
+        9, R"("type":"done","outcome":"succeeded","code":null,"message":"","result":{"step":5})"));
+    ASSERT_TRUE(read->done);
+    EXPECT_EQ(read->done->outcome, "succeeded");
+    EXPECT_EQ(Json::parse(read->done->result).at("step"), 5);
+    EXPECT_EQ(read->frame.state->state, JobState::finishing);
+    EXPECT_TRUE(read->frame.events.empty()) << "the end event is the database's";
+    const auto failed = read_frame(line(
+        9,
+        R"("type":"done","outcome":"failed","code":"nan_loss","message":"loss is nan at step 3")"));
+    EXPECT_EQ(failed->done->code, "nan_loss");
+    EXPECT_FALSE(failed->frame.state);
+    EXPECT_EQ(read_frame(line(9, R"("type":"done","outcome":5)"))->done->outcome, "failed");
+}
+
+TEST(ReadFrame, a_numbered_frame_that_makes_no_sense_counts_on_as_a_warning) {
+    for (
+        const std::string& rest : std::vector<std::string>{
+            R"("type":"unheard_of")", R"("type":5)", R"("x":1)", R"("type":"metric","step":1)",
+            R"("type":"metric","step":1,"values":{"a":"b"})", R"("type":"state")",
+            R"("type":"checkpoint","name":"a")",
+            R"("type":"checkpoint","step":1,"epoch":1,"name":"../../etc","kinds":[],"files":[])",
+            R"("type":"checkpoint","step":1,"epoch":1,"name":"a","kinds":[],"files":[],"drop":["a/b"])",
+            R"("type":"checkpoint","step":1,"epoch":1,"name":"a","kinds":[],"files":[{"name":"..","bytes":1}])"}) {
+        const auto read = read_frame(line(3, rest));
+        ASSERT_TRUE(read) << rest;
+        EXPECT_EQ(read->frame.number, 3);
+        ASSERT_EQ(read->frame.events.size(), 1U) << rest;
+        EXPECT_EQ(read->frame.events[0].type, "warning");
+        EXPECT_FALSE(read->frame.checkpoint);
+        EXPECT_TRUE(read->drop.empty());
+    }
+}
+
+TEST(ReadFrame, lines_that_are_no_frames_leave_nothing) {
+    for (const std::string& text :
+         {std::string("{\"type\":\"beat\"}"), std::string("nonsense"), std::string("[]"),
+          std::string("{\"n\":\"1\"}"), std::string(100000, '['),
+          std::string("{\"n\":1,\"a\":\"\xff\"}")})
+        EXPECT_FALSE(read_frame(text));
+}
+
+TEST(FrameTail, frames_come_once_in_order_and_only_whole) {
+    const TempFolder folder;
+    const auto file = folder.path() / "frames.ndjson";
+    FrameTail tail(file, 2);
+    EXPECT_TRUE(tail.peek().empty()) << "there is no file yet";
+    std::ofstream writer(file, std::ios::app);
+    for (int number = 1; number <= 4; ++number)
+        writer << log_line(number) << "\n";
+    writer << log_line(5).substr(0, 20) << std::flush;
+    ASSERT_EQ(tail.peek().size(), 2U);
+    EXPECT_EQ(tail.peek()[0].frame.number, 3);
+    EXPECT_EQ(tail.peek()[1].frame.number, 4) << "the same ones until they are stored";
+    tail.advance();
+    EXPECT_TRUE(tail.peek().empty());
+    writer << log_line(5).substr(20) << "\n" << std::flush;
+    ASSERT_EQ(tail.peek().size(), 1U);
+    EXPECT_EQ(tail.last_number(), 5);
+}
+
+TEST(FrameTail, batches_are_bounded_and_miss_nothing) {
+    const TempFolder folder;
+    std::string text;
+    for (int number = 1; number <= 1234; ++number)
+        text += log_line(number) + "\n";
+    FrameTail tail(folder.write("frames.ndjson", text), 0);
+    std::int64_t expected = 0;
+    while (!tail.peek(100).empty()) {
+        EXPECT_LE(tail.peek(100).size(), 100U);
+        for (const ReadFrame& read : tail.peek(100))
+            EXPECT_EQ(read.frame.number, ++expected);
+        tail.advance();
+    }
+    EXPECT_EQ(expected, 1234);
+}
+
+TEST(FrameTail, damage_between_frames_is_passed_over) {
+    const TempFolder folder;
+    const std::string text =
+        log_line(1) + "\n" + std::string((2 << 20) + 5, 'x') + "\n\n{}\n" + log_line(2) + "\n";
+    FrameTail tail(folder.write("frames.ndjson", text), 0);
+    std::vector<std::int64_t> numbers;
+    while (!tail.peek().empty()) {
+        for (const ReadFrame& read : tail.peek())
+            numbers.push_back(read.frame.number);
+        tail.advance();
+    }
+    EXPECT_EQ(numbers, (std::vector<std::int64_t>{1, 2}));
+}
+
+}    // namespace
+}    // namespace slipway

@@ -1,0 +1,129 @@
+#include "scheduler/agent/process.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "api/base/error.h"
+#include "scheduler/agent/run_folder.h"
+#include "tests/support/eventually.h"
+#include "tests/support/temp_folder.h"
+
+namespace slipway {
+namespace {
+
+SpawnRequest shell(const TempFolder& folder, const std::string& script) {
+    return {.program = "/bin/sh",
+            .arguments = {"-c", script},
+            .folder = folder.path(),
+            .output = folder.path() / "output.log",
+            .result = {}};
+}
+
+/// Ends what a test started, whatever the test did.
+struct Group {
+    explicit Group(RunningProcess started) : process(std::move(started)) {}
+    ~Group() {
+        signal_group(process, SIGKILL);
+        eventually([this] { return reap(process).has_value(); });
+    }
+    Group(const Group&) = delete;
+    Group& operator=(const Group&) = delete;
+
+    RunningProcess process;
+};
+
+TEST(Process, output_folder_and_exit_code_are_as_asked) {
+    const TempFolder folder;
+    const RunningProcess process = spawn(shell(folder, "pwd; echo bad >&2; exit 3"));
+    std::optional<int> status;
+    ASSERT_TRUE(eventually([&] { return (status = reap(process)).has_value(); }));
+    EXPECT_EQ(*status, 3);
+    EXPECT_EQ(read_file(folder.path() / "output.log"),
+              std::filesystem::canonical(folder.path()).string() + "\nbad\n");
+}
+
+TEST(Process, a_result_file_gets_stdout_alone) {
+    const TempFolder folder;
+    SpawnRequest request = shell(folder, "echo report; echo log >&2");
+    request.result = folder.path() / "result";
+    const RunningProcess process = spawn(request);
+    ASSERT_TRUE(eventually([&] { return reap(process).has_value(); }));
+    EXPECT_EQ(read_file(request.result), "report\n");
+    EXPECT_EQ(read_file(request.output), "log\n");
+}
+
+TEST(Process, it_leads_its_own_session_and_gets_neither_secrets_nor_descriptors) {
+    const TempFolder folder;
+    setenv("SLIPWAY_TEST_SECRET", "canary", 1);
+    const RunningProcess process = spawn(
+        shell(folder, "ps -o sid= -p $$ | tr -d ' '; echo $$; env; ls /proc/self/fd | wc -l"));
+    unsetenv("SLIPWAY_TEST_SECRET");
+    ASSERT_TRUE(eventually([&] { return reap(process).has_value(); }));
+    const std::string said = read_file(folder.path() / "output.log");
+    const std::string pid = std::to_string(process.id.pid);
+    EXPECT_TRUE(said.starts_with(pid + "\n" + pid + "\n")) << said;
+    EXPECT_EQ(said.find("canary"), std::string::npos);
+    EXPECT_TRUE(said.ends_with("\n4\n")) << "0, 1, 2 and the listing's own: " << said;
+}
+
+TEST(Process, a_signal_is_128_and_more) {
+    const TempFolder folder;
+    const RunningProcess process = spawn(shell(folder, "kill -9 $$"));
+    std::optional<int> status;
+    ASSERT_TRUE(eventually([&] { return (status = reap(process)).has_value(); }));
+    EXPECT_EQ(*status, 128 + 9);
+}
+
+TEST(Process, the_whole_group_is_found_and_ended) {
+    const TempFolder folder;
+    Group group(spawn(shell(folder, "sleep 1000 & sleep 1000 & sleep 1000")));
+    const pid_t leader = group.process.id.pid;
+    ASSERT_TRUE(eventually([&] { return session_members(leader).size() == 4; }));
+    signal_group(group.process, SIGKILL);
+    EXPECT_TRUE(eventually([&] { return session_members(leader).empty(); }));
+}
+
+TEST(Process, another_incarnation_finds_it_by_pid_and_start_time) {
+    const TempFolder folder;
+    Group group(spawn(shell(folder, "sleep 1000")));
+    const ProcessId id = group.process.id;
+    EXPECT_GT(id.start_ticks, 0);
+    const auto found = open_process(id);
+    ASSERT_TRUE(found);
+    EXPECT_FALSE(found->child);
+    EXPECT_FALSE(open_process({.pid = id.pid, .start_ticks = id.start_ticks + 1}));
+    EXPECT_FALSE(open_process({.pid = 0, .start_ticks = 0}));
+    EXPECT_FALSE(reap(*found)) << "somebody else's child";
+    signal_group(group.process, SIGKILL);
+    EXPECT_TRUE(eventually([&] { return !open_process(id); }));
+}
+
+TEST(Process, a_lock_lives_as_long_as_the_process) {
+    const TempFolder folder;
+    auto lock = lock_run_folder(folder.path());
+    SpawnRequest request = shell(folder, "sleep 1000");
+    request.lock_fd = lock->get();
+    const Group group(spawn(request));
+    lock.reset();
+    EXPECT_FALSE(lock_run_folder(folder.path())) << "the process holds it";
+    signal_group(group.process, SIGKILL);
+    EXPECT_TRUE(eventually([&] { return lock_run_folder(folder.path()).has_value(); }));
+}
+
+TEST(Process, a_program_that_is_not_there_is_named) {
+    const TempFolder folder;
+    SpawnRequest request = shell(folder, "");
+    request.program = "/nonexistent/program";
+    try {
+        spawn(request);
+        FAIL() << "it cannot start";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::unavailable);
+        EXPECT_NE(std::string(error.what()).find("/nonexistent/program"), std::string::npos);
+    }
+}
+
+}    // namespace
+}    // namespace slipway

@@ -1,0 +1,131 @@
+#include "scheduler/agent/run_folder.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "scheduler/agent/dataset_places.h"
+#include "tests/support/temp_folder.h"
+
+namespace slipway {
+namespace {
+
+namespace fs = std::filesystem;
+
+store::HostAttempt host_attempt() {
+    store::HostAttempt attempt;
+    attempt.attempt.job_id = "job_1";
+    attempt.attempt.attempt = 2;
+    attempt.attempt.token = "f00d";
+    attempt.spec = R"({"accelerator": {"cores": 1, "memory_bytes": 123}})";
+    attempt.dataset_id = "ds_1";
+    attempt.dataset_name = "digits";
+    attempt.dataset_format = "idx";
+    attempt.dataset_options = R"({"channels": 1})";
+    return attempt;
+}
+
+TEST(AttemptJson, holds_everything_an_executor_needs) {
+    store::HostAttempt attempt = host_attempt();
+    const AttemptPlaces places{.dataset = "/data/digits",
+                               .checkpoints = "/store/checkpoints/job_1"};
+    Json order = attempt_json(attempt, places);
+    EXPECT_EQ(order, Json::parse(R"({"job_id": "job_1", "attempt": 2, "fence": "f00d",
+        "spec": {"accelerator": {"cores": 1, "memory_bytes": 123}},
+        "dataset": {"id": "ds_1", "name": "digits", "format": "idx", "path": "/data/digits", "options": {"channels": 1}},
+        "checkpoint_folder": "/store/checkpoints/job_1", "resume_from": null, "worker_threads": 0, "grace_s": 60,
+        "memory_bytes": 123})"));
+    attempt.resume_checkpoint = "step_1";
+    attempt.spec = "{}";
+    order = attempt_json(attempt, places);
+    EXPECT_EQ(order.at("resume_from"), "/store/checkpoints/job_1/step_1");
+    EXPECT_EQ(order.at("memory_bytes"), 0);
+}
+
+TEST(ProcessRecord, is_read_back_and_damage_is_none) {
+    const TempFolder folder;
+    EXPECT_FALSE(read_process_record(folder.path()));
+    folder.write("process.json", R"({"pid": 12, "start_ticks": 345, "fence": "f00d"})");
+    const auto record = read_process_record(folder.path());
+    ASSERT_TRUE(record);
+    EXPECT_EQ(record->id, (ProcessId{.pid = 12, .start_ticks = 345}));
+    EXPECT_EQ(record->fence, "f00d");
+    for (const char* damaged :
+         {"", "{", "[]", R"({"pid": 12})", R"({"pid": "12", "start_ticks": 1, "fence": ""})"}) {
+        folder.write("process.json", damaged);
+        EXPECT_FALSE(read_process_record(folder.path())) << damaged;
+    }
+}
+
+TEST(RunFolderLock, one_holder_at_a_time) {
+    const TempFolder folder;
+    auto first = lock_run_folder(folder.path());
+    ASSERT_TRUE(first);
+    EXPECT_FALSE(lock_run_folder(folder.path()));
+    first.reset();
+    EXPECT_TRUE(lock_run_folder(folder.path()));
+}
+
+TEST(RemoveSome, large_folders_go_in_several_turns_and_links_are_not_followed) {
+    const TempFolder folder;
+    folder.write("outside/kept.txt", "x");
+    for (int i = 0; i < 25; ++i)
+        folder.write("old/deep/" + std::to_string(i) + "/file", "x");
+    fs::create_directory_symlink(folder.path() / "outside", folder.path() / "old" / "link");
+    int turns = 0;
+    while (!remove_some(folder.path() / "old", 10) && turns < 100)
+        ++turns;
+    EXPECT_GT(turns, 2);
+    EXPECT_FALSE(fs::exists(folder.path() / "old"));
+    EXPECT_TRUE(fs::exists(folder.path() / "outside" / "kept.txt"));
+    EXPECT_TRUE(remove_some(folder.path() / "absent", 10));
+    folder.write("file", "x");
+    EXPECT_TRUE(remove_some(folder.path() / "file", 10));
+}
+
+TEST(ReadTail, whole_lines_from_the_end) {
+    const TempFolder folder;
+    const auto file = folder.write("log", "first\nsecond\nthird\n");
+    EXPECT_EQ(read_tail(file, 100), "first\nsecond\nthird");
+    EXPECT_EQ(read_tail(file, 9), "third");
+    EXPECT_EQ(read_tail(folder.path() / "absent", 9), "");
+}
+
+TEST(Below, nothing_leads_out_of_the_root) {
+    EXPECT_EQ(below("/root", "a/b"), fs::path("/root/a/b"));
+    for (const char* bad : {"", "/etc", "..", "a/../../etc", "./a", "a//../b/..", "a/"})
+        EXPECT_FALSE(below("/root", bad)) << bad;
+}
+
+TEST(DatasetPlace, paths_lie_below_an_allowed_root_or_are_refused) {
+    const TempFolder folder;
+    folder.write("root/digits/file", "x");
+    folder.write("secret/file", "x");
+    fs::create_directory_symlink(folder.path() / "secret", folder.path() / "root" / "link");
+    const std::vector<fs::path> roots{"/nonexistent", folder.path() / "root"};
+    const auto find = [&](const Json& source) {
+        return find_dataset_place(source.dump(), "ds_1", "/home", roots);
+    };
+    EXPECT_EQ(find({{"path", "digits"}})->path, folder.path() / "root" / "digits");
+    EXPECT_EQ(find({{"path", (folder.path() / "root" / "digits").string()}})->path,
+              folder.path() / "root" / "digits");
+    EXPECT_FALSE(find({{"path", "absent"}}));
+    EXPECT_FALSE(find({{"path", "../secret"}}));
+    EXPECT_FALSE(find({{"path", "link"}}));
+    EXPECT_FALSE(find({{"path", (folder.path() / "secret").string()}}));
+    EXPECT_FALSE(find({{"path", 5}}));
+    EXPECT_FALSE(find(Json::array()));
+    EXPECT_FALSE(find_dataset_place("nonsense", "ds_1", "/home", roots));
+}
+
+TEST(DatasetPlace, an_upload_is_unpacked_to_the_dataset_s_own_folder) {
+    const auto place = find_dataset_place(R"({"upload": "upl_1"})", "ds_1", "/home", {});
+    ASSERT_TRUE(place);
+    EXPECT_EQ(place->path, "/home/store/datasets/ds_1");
+    EXPECT_EQ(place->upload, "/home/store/uploads/upl_1");
+    EXPECT_FALSE(find_dataset_place(R"({"upload": "../x"})", "ds_1", "/home", {}));
+}
+
+}    // namespace
+}    // namespace slipway

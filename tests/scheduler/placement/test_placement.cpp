@@ -1,0 +1,277 @@
+#include "scheduler/placement/placement.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+
+namespace slipway {
+namespace {
+
+std::vector<CoreSlot> free_host(const std::string& host, int count = 8) {
+    std::vector<CoreSlot> cores;
+    for (int core = 1; core <= count; ++core)
+        cores.push_back({.host = host, .core = core, .held_by = {}});
+    return cores;
+}
+
+WaitingJob wants(const std::string& id, int cores) {
+    return {.job_id = id, .cores = cores, .core_id = {}, .due_at = {}};
+}
+
+WaitingJob wants_core(const std::string& id, int core) {
+    return {.job_id = id, .cores = 1, .core_id = core, .due_at = {}};
+}
+
+const WaitReason* reason_of(const PlacementPlan& plan, const std::string& id) {
+    const auto found = std::ranges::find(plan.waiting, id, &WaitReason::job_id);
+    return found == plan.waiting.end() ? nullptr : &*found;
+}
+
+std::string code_of(const PlacementPlan& plan, const std::string& id) {
+    const WaitReason* reason = reason_of(plan, id);
+    return reason == nullptr ? "placed" : reason->code;
+}
+
+TEST(Placement, one_core_jobs_take_the_lowest_free_cores_in_the_order_of_the_queue) {
+    auto cores = free_host("a");
+    cores[0].held_by = "older";
+    const auto plan = plan_placement({wants("x", 1), wants("y", 1)}, cores);
+    ASSERT_EQ(plan.placed.size(), 2U);
+    EXPECT_EQ(plan.placed[0], (PlacedJob{.job_id = "x", .host = "a", .cores = {2}}));
+    EXPECT_EQ(plan.placed[1], (PlacedJob{.job_id = "y", .host = "a", .cores = {3}}));
+}
+
+TEST(Placement, an_eight_core_job_takes_a_whole_host) {
+    const auto plan = plan_placement({wants("x", 8)}, free_host("a"));
+    ASSERT_EQ(plan.placed.size(), 1U);
+    EXPECT_EQ(plan.placed[0].cores, (std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8}));
+}
+
+TEST(Placement, a_core_by_number_is_that_core_or_a_wait) {
+    auto cores = free_host("a");
+    EXPECT_EQ(plan_placement({wants_core("x", 5)}, cores).placed[0].cores, std::vector<int>{5});
+    cores[4].held_by = "older";
+    const auto plan = plan_placement({wants_core("x", 5)}, cores);
+    EXPECT_TRUE(plan.placed.empty());
+    EXPECT_EQ(plan.waiting[0].code, "core_busy");
+    EXPECT_EQ(plan.waiting[0].blocking_job, "older");
+    EXPECT_EQ(plan.waiting[0].cores, std::vector<int>{5});
+}
+
+TEST(Placement, nobody_overtakes_a_job_that_waits_for_cores) {
+    auto cores = free_host("a");
+    cores[6].held_by = "older";
+    const auto plan =
+        plan_placement({wants("big", 8), wants("small", 1), wants_core("five", 5)}, cores);
+    EXPECT_TRUE(plan.placed.empty());
+    EXPECT_EQ(code_of(plan, "big"), "waiting_for_cores");
+    EXPECT_EQ(reason_of(plan, "big")->cores, std::vector<int>{7});
+    EXPECT_EQ(reason_of(plan, "big")->blocking_job, "older");
+    EXPECT_EQ(code_of(plan, "small"), "behind");
+    EXPECT_EQ(reason_of(plan, "small")->blocking_job, "big");
+    EXPECT_EQ(code_of(plan, "five"), "behind");
+    EXPECT_EQ(reason_of(plan, "five")->position, 3);
+}
+
+TEST(Placement, a_reserved_core_is_kept_and_the_others_are_used) {
+    auto cores = free_host("a");
+    cores[0].held_by = "older";
+    const auto plan =
+        plan_placement({wants_core("one", 1), wants_core("too", 1), wants("any", 1)}, cores);
+    EXPECT_EQ(code_of(plan, "one"), "core_busy");
+    EXPECT_EQ(code_of(plan, "too"), "behind");
+    ASSERT_EQ(plan.placed.size(), 1U);
+    EXPECT_EQ(plan.placed[0].cores, std::vector<int>{2});
+}
+
+TEST(Placement, a_job_that_waits_for_an_operator_keeps_nothing_from_others) {
+    auto cores = free_host("a");
+    cores[2].drained = true;
+    const auto plan =
+        plan_placement({wants("big", 8), wants_core("three", 3), wants("small", 1)}, cores);
+    EXPECT_EQ(code_of(plan, "big"), "core_drained");
+    EXPECT_EQ(reason_of(plan, "big")->cores, std::vector<int>{3});
+    EXPECT_EQ(code_of(plan, "three"), "core_drained");
+    EXPECT_EQ(code_of(plan, "small"), "placed");
+}
+
+TEST(Placement, a_job_that_is_not_ready_keeps_nothing_from_others) {
+    auto cores = free_host("a");
+    cores[0].held_by = "older";
+    WaitingJob early = wants("early", 8);
+    early.due = false;
+    early.due_at = "2027-01-01T00:00:00Z";
+    WaitingJob checking = wants("checking", 8);
+    checking.dataset_state = "checking";
+    WaitingJob gone = wants("gone", 8);
+    gone.dataset_state = "";
+    const auto plan = plan_placement({early, checking, gone, wants("small", 1)}, cores);
+    EXPECT_EQ(code_of(plan, "early"), "start_after");
+    EXPECT_NE(reason_of(plan, "early")->message.find("2027-01-01"), std::string::npos);
+    EXPECT_EQ(code_of(plan, "checking"), "waiting_for_dataset");
+    EXPECT_EQ(code_of(plan, "gone"), "waiting_for_dataset");
+    EXPECT_EQ(code_of(plan, "small"), "placed");
+}
+
+TEST(Placement, a_lost_host_and_a_core_that_no_host_has_are_told_apart) {
+    auto cores = free_host("a", 4);
+    EXPECT_EQ(code_of(plan_placement({wants_core("x", 7)}, cores), "x"), "no_such_core");
+    const auto small = plan_placement({wants("x", 8)}, cores);
+    EXPECT_EQ(code_of(small, "x"), "waiting_for_cores");
+    EXPECT_NE(small.waiting[0].message.find("largest host has 4"), std::string::npos);
+    auto lost = free_host("a");
+    for (CoreSlot& core : lost)
+        core.alive = false;
+    EXPECT_EQ(code_of(plan_placement({wants("x", 8)}, lost), "x"), "host_lost");
+    EXPECT_EQ(code_of(plan_placement({wants("x", 1)}, lost), "x"), "host_lost");
+    EXPECT_EQ(code_of(plan_placement({wants_core("x", 1)}, lost), "x"), "host_lost");
+    EXPECT_EQ(code_of(plan_placement({wants("x", 1)}, {}), "x"), "waiting_for_cores");
+}
+
+TEST(Placement, small_jobs_pack_and_whole_hosts_stay_free) {
+    auto cores = free_host("a");
+    const auto other = free_host("b");
+    cores.insert(cores.end(), other.begin(), other.end());
+    cores[8].held_by = "older";    // core 1 of b
+    const auto plan = plan_placement({wants("small", 1), wants("big", 8)}, cores);
+    ASSERT_EQ(plan.placed.size(), 2U);
+    EXPECT_EQ(plan.placed[0].host, "b");
+    EXPECT_EQ(plan.placed[1].host, "a");
+}
+
+TEST(Placement, a_free_core_by_number_on_another_host_is_taken) {
+    auto cores = free_host("a");
+    const auto other = free_host("b");
+    cores.insert(cores.end(), other.begin(), other.end());
+    cores[4].held_by = "older";
+    const auto plan = plan_placement({wants_core("x", 5)}, cores);
+    ASSERT_EQ(plan.placed.size(), 1U);
+    EXPECT_EQ(plan.placed[0].host, "b");
+}
+
+// ---- properties over random situations ------------------------------------------------------
+
+struct Situation {
+    std::vector<WaitingJob> queue;
+    std::vector<CoreSlot> cores;
+};
+
+Situation random_situation(std::mt19937_64& random) {
+    const auto below = [&random](int count) { return int(random() % std::uint64_t(count)); };
+    Situation situation;
+    for (int host = 0, hosts = 1 + below(3); host < hosts; ++host) {
+        for (CoreSlot core : free_host("host" + std::to_string(host), below(4) == 0 ? 4 : 8)) {
+            core.drained = below(12) == 0;
+            core.alive = below(30) != 0;
+            if (below(3) == 0)
+                core.held_by = "held" + std::to_string(host) + std::to_string(core.core);
+            situation.cores.push_back(core);
+        }
+    }
+    for (int job = 0, jobs = below(30); job < jobs; ++job) {
+        WaitingJob waiting = wants("job" + std::to_string(job), below(5) == 0 ? 8 : 1);
+        if (waiting.cores == 1 && below(4) == 0) waiting.core_id = 1 + below(8);
+        waiting.due = below(10) != 0;
+        if (below(10) == 0) waiting.dataset_state = "checking";
+        situation.queue.push_back(waiting);
+    }
+    std::ranges::shuffle(situation.cores, random);
+    return situation;
+}
+
+TEST(PlacementProperties, no_core_is_given_twice_and_every_job_is_placed_or_explained) {
+    std::mt19937_64 random(20261120);
+    for (int round = 0; round < 3000; ++round) {
+        const Situation situation = random_situation(random);
+        const auto plan = plan_placement(situation.queue, situation.cores);
+        std::set<std::pair<std::string, int>> usable;
+        for (const CoreSlot& core : situation.cores)
+            if (core.alive && !core.drained && core.held_by.empty())
+                usable.insert({core.host, core.core});
+        std::map<std::string, WaitingJob> jobs;
+        for (const WaitingJob& job : situation.queue)
+            jobs.emplace(job.job_id, job);
+        for (const PlacedJob& placed : plan.placed) {
+            const WaitingJob& job = jobs.at(placed.job_id);
+            EXPECT_TRUE(job.due && job.dataset_state == "ready");
+            ASSERT_EQ(int(placed.cores.size()), job.cores);
+            EXPECT_EQ(placed.cores[0], job.core_id.value_or(placed.cores[0]));
+            for (const int core : placed.cores)
+                ASSERT_EQ(usable.erase({placed.host, core}), 1U) << "round " << round;
+            jobs.erase(placed.job_id);
+        }
+        ASSERT_EQ(plan.waiting.size(), jobs.size());
+        for (const WaitReason& reason : plan.waiting) {
+            ASSERT_EQ(jobs.erase(reason.job_id), 1U);
+            ASSERT_FALSE(reason.code.empty());
+            ASSERT_FALSE(reason.message.empty()) << reason.code;
+        }
+    }
+}
+
+TEST(PlacementProperties, the_order_of_the_cores_does_not_matter) {
+    std::mt19937_64 random(7);
+    for (int round = 0; round < 300; ++round) {
+        Situation situation = random_situation(random);
+        const auto plan = plan_placement(situation.queue, situation.cores);
+        std::ranges::shuffle(situation.cores, random);
+        const auto again = plan_placement(situation.queue, situation.cores);
+        ASSERT_EQ(plan.placed, again.placed);
+        ASSERT_EQ(plan.waiting, again.waiting);
+    }
+}
+
+TEST(PlacementProperties, nothing_is_left_idle_without_a_reason) {
+    std::mt19937_64 random(99);
+    for (int round = 0; round < 1000; ++round) {
+        const Situation situation = random_situation(random);
+        const auto plan = plan_placement(situation.queue, situation.cores);
+        // Free cores stay free beside a waiting one-core job only when an older job waits for them.
+        for (const WaitReason& reason : plan.waiting) {
+            const auto job = std::ranges::find(situation.queue, reason.job_id, &WaitingJob::job_id);
+            if (reason.code != "behind") continue;
+            const auto blocking =
+                std::ranges::find(situation.queue, reason.blocking_job, &WaitingJob::job_id);
+            ASSERT_NE(blocking, situation.queue.end());
+            ASSERT_LT(blocking, job) << "only older jobs go first";
+        }
+    }
+}
+
+// Goal: no job waits for ever, whatever comes behind it. Method: a machine where jobs end at random
+// and small jobs never stop coming; the 8-core job must start once those before it have ended.
+TEST(PlacementProperties, a_big_job_is_not_starved_by_small_ones) {
+    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+        std::mt19937_64 random(seed);
+        std::vector<CoreSlot> cores = free_host("a");
+        for (CoreSlot& core : cores)
+            core.held_by = "first" + std::to_string(core.core);
+        std::vector<WaitingJob> queue{wants("big", 8)};
+        std::size_t ended_before_big = 0;
+        bool started = false;
+        for (int turn = 0; turn < 200; ++turn) {
+            queue.push_back(wants("small" + std::to_string(turn), 1));
+            const auto plan = plan_placement(queue, cores);
+            for (const PlacedJob& placed : plan.placed) {
+                started = started || placed.job_id == "big";
+                for (CoreSlot& core : cores)
+                    if (std::ranges::find(placed.cores, core.core) != placed.cores.end())
+                        core.held_by = placed.job_id;
+                std::erase_if(queue,
+                              [&](const WaitingJob& job) { return job.job_id == placed.job_id; });
+            }
+            if (started) break;
+            CoreSlot& lucky = cores[random() % cores.size()];
+            ended_before_big += lucky.held_by.empty() ? 0 : 1;
+            lucky.held_by.clear();
+        }
+        EXPECT_TRUE(started) << "seed " << seed;
+        EXPECT_EQ(ended_before_big, 8U) << "only the jobs that ran before it were in its way";
+    }
+}
+
+}    // namespace
+}    // namespace slipway

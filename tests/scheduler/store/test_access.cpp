@@ -1,0 +1,127 @@
+#include "scheduler/store/access.h"
+
+#include <gmock/gmock.h>
+
+#include "api/base/sha256.h"
+#include "tests/scheduler/store/samples.h"
+
+namespace slipway::store {
+
+namespace {
+
+using ::testing::ElementsAre;
+using namespace std::chrono_literals;
+
+class Access : public StoreTest {
+protected:
+    Token token(const std::string& lookup) {
+        return create_token(store, {.id = new_id("tok"),
+                                    .name = lookup,
+                                    .lookup = lookup,
+                                    .sha256 = sha256_hex(lookup),
+                                    .role = "editor",
+                                    .projects = {"a", "b,\"c\""}});
+    }
+};
+
+TEST_F(Access, a_token_is_found_by_its_public_part) {
+    const Token made = token("abc");
+    const Token found = find_token_by_lookup(store, "abc").value();
+    EXPECT_EQ(found.id, made.id);
+    EXPECT_EQ(found.sha256, sha256_hex("abc"));
+    EXPECT_THAT(found.projects, ElementsAre("a", "b,\"c\""));
+    EXPECT_TRUE(found.usable);
+    EXPECT_FALSE(found.last_used_at);
+    EXPECT_FALSE(find_token_by_lookup(store, "ab"));
+    EXPECT_FALSE(find_token(store, new_id("tok")));
+    EXPECT_EQ(code_of([&] { token("abc"); }), ErrorCode::conflict);
+
+    touch_token(store, made.id);
+    const auto used_at = find_token(store, made.id)->last_used_at;
+    EXPECT_TRUE(used_at);
+    touch_token(store, made.id);
+    EXPECT_EQ(find_token(store, made.id)->last_used_at, used_at);    // once a minute
+}
+
+TEST_F(Access, revoked_and_expired_tokens_are_of_no_use) {
+    const Token revoked = token("a");
+    create_session(store, sha256_hex("cookie"), revoked.id, 1h);
+    create_login_ticket(store, sha256_hex("link"), revoked.id, 1h);
+    EXPECT_TRUE(revoke_token(store, revoked.id));
+    EXPECT_TRUE(revoke_token(store, revoked.id));
+    EXPECT_FALSE(revoke_token(store, new_id("tok")));
+    EXPECT_FALSE(find_token(store, revoked.id)->usable);
+    EXPECT_FALSE(find_session(store, sha256_hex("cookie")));
+    EXPECT_FALSE(use_login_ticket(store, sha256_hex("link")));
+
+    const Token old = create_token(store, {.id = new_id("tok"),
+                                           .name = "old",
+                                           .lookup = "old",
+                                           .sha256 = sha256_hex("old"),
+                                           .role = "viewer",
+                                           .expires_at = Instant{}});
+    EXPECT_FALSE(old.usable);
+    create_session(store, sha256_hex("cookie"), old.id, 1h);
+    EXPECT_FALSE(find_session(store, sha256_hex("cookie")));
+    EXPECT_EQ(list_tokens(store, {.limit = 1}).items.at(0).id, old.id);
+    EXPECT_EQ(list_tokens(store, {}).items.size(), 2U);
+}
+
+TEST_F(Access, a_ticket_works_once_and_a_session_until_it_ends) {
+    const Token made = token("a");
+    create_login_ticket(store, sha256_hex("link"), made.id, 1h);
+    create_login_ticket(store, sha256_hex("late"), made.id, -1s);
+    EXPECT_EQ(use_login_ticket(store, sha256_hex("link"))->id, made.id);
+    EXPECT_FALSE(use_login_ticket(store, sha256_hex("link")));
+    EXPECT_FALSE(use_login_ticket(store, sha256_hex("late")));
+    EXPECT_FALSE(use_login_ticket(store, "no hash"));
+
+    create_session(store, sha256_hex("cookie"), made.id, 1h);
+    create_session(store, sha256_hex("stale"), made.id, -1s);
+    EXPECT_EQ(find_session(store, sha256_hex("cookie"))->id, made.id);
+    EXPECT_FALSE(find_session(store, sha256_hex("stale")));
+    end_session(store, sha256_hex("cookie"));
+    EXPECT_FALSE(find_session(store, sha256_hex("cookie")));
+}
+
+TEST_F(Access, the_audit_is_listed_newest_first) {
+    for (int i = 0; i < 3; ++i) {
+        append_audit(store, {.token_id = "tok",
+                             .action = "job.cancel",
+                             .object = std::to_string(i),
+                             .request_id = "r"});
+    }
+    const Page<AuditEntry> first = list_audit(store, {.limit = 2});
+    ASSERT_EQ(first.items.size(), 2U);
+    EXPECT_EQ(first.items[0].object, "2");
+    const Page<AuditEntry> rest = list_audit(store, {.limit = 2, .cursor = first.next_cursor});
+    ASSERT_EQ(rest.items.size(), 1U);
+    EXPECT_EQ(rest.items[0].object, "0");
+    EXPECT_EQ(rest.items[0].detail, "{}");
+}
+
+TEST_F(Access, pruning_removes_what_is_past_its_time) {
+    const Token made = token("a");
+    create_login_ticket(store, sha256_hex("link"), made.id, -1s);
+    create_login_ticket(store, sha256_hex("good"), made.id, 1h);
+    create_session(store, sha256_hex("stale"), made.id, -1s);
+    database.sql(
+        "insert into idempotency (token_id, key, body_hash, started_at) "
+        "values ('t', 'k', 'h', clock_timestamp() - interval '25 hours')");
+    database.sql(
+        "insert into upload (id, filename, size, sha256, created_by, expires_at) "
+        "values ('" +
+        new_id("upl") + "', 'f', 1, '', '', clock_timestamp())");
+    const Pruned pruned = prune(store);
+    EXPECT_EQ(pruned.login_tickets, 1);
+    EXPECT_EQ(pruned.sessions, 1);
+    EXPECT_EQ(pruned.idempotency_keys, 1);
+    EXPECT_EQ(pruned.uploads, 1);
+    EXPECT_EQ(list_garbage(store).size(), 1U);
+    EXPECT_EQ(prune(store).uploads, 0);
+    EXPECT_TRUE(use_login_ticket(store, sha256_hex("good")));
+}
+
+}    // namespace
+
+}    // namespace slipway::store

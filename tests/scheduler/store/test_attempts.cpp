@@ -1,0 +1,243 @@
+#include "scheduler/store/attempts.h"
+
+#include <gmock/gmock.h>
+
+#include "scheduler/store/checkpoints.h"
+#include "scheduler/store/datasets.h"
+#include "scheduler/store/events.h"
+#include "tests/scheduler/store/samples.h"
+
+namespace slipway::store {
+
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using namespace std::chrono_literals;
+using enum JobState;
+
+class Attempts : public StoreTest {
+protected:
+    const AttemptEnd crashed{
+        .exit_kind = "crashed", .exit_status = 139, .message = "signal 11", .job_state = queued};
+
+    void expire_leases() const {
+        database.sql("update lease set expires_at = clock_timestamp() - interval '1 minute'");
+    }
+};
+
+TEST_F(Attempts, an_agent_sees_all_it_needs) {
+    add_host();
+    NewJob job = new_job();
+    job.dataset_id = new_id("ds");
+    create_dataset(store, {.id = job.dataset_id,
+                           .name = "digits",
+                           .format = "csv",
+                           .source = R"({"path": "d"})",
+                           .options = R"({"label_column": "y"})"});
+    const DatasetCheck check = claim_dataset_check(store, host, 10s).value();
+    finish_dataset_check(store, job.dataset_id, check.token, {.ready = true});
+    submit(job);
+    const AttemptKey key = place(job.id, {6});
+    record_process(store, key, 4711, 123456789012, "");
+    RelayedFrame frame;
+    frame.number = 1;
+    frame.checkpoint =
+        RelayedCheckpoint{.id = new_id("ckp"), .name = "step_5", .step = 5, .files = "[]"};
+    relay_frames(store, key, {frame});
+
+    const std::vector<HostAttempt> live = list_live_attempts(store, host);
+    ASSERT_EQ(live.size(), 1U);
+    EXPECT_EQ(live[0].attempt.key(), key);
+    EXPECT_EQ(live[0].attempt.pid, 4711);
+    EXPECT_EQ(live[0].attempt.start_ticks, 123456789012);
+    EXPECT_THAT(live[0].attempt.cores, ElementsAre(6));
+    EXPECT_EQ(live[0].job_state, starting);
+    EXPECT_THAT(live[0].spec, HasSubstr("mlp"));
+    EXPECT_EQ(live[0].dataset_name, "digits");
+    EXPECT_EQ(live[0].dataset_options, R"({"label_column": "y"})");
+    EXPECT_EQ(live[0].resume_checkpoint, "step_5");
+    EXPECT_EQ(live[0].resume_checkpoint_id, frame.checkpoint->id);
+    EXPECT_FALSE(live[0].lease_expired);
+    EXPECT_TRUE(list_live_attempts(store, "host-b").empty());
+    expire_leases();
+    EXPECT_TRUE(list_live_attempts(store, host).at(0).lease_expired);
+}
+
+// Goal: an attempt that was replaced writes nothing, whatever it tries.
+TEST_F(Attempts, a_stale_attempt_is_fenced_from_every_write) {
+    const AttemptKey old = running_job();
+    finish_attempt(store, old, crashed);
+    const AttemptKey live = place(old.job_id);
+    EXPECT_EQ(live.attempt, 2);
+    AttemptKey guessed = live;
+    guessed.token = random_hex(16);
+    AttemptKey mixed = old;
+    mixed.attempt = live.attempt;
+
+    const Job before = find_job(store, old.job_id).value();
+    RelayedFrame frame;
+    frame.number = 99;
+    frame.state = RelayedState{compiling};
+    frame.events = {{"log", R"({"message": "zombie"})"}};
+    frame.metrics = {{"loss", 1, 1, 0.5}};
+    frame.progress = R"({"step": 1})";
+    frame.checkpoint = RelayedCheckpoint{.id = new_id("ckp"), .name = "zombie", .files = "[]"};
+    for (const AttemptKey& stale : {old, guessed, mixed}) {
+        EXPECT_THROW(relay_frames(store, stale, {frame}), Fenced);
+        EXPECT_THROW(record_process(store, stale, 1, 1, ""), Fenced);
+        EXPECT_THROW(finish_attempt(store, stale, crashed), Fenced);
+        EXPECT_THAT(renew_leases(store, host, {stale}, 10s), ElementsAre(stale));
+    }
+    const Job after = find_job(store, old.job_id).value();
+    EXPECT_EQ(after.event_seq, before.event_seq);
+    EXPECT_EQ(after.version, before.version);
+    EXPECT_EQ(after.state, starting);
+    EXPECT_EQ(count("metric_point"), 0);
+    EXPECT_EQ(count("checkpoint"), 0);
+    EXPECT_TRUE(renew_leases(store, host, {live}, 10s).empty());
+}
+
+TEST_F(Attempts, renewing_extends_leases_and_names_the_lost) {
+    const AttemptKey key = running_job();
+    const AttemptKey unknown{new_id("job"), 1, random_hex(16)};
+    expire_leases();
+    EXPECT_THAT(renew_leases(store, host, {key, unknown}, 10s), ElementsAre(unknown));
+    EXPECT_EQ(count("lease where expires_at > clock_timestamp() + interval '5 seconds'"), 1);
+    // Another host cannot renew it.
+    add_host("host-b");
+    EXPECT_THAT(renew_leases(store, "host-b", {key}, 10s), ElementsAre(key));
+    EXPECT_TRUE(renew_leases(store, host, {}, 10s).empty());
+}
+
+TEST_F(Attempts, an_end_frees_the_cores_and_writes_the_last_event) {
+    const AttemptKey key = running_job();
+    relay_state(key, 3, finishing);
+    EXPECT_EQ(finish_attempt(store, key,
+                             {.exit_kind = "succeeded",
+                              .exit_status = 0,
+                              .job_state = succeeded,
+                              .result = R"({"val_accuracy": 0.98})"}),
+              succeeded);
+    EXPECT_EQ(count("lease"), 0);
+    EXPECT_EQ(find_job(store, key.job_id)->result, R"({"val_accuracy": 0.98})");
+    const std::vector<Event> events = list_events(store, key.job_id, {});
+    EXPECT_EQ(events.back().type, "end");
+    EXPECT_THAT(events.back().body, HasSubstr("succeeded"));
+    EXPECT_THROW(finish_attempt(store, key, crashed), Fenced);
+    EXPECT_EQ(list_attempts(store, key.job_id).at(0).exit_kind, "succeeded");
+}
+
+TEST_F(Attempts, an_end_without_the_states_before_it_is_still_a_legal_path) {
+    add_host();
+    for (const JobState end : {succeeded, cancelled, paused, failed, timed_out}) {
+        const std::string id = submit();
+        const AttemptKey key = place(id);
+        EXPECT_EQ(finish_attempt(store, key, {.exit_kind = "x", .job_state = end}), end);
+        EXPECT_EQ(state_of(id), end);
+    }
+    EXPECT_EQ(count("lease"), 0);
+}
+
+TEST_F(Attempts, a_lost_executor_is_retried_until_the_limit) {
+    add_host();
+    NewJob job = new_job();
+    job.restarts_max = 2;
+    submit(job);
+    for (int restart = 1; restart <= 2; ++restart) {
+        EXPECT_EQ(finish_attempt(store, place(job.id), crashed), queued);
+        EXPECT_EQ(find_job(store, job.id)->restarts, restart);
+    }
+    // Giving way to others is no restart.
+    AttemptEnd drained = crashed;
+    drained.counts_as_restart = false;
+    EXPECT_EQ(finish_attempt(store, place(job.id), drained), queued);
+    EXPECT_EQ(finish_attempt(store, place(job.id), crashed), failed);
+    const Job failed_job = find_job(store, job.id).value();
+    EXPECT_EQ(failed_job.reason->code, "executor_lost");
+    EXPECT_THAT(failed_job.reason->message, HasSubstr("signal 11"));
+    EXPECT_EQ(failed_job.attempts, 4);
+}
+
+TEST_F(Attempts, a_lost_executor_ends_what_the_user_asked_to_end) {
+    add_host();
+    const std::string cancelled_job = submit();
+    const AttemptKey first = place(cancelled_job);
+    cancel_job(store, cancelled_job, {"user", "enough"});
+    EXPECT_EQ(finish_attempt(store, first, crashed), cancelled);
+    EXPECT_EQ(find_job(store, cancelled_job)->reason->message, "enough");
+
+    const std::string paused_job = submit();
+    const AttemptKey second = place(paused_job);
+    move_job(store, paused_job, pausing, Reason{"user", "later"});
+    EXPECT_EQ(finish_attempt(store, second, crashed), paused);
+
+    const std::string preempted_job = submit();
+    const AttemptKey third = place(preempted_job);
+    move_job(store, preempted_job, preempting, std::nullopt);
+    EXPECT_EQ(finish_attempt(store, third, crashed), queued);
+    EXPECT_EQ(find_job(store, preempted_job)->restarts, 0);
+}
+
+TEST_F(Attempts, an_illegal_end_changes_nothing) {
+    const AttemptKey key = running_job();
+    EXPECT_THROW(finish_attempt(store, key, {.exit_kind = "x", .job_state = expired}),
+                 IllegalTransition);
+    EXPECT_EQ(state_of(key.job_id), running);
+    EXPECT_EQ(list_live_attempts(store, host).size(), 1U);
+    EXPECT_EQ(count("lease"), 1);
+}
+
+TEST_F(Attempts, rescue_takes_expired_leases_of_other_hosts_only) {
+    add_host();
+    add_host("host-b");
+    const std::string mine = submit();
+    const std::string theirs = submit();
+    const std::string cancelling_job = submit();
+    place(mine, {1}, host);
+    const AttemptKey lost = place(theirs, {1}, "host-b");
+    place(cancelling_job, {2}, "host-b");
+    cancel_job(store, cancelling_job, {"user", ""});
+    EXPECT_TRUE(rescue_expired(store, host, 0ms).empty());
+
+    expire_leases();
+    EXPECT_TRUE(rescue_expired(store, host, 1h).empty());
+    const std::vector<Rescued> rescued = rescue_expired(store, host, 0ms);
+    ASSERT_EQ(rescued.size(), 2U);
+    EXPECT_EQ(state_of(mine), starting);
+    EXPECT_EQ(state_of(theirs), queued);
+    EXPECT_EQ(find_job(store, theirs)->restarts, 1);
+    EXPECT_EQ(state_of(cancelling_job), cancelled);
+    EXPECT_EQ(list_attempts(store, theirs).at(0).exit_kind, "lost");
+    EXPECT_EQ(count("lease"), 1);
+    EXPECT_TRUE(rescue_expired(store, host, 0ms).empty());
+    EXPECT_THAT(renew_leases(store, "host-b", {lost}, 10s), ElementsAre(lost));
+}
+
+TEST_F(Attempts, a_heartbeat_in_time_prevents_the_rescue) {
+    add_host("host-b");
+    const std::string id = submit();
+    const AttemptKey key = place(id, {1}, "host-b");
+    expire_leases();
+    EXPECT_TRUE(renew_leases(store, "host-b", {key}, 10s).empty());
+    EXPECT_TRUE(rescue_expired(store, host, 0ms).empty());
+    EXPECT_EQ(state_of(id), starting);
+}
+
+TEST_F(Attempts, broken_text_of_an_executor_is_kept_readable) {
+    using namespace std::string_literals;
+    const AttemptKey key = running_job();
+    AttemptEnd end{.exit_kind = "failed",
+                   .exit_status = 1,
+                   .message = "bad \xff byte, nul \0"s,
+                   .job_state = failed};
+    end.reason = Reason{"data_error", "file \xc3\x28 row 3"};
+    end.result = R"({"note": "\u0000"})";
+    finish_attempt(store, key, end);
+    EXPECT_EQ(find_job(store, key.job_id)->reason->message, "file \xef\xbf\xbd( row 3");
+    EXPECT_THAT(find_job(store, key.job_id)->result, HasSubstr("note"));
+}
+
+}    // namespace
+
+}    // namespace slipway::store

@@ -1,0 +1,158 @@
+#include "scheduler/store/datasets.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/scheduler/store/samples.h"
+
+namespace slipway::store {
+
+namespace {
+
+using ::testing::ElementsAre;
+using namespace std::chrono_literals;
+
+class Datasets : public StoreTest {
+protected:
+    static NewDataset new_dataset(const std::string& name) {
+        return {.id = new_id("ds"),
+                .name = name,
+                .format = "csv",
+                .source = R"({"path": "digits"})",
+                .options = R"({"label_column": "y"})"};
+    }
+
+    std::string upload(std::int64_t size = 10) {
+        return create_upload(store, {.id = new_id("upl"), .filename = "d.zip", .size = size}, 1h)
+            .id;
+    }
+};
+
+TEST_F(Datasets, are_found_by_id_and_by_name_in_their_project) {
+    NewDataset wanted = new_dataset("digits");
+    wanted.project = "letters";
+    const Dataset dataset = create_dataset(store, wanted);
+    EXPECT_EQ(dataset.state, DatasetState::checking);
+    EXPECT_EQ(dataset.options, R"({"label_column": "y"})");
+    EXPECT_EQ(find_dataset(store, wanted.id)->name, "digits");
+    EXPECT_EQ(find_dataset(store, "letters", "digits")->id, wanted.id);
+    EXPECT_EQ(find_dataset(store, "default", wanted.id)->id, wanted.id);
+    EXPECT_FALSE(find_dataset(store, "default", "digits"));
+    EXPECT_FALSE(find_dataset(store, new_id("ds")));
+    NewDataset twin = new_dataset("digits");
+    twin.project = "letters";
+    EXPECT_EQ(code_of([&] { create_dataset(store, twin); }), ErrorCode::conflict);
+    create_dataset(store, new_dataset("digits"));    // another project
+}
+
+TEST_F(Datasets, one_agent_checks_each_and_only_its_verdict_counts) {
+    const std::string first = create_dataset(store, new_dataset("a")).id;
+    const std::string second = create_dataset(store, new_dataset("b")).id;
+    const DatasetCheck mine = claim_dataset_check(store, host, 10s).value();
+    const DatasetCheck other = claim_dataset_check(store, "host-b", 10s).value();
+    EXPECT_EQ(mine.dataset.id, first);
+    EXPECT_EQ(other.dataset.id, second);
+    EXPECT_FALSE(claim_dataset_check(store, host, 10s));
+    EXPECT_TRUE(renew_dataset_check(store, first, mine.token, 10s));
+    EXPECT_FALSE(renew_dataset_check(store, first, other.token, 10s));
+    EXPECT_FALSE(finish_dataset_check(store, first, other.token, {.ready = true}));
+
+    EXPECT_TRUE(finish_dataset_check(
+        store, first, mine.token,
+        {.ready = true, .report = R"({"samples": 3})", .content_hash = "abc", .bytes = 12}));
+    const Dataset ready = find_dataset(store, first).value();
+    EXPECT_EQ(ready.state, DatasetState::ready);
+    EXPECT_EQ(ready.report, R"({"samples": 3})");
+    EXPECT_EQ(ready.content_hash, "abc");
+    EXPECT_TRUE(ready.checked_at);
+    EXPECT_FALSE(finish_dataset_check(store, first, mine.token, {.ready = false}));
+}
+
+TEST_F(Datasets, a_check_that_was_dropped_is_taken_over) {
+    create_dataset(store, new_dataset("a"));
+    const DatasetCheck dropped = claim_dataset_check(store, host, 10s).value();
+    database.sql("update dataset set check_expires_at = clock_timestamp() - interval '1 s'");
+    const DatasetCheck taken = claim_dataset_check(store, "host-b", 10s).value();
+    EXPECT_FALSE(renew_dataset_check(store, dropped.dataset.id, dropped.token, 10s));
+    EXPECT_FALSE(finish_dataset_check(store, dropped.dataset.id, dropped.token, {.ready = true}));
+    EXPECT_TRUE(finish_dataset_check(store, taken.dataset.id, taken.token,
+                                     {.problems = R"([{"file": "a.csv", "row": 3}])"}));
+    const Dataset failed = find_dataset(store, taken.dataset.id).value();
+    EXPECT_EQ(failed.state, DatasetState::failed);
+    EXPECT_EQ(failed.problems, R"([{"row": 3, "file": "a.csv"}])");
+}
+
+TEST_F(Datasets, a_failed_check_fails_the_jobs_that_waited) {
+    NewJob job = new_job();
+    job.dataset_id = create_dataset(store, new_dataset("a")).id;
+    submit(job);
+    EXPECT_EQ(list_queue(store).at(0).dataset_state, "checking");
+    const DatasetCheck check = claim_dataset_check(store, host, 10s).value();
+    finish_dataset_check(store, job.dataset_id, check.token, {.problems = "[]"});
+    EXPECT_EQ(state_of(job.id), JobState::failed);
+    EXPECT_EQ(find_job(store, job.id)->reason->code, "data_error");
+    EXPECT_EQ(count("queue"), 0);
+}
+
+TEST_F(Datasets, a_dataset_in_use_is_not_deleted) {
+    NewJob job = new_job();
+    job.dataset_id = create_dataset(store, new_dataset("a")).id;
+    submit(job);
+    EXPECT_EQ(code_of([&] { delete_dataset(store, job.dataset_id); }), ErrorCode::conflict);
+    cancel_job(store, job.id, {"user", ""});
+    EXPECT_TRUE(delete_dataset(store, job.dataset_id));
+    EXPECT_FALSE(delete_dataset(store, job.dataset_id));
+    EXPECT_EQ(find_job(store, job.id)->dataset_id, "");
+    EXPECT_EQ(list_garbage(store).at(0).path, "datasets/" + job.dataset_id);
+}
+
+TEST_F(Datasets, lists_are_narrowed_and_paged) {
+    for (const char* name : {"a", "b", "c"})
+        create_dataset(store, new_dataset(name));
+    const Page<Dataset> first = list_datasets(store, {}, {.limit = 2});
+    ASSERT_EQ(first.items.size(), 2U);
+    EXPECT_EQ(first.items[0].name, "c");
+    const Page<Dataset> rest = list_datasets(store, {}, {.limit = 2, .cursor = first.next_cursor});
+    ASSERT_EQ(rest.items.size(), 1U);
+    EXPECT_EQ(rest.next_cursor, "");
+    EXPECT_TRUE(list_datasets(store, {.state = DatasetState::ready}, {}).items.empty());
+    EXPECT_TRUE(list_datasets(store, {.format = "idx"}, {}).items.empty());
+    EXPECT_EQ(list_datasets(store, {.project = "default", .format = "csv"}, {}).items.size(), 3U);
+}
+
+TEST_F(Datasets, an_upload_moves_forward_only) {
+    const std::string id = upload(10);
+    EXPECT_FALSE(complete_upload(store, id));
+    EXPECT_TRUE(advance_upload(store, id, 0, 4));
+    EXPECT_FALSE(advance_upload(store, id, 0, 4));     // somebody was faster
+    EXPECT_FALSE(advance_upload(store, id, 4, 11));    // more than it has
+    EXPECT_FALSE(advance_upload(store, id, 4, 2));
+    EXPECT_TRUE(advance_upload(store, id, 4, 10));
+    EXPECT_TRUE(complete_upload(store, id));
+    EXPECT_TRUE(find_upload(store, id)->complete);
+    EXPECT_FALSE(advance_upload(store, id, 10, 10));
+    EXPECT_FALSE(find_upload(store, new_id("upl")));
+    EXPECT_FALSE(complete_upload(store, new_id("upl")));
+    EXPECT_TRUE(delete_upload(store, id));
+    EXPECT_FALSE(delete_upload(store, id));
+    EXPECT_EQ(list_garbage(store).at(0).path, "uploads/" + id);
+}
+
+TEST_F(Datasets, a_dataset_consumes_its_upload) {
+    const std::string id = upload(0);
+    NewDataset wanted = new_dataset("a");
+    wanted.source = fmt::format(R"({{"upload": "{}"}})", id);
+    EXPECT_EQ(code_of([&] { create_dataset(store, wanted); }), ErrorCode::conflict);
+    complete_upload(store, id);
+    create_dataset(store, wanted);
+    EXPECT_FALSE(find_upload(store, id));
+    EXPECT_TRUE(list_garbage(store).empty());    // the dataset needs the file
+    wanted = new_dataset("b");
+    wanted.source = fmt::format(R"({{"upload": "{}"}})", id);
+    EXPECT_EQ(code_of([&] { create_dataset(store, wanted); }), ErrorCode::not_found);
+    delete_dataset(store, find_dataset(store, "default", "a")->id);
+    EXPECT_EQ(list_garbage(store).size(), 2U);
+}
+
+}    // namespace
+
+}    // namespace slipway::store

@@ -1,0 +1,121 @@
+#include "scheduler/store/events.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/scheduler/store/samples.h"
+
+namespace slipway::store {
+
+namespace {
+
+using ::testing::ElementsAre;
+using namespace std::chrono_literals;
+
+class Events : public StoreTest {
+protected:
+    /// Warnings 1 to `events` after the first event of a new job.
+    std::string job_with(int events) {
+        const std::string id = submit();
+        for (int i = 1; i <= events; ++i)
+            append_event(store, id, i % 2 == 0 ? "log" : "warning", fmt::format("[{}]", i));
+        return id;
+    }
+
+    std::vector<std::int64_t> seqs(const std::string& id, const EventQuery& query) {
+        std::vector<std::int64_t> seqs;
+        for (const Event& event : list_events(store, id, query))
+            seqs.push_back(event.seq);
+        return seqs;
+    }
+};
+
+TEST_F(Events, are_read_from_any_place_by_type_and_from_the_end) {
+    const std::string id = job_with(6);
+    EXPECT_THAT(seqs(id, {}), ElementsAre(1, 2, 3, 4, 5, 6, 7));
+    EXPECT_THAT(seqs(id, {.after_seq = 5}), ElementsAre(6, 7));
+    EXPECT_THAT(seqs(id, {.after_seq = 7}), ElementsAre());
+    EXPECT_THAT(seqs(id, {.after_seq = 1, .limit = 2}), ElementsAre(2, 3));
+    EXPECT_THAT(seqs(id, {.types = {"log"}}), ElementsAre(3, 5, 7));
+    EXPECT_THAT(seqs(id, {.types = {"log", "state"}, .limit = 2, .newest = true}),
+                ElementsAre(5, 7));
+    EXPECT_THAT(seqs(new_id("job"), {}), ElementsAre());
+    EXPECT_EQ(code_of([&] { list_events(store, id, {.limit = 0}); }), ErrorCode::invalid_argument);
+    EXPECT_EQ(code_of([&] { list_events(store, id, {.limit = 5001}); }),
+              ErrorCode::invalid_argument);
+    EXPECT_EQ(list_events(store, id, {}).at(3).body, "[3]");
+}
+
+TEST_F(Events, of_many_jobs_come_in_one_answer) {
+    const std::string first = job_with(3);
+    const std::string second = job_with(2);
+    std::vector<std::string> found;
+    for (const Event& event : list_events_of_jobs(
+             store, {{first, 2}, {second, 0}, {new_id("job"), 0}, {first + "x", 0}}, 2)) {
+        found.push_back(
+            fmt::format("{} {}", event.job_id == first ? "first" : "second", event.seq));
+    }
+    EXPECT_THAT(found, ElementsAre("first 3", "first 4", "second 1", "second 2"));
+    EXPECT_TRUE(list_events_of_jobs(store, {}).empty());
+}
+
+TEST_F(Events, heads_tell_how_far_and_whether_it_is_the_end) {
+    const std::string running = job_with(2);
+    const std::string ended = job_with(0);
+    cancel_job(store, ended, {"user", ""});
+    const std::vector<EventHead> heads = find_event_heads(store, {ended, running, "nothing"});
+    ASSERT_EQ(heads.size(), 2U);
+    EXPECT_EQ(heads[0].job_id, running);
+    EXPECT_EQ(heads[0].event_seq, 3);
+    EXPECT_FALSE(heads[0].ended);
+    EXPECT_EQ(heads[1].event_seq, 3);
+    EXPECT_TRUE(heads[1].ended);
+
+    NewJob other = new_job();
+    other.project = "other";
+    submit(other);
+    EXPECT_EQ(list_changed_jobs(store, "", 1h).size(), 3U);
+    EXPECT_EQ(list_changed_jobs(store, "", 1h, 2).size(), 2U);
+    ASSERT_EQ(list_changed_jobs(store, "other", 1h).size(), 1U);
+    EXPECT_EQ(list_changed_jobs(store, "other", 1h)[0].job_id, other.id);
+    EXPECT_TRUE(list_changed_jobs(store, "", 0ms).empty());
+}
+
+TEST_F(Events, appending_to_no_job_says_so) {
+    EXPECT_FALSE(append_event(store, new_id("job"), "log", "{}"));
+    const std::string id = submit();
+    EXPECT_EQ(append_event(store, id, "log", "{}"), 2);
+    EXPECT_EQ(code_of([&] { append_event(store, id, "log", "{"); }), ErrorCode::invalid_argument);
+    EXPECT_EQ(code_of([&] { append_event(store, id, "nonsense", "{}"); }), ErrorCode::conflict);
+    EXPECT_EQ(find_job(store, id)->event_seq, 2);
+}
+
+TEST_F(Events, metrics_are_chosen_by_name_and_step_and_thinned_evenly) {
+    const AttemptKey key = running_job();
+    RelayedFrame frame;
+    frame.number = 3;
+    for (int step = 1; step <= 1000; ++step)
+        frame.metrics.push_back({"train_loss", step, step / 100, 1.0 / step});
+    frame.metrics.push_back({"val_loss", 500, 5, 0.25});
+    relay_frames(store, key, {frame});
+
+    EXPECT_THAT(list_metric_names(store, key.job_id), ElementsAre("train_loss", "val_loss"));
+    EXPECT_TRUE(list_metric_names(store, new_id("job")).empty());
+    EXPECT_EQ(list_metrics(store, key.job_id, {}).size(), 1001U);
+    EXPECT_EQ(list_metrics(store, key.job_id, {.names = {"val_loss"}}).at(0).value, 0.25);
+    EXPECT_EQ(
+        list_metrics(store, key.job_id, {.names = {"train_loss"}, .step_min = 10, .step_max = 19})
+            .size(),
+        10U);
+    const std::vector<MetricPoint> thin =
+        list_metrics(store, key.job_id, {.names = {"train_loss"}, .points_max = 10});
+    ASSERT_EQ(thin.size(), 10U);
+    for (int i = 0; i < 10; ++i)
+        EXPECT_EQ(thin[std::size_t(i)].step, 100 * (i + 1));
+    // Few points stay as they are.
+    EXPECT_EQ(list_metrics(store, key.job_id, {.names = {"val_loss"}, .points_max = 10}).size(),
+              1U);
+}
+
+}    // namespace
+
+}    // namespace slipway::store

@@ -1,0 +1,95 @@
+#include "scheduler/store/pg/listener.h"
+
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "scheduler/store/pg/leader.h"
+#include "tests/scheduler/store/samples.h"
+#include "tests/support/eventually.h"
+
+namespace slipway::store {
+
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using namespace std::chrono_literals;
+
+class Listening : public StoreTest {
+protected:
+    ~Listening() override {
+        if (TempPostgres::instance().pid() == 0) TempPostgres::instance().start();
+    }
+
+    /// Waits until `topic` is heard.
+    static bool hears(Listener& listener, const std::string& topic) {
+        const Tick deadline = system_clock().tick() + 20s;
+        while (system_clock().tick() < deadline) {
+            for (const std::string& heard : listener.wait(1000ms)) {
+                if (heard == topic) return true;
+            }
+        }
+        return false;
+    }
+};
+
+TEST_F(Listening, every_change_is_heard_after_its_commit) {
+    Listener listener(store.options());
+    EXPECT_THAT(listener.wait(10s), ElementsAre(Listener::missed));
+    const std::string id = submit();
+    EXPECT_TRUE(hears(listener, id));
+    add_host();
+    EXPECT_TRUE(hears(listener, std::string(topics::queue)));
+    const AttemptKey key = place(id);
+    EXPECT_TRUE(hears(listener, id));
+    relay_state(key, 1, JobState::compiling);
+    EXPECT_TRUE(hears(listener, id));
+    store.announce("'; select 1; --");
+    EXPECT_TRUE(hears(listener, "'; select 1; --"));
+}
+
+TEST_F(Listening, a_wait_ends_by_time_and_by_wake) {
+    Listener listener(store.options());
+    listener.wait(10s);
+    EXPECT_TRUE(listener.wait(20ms).empty());
+    listener.wake();
+    EXPECT_TRUE(listener.wait(1h).empty());
+    std::jthread waker([&] { listener.wake(); });
+    EXPECT_TRUE(listener.wait(1h).empty());
+}
+
+TEST_F(Listening, a_new_connection_says_that_something_may_be_missed) {
+    Listener listener(store.options());
+    listener.wait(10s);
+    TempPostgres::instance().stop();
+    EXPECT_TRUE(listener.wait(300ms).empty());
+    TempPostgres::instance().start();
+    EXPECT_TRUE(hears(listener, std::string(Listener::missed)));
+    EXPECT_TRUE(eventually([&] {
+        store.announce("hello");
+        return hears(listener, "hello");
+    }));
+}
+
+TEST_F(Listening, DISABLED_one_process_leads_until_it_resigns_or_loses_its_connection) {
+    Leader first(store.options(), "upkeep");
+    Leader second(store.options(), "upkeep");
+    Leader other(store.options(), "something else");
+    EXPECT_TRUE(first.leads());
+    EXPECT_TRUE(first.leads());
+    EXPECT_FALSE(second.leads());
+    EXPECT_TRUE(other.leads());
+    first.resign();
+    EXPECT_TRUE(eventually([&] { return second.leads(); }));
+    EXPECT_FALSE(first.leads());
+    TempPostgres::instance().stop();
+    EXPECT_FALSE(second.leads());
+    TempPostgres::instance().start();
+    EXPECT_TRUE(first.leads());
+    EXPECT_FALSE(second.leads());
+}
+
+}    // namespace
+
+}    // namespace slipway::store

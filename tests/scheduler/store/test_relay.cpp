@@ -1,0 +1,196 @@
+#include "scheduler/store/relay.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <thread>
+
+#include "scheduler/store/checkpoints.h"
+#include "scheduler/store/events.h"
+#include "tests/scheduler/store/samples.h"
+
+namespace slipway::store {
+
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using enum JobState;
+
+class Relay : public StoreTest {
+protected:
+    static RelayedFrame log_frame(std::int64_t number) {
+        RelayedFrame frame;
+        frame.number = number;
+        frame.events = {{"log", fmt::format(R"({{"message": "line {}"}})", number)}};
+        return frame;
+    }
+
+    static RelayedFrame checkpoint_frame(std::int64_t number, const std::string& name,
+                                         std::vector<std::string> drop = {}) {
+        RelayedFrame frame;
+        frame.number = number;
+        frame.checkpoint = RelayedCheckpoint{.id = new_id("ckp"),
+                                             .name = name,
+                                             .step = number,
+                                             .kinds = {"last"},
+                                             .files = R"([{"bytes": 3}])",
+                                             .bytes = 3,
+                                             .drop = std::move(drop)};
+        return frame;
+    }
+
+    std::vector<std::string> types(const std::string& job_id) {
+        std::vector<std::string> types;
+        std::int64_t seq = 0;
+        for (const Event& event : list_events(store, job_id, {.limit = 5000})) {
+            types.push_back(event.type);
+            EXPECT_EQ(event.seq, ++seq);
+        }
+        EXPECT_EQ(find_job(store, job_id)->event_seq, seq);
+        return types;
+    }
+};
+
+TEST_F(Relay, a_batch_keeps_the_order_of_states_and_events) {
+    add_host();
+    const AttemptKey key = place(submit());
+    std::vector<RelayedFrame> frames(5);
+    for (std::size_t i = 0; i < frames.size(); ++i)
+        frames[i] = log_frame(std::int64_t(i) + 1);
+    frames[1].state = RelayedState{compiling};
+    frames[2].state = RelayedState{running};
+    frames[3].progress = R"({"step": 4})";
+    frames[4].progress = R"({"step": 5})";
+    frames[4].best = R"({"value": 0.1})";
+    const Relayed relayed = relay_frames(store, key, frames);
+    EXPECT_EQ(relayed.frames_relayed, 5);
+    EXPECT_EQ(relayed.job_state, running);
+    EXPECT_EQ(relayed.event_seq, 9);
+    EXPECT_THAT(types(key.job_id),
+                ElementsAre("state", "state", "log", "state", "log", "state", "log", "log", "log"));
+    const Job job = find_job(store, key.job_id).value();
+    EXPECT_EQ(job.progress, R"({"step": 5})");
+    EXPECT_EQ(job.best, R"({"value": 0.1})");
+}
+
+// Goal: after an unknown outcome the agent sends everything again, and nothing is doubled.
+TEST_F(Relay, a_batch_sent_again_is_skipped) {
+    const AttemptKey key = running_job();
+    std::vector<RelayedFrame> frames{log_frame(3), log_frame(4)};
+    frames[1].metrics = {{"loss", 10, 1, 0.5}};
+    const Relayed first = relay_frames(store, key, frames);
+    frames.push_back(log_frame(5));
+    const Relayed second = relay_frames(store, key, frames);
+    EXPECT_EQ(second.event_seq, first.event_seq + 1);
+    EXPECT_EQ(relay_frames(store, key, frames).event_seq, second.event_seq);
+    EXPECT_EQ(relay_frames(store, key, {}).frames_relayed, 5);
+    EXPECT_EQ(types(key.job_id).size(), 7U);
+    EXPECT_EQ(list_live_attempts(store, host).at(0).attempt.frames_relayed, 5);
+}
+
+TEST_F(Relay, states_that_do_not_fit_any_more_are_left_out) {
+    const AttemptKey key = running_job();
+    EXPECT_EQ(relay_state(key, 3, compiling).job_state, running);
+    EXPECT_EQ(relay_state(key, 4, succeeded).job_state, running);
+    EXPECT_EQ(relay_state(key, 5, queued).job_state, running);
+    cancel_job(store, key.job_id, {"user", ""});
+    EXPECT_EQ(relay_state(key, 6, finishing).job_state, cancelling);
+    EXPECT_THAT(types(key.job_id), ElementsAre("state", "state", "state", "state", "state"));
+}
+
+TEST_F(Relay, a_skipped_compiling_is_added) {
+    add_host();
+    const AttemptKey key = place(submit());
+    EXPECT_EQ(relay_state(key, 1, running).job_state, running);
+    EXPECT_THAT(types(key.job_id), ElementsAre("state", "state", "state", "state"));
+}
+
+TEST_F(Relay, a_resumed_attempt_overwrites_the_points_it_repeats) {
+    const AttemptKey first = running_job();
+    RelayedFrame frame;
+    frame.number = 3;
+    frame.metrics = {{"loss", 1, 1, 0.9}, {"loss", 2, 1, 0.8}, {"loss", 2, 1, 0.7}};
+    relay_frames(store, first, {frame});
+    finish_attempt(store, first, {.exit_kind = "crashed", .job_state = queued});
+    const AttemptKey second = place(first.job_id);
+    frame.number = 1;
+    frame.metrics = {{"loss", 2, 1, 0.6}, {"loss", 3, 2, std::nan("")}, {"loss", 4, 2, HUGE_VAL}};
+    relay_frames(store, second, {frame});
+
+    const std::vector<MetricPoint> points = list_metrics(store, first.job_id, {});
+    ASSERT_EQ(points.size(), 4U);
+    EXPECT_EQ(points[0].value, 0.9);
+    EXPECT_EQ(points[0].attempt, 1);
+    EXPECT_EQ(points[1].value, 0.6);
+    EXPECT_EQ(points[1].attempt, 2);
+    EXPECT_TRUE(std::isnan(points[2].value));
+    EXPECT_TRUE(std::isinf(points[3].value));
+}
+
+TEST_F(Relay, checkpoints_come_and_go) {
+    const AttemptKey key = running_job();
+    relay_frames(store, key, {checkpoint_frame(3, "a"), checkpoint_frame(4, "b")});
+    EXPECT_EQ(find_newest_checkpoint(store, key.job_id)->name, "b");
+    pin_checkpoint(store, find_newest_checkpoint(store, key.job_id)->id, true);
+    relay_frames(store, key, {checkpoint_frame(5, "c", {"a", "b", "unknown", "../x"})});
+    std::vector<std::string> names;
+    for (const Checkpoint& checkpoint : list_checkpoints(store, {.job_id = key.job_id}, {}).items) {
+        names.push_back(checkpoint.name);
+    }
+    EXPECT_THAT(names, ElementsAre("c", "b"));
+    ASSERT_EQ(list_garbage(store).size(), 1U);
+    EXPECT_EQ(list_garbage(store).at(0).path, "checkpoints/" + key.job_id + "/a");
+    // The name a resumed attempt commits again is the same checkpoint, back again.
+    relay_frames(store, key, {checkpoint_frame(6, "a")});
+    EXPECT_EQ(list_checkpoints(store, {.job_id = key.job_id}, {}).items.size(), 3U);
+}
+
+// Goal: an executor cannot stop its own relay by what it says.
+TEST_F(Relay, poisoned_frames_are_repaired) {
+    using namespace std::string_literals;
+    const AttemptKey key = running_job();
+    std::vector<RelayedFrame> frames;
+    const std::vector<std::string> bodies{"not json",          "",
+                                          "{\"m\": \"\xff\"}", R"({"m": "\u0000"})",
+                                          "{\"m\": \"\0\"}"s,  "[1e999999]"};
+    for (const std::string& body : bodies) {
+        frames.push_back(log_frame(std::int64_t(frames.size()) + 3));
+        frames.back().events = {{"log", body}, {"no_such_type", "{}"}};
+        frames.back().progress = body;
+        frames.back().metrics = {{"\xfe\0"s, 1, 1, 0.5}, {std::string(9000, 'x'), 1, 1, 0.5}};
+    }
+    frames.push_back(checkpoint_frame(20, "../../etc"));
+    frames.push_back(checkpoint_frame(21, "fine", {"nul\0"s}));
+    frames.back().checkpoint->files = "[";
+    frames.back().checkpoint->bytes = -1;
+    const Relayed relayed = relay_frames(store, key, frames);
+    EXPECT_EQ(relayed.frames_relayed, 21);
+    EXPECT_EQ(types(key.job_id).size(), 4U + 2 * bodies.size());
+    EXPECT_EQ(list_checkpoints(store, {}, {}).items.size(), 1U);
+}
+
+// Goal: sequence numbers have no gap and no double, whoever writes.
+TEST_F(Relay, events_are_gap_free_under_concurrent_writers) {
+    const AttemptKey key = running_job();
+    Store other{{.database = database.url()}};
+    constexpr int each = 40;
+    {
+        std::jthread relay([&] {
+            for (int i = 0; i < each; ++i)
+                relay_frames(store, key, {log_frame(2 * i + 3), log_frame(2 * i + 4)});
+        });
+        std::vector<std::jthread> writers;
+        for (int writer = 0; writer < 3; ++writer) {
+            writers.emplace_back([&] {
+                for (int i = 0; i < each; ++i)
+                    append_event(other, key.job_id, "warning", R"({"code": "x"})");
+            });
+        }
+    }
+    EXPECT_EQ(types(key.job_id).size(), 4U + 5U * each);
+}
+
+}    // namespace
+
+}    // namespace slipway::store

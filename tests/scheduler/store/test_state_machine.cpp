@@ -1,0 +1,118 @@
+#include <gtest/gtest.h>
+
+#include "tests/scheduler/store/samples.h"
+
+namespace slipway::store {
+
+namespace {
+
+class StateMachine : public StoreTest {
+protected:
+    /// A job put into `from` behind the triggers' back, with a live attempt exactly when `to` needs
+    /// one, so that only the transition itself can be refused.
+    std::string job_in(JobState from, JobState to) {
+        const std::string id = submit();
+        std::string script = fmt::format(
+            "begin; set local session_replication_role = replica; "
+            "update job set state = '{0}', finished_at = {2} where id = '{1}';",
+            to_string(from), id, is_final(from) ? "clock_timestamp()" : "null");
+        if (from != JobState::queued)
+            script += fmt::format("delete from queue where job_id = '{}';", id);
+        if (is_active(to)) {
+            script += fmt::format(
+                "insert into attempt (job_id, attempt, token, host, cores) "
+                "values ('{}', 1, '{}', 'host-a', array[1]);",
+                id, random_hex(16));
+        }
+        database.sql(script + "commit");
+        return id;
+    }
+};
+
+// Goal: the database allows exactly the moves of api/spec/job_state. Method: every pair.
+TEST_F(StateMachine, every_pair_of_states_is_as_in_the_table) {
+    add_host();
+    for (const std::string_view from_word : all_words<JobState>()) {
+        for (const std::string_view to_word : all_words<JobState>()) {
+            const JobState from = *parse_word<JobState>(from_word);
+            const JobState to = *parse_word<JobState>(to_word);
+            if (from == to) continue;
+            const std::string id = job_in(from, to);
+            const std::int64_t events = count("job_event where job_id = '" + id + "'");
+            bool moved = true;
+            try {
+                move_job(store, id, to, Reason{"test", "because"});
+            } catch (const IllegalTransition& refusal) {
+                moved = false;
+                EXPECT_EQ(refusal.from(), from_word);
+                EXPECT_EQ(refusal.to(), to_word);
+            }
+            EXPECT_EQ(moved, allowed(from, to)) << from_word << " -> " << to_word;
+            const std::int64_t added = moved ? 1 + int(is_final(to)) : 0;
+            const Job job = find_job(store, id).value();
+            EXPECT_EQ(job.state, moved ? to : from);
+            EXPECT_EQ(count("job_event where job_id = '" + id + "'"), events + added);
+            EXPECT_EQ(job.event_seq, events + added);
+            EXPECT_EQ(job.finished_at.has_value(), is_final(job.state));
+            EXPECT_EQ(count("queue where job_id = '" + id + "'"), job.state == JobState::queued);
+        }
+    }
+}
+
+TEST_F(StateMachine, the_tables_are_equal) {
+    EXPECT_EQ(count("job_transition"), std::int64_t(transitions().size()));
+    for (const Transition& row : transitions()) {
+        EXPECT_EQ(count(fmt::format("job_transition where from_state = '{}' and to_state = '{}'",
+                                    to_string(row.from), to_string(row.to))),
+                  1);
+    }
+    EXPECT_EQ(count("job_state"), std::int64_t(all_words<JobState>().size()));
+    for (const std::string_view word : all_words<JobState>()) {
+        EXPECT_EQ(count(fmt::format("job_state where name = '{}' and final = {}", word,
+                                    is_final(*parse_word<JobState>(word)))),
+                  1);
+    }
+}
+
+TEST_F(StateMachine, a_job_holding_cores_leaves_them_only_with_its_attempt) {
+    const AttemptKey key = running_job();
+    // Legal moves of the table, but an executor is still there.
+    EXPECT_THROW(move_job(store, key.job_id, JobState::queued, std::nullopt), IllegalTransition);
+    EXPECT_THROW(move_job(store, key.job_id, JobState::failed, std::nullopt), IllegalTransition);
+    EXPECT_EQ(state_of(key.job_id), JobState::running);
+    EXPECT_EQ(count("lease"), 1);
+    EXPECT_THROW(database.sql("update attempt set ended_at = clock_timestamp(), exit_kind = 'x'"),
+                 Error);
+}
+
+TEST_F(StateMachine, history_cannot_be_changed) {
+    submit();
+    for (const char* script : {"update job_event set body = '{}'", "delete from job_event",
+                               "truncate job_event", "update job set event_seq = 0"}) {
+        EXPECT_THROW(database.sql(script), Error) << script;
+    }
+    EXPECT_EQ(count("job_event"), 1);
+}
+
+TEST_F(StateMachine, nonsense_is_refused_by_constraints) {
+    const AttemptKey key = running_job();
+    for (const char* script : {
+             "update job set state = 'sleeping'",
+             "update job set queue_class = 'now'",
+             "update job set labels = '[]'",
+             "update job set core_id = 3, cores = 8",
+             "insert into lease (host, core, job_id, attempt, expires_at) "
+             "select 'host-a', 2, job_id, attempt, expires_at from lease",
+             "insert into attempt (job_id, attempt, token, host, cores) "
+             "select job_id, 2, token, host, cores from attempt",
+             "update attempt set token = 'short'",
+             "insert into garbage (path) values ('/etc/passwd')",
+             "insert into garbage (path) values ('runs/../../etc')",
+         }) {
+        EXPECT_THROW(database.sql(script), Error) << script;
+    }
+}
+
+}    // namespace
+
+}    // namespace slipway::store

@@ -1,0 +1,167 @@
+#include "scheduler/upkeep/tasks.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "scheduler/store/datasets.h"
+#include "scheduler/upkeep/loop.h"
+#include "tests/scheduler/store/samples.h"
+#include "tests/support/eventually.h"
+
+namespace slipway {
+namespace {
+
+using namespace std::chrono_literals;
+using store::NewJob;
+using enum JobState;
+
+class Upkeep : public store::StoreTest {
+protected:
+    void SetUp() override {
+        store::create_dataset(store, {.id = new_id("ds"),
+                                      .name = "digits",
+                                      .format = "idx",
+                                      .source = R"({"path": "digits"})",
+                                      .options = "{}",
+                                      .created_by = "tok_test"});
+        dataset_id = store::find_dataset(store, "default", "digits")->id;
+    }
+
+    void make_ready() {
+        const auto claim = store::claim_dataset_check(store, host, 60s);
+        ASSERT_TRUE(claim);
+        store::finish_dataset_check(
+            store, claim->dataset.id, claim->token,
+            {.ready = true, .report = "{}", .problems = {}, .content_hash = "sha256:ab"});
+    }
+
+    std::string submit_wanting(int cores, std::optional<int> core_id = {}) {
+        NewJob job = new_job();
+        job.dataset_id = dataset_id;
+        job.cores = cores;
+        job.core_id = core_id;
+        return submit(job);
+    }
+
+    std::string wait_code(const std::string& job_id) {
+        const auto reason = explain_wait(store, job_id, 10s);
+        return reason ? reason->code : "";
+    }
+
+    std::string dataset_id;
+};
+
+TEST_F(Upkeep, queued_jobs_get_cores_leases_and_the_state_starting) {
+    make_ready();
+    add_host();
+    const std::string big = submit_wanting(8);
+    const std::string small = submit_wanting(1);
+    const ScheduleCounts counts = schedule(store, 10s, 10s);
+    EXPECT_EQ(counts.placed, 1);
+    EXPECT_EQ(counts.waiting, 1);
+    EXPECT_EQ(state_of(big), starting);
+    EXPECT_EQ(state_of(small), queued);
+    EXPECT_EQ(count("lease"), 8);
+    EXPECT_EQ(wait_code(small), "waiting_for_cores");
+    EXPECT_EQ(wait_code(big), "") << "it does not wait";
+}
+
+TEST_F(Upkeep, a_job_waits_for_its_dataset_and_says_so) {
+    add_host();
+    const std::string job = submit_wanting(1);
+    EXPECT_EQ(schedule(store, 10s, 10s).placed, 0);
+    EXPECT_EQ(wait_code(job), "waiting_for_dataset");
+    make_ready();
+    EXPECT_EQ(schedule(store, 10s, 10s).placed, 1);
+}
+
+TEST_F(Upkeep, each_reason_to_wait_has_its_code) {
+    make_ready();
+    EXPECT_EQ(schedule(store, 10s, 10s).placed, 0);
+    const std::string nowhere = submit_wanting(1);
+    EXPECT_EQ(wait_code(nowhere), "waiting_for_cores");
+    add_host();
+    store::drain_core(store, host, 3, true);
+    const std::string drained = submit_wanting(1, 3);
+    EXPECT_EQ(wait_code(drained), "core_drained");
+    NewJob late = new_job();
+    late.dataset_id = dataset_id;
+    late.start_after = system_clock().now() + 24h;
+    const std::string later = submit(late);
+    EXPECT_EQ(wait_code(later), "start_after");
+    const std::string holder = submit_wanting(1, 5);
+    EXPECT_EQ(schedule(store, 10s, 10s).placed, 2);
+    const std::string busy = submit_wanting(1, 5);
+    const auto reason = explain_wait(store, busy, 10s);
+    EXPECT_EQ(reason->code, "core_busy");
+    EXPECT_EQ(reason->blocking_job, holder);
+    EXPECT_EQ(wait_code(submit_wanting(1, 5)), "behind");
+}
+
+TEST_F(Upkeep, attempts_of_a_lost_host_run_again_but_never_our_own) {
+    make_ready();
+    add_host("other");
+    const std::string job = submit_wanting(1);
+    ASSERT_EQ(schedule(store, 1ms, 10s).placed, 1);
+    EXPECT_TRUE(eventually([&] {
+        return database.sql("select count(*) from lease where expires_at < clock_timestamp()") ==
+               "1";
+    }));
+    EXPECT_EQ(rescue_lost_attempts(store, "other", 1ms), 0) << "our own host";
+    EXPECT_EQ(rescue_lost_attempts(store, host, 24h), 0) << "we have not had the database for long";
+    EXPECT_EQ(state_of(job), starting);
+    EXPECT_EQ(rescue_lost_attempts(store, host, 1ms), 1);
+    EXPECT_EQ(state_of(job), queued);
+    EXPECT_EQ(count("lease"), 0);
+}
+
+TEST_F(Upkeep, the_loop_places_expires_and_tells_the_agent) {
+    make_ready();
+    add_host();
+    std::atomic<int> told{0};
+    UpkeepOptions options{.host = host};
+    options.on_placed = [&] { ++told; };
+    UpkeepLoop loop(store, options, system_clock());
+    const std::string job = submit_wanting(1);
+    NewJob stale = new_job();
+    stale.dataset_id = dataset_id;
+    stale.core_id = 1;
+    stale.valid_until = system_clock().now() + 300ms;
+    const std::string stale_id = submit(stale);
+    loop.wake();
+    EXPECT_TRUE(eventually([&] { return state_of(job) == starting; }));
+    EXPECT_TRUE(eventually([&] { return state_of(stale_id) == expired; }));
+    EXPECT_TRUE(eventually([&] { return told >= 1 && loop.counts().expired == 1; }));
+    EXPECT_TRUE(loop.counts().leads);
+    EXPECT_EQ(loop.counts().placed, 1);
+}
+
+TEST_F(Upkeep, only_one_of_two_loops_works_and_the_other_takes_over) {
+    make_ready();
+    add_host();
+    auto first = std::make_unique<UpkeepLoop>(store, UpkeepOptions{.host = host, .tick = 20ms},
+                                              system_clock());
+    ASSERT_TRUE(eventually([&] { return first->counts().leads; }));
+    UpkeepLoop second(store, UpkeepOptions{.host = host, .tick = 20ms}, system_clock());
+    EXPECT_FALSE(eventually([&] { return second.counts().ticks > 0; }, 200ms));
+    first.reset();
+    EXPECT_TRUE(eventually([&] { return second.counts().leads; }));
+}
+
+TEST_F(Upkeep, a_database_that_is_away_is_waited_for) {
+    make_ready();
+    add_host();
+    UpkeepLoop loop(store, UpkeepOptions{.host = host, .tick = 20ms}, system_clock());
+    ASSERT_TRUE(eventually([&] { return loop.counts().ticks > 0; }));
+    database.sql("checkpoint");    // a throw-away database may forget what it confirmed
+    TempPostgres::instance().kill();
+    EXPECT_TRUE(eventually([&] { return !loop.counts().leads; }));
+    TempPostgres::instance().start();
+    ASSERT_TRUE(eventually([&] { return loop.counts().leads; }));
+    const std::string job = submit_wanting(1);
+    EXPECT_TRUE(eventually([&] { return state_of(job) == starting; }));
+}
+
+}    // namespace
+}    // namespace slipway
