@@ -1,0 +1,126 @@
+#include "server/auth/authenticator.h"
+
+#include <fmt/format.h>
+
+#include "api/base/id.h"
+#include "api/base/log.h"
+#include "api/base/sha256.h"
+#include "server/auth/cookie.h"
+#include "server/auth/token.h"
+#include "server/http/problem.h"
+
+namespace slipway {
+namespace {
+
+constexpr std::chrono::minutes note_every{1};
+constexpr std::size_t noted_max = 10000;
+constexpr std::chrono::seconds ticket_keep_min{60};
+constexpr std::chrono::seconds ticket_keep_max{600};
+
+[[noreturn]] void refuse(const std::string& detail) {
+    throw ProblemError({.status = 401,
+                        .code = "unauthenticated",
+                        .detail = detail,
+                        .headers = {{"WWW-Authenticate", "Bearer realm=\"slipway\""}}});
+}
+
+// The credentials of "Bearer x"; the scheme's letter case does not count (RFC 9110).
+std::optional<std::string_view> bearer(std::string_view header) {
+    constexpr std::string_view scheme = "bearer ";
+    if (header.size() < scheme.size()) return std::nullopt;
+    for (std::size_t i = 0; i < scheme.size(); ++i) {
+        const char c = header[i];
+        const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        if (lower != scheme[i]) return std::nullopt;
+    }
+    header.remove_prefix(scheme.size());
+    while (header.starts_with(' '))
+        header.remove_prefix(1);
+    return header;
+}
+
+}    // namespace
+
+Identity Authenticator::identify(const Request& request) {
+    if (const auto header = request.header("authorization")) {
+        const auto text = bearer(*header);
+        if (!text) refuse("Authorization must be `Bearer slp_…`");
+        if (auto identity = identify_token(*text)) return *std::move(identity);
+        refuse("this token is unknown, expired or revoked");
+    }
+    const auto secret = session_cookie(request);
+    if (!secret) refuse("send Authorization: Bearer slp_… (or sign in with a browser)");
+    const auto token = store::find_session(store_, sha256_hex(*secret));
+    if (!token) refuse("this session has ended; sign in again");
+    require_same_origin(request);
+    return accept(*token, true);
+}
+
+std::optional<Identity> Authenticator::identify_token(std::string_view text) {
+    const auto parts = parse_token(text);
+    if (!parts) return std::nullopt;
+    const auto token = store::find_token_by_lookup(store_, parts->lookup);
+    if (!token || !same_secret(token->sha256, parts->sha256) || !token->usable) return std::nullopt;
+    return accept(*token, false);
+}
+
+Identity Authenticator::accept(const store::Token& token, bool by_cookie) {
+    note_use(token.id);
+    return {.token_id = token.id,
+            .token_name = token.name,
+            .role = parse_word<Role>(token.role).value_or(Role::viewer),
+            .projects = token.projects,
+            .by_cookie = by_cookie};
+}
+
+void Authenticator::note_use(const std::string& token_id) {
+    {
+        const std::lock_guard lock(mutex_);
+        const Tick now = clock_.tick();
+        const auto known = used_at_.find(token_id);
+        if (known != used_at_.end() && now - known->second < note_every) return;
+        if (used_at_.size() >= noted_max) used_at_.clear();
+        used_at_[token_id] = now;
+    }
+    try {
+        store::touch_token(store_, token_id);
+    } catch (const Error& error) {
+        // A request that the database can answer must not fail for the note of its token's use.
+        log_warn("the use of a token was not noted",
+                 {{"token_id", token_id}, {"error", error.what()}});
+    }
+}
+
+std::string open_session(store::Store& store, std::string_view token_id) {
+    std::string secret = make_secret();
+    store::create_session(store, sha256_hex(secret), token_id, session_keep);
+    return secret;
+}
+
+std::string make_login_ticket(store::Store& store, std::string_view token_id,
+                              std::chrono::seconds keep) {
+    if (keep < ticket_keep_min || keep > ticket_keep_max)
+        throw Error(ErrorCode::invalid_argument,
+                    fmt::format("a one-time link lives {} to {} seconds, got {}",
+                                ticket_keep_min.count(), ticket_keep_max.count(), keep.count()));
+    std::string secret = make_secret();
+    store::create_login_ticket(store, sha256_hex(secret), token_id, keep);
+    return secret;
+}
+
+std::optional<store::Token> redeem_login_ticket(store::Store& store, std::string_view secret) {
+    if (!is_secret(secret)) return std::nullopt;
+    auto token = store::use_login_ticket(store, sha256_hex(secret));
+    if (token && !token->usable) return std::nullopt;
+    return token;
+}
+
+IssuedToken issue_token(store::Store& store, store::Token token) {
+    const TokenText made = make_token();
+    token.id = new_id("tok");
+    token.lookup = made.lookup;
+    token.sha256 = made.sha256;
+    return {.token = store::create_token(store, token), .text = made.text};
+}
+
+}    // namespace slipway

@@ -1,0 +1,89 @@
+#include "server/http/connection.h"
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace slipway {
+
+namespace {
+
+constexpr std::size_t piece_bytes = 64 * 1024;
+constexpr std::size_t linger_bytes_max = 1 << 20;
+
+}    // namespace
+
+void Connection::stop_soon() {
+    asio::post(wire->executor(), [self = shared_from_this()] {
+        if (self->idle) self->wire->cancel();
+        if (self->on_stop) self->on_stop();
+    });
+}
+
+void Connection::cut() {
+    asio::post(wire->executor(), [self = shared_from_this()] {
+        self->wire->close();
+        if (self->on_stop) self->on_stop();
+    });
+}
+
+asio::awaitable<bool> read_more(Connection& connection, std::size_t bytes_max, ErrorOfIo& error) {
+    const std::size_t held = connection.buffer.size();
+    connection.buffer.resize(held + bytes_max);
+    const asio::mutable_buffer room(connection.buffer.data() + held, bytes_max);
+    const std::size_t bytes = co_await connection.wire->read_some(room, error);
+    connection.buffer.resize(held + bytes);
+    co_return bytes > 0;
+}
+
+asio::awaitable<bool> write_all(Connection& connection, std::string_view bytes) {
+    while (!bytes.empty()) {
+        const std::string_view piece = bytes.substr(0, piece_bytes);
+        connection.wire->set_deadline(connection.core.options.deadlines.write_stall_s);
+        const asio::const_buffer view(piece.data(), piece.size());
+        const bool written = co_await connection.wire->write(view);
+        if (!written) co_return false;
+        bytes.remove_prefix(piece.size());
+    }
+    co_return true;
+}
+
+asio::awaitable<void> part(Connection& connection) {
+    connection.buffer.clear();
+    connection.wire->set_deadline(connection.core.options.deadlines.linger_s);
+    co_await connection.wire->end_sending();
+    std::size_t dropped = 0;
+    ErrorOfIo error;
+    while (dropped < linger_bytes_max) {
+        const bool more = co_await read_more(connection, 4096, error);
+        if (!more) break;
+        dropped += connection.buffer.size();
+        connection.buffer.clear();
+    }
+    connection.wire->close();
+}
+
+asio::awaitable<bool> on_worker(ServerCore& core, const std::function<void()>& work) {
+    if (core.waiting_for_worker.fetch_add(1) >= core.options.worker_queue_max) {
+        core.waiting_for_worker.fetch_sub(1);
+        co_return false;
+    }
+    const auto run = [&]() -> asio::awaitable<void> {
+        core.waiting_for_worker.fetch_sub(1);
+        work();
+        co_return;
+    };
+    co_await asio::co_spawn(core.workers.get_executor(), run, asio::use_awaitable);
+    co_return true;
+}
+
+asio::awaitable<void> on_disk(ServerCore& core, const std::function<void()>& work) {
+    const auto run = [&]() -> asio::awaitable<void> {
+        work();
+        co_return;
+    };
+    co_await asio::co_spawn(core.disk.get_executor(), run, asio::use_awaitable);
+}
+
+}    // namespace slipway

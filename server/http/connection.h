@@ -1,0 +1,72 @@
+#pragma once
+
+#include <atomic>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "api/base/clock.h"
+#include "server/http/router.h"
+#include "server/http/server.h"
+#include "server/http/wire.h"
+
+namespace slipway {
+
+/// What all connections of a server share. Constant after construction, but for the atomics.
+struct ServerCore {
+    ServerCore(ServerOptions options_, Router router_, HttpMetrics& metrics_, const Clock& clock_)
+        : options(std::move(options_)),
+          router(std::move(router_)),
+          metrics(metrics_),
+          clock(clock_),
+          workers(options.worker_threads) {}
+
+    const ServerOptions options;
+    const Router router;
+    HttpMetrics& metrics;
+    const Clock& clock;
+    asio::thread_pool workers;    // run handlers
+    asio::thread_pool disk{1};    // reads and writes files, so that no I/O thread waits for a disk
+    std::atomic<std::size_t> waiting_for_worker{0};
+    std::atomic<bool> stopping{false};    // every answer from now on is its connection's last
+};
+
+/// One client's connection. All but `stop_soon` and `cut` is used on the connection's strand only.
+struct Connection : std::enable_shared_from_this<Connection> {
+    Connection(ServerCore& core_, std::unique_ptr<Wire> wire_, std::string peer_)
+        : core(core_), wire(std::move(wire_)), peer(std::move(peer_)) {}
+
+    ServerCore& core;    // outlives every connection
+    std::unique_ptr<Wire> wire;
+    std::string peer;                      // address without port
+    std::string buffer;                    // bytes received and not yet dealt with
+    bool idle = false;                     // waits for the first byte of a request
+    std::function<void()> on_stop = {};    // set while an event stream waits
+
+    /// Ends it as soon as what is under way is done: an idle one now. From any thread.
+    void stop_soon();
+    /// Ends it now. From any thread.
+    void cut();
+};
+
+/// Reads at least one byte more into the buffer, at most `bytes_max`. False: `error` says why.
+asio::awaitable<bool> read_more(Connection& connection, std::size_t bytes_max, ErrorOfIo& error);
+
+/// Writes all of it, in pieces which must each be taken within the stall deadline.
+asio::awaitable<bool> write_all(Connection& connection, std::string_view bytes);
+
+/// Closes so that the client sees the last answer: says that nothing follows, then drops what still
+/// comes for a while. Closing with unread bytes would make the kernel throw the answer away.
+asio::awaitable<void> part(Connection& connection);
+
+/// Runs `work` (which does not throw) on a worker; false at once when too many wait already.
+asio::awaitable<bool> on_worker(ServerCore& core, const std::function<void()>& work);
+
+/// Runs `work` (which does not throw) on the disk thread.
+asio::awaitable<void> on_disk(ServerCore& core, const std::function<void()>& work);
+
+}    // namespace slipway

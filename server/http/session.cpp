@@ -1,0 +1,371 @@
+#include "server/http/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <chrono>
+#include <utility>
+
+#include "api/base/log.h"
+#include "server/http/answer.h"
+#include "server/http/head.h"
+#include "server/http/metrics.h"
+#include "server/http/problem.h"
+#include "server/http/read_body.h"
+#include "server/http/second_reader.h"
+#include "server/http/send.h"
+#include "server/http/text.h"
+
+namespace slipway {
+
+namespace {
+
+/// One request and its answer.
+struct Exchange {
+    RequestHead head;
+    Request request;
+    const Route* route = nullptr;
+    Response response;
+    Tick started;
+    bool close = false;
+    bool broken = false;    // the client has gone: there is nobody to answer
+};
+
+Response refusal_response(const Refusal& refusal, std::string_view request_id) {
+    return problem_response(
+        {.status = refusal.status, .code = std::string(refusal.code), .detail = refusal.detail},
+        request_id);
+}
+
+void refuse(Connection& connection, Exchange& exchange, const Refusal& refusal) {
+    connection.core.metrics.request_refused(refusal.code);
+    exchange.response = refusal_response(refusal, exchange.request.request_id);
+    exchange.close = true;
+}
+
+/// Waits for the next request's first byte. False: the connection ends here, quietly.
+asio::awaitable<bool> wait_for_request(Connection& connection, bool first) {
+    if (!connection.buffer.empty()) co_return true;
+    if (connection.core.stopping) co_return false;
+    if (connection.buffer.capacity() > 4096) connection.buffer.shrink_to_fit();
+    const HttpDeadlines& deadlines = connection.core.options.deadlines;
+    connection.wire->set_deadline(first ? deadlines.header_s : deadlines.keep_alive_s);
+    connection.idle = true;
+    ErrorOfIo error;
+    const bool more = co_await read_more(connection, 2048, error);
+    connection.idle = false;
+    co_return more;
+}
+
+/// Reads until the head is complete and takes it out of the buffer; or says why it is refused; or
+/// neither: the client has gone.
+asio::awaitable<std::optional<std::string>> read_head(Connection& connection,
+                                                      std::optional<Refusal>& refusal) {
+    const ServerOptions& options = connection.core.options;
+    connection.wire->set_deadline(options.deadlines.header_s);
+    HeadScanner scanner(options.limits);
+    bool started = false;
+    for (;;) {
+        // One line break before a request line is left over from some clients' last body
+        // (RFC 9112, 2.2).
+        std::string& buffer = connection.buffer;
+        const bool line_break = !started && buffer.starts_with("\r\n");
+        if (line_break) buffer.erase(0, 2);
+        started = started || line_break || (!buffer.empty() && buffer != "\r");
+        const auto scanned = scanner.scan(started ? std::string_view(buffer) : "");
+        if (const auto* refused = std::get_if<Refusal>(&scanned)) {
+            refusal = *refused;
+            co_return std::nullopt;
+        }
+        if (const auto size = std::get<std::optional<std::size_t>>(scanned)) {
+            std::string head = buffer.substr(0, *size);
+            buffer.erase(0, *size);
+            co_return head;
+        }
+        ErrorOfIo error;
+        const bool more = co_await read_more(connection, 4096, error);
+        if (more) continue;
+        if (timed_out(error))
+            refusal = Refusal{408, "header_too_slow", "the request's headers took too long"};
+        co_return std::nullopt;
+    }
+}
+
+std::optional<Refusal> understand(std::string_view bytes, const HttpLimits& limits,
+                                  Exchange& exchange) {
+    std::variant<RequestHead, Refusal> parsed = parse_head(bytes, limits);
+    if (const auto* refusal = std::get_if<Refusal>(&parsed)) return *refusal;
+    RequestHead& head = std::get<RequestHead>(parsed);
+    if (const auto difference = second_reader_disagrees(bytes, head, limits))
+        return Refusal{400, "ambiguous_request",
+                       "the request can be read in two ways: " + *difference};
+    exchange.request.method = head.method;
+    exchange.request.path = head.target.path;
+    exchange.request.segments = head.target.segments;
+    exchange.request.query_pairs = head.target.query_pairs;
+    exchange.request.headers = head.headers;
+    exchange.head = std::move(head);
+    return std::nullopt;
+}
+
+std::string allow_list(const std::vector<Method>& methods) {
+    std::string list;
+    for (const Method method : methods)
+        list += (list.empty() ? "" : ", ") + std::string(to_string(method));
+    return list;
+}
+
+/// 404, 405, or the answer to OPTIONS; none when there is a route.
+std::optional<Response> find_route(const ServerCore& core, Exchange& exchange) {
+    Request& request = exchange.request;
+    RouteMatch match = core.router.match(request.method, request.segments);
+    if (match.route != nullptr) {
+        exchange.route = match.route;
+        request.route = match.route->pattern;
+        request.parameters = std::move(match.parameters);
+        return std::nullopt;
+    }
+    if (match.allowed.empty())
+        return problem_response({.status = 404,
+                                 .code = "no_such_path",
+                                 .detail = "there is nothing at " + request.path},
+                                request.request_id);
+    const std::string allow = allow_list(match.allowed);
+    if (request.method == Method::OPTIONS) return Response{.status = 204}.with("Allow", allow);
+    return problem_response({.status = 405,
+                             .code = "method_not_allowed",
+                             .detail = fmt::format("{} takes {}", request.path, allow),
+                             .headers = {{"Allow", allow}}},
+                            request.request_id);
+}
+
+/// True for "application/json" and "application/json; charset=utf-8".
+bool is_media_type(std::string_view header, std::string_view wanted) {
+    const auto semicolon = std::min(header.find(';'), header.size());
+    if (!equal_ignoring_case(trimmed(header.substr(0, semicolon)), wanted)) return false;
+    const std::string parameters = lower_case(header.substr(semicolon));
+    const auto charset = parameters.find("charset=");
+    if (charset == std::string::npos) return true;
+    const std::string_view value = trimmed(std::string_view(parameters).substr(charset + 8));
+    return value.starts_with("utf-8") || value.starts_with("\"utf-8\"");
+}
+
+/// What can be said against a body before a byte of it is read.
+std::optional<ProblemError::Fields> body_problem(const Exchange& exchange) {
+    const Route& route = *exchange.route;
+    const Request& request = exchange.request;
+    if (!exchange.head.has_body()) return std::nullopt;
+    if (route.body_bytes_max == 0 && !route.receive)
+        return ProblemError::Fields{
+            .status = 400, .code = "body_not_allowed", .detail = "this request takes no body"};
+    const auto encoding = request.header("content-encoding");
+    if (encoding && !equal_ignoring_case(*encoding, "identity"))
+        return ProblemError::Fields{.status = 415,
+                                    .code = "unsupported_content_encoding",
+                                    .detail = "send the body without Content-Encoding"};
+    const std::string_view type = request.header("content-type").value_or("");
+    const auto& allowed = route.media_types;
+    if (allowed.empty() || std::any_of(allowed.begin(), allowed.end(), [&](const auto& wanted) {
+            return is_media_type(type, wanted);
+        }))
+        return std::nullopt;
+    return ProblemError::Fields{
+        .status = 415,
+        .code = "unsupported_media_type",
+        .detail = fmt::format("Content-Type must be {}", fmt::join(allowed, " or ")),
+        .headers = {{"Accept", fmt::format("{}", fmt::join(allowed, ", "))}}};
+}
+
+Response busy_response(const Request& request) {
+    return problem_response({.status = 503,
+                             .code = "overloaded",
+                             .detail = "too many requests wait for a worker; try again soon",
+                             .headers = {{"Retry-After", "1"}}},
+                            request.request_id);
+}
+
+/// Calls the handler on a worker, again as long as it asks for that.
+asio::awaitable<void> call_handler(Connection& connection, Exchange& exchange) {
+    asio::steady_timer timer(connection.wire->executor());
+    const Tick first_call = connection.core.clock.tick();
+    for (;;) {
+        const std::function<void()> work = [&] {
+            exchange.response = answer(exchange.route->handler, exchange.request);
+        };
+        const bool ran = co_await on_worker(connection.core, work);
+        if (!ran) {
+            exchange.response = busy_response(exchange.request);
+            co_return;
+        }
+        if (!exchange.response.again_after_s) co_return;
+        // While the server stops, a client that waits is answered at once: as if its time were up.
+        if (connection.core.stopping) {
+            const bool told = std::exchange(exchange.request.waited_s, 1e9) >= 1e9;
+            if (!told) continue;
+            exchange.response = busy_response(exchange.request);
+            co_return;
+        }
+        timer.expires_after(
+            std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(
+                std::clamp(*exchange.response.again_after_s, 0.01, 60.0))));
+        connection.on_stop = [&timer] { timer.cancel(); };
+        co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+        connection.on_stop = {};
+        const std::chrono::duration<double> waited = connection.core.clock.tick() - first_call;
+        exchange.request.waited_s = waited.count();
+    }
+}
+
+/// Asks the route's receiver where the body goes. None: it refused, or no worker was free.
+asio::awaitable<std::optional<BodyTarget>> ask_receiver(Connection& connection,
+                                                        Exchange& exchange) {
+    std::optional<BodyTarget> target;
+    std::optional<Response> refused;
+    const std::function<void()> work = [&] {
+        refused = refusal_of([&] { target = exchange.route->receive(exchange.request); },
+                             exchange.request);
+    };
+    const bool ran = co_await on_worker(connection.core, work);
+    if (!ran) refused = busy_response(exchange.request);
+    if (refused) exchange.response = std::move(*refused);
+    co_return target;
+}
+
+/// Fills in the response of a request whose head is good.
+asio::awaitable<void> make_response(Connection& connection, Exchange& exchange) {
+    // Until the body has been read, every answer must be the connection's last.
+    const bool close_after = exchange.close;
+    exchange.close = exchange.close || exchange.head.has_body();
+    if (auto early = find_route(connection.core, exchange)) {
+        exchange.response = std::move(*early);
+        co_return;
+    }
+    if (const auto problem = body_problem(exchange)) {
+        exchange.response = problem_response(*problem, exchange.request.request_id);
+        co_return;
+    }
+    std::optional<BodyTarget> target;
+    if (exchange.route->receive) {
+        target = co_await ask_receiver(connection, exchange);
+        if (!target) co_return;
+    }
+    const std::uint64_t bytes_max = target ? target->bytes_max : exchange.route->body_bytes_max;
+    const BodyEnd end = co_await read_body(connection, exchange.head, exchange.request,
+                                           target ? &*target : nullptr, bytes_max);
+    if (end.kind == BodyEnd::Kind::refused) refuse(connection, exchange, end.refusal);
+    if (end.kind == BodyEnd::Kind::broken) exchange.broken = true;
+    if (end.kind != BodyEnd::Kind::complete) co_return;
+    exchange.close = close_after;
+    co_await call_handler(connection, exchange);
+}
+
+/// The encoded head; a handler's header that would break the message becomes a 500.
+std::string encode(Exchange& exchange, AnswerFacts& facts) {
+    facts.close = exchange.close || exchange.response.events != nullptr;
+    try {
+        return encode_head(exchange.response, facts);
+    } catch (const Error& error) {
+        log_error("request failed",
+                  {{"request_id", exchange.request.request_id}, {"error", error.what()}});
+        if (exchange.response.events) exchange.response.events->close();
+        exchange.response = problem_response(
+            {.status = 500, .code = "internal", .detail = "something broke inside"},
+            exchange.request.request_id);
+        return encode_head(exchange.response, facts);
+    }
+}
+
+void report(Connection& connection, const Exchange& exchange, const Sent& sent) {
+    const Request& request = exchange.request;
+    const std::string_view method =
+        exchange.head.raw_target.empty() ? std::string_view("-") : to_string(request.method);
+    const std::chrono::duration<double> taken = connection.core.clock.tick() - exchange.started;
+    connection.core.metrics.request_finished(
+        {.method = method,
+         .route = exchange.route != nullptr ? std::string_view(request.route) : "unmatched",
+         .status = exchange.response.status,
+         .seconds = taken.count()});
+    log_info("request", {{"method", method},
+                         {"path", request.path},
+                         {"status", exchange.response.status},
+                         {"duration_ms", fmt::format("{:.1f}", taken.count() * 1000)},
+                         {"bytes", sent.bytes},
+                         {"complete", sent.complete},
+                         {"peer", connection.peer},
+                         {"request_id", request.request_id}});
+}
+
+/// What happens to the connection next.
+enum class Next {
+    request,    // it stays open
+    part,       // it ends, and the client must see the last answer
+    close       // it ends; there is nothing to wait for
+};
+
+asio::awaitable<Next> send_response(Connection& connection, Exchange& exchange) {
+    settle(exchange.request, exchange.response);
+    exchange.close = exchange.close || connection.core.stopping;
+    AnswerFacts facts{.now = connection.core.clock.now(),
+                      .http_1_1 = exchange.head.http_1_1,
+                      .head_only = exchange.request.method == Method::HEAD,
+                      .request_id = exchange.request.request_id,
+                      .secure = exchange.request.secure};
+    const std::string head = encode(exchange, facts);
+    const std::shared_ptr<EventSource> events = exchange.response.events;
+    Sent sent;
+    if (events && !facts.head_only) {
+        connection.core.metrics.event_streams_changed(1);
+        sent = co_await send_events(connection, head, *events, facts.http_1_1);
+        connection.core.metrics.event_streams_changed(-1);
+    } else {
+        if (events) events->close();
+        sent = co_await send_answer(connection, head, exchange.response, facts.head_only);
+    }
+    report(connection, exchange, sent);
+    // A body that ends early must not be followed by anything the client would take for its rest.
+    if (!sent.complete) co_return Next::close;
+    co_return facts.close ? Next::part : Next::request;
+}
+
+/// One request, if one comes, and its answer.
+asio::awaitable<Next> serve_one(Connection& connection, bool first, bool last) {
+    const bool coming = co_await wait_for_request(connection, first);
+    if (!coming) co_return Next::close;
+    Exchange exchange;
+    exchange.started = connection.core.clock.tick();
+    exchange.request.peer = connection.peer;
+    exchange.request.secure = connection.wire->secure();
+    exchange.request.path = "-";
+
+    std::optional<Refusal> refusal;
+    const std::optional<std::string> head = co_await read_head(connection, refusal);
+    if (!head && !refusal) co_return Next::close;
+    if (head) refusal = understand(*head, connection.core.options.limits, exchange);
+    exchange.request.request_id = choose_request_id(exchange.request, connection.core.clock);
+    if (refusal) {
+        refuse(connection, exchange, *refusal);
+    } else {
+        exchange.close = last || !exchange.head.keep_alive;
+        co_await make_response(connection, exchange);
+        if (exchange.broken) co_return Next::close;
+    }
+    co_return co_await send_response(connection, exchange);
+}
+
+}    // namespace
+
+asio::awaitable<void> serve(std::shared_ptr<Connection> connection) {
+    const bool usable = co_await connection->wire->handshake();
+    if (!usable) co_return;
+    const std::size_t requests_max = connection->core.options.limits.requests_per_connection;
+    Next next = Next::request;
+    for (std::size_t number = 1; next == Next::request; ++number)
+        next = co_await serve_one(*connection, number == 1, number >= requests_max);
+    if (next == Next::part) co_await part(*connection);
+    connection->wire->close();
+}
+
+}    // namespace slipway

@@ -1,0 +1,81 @@
+#include "server/main/commands.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "api/client/service.h"
+#include "migrations/migrate.h"
+#include "scheduler/store/cluster/cluster.h"
+#include "server/main/home.h"
+
+#ifndef SLIPWAY_VERSION
+#define SLIPWAY_VERSION "unknown"
+#endif
+
+namespace slipway {
+namespace {
+
+// Of another's database nothing but its address is needed; of the private one the whole home.
+struct MigrationTarget {
+    std::unique_ptr<Home> home;
+    std::unique_ptr<store::Cluster> cluster;
+    std::string url;
+};
+
+MigrationTarget open_target(const Options& options) {
+    MigrationTarget target;
+    target.url = options.database;
+    if (!target.url.empty()) return target;
+    target.home = std::make_unique<Home>(home_folder(options.home));
+    target.cluster = std::make_unique<store::Cluster>(
+        store::ClusterOptions{.home = target.home->path(), .tools = {}});
+    target.url = target.cluster->database_url();
+    return target;
+}
+
+void print_status(const std::string& url) {
+    for (const migrations::Status& step : migrations::status(url)) {
+        const std::string when = step.applied_at ? "applied " + to_rfc3339(*step.applied_at)
+                                                 : std::string("not applied");
+        fmt::print("{:04} {}: {}{}{}\n", step.number, step.name, when,
+                   step.problem.empty() ? "" : "; ", step.problem);
+    }
+}
+
+}    // namespace
+
+int migrate(const Options& options) {
+    const MigrationTarget target = open_target(options);
+    if (options.migrate_action == "up")
+        for (const int number : migrations::up(target.url, options.migrate_to))
+            fmt::print("applied {:04}\n", number);
+    if (options.migrate_action == "down")
+        for (const int number : migrations::down(target.url, options.migrate_to.value_or(0)))
+            fmt::print("taken back {:04}\n", number);
+    print_status(target.url);
+    return 0;
+}
+
+int print_login_link(const Options& options) {
+    const std::string host = options.addresses.empty() ? "127.0.0.1" : options.addresses.front();
+    // The home folder's own token, whatever SLIPWAY_TOKEN is for.
+    const std::string home = home_folder(options.home).string();
+    const client::HttpClient service =
+        client::connect({.url = fmt::format("http://{}:{}", host, options.port),
+                         .token = {},
+                         .home = home_folder(options.home).string(),
+                         .certificate_authority = {}});
+    const Json link = client::call(
+        service, "POST", fmt::format("/v1/login-links?keep_s={}", options.link_keep.count()),
+        Json::object());
+    fmt::print("{}\n", link.at("url").get<std::string>());
+    return 0;
+}
+
+int print_version() {
+    fmt::print("slipwayd {}\n", SLIPWAY_VERSION);
+    return 0;
+}
+
+}    // namespace slipway

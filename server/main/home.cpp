@@ -1,0 +1,126 @@
+#include "server/main/home.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "api/base/error.h"
+
+namespace slipway {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Folder {
+    const char* name;
+    mode_t mode;
+};
+
+// The private cluster makes `postgres` itself, for its own user: home must let that user through.
+constexpr std::array folders{
+    Folder{"store", 0700},          Folder{"store/checkpoints", 0700},
+    Folder{"store/datasets", 0700}, Folder{"store/uploads", 0700},
+    Folder{"runs", 0700},
+};
+
+[[noreturn]] void fail(const fs::path& path, const char* what) {
+    const int reason = errno;
+    throw Error(ErrorCode::unavailable,
+                fmt::format("{} {}: {}; give a folder you may write with --home", path.string(),
+                            what, std::strerror(reason)));
+}
+
+void make_folder(const fs::path& path, mode_t mode) {
+    if (mkdir(path.c_str(), mode) != 0 && errno != EEXIST) fail(path, "cannot be made");
+    struct stat found {};
+    if (stat(path.c_str(), &found) != 0) fail(path, "cannot be read");
+    if (!S_ISDIR(found.st_mode)) {
+        errno = ENOTDIR;
+        fail(path, "is in the way");
+    }
+}
+
+std::string first_line(const fs::path& path) {
+    std::ifstream file(path);
+    std::string line;
+    std::getline(file, line);
+    return line;
+}
+
+UniqueFd lock_home(const fs::path& home) {
+    const fs::path path = home / "slipwayd.lock";
+    UniqueFd lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (!lock) fail(path, "cannot be written");
+    if (flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
+    if (errno != EWOULDBLOCK) fail(path, "cannot be locked");
+    throw Error(ErrorCode::conflict,
+                fmt::format("the home folder {} is in use by the slipwayd with process id {}; stop "
+                            "it first, or give another --home",
+                            home.string(), first_line(home / "slipwayd.pid")));
+}
+
+void write_whole(const fs::path& path, std::string_view text, mode_t mode) {
+    const fs::path aside = path.string() + ".new";
+    unlink(aside.c_str());
+    const UniqueFd file(open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    if (!file) fail(aside, "cannot be written");
+    if (write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
+        fsync(file.get()) != 0 || rename(aside.c_str(), path.c_str()) != 0)
+        fail(path, "cannot be written");
+    const UniqueFd folder(open(path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!folder || fsync(folder.get()) != 0) fail(path, "cannot be synced");
+}
+
+}    // namespace
+
+fs::path home_folder(const std::string& given) {
+    if (!given.empty()) return fs::absolute(given).lexically_normal();
+    if (const char* home = std::getenv("SLIPWAY_HOME"); home != nullptr && *home != '\0')
+        return fs::absolute(home).lexically_normal();
+    if (geteuid() == 0) return "/var/lib/slipway";
+    if (const char* user = std::getenv("HOME"); user != nullptr && *user == '/')
+        return fs::path(user) / ".local/share/slipway";
+    throw Error(ErrorCode::invalid_argument,
+                "there is no home folder: HOME is not set; give one with --home or SLIPWAY_HOME");
+}
+
+Home::Home(fs::path folder) : path_(std::move(folder)) {
+    std::error_code error;
+    fs::create_directories(path_.parent_path(), error);
+    make_folder(path_, 0755);
+    lock_ = lock_home(path_);
+    for (const Folder& one : folders)
+        make_folder(path_ / one.name, one.mode);
+    write_whole(path_ / "slipwayd.pid", fmt::format("{}\n", getpid()), 0644);
+}
+
+Home::~Home() {
+    // The lock file stays: removing it would let two processes lock two different files.
+    unlink((path_ / "slipwayd.pid").c_str());
+}
+
+std::optional<std::string> Home::admin_token() const {
+    return read_admin_token(path_);
+}
+
+void Home::keep_admin_token(const std::string& text) const {
+    write_whole(path_ / "admin-token", text + "\n", 0600);
+}
+
+std::optional<std::string> read_admin_token(const fs::path& home) {
+    std::string line = first_line(home / "admin-token");
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' '))
+        line.pop_back();
+    if (line.empty()) return std::nullopt;
+    return line;
+}
+
+}    // namespace slipway

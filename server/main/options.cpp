@@ -1,0 +1,157 @@
+#include "server/main/options.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <map>
+
+namespace slipway {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::map<std::string, LogLevel> levels{{"debug", LogLevel::debug},
+                                             {"info", LogLevel::info},
+                                             {"warn", LogLevel::warn},
+                                             {"error", LogLevel::error}};
+
+std::string machine_name() {
+    std::array<char, 256> name{};
+    if (gethostname(name.data(), name.size() - 1) != 0) return "localhost";
+    return name.data();
+}
+
+// The executor that was built with this program.
+fs::path executor_beside_us() {
+    std::error_code error;
+    const fs::path self = fs::read_symlink("/proc/self/exe", error);
+    return self.parent_path() / "slipway-executor";
+}
+
+// CLI11 reads into these; what it does not know of is brought into form afterwards.
+struct Raw {
+    Options options;
+    std::vector<std::string> dataset_roots;
+    std::string executor;
+    std::int64_t grace_s = 60;
+    std::int64_t keep_s = 600;
+    std::int64_t upload_gib = 16;
+    int migrate_to = -1;
+};
+
+void add_common(CLI::App& app, Raw& raw) {
+    app.add_option("--home", raw.options.home,
+                   "where everything is kept (SLIPWAY_HOME; else /var/lib/slipway as root, "
+                   "~/.local/share/slipway otherwise)");
+    app.add_option("--database", raw.options.database,
+                   "a PostgreSQL of yours: postgresql://user@host/name; else a private one runs "
+                   "below the home folder");
+    app.add_option("--log-level", raw.options.log_level, "debug, info, warn or error")
+        ->transform(CLI::CheckedTransformer(levels, CLI::ignore_case));
+}
+
+void add_machine(CLI::App& app, Raw& raw) {
+    app.add_option("--cores", raw.options.cores, "virtual cores this machine offers")
+        ->check(CLI::Range(1, 8));
+    app.add_option("--dataset-root", raw.dataset_roots,
+                   "a folder whose subfolders may be data sets; can be repeated")
+        ->allow_extra_args(false)
+        ->check(CLI::ExistingDirectory);
+    app.add_option("--executor", raw.executor, "the slipway-executor to start")
+        ->check(CLI::ExistingFile);
+    app.add_option("--executor-grace-s", raw.grace_s,
+                   "an executor that hears of no agent for so long saves and ends")
+        ->check(CLI::Range(1, 86400));
+    app.add_option("--host-name", raw.options.host_name, "this machine's name in the database");
+    app.add_flag("--drain", raw.options.drain,
+                 "when asked to stop, first let running jobs save and end");
+    app.add_option("--ready-file", raw.options.ready_file,
+                   "written with the address once requests are answered");
+}
+
+void add_server(CLI::App& app, Raw& raw) {
+    app.add_option("--host", raw.options.addresses, "an address to listen on; can be repeated")
+        ->allow_extra_args(false);
+    app.add_option("--port", raw.options.port, "0 takes any free one");
+    auto* certificate = app.add_option("--tls-cert", raw.options.certificate_file,
+                                       "PEM file with the certificate chain: https")
+                            ->check(CLI::ExistingFile);
+    auto* key = app.add_option("--tls-key", raw.options.private_key_file, "PEM file with its key")
+                    ->check(CLI::ExistingFile);
+    certificate->needs(key);
+    key->needs(certificate);
+    app.add_option("--upload-max-gib", raw.upload_gib, "the largest file that may be uploaded")
+        ->check(CLI::Range(1, 65536));
+}
+
+CLI::App* add_command(CLI::App& app, Raw& raw, const char* name, const char* text,
+                      Command command) {
+    CLI::App* one = app.add_subcommand(name, text);
+    one->callback([&raw, command] { raw.options.command = command; });
+    add_common(*one, raw);
+    return one;
+}
+
+Options finish(Raw raw) {
+    Options options = std::move(raw.options);
+    for (const std::string& root : raw.dataset_roots)
+        options.dataset_roots.push_back(fs::weakly_canonical(root));
+    options.executor = raw.executor.empty() ? executor_beside_us() : fs::absolute(raw.executor);
+    options.executor_grace = std::chrono::seconds{raw.grace_s};
+    options.link_keep = std::chrono::seconds{raw.keep_s};
+    options.upload_bytes_max = static_cast<std::uint64_t>(raw.upload_gib) << 30;
+    if (options.host_name.empty()) options.host_name = machine_name();
+    if (raw.migrate_to >= 0) options.migrate_to = raw.migrate_to;
+    return options;
+}
+
+}    // namespace
+
+ParsedOptions parse_options(int argc, const char* const* argv) {
+    Raw raw;
+    CLI::App app("Slipway's service: the HTTP API, the scheduler and this machine's agent.",
+                 "slipwayd");
+    app.footer(
+        "Without a command: serve. Exit codes: 0 stopped as asked; 2 wrong use, or a setting that "
+        "cannot work; 3 the home folder is in use; 4 a port, folder or database that cannot be "
+        "had; 1 anything else.");
+    add_common(app, raw);
+    add_machine(app, raw);
+    add_server(app, raw);
+    CLI::App* one = add_command(app, raw, "serve", "Run the service (the default)", Command::serve);
+    add_machine(*one, raw);
+    add_server(*one, raw);
+    one = add_command(app, raw, "agent",
+                      "Offer this machine's cores to the service on the same --database",
+                      Command::agent);
+    add_machine(*one, raw);
+    one->get_option("--database")->required();
+    one = add_command(app, raw, "migrate", "Bring the database's schema to a version",
+                      Command::migrate);
+    one->add_option("action", raw.options.migrate_action, "up, down or status")
+        ->check(CLI::IsMember({"up", "down", "status"}));
+    one->add_option("--to", raw.migrate_to, "the version to stop at (down needs it)")
+        ->check(CLI::Range(0, 9999));
+    one = add_command(app, raw, "login-link",
+                      "Print a link that signs a browser in once (the service must run)",
+                      Command::login_link);
+    one->add_option("--host", raw.options.addresses, "where the service listens")
+        ->allow_extra_args(false);
+    one->add_option("--port", raw.options.port, "where the service listens");
+    one->add_option("--keep-s", raw.keep_s, "how long the link is good")
+        ->check(CLI::Range(60, 600));
+    add_command(app, raw, "version", "Print the version", Command::version);
+    app.require_subcommand(0, 1);
+    try {
+        app.parse(argc, argv);
+        if (raw.options.migrate_action == "down" && raw.migrate_to < 0)
+            throw CLI::RequiredError("migrate down needs --to, the version to go back to:");
+    } catch (const CLI::ParseError& error) {
+        return {.options = std::nullopt, .exit_status = app.exit(error) == 0 ? 0 : 2};
+    }
+    return {.options = finish(std::move(raw)), .exit_status = 0};
+}
+
+}    // namespace slipway

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/base/log.h"
+
+namespace slipway {
+
+enum class Command { serve, agent, migrate, login_link, version };
+
+/// The whole command line of slipwayd, checked.
+struct Options {
+    Command command = Command::serve;
+    std::string home;    ///< as given; see home_folder()
+    std::string database;
+    LogLevel log_level = LogLevel::info;
+
+    // serve, agent
+    std::vector<std::string> addresses = {"127.0.0.1"};
+    std::uint16_t port = 8470;
+    int cores = 8;
+    std::vector<std::filesystem::path> dataset_roots;    ///< absolute
+    std::filesystem::path executor;                      ///< absolute
+    std::chrono::seconds executor_grace{60};
+    std::string certificate_file;
+    std::string private_key_file;
+    std::string ready_file;
+    std::string host_name;    ///< this machine's name in the database
+    bool drain = false;
+    std::uint64_t upload_bytes_max = std::uint64_t{16} << 30;
+
+    // migrate
+    std::string migrate_action = "up";
+    std::optional<int> migrate_to;
+
+    // login-link
+    std::chrono::seconds link_keep{600};
+};
+
+/// What the command line asks for; or how to exit at once (after --help, or with what is wrong on
+/// stderr).
+struct ParsedOptions {
+    std::optional<Options> options;
+    int exit_status = 0;
+};
+ParsedOptions parse_options(int argc, const char* const* argv);
+
+}    // namespace slipway

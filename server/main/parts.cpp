@@ -1,0 +1,93 @@
+#include "server/main/parts.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include "api/base/log.h"
+#include "migrations/migrate.h"
+#include "scheduler/store/attempts.h"
+#include "scheduler/store/jobs.h"
+
+namespace slipway {
+
+Database open_database(const Options& options, const Home& home) {
+    Database database;
+    database.url = options.database;
+    if (database.url.empty()) {
+        database.cluster = std::make_unique<store::Cluster>(
+            store::ClusterOptions{.home = home.path(), .tools = {}});
+        database.url = database.cluster->database_url();
+    }
+    for (const int number : migrations::up(database.url))
+        log_info("the schema was brought up", {{"migration", number}});
+    database.store = std::make_unique<store::Store>(store::StoreOptions{.database = database.url});
+    return database;
+}
+
+AgentOptions agent_options(const Options& options, const Home& home) {
+    AgentOptions made;
+    made.host = options.host_name;
+    made.cores = options.cores;
+    made.home = home.path();
+    made.executor = options.executor;
+    made.dataset_roots = options.dataset_roots;
+    made.grace = options.executor_grace;
+    return made;
+}
+
+std::vector<Figure> figures_of(const AgentCounts& agent, const UpkeepCounts& upkeep) {
+    const auto counter = [](std::string name, std::string help, std::int64_t value) {
+        return Figure{"slipway_" + name, std::move(help), true, static_cast<double>(value)};
+    };
+    const auto gauge = [](std::string name, std::string help, double value) {
+        return Figure{"slipway_" + name, std::move(help), false, value};
+    };
+    return {
+        gauge("attempts_running", "Attempts with a process on this machine.",
+              static_cast<double>(agent.running)),
+        counter("attempts_started_total", "Executors started.", agent.started),
+        counter("attempts_adopted_total", "Executors taken over after a restart.", agent.adopted),
+        counter("attempts_finished_total", "Attempts that ended.", agent.finished),
+        counter("attempts_crashed_total", "Executors that ended without a word.", agent.crashed),
+        counter("attempts_silenced_total", "Executors killed for silence.", agent.silenced),
+        counter("frames_relayed_total", "Frames of executors stored.", agent.frames_relayed),
+        counter("agent_database_failures_total", "Calls that the database did not answer.",
+                agent.failed_calls),
+        gauge("dataset_checks_running", "Data sets being checked.",
+              static_cast<double>(agent.checks_running)),
+        gauge("database_lag_seconds", "Since the database last answered the agent.",
+              agent.database_lag_s),
+        gauge("upkeep_leads", "1: this process does the periodic work.", upkeep.leads ? 1 : 0),
+        counter("upkeep_ticks_total", "Passes over the queue.", upkeep.ticks),
+        counter("upkeep_failed_ticks_total", "Passes that failed.", upkeep.failed_ticks),
+        gauge("upkeep_last_tick_seconds", "How long the last pass took.", upkeep.last_tick_s),
+        counter("jobs_placed_total", "Jobs given cores.", upkeep.placed),
+        counter("placements_lost_total", "Decisions that another process overtook.",
+                upkeep.lost_races),
+        counter("attempts_rescued_total", "Attempts taken from a lost host.", upkeep.rescued),
+        counter("jobs_expired_total", "Jobs whose valid_until passed in the queue.",
+                upkeep.expired),
+    };
+}
+
+void drain(store::Store& store, Agent& agent, const std::string& host, std::chrono::seconds limit) {
+    const auto ask = [&](const store::HostAttempt& one) {
+        try {
+            store::move_job(store, one.attempt.job_id, JobState::preempting,
+                            store::Reason{.code = "drained", .message = "this host is stopping"});
+        } catch (const Error& error) {
+            // It ended, or is ending, by itself meanwhile.
+            log_info("a job was not drained",
+                     {{"job_id", one.attempt.job_id}, {"reason", error.what()}});
+        }
+    };
+    for (const store::HostAttempt& one : store::list_live_attempts(store, host))
+        ask(one);
+    agent.wake();
+    const Tick end = system_clock().tick() + limit;
+    while (agent.counts().running > 0 && system_clock().tick() < end)
+        poll(nullptr, 0, 100);
+    log_info("drained", {{"still_running", agent.counts().running}});
+}
+
+}    // namespace slipway

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheduler/agent/agent.h"
+#include "scheduler/store/cluster/cluster.h"
+#include "scheduler/store/store.h"
+#include "scheduler/upkeep/loop.h"
+#include "server/main/home.h"
+#include "server/main/options.h"
+#include "server/routes/services.h"
+
+namespace slipway {
+
+/// The private cluster, when there is one, and the store on top of whichever database it is. The
+/// schema is up to date when this exists. Destroyed in the reverse order: the cluster last.
+struct Database {
+    std::unique_ptr<store::Cluster> cluster;    ///< null with --database
+    std::unique_ptr<store::Store> store;
+    std::string url;
+};
+Database open_database(const Options& options, const Home& home);
+
+AgentOptions agent_options(const Options& options, const Home& home);
+
+/// The figures of agent and upkeep for /metrics.
+std::vector<Figure> figures_of(const AgentCounts& agent, const UpkeepCounts& upkeep);
+
+/// Asks every attempt of this machine to save and end, and waits until they have or `limit` has
+/// passed. The upkeep loop must have ended, or their jobs would start again at once.
+void drain(store::Store& store, Agent& agent, const std::string& host, std::chrono::seconds limit);
+
+}    // namespace slipway

@@ -1,0 +1,161 @@
+#include "server/main/serve.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "api/base/log.h"
+#include "api/base/posix.h"
+#include "scheduler/upkeep/tasks.h"
+#include "server/http/server.h"
+#include "server/main/first_start.h"
+#include "server/main/parts.h"
+#include "server/main/scheduler.h"
+#include "server/routes/table.h"
+#include "server/sse/hub.h"
+#include "server/sse/store_feed.h"
+#include "web/assets.h"
+
+namespace slipway {
+namespace {
+
+constexpr std::chrono::seconds database_wait{60};
+constexpr std::chrono::seconds drain_wait{120};
+constexpr std::chrono::milliseconds stop_grace{5000};
+
+std::vector<DashboardFile> dashboard_files() {
+    std::vector<DashboardFile> files;
+    for (const Asset& asset : web_assets())
+        files.push_back({asset.path, asset.bytes});
+    return files;
+}
+
+ServerOptions server_options(const Options& options) {
+    ServerOptions made;
+    made.addresses = options.addresses;
+    made.port = options.port;
+    made.certificate_file = options.certificate_file;
+    made.private_key_file = options.private_key_file;
+    return made;
+}
+
+std::string address_text(const Options& options, std::uint16_t port) {
+    std::string host = options.addresses.empty() ? "127.0.0.1" : options.addresses.front();
+    if (host == "0.0.0.0" || host == "::") host = "127.0.0.1";
+    if (host.find(':') != std::string::npos) host = "[" + host + "]";
+    return fmt::format("http{}://{}:{}", options.certificate_file.empty() ? "" : "s", host, port);
+}
+
+void say_ready(const Options& options, const std::string& address, const Home& home) {
+    fmt::print("slipwayd is ready at {} (home {})\n", address, home.path().string());
+    std::fflush(stdout);
+    if (!options.ready_file.empty()) write_file_aside(options.ready_file, address + "\n");
+    log_info("ready", {{"address", address}, {"home", home.path().string()}});
+}
+
+WaitExplanation explanation_of(const WaitReason& reason) {
+    return {.code = reason.code,
+            .message = reason.message,
+            .cores = reason.cores,
+            .blocking_job = reason.blocking_job,
+            .position = reason.position};
+}
+
+// The second signal: end now, but do not leave the cluster half-way: it recovers from its log.
+void end_at_once(const Database& database) {
+    log_warn("asked again: ending now");
+    const int postmaster = database.cluster ? database.cluster->pid() : 0;
+    if (postmaster > 1) kill(postmaster, SIGQUIT);
+    std::_Exit(1);
+}
+
+void stop_scheduler(Scheduler& scheduler, store::Store& store, const Options& options,
+                    OperatorRequest asked) {
+    if (!options.drain && asked != OperatorRequest::drain) return scheduler.stop();
+    scheduler.stop([&](Agent& agent) { drain(store, agent, options.host_name, drain_wait); });
+}
+
+UpkeepOptions upkeep_options(const Options& options) {
+    UpkeepOptions made;
+    made.host = options.host_name;
+    return made;
+}
+
+// What the routes ask of the rest of the service.
+void wire(Services& services, Scheduler& scheduler, store::Store& store) {
+    services.explain_wait = [&store](std::string_view job_id) -> std::optional<WaitExplanation> {
+        const auto reason =
+            explain_wait(store, std::string(job_id), UpkeepOptions{}.host_silence_max);
+        if (!reason) return std::nullopt;
+        return explanation_of(*reason);
+    };
+    services.figures = [&scheduler] { return scheduler.figures(); };
+    services.on_queued = [&scheduler] { scheduler.wake_upkeep(); };
+    services.on_changed = [&scheduler] { scheduler.wake_agent(); };
+}
+
+}    // namespace
+
+int serve(const Options& options, StopSignals& signals) {
+    const Home home(home_folder(options.home));
+    start_logging(options.log_level, home.log_file());
+    const Clock& clock = system_clock();
+    log_info("starting", {{"home", home.path().string()}, {"host", options.host_name}});
+    Database database = open_database(options, home);
+    store::Store& store = *database.store;
+    wait_for_database(store, clock, database_wait);
+    log_info("admin token", {{"file", ensure_admin_token(home, store, clock)}});
+
+    Authenticator authenticator(store, clock);
+    HttpMetrics metrics;
+    LongPolls long_polls(clock);
+    Hub hub(store_feed(store));
+    Scheduler scheduler;
+    Services services{.store = store,
+                      .clock = clock,
+                      .authenticator = authenticator,
+                      .hub = hub,
+                      .metrics = metrics,
+                      .long_polls = long_polls,
+                      .store_folder = home.store(),
+                      .dataset_roots = options.dataset_roots,
+                      .dashboard = dashboard_files(),
+                      .host_name = options.host_name,
+                      .upload_bytes_max = options.upload_bytes_max};
+    wire(services, scheduler, store);
+
+    // The port first: when another process has it, nothing else has been started for nothing.
+    Server server(server_options(options), make_router(services), metrics, clock);
+    server.start();
+    scheduler.start(store, agent_options(options, home), upkeep_options(options), clock);
+    say_ready(options, address_text(options, server.port()), home);
+
+    const OperatorRequest asked = signals.wait();
+    signals.on_second([&database] { end_at_once(database); });
+    log_info("stopping", {{"drain", options.drain || asked == OperatorRequest::drain}});
+    hub.stop();
+    server.stop(stop_grace);
+    stop_scheduler(scheduler, store, options, asked);
+    log_info("stopped");
+    return 0;
+}
+
+int run_agent(const Options& options, StopSignals& signals) {
+    const Home home(home_folder(options.home));
+    start_logging(options.log_level, home.log_file());
+    Database database = open_database(options, home);
+    wait_for_database(*database.store, system_clock(), database_wait);
+    Scheduler scheduler;
+    scheduler.start(*database.store, agent_options(options, home), upkeep_options(options),
+                    system_clock());
+    say_ready(options, "no address: agent only", home);
+    const OperatorRequest asked = signals.wait();
+    signals.on_second([&database] { end_at_once(database); });
+    stop_scheduler(scheduler, *database.store, options, asked);
+    log_info("stopped");
+    return 0;
+}
+
+}    // namespace slipway

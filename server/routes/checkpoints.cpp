@@ -1,0 +1,66 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "api/base/id.h"
+#include "server/http/files.h"
+#include "server/http/problem.h"
+#include "server/routes/handlers.h"
+#include "server/routes/lookup.h"
+#include "server/routes/problems.h"
+#include "server/routes/query.h"
+#include "server/routes/render.h"
+
+namespace slipway::routes {
+namespace {
+
+// The row's entry of that name: only what the row lists is served.
+std::optional<Json> listed_file(const store::Checkpoint& checkpoint, const std::string& name) {
+    for (const Json& one : stored_json(checkpoint.files))
+        if (one.is_object() && one.value("name", "") == name) return one;
+    return std::nullopt;
+}
+
+}    // namespace
+
+Response list_checkpoints(const Context& context) {
+    const std::vector<std::string> projects = projects_asked(context);
+    store::CheckpointFilter filter;
+    filter.job_id = query_text(context.request, "job");
+    if (!filter.job_id.empty() && !is_id("job", filter.job_id))
+        throw_not_found("job", filter.job_id);
+    if (projects.size() == 1) filter.project = projects.front();
+    const auto page =
+        store::list_checkpoints(context.services.store, filter, query_page(context.request));
+    Json items = Json::array();
+    for (const store::Checkpoint& one : page.items)
+        if (context.who.sees(one.project)) items.push_back(render(one));
+    return json_response(render_list(std::move(items), page.next_cursor));
+}
+
+Response get_checkpoint(const Context& context) {
+    return json_response(render(the_checkpoint(context)));
+}
+
+Response get_checkpoint_file(const Context& context) {
+    const store::Checkpoint checkpoint = the_checkpoint(context);
+    const std::string& name = context.request.parameter("name");
+    const auto listed = listed_file(checkpoint, name);
+    if (!listed) throw_not_found("file of this checkpoint", name);
+    const auto gone = [&](std::string_view why) {
+        throw ProblemError({.status = 410,
+                            .code = "gone",
+                            .detail = fmt::format("checkpoint {} {}", checkpoint.id, why)});
+    };
+    if (checkpoint.deleted_at) gone("is not kept any more");
+    const auto file = open_below(context.services.store_folder / "checkpoints",
+                                 fmt::format("{}/{}/{}", checkpoint.job_id, checkpoint.name, name));
+    if (!file) gone("is not on this machine's disk");
+    return file_response(context.request, *file,
+                         {.media_type = std::string(media_type_of(name)),
+                          .download_name = name,
+                          .etag = fmt::format("\"{}\"", listed->value("sha256", checkpoint.id)),
+                          .cache_control = "private, no-cache"});
+}
+
+}    // namespace slipway::routes

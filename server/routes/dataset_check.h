@@ -1,0 +1,29 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/spec/field.h"
+#include "scheduler/store/datasets.h"
+#include "server/routes/services.h"
+
+namespace slipway {
+
+/// The dataset that a job names, or why it cannot be used. A dataset that is still being checked is
+/// fine: the job waits.
+struct NamedDataset {
+    std::string id;    ///< empty when there are problems
+    std::vector<Problem>
+        problems;    ///< at /data/dataset: missing (with the nearest names) or failed
+};
+NamedDataset find_named_dataset(store::Store& store, std::string_view project,
+                                const std::string& id_or_name);
+
+/// What is wrong with the folder that a dataset is to be made from; none: it lies below a root.
+/// Links are followed: what counts is where the path really is.
+std::vector<Problem> check_dataset_path(const std::string& path,
+                                        const std::vector<std::filesystem::path>& roots);
+
+}    // namespace slipway

@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "api/base/id.h"
+#include "server/http/problem.h"
+#include "server/routes/bodies.h"
+#include "server/routes/dataset_check.h"
+#include "server/routes/handlers.h"
+#include "server/routes/lookup.h"
+#include "server/routes/problems.h"
+#include "server/routes/query.h"
+#include "server/routes/render.h"
+
+namespace slipway::routes {
+namespace {
+
+std::vector<Problem> check_upload(const Context& context, const std::string& id) {
+    const auto refuse = [](std::string code, std::string message) -> std::vector<Problem> {
+        return {
+            {.pointer = "/source/upload", .code = std::move(code), .message = std::move(message)}};
+    };
+    const auto upload =
+        is_id("upl", id) ? store::find_upload(context.services.store, id) : std::nullopt;
+    const bool theirs =
+        upload && (upload->created_by == context.who.token_id || context.who.may(Access::admin));
+    if (!theirs) return refuse("not_found", fmt::format("there is no upload `{}`", id));
+    if (!upload->complete)
+        return refuse(
+            "inconsistent",
+            fmt::format("the upload {} is not complete: POST /v1/uploads/{}/complete", id, id));
+    return {};
+}
+
+Json source_of(const DatasetCreate& body) {
+    if (!body.source.path.empty()) return {{"path", body.source.path}};
+    return {{"upload", body.source.upload}};
+}
+
+DatasetCreate read_dataset(const Context& context) {
+    const DatasetCreate body = read_body(context.request, decode_dataset_create, "the dataset");
+    require_project(context.who, body.project);
+    const std::vector<Problem> problems =
+        body.source.path.empty()
+            ? check_upload(context, body.source.upload)
+            : check_dataset_path(body.source.path, context.services.dataset_roots);
+    throw_problems(problems, "invalid_body", "the dataset");
+    return body;
+}
+
+}    // namespace
+
+Response create_dataset(const Context& context) {
+    const DatasetCreate body = read_dataset(context);
+    if (query_flag(context.request, "dry_run")) return json_response(encode(body));
+    store::NewDataset made;
+    made.id = new_id("ds");
+    made.project = body.project;
+    made.name = body.name;
+    made.format = to_string(body.format);
+    made.source = source_of(body).dump();
+    made.options = encode_dataset_options(body).dump();
+    made.created_by = context.who.token_id;
+    const store::Dataset dataset = store::create_dataset(context.services.store, made);
+    context.services.on_changed();
+    return json_response(render(dataset), 201)
+        .with("Location", "/v1/datasets/" + dataset.id)
+        .with("ETag", version_etag(dataset.version));
+}
+
+Response list_datasets(const Context& context) {
+    const std::vector<std::string> projects = projects_asked(context);
+    store::DatasetFilter filter;
+    if (projects.size() == 1) filter.project = projects.front();
+    filter.format = query_text(context.request, "format");
+    const std::string state = query_text(context.request, "state");
+    for (const auto one :
+         {store::DatasetState::checking, store::DatasetState::ready, store::DatasetState::failed})
+        if (state == to_string(one)) filter.state = one;
+    const auto page =
+        store::list_datasets(context.services.store, filter, query_page(context.request));
+    Json items = Json::array();
+    for (const store::Dataset& one : page.items)
+        if (context.who.sees(one.project)) items.push_back(render(one));
+    return json_response(render_list(std::move(items), page.next_cursor));
+}
+
+Response get_dataset(const Context& context) {
+    const store::Dataset dataset = the_dataset(context);
+    const bool settled = dataset.state != store::DatasetState::checking;
+    if (auto later = context.services.long_polls.wait(
+            context.request, std::string(to_string(dataset.state)), settled))
+        return *std::move(later);
+    return json_response(render(dataset)).with("ETag", version_etag(dataset.version));
+}
+
+Response delete_dataset(const Context& context) {
+    const store::Dataset dataset = the_dataset(context);
+    if (!store::delete_dataset(context.services.store, dataset.id))
+        throw_not_found("dataset", dataset.id);
+    context.services.on_changed();
+    return no_content();
+}
+
+}    // namespace slipway::routes

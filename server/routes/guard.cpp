@@ -1,0 +1,113 @@
+#include "server/routes/guard.h"
+
+#include <fmt/format.h>
+
+#include "api/base/log.h"
+#include "scheduler/store/jobs.h"
+#include "server/http/problem.h"
+#include "server/routes/idempotency.h"
+#include "server/routes/query.h"
+
+namespace slipway {
+namespace {
+
+// The store's refusals, which know no HTTP, as problems with codes of their own.
+Response with_problems(const Request& request, const std::function<Response()>& work) {
+    try {
+        return work();
+    } catch (const store::IllegalTransition& refusal) {
+        throw ProblemError(
+            {.status = 409,
+             .code = "illegal_transition",
+             .detail =
+                 fmt::format("the job is {}; it cannot become {}", refusal.from(), refusal.to()),
+             .items = {{.pointer = "/state", .code = refusal.from(), .message = refusal.what()}}});
+    } catch (const store::VersionMismatch& refusal) {
+        throw ProblemError({.status = 412,
+                            .code = "precondition_failed",
+                            .detail = "it has changed since it was read; read it again",
+                            .headers = {{"ETag", fmt::format("\"v{}\"", refusal.present())}}});
+    } catch (const store::IdempotencyMismatch& refusal) {
+        throw ProblemError(
+            {.status = 422, .code = "idempotency_key_reused", .detail = refusal.what()});
+    } catch (const store::IdempotencyInFlight& refusal) {
+        throw ProblemError({.status = 409,
+                            .code = "idempotency_in_flight",
+                            .detail = refusal.what(),
+                            .headers = {{"Retry-After", "1"}}});
+    } catch (const ProblemError&) {
+        throw;
+    } catch (const Error& refusal) {
+        // Cursors are the only text of a query that the store takes apart by itself.
+        if (refusal.code() == ErrorCode::invalid_argument && request.query("cursor"))
+            throw ProblemError(
+                {.status = 400, .code = "cursor_mismatch", .detail = refusal.what()});
+        throw;
+    }
+}
+
+bool changes_something(const Request& request, const Response& response) {
+    return request.method != Method::GET && request.method != Method::HEAD &&
+           response.status < 400 && !query_flag(request, "dry_run");
+}
+
+std::string object_of(const Request& request, const Response& response) {
+    for (const Pair& parameter : request.parameters)
+        return parameter.value;
+    const std::string_view location = response.header("Location").value_or("");
+    return std::string(location.substr(location.rfind('/') + 1));
+}
+
+// After the fact: a request that did its work must not fail because it could not be noted.
+void note(const Context& context, const Response& response) {
+    if (!changes_something(context.request, response) || context.who.token_id.empty() ||
+        context.endpoint.name == "append_upload")
+        return;
+    try {
+        store::append_audit(context.services.store, {.id = 0,
+                                                     .at = {},
+                                                     .token_id = context.who.token_id,
+                                                     .action = std::string(context.endpoint.name),
+                                                     .object = object_of(context.request, response),
+                                                     .request_id = context.request.request_id,
+                                                     .detail = "{}"});
+    } catch (const Error& error) {
+        log_warn("an action was not noted in the audit log",
+                 {{"action", context.endpoint.name},
+                  {"request_id", context.request.request_id},
+                  {"error", error.what()}});
+    }
+}
+
+}    // namespace
+
+Identity admit(const Request& request, Services& services, const Endpoint& endpoint) {
+    Identity who;
+    if (endpoint.access != Access::open) {
+        who = services.authenticator.identify(request);
+        require_access(who, endpoint.access);
+    }
+    require_query(request, endpoint);
+    return who;
+}
+
+Response guard(const Request& request, Services& services, const Endpoint& endpoint,
+               const GuardedRoute& route) {
+    return with_problems(request, [&] {
+        const Identity who = admit(request, services, endpoint);
+        const Context context{request, services, who, endpoint};
+        const auto work = [&] {
+            Response response = route.function(context);
+            if (!response.again_after_s) note(context, response);
+            return response;
+        };
+        if (request.method != Method::POST || route.own_idempotency ||
+            endpoint.access == Access::open || query_flag(request, "dry_run"))
+            return work();
+        const auto same = idempotent_request(request, who);
+        if (!same) return work();
+        return once(services.store, *same, work, route.secret_member);
+    });
+}
+
+}    // namespace slipway

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "server/routes/services.h"
+
+namespace slipway {
+
+/// How an endpoint's row and its function become a handler: who asks, may they, is the query one
+/// that the row describes; Idempotency-Key; the store's refusals as problems; the audit log.
+struct GuardedRoute {
+    RouteFunction function = nullptr;
+    /// The function looks after Idempotency-Key itself, in the transaction of its data.
+    bool own_idempotency = false;
+    /// A member of the answer that must not be stored for repeated requests.
+    std::string_view secret_member = {};
+};
+
+/// Answers one request; throws for what is not an answer.
+Response guard(const Request& request, Services& services, const Endpoint& endpoint,
+               const GuardedRoute& route);
+
+/// The part of `guard` that comes before the function: for receivers of uploads.
+/// errors  throws 401, 403, 422
+Identity admit(const Request& request, Services& services, const Endpoint& endpoint);
+
+}    // namespace slipway

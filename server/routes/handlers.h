@@ -1,0 +1,79 @@
+#pragma once
+
+#include "server/routes/services.h"
+
+/// The functions behind the endpoints, one per row of api/spec/endpoints, by resource. All of them
+/// are pure in the sense of the house: what they do is told by the request and the services alone.
+/// They throw ProblemError and Error for everything that is not an answer.
+namespace slipway::routes {
+
+// jobs.cpp
+Response create_job(const Context& context);
+Response list_jobs(const Context& context);
+Response get_job(const Context& context);
+Response patch_job(const Context& context);
+Response delete_job(const Context& context);
+
+// job_actions.cpp
+Response cancel_job(const Context& context);
+Response kill_job(const Context& context);
+
+// job_detail.cpp
+Response list_job_events(const Context& context);
+Response list_job_logs(const Context& context);
+Response list_job_checkpoints(const Context& context);
+Response list_job_attempts(const Context& context);
+Response explain_job(const Context& context);
+Response get_job_spec(const Context& context);
+
+// metrics.cpp
+Response list_job_metrics(const Context& context);
+Response get_job_metrics_csv(const Context& context);
+
+// checkpoints.cpp
+Response list_checkpoints(const Context& context);
+Response get_checkpoint(const Context& context);
+Response get_checkpoint_file(const Context& context);
+
+// datasets.cpp
+Response create_dataset(const Context& context);
+Response list_datasets(const Context& context);
+Response get_dataset(const Context& context);
+Response delete_dataset(const Context& context);
+
+// uploads.cpp
+Response create_upload(const Context& context);
+Response get_upload(const Context& context);
+Response append_upload(const Context& context);
+Response complete_upload(const Context& context);
+Response delete_upload(const Context& context);
+/// Where the bytes of append_upload go; called before they are read, after `admit`.
+BodyTarget receive_upload(const Request& request, Services& services, const Identity& who);
+
+// machine.cpp
+Response list_hosts(const Context& context);
+Response list_cores(const Context& context);
+Response get_core(const Context& context);
+Response drain_core(const Context& context);
+Response undrain_core(const Context& context);
+Response list_queue(const Context& context);
+
+// people.cpp
+Response get_me(const Context& context);
+Response create_token(const Context& context);
+Response list_tokens(const Context& context);
+Response revoke_token(const Context& context);
+Response create_login_link(const Context& context);
+Response login(const Context& context);
+Response login_by_link(const Context& context);
+Response logout(const Context& context);
+
+// service.cpp
+Response healthz(const Context& context);
+Response readyz(const Context& context);
+Response metrics(const Context& context);
+Response get_version(const Context& context);
+Response get_capabilities(const Context& context);
+Response get_openapi(const Context& context);
+
+}    // namespace slipway::routes

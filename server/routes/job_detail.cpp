@@ -1,0 +1,168 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "server/routes/handlers.h"
+#include "server/routes/lookup.h"
+#include "server/routes/query.h"
+#include "server/routes/render.h"
+#include "server/sse/job_stream.h"
+
+namespace slipway::routes {
+namespace {
+
+constexpr std::array<std::string_view, 3> levels{"info", "warn", "error"};
+
+std::size_t level_rank(std::string_view level) {
+    return static_cast<std::size_t>(std::ranges::find(levels, level) - levels.begin()) %
+           levels.size();
+}
+
+// A log or warning event as a line; warnings have no level of their own.
+Json log_line(const store::Event& event) {
+    const Json body = stored_json(event.body);
+    const auto text = [&](const char* name, const char* standard) {
+        const auto found = body.is_object() ? body.find(name) : body.end();
+        return found != body.end() && found->is_string() ? found->get<std::string>()
+                                                         : std::string(standard);
+    };
+    return {{"seq", event.seq},
+            {"time", to_rfc3339(event.created_at)},
+            {"level", event.type == "warning" ? "warn" : text("level", "info")},
+            {"message", text("message", "")}};
+}
+
+bool wants_text(const Request& request) {
+    return request.header("accept").value_or("").starts_with("text/plain");
+}
+
+Response log_text(const Json& lines) {
+    std::string text;
+    for (const Json& line : lines)
+        text += fmt::format("{} {:5} {}\n", line["time"].get_ref<const std::string&>(),
+                            line["level"].get_ref<const std::string&>(),
+                            line["message"].get_ref<const std::string&>());
+    return text_response(std::move(text));
+}
+
+// Quoted for a shell: nothing in it is special.
+std::string shell_quoted(std::string_view text) {
+    std::string out = "'";
+    for (const char c : text) {
+        if (c == '\'')
+            out += "'\\''";
+        else
+            out += c;
+    }
+    return out + "'";
+}
+
+std::string curl_command(const Request& request, const Json& spec) {
+    const std::string address = fmt::format("{}://{}/v1/jobs", request.secure ? "https" : "http",
+                                            request.header("host").value_or("127.0.0.1:8470"));
+    // No line of indented JSON is the word that ends it.
+    return fmt::format(
+        "curl -sS {} \\\n  -H \"Authorization: Bearer $SLIPWAY_TOKEN\" \\\n"
+        "  -H 'Content-Type: application/json' \\\n  --data-binary @- <<'JSON'\n{}\nJSON\n",
+        shell_quoted(address), spec.dump(2));
+}
+
+}    // namespace
+
+Response list_job_events(const Context& context) {
+    const Request& request = context.request;
+    const store::Job job = the_job(context);
+    if (wants_event_stream(request))
+        return job_event_stream(context.services.hub, request, job.id, context.who.token_id);
+    const auto events =
+        store::list_events(context.services.store, job.id,
+                           {.after_seq = requested_event_cursor(request),
+                            .types = requested_event_types(request),
+                            .limit = static_cast<int>(query_number(request, "limit", 500)),
+                            .newest = false});
+    Json items = Json::array();
+    for (const store::Event& event : events)
+        items.push_back(render(event));
+    return json_response(render_list(std::move(items)));
+}
+
+Response list_job_logs(const Context& context) {
+    const Request& request = context.request;
+    const store::Job job = the_job(context);
+    const auto limit = static_cast<std::size_t>(query_number(request, "limit", 500));
+    const std::size_t least = level_rank(query_text(request, "level"));
+    store::EventQuery query{.after_seq = query_number(request, "after", 0),
+                            .types = {"log", "warning"},
+                            .limit = 1000,
+                            .newest = false};
+    Json lines = Json::array();
+    for (bool more = true; more && lines.size() < limit;) {
+        const auto events = store::list_events(context.services.store, job.id, query);
+        more = events.size() == static_cast<std::size_t>(query.limit);
+        for (const store::Event& event : events) {
+            query.after_seq = event.seq;
+            Json line = log_line(event);
+            if (level_rank(line["level"].get<std::string>()) < least) continue;
+            lines.push_back(std::move(line));
+            if (lines.size() == limit) break;
+        }
+    }
+    return wants_text(request) ? log_text(lines) : json_response(render_list(std::move(lines)));
+}
+
+Response list_job_checkpoints(const Context& context) {
+    const store::Job job = the_job(context);
+    const auto page = store::list_checkpoints(
+        context.services.store, {.job_id = job.id, .project = {}}, query_page(context.request));
+    Json items = Json::array();
+    for (const store::Checkpoint& one : page.items)
+        items.push_back(render(one));
+    return json_response(render_list(std::move(items), page.next_cursor));
+}
+
+Response list_job_attempts(const Context& context) {
+    const store::Job job = the_job(context);
+    Json items = Json::array();
+    for (const store::Attempt& one : store::list_attempts(context.services.store, job.id))
+        items.push_back(render(one));
+    return json_response(render_list(std::move(items)));
+}
+
+Response explain_job(const Context& context) {
+    const store::Job job = the_job(context);
+    Json answer{{"job_id", job.id},   {"state", to_string(job.state)},
+                {"code", nullptr},    {"message", nullptr},
+                {"cores", nullptr},   {"blocking_job", nullptr},
+                {"position", nullptr}};
+    const auto waits = job.state == JobState::queued && context.services.explain_wait
+                           ? context.services.explain_wait(job.id)
+                           : std::nullopt;
+    if (waits) {
+        answer["code"] = waits->code;
+        answer["message"] = waits->message;
+        answer["cores"] = waits->cores;
+        if (!waits->blocking_job.empty()) answer["blocking_job"] = waits->blocking_job;
+        answer["position"] = waits->position;
+    } else if (job.reason) {
+        answer["code"] = job.reason->code;
+        answer["message"] = job.reason->message;
+    } else {
+        answer["code"] = to_string(job.state);
+        answer["message"] = job.state == JobState::queued
+                                ? std::string("it will be placed with the next tick")
+                                : fmt::format("the job is {}", to_string(job.state));
+    }
+    return json_response(answer);
+}
+
+Response get_job_spec(const Context& context) {
+    const store::Job job = the_job(context);
+    const Json spec = stored_json(job.spec);
+    if (query_text(context.request, "as") == "curl")
+        return text_response(curl_command(context.request, spec));
+    return json_response(spec);
+}
+
+}    // namespace slipway::routes

@@ -1,0 +1,174 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "api/base/id.h"
+#include "scheduler/store/queue.h"
+#include "server/http/files.h"
+#include "server/http/problem.h"
+#include "server/routes/bodies.h"
+#include "server/routes/dataset_check.h"
+#include "server/routes/handlers.h"
+#include "server/routes/idempotency.h"
+#include "server/routes/lookup.h"
+#include "server/routes/problems.h"
+#include "server/routes/query.h"
+#include "server/routes/render.h"
+
+namespace slipway::routes {
+namespace {
+
+// A spec that the service can take as it is.
+struct CheckedSpec {
+    JobSpec spec;
+    std::string dataset_id;
+};
+
+CheckedSpec read_spec(const Context& context) {
+    Decoded<JobSpec> decoded = decode_job_spec(parse_body(context.request));
+    JobSpec& spec = decoded.value;
+    if (decoded.ok()) require_project(context.who, spec.project);
+    CheckedSpec checked;
+    // Also with other problems, so that all are told at once.
+    if (!spec.data.dataset.empty() && context.who.sees(spec.project)) {
+        NamedDataset named =
+            find_named_dataset(context.services.store, spec.project, spec.data.dataset);
+        checked.dataset_id = std::move(named.id);
+        for (Problem& problem : named.problems) {
+            const bool told = std::ranges::any_of(decoded.problems, [&](const Problem& one) {
+                return one.pointer == problem.pointer;
+            });
+            if (!told) decoded.problems.push_back(std::move(problem));
+        }
+    }
+    throw_problems(decoded.problems, "invalid_spec", "the job spec");
+    checked.spec = std::move(spec);
+    return checked;
+}
+
+store::NewJob new_job(const Context& context, CheckedSpec checked) {
+    JobSpec& spec = checked.spec;
+    store::NewJob job;
+    job.id = new_id("job");
+    // The ids of one second begin alike: their ends tell jobs apart.
+    if (spec.name.empty())
+        spec.name = fmt::format("{}-{}", to_string(spec.model.arch),
+                                std::string_view(job.id).substr(job.id.size() - 6));
+    job.name = spec.name;
+    job.project = spec.project;
+    job.labels = spec.labels;
+    job.spec = encode(spec).dump();
+    job.effective = encode(effective(spec)).dump();
+    job.dataset_id = checked.dataset_id;
+    job.queue_class = to_string(spec.queue.job_class);
+    job.cores = static_cast<int>(spec.accelerator.cores);
+    if (spec.accelerator.core_id) job.core_id = static_cast<int>(*spec.accelerator.core_id);
+    job.restarts_max = static_cast<int>(spec.limits.max_restarts);
+    job.start_after = spec.limits.start_after;
+    job.valid_until = spec.limits.valid_until;
+    job.created_by = context.who.token_id;
+    return job;
+}
+
+Response preview(const Context& context, const CheckedSpec& checked) {
+    const auto waiting = store::queue_stats(context.services.store);
+    std::int64_t ahead = 0;
+    for (const store::QueueClassStats& one : waiting) {
+        ahead += one.jobs;
+        if (one.queue_class == to_string(checked.spec.queue.job_class)) break;
+    }
+    return json_response({{"spec", encode(checked.spec)},
+                          {"effective", encode(effective(checked.spec))},
+                          {"dataset_id", checked.dataset_id},
+                          {"queue", {{"position", ahead + 1}, {"eta_s", nullptr}}}});
+}
+
+Response job_response(const store::Job& job, const std::optional<store::QueuePosition>& position,
+                      int status = 200) {
+    return json_response(render(job, position), status).with("ETag", version_etag(job.version));
+}
+
+std::optional<store::QueuePosition> position_of(const Context& context, const store::Job& job) {
+    if (job.state != JobState::queued) return std::nullopt;
+    return store::find_queue_position(context.services.store, job.id);
+}
+
+store::JobOrder order_of(std::string_view word) {
+    if (word == "name") return store::JobOrder::name;
+    return word == "finished_at" ? store::JobOrder::finished_at : store::JobOrder::created_at;
+}
+
+// The version that If-Match names: of the ETags that `version_etag` makes.
+std::optional<std::int64_t> expected_version(const Request& request, const store::Job& job) {
+    if (!request.header("if-match")) return std::nullopt;
+    require_if_match(request, version_etag(job.version));
+    return job.version;
+}
+
+}    // namespace
+
+Response create_job(const Context& context) {
+    CheckedSpec checked = read_spec(context);
+    if (query_flag(context.request, "dry_run")) return preview(context, checked);
+    const store::NewJob job = new_job(context, std::move(checked));
+    const auto render_first = [](const store::Job& made) {
+        return to_stored(
+            job_response(made, std::nullopt, 201).with("Location", "/v1/jobs/" + made.id));
+    };
+    const store::Submitted submitted =
+        store::submit_job(context.services.store, job,
+                          idempotent_request(context.request, context.who), render_first);
+    if (submitted.replayed) return from_stored(submitted.response, true);
+    context.services.on_queued();
+    return from_stored(submitted.response, false).with("ETag", version_etag(submitted.job.version));
+}
+
+Response list_jobs(const Context& context) {
+    const Request& request = context.request;
+    store::JobFilter filter;
+    filter.states = query_enumerators<JobState>(request, "state");
+    filter.projects = projects_asked(context);
+    filter.name_contains = query_text(request, "name");
+    filter.labels = query_pairs(request, "label");
+    filter.dataset_id = query_text(request, "dataset");
+    std::string order = query_text(request, "order_by");
+    if (order.empty()) order = "-created_at";
+    const bool descending = order.starts_with('-');
+    const auto page =
+        store::list_jobs(context.services.store, filter, query_page(request),
+                         order_of(std::string_view(order).substr(descending ? 1 : 0)), descending);
+    Json items = Json::array();
+    for (const store::Job& job : page.items)
+        items.push_back(render(job, std::nullopt));
+    return json_response(render_list(std::move(items), page.next_cursor));
+}
+
+Response get_job(const Context& context) {
+    const store::Job job = the_job(context);
+    if (auto later = context.services.long_polls.wait(
+            context.request, std::string(to_string(job.state)), is_final(job.state)))
+        return *std::move(later);
+    return job_response(job, position_of(context, job));
+}
+
+Response patch_job(const Context& context) {
+    const store::Job before = the_job(context);
+    const JobPatchBody body = read_body(context.request, decode_job_patch, "the change");
+    store::JobPatch patch{.name = body.name, .labels = body.labels, .queue_class = {}};
+    if (body.queue.job_class) patch.queue_class = to_string(*body.queue.job_class);
+    const auto job = store::patch_job(context.services.store, before.id, patch,
+                                      expected_version(context.request, before));
+    if (!job) throw_not_found("job", before.id);
+    if (patch.queue_class) context.services.on_queued();
+    return job_response(*job, position_of(context, *job));
+}
+
+Response delete_job(const Context& context) {
+    const store::Job job = the_job(context);
+    require_if_match(context.request, version_etag(job.version));
+    if (!store::delete_job(context.services.store, job.id)) throw_not_found("job", job.id);
+    return no_content();
+}
+
+}    // namespace slipway::routes

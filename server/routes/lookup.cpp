@@ -1,0 +1,51 @@
+#include "server/routes/lookup.h"
+
+#include "api/base/id.h"
+#include "server/routes/problems.h"
+#include "server/routes/query.h"
+
+namespace slipway::routes {
+
+store::Job the_job(const Context& context) {
+    const std::string& id = context.request.parameter("id");
+    if (!is_id("job", id)) throw_not_found("job", id);
+    auto job = store::find_job(context.services.store, id);
+    if (!job || !context.who.sees(job->project)) throw_not_found("job", id);
+    return *std::move(job);
+}
+
+store::Checkpoint the_checkpoint(const Context& context) {
+    const std::string& id = context.request.parameter("id");
+    if (!is_id("ckp", id)) throw_not_found("checkpoint", id);
+    auto checkpoint = store::find_checkpoint(context.services.store, id);
+    if (!checkpoint || !context.who.sees(checkpoint->project)) throw_not_found("checkpoint", id);
+    return *std::move(checkpoint);
+}
+
+store::Dataset the_dataset(const Context& context) {
+    const std::string& id = context.request.parameter("id");
+    std::string project = query_text(context.request, "project");
+    if (project.empty()) project = "default";
+    auto dataset = is_id("ds", id) ? store::find_dataset(context.services.store, id)
+                                   : store::find_dataset(context.services.store, project, id);
+    if (!dataset || !context.who.sees(dataset->project)) throw_not_found("dataset", id);
+    return *std::move(dataset);
+}
+
+store::Upload the_upload(const Request& request, Services& services, const Identity& who) {
+    const std::string& id = request.parameter("id");
+    if (!is_id("upl", id)) throw_not_found("upload", id);
+    auto upload = store::find_upload(services.store, id);
+    const bool theirs = upload && (upload->created_by == who.token_id || who.may(Access::admin));
+    if (!theirs) throw_not_found("upload", id);
+    return *std::move(upload);
+}
+
+std::vector<std::string> projects_asked(const Context& context) {
+    const std::string project = query_text(context.request, "project");
+    if (project.empty()) return context.who.projects;
+    if (!context.who.sees(project)) throw_not_found("project", project);
+    return {project};
+}
+
+}    // namespace slipway::routes

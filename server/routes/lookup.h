@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string_view>
+
+#include "scheduler/store/checkpoints.h"
+#include "scheduler/store/datasets.h"
+#include "scheduler/store/jobs.h"
+#include "server/routes/services.h"
+
+namespace slipway::routes {
+
+/// The object that the path's {id} names. An id of another form never reaches the database; what
+/// belongs to a project that the caller does not see does not exist for them.
+/// errors  throws 404 `not_found`
+store::Job the_job(const Context& context);
+store::Checkpoint the_checkpoint(const Context& context);
+/// By id, or by name within `?project=` (`default`).
+store::Dataset the_dataset(const Context& context);
+store::Upload the_upload(const Request& request, Services& services, const Identity& who);
+
+/// The projects a list is narrowed to: `?project=`, or those of the caller (empty: all).
+/// errors  throws 404 when they do not see the one they ask for
+std::vector<std::string> projects_asked(const Context& context);
+
+}    // namespace slipway::routes

@@ -1,0 +1,91 @@
+#include <fmt/format.h>
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "scheduler/store/hosts.h"
+#include "scheduler/store/queue.h"
+#include "server/routes/handlers.h"
+#include "server/routes/problems.h"
+#include "server/routes/query.h"
+#include "server/routes/render.h"
+
+namespace slipway::routes {
+namespace {
+
+// The core that {n} names, on the host asked for, else on this machine, else on the first host.
+store::Core the_core(const Context& context) {
+    const std::string& text = context.request.parameter("n");
+    int number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || end != text.data() + text.size()) throw_not_found("core", text);
+    const std::string asked = query_text(context.request, "host");
+    std::optional<store::Core> found;
+    for (store::Core& core : store::list_cores(context.services.store)) {
+        if (core.core != number) continue;
+        if (!asked.empty() && core.host != asked) continue;
+        if (!found || core.host == context.services.host_name) found = std::move(core);
+    }
+    if (!found)
+        throw_not_found("core", asked.empty() ? text : fmt::format("{} of {}", text, asked));
+    return *std::move(found);
+}
+
+// Who works on a core is told only to those who may see the job's project.
+Json render_core(const Context& context, const store::Core& core) {
+    Json out = render(core);
+    if (core.job_id.empty() || context.who.projects.empty()) return out;
+    const auto job = store::find_job(context.services.store, core.job_id);
+    if (!job || !context.who.sees(job->project)) out["job_id"] = nullptr;
+    return out;
+}
+
+Response set_drained(const Context& context, bool drained) {
+    store::Core core = the_core(context);
+    if (!store::drain_core(context.services.store, core.host, core.core, drained))
+        throw_not_found("core", context.request.parameter("n"));
+    core.drained = drained;
+    context.services.on_queued();
+    return json_response(render_core(context, core));
+}
+
+}    // namespace
+
+Response list_hosts(const Context& context) {
+    Json items = Json::array();
+    for (const store::Host& host : store::list_hosts(context.services.store))
+        items.push_back(render(host));
+    return json_response(render_list(std::move(items)));
+}
+
+Response list_cores(const Context& context) {
+    const std::string host = query_text(context.request, "host");
+    Json items = Json::array();
+    for (const store::Core& core : store::list_cores(context.services.store))
+        if (host.empty() || core.host == host) items.push_back(render_core(context, core));
+    return json_response(render_list(std::move(items)));
+}
+
+Response get_core(const Context& context) {
+    return json_response(render_core(context, the_core(context)));
+}
+
+Response drain_core(const Context& context) {
+    return set_drained(context, true);
+}
+
+Response undrain_core(const Context& context) {
+    return set_drained(context, false);
+}
+
+Response list_queue(const Context& context) {
+    Json items = Json::array();
+    int position = 0;
+    for (const store::QueuedJob& job : store::list_queue(context.services.store)) {
+        ++position;
+        if (context.who.sees(job.project)) items.push_back(render(job, position));
+    }
+    return json_response(render_list(std::move(items)));
+}
+
+}    // namespace slipway::routes

@@ -1,0 +1,134 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "api/base/id.h"
+#include "api/base/sha256.h"
+#include "scheduler/store/access.h"
+#include "server/auth/cookie.h"
+#include "server/http/problem.h"
+#include "server/routes/bodies.h"
+#include "server/routes/handlers.h"
+#include "server/routes/problems.h"
+#include "server/routes/query.h"
+#include "server/routes/render.h"
+
+namespace slipway::routes {
+namespace {
+
+Response sign_in(const Context& context, const std::string& token_id, Response response) {
+    const std::string secret = open_session(context.services.store, token_id);
+    response.headers.push_back(
+        {"Set-Cookie", set_session_cookie(context.request, secret, session_keep)});
+    return response;
+}
+
+// A token that is bound to projects makes only tokens that are bound to some of them.
+void require_subset(const Identity& who, const std::vector<std::string>& projects) {
+    if (who.projects.empty()) return;
+    const bool within = !projects.empty() && std::ranges::all_of(projects, [&](const auto& one) {
+        return who.sees(one);
+    });
+    if (within) return;
+    throw_problems({{.pointer = "/projects",
+                     .code = "not_allowed",
+                     .message = "must name some of the projects of your own token",
+                     .allowed = who.projects}},
+                   "invalid_token", "the token");
+}
+
+// Where the browser goes; the name it used itself, which the framing guard has checked.
+std::string address_of(const Request& request, std::string_view path) {
+    return fmt::format("{}://{}{}", request.secure ? "https" : "http",
+                       request.header("host").value_or("127.0.0.1"), path);
+}
+
+constexpr std::string_view used_link_page =
+    "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Slipway</title>"
+    "<h1>This link does not work any more</h1><p>It was used already or is too old. "
+    "<code>slipwayd login-link</code> prints a new one.</p>"
+    "<p><a href=\"/\">Sign in with a token</a></p></html>\n";
+
+}    // namespace
+
+Response get_me(const Context& context) {
+    return json_response(render(context.who));
+}
+
+Response create_token(const Context& context) {
+    const TokenCreate body = read_body(context.request, decode_token_create, "the token");
+    require_subset(context.who, body.projects);
+    store::Token token;
+    token.name = body.name;
+    token.role = to_string(body.role);
+    token.projects = body.projects;
+    token.created_by = context.who.token_id;
+    token.expires_at = body.expires_at;
+    const IssuedToken issued = issue_token(context.services.store, std::move(token));
+    Json out = render(issued.token);
+    out["token"] = issued.text;
+    return json_response(out, 201).with("Location", "/v1/tokens/" + issued.token.id);
+}
+
+Response list_tokens(const Context& context) {
+    const auto page = store::list_tokens(context.services.store, query_page(context.request));
+    Json items = Json::array();
+    for (const store::Token& token : page.items)
+        items.push_back(render(token));
+    return json_response(render_list(std::move(items), page.next_cursor));
+}
+
+Response revoke_token(const Context& context) {
+    const std::string& id = context.request.parameter("id");
+    if (!is_id("tok", id) || !store::revoke_token(context.services.store, id))
+        throw_not_found("token", id);
+    return no_content();
+}
+
+Response create_login_link(const Context& context) {
+    const std::chrono::seconds link_keep{query_number(context.request, "keep_s", 600)};
+    const std::string secret =
+        make_login_ticket(context.services.store, context.who.token_id, link_keep);
+    return json_response({{"url", address_of(context.request, "/login?ticket=" + secret)},
+                          {"keep_s", link_keep.count()}},
+                         201);
+}
+
+Response login(const Context& context) {
+    const LoginRequest body = read_body(context.request, decode_login, "the login");
+    const auto who = context.services.authenticator.identify_token(body.token);
+    if (!who)
+        throw ProblemError({.status = 401,
+                            .code = "unauthenticated",
+                            .detail = "this token is unknown, expired or revoked"});
+    Identity signed_in = *who;
+    signed_in.by_cookie = true;
+    return sign_in(context, who->token_id, json_response(render(signed_in)));
+}
+
+Response login_by_link(const Context& context) {
+    // Programs that look at links before people do ask with HEAD: that must not use it up.
+    if (context.request.method == Method::HEAD) return no_content();
+    const auto token =
+        redeem_login_ticket(context.services.store, query_text(context.request, "ticket"));
+    if (!token) {
+        Response refused = text_response(std::string(used_link_page), "text/html; charset=utf-8");
+        refused.status = 401;
+        return refused;
+    }
+    Response onward = no_content();
+    onward.status = 303;
+    onward.headers.push_back({"Location", "/"});
+    return sign_in(context, token->id, std::move(onward));
+}
+
+Response logout(const Context& context) {
+    if (const auto secret = session_cookie(context.request)) {
+        require_same_origin(context.request);
+        store::end_session(context.services.store, sha256_hex(*secret));
+    }
+    return no_content().with("Set-Cookie", clear_session_cookie(context.request));
+}
+
+}    // namespace slipway::routes

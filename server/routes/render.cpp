@@ -1,0 +1,218 @@
+#include "server/routes/render.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace slipway {
+namespace {
+
+Json text_or_null(const std::string& text) {
+    return text.empty() ? Json(nullptr) : Json(text);
+}
+
+template <class T>
+Json value_or_null(const std::optional<T>& value) {
+    return value ? Json(*value) : Json(nullptr);
+}
+
+}    // namespace
+
+Json render_time(const std::optional<Instant>& time) {
+    return time ? Json(to_rfc3339(*time)) : Json(nullptr);
+}
+
+Json render_number(double value) {
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+Json stored_json(const store::JsonText& text) {
+    if (text.empty()) return nullptr;
+    Json value = Json::parse(text, nullptr, false);
+    return value.is_discarded() ? Json(nullptr) : value;
+}
+
+std::string version_etag(std::int64_t version) {
+    return fmt::format("\"v{}\"", version);
+}
+
+Json render(const store::Job& job, const std::optional<store::QueuePosition>& position) {
+    Json out{{"id", job.id},
+             {"name", job.name},
+             {"project", job.project},
+             {"labels", job.labels},
+             {"state", to_string(job.state)},
+             {"reason", nullptr},
+             {"spec", stored_json(job.spec)},
+             {"effective", stored_json(job.effective)},
+             {"progress", stored_json(job.progress)},
+             {"best", stored_json(job.best)},
+             {"result", stored_json(job.result)},
+             {"dataset_id", text_or_null(job.dataset_id)},
+             {"attempts", job.attempts},
+             {"restarts", job.restarts},
+             {"created_by", text_or_null(job.created_by)},
+             {"created_at", to_rfc3339(job.created_at)},
+             {"started_at", render_time(job.started_at)},
+             {"finished_at", render_time(job.finished_at)}};
+    if (job.reason) out["reason"] = {{"code", job.reason->code}, {"message", job.reason->message}};
+    if (position) out["queue"] = {{"position", position->position}, {"eta_s", nullptr}};
+    return out;
+}
+
+Json render(const store::Attempt& attempt) {
+    return {{"attempt", attempt.attempt},
+            {"host", attempt.host},
+            {"cores", attempt.cores},
+            {"pid", value_or_null(attempt.pid)},
+            {"resumed_from", text_or_null(attempt.resumed_from)},
+            {"exit_kind", text_or_null(attempt.exit_kind)},
+            {"exit_status", value_or_null(attempt.exit_status)},
+            {"message", text_or_null(attempt.message)},
+            {"created_at", to_rfc3339(attempt.created_at)},
+            {"started_at", render_time(attempt.started_at)},
+            {"ended_at", render_time(attempt.ended_at)}};
+}
+
+Json render(const store::Event& event) {
+    return {{"seq", event.seq},
+            {"type", event.type},
+            {"body", stored_json(event.body)},
+            {"time", to_rfc3339(event.created_at)}};
+}
+
+Json render(const store::Checkpoint& checkpoint) {
+    Json out{{"id", checkpoint.id},
+             {"job_id", checkpoint.job_id},
+             {"attempt", checkpoint.attempt},
+             {"name", checkpoint.name},
+             {"step", checkpoint.step},
+             {"epoch", checkpoint.epoch},
+             {"kinds", checkpoint.kinds},
+             {"files", stored_json(checkpoint.files)},
+             {"bytes", checkpoint.bytes},
+             {"metric", nullptr},
+             {"pinned", checkpoint.pinned},
+             {"created_at", to_rfc3339(checkpoint.created_at)},
+             {"deleted_at", render_time(checkpoint.deleted_at)}};
+    if (!checkpoint.metric_name.empty())
+        out["metric"] = {{"name", checkpoint.metric_name},
+                         {"value", render_number(checkpoint.metric_value.value_or(NAN))}};
+    return out;
+}
+
+Json render(const store::Dataset& dataset) {
+    return {{"id", dataset.id},
+            {"project", dataset.project},
+            {"name", dataset.name},
+            {"format", dataset.format},
+            {"source", stored_json(dataset.source)},
+            {"options", stored_json(dataset.options)},
+            {"state", to_string(dataset.state)},
+            {"report", stored_json(dataset.report)},
+            {"problems", stored_json(dataset.problems)},
+            {"content_hash", text_or_null(dataset.content_hash)},
+            {"bytes", dataset.bytes},
+            {"created_by", text_or_null(dataset.created_by)},
+            {"created_at", to_rfc3339(dataset.created_at)},
+            {"checked_at", render_time(dataset.checked_at)}};
+}
+
+Json render(const store::Upload& upload) {
+    return {{"id", upload.id},
+            {"filename", upload.filename},
+            {"size", upload.size},
+            {"sha256", text_or_null(upload.sha256)},
+            {"received", upload.received},
+            {"complete", upload.complete},
+            {"created_at", to_rfc3339(upload.created_at)},
+            {"expires_at", to_rfc3339(upload.expires_at)}};
+}
+
+Json render(const store::Host& host) {
+    return {{"name", host.name},
+            {"cores", host.cores},
+            {"physical_cpus", host.physical_cpus},
+            {"memory_bytes", host.memory_bytes},
+            {"drained", host.drained},
+            {"heartbeat_at", to_rfc3339(host.heartbeat_at)},
+            {"silent_s", static_cast<double>(host.silent_for.count()) / 1000}};
+}
+
+Json render(const store::Core& core) {
+    const char* state = !core.job_id.empty() ? "busy"
+                        : core.drained       ? "drained"
+                        : core.alive         ? "free"
+                                             : "lost";
+    return {{"host", core.host},
+            {"core", core.core},
+            {"state", state},
+            {"drained", core.drained},
+            {"alive", core.alive},
+            {"job_id", text_or_null(core.job_id)},
+            {"attempt", core.job_id.empty() ? Json(nullptr) : Json(core.attempt)},
+            {"leased_at", render_time(core.leased_at)},
+            {"lease_expires_at", render_time(core.lease_expires_at)}};
+}
+
+Json render(const store::QueuedJob& job, int position) {
+    return {{"position", position},
+            {"job_id", job.job_id},
+            {"project", job.project},
+            {"class", job.queue_class},
+            {"cores", job.cores},
+            {"core_id", value_or_null(job.core_id)},
+            {"queued_at", to_rfc3339(job.age_key)},
+            {"not_before", render_time(job.not_before)}};
+}
+
+Json render(const store::Token& token) {
+    return {{"id", token.id},
+            {"name", token.name},
+            {"prefix", token.lookup},
+            {"role", token.role},
+            {"projects", token.projects},
+            {"created_by", text_or_null(token.created_by)},
+            {"created_at", to_rfc3339(token.created_at)},
+            {"expires_at", render_time(token.expires_at)},
+            {"last_used_at", render_time(token.last_used_at)},
+            {"revoked_at", render_time(token.revoked_at)}};
+}
+
+Json render(const Identity& identity) {
+    return {{"token_id", identity.token_id},
+            {"name", identity.token_name},
+            {"role", to_string(identity.role)},
+            {"projects", identity.projects},
+            {"by_cookie", identity.by_cookie}};
+}
+
+Json render_list(Json items, const std::string& next_cursor) {
+    return {{"items", std::move(items)}, {"next_cursor", text_or_null(next_cursor)}};
+}
+
+Response json_response(const Json& body, int status) {
+    Response response;
+    response.status = status;
+    // Text from users may be broken where an older version let it in: never fail on it.
+    response.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
+    response.body += '\n';
+    return response;
+}
+
+Response text_response(std::string body, std::string media_type) {
+    Response response;
+    response.body = std::move(body);
+    response.media_type = std::move(media_type);
+    return response;
+}
+
+Response no_content() {
+    Response response;
+    response.status = 204;
+    response.media_type.clear();
+    return response;
+}
+
+}    // namespace slipway

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "api/base/json.h"
+#include "scheduler/store/access.h"
+#include "scheduler/store/attempts.h"
+#include "scheduler/store/checkpoints.h"
+#include "scheduler/store/datasets.h"
+#include "scheduler/store/events.h"
+#include "scheduler/store/hosts.h"
+#include "scheduler/store/jobs.h"
+#include "scheduler/store/queue.h"
+#include "server/auth/identity.h"
+#include "server/http/message.h"
+
+namespace slipway {
+
+/// Stored objects as their JSON on the wire. Pure. What is not known yet is null.
+
+Json render(const store::Job& job, const std::optional<store::QueuePosition>& position);
+Json render(const store::Attempt& attempt);
+Json render(const store::Event& event);
+Json render(const store::Checkpoint& checkpoint);
+Json render(const store::Dataset& dataset);
+Json render(const store::Upload& upload);
+Json render(const store::Host& host);
+Json render(const store::Core& core);
+Json render(const store::QueuedJob& job, int position);
+Json render(const store::Token& token);
+Json render(const Identity& identity);
+
+/// {"items": […], "next_cursor": "…" or null}.
+Json render_list(Json items, const std::string& next_cursor = {});
+
+/// Null, or the time as RFC 3339.
+Json render_time(const std::optional<Instant>& time);
+/// A number, or null when JSON has no word for it (NaN, infinities).
+Json render_number(double value);
+/// Stored JSON text; null when empty.
+Json stored_json(const store::JsonText& text);
+
+/// The ETag of an object's version: "\"v7\"".
+std::string version_etag(std::int64_t version);
+
+Response json_response(const Json& body, int status = 200);
+Response text_response(std::string body, std::string media_type = "text/plain; charset=utf-8");
+/// 204.
+Response no_content();
+
+}    // namespace slipway

@@ -1,0 +1,78 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "api/spec/documents.h"
+#include "scheduler/store/jobs.h"
+#include "server/routes/handlers.h"
+#include "server/routes/render.h"
+#include "server/sse/hub.h"
+
+#ifndef SLIPWAY_VERSION
+#define SLIPWAY_VERSION "unknown"
+#endif
+
+namespace slipway::routes {
+namespace {
+
+void put_figure(std::string& text, const Figure& figure) {
+    text +=
+        fmt::format("# HELP {} {}\n# TYPE {} {}\n{} {}\n", figure.name, figure.help, figure.name,
+                    figure.is_counter ? "counter" : "gauge", figure.name, figure.value);
+}
+
+// What only the database knows. While it is down the rest is still worth scraping.
+std::string database_figures(store::Store& store) {
+    std::string text;
+    try {
+        const auto counts = store::count_jobs(store);
+        put_figure(text, {.name = "slipway_database_up", .help = "1: it answers.", .value = 1});
+        text += "# HELP slipway_jobs Jobs in each state.\n# TYPE slipway_jobs gauge\n";
+        for (const auto& [state, count] : counts)
+            text += fmt::format("slipway_jobs{{state=\"{}\"}} {}\n", to_string(state), count);
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::unavailable) throw;
+        put_figure(text, {.name = "slipway_database_up", .help = "1: it answers.", .value = 0});
+    }
+    return text;
+}
+
+}    // namespace
+
+Response healthz(const Context&) {
+    return json_response({{"status", "ok"}});
+}
+
+Response readyz(const Context& context) {
+    context.services.store.ping();    // throws 503
+    return json_response({{"status", "ready"}});
+}
+
+Response metrics(const Context& context) {
+    std::string text = context.services.metrics.text();
+    put_figure(text, {.name = "slipway_streams",
+                      .help = "Event streams that clients hold open.",
+                      .value = static_cast<double>(context.services.hub.stream_count())});
+    if (context.services.figures)
+        for (const Figure& figure : context.services.figures())
+            put_figure(text, figure);
+    text += database_figures(context.services.store);
+    return text_response(std::move(text), "text/plain; version=0.0.4; charset=utf-8");
+}
+
+Response get_version(const Context& context) {
+    return json_response(
+        {{"version", SLIPWAY_VERSION}, {"api", "v1"}, {"host", context.services.host_name}});
+}
+
+Response get_capabilities(const Context&) {
+    static const std::string text = capabilities_document().dump() + "\n";
+    return text_response(text, "application/json");
+}
+
+Response get_openapi(const Context&) {
+    static const std::string text = openapi_document(SLIPWAY_VERSION).dump() + "\n";
+    return text_response(text, "application/json");
+}
+
+}    // namespace slipway::routes

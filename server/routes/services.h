@@ -1,0 +1,86 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/base/clock.h"
+#include "scheduler/store/store.h"
+#include "server/auth/authenticator.h"
+#include "server/auth/identity.h"
+#include "server/http/message.h"
+#include "server/http/metrics.h"
+#include "server/routes/long_poll.h"
+
+namespace slipway {
+
+class Hub;
+struct Endpoint;
+
+/// One file of the dashboard; part of the program.
+struct DashboardFile {
+    std::string_view path;    ///< "/index.html"
+    std::string_view bytes;
+};
+
+/// Why a queued job waits, as the scheduler sees it.
+struct WaitExplanation {
+    std::string code;
+    std::string message;
+    std::vector<int> cores;
+    std::string blocking_job;    ///< may be empty
+    int position = 0;
+};
+
+/// One figure of /metrics that another part of the service counts.
+struct Figure {
+    std::string name;    ///< "slipway_agent_attempts_started_total"
+    std::string help;
+    bool is_counter = false;
+    double value = 0;
+};
+
+/// What the routes need of the rest of the service; wired by the main. Everything outlives the
+/// server. Safe from every thread.
+struct Services {
+    store::Store& store;
+    const Clock& clock;
+    Authenticator& authenticator;
+    Hub& hub;
+    HttpMetrics& metrics;
+    LongPolls& long_polls;
+
+    std::filesystem::path store_folder;                  ///< checkpoints/, datasets/, uploads/
+    std::vector<std::filesystem::path> dataset_roots;    ///< absolute, resolved
+    std::vector<DashboardFile> dashboard;
+    std::string host_name;    ///< whose core {n} is meant when no host is named
+    std::uint64_t upload_bytes_max = std::uint64_t{16} << 30;
+    /// Kept free on the disk: an upload that would go below is refused.
+    std::uint64_t disk_reserve_bytes = std::uint64_t{1} << 30;
+
+    /// None when the job does not wait (any more).
+    std::function<std::optional<WaitExplanation>(std::string_view job_id)> explain_wait = {};
+    std::function<std::vector<Figure>()> figures = {};
+    std::function<void()> on_queued = [] {};    ///< something may be placed now
+    std::function<void()> on_changed = [] {
+    };    ///< this machine's agent has something to start or stop
+};
+
+/// What a handler works with.
+struct Context {
+    const Request& request;
+    Services& services;
+    const Identity& who;    ///< without any right where the endpoint is open
+    const Endpoint& endpoint;
+};
+
+/// One endpoint's work: a function of the request and the services.
+using RouteFunction = Response (*)(const Context&);
+
+}    // namespace slipway

@@ -1,0 +1,142 @@
+#include "server/routes/table.h"
+
+#include <algorithm>
+#include <array>
+
+#include "api/base/check.h"
+#include "api/spec/endpoints.h"
+#include "server/http/files.h"
+#include "server/routes/handlers.h"
+
+namespace slipway {
+namespace {
+
+constexpr auto rows = std::to_array<RouteRow>({
+    {"create_job", {.function = routes::create_job, .own_idempotency = true}},
+    {"list_jobs", {routes::list_jobs}},
+    {"get_job", {routes::get_job}},
+    {"patch_job", {routes::patch_job}},
+    {"delete_job", {routes::delete_job}},
+    {"cancel_job", {routes::cancel_job}},
+    {"kill_job", {routes::kill_job}},
+    {"list_job_events", {routes::list_job_events}},
+    {"list_job_logs", {routes::list_job_logs}},
+    {"list_job_metrics", {routes::list_job_metrics}},
+    {"get_job_metrics_csv", {routes::get_job_metrics_csv}},
+    {"list_job_checkpoints", {routes::list_job_checkpoints}},
+    {"list_job_attempts", {routes::list_job_attempts}},
+    {"explain_job", {routes::explain_job}},
+    {"get_job_spec", {routes::get_job_spec}},
+
+    {"list_checkpoints", {routes::list_checkpoints}},
+    {"get_checkpoint", {routes::get_checkpoint}},
+    {"get_checkpoint_file", {routes::get_checkpoint_file}},
+
+    {"create_dataset", {routes::create_dataset}},
+    {"list_datasets", {routes::list_datasets}},
+    {"get_dataset", {routes::get_dataset}},
+    {"delete_dataset", {routes::delete_dataset}},
+    {"create_upload", {routes::create_upload}},
+    {"get_upload", {routes::get_upload}},
+    {"append_upload", {routes::append_upload}},
+    {"complete_upload", {routes::complete_upload}},
+    {"delete_upload", {routes::delete_upload}},
+
+    {"list_hosts", {routes::list_hosts}},
+    {"list_cores", {routes::list_cores}},
+    {"get_core", {routes::get_core}},
+    {"drain_core", {routes::drain_core}},
+    {"undrain_core", {routes::undrain_core}},
+    {"list_queue", {routes::list_queue}},
+
+    {"get_me", {routes::get_me}},
+    {"create_token", {.function = routes::create_token, .secret_member = "token"}},
+    {"list_tokens", {routes::list_tokens}},
+    {"revoke_token", {routes::revoke_token}},
+    {"create_login_link", {.function = routes::create_login_link, .secret_member = "url"}},
+    {"login", {routes::login}},
+    {"login_by_link", {routes::login_by_link}},
+    {"logout", {routes::logout}},
+
+    {"healthz", {routes::healthz}},
+    {"readyz", {routes::readyz}},
+    {"metrics", {routes::metrics}},
+    {"get_version", {routes::get_version}},
+    {"get_capabilities", {routes::get_capabilities}},
+    {"get_openapi", {routes::get_openapi}},
+});
+
+constexpr auto aliases = std::to_array<RouteAlias>({
+    {"/v1/healthz", "healthz"},
+    {"/v1/readyz", "readyz"},
+    {"/v1/metrics", "metrics"},
+    {"/v1/openapi.json", "get_openapi"},
+    {"/version", "get_version"},
+    {"/capabilities", "get_capabilities"},
+});
+
+const RouteRow& row_of(std::string_view endpoint) {
+    const auto* row = std::ranges::find(rows, endpoint, &RouteRow::endpoint);
+    check(row != rows.end(), "every endpoint has a handler");
+    return *row;
+}
+
+bool takes_json(const Endpoint& endpoint) {
+    return !endpoint.request.empty() || endpoint.method == "POST";
+}
+
+Route make_route(const Endpoint& endpoint, std::string_view path, Services& services) {
+    const GuardedRoute& guarded = row_of(endpoint.name).route;
+    const auto method = parse_method(endpoint.method);
+    check(method.has_value(), "an endpoint's method is one of HTTP's");
+    Route route;
+    route.method = *method;
+    route.pattern = path;
+    // Endpoints and rows live as long as the program.
+    route.handler = [&services, &endpoint, &guarded](const Request& request) {
+        return guard(request, services, endpoint, guarded);
+    };
+    if (takes_json(endpoint)) {
+        route.body_bytes_max = json_body_bytes_max;
+        route.media_types = {"application/json", "application/merge-patch+json"};
+    }
+    if (endpoint.name == "append_upload") {
+        route.body_bytes_max = services.upload_bytes_max;
+        route.media_types = {std::string(endpoint.body_media_type),
+                             "application/offset+octet-stream"};
+        route.receive = [&services, &endpoint](const Request& request) {
+            return routes::receive_upload(request, services, admit(request, services, endpoint));
+        };
+    }
+    return route;
+}
+
+// The page itself is at "/"; its files beside it.
+Route dashboard_route(const DashboardFile& file) {
+    const bool page = file.path == "/index.html";
+    return get_route(page ? "/" : std::string(file.path),
+                     [file](const Request&) { return embedded_response(file.path, file.bytes); });
+}
+
+}    // namespace
+
+std::span<const RouteRow> route_rows() {
+    return rows;
+}
+
+std::span<const RouteAlias> route_aliases() {
+    return aliases;
+}
+
+Router make_router(Services& services) {
+    std::vector<Route> made;
+    for (const Endpoint& endpoint : endpoints())
+        made.push_back(make_route(endpoint, endpoint.path, services));
+    for (const RouteAlias& alias : aliases)
+        made.push_back(make_route(find_endpoint(alias.endpoint), alias.path, services));
+    for (const DashboardFile& file : services.dashboard)
+        made.push_back(dashboard_route(file));
+    return Router(std::move(made));
+}
+
+}    // namespace slipway

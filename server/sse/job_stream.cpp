@@ -1,0 +1,79 @@
+#include "server/sse/job_stream.h"
+
+#include <algorithm>
+#include <array>
+
+#include "api/base/error.h"
+#include "server/http/problem.h"
+#include "server/http/text.h"
+
+namespace slipway {
+
+namespace {
+
+constexpr std::array<std::string_view, 9> event_types{
+    "state", "progress", "metric", "log", "checkpoint", "compile", "warning", "gap", "end"};
+
+}    // namespace
+
+bool wants_event_stream(const Request& request) {
+    for (const std::string_view item : list_items(request.header("accept").value_or("")))
+        if (equal_ignoring_case(trimmed(item.substr(0, item.find(';'))), "text/event-stream"))
+            return true;
+    return false;
+}
+
+std::int64_t requested_event_cursor(const Request& request) {
+    const auto header = request.header("last-event-id");
+    const auto given = header ? header : request.query("after");
+    if (!given || given->empty()) return 0;
+    const auto number = parse_decimal(*given);
+    if (!number || *number > INT64_MAX)
+        throw ProblemError({.status = 400,
+                            .code = "bad_event_id",
+                            .detail = "Last-Event-ID and ?after= must be the id of an event of "
+                                      "this stream: a whole number"});
+    return static_cast<std::int64_t>(*number);
+}
+
+std::vector<std::string> requested_event_types(const Request& request) {
+    std::vector<std::string> types;
+    for (const std::string_view type : list_items(request.query("types").value_or(""))) {
+        if (std::find(event_types.begin(), event_types.end(), type) == event_types.end())
+            throw ProblemError(
+                {.status = 422,
+                 .code = "unknown_event_type",
+                 .detail = "?types= names an event type that does not exist: " + std::string(type),
+                 .items = {{.pointer = "?types",
+                            .code = "unknown_event_type",
+                            .message = "there is no such type",
+                            .allowed = {event_types.begin(), event_types.end()}}}});
+        types.emplace_back(type);
+    }
+    return types;
+}
+
+Response job_event_stream(Hub& hub, const Request& request, const std::string& job_id,
+                          const std::string& owner) {
+    std::vector<std::string> types = requested_event_types(request);
+    std::int64_t after = requested_event_cursor(request);
+    const std::optional<store::EventHead> head = hub.head(job_id);
+    if (!head) throw Error(ErrorCode::not_found, "there is no job " + job_id);
+    after = std::min(after, head->event_seq);
+    Response response;
+    response.media_type = "text/event-stream";
+    if (head->ended && after == head->event_seq) {
+        response.status = 204;
+        return response;
+    }
+    std::optional<std::int64_t> last_seq;
+    if (head->ended) last_seq = head->event_seq;
+    response.events = hub.subscribe({.job_id = job_id,
+                                     .after_seq = after,
+                                     .types = std::move(types),
+                                     .owner = owner,
+                                     .last_seq = last_seq});
+    return response;
+}
+
+}    // namespace slipway

@@ -1,0 +1,87 @@
+#include "server/auth/cookie.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "server/auth/token.h"
+#include "server/http/problem.h"
+
+namespace slipway {
+namespace {
+
+Request request_with(std::vector<Pair> headers, Method method = Method::POST, bool secure = false) {
+    Request request;
+    request.method = method;
+    request.headers = std::move(headers);
+    request.secure = secure;
+    return request;
+}
+
+TEST(Cookie, the_session_is_found_among_other_cookies) {
+    const std::string secret = make_secret();
+    EXPECT_EQ(session_cookie(request_with({{"cookie", "a=b; slipway=" + secret + ";c=d"}})),
+              secret);
+    EXPECT_EQ(session_cookie(request_with({{"cookie", "a=b"}, {"cookie", "slipway=" + secret}})),
+              secret);
+    EXPECT_EQ(
+        session_cookie(request_with({{"cookie", "__Host-slipway=" + secret}}, Method::GET, true)),
+        secret);
+}
+
+TEST(Cookie, what_cannot_be_ours_is_ignored) {
+    const std::string secret = make_secret();
+    for (const std::string& value :
+         {std::string(), std::string("slipway"), std::string("slipway="), "slipway=" + secret + "x",
+          "Slipway=" + secret, "xslipway=" + secret, "slipway=../" + secret.substr(3)})
+        EXPECT_FALSE(session_cookie(request_with({{"cookie", value}})).has_value()) << value;
+    // Over TLS only the cookie that a browser takes from this host alone counts.
+    EXPECT_FALSE(
+        session_cookie(request_with({{"cookie", "slipway=" + secret}}, Method::GET, true)));
+    EXPECT_FALSE(session_cookie(request_with({})).has_value());
+}
+
+TEST(Cookie, what_is_set_is_closed_to_scripts_and_other_sites) {
+    const Request plain = request_with({});
+    EXPECT_EQ(set_session_cookie(plain, "abc", std::chrono::seconds{60}),
+              "slipway=abc; Path=/; Max-Age=60; HttpOnly; SameSite=Lax");
+    const Request secure = request_with({}, Method::POST, true);
+    EXPECT_EQ(set_session_cookie(secure, "abc", std::chrono::seconds{60}),
+              "__Host-slipway=abc; Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure");
+    EXPECT_EQ(clear_session_cookie(plain), "slipway=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax");
+}
+
+struct OriginCase {
+    std::vector<Pair> headers;
+    bool taken;
+};
+
+TEST(Cookie, unsafe_methods_must_come_from_our_own_pages) {
+    const std::vector<OriginCase> cases{
+        {{{"host", "h:1"}, {"sec-fetch-site", "same-origin"}}, true},
+        {{{"host", "h:1"}, {"sec-fetch-site", "same-site"}}, false},
+        {{{"host", "h:1"}, {"sec-fetch-site", "cross-site"}}, false},
+        {{{"host", "h:1"}, {"sec-fetch-site", "none"}}, false},
+        {{{"host", "h:1"}, {"sec-fetch-site", "cross-site"}, {"origin", "http://h:1"}}, false},
+        {{{"host", "h:1"}, {"origin", "http://h:1"}}, true},
+        {{{"host", "h:1"}, {"origin", "http://h:2"}}, false},
+        {{{"host", "h:1"}, {"origin", "http://h:1.evil"}}, false},
+        {{{"host", "h:1"}, {"origin", "null"}}, false},
+        {{{"host", "h:1"}}, false},
+        {{}, false},
+    };
+    for (const OriginCase& one : cases) {
+        for (const Method method : {Method::POST, Method::PUT, Method::PATCH, Method::DELETE}) {
+            const Request request = request_with(one.headers, method);
+            if (one.taken)
+                EXPECT_NO_THROW(require_same_origin(request));
+            else
+                EXPECT_THROW(require_same_origin(request), ProblemError);
+        }
+        EXPECT_NO_THROW(require_same_origin(request_with(one.headers, Method::GET)));
+    }
+}
+
+}    // namespace
+}    // namespace slipway

@@ -1,0 +1,137 @@
+#include "tests/server/http/sample_server.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "api/base/posix.h"
+#include "server/http/files.h"
+#include "server/http/problem.h"
+#include "server/http/text.h"
+
+namespace slipway {
+
+namespace {
+
+Response text(std::string body) {
+    Response response;
+    response.body = std::move(body);
+    response.media_type = "text/plain; charset=utf-8";
+    return response;
+}
+
+Response fail(const Request& request) {
+    const std::string& how = request.parameter("how");
+    if (how == "error") throw Error(ErrorCode::not_found, "there is no job job_1");
+    if (how == "internal") throw Error(ErrorCode::internal, "the secret is 42");
+    if (how == "unavailable") throw Error(ErrorCode::unavailable, "the database is down");
+    if (how == "exception") throw std::runtime_error("the secret is 42");
+    if (how == "header") return text("").with("X-Name", "a\r\nSet-Cookie: b=c");
+    throw ProblemError(
+        {.status = 422,
+         .code = "invalid_spec",
+         .detail = "two fields are wrong",
+         .items = {
+             {.pointer = "/a", .code = "unknown_field", .message = "no"},
+             {.pointer = "/b", .code = "not_allowed", .message = "no", .allowed = {"x", "y"}}}});
+}
+
+BodyTarget receive(const Request& request, const std::filesystem::path& path) {
+    const auto offset = parse_decimal(request.header("upload-offset").value_or(""));
+    if (!offset)
+        throw ProblemError({.status = 400, .code = "no_offset", .detail = "send Upload-Offset"});
+    auto file =
+        std::make_shared<const UniqueFd>(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    return {.file = file, .offset = *offset, .bytes_max = 100'000};
+}
+
+Response send_file(const Request& request, const std::filesystem::path& folder) {
+    const auto file = open_below(folder, "file");
+    if (!file) throw Error(ErrorCode::not_found, "there is no file");
+    return file_response(request, *file, {.download_name = "file", .etag = "\"v1\""});
+}
+
+std::vector<Route> routes(SampleServer& sample) {
+    const auto smuggled = [&sample](const Request&) {
+        ++sample.smuggled;
+        return text("smuggled");
+    };
+    const auto gate = [&sample](const Request&) {
+        sample.gate.wait();
+        return text("through");
+    };
+    const auto echo = [](const Request& request) { return text(request.body); };
+    const auto path = sample.folder.path();
+    std::vector<Route> rows{
+        get_route("/probe", [](const Request&) { return text("probe"); }),
+        get_route("/things/{id}",
+                  [](const Request& request) {
+                      return text(request.parameter("id") +
+                                  std::string(request.query("q").value_or("")));
+                  }),
+        get_route("/smuggled", smuggled),
+        json_route(Method::POST, "/json",
+                   [](const Request& request) {
+                       return text(fmt::format("got {}", request.received_bytes));
+                   }),
+        get_route("/gate", gate),
+        get_route("/fails/{how}", fail),
+        get_route("/page",
+                  [](const Request&) { return embedded_response("a.html", "<p>hello</p>"); }),
+        get_route("/big", [](const Request&) { return text(std::string(3'000'000, 'x')); }),
+        get_route("/file", [path](const Request& request) { return send_file(request, path); }),
+        get_route("/later",
+                  [](const Request& request) {
+                      if (request.waited_s >= 0.05) return text("waited");
+                      Response again;
+                      again.again_after_s = 0.02;
+                      return again;
+                  }),
+        get_route("/address", [](const Request& request) { return text(request.peer); }),
+    };
+    Route post{.method = Method::POST, .pattern = "/smuggled", .handler = smuggled};
+    rows.push_back(post);
+    post = {.method = Method::POST, .pattern = "/empty", .handler = echo};
+    rows.push_back(post);
+    post = {.method = Method::POST, .pattern = "/any", .handler = echo};
+    post.body_bytes_max = 64 * 1024;
+    rows.push_back(post);
+    Route upload{.method = Method::PATCH, .pattern = "/upload", .handler = [](const Request& r) {
+                     return text(fmt::format("stored {}", r.received_bytes));
+                 }};
+    upload.media_types = {"application/offset+octet-stream"};
+    upload.receive = [path](const Request& request) { return receive(request, path / "upload"); };
+    rows.push_back(upload);
+    return rows;
+}
+
+}    // namespace
+
+void Gate::open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+}
+
+void Gate::wait() {
+    std::unique_lock lock(mutex_);
+    ++visitors_;
+    changed_.notify_all();
+    changed_.wait_for(lock, std::chrono::seconds(20), [this] { return open_; });
+}
+
+void Gate::wait_for_visitors(int count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, std::chrono::seconds(20), [&] { return visitors_ >= count; });
+}
+
+SampleServer::SampleServer(ServerOptions options) {
+    options.port = 0;
+    server = std::make_unique<Server>(std::move(options), Router(routes(*this)), metrics);
+    server->start();
+}
+
+std::string plain_get(std::string_view path) {
+    return fmt::format("GET {} HTTP/1.1\r\nHost: a\r\n\r\n", path);
+}
+
+}    // namespace slipway

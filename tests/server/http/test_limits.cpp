@@ -1,0 +1,221 @@
+// Goal: each limit refuses one above it with its status, and not one less; each deadline ends what
+// is too slow. Method: deadlines made small, waits ended by the server's own answer or close.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/server/http/sample_server.h"
+#include "tests/support/eventually.h"
+
+namespace slipway {
+namespace {
+
+/// A request whose head is exactly so many bytes.
+std::string head_of(std::size_t bytes) {
+    const std::string before = "GET /things/a HTTP/1.1\r\nHost: a\r\nX: ";
+    return before + std::string(bytes - before.size() - 4, 'x') + "\r\n\r\n";
+}
+
+std::string target_of(std::size_t bytes) {
+    const std::string path = "/things/a?q=";
+    return fmt::format("GET {} HTTP/1.1\r\nHost: a\r\n\r\n",
+                       path + std::string(bytes - path.size(), 'x'));
+}
+
+std::string headers_of(std::size_t count) {
+    std::string text = "GET /things/a HTTP/1.1\r\nHost: a\r\n";
+    for (std::size_t i = 1; i < count; ++i)
+        text += fmt::format("X-{}: y\r\n", i);
+    return text + "\r\n";
+}
+
+std::string json_of(std::size_t bytes) {
+    return fmt::format(
+               "POST /json HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+               "Content-Length: {}\r\n\r\n",
+               bytes) +
+           std::string(bytes, ' ');
+}
+
+std::string chunked_of(std::size_t bytes) {
+    return fmt::format(
+               "POST /any HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n",
+               bytes) +
+           std::string(bytes, 'x') + "\r\n0\r\n\r\n";
+}
+
+TEST(Limits, are_exact) {
+    SampleServer sample;
+    const struct {
+        std::string name, bytes;
+        int status;
+    } cases[]{
+        {"header -1", head_of(16 * 1024 - 1), 200},
+        {"header", head_of(16 * 1024), 200},
+        {"header +1", head_of(16 * 1024 + 1), 431},
+        {"target -1", target_of(8191), 200},
+        {"target", target_of(8192), 200},
+        {"target +1", target_of(8193), 414},
+        {"target of 15 KiB", target_of(15'000), 414},
+        {"target of 1 MiB", target_of(1 << 20), 414},
+        {"63 headers", headers_of(63), 200},
+        {"64 headers", headers_of(64), 200},
+        {"65 headers", headers_of(65), 431},
+        {"json -1", json_of((1 << 20) - 1), 200},
+        {"json", json_of(1 << 20), 200},
+        {"json +1", json_of((1 << 20) + 1), 413},
+        {"chunked -1", chunked_of(64 * 1024 - 1), 200},
+        {"chunked", chunked_of(64 * 1024), 200},
+        {"chunked +1", chunked_of(64 * 1024 + 1), 413},
+    };
+    for (const auto& row : cases) {
+        SCOPED_TRACE(row.name);
+        const auto statuses = raw_statuses(sample.port(), row.bytes + std::string(probe));
+        ASSERT_FALSE(statuses.empty());
+        EXPECT_EQ(statuses[0], row.status);
+        EXPECT_EQ(statuses.size(), row.status == 200 ? 2U : 1U);
+    }
+}
+
+TEST(Limits, a_body_too_large_is_refused_before_it_is_sent) {
+    SampleServer sample;
+    RawHttp connection(sample.port());
+    connection.send(
+        "POST /json HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+        "Expect: 100-continue\r\nContent-Length: 1048577\r\n\r\n");
+    EXPECT_EQ(connection.read_answer().status, 413);
+    EXPECT_TRUE(connection.is_closed_by_peer());
+}
+
+TEST(Limits, chunks_that_together_are_too_large_are_refused) {
+    SampleServer sample;
+    std::string body = "POST /any HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for (int i = 0; i < 65; ++i)
+        body += "400\r\n" + std::string(1024, 'x') + "\r\n";
+    EXPECT_EQ(raw_statuses(sample.port(), body), std::vector{413});
+}
+
+TEST(Limits, an_expected_continue_is_given_once_and_the_body_read) {
+    SampleServer sample;
+    RawHttp connection(sample.port());
+    connection.send(
+        "POST /any HTTP/1.1\r\nHost: a\r\nExpect: 100-Continue\r\nContent-Length: 5\r\n\r\n");
+    EXPECT_EQ(connection.read_answer().status, 100);
+    connection.send("hello");
+    EXPECT_EQ(connection.read_answer().body, "hello");
+}
+
+TEST(Limits, a_connection_ends_after_its_number_of_requests) {
+    ServerOptions options;
+    options.limits.requests_per_connection = 3;
+    SampleServer sample(options);
+    std::string requests;
+    for (int i = 0; i < 5; ++i)
+        requests += plain_get("/probe");
+    RawHttp connection(sample.port());
+    connection.send(requests);
+    const auto answers = connection.read_all_answers();
+    ASSERT_EQ(answers.size(), 3U);
+    EXPECT_EQ(answers[1].header("connection"), "");
+    EXPECT_EQ(answers[2].header("connection"), "close");
+}
+
+TEST(Limits, connections_above_the_cap_are_told_to_come_back) {
+    ServerOptions options;
+    options.limits.connections = 2;
+    SampleServer sample(options);
+    RawHttp first(sample.port()), second(sample.port());
+    for (RawHttp* connection : {&first, &second}) {
+        connection->send(plain_get("/probe"));
+        EXPECT_EQ(connection->read_answer().status, 200);
+    }
+    RawHttp third(sample.port());
+    const RawAnswer answer = third.read_answer();
+    EXPECT_EQ(answer.status, 503);
+    EXPECT_EQ(answer.header("retry-after"), "5");
+    EXPECT_TRUE(third.is_closed_by_peer());
+    first.send(plain_get("/probe"));
+    EXPECT_EQ(first.read_answer().status, 200);
+}
+
+TEST(Limits, one_address_has_its_own_cap) {
+    ServerOptions options;
+    options.limits.connections_per_address = 1;
+    options.limits.count_loopback = true;
+    SampleServer sample(options);
+    RawHttp first(sample.port());
+    first.send(plain_get("/address"));
+    EXPECT_EQ(first.read_answer().body, "127.0.0.1");
+    EXPECT_EQ(RawHttp(sample.port()).read_answer().status, 503);
+}
+
+ServerOptions hasty() {
+    ServerOptions options;
+    options.deadlines = {.header_s = 0.2,
+                         .body_grace_s = 0.2,
+                         .body_bytes_per_s = 1e6,
+                         .write_stall_s = 0.2,
+                         .keep_alive_s = 0.2,
+                         .linger_s = 0.2};
+    return options;
+}
+
+TEST(Deadlines, a_slow_header_is_answered_408) {
+    SampleServer sample(hasty());
+    RawHttp connection(sample.port());
+    connection.send("GET /probe HTTP/1.1\r\nHost");
+    const RawAnswer answer = connection.read_answer();
+    EXPECT_EQ(answer.status, 408);
+    EXPECT_NE(answer.body.find("header_too_slow"), std::string::npos);
+    EXPECT_TRUE(connection.is_closed_by_peer());
+}
+
+TEST(Deadlines, the_header_deadline_is_not_moved_by_single_bytes) {
+    SampleServer sample(hasty());
+    RawHttp connection(sample.port(), std::chrono::milliseconds(20));
+    connection.send("GET /probe HTTP/1.1\r\nX: ");
+    RawAnswer answer;
+    for (int i = 0; i < 200 && answer.status == 0; ++i) {
+        connection.send("x");
+        answer = connection.read_answer();    // waits 20 ms
+    }
+    EXPECT_EQ(answer.status, 408);
+}
+
+TEST(Deadlines, a_slow_body_is_answered_408) {
+    SampleServer sample(hasty());
+    for (const char* framing : {"Content-Length: 50000", "Transfer-Encoding: chunked"}) {
+        RawHttp connection(sample.port());
+        connection.send(
+            fmt::format("POST /any HTTP/1.1\r\nHost: a\r\n{}\r\n\r\n5\r\nhel", framing));
+        const RawAnswer answer = connection.read_answer();
+        EXPECT_EQ(answer.status, 408);
+        EXPECT_NE(answer.body.find("body_too_slow"), std::string::npos);
+        EXPECT_TRUE(connection.is_closed_by_peer());
+    }
+}
+
+TEST(Deadlines, a_silent_connection_is_closed_without_an_answer) {
+    SampleServer sample(hasty());
+    RawHttp never(sample.port()), once(sample.port());
+    once.send(plain_get("/probe"));
+    EXPECT_EQ(once.read_answer().status, 200);
+    EXPECT_EQ(once.read_some(), "");
+    EXPECT_TRUE(once.is_closed_by_peer());
+    EXPECT_EQ(never.read_some(), "");
+    EXPECT_TRUE(never.is_closed_by_peer());
+}
+
+TEST(Deadlines, a_client_that_does_not_read_its_answer_is_cut) {
+    SampleServer sample(hasty());
+    RawHttp connection(sample.port());
+    connection.shrink_receive_buffer(4096);
+    for (int i = 0; i < 8; ++i)
+        connection.send(plain_get("/big"));
+    // The metric of open connections falls to 0 although this client never read nor closed.
+    EXPECT_TRUE(eventually([&] {
+        return sample.metrics.text().find("slipway_http_connections 0") != std::string::npos;
+    }));
+}
+
+}    // namespace
+}    // namespace slipway

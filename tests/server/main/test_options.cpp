@@ -1,0 +1,94 @@
+#include "server/main/options.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/temp_folder.h"
+
+namespace slipway {
+namespace {
+
+ParsedOptions parse(std::vector<const char*> words) {
+    words.insert(words.begin(), "slipwayd");
+    return parse_options(static_cast<int>(words.size()), words.data());
+}
+
+TEST(Options, without_anything_it_serves_on_this_machine_alone) {
+    const auto parsed = parse({});
+    ASSERT_TRUE(parsed.options.has_value());
+    EXPECT_EQ(parsed.options->command, Command::serve);
+    EXPECT_EQ(parsed.options->addresses, std::vector<std::string>{"127.0.0.1"});
+    EXPECT_EQ(parsed.options->port, 8470);
+    EXPECT_EQ(parsed.options->cores, 8);
+    EXPECT_EQ(parsed.options->executor.filename(), "slipway-executor");
+    EXPECT_FALSE(parsed.options->host_name.empty());
+}
+
+TEST(Options, flags_of_serve_are_read_with_and_without_the_word) {
+    const TempFolder folder;
+    const std::string root = folder.path().string();
+    for (const bool word : {true, false}) {
+        std::vector<const char*> words{"--home",
+                                       "/h",
+                                       "--port",
+                                       "0",
+                                       "--cores",
+                                       "4",
+                                       "--dataset-root",
+                                       root.c_str(),
+                                       "--host",
+                                       "::1",
+                                       "--host",
+                                       "127.0.0.1",
+                                       "--executor-grace-s",
+                                       "4",
+                                       "--log-level",
+                                       "debug"};
+        if (word) words.insert(words.begin(), "serve");
+        const auto parsed = parse(words);
+        ASSERT_TRUE(parsed.options.has_value());
+        EXPECT_EQ(parsed.options->home, "/h");
+        EXPECT_EQ(parsed.options->port, 0);
+        EXPECT_EQ(parsed.options->cores, 4);
+        EXPECT_EQ(parsed.options->addresses, (std::vector<std::string>{"::1", "127.0.0.1"}));
+        EXPECT_EQ(parsed.options->dataset_roots.size(), 1U);
+        EXPECT_EQ(parsed.options->executor_grace, std::chrono::seconds{4});
+        EXPECT_EQ(parsed.options->log_level, LogLevel::debug);
+    }
+}
+
+TEST(Options, commands_are_told_apart) {
+    EXPECT_EQ(parse({"version"}).options->command, Command::version);
+    EXPECT_EQ(parse({"login-link", "--home", "/h", "--port", "9"}).options->port, 9);
+    EXPECT_EQ(parse({"migrate"}).options->migrate_action, "up");
+    EXPECT_EQ(parse({"migrate", "status"}).options->migrate_action, "status");
+    EXPECT_EQ(parse({"migrate", "down", "--to", "2"}).options->migrate_to, 2);
+    EXPECT_EQ(parse({"agent", "--database", "postgresql:///x"}).options->command, Command::agent);
+}
+
+TEST(Options, help_is_no_error_and_a_mistake_is_one) {
+    EXPECT_EQ(parse({"--help"}).exit_status, 0);
+    EXPECT_EQ(parse({"serve", "--help"}).exit_status, 0);
+    for (const std::vector<const char*>& words :
+         std::vector<std::vector<const char*>>{{"--cores", "9"},
+                                               {"--cores", "0"},
+                                               {"--port", "65536"},
+                                               {"--port", "x"},
+                                               {"--dataset-root", "/nowhere/at/all"},
+                                               {"--tls-cert", "/etc/hostname"},
+                                               {"--log-level", "loud"},
+                                               {"--executor-grace-s", "0"},
+                                               {"migrate", "sideways"},
+                                               {"migrate", "down"},
+                                               {"agent"},
+                                               {"login-link", "--keep-s", "59"},
+                                               {"login-link", "--keep-s", "601"},
+                                               {"dance"},
+                                               {"--nonsense"}}) {
+        const auto parsed = parse(words);
+        EXPECT_FALSE(parsed.options.has_value()) << words[0];
+        EXPECT_EQ(parsed.exit_status, 2) << words[0];
+    }
+}
+
+}    // namespace
+}    // namespace slipway

@@ -1,0 +1,277 @@
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include <cmath>
+#include <fstream>
+#include <set>
+
+#include "api/base/id.h"
+#include "api/base/sha256.h"
+#include "api/client/sse_parser.h"
+#include "api/spec/documents.h"
+#include "tests/server/routes/test_service.h"
+
+namespace slipway {
+namespace {
+
+store::RelayedFrame said(std::int64_t number, const std::string& level, const std::string& text) {
+    return {.number = number,
+            .events = {{"log", Json{{"level", level}, {"message", text}}.dump()}}};
+}
+
+store::RelayedFrame measured(std::int64_t number, std::int64_t step, double value) {
+    return {.number = number,
+            .events =
+                {{"metric",
+                  Json{{"step", step}, {"epoch", 1}, {"values", {{"train_loss", value}}}}.dump()}},
+            .metrics = {{.name = "train_loss", .step = step, .epoch = 1, .value = value}}};
+}
+
+struct JobDetail : testing::Test {
+    TestService service;
+    std::string job;
+    std::string path;
+    store::AttemptKey key;
+
+    JobDetail() {
+        service.ready_dataset("points");
+        job = service.submit();
+        path = "/v1/jobs/" + job;
+        key = service.run(job);
+    }
+
+    // A checkpoint with one file of these bytes, on the disk and in the database; its id.
+    std::string checkpoint(const std::string& bytes) {
+        const std::string id = new_id("ckp");
+        const std::string name = "step_000010_attempt_1";
+        service.folder.write("store/checkpoints/" + job + "/" + name + "/model.safetensors", bytes);
+        service.folder.write("store/checkpoints/" + job + "/" + name + "/hidden", "not listed");
+        const Json files = Json::array({{{"name", "model.safetensors"},
+                                         {"bytes", bytes.size()},
+                                         {"sha256", sha256_hex(bytes)}}});
+        service.relay(key, {{.number = 50,
+                             .checkpoint = store::RelayedCheckpoint{.id = id,
+                                                                    .name = name,
+                                                                    .step = 10,
+                                                                    .epoch = 1,
+                                                                    .kinds = {"last", "best"},
+                                                                    .files = files.dump(),
+                                                                    .bytes = 10,
+                                                                    .metric_name = "val_loss",
+                                                                    .metric_value = 0.5}}});
+        return id;
+    }
+};
+
+TEST_F(JobDetail, events_are_listed_from_any_number_on) {
+    service.relay(key, {said(3, "info", "hello"), measured(4, 1, 0.5)});
+    const Json all = service.expect(200, "GET", path + "/events");
+    EXPECT_TRUE(check_document("EventList", all).empty());
+    std::int64_t next = 1;
+    for (const Json& event : all["items"])
+        EXPECT_EQ(event["seq"], next++);
+    const Json rest = service.expect(200, "GET", path + "/events?after=2&limit=1");
+    ASSERT_EQ(rest["items"].size(), 1U);
+    EXPECT_EQ(rest["items"][0]["seq"], 3);
+    const Json metrics = service.expect(200, "GET", path + "/events?types=metric");
+    ASSERT_EQ(metrics["items"].size(), 1U);
+    EXPECT_EQ(metrics["items"][0]["body"]["values"]["train_loss"], 0.5);
+    service.expect(422, "GET", path + "/events?types=rumour");
+    service.expect(422, "GET", path + "/events?after=-1");
+}
+
+// Goal: a client that loses its connection again and again sees every number once.
+// Method: cut after each few bytes, come back with Last-Event-ID, while events are being written.
+TEST_F(JobDetail, a_stream_that_breaks_off_is_taken_up_again) {
+    std::jthread writer([&] {
+        for (std::int64_t number = 3; number < 103; ++number)
+            service.relay(key, {measured(number, number, 0.5)});
+        service.finish(key);
+    });
+    std::vector<std::int64_t> seen;
+    std::string last;
+    bool ended = false;
+    int connections = 0;
+    while (!ended && connections < 2000) {
+        ++connections;
+        std::size_t budget = 200 + std::size_t(connections % 7) * 150;
+        client::SseParser parser([&](const client::SseEvent& event) {
+            last = event.id;
+            seen.push_back(std::stoll(event.id));
+            ended = event.type == "end";
+        });
+        client::ClientRequest request{.target = path + "/events"};
+        request.headers = {{"Accept", "text/event-stream"}};
+        if (!last.empty()) request.headers.push_back({"Last-Event-ID", last});
+        const auto response =
+            service.client(service.admin).stream(request, [&](std::string_view bytes) {
+                const std::string_view taken = bytes.substr(0, budget);
+                parser.feed(taken);
+                budget -= taken.size();
+                return budget > 0 && !ended;
+            });
+        ASSERT_EQ(response.status, 200);
+    }
+    EXPECT_TRUE(ended);
+    for (std::size_t i = 0; i < seen.size(); ++i)
+        ASSERT_EQ(seen[i], std::int64_t(i) + 1);
+    EXPECT_GT(connections, 3);
+}
+
+TEST_F(JobDetail, the_log_is_readable_as_json_and_as_text) {
+    service.relay(key, {said(3, "info", "first"),
+                        said(4, "warn", "second"),
+                        {.number = 5, .events = {{"warning", R"({"code":"c","message":"third"})"}}},
+                        said(6, "error", "fourth")});
+    const auto messages = [&](const std::string& query) {
+        std::string found;
+        const Json list = service.expect(200, "GET", path + "/logs" + query);
+        EXPECT_TRUE(check_document("LogList", list).empty());
+        for (const Json& line : list["items"])
+            found += line.value("message", "") + " ";
+        return found;
+    };
+    EXPECT_EQ(messages(""), "first second third fourth ");
+    EXPECT_EQ(messages("?level=warn"), "second third fourth ");
+    EXPECT_EQ(messages("?level=error"), "fourth ");
+    EXPECT_EQ(messages("?limit=2"), "first second ");
+    const auto text = service.call("GET", path + "/logs", nullptr, {{"Accept", "text/plain"}});
+    EXPECT_TRUE(text.header("Content-Type").starts_with("text/plain"));
+    EXPECT_NE(text.body.find("warn  second\n"), std::string::npos) << text.body;
+}
+
+TEST_F(JobDetail, curves_are_whole_or_honestly_thinned) {
+    std::vector<store::RelayedFrame> frames;
+    for (std::int64_t step = 1; step <= 300; ++step)
+        frames.push_back(measured(step + 2, step, step == 150 ? 9.0 : 1.0 / double(step)));
+    frames.push_back(measured(400, 301, std::nan("")));
+    service.relay(key, frames);
+    const Json whole = service.expect(200, "GET", path + "/metrics");
+    EXPECT_TRUE(check_document("MetricList", whole).empty());
+    ASSERT_EQ(whole["series"].size(), 1U);
+    EXPECT_EQ(whole["series"][0]["points"].size(), 301U);
+    EXPECT_EQ(whole["series"][0]["points"][149]["value"], 9.0);
+    EXPECT_TRUE(whole["series"][0]["points"][300]["value"].is_null());
+    EXPECT_EQ(whole["series"][0]["points"][300]["nonfinite"], "nan");
+
+    const Json thin = service.expect(200, "GET", path + "/metrics?names=train_loss&resolution=10");
+    EXPECT_TRUE(check_document("MetricList", thin).empty());
+    const Json& points = thin["series"][0]["points"];
+    ASSERT_LE(points.size(), 10U);
+    double max = 0;
+    std::int64_t count = 0;
+    for (const Json& point : points) {
+        max = std::max(max, point["max"].get<double>());
+        count += point["count"].get<std::int64_t>();
+    }
+    EXPECT_EQ(max, 9.0) << "the spike must not be lost";
+    EXPECT_EQ(count, 301);
+    EXPECT_EQ(points.back()["step"], 301);
+
+    const Json part = service.expect(200, "GET", path + "/metrics?step_min=10&step_max=12");
+    EXPECT_EQ(part["series"][0]["points"].size(), 3U);
+    EXPECT_EQ(service.expect(200, "GET", path + "/metrics?names=other")["series"][0]["points"],
+              Json::array());
+    service.expect(422, "GET", path + "/metrics?resolution=-1");
+}
+
+TEST_F(JobDetail, curves_come_as_a_table_too) {
+    service.relay(key, {measured(3, 1, 0.5), measured(4, 2, 0.25)});
+    const auto response = service.call("GET", path + "/metrics.csv");
+    EXPECT_EQ(response.status, 200);
+    EXPECT_TRUE(response.header("Content-Type").starts_with("text/csv"));
+    EXPECT_TRUE(response.body.starts_with("name,step,epoch,value,time\ntrain_loss,1,1,0.5,"))
+        << response.body;
+}
+
+TEST_F(JobDetail, checkpoints_are_listed_and_downloaded) {
+    const std::string bytes = some_bytes(5000);
+    const std::string id = checkpoint(bytes);
+    for (const std::string& list :
+         {path + "/checkpoints", "/v1/checkpoints?job=" + job, std::string("/v1/checkpoints")}) {
+        const Json found = service.expect(200, "GET", list);
+        EXPECT_TRUE(check_document("CheckpointList", found).empty());
+        ASSERT_EQ(found["items"].size(), 1U);
+        EXPECT_EQ(found["items"][0]["id"], id);
+        EXPECT_EQ(found["items"][0]["metric"]["value"], 0.5);
+    }
+    const std::string one = "/v1/checkpoints/" + id;
+    EXPECT_TRUE(check_document("Checkpoint", service.expect(200, "GET", one)).empty());
+    const std::string file = one + "/files/model.safetensors";
+    const auto whole = service.call("GET", file);
+    EXPECT_EQ(whole.status, 200);
+    EXPECT_EQ(whole.body, bytes);
+    EXPECT_EQ(whole.header("ETag"), "\"" + sha256_hex(bytes) + "\"");
+    const auto part = service.call("GET", file, nullptr, {{"Range", "bytes=100-199"}});
+    EXPECT_EQ(part.status, 206);
+    EXPECT_EQ(part.body, bytes.substr(100, 100));
+    EXPECT_EQ(part.header("Content-Range"), "bytes 100-199/5000");
+    EXPECT_EQ(service.call("GET", file, nullptr, {{"Range", "bytes=5000-"}}).status, 416);
+    EXPECT_EQ(service.call("HEAD", file).header("Content-Length"), "5000");
+}
+
+TEST_F(JobDetail, only_files_that_the_checkpoint_lists_are_served) {
+    const std::string one = "/v1/checkpoints/" + checkpoint("bytes");
+    for (const char* name : {"hidden", "other", "..%2Fmodel.safetensors", "%2e%2e", "."})
+        EXPECT_GE(service.call("GET", one + "/files/" + name).status, 400) << name;
+    EXPECT_EQ(service.call("GET", one + "/files/hidden").status, 404);
+}
+
+TEST_F(JobDetail, a_checkpoint_that_was_dropped_is_gone) {
+    const std::string id = checkpoint("bytes");
+    service.relay(key,
+                  {{.number = 60,
+                    .checkpoint = store::RelayedCheckpoint{.id = new_id("ckp"),
+                                                           .name = "step_000020_attempt_1",
+                                                           .step = 20,
+                                                           .kinds = {"last"},
+                                                           .files = "[]",
+                                                           .drop = {"step_000010_attempt_1"}}}});
+    const Json problem =
+        service.expect(410, "GET", "/v1/checkpoints/" + id + "/files/model.safetensors");
+    EXPECT_EQ(problem["code"], "gone");
+}
+
+TEST_F(JobDetail, attempts_are_listed) {
+    const Json list = service.expect(200, "GET", path + "/attempts");
+    EXPECT_TRUE(check_document("AttemptList", list).empty());
+    ASSERT_EQ(list["items"].size(), 1U);
+    EXPECT_EQ(list["items"][0]["cores"], Json::array({1}));
+    EXPECT_FALSE(list.dump().find(key.token) != std::string::npos) << "the fence is a secret";
+}
+
+TEST_F(JobDetail, explain_says_why_a_job_waits) {
+    const std::string waiting = service.submit();
+    Json answer = service.expect(200, "GET", "/v1/jobs/" + waiting + "/explain");
+    EXPECT_TRUE(check_document("Explanation", answer).empty());
+    service.services.explain_wait = [&](std::string_view id) {
+        EXPECT_EQ(id, waiting);
+        return WaitExplanation{"core_busy", "core 1 is busy", {1}, job, 1};
+    };
+    answer = service.expect(200, "GET", "/v1/jobs/" + waiting + "/explain");
+    EXPECT_TRUE(check_document("Explanation", answer).empty());
+    EXPECT_EQ(answer["code"], "core_busy");
+    EXPECT_EQ(answer["blocking_job"], job);
+    answer = service.expect(200, "GET", path + "/explain");
+    EXPECT_EQ(answer["code"], "running");
+    service.finish(key, JobState::failed);
+    EXPECT_EQ(service.expect(200, "GET", path + "/explain")["state"], "failed");
+}
+
+TEST_F(JobDetail, the_spec_comes_back_as_json_and_as_a_command) {
+    const Json spec = service.expect(200, "GET", path + "/spec");
+    EXPECT_TRUE(check_document("JobSpec", spec).empty());
+    service.expect(201, "POST", "/v1/jobs", spec);
+    const auto curl = service.call("GET", path + "/spec?as=curl");
+    EXPECT_TRUE(curl.header("Content-Type").starts_with("text/plain"));
+    EXPECT_TRUE(curl.body.starts_with("curl -sS 'http://127.0.0.1:")) << curl.body;
+    const std::size_t begin = curl.body.find("<<'JSON'\n") + 9;
+    const std::size_t end = curl.body.find("\nJSON\n");
+    EXPECT_EQ(Json::parse(curl.body.substr(begin, end - begin)), spec);
+    EXPECT_EQ(curl.body.find(service.admin), std::string::npos);
+    service.expect(422, "GET", path + "/spec?as=python");
+}
+
+}    // namespace
+}    // namespace slipway

@@ -1,0 +1,292 @@
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include <algorithm>
+#include <set>
+
+#include "api/spec/documents.h"
+#include "api/spec/endpoints.h"
+#include "scheduler/store/datasets.h"
+#include "tests/server/routes/test_service.h"
+
+namespace slipway {
+namespace {
+
+struct Jobs : testing::Test {
+    TestService service;
+    Jobs() { service.ready_dataset("points"); }
+
+    std::int64_t count() {
+        return std::int64_t(service.expect(200, "GET", "/v1/jobs")["items"].size());
+    }
+
+    // The problem at this pointer of a spec that must be refused; nothing may be stored.
+    Json refused(const Json& changes, const std::string& pointer) {
+        Json body = TestService::spec();
+        body.merge_patch(changes);
+        const Json problem = service.expect(422, "POST", "/v1/jobs", body);
+        EXPECT_EQ(count(), 0);
+        for (const Json& one : problem.value("errors", Json::array()))
+            if (one.value("pointer", "") == pointer) return one;
+        ADD_FAILURE() << pointer << " is not in " << problem.dump(2);
+        return Json::object();
+    }
+};
+
+TEST_F(Jobs, a_new_job_is_queued_and_described) {
+    const client::ClientResponse response = service.call("POST", "/v1/jobs", TestService::spec());
+    ASSERT_EQ(response.status, 201) << response.body;
+    const Json job = Json::parse(response.body);
+    EXPECT_EQ(response.header("Location"), "/v1/jobs/" + job["id"].get<std::string>());
+    EXPECT_EQ(response.header("ETag"), "\"v1\"");
+    EXPECT_EQ(job["state"], "queued");
+    EXPECT_EQ(job["effective"]["global_batch"], 16);
+    EXPECT_TRUE(check_document("Job", job).empty());
+    const Json again = service.expect(200, "GET", "/v1/jobs/" + job.value("id", ""));
+    EXPECT_TRUE(check_document("Job", again).empty());
+    EXPECT_EQ(again["queue"]["position"], 1);
+    EXPECT_EQ(again["spec"]["train"]["optimizer"]["betas"], Json::array({0.9, 0.999}));
+}
+
+TEST_F(Jobs, what_is_wrong_is_named_with_the_way_out) {
+    EXPECT_EQ(refused({{"accelerator", {{"cores", 3}}}}, "/accelerator/cores")["allowed"].size(),
+              2U);
+    refused({{"accelerator", {{"cores", nullptr}, {"core_ids", {9}}}}}, "/accelerator/core_ids/0");
+    const Json misspelt =
+        refused({{"train", {{"optimiser", {{"name", "sgd"}}}}}}, "/train/optimiser");
+    EXPECT_NE(misspelt.value("message", "").find("optimizer"), std::string::npos);
+    const Json missing = refused({{"data", {{"dataset", "pionts"}}}}, "/data/dataset");
+    EXPECT_EQ(missing["allowed"], Json::array({"points"}));
+    refused({{"model", {{"arch", "resnet18"}}}}, "/model/arch");
+    refused({{"labels", {{"k", std::string(5000, 'x')}}}}, "/labels/k");
+}
+
+TEST_F(Jobs, all_problems_come_at_once) {
+    Json body = TestService::spec();
+    body["accelerator"] = {{"cores", 3}};
+    body["data"]["dataset"] = "nothing";
+    body["unknown"] = 1;
+    const Json problem = service.expect(422, "POST", "/v1/jobs", body);
+    EXPECT_EQ(problem["code"], "invalid_spec");
+    EXPECT_EQ(problem["errors"].size(), 3U) << problem.dump(2);
+    EXPECT_TRUE(check_document("Problem", problem).empty());
+}
+
+TEST_F(Jobs, a_dataset_that_failed_is_refused_with_its_problem) {
+    service.expect(201, "POST", "/v1/datasets",
+                   {{"name", "bad"}, {"format", "csv"}, {"source", {{"path", "points"}}}});
+    const auto check = store::claim_dataset_check(service.store, "here", std::chrono::seconds{60});
+    ASSERT_TRUE(check.has_value());
+    store::finish_dataset_check(
+        service.store, check->dataset.id, check->token,
+        {.ready = false,
+         .report = {},
+         .problems = R"([{"file":"points.csv","row":18,"field":"a","message":"abc is no number"}])",
+         .content_hash = {},
+         .bytes = 0});
+    const Json problem = refused({{"data", {{"dataset", "bad"}}}}, "/data/dataset");
+    for (const char* part : {"points.csv", "18", "abc"})
+        EXPECT_NE(problem.value("message", "").find(part), std::string::npos) << problem;
+}
+
+TEST_F(Jobs, a_dataset_that_is_being_checked_is_waited_for) {
+    service.expect(201, "POST", "/v1/datasets",
+                   {{"name", "soon"}, {"format", "csv"}, {"source", {{"path", "points"}}}});
+    service.submit({{"data", {{"dataset", "soon"}}}});
+}
+
+TEST_F(Jobs, bodies_that_are_no_json_are_told_apart_from_bad_ones) {
+    client::ClientRequest request{.method = "POST", .target = "/v1/jobs", .body = "{\"a\":"};
+    EXPECT_EQ(service.send(request, service.admin).status, 400);
+    request.body = "";
+    EXPECT_EQ(service.send(request, service.admin).status, 400);
+    request.body = "[]";
+    EXPECT_EQ(service.send(request, service.admin).status, 422);
+    request.body = std::string((1 << 20) + 1, ' ');
+    EXPECT_EQ(service.send(request, service.admin).status, 413);
+    request.body = "{}";
+    request.media_type = "text/plain";
+    EXPECT_EQ(service.send(request, service.admin).status, 415);
+    EXPECT_EQ(count(), 0);
+}
+
+TEST_F(Jobs, a_dry_run_shows_what_would_be_and_stores_nothing) {
+    Json body = TestService::spec();
+    body["accelerator"] = {{"cores", 8}};
+    body["train"]["optimizer"]["lr_scaling"] = "linear";
+    const Json preview = service.expect(200, "POST", "/v1/jobs?dry_run=true", body);
+    EXPECT_TRUE(check_document("JobPreview", preview).empty());
+    EXPECT_EQ(preview["effective"]["world_size"], 8);
+    EXPECT_EQ(preview["effective"]["global_batch"], 128);
+    EXPECT_NEAR(preview["effective"]["lr"].get<double>(), 0.08, 1e-12);
+    EXPECT_EQ(count(), 0);
+    body["accelerator"] = {{"cores", 3}};
+    service.expect(422, "POST", "/v1/jobs?dry_run=true", body);
+}
+
+TEST_F(Jobs, a_job_without_a_name_gets_one) {
+    Json body = TestService::spec();
+    body.erase("name");
+    const Json job = service.expect(201, "POST", "/v1/jobs", body);
+    EXPECT_TRUE(job.value("name", "").starts_with("mlp-"));
+    EXPECT_EQ(job["spec"]["name"], job["name"]);
+}
+
+// Goal: pages of any size give every job once, in order. Method: walk with limits 1 to 4.
+TEST_F(Jobs, pages_give_every_job_once) {
+    std::vector<std::string> ids;
+    for (int i = 0; i < 5; ++i)
+        ids.insert(ids.begin(), service.submit());
+    for (int limit = 1; limit <= 4; ++limit) {
+        std::vector<std::string> seen;
+        std::string cursor;
+        do {
+            const Json page = service.expect(
+                200, "GET",
+                "/v1/jobs?limit=" + std::to_string(limit) +
+                    (cursor.empty() ? "" : "&cursor=" + client::percent_encode(cursor)));
+            EXPECT_TRUE(check_document("JobList", page).empty());
+            for (const Json& job : page["items"])
+                seen.push_back(job.value("id", ""));
+            cursor = page["next_cursor"].is_null() ? "" : page.value("next_cursor", "");
+        } while (!cursor.empty());
+        EXPECT_EQ(seen, ids);
+    }
+}
+
+TEST_F(Jobs, a_cursor_belongs_to_its_query) {
+    for (int i = 0; i < 3; ++i)
+        service.submit();
+    const Json page = service.expect(200, "GET", "/v1/jobs?limit=1");
+    const std::string cursor = client::percent_encode(page.value("next_cursor", ""));
+    service.expect(200, "GET", "/v1/jobs?limit=2&cursor=" + cursor);
+    for (const std::string& other :
+         {"/v1/jobs?state=running&cursor=" + cursor, "/v1/jobs?order_by=name&cursor=" + cursor,
+          std::string("/v1/jobs?cursor=nonsense")}) {
+        const Json problem = service.expect(400, "GET", other);
+        EXPECT_EQ(problem["code"], "cursor_mismatch") << other;
+    }
+}
+
+TEST_F(Jobs, lists_are_narrowed) {
+    service.submit({{"name", "alpha"}, {"labels", {{"team", "ct"}, {"stage", "1"}}}});
+    const std::string beta =
+        service.submit({{"name", "beta"}, {"labels", {{"team", "ct"}, {"stage", "2"}}}});
+    const auto names = [&](const std::string& query) {
+        std::set<std::string> found;
+        for (const Json& job : service.expect(200, "GET", "/v1/jobs" + query)["items"])
+            found.insert(job.value("name", ""));
+        return found;
+    };
+    EXPECT_EQ(names(""), (std::set<std::string>{"alpha", "beta"}));
+    EXPECT_EQ(names("?label=team:ct"), (std::set<std::string>{"alpha", "beta"}));
+    EXPECT_EQ(names("?label=team:ct,stage:2"), std::set<std::string>{"beta"});
+    EXPECT_EQ(names("?name=ALP"), std::set<std::string>{"alpha"});
+    EXPECT_EQ(names("?name=%25"), std::set<std::string>{});
+    EXPECT_EQ(names("?state=running"), std::set<std::string>{});
+    service.run(beta);
+    EXPECT_EQ(names("?state=running,paused"), std::set<std::string>{"beta"});
+    EXPECT_EQ(names("?project=other"), std::set<std::string>{});
+    service.expect(422, "GET", "/v1/jobs?state=asleep");
+    service.expect(422, "GET", "/v1/jobs?limit=0&limitt=3");
+}
+
+TEST_F(Jobs, ids_of_other_forms_never_reach_the_database) {
+    for (const std::string& id :
+         {std::string("x"), std::string("job_"), std::string("ds_06c4n2k5t8r1v3w7x9y2z4a6b8"),
+          std::string("job_'; drop table job; --"), std::string(300, 'j')})
+        EXPECT_EQ(service.call("GET", "/v1/jobs/" + client::percent_encode(id)).status, 404) << id;
+    service.expect(404, "GET", "/v1/jobs/job_00000000000000000000000000");
+}
+
+TEST_F(Jobs, cancel_ends_a_queued_job_and_repeating_it_is_fine) {
+    const std::string id = service.submit();
+    for (int i = 0; i < 3; ++i) {
+        const Json job = service.expect(200, "POST", "/v1/jobs/" + id + "/cancel");
+        EXPECT_EQ(job["state"], "cancelled");
+        EXPECT_TRUE(check_document("Job", job).empty());
+    }
+    service.expect(200, "POST", "/v1/jobs/" + id + "/kill");
+    service.expect(404, "POST", "/v1/jobs/job_00000000000000000000000000/cancel");
+}
+
+TEST_F(Jobs, cancel_asks_a_running_job_to_end) {
+    const std::string id = service.submit();
+    const auto key = service.run(id);
+    EXPECT_EQ(service.expect(200, "POST", "/v1/jobs/" + id + "/cancel")["state"], "cancelling");
+    EXPECT_EQ(service.expect(200, "POST", "/v1/jobs/" + id + "/cancel")["state"], "cancelling");
+    service.finish(key, JobState::cancelled);
+    EXPECT_EQ(service.expect(200, "POST", "/v1/jobs/" + id + "/cancel")["state"], "cancelled");
+}
+
+TEST_F(Jobs, what_is_over_cannot_be_cancelled) {
+    const std::string id = service.submit();
+    service.finish(service.run(id));
+    const Json problem = service.expect(409, "POST", "/v1/jobs/" + id + "/cancel");
+    EXPECT_EQ(problem["code"], "illegal_transition");
+    EXPECT_NE(problem.value("detail", "").find("succeeded"), std::string::npos);
+}
+
+TEST_F(Jobs, a_patch_changes_what_may_change) {
+    const std::string id = service.submit();
+    const std::string path = "/v1/jobs/" + id;
+    const Json job =
+        service.expect(200, "PATCH", path,
+                       {{"name", "new"}, {"labels", {{"a", "b"}}}, {"queue", {{"class", "high"}}}});
+    EXPECT_EQ(job["name"], "new");
+    EXPECT_EQ(job["labels"], (Json{{"a", "b"}}));
+    service.expect(422, "PATCH", path, {{"model", {{"arch", "lenet"}}}});
+    service.run(id);
+    service.expect(409, "PATCH", path, {{"queue", {{"class", "low"}}}});
+}
+
+TEST_F(Jobs, if_match_protects_from_lost_updates) {
+    const std::string path = "/v1/jobs/" + service.submit();
+    const auto first = service.call("GET", path);
+    const std::string etag(first.header("ETag"));
+    service.expect(200, "PATCH", path, {{"name", "one"}}, {{"If-Match", etag}});
+    const Json problem =
+        service.expect(412, "PATCH", path, {{"name", "two"}}, {{"If-Match", etag}});
+    EXPECT_EQ(problem["code"], "precondition_failed");
+    EXPECT_EQ(service.expect(200, "GET", path)["name"], "one");
+    const auto second = service.call("GET", path);
+    EXPECT_EQ(
+        service.call("GET", path, nullptr, {{"If-None-Match", std::string(second.header("ETag"))}})
+            .status,
+        304);
+}
+
+TEST_F(Jobs, only_a_finished_job_can_be_deleted) {
+    const std::string id = service.submit();
+    service.expect(409, "DELETE", "/v1/jobs/" + id);
+    service.expect(200, "POST", "/v1/jobs/" + id + "/cancel");
+    service.expect(204, "DELETE", "/v1/jobs/" + id);
+    service.expect(404, "DELETE", "/v1/jobs/" + id);
+    service.expect(404, "GET", "/v1/jobs/" + id);
+}
+
+TEST_F(Jobs, prefer_wait_answers_when_the_state_changes) {
+    const std::string id = service.submit();
+    const auto started = std::chrono::steady_clock::now();
+    client::ClientResponse response;
+    std::jthread waiter([&] {
+        response = service.call("GET", "/v1/jobs/" + id, nullptr, {{"Prefer", "wait=20"}});
+    });
+    service.expect(200, "GET", "/v1/jobs/" + id);
+    service.expect(200, "POST", "/v1/jobs/" + id + "/cancel");
+    waiter.join();
+    EXPECT_EQ(Json::parse(response.body)["state"], "cancelled");
+    EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds{10});
+    // It is over: nothing to wait for.
+    EXPECT_EQ(service.call("GET", "/v1/jobs/" + id, nullptr, {{"Prefer", "wait=20"}}).status, 200);
+}
+
+TEST_F(Jobs, prefer_wait_ends_without_a_change) {
+    const std::string id = service.submit();
+    const Json job = service.expect(200, "GET", "/v1/jobs/" + id, nullptr, {{"Prefer", "wait=1"}});
+    EXPECT_EQ(job["state"], "queued");
+}
+
+}    // namespace
+}    // namespace slipway

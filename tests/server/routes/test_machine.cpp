@@ -1,0 +1,73 @@
+#include <gtest/gtest.h>
+
+#include "api/spec/documents.h"
+#include "scheduler/store/hosts.h"
+#include "tests/server/routes/test_service.h"
+
+namespace slipway {
+namespace {
+
+struct Machine : testing::Test {
+    TestService service;
+    Machine() {
+        store::register_host(service.store, {.name = "here", .cores = 8, .physical_cpus = 2});
+        store::register_host(service.store, {.name = "there", .cores = 2, .physical_cpus = 1});
+    }
+};
+
+TEST_F(Machine, hosts_and_cores_are_listed) {
+    const Json hosts = service.expect(200, "GET", "/v1/hosts");
+    EXPECT_TRUE(check_document("HostList", hosts).empty());
+    EXPECT_EQ(hosts["items"].size(), 2U);
+    const Json cores = service.expect(200, "GET", "/v1/cores");
+    EXPECT_TRUE(check_document("CoreList", cores).empty());
+    EXPECT_EQ(cores["items"].size(), 10U);
+    EXPECT_EQ(service.expect(200, "GET", "/v1/cores?host=there")["items"].size(), 2U);
+    EXPECT_EQ(service.expect(200, "GET", "/v1/cores/5")["host"], "here");
+    EXPECT_EQ(service.expect(200, "GET", "/v1/cores/2")["host"], "here");
+    EXPECT_EQ(service.expect(200, "GET", "/v1/cores/2?host=there")["host"], "there");
+    for (const char* wrong : {"0", "9", "x", "1x", "-1", "99999999999"})
+        service.expect(404, "GET", std::string("/v1/cores/") + wrong);
+    service.expect(404, "GET", "/v1/cores/5?host=there");
+}
+
+TEST_F(Machine, a_core_is_drained_and_taken_back) {
+    for (int i = 0; i < 2; ++i) {
+        const Json core = service.expect(200, "POST", "/v1/cores/3/drain");
+        EXPECT_TRUE(check_document("Core", core).empty());
+        EXPECT_EQ(core["drained"], true);
+    }
+    EXPECT_EQ(service.expect(200, "GET", "/v1/cores/3")["state"], "drained");
+    EXPECT_EQ(service.expect(200, "GET", "/v1/cores/4")["state"], "free");
+    service.expect(200, "POST", "/v1/cores/3/undrain");
+    EXPECT_EQ(service.expect(200, "GET", "/v1/cores/3")["state"], "free");
+    service.expect(404, "POST", "/v1/cores/9/drain");
+}
+
+TEST_F(Machine, a_busy_core_names_its_job) {
+    service.ready_dataset("points");
+    const std::string job = service.submit();
+    service.run(job, 6);
+    const Json core = service.expect(200, "GET", "/v1/cores/6");
+    EXPECT_EQ(core["state"], "busy");
+    EXPECT_EQ(core["job_id"], job);
+    EXPECT_EQ(core["attempt"], 1);
+}
+
+TEST_F(Machine, the_queue_is_shown_in_its_order) {
+    service.ready_dataset("points");
+    const std::string first = service.submit();
+    const std::string second = service.submit();
+    const std::string urgent = service.submit({{"queue", {{"class", "urgent"}}}});
+    const Json queue = service.expect(200, "GET", "/v1/queue");
+    EXPECT_TRUE(check_document("QueueList", queue).empty());
+    ASSERT_EQ(queue["items"].size(), 3U);
+    EXPECT_EQ(queue["items"][0]["job_id"], urgent);
+    EXPECT_EQ(queue["items"][1]["job_id"], first);
+    EXPECT_EQ(queue["items"][2]["position"], 3);
+    EXPECT_EQ(service.expect(200, "GET", "/v1/jobs/" + second)["queue"]["position"], 3);
+    EXPECT_FALSE(service.expect(200, "GET", "/v1/jobs/" + urgent)["queue"].is_null());
+}
+
+}    // namespace
+}    // namespace slipway

@@ -1,0 +1,168 @@
+#include <gtest/gtest.h>
+
+#include "api/spec/documents.h"
+#include "tests/server/routes/test_service.h"
+
+namespace slipway {
+namespace {
+
+struct People : testing::Test {
+    TestService service;
+
+    // The cookie of a Set-Cookie header, as a browser would send it back.
+    static std::string cookie_of(const client::ClientResponse& response) {
+        const std::string_view set = response.header("Set-Cookie");
+        return std::string(set.substr(0, set.find(';')));
+    }
+    int status(const std::string& cookie, const std::string& method, const std::string& target,
+               TestService::Headers headers = {}) {
+        headers.push_back({"Cookie", cookie});
+        return service
+            .call_as("", method, target, method == "POST" ? Json::object() : Json(), headers)
+            .status;
+    }
+};
+
+TEST_F(People, a_token_says_who_you_are) {
+    const Json me = service.expect(200, "GET", "/v1/me");
+    EXPECT_TRUE(check_document("Me", me).empty());
+    EXPECT_EQ(me["role"], "admin");
+    EXPECT_EQ(me["by_cookie"], false);
+}
+
+TEST_F(People, tokens_are_made_listed_and_revoked) {
+    const auto response = service.call(
+        "POST", "/v1/tokens", {{"name", "ci"}, {"role", "editor"}, {"projects", {"default"}}});
+    ASSERT_EQ(response.status, 201) << response.body;
+    const Json made = Json::parse(response.body);
+    EXPECT_TRUE(check_document("IssuedToken", made).empty());
+    const std::string text = made.value("token", "");
+    EXPECT_EQ(service.call_as(text, "GET", "/v1/me").status, 200);
+    const auto list = service.call("GET", "/v1/tokens");
+    EXPECT_TRUE(check_document("TokenList", Json::parse(list.body)).empty());
+    EXPECT_EQ(list.body.find(text), std::string::npos) << "the text is shown once";
+    EXPECT_NE(list.body.find(made.value("prefix", "?")), std::string::npos);
+    const std::string path = "/v1/tokens/" + made.value("id", "");
+    service.expect(204, "DELETE", path);
+    EXPECT_EQ(service.call_as(text, "GET", "/v1/me").status, 401);
+    service.expect(204, "DELETE", path);
+    service.expect(404, "DELETE", "/v1/tokens/tok_00000000000000000000000000");
+    service.expect(422, "POST", "/v1/tokens", {{"name", "x"}, {"role", "root"}});
+}
+
+TEST_F(People, a_token_bound_to_projects_makes_no_wider_one) {
+    const std::string bound = service.token(Role::admin, {"ct"});
+    const auto make = [&](const Json& projects) {
+        return service.call_as(bound, "POST", "/v1/tokens", {{"name", "x"}, {"projects", projects}})
+            .status;
+    };
+    EXPECT_EQ(make(Json::array()), 422);
+    EXPECT_EQ(make({"ct", "nlp"}), 422);
+    EXPECT_EQ(make({"ct"}), 201);
+}
+
+TEST_F(People, a_token_is_exchanged_for_a_cookie) {
+    const auto response = service.call_as("", "POST", "/v1/login", {{"token", service.admin}});
+    ASSERT_EQ(response.status, 200) << response.body;
+    EXPECT_TRUE(check_document("Me", Json::parse(response.body)).empty());
+    const std::string_view set = response.header("Set-Cookie");
+    EXPECT_NE(set.find("HttpOnly"), std::string_view::npos);
+    EXPECT_NE(set.find("SameSite=Lax"), std::string_view::npos);
+    const std::string cookie = cookie_of(response);
+    EXPECT_EQ(cookie.find(service.admin), std::string::npos);
+    EXPECT_EQ(status(cookie, "GET", "/v1/me"), 200);
+    EXPECT_EQ(service.call_as("", "POST", "/v1/login", {{"token", "slp_x"}}).status, 401);
+    EXPECT_EQ(service.call_as("", "POST", "/v1/login", {{"tokens", "x"}}).status, 422);
+}
+
+TEST_F(People, with_a_cookie_only_our_own_pages_change_something) {
+    const std::string cookie =
+        cookie_of(service.call_as("", "POST", "/v1/login", {{"token", service.admin}}));
+    const std::string here = "127.0.0.1:" + std::to_string(service.server->port());
+    const std::string target = "/v1/login-links";
+    EXPECT_EQ(status(cookie, "POST", target, {{"Sec-Fetch-Site", "same-origin"}}), 201);
+    EXPECT_EQ(status(cookie, "POST", target, {{"Origin", "http://" + here}}), 201);
+    EXPECT_EQ(status(cookie, "POST", target), 403);
+    EXPECT_EQ(status(cookie, "POST", target, {{"Origin", "http://evil.example"}}), 403);
+    EXPECT_EQ(status(cookie, "POST", target, {{"Sec-Fetch-Site", "cross-site"}}), 403);
+    EXPECT_EQ(status(cookie, "GET", "/v1/jobs", {{"Sec-Fetch-Site", "cross-site"}}), 200);
+}
+
+TEST_F(People, logout_ends_the_session) {
+    const std::string cookie =
+        cookie_of(service.call_as("", "POST", "/v1/login", {{"token", service.admin}}));
+    EXPECT_EQ(status(cookie, "POST", "/v1/logout", {{"Sec-Fetch-Site", "cross-site"}}), 403);
+    EXPECT_EQ(status(cookie, "GET", "/v1/me"), 200);
+    EXPECT_EQ(status(cookie, "POST", "/v1/logout", {{"Sec-Fetch-Site", "same-origin"}}), 204);
+    EXPECT_EQ(status(cookie, "GET", "/v1/me"), 401);
+    EXPECT_EQ(service.call_as("", "POST", "/v1/logout").status, 204);
+}
+
+TEST_F(People, a_link_signs_in_once) {
+    const Json link = service.expect(201, "POST", "/v1/login-links?keep_s=60");
+    EXPECT_TRUE(check_document("LoginLink", link).empty());
+    const std::string url = link.value("url", "");
+    const std::string path = url.substr(url.find("/login"));
+    EXPECT_EQ(service.call_as("", "HEAD", path).status, 204) << "looking does not use it up";
+    const auto first = service.call_as("", "GET", path);
+    EXPECT_EQ(first.status, 303);
+    EXPECT_EQ(first.header("Location"), "/");
+    const std::string cookie = cookie_of(first);
+    EXPECT_EQ(status(cookie, "GET", "/v1/me"), 200);
+    const auto second = service.call_as("", "GET", path);
+    EXPECT_EQ(second.status, 401);
+    EXPECT_EQ(second.header("Set-Cookie"), "");
+    EXPECT_TRUE(second.header("Content-Type").starts_with("text/html"));
+    for (const char* keep : {"59", "601", "x"})
+        service.expect(422, "POST", std::string("/v1/login-links?keep_s=") + keep);
+    EXPECT_EQ(service.call_as("", "GET", "/login?ticket=../../x").status, 401);
+    EXPECT_EQ(service.call_as("", "GET", "/login").status, 401);
+}
+
+TEST_F(People, a_revoked_token_ends_its_sessions_and_links) {
+    const std::string token = service.token(Role::viewer);
+    const std::string cookie =
+        cookie_of(service.call_as("", "POST", "/v1/login", {{"token", token}}));
+    const Json link =
+        Json::parse(service.call_as(token, "POST", "/v1/login-links", Json::object()).body);
+    const Json me = Json::parse(service.call_as(token, "GET", "/v1/me").body);
+    service.expect(204, "DELETE", "/v1/tokens/" + me.value("token_id", ""));
+    EXPECT_EQ(status(cookie, "GET", "/v1/me"), 401);
+    const std::string url = link.value("url", "");
+    EXPECT_EQ(service.call_as("", "GET", url.substr(url.find("/login"))).status, 401);
+}
+
+TEST_F(People, what_was_changed_is_in_the_audit_log) {
+    service.ready_dataset("points");
+    const std::string job = service.submit();
+    service.expect(200, "POST", "/v1/jobs/" + job + "/cancel");
+    service.expect(200, "GET", "/v1/jobs/" + job);
+    const auto page = store::list_audit(service.store, {});
+    ASSERT_EQ(page.items.size(), 2U);
+    EXPECT_EQ(page.items[0].action, "cancel_job");
+    EXPECT_EQ(page.items[1].action, "create_job");
+    for (const store::AuditEntry& entry : page.items)
+        EXPECT_EQ(entry.object, job);
+}
+
+// Goal: a copy of the database gives nobody a way in.
+TEST_F(People, the_database_holds_no_secret) {
+    const auto login = service.call_as("", "POST", "/v1/login", {{"token", service.admin}});
+    const std::string secret = cookie_of(login).substr(std::string("slipway=").size());
+    const Json link =
+        service.expect(201, "POST", "/v1/login-links", Json::object(), {{"Idempotency-Key", "k"}});
+    const std::string ticket = link.value("url", "").substr(link.value("url", "").find('=') + 1);
+    const Json made =
+        service.expect(201, "POST", "/v1/tokens", {{"name", "x"}}, {{"Idempotency-Key", "k2"}});
+    for (const std::string& text : {service.admin, secret, ticket, made.value("token", "")}) {
+        ASSERT_GT(text.size(), 40U);
+        for (const char* table : {"token", "session", "login_ticket", "idempotency", "audit"})
+            EXPECT_EQ(service.database.sql("select count(*) from " + std::string(table) + " t " +
+                                           "where t::text like '%" + text + "%'"),
+                      "0")
+                << table;
+    }
+}
+
+}    // namespace
+}    // namespace slipway

@@ -1,0 +1,285 @@
+// Goal: every stream sees every event behind its cursor once, in order, whatever the others do.
+// Method: the hub on a feed in memory; streams are read by take(), as a connection does.
+#include "server/sse/hub.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <random>
+#include <thread>
+
+#include "server/http/problem.h"
+#include "server/sse/event_text.h"
+#include "tests/server/sse/fake_feed.h"
+#include "tests/server/sse/stream_reader.h"
+#include "tests/support/eventually.h"
+
+namespace slipway {
+namespace {
+
+/// Reads one stream until it ends or `count` events have come.
+class Reader {
+public:
+    explicit Reader(std::shared_ptr<EventSource> source) : source_(std::move(source)) {
+        source_->start([this] {
+            const std::lock_guard lock(mutex_);
+            woken_ = true;
+            changed_.notify_all();
+        });
+    }
+    ~Reader() { source_->close(); }
+
+    std::vector<SeenEvent> read(std::size_t count = SIZE_MAX) {
+        for (;;) {
+            ended_ = ended_ || !source_->take(text_);
+            auto events = parse_events(text_);
+            if (ended_ || events.size() >= count) return events;
+            std::unique_lock lock(mutex_);
+            if (!changed_.wait_for(lock, std::chrono::seconds(10), [this] { return woken_; }))
+                return events;
+            woken_ = false;
+        }
+    }
+    bool ended() const { return ended_; }
+    const std::string& text() const { return text_; }
+
+private:
+    std::shared_ptr<EventSource> source_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool woken_ = false;    // guarded by mutex_
+    std::string text_;
+    bool ended_ = false;
+};
+
+std::vector<std::int64_t> ids(const std::vector<SeenEvent>& events) {
+    std::vector<std::int64_t> list;
+    for (const SeenEvent& event : events)
+        list.push_back(event.id);
+    return list;
+}
+
+std::vector<std::int64_t> from_to(std::int64_t first, std::int64_t last) {
+    std::vector<std::int64_t> list;
+    for (std::int64_t id = first; id <= last; ++id)
+        list.push_back(id);
+    return list;
+}
+
+HubOptions quick() {
+    HubOptions options;
+    options.poll = std::chrono::milliseconds(20);
+    return options;
+}
+
+TEST(EventText, is_one_frame_per_event) {
+    EXPECT_EQ(event_frame(7, "state", R"({"state":"running"})"),
+              "id: 7\nevent: state\ndata: {\"state\":\"running\"}\n\n");
+    EXPECT_EQ(gap_frame(3, 9), "id: 9\nevent: gap\ndata: {\"from\":3,\"to\":9}\n\n");
+    EXPECT_EQ(event_frame(1, "log", "{\n\"a\":1}"),
+              "id: 1\nevent: log\ndata: {\ndata: \"a\":1}\n\n");
+    EXPECT_EQ(event_frame(1, "log", "a\nid: 9\n\nevent: end"),
+              "id: 1\nevent: log\ndata: a\ndata: id: 9\ndata: \ndata: event: end\n\n");
+}
+
+TEST(Hub, a_stream_starts_behind_its_cursor_and_ends_with_end) {
+    FakeFeed feed;
+    for (int i = 1; i <= 5; ++i)
+        feed.append("job_a", "log");
+    Hub hub(feed.feed(), quick());
+    Reader all(hub.subscribe({.job_id = "job_a"}));
+    Reader rest(hub.subscribe({.job_id = "job_a", .after_seq = 3}));
+    EXPECT_EQ(ids(all.read(5)), from_to(1, 5));
+    EXPECT_EQ(ids(rest.read(2)), from_to(4, 5));
+    EXPECT_TRUE(all.text().starts_with("retry: 2000\n\n"));
+    EXPECT_FALSE(all.ended());
+    feed.append("job_a", "end", R"({"state":"succeeded"})");
+    EXPECT_EQ(all.read().back(), (SeenEvent{6, "end", R"({"state":"succeeded"})"}));
+    EXPECT_EQ(ids(rest.read()), from_to(4, 6));
+    EXPECT_TRUE(all.ended());
+}
+
+TEST(Hub, events_come_without_a_notice_by_the_poll) {
+    FakeFeed feed;
+    feed.append("job_a", "log");
+    Hub hub(feed.feed(false), quick());
+    Reader reader(hub.subscribe({.job_id = "job_a"}));
+    EXPECT_EQ(ids(reader.read(1)), from_to(1, 1));
+    feed.append("job_a", "log");
+    EXPECT_EQ(ids(reader.read(2)), from_to(1, 2));
+}
+
+TEST(Hub, a_notice_is_quicker_than_the_poll) {
+    FakeFeed feed;
+    HubOptions options;
+    options.poll = std::chrono::hours(1);
+    Hub hub(feed.feed(), options);
+    Reader reader(hub.subscribe({.job_id = "job_a"}));
+    feed.append("job_a", "log");
+    EXPECT_EQ(ids(reader.read(1)), from_to(1, 1));
+}
+
+TEST(Hub, types_leave_others_out_but_never_gap_and_end) {
+    FakeFeed feed;
+    for (const char* type : {"state", "metric", "log", "metric", "end"})
+        feed.append("job_a", type);
+    feed.trim("job_a", 1);
+    Hub hub(feed.feed(), quick());
+    Reader reader(hub.subscribe({.job_id = "job_a", .types = {"metric"}}));
+    const auto seen = reader.read();
+    EXPECT_EQ(ids(seen), (std::vector<std::int64_t>{1, 2, 4, 5}));
+    EXPECT_EQ(seen[0], (SeenEvent{1, "gap", R"({"from":1,"to":1})"}));
+    EXPECT_EQ(seen[3].type, "end");
+}
+
+TEST(Hub, dropped_events_become_one_gap) {
+    FakeFeed feed;
+    for (int i = 1; i <= 10; ++i)
+        feed.append("job_a", "log");
+    feed.trim("job_a", 7);
+    Hub hub(feed.feed(), quick());
+    Reader reader(hub.subscribe({.job_id = "job_a", .after_seq = 2}));
+    const auto seen = reader.read(4);
+    EXPECT_EQ(seen[0], (SeenEvent{7, "gap", R"({"from":3,"to":7})"}));
+    EXPECT_EQ(ids(seen), from_to(7, 10));
+}
+
+TEST(Hub, a_stream_of_an_ended_job_ends_with_its_last_event) {
+    FakeFeed feed;
+    for (int i = 1; i <= 3; ++i)
+        feed.append("job_a", "log");
+    Hub hub(feed.feed(), quick());
+    Reader reader(hub.subscribe({.job_id = "job_a", .types = {"state"}, .last_seq = 3}));
+    EXPECT_TRUE(reader.read().empty());
+    EXPECT_TRUE(reader.ended());
+}
+
+// The buffer takes two events, the page three: both bounds are met again and again.
+TEST(Hub, a_slow_reader_loses_nothing_and_holds_up_nobody) {
+    FakeFeed feed;
+    HubOptions options = quick();
+    options.buffer_bytes = 200;
+    options.page_events = 3;
+    Hub hub(feed.feed(), options);
+    const auto slow = hub.subscribe({.job_id = "job_a"});
+    Reader quick_one(hub.subscribe({.job_id = "job_a"}));
+    const std::string body = "\"" + std::string(100, 'x') + "\"";
+    for (int i = 1; i <= 200; ++i) {
+        feed.append("job_a", "log", body);
+        EXPECT_EQ(quick_one.read(static_cast<std::size_t>(i)).size(), static_cast<std::size_t>(i));
+    }
+    std::string held;
+    slow->take(held);
+    EXPECT_LT(held.size(), 1000U);
+    slow->close();
+    Reader catching_up(
+        hub.subscribe({.job_id = "job_a", .after_seq = parse_events(held).back().id}));
+    EXPECT_EQ(ids(catching_up.read(200 - parse_events(held).size())).back(), 200);
+}
+
+TEST(Hub, streams_at_many_places_of_one_job_all_arrive) {
+    FakeFeed feed;
+    HubOptions options = quick();
+    options.page_events = 7;
+    for (int i = 1; i <= 300; ++i)
+        feed.append("job_a", "log");
+    Hub hub(feed.feed(), options);
+    std::vector<std::unique_ptr<Reader>> readers;
+    for (int after = 0; after < 300; after += 11)
+        readers.push_back(
+            std::make_unique<Reader>(hub.subscribe({.job_id = "job_a", .after_seq = after})));
+    feed.append("job_a", "end");
+    int after = 0;
+    for (const auto& reader : readers) {
+        EXPECT_EQ(ids(reader->read()), from_to(after + 1, 301));
+        after += 11;
+    }
+}
+
+TEST(Hub, an_outage_of_the_store_loses_and_repeats_nothing) {
+    FakeFeed feed;
+    feed.append("job_a", "log");
+    Hub hub(feed.feed(), quick());
+    Reader reader(hub.subscribe({.job_id = "job_a"}));
+    EXPECT_EQ(reader.read(1).size(), 1U);
+    feed.set_down(true);
+    feed.append("job_a", "log");
+    const int before = feed.reads();
+    EXPECT_TRUE(eventually([&] { return feed.reads() > before + 2; }));
+    feed.set_down(false);
+    EXPECT_EQ(ids(reader.read(2)), from_to(1, 2));
+}
+
+TEST(Hub, one_owner_has_so_many_streams_and_gets_them_back) {
+    FakeFeed feed;
+    HubOptions options = quick();
+    options.streams_per_owner = 2;
+    Hub hub(feed.feed(), options);
+    const auto subscribe = [&](const std::string& owner) {
+        return hub.subscribe({.job_id = "job_a", .owner = owner});
+    };
+    auto first = subscribe("tok_a"), second = subscribe("tok_a");
+    try {
+        subscribe("tok_a");
+        FAIL();
+    } catch (const ProblemError& error) {
+        EXPECT_EQ(error.fields().status, 429);
+        EXPECT_EQ(error.fields().code, "too_many_streams");
+    }
+    EXPECT_NO_THROW(subscribe("tok_b"));
+    first->close();
+    EXPECT_NO_THROW(subscribe("tok_a"));
+    second.reset();
+    EXPECT_EQ(hub.stream_count(), 0U);
+}
+
+TEST(Hub, a_stream_may_outlive_it) {
+    FakeFeed feed;
+    auto hub = std::make_unique<Hub>(feed.feed(), quick());
+    const auto stream = hub->subscribe({.job_id = "job_a"});
+    hub.reset();
+    std::string text;
+    EXPECT_TRUE(stream->take(text));
+    stream->close();
+}
+
+// Goal: 10,000 cuts at random places lose and repeat nothing (reliability goal H7).
+// Method: a thread writes; the reader takes a random number of events, forgets the rest of what
+// it was given, as a broken connection does, and comes back with the last id it saw.
+TEST(Hub, ten_thousand_random_cuts_lose_and_repeat_nothing) {
+    const unsigned seed = std::random_device{}();
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    std::mt19937 random(seed);
+    FakeFeed feed;
+    HubOptions options = quick();
+    options.page_events = 5;
+    options.buffer_bytes = 300;
+    Hub hub(feed.feed(), options);
+    constexpr std::int64_t total = 20'000;
+    std::thread writer([&] {
+        for (std::int64_t i = 1; i < total; ++i)
+            feed.append("job_a", "metric");
+        feed.append("job_a", "end");
+    });
+    std::int64_t last = 0;
+    int cuts = 0;
+    bool in_order = true;
+    while (last < total && in_order) {
+        Reader reader(hub.subscribe({.job_id = "job_a", .after_seq = last}));
+        const std::size_t wanted = 1 + random() % 3;
+        const auto seen = reader.read(wanted);
+        if (seen.empty()) break;
+        for (std::size_t i = 0; i < std::min(wanted, seen.size()); ++i)
+            in_order = in_order && seen[i].id == ++last;
+        ++cuts;
+    }
+    writer.join();
+    EXPECT_TRUE(in_order);
+    EXPECT_EQ(last, total);
+    EXPECT_GE(cuts, 9000);
+}
+
+}    // namespace
+}    // namespace slipway
