@@ -1,0 +1,270 @@
+#include "executor/checkpoint/checkpoint.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <tuple>
+
+#include "api/base/sha256.h"
+#include "executor/checkpoint/durable_file.h"
+
+namespace slipway {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* weights_file = "model.safetensors";
+constexpr const char* optimizer_file = "optimizer.safetensors";
+constexpr const char* state_file = "state.json";
+constexpr std::int64_t state_bytes_max = 16 << 20;
+
+/// state.json, once read: `state` is as trusted as its checksum makes it.
+struct StateRecord {
+    TrainingState state;
+    std::vector<WrittenFile> files;
+};
+
+Error damaged(const fs::path& checkpoint, const std::string& message) {
+    return {ErrorCode::data_loss,
+            fmt::format("checkpoint {} is damaged: {}", checkpoint.filename().string(), message)};
+}
+
+Json to_json(const TrainingState& state) {
+    return {{"step", state.step},
+            {"epoch", state.epoch},
+            {"samples", state.samples},
+            {"seed", state.seed},
+            {"sampler", {{"epoch", state.sampler_epoch}, {"batch", state.sampler_batch}}},
+            {"schedule", {{"name", state.schedule}, {"learning_rate", state.learning_rate}}},
+            {"details", Json::parse(state.details)}};
+}
+
+TrainingState state_from_json(const Json& json) {
+    return {.step = json.at("step").get<std::int64_t>(),
+            .epoch = json.at("epoch").get<std::int64_t>(),
+            .samples = json.at("samples").get<std::int64_t>(),
+            .seed = json.at("seed").get<std::uint64_t>(),
+            .sampler_epoch = json.at("sampler").at("epoch").get<std::int64_t>(),
+            .sampler_batch = json.at("sampler").at("batch").get<std::int64_t>(),
+            .schedule = json.at("schedule").at("name").get<std::string>(),
+            .learning_rate = json.at("schedule").at("learning_rate").get<double>(),
+            .details = json.at("details").dump()};
+}
+
+StateRecord record_from_json(const Json& content) {
+    StateRecord record{state_from_json(content.at("state")), {}};
+    for (const Json& file : content.at("files")) {
+        record.files.push_back({file.at("name").get<std::string>(),
+                                file.at("bytes").get<std::int64_t>(),
+                                file.at("sha256").get<std::string>()});
+    }
+    return record;
+}
+
+/// {"content": {format_version, files, state}, "sha256": of the content's compact text}
+void write_state(const fs::path& folder, const TrainingState& state,
+                 std::vector<WrittenFile>& files) {
+    Json listed = Json::array();
+    for (const WrittenFile& file : files) {
+        listed.push_back({{"name", file.name}, {"bytes", file.bytes}, {"sha256", file.sha256}});
+    }
+    const Json content = {{"format_version", checkpoint_format_version},
+                          {"files", std::move(listed)},
+                          {"state", to_json(state)}};
+    const Json whole = {{"content", content}, {"sha256", sha256_hex(content.dump())}};
+    const std::string text = whole.dump(2) + "\n";
+    DurableFile file(folder / state_file);
+    file.write(std::as_bytes(std::span(text)));
+    files.push_back(file.finish());
+}
+
+/// Discarded when it is no JSON or deeper than anything we write: dump() recurses.
+Json parse_shallow(const std::string& text) {
+    constexpr int depth_max = 64;
+    bool too_deep = false;
+    const auto watch = [&](int depth, Json::parse_event_t /*event*/, Json& /*parsed*/) {
+        too_deep = too_deep || depth > depth_max;
+        return !too_deep;
+    };
+    Json json = Json::parse(text, watch, false);
+    return too_deep ? Json(Json::value_t::discarded) : json;
+}
+
+Result<StateRecord> read_state(const fs::path& checkpoint) {
+    std::error_code error;
+    const auto size = fs::file_size(checkpoint / state_file, error);
+    if (error) {
+        return Error{ErrorCode::not_found, fmt::format("{} is no checkpoint: {} is missing",
+                                                       checkpoint.string(), state_file)};
+    }
+    if (size > state_bytes_max) return damaged(checkpoint, "state.json is too large");
+    std::ifstream file(checkpoint / state_file, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    const Json whole = parse_shallow(text);
+    if (whole.is_discarded() || !whole.is_object() || !whole.contains("content") ||
+        !whole.contains("sha256")) {
+        return damaged(checkpoint, "state.json cannot be read");
+    }
+    const Json& content = whole.at("content");
+    try {
+        if (whole.at("sha256") != sha256_hex(content.dump())) {
+            return damaged(checkpoint, "state.json does not match its checksum");
+        }
+        const int version = content.at("format_version").get<int>();
+        if (version != checkpoint_format_version) {
+            return Error{
+                ErrorCode::invalid_argument,
+                fmt::format("checkpoint {} has format {}; this program reads {}",
+                            checkpoint.filename().string(), version, checkpoint_format_version)};
+        }
+        return record_from_json(content);
+    } catch (const Json::exception& problem) {    // a missing or wrong field of a file from outside
+        return damaged(checkpoint, fmt::format("state.json: {}", problem.what()));
+    }
+}
+
+/// The first file that is missing or whose bytes are not those that were written.
+std::optional<Error> find_damage(const fs::path& checkpoint, const StateRecord& record) {
+    const auto named = [&](const char* name) {
+        return std::any_of(record.files.begin(), record.files.end(),
+                           [&](const WrittenFile& file) { return file.name == name; });
+    };
+    if (record.files.size() != 2 || !named(weights_file) || !named(optimizer_file)) {
+        return damaged(checkpoint, "state.json does not list its two files");
+    }
+    for (const WrittenFile& file : record.files) {
+        std::error_code error;
+        const auto size = fs::file_size(checkpoint / file.name, error);
+        if (error) return damaged(checkpoint, file.name + " is missing");
+        if (std::int64_t(size) != file.bytes) {
+            return damaged(checkpoint, fmt::format("{} has {} bytes instead of {}", file.name, size,
+                                                   file.bytes));
+        }
+        if (sha256_file(checkpoint / file.name) != file.sha256) {
+            return damaged(checkpoint, file.name + " does not match its checksum");
+        }
+    }
+    return std::nullopt;
+}
+
+/// Makes `folder` and what is missing above it, each name on the disk.
+void make_folder(const fs::path& folder, std::error_code& error) {
+    if (folder.empty() || fs::exists(folder, error)) return;
+    make_folder(folder.parent_path(), error);
+    if (fs::create_directory(folder, error)) sync_folder(fs::absolute(folder).parent_path());
+}
+
+fs::path aside(const fs::path& folder, const std::string& name) {
+    return folder / (name + ".tmp");
+}
+
+bool is_aside(const fs::path& path) {
+    return path.extension() == ".tmp";
+}
+
+/// Removes a half-written folder, whatever happened.
+struct Cleanup {
+    fs::path path;
+    ~Cleanup() {
+        std::error_code ignored;    // what stays is named .tmp: never read, pruned later
+        fs::remove_all(path, ignored);
+    }
+};
+
+std::vector<fs::path> folders_in(const fs::path& folder) {
+    std::vector<fs::path> folders;
+    std::error_code error;    // a missing folder holds no checkpoints
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+        if (!entry.is_symlink(error) && entry.is_directory(error)) folders.push_back(entry.path());
+    }
+    return folders;
+}
+
+}    // namespace
+
+std::vector<WrittenFile> save_checkpoint(const fs::path& folder, const std::string& name,
+                                         const Checkpoint& checkpoint) {
+    const fs::path final = folder / name;
+    if (fs::exists(final)) {
+        throw Error{ErrorCode::conflict, fmt::format("checkpoint {} exists already", name)};
+    }
+    const Cleanup unfinished{aside(folder, name)};
+    std::error_code error;
+    fs::remove_all(unfinished.path, error);
+    make_folder(folder, error);
+    fs::create_directory(unfinished.path, error);
+    if (!error) {
+        std::vector<WrittenFile> files = {
+            write_safetensors(unfinished.path / weights_file, checkpoint.weights),
+            write_safetensors(unfinished.path / optimizer_file, checkpoint.optimizer)};
+        write_state(unfinished.path, checkpoint.state, files);
+        sync_folder(unfinished.path);
+        fs::rename(unfinished.path, final, error);
+        if (!error) {
+            sync_folder(folder);
+            return files;
+        }
+    }
+    const bool full = error == std::errc::no_space_on_device;
+    throw Error{full ? ErrorCode::exhausted : ErrorCode::unavailable,
+                fmt::format("checkpoint {} cannot be saved: {}", name,
+                            full ? "the disk is full" : error.message())};
+}
+
+Result<Checkpoint> load_checkpoint(const fs::path& checkpoint) {
+    const Result<StateRecord> record = read_state(checkpoint);
+    if (!record) return record.error();
+    if (const auto damage = find_damage(checkpoint, *record)) return *damage;
+    Result<Safetensors> weights = read_safetensors(checkpoint / weights_file);
+    if (!weights) return damaged(checkpoint, weights.error().what());
+    Result<Safetensors> optimizer = read_safetensors(checkpoint / optimizer_file);
+    if (!optimizer) return damaged(checkpoint, optimizer.error().what());
+    return Checkpoint{record->state, std::move(weights).value().tensors,
+                      std::move(optimizer).value().tensors};
+}
+
+std::optional<fs::path> newest_checkpoint(const fs::path& folder) {
+    std::vector<std::tuple<std::int64_t, std::string, StateRecord>> found;
+    for (const fs::path& path : folders_in(folder)) {
+        if (is_aside(path)) continue;
+        const Result<StateRecord> record = read_state(path);
+        if (record) found.emplace_back(record->state.step, path.filename().string(), *record);
+    }
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+        return std::tie(std::get<0>(b), std::get<1>(b)) < std::tie(std::get<0>(a), std::get<1>(a));
+    });
+    for (const auto& [step, name, record] : found) {
+        if (!find_damage(folder / name, record)) return folder / name;
+    }
+    return std::nullopt;
+}
+
+std::vector<std::string> prune_checkpoints(const fs::path& folder,
+                                           std::span<const std::string> keep) {
+    std::vector<std::string> removed;
+    std::error_code error;    // what cannot be removed now is removed by the next call
+    for (const fs::path& path : folders_in(folder)) {
+        const std::string name = path.filename().string();
+        if (is_aside(path)) {
+            fs::remove_all(path, error);
+            continue;
+        }
+        const bool kept = std::find(keep.begin(), keep.end(), name) != keep.end();
+        if (kept || !fs::exists(path / state_file)) continue;
+        fs::rename(path, aside(folder, name), error);    // half removed, it must not look whole
+        if (error) continue;
+        fs::remove_all(aside(folder, name), error);
+        removed.push_back(name);
+    }
+    std::sort(removed.begin(), removed.end());
+    return removed;
+}
+
+}    // namespace slipway

@@ -1,0 +1,191 @@
+#include "executor/codegen/analysis.h"
+
+#include <algorithm>
+
+#include "executor/codegen/kernels/elementwise.h"
+
+namespace slipway {
+
+namespace {
+
+bool is_per_core(const Tensor& tensor) {
+    return tensor.node().placement == Placement::per_core;
+}
+
+/// Whether a step computes it into a buffer of its own.
+bool is_computed(OpCode op) {
+    switch (op) {
+        case OpCode::leaf:
+        case OpCode::constant:
+        case OpCode::iota:
+        case OpCode::all_reduce:
+            return false;
+        default:
+            return !is_view(op);
+    }
+}
+
+/// The node whose buffer holds exactly this value, in this order.
+Tensor root_of(Tensor tensor) {
+    while (tensor.node().op == OpCode::reshape || tensor.node().op == OpCode::stop_gradient)
+        tensor = tensor.node().operands[0];
+    return tensor;
+}
+
+class Analyser {
+public:
+    explicit Analyser(const Graph& graph) : graph_(graph) {
+        analysis_.order = topological_order(graph);
+    }
+
+    Analysis run() {
+        for (const Tensor& tensor : analysis_.order)
+            find_stage(tensor);
+        for (std::size_t i = analysis_.order.size(); i-- > 0;)
+            postpone(analysis_.order[i]);
+        for (std::size_t i = analysis_.order.size(); i-- > 0;)
+            find_uses(analysis_.order[i]);
+        place_outputs();
+        for (const Tensor& tensor : analysis_.order)
+            if (tensor.node().op == OpCode::all_reduce) place_contribution(tensor);
+        count_users();
+        for (const Tensor& tensor : analysis_.order)
+            if (is_elementwise(tensor.node().op)) inline_operands(tensor);
+        return std::move(analysis_);
+    }
+
+private:
+    NodeFacts& facts(const Tensor& tensor) { return analysis_.facts[tensor.get()]; }
+
+    void find_stage(const Tensor& tensor) {
+        int stage = is_per_core(tensor) ? 1 : 0;
+        for (const Tensor& operand : tensor.node().operands) {
+            const bool alternates = is_per_core(operand) != is_per_core(tensor);
+            stage = std::max(stage, facts(operand).stage + (alternates ? 1 : 0));
+        }
+        facts(tensor).stage = stage;
+        analysis_.last_stage = std::max(analysis_.last_stage, stage);
+    }
+
+    /// Moves replicated work to the stage that first needs it, beside its users: a product of the
+    /// momentum and the velocity belongs to the update, not before the forward pass. Called for
+    /// users before their operands.
+    void postpone(const Tensor& tensor) {
+        const auto needed = needed_.find(tensor.get());
+        const bool moves = needed != needed_.end() && !is_per_core(tensor) &&
+                           (is_view(tensor.node().op) || is_computed(tensor.node().op));
+        if (moves) facts(tensor).stage = needed->second;
+        const int stage = facts(tensor).stage;
+        for (const Tensor& operand : tensor.node().operands) {
+            const int latest = is_per_core(tensor) ? stage - 1 : stage;
+            const auto [known, is_new] = needed_.emplace(operand.get(), latest);
+            if (!is_new) known->second = std::min(known->second, latest);
+        }
+    }
+
+    /// Called for users before their operands.
+    void find_uses(const Tensor& tensor) {
+        NodeFacts& user = facts(tensor);
+        user.last_use_stage = std::max(user.last_use_stage, user.stage);
+        int stage = user.stage;
+        if (is_view(tensor.node().op)) stage = user.last_use_stage;
+        // Contributions are read as their stage ends.
+        if (tensor.node().op == OpCode::all_reduce) stage = user.stage - 1;
+        for (const Tensor& operand : tensor.node().operands)
+            facts(operand).last_use_stage = std::max(facts(operand).last_use_stage, stage);
+    }
+
+    void place_outputs() {
+        std::vector<std::optional<std::size_t>> donated(graph_.outputs.size());
+        for (const Graph::Donation& donation : graph_.donations)
+            donated[donation.output] = donation.leaf;
+        for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
+            const Tensor root = root_of(graph_.outputs[i]);
+            NodeFacts& root_facts = facts(root);
+            if (!is_computed(root.node().op) || root_facts.region) {
+                analysis_.copied_outputs.push_back(i);
+                continue;
+            }
+            root_facts.region = donated[i] ? Region::leaf : Region::output;
+            root_facts.position = donated[i].value_or(i);
+        }
+    }
+
+    void place_contribution(const Tensor& all_reduce) {
+        const Tensor root = root_of(all_reduce.node().operands[0]);
+        NodeFacts& root_facts = facts(root);
+        const bool fits = is_computed(root.node().op) && !root_facts.region &&
+                          root_facts.stage == facts(all_reduce).stage - 1 &&
+                          root_facts.last_use_stage == root_facts.stage;
+        if (fits) root_facts.region = Region::sum;
+    }
+
+    void count_users() {
+        for (const Tensor& tensor : analysis_.order) {
+            std::vector<const Node*> seen;
+            for (const Tensor& operand : tensor.node().operands) {
+                if (std::ranges::count(seen, operand.get()) > 0) continue;
+                seen.push_back(operand.get());
+                ++users_[operand.get()];
+            }
+        }
+        for (const Tensor& output : graph_.outputs)
+            ++users_[output.get()];
+    }
+
+    void inline_operands(const Tensor& tensor) {
+        std::size_t size = 1;
+        for (const Tensor& operand : tensor.node().operands) {
+            NodeFacts& operand_facts = facts(operand);
+            const bool fits = is_elementwise(operand.node().op) && !operand_facts.inlined &&
+                              !operand_facts.region && users_[operand.get()] == 1 &&
+                              operand_facts.stage == facts(tensor).stage &&
+                              size + group_sizes_[operand.get()] <= group_ops_max;
+            if (!fits) continue;
+            operand_facts.inlined = true;
+            size += group_sizes_[operand.get()];
+        }
+        group_sizes_[tensor.get()] = size;
+    }
+
+    const Graph& graph_;
+    Analysis analysis_;
+    std::unordered_map<const Node*, int>
+        needed_;    ///< the first stage of a replicated value's users
+    std::unordered_map<const Node*, int> users_;
+    std::unordered_map<const Node*, std::size_t> group_sizes_;    ///< ops in the step it ends
+};
+
+}    // namespace
+
+bool is_view(OpCode op) {
+    switch (op) {
+        case OpCode::broadcast_in_dim:
+        case OpCode::reshape:
+        case OpCode::transpose:
+        case OpCode::slice:
+        case OpCode::reverse:
+        case OpCode::stop_gradient:
+            return true;
+        default:
+            return false;
+    }
+}
+
+bool is_elementwise(OpCode op) {
+    switch (op) {
+        case OpCode::convert:
+        case OpCode::compare:
+        case OpCode::select:
+            return true;
+        default:
+            return (op >= OpCode::negate && op <= OpCode::floor) ||
+                   (op >= OpCode::add && op <= OpCode::power);
+    }
+}
+
+Analysis analyse(const Graph& graph) {
+    return Analyser(graph).run();
+}
+
+}    // namespace slipway

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "executor/graph/tensor.h"
+#include "executor/program/program.h"
+
+namespace slipway {
+
+/// What lowering must know about a node before it makes steps.
+struct NodeFacts {
+    /// Alternations between replicated (even) and per core (odd) along the deepest path to it.
+    int stage = 0;
+    /// The last stage with a step that reads it, directly or through views.
+    int last_use_stage = 0;
+    /// Computed inside the step of its only user.
+    bool inlined = false;
+    /// Where its result must go, when somebody outside its stage says so.
+    std::optional<Region> region;
+    std::size_t position = 0;    ///< of that leaf or output
+};
+
+/// A graph, walked once.
+struct Analysis {
+    std::vector<Tensor> order;    ///< operands before users
+    std::unordered_map<const Node*, NodeFacts> facts;
+    std::vector<std::size_t> copied_outputs;    ///< positions whose value lies elsewhere
+    int last_stage = 0;
+
+    const NodeFacts& of(const Tensor& tensor) const { return facts.at(tensor.get()); }
+};
+Analysis analyse(const Graph& graph);
+
+/// An op that only looks at its operand in another way.
+bool is_view(OpCode op);
+/// An op that element groups are made of.
+bool is_elementwise(OpCode op);
+
+}    // namespace slipway

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "executor/program/program.h"
+
+namespace slipway {
+
+/// Decides where the buffers of the arenas lie and how large the arenas are. Buffers that are never
+/// alive together share bytes: the largest are placed first, each into the smallest gap it fits. A
+/// result takes its operand's bytes where the step allows it and nobody needs the operand any more.
+/// Offsets are multiples of 64 bytes.
+void place_buffers(Program& program);
+
+}    // namespace slipway

@@ -1,0 +1,167 @@
+#include "executor/codegen/convolutions.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace slipway {
+
+namespace {
+
+/// A node's operands and result by role: input and result (batch, feature, spatial...), kernel
+/// (output feature, input feature, spatial...).
+struct Roles {
+    View input, kernel, result;
+    std::vector<WindowDimension> window;
+    std::int64_t feature_groups, batch_groups;
+};
+
+/// Cuts off what negative padding asks to be cut.
+void crop(Roles& roles) {
+    for (std::size_t i = 0; i < roles.window.size(); ++i) {
+        WindowDimension& w = roles.window[i];
+        if (w.base_dilation != 1) continue;
+        const std::int64_t low = std::max<std::int64_t>(0, -w.padding_low);
+        const std::int64_t high = std::max<std::int64_t>(0, -w.padding_high);
+        if (low + high >= roles.input.dims[i + 2]) continue;
+        roles.input.dims[i + 2] -= low + high;
+        roles.input.offset += low * roles.input.strides[i + 2];
+        w.padding_low += low;
+        w.padding_high += high;
+    }
+}
+
+/// Dimension 0 as [groups, rest], in front.
+View split_first(View view, std::int64_t groups) {
+    const std::int64_t rest = view.dims[0] / groups;
+    const std::int64_t stride = view.strides[0];
+    view.dims[0] = rest;
+    view.dims.insert(view.dims.begin(), groups);
+    view.strides.insert(view.strides.begin(), stride * rest);
+    return view;
+}
+
+View with_swapped(View view, std::size_t i, std::size_t k) {
+    std::swap(view.dims[i], view.dims[k]);
+    std::swap(view.strides[i], view.strides[k]);
+    return view;
+}
+
+/// The upper padding with which a forward convolution of x gives exactly y's extents; it may cut
+/// off a rest that the stride leaves over.
+void derive_padding_high(ConvolutionSpec& spec) {
+    for (std::size_t i = 0; i < spec.strides.size(); ++i) {
+        const std::int64_t reach = (spec.w.dims[i + 3] - 1) * spec.dilations[i] + 1;
+        spec.padding_high.push_back((spec.y.dims[i + 2] - 1) * spec.strides[i] + reach -
+                                    spec.x.dims[i + 2] - spec.padding_low[i]);
+    }
+}
+
+bool all_of(const Roles& roles, std::int64_t WindowDimension::*member, std::int64_t value) {
+    return std::ranges::all_of(roles.window,
+                               [&](const WindowDimension& w) { return w.*member == value; });
+}
+
+std::optional<ConvolutionSpec> as_forward(Roles roles) {
+    crop(roles);
+    if (!all_of(roles, &WindowDimension::base_dilation, 1) || roles.batch_groups != 1) return {};
+    ConvolutionSpec spec{.kind = ConvolutionKind::forward,
+                         .x = roles.input,
+                         .w = split_first(roles.kernel, roles.feature_groups),
+                         .y = roles.result,
+                         .strides = {},
+                         .dilations = {},
+                         .padding_low = {},
+                         .padding_high = {}};
+    for (const WindowDimension& w : roles.window) {
+        spec.strides.push_back(w.stride);
+        spec.dilations.push_back(w.window_dilation);
+        spec.padding_low.push_back(w.padding_low);
+    }
+    derive_padding_high(spec);
+    return spec;
+}
+
+/// The node is dx = dy * reversed w: gaps are the forward strides.
+std::optional<ConvolutionSpec> as_backward_data(const Roles& roles) {
+    if (!all_of(roles, &WindowDimension::stride, 1) || roles.batch_groups != 1) return {};
+    Dims spatial;
+    for (std::size_t i = 0; i < roles.window.size(); ++i)
+        spatial.push_back(std::int64_t(i) + 2);
+    const View kernel = reversed_view(roles.kernel, spatial);
+    ConvolutionSpec spec{.kind = ConvolutionKind::backward_data,
+                         .x = roles.result,
+                         // [groups, c/groups, o/groups, ...] -> [groups, o/groups, c/groups, ...]
+                         .w = with_swapped(split_first(kernel, roles.feature_groups), 1, 2),
+                         .y = roles.input,
+                         .strides = {},
+                         .dilations = {},
+                         .padding_low = {},
+                         .padding_high = {}};
+    for (const WindowDimension& w : roles.window) {
+        spec.strides.push_back(w.base_dilation);
+        spec.dilations.push_back(w.window_dilation);
+        spec.padding_low.push_back((w.size - 1) * w.window_dilation - w.padding_low);
+    }
+    derive_padding_high(spec);
+    return spec;
+}
+
+/// The node is dw = x * dy with batch and features in each other's place: its window steps are the
+/// forward dilations, and the other way round.
+std::optional<ConvolutionSpec> as_backward_weights(Roles roles) {
+    crop(roles);
+    if (!all_of(roles, &WindowDimension::base_dilation, 1) || roles.feature_groups != 1) return {};
+    const View result = with_swapped(roles.result, 0, 1);    // [o, c/groups, ...]
+    ConvolutionSpec spec{.kind = ConvolutionKind::backward_weights,
+                         .x = with_swapped(roles.input, 0, 1),
+                         .w = split_first(result, roles.batch_groups),
+                         .y = with_swapped(roles.kernel, 0, 1),
+                         .strides = {},
+                         .dilations = {},
+                         .padding_low = {},
+                         .padding_high = {}};
+    for (const WindowDimension& w : roles.window) {
+        spec.strides.push_back(w.window_dilation);
+        spec.dilations.push_back(w.stride);
+        spec.padding_low.push_back(w.padding_low);
+    }
+    derive_padding_high(spec);
+    return spec;
+}
+
+bool has_reversed_kernel(const Roles& roles) {
+    for (std::size_t i = 2; i < roles.kernel.dims.size(); ++i)
+        if (roles.kernel.dims[i] > 1 && roles.kernel.strides[i] < 0) return true;
+    return false;
+}
+
+std::int64_t spatial_count(const View& view) {
+    std::int64_t count = 1;
+    for (std::size_t i = 2; i < view.dims.size(); ++i)
+        count *= view.dims[i];
+    return count;
+}
+
+}    // namespace
+
+std::vector<ConvolutionSpec> convolution_specs(const View& input, const View& kernel,
+                                               const ConvolutionAttributes& attributes,
+                                               const Dims& result) {
+    const Roles roles{.input = transposed_view(input, attributes.input_layout),
+                      .kernel = transposed_view(kernel, attributes.kernel_layout),
+                      .result = transposed_view(dense_view(result), attributes.output_layout),
+                      .window = attributes.window,
+                      .feature_groups = attributes.feature_groups,
+                      .batch_groups = attributes.batch_groups};
+    const auto forward = as_forward(roles);
+    const auto data = as_backward_data(roles);
+    const auto weights = as_backward_weights(roles);
+    const bool has_large_window = spatial_count(roles.kernel) > spatial_count(roles.result);
+    std::vector<ConvolutionSpec> specs;
+    for (const auto* candidate : {has_reversed_kernel(roles) ? &data : nullptr,
+                                  has_large_window ? &weights : nullptr, &forward, &data, &weights})
+        if (candidate != nullptr && *candidate) specs.push_back(**candidate);
+    return specs;
+}
+
+}    // namespace slipway

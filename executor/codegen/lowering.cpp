@@ -1,0 +1,260 @@
+#include "executor/codegen/lowering.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "api/base/check.h"
+#include "executor/codegen/buffers.h"
+#include "executor/codegen/kernels/movement.h"
+
+namespace slipway {
+
+namespace {
+
+bool is_per_core_stage(int stage) {
+    return stage % 2 == 1;
+}
+
+bool same(const View& a, const View& b) {
+    return a.dims == b.dims && a.strides == b.strides && a.offset == b.offset;
+}
+
+bool reads(const Step& step, BufferId id) {
+    return std::ranges::count(step.reads, id) > 0;
+}
+
+}    // namespace
+
+std::string step_name(std::string_view name, const Shape& shape) {
+    return fmt::format("{} {}", name, to_string(shape));
+}
+
+Lowering::Lowering(const Graph& graph, const LowerOptions& options)
+    : graph_(graph), options_(options), analysis_(analyse(graph)) {
+    // The last stage is replicated: outputs that are copied have a place to be.
+    stages_.resize(std::size_t(analysis_.last_stage) / 2 * 2 + 3);
+}
+
+Program Lowering::run() {
+    add_leaves();
+    add_outputs();
+    lower_nodes();
+    copy_outputs();
+    settle_donations();
+    flatten();
+    place_buffers(program_);
+    return std::move(program_);
+}
+
+void Lowering::set_value(const Tensor& tensor, PlacedValue value) {
+    values_.insert_or_assign(tensor.get(), std::move(value));
+}
+
+BufferId Lowering::add_buffer(Buffer buffer) {
+    program_.buffers.push_back(std::move(buffer));
+    return BufferId(program_.buffers.size() - 1);
+}
+
+void Lowering::add_leaves() {
+    for (std::size_t i = 0; i < graph_.leaves.size(); ++i) {
+        const Tensor& leaf = graph_.leaves[i];
+        const Placement placement = leaf.node().placement;
+        program_.leaves.push_back({leaf.shape(), placement == Placement::per_core, {}});
+        leaf_buffers_.push_back(
+            add_buffer({.shape = leaf.shape(), .region = Region::leaf, .position = i}));
+        set_value(leaf, {leaf_buffers_.back(), dense_view(leaf.dims()), leaf.dtype(), placement});
+    }
+}
+
+void Lowering::add_outputs() {
+    for (const Tensor& output : graph_.outputs)
+        program_.outputs.push_back(
+            {output.shape(), output.node().placement == Placement::per_core, {}});
+    for (const Graph::Donation& donation : graph_.donations) {
+        program_.outputs[donation.output].donated = donation.leaf;
+        program_.leaves[donation.leaf].donated = donation.output;
+    }
+}
+
+BufferId Lowering::make_temporary(const Shape& shape, int stage) {
+    const Region region = is_per_core_stage(stage) ? Region::worker : Region::shared;
+    return add_buffer({.shape = shape, .region = region});
+}
+
+BufferId Lowering::make_result(const Tensor& tensor) {
+    const NodeFacts& node_facts = facts(tensor);
+    Region region = Region::shared;
+    if (is_per_core_stage(node_facts.stage))
+        region = node_facts.last_use_stage > node_facts.stage ? Region::core : Region::worker;
+    const BufferId buffer = add_buffer({.shape = tensor.shape(),
+                                        .region = node_facts.region.value_or(region),
+                                        .position = node_facts.position});
+    set_value(tensor, {buffer, dense_view(tensor.dims()), tensor.dtype(), tensor.node().placement});
+    return buffer;
+}
+
+BufferId Lowering::add_constant(const Shape& shape, const std::vector<std::byte>& bytes) {
+    constexpr std::size_t alignment = 64;
+    const std::size_t offset = (constants_.size() + alignment - 1) / alignment * alignment;
+    constants_.resize(offset);
+    constants_.insert(constants_.end(), bytes.begin(), bytes.end());
+    return add_buffer({.shape = shape, .region = Region::constant, .offset = std::int64_t(offset)});
+}
+
+void Lowering::emit(int stage, Step step) {
+    stages_[std::size_t(stage)].steps.push_back(std::move(step));
+}
+
+void Lowering::emit(int stage, std::string name, const LibraryKernel& kernel,
+                    std::vector<BufferId> reads, BufferId result) {
+    Step step{.name = std::move(name),
+              .reads = std::move(reads),
+              .writes = {result},
+              .in_place = {},
+              .elements = 0,
+              .kernel = kernel.kernel};
+    if (kernel.scratch_bytes > 0)
+        step.writes.push_back(make_temporary({DType::u8, {kernel.scratch_bytes}}, stage));
+    emit(stage, std::move(step));
+}
+
+BufferId Lowering::add_sum(int stage, const PlacedValue& value, Combine combine) {
+    std::vector<Sum>& sums = stages_[std::size_t(stage)].sums;
+    BufferId buffer = value.buffer;
+    const bool is_placed = program_.buffers[buffer].region == Region::sum && is_dense(value.view) &&
+                           std::ranges::count(sums, buffer, &Sum::buffer) == 0;
+    if (!is_placed) {
+        buffer = add_buffer({.shape = {value.dtype, value.view.dims}, .region = Region::sum});
+        emit_copy(stage, value, buffer);
+    }
+    sums.push_back({buffer, combine});
+    return buffer;
+}
+
+void Lowering::emit_copy(int stage, const PlacedValue& from, BufferId to) {
+    ElementKernel copy = make_copy(from.view, from.dtype);
+    Step step{.name = step_name("copy", program_.buffers[to].shape),
+              .reads = {from.buffer},
+              .writes = {to},
+              .in_place = {},
+              .elements = copy.elements,
+              .kernel = std::move(copy.kernel)};
+    for (const std::size_t read : copy.in_place)
+        step.in_place.emplace_back(read, 0);
+    emit(stage, std::move(step));
+}
+
+PlacedValue Lowering::dense(const PlacedValue& value, int stage) {
+    if (is_dense(value.view)) return value;
+    const bool once = value.placement == Placement::replicated && is_per_core_stage(stage);
+    const int copy_stage = once ? stage - 1 : stage;
+    PlacedValue result{0, dense_view(value.view.dims), value.dtype, value.placement};
+    for (const Copy& copy : copies_) {
+        const bool reaches = copy.stage == copy_stage ||
+                             (value.placement == Placement::replicated && copy.stage < copy_stage);
+        if (copy.from != value.buffer || !reaches || !same(copy.view, value.view)) continue;
+        result.buffer = copy.to;
+        return result;
+    }
+    result.buffer = make_temporary({value.dtype, value.view.dims}, copy_stage);
+    emit_copy(copy_stage, value, result.buffer);
+    copies_.push_back({value.buffer, value.view, copy_stage, result.buffer});
+    return result;
+}
+
+void Lowering::copy_outputs() {
+    for (const std::size_t position : analysis_.copied_outputs)
+        copy_output(position);
+}
+
+void Lowering::copy_output(std::size_t position) {
+    const Tensor& output = graph_.outputs[position];
+    const PlacedValue& value = value_of(output);
+    const Slot& slot = program_.outputs[position];
+    const int last = int(stages_.size()) - 1;
+    if (!slot.donated) {
+        const BufferId target =
+            add_buffer({.shape = slot.shape, .region = Region::output, .position = position});
+        emit_copy(slot.per_core ? facts(output).stage : last, value, target);
+        return;
+    }
+    const bool is_itself = value.buffer == leaf_buffers_[*slot.donated] && is_dense(value.view);
+    if (is_itself) return;
+    // By way of a temporary: the value may lie in a leaf that another output takes over.
+    const BufferId held = make_temporary(slot.shape, last);
+    emit_copy(last, value, held);
+    const BufferId target =
+        add_buffer({.shape = slot.shape, .region = Region::leaf, .position = *slot.donated});
+    const PlacedValue held_value{held, dense_view(slot.shape.dims), slot.shape.dtype,
+                                 Placement::replicated};
+    emit_copy(last, held_value, target);
+    last_steps_.push_back(std::move(stages_.back().steps.back()));
+    stages_.back().steps.pop_back();
+}
+
+void Lowering::settle_donations() {
+    for (const Graph::Donation& donation : graph_.donations)
+        settle_donation(donation.output, donation.leaf);
+    for (Step& step : last_steps_)
+        emit(int(stages_.size()) - 1, std::move(step));
+}
+
+/// A result may be written over its leaf only when nobody reads the old value any more; else it
+/// goes into a temporary and is copied when all is done.
+void Lowering::settle_donation(std::size_t position, std::size_t leaf) {
+    for (BufferId id = 0; id < program_.buffers.size(); ++id) {
+        Buffer& buffer = program_.buffers[id];
+        const bool is_result =
+            buffer.region == Region::leaf && buffer.position == leaf && id != leaf_buffers_[leaf];
+        if (!is_result || !overwrites_too_early(leaf, id)) continue;
+        buffer.region = Region::shared;
+        buffer.position = 0;
+        const Slot& slot = program_.outputs[position];
+        const PlacedValue value{id, dense_view(slot.shape.dims), slot.shape.dtype,
+                                Placement::replicated};
+        const BufferId target =
+            add_buffer({.shape = slot.shape, .region = Region::leaf, .position = leaf});
+        const int last = int(stages_.size()) - 1;
+        emit_copy(last, value, target);
+        last_steps_.push_back(std::move(stages_.back().steps.back()));
+        stages_.back().steps.pop_back();
+        return;
+    }
+}
+
+bool Lowering::overwrites_too_early(std::size_t leaf, BufferId result) const {
+    const BufferId old = leaf_buffers_[leaf];
+    bool written = false;
+    for (const StageParts& stage : stages_) {
+        for (const Step& step : stage.steps) {
+            if (written && reads(step, old)) return true;
+            if (std::ranges::count(step.writes, result) == 0) continue;
+            written = true;
+            for (std::size_t k = 0; k < step.reads.size(); ++k)
+                if (step.reads[k] == old &&
+                    std::ranges::count(step.in_place, std::pair(k, std::size_t{0})) == 0)
+                    return true;
+        }
+    }
+    return false;
+}
+
+void Lowering::flatten() {
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+        StageParts& parts = stages_[i];
+        if (parts.steps.empty()) continue;
+        program_.stages.push_back({.per_core = is_per_core_stage(int(i)),
+                                   .first_step = program_.steps.size(),
+                                   .step_count = parts.steps.size(),
+                                   .sums = std::move(parts.sums)});
+        for (Step& step : parts.steps)
+            program_.steps.push_back(std::move(step));
+    }
+    if (constants_.empty()) return;
+    program_.constants = Array({DType::u8, {std::int64_t(constants_.size())}});
+    std::memcpy(program_.constants.bytes(), constants_.data(), constants_.size());
+}
+
+}    // namespace slipway

@@ -1,0 +1,124 @@
+#include "executor/data/dataset.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "executor/data/formats/format.h"
+
+namespace slipway {
+
+namespace {
+
+struct Format {
+    std::string_view name;
+    std::unique_ptr<Dataset> (*open)(const std::filesystem::path&, const DatasetOptions&,
+                                     ProblemLog&);
+};
+
+constexpr auto formats = std::to_array<Format>({
+    {"idx", open_idx},
+    {"csv", open_csv},
+    {"image_folder", open_image_folder},
+    {"image_csv", open_image_csv},
+});
+
+constexpr auto format_names = [] {
+    std::array<std::string_view, formats.size()> list;
+    for (std::size_t i = 0; i < formats.size(); ++i)
+        list[i] = formats[i].name;
+    return list;
+}();
+
+void check_moments(const Moments& moments, const Dims& feature_dims) {
+    const std::size_t wanted = feature_dims.empty() ? 1 : std::size_t(feature_dims[0]);
+    for (const auto& [name, list] :
+         {std::pair("mean", &moments.mean), std::pair("std", &moments.deviation)}) {
+        if (list->size() != 1 && list->size() != wanted) {
+            throw Error{
+                ErrorCode::invalid_argument,
+                fmt::format("{} must have one number or one per {} ({}), got {}", name,
+                            feature_dims.size() == 3 ? "channel" : "column", wanted, list->size())};
+        }
+    }
+}
+
+class NormalizedDataset final : public Dataset {
+public:
+    NormalizedDataset(const Dataset& source, Moments moments) : source_(source) {
+        index_ = source.index();
+        const Dims& dims = index_.feature_dims;
+        check_moments(moments, dims);
+        const std::size_t channels = dims.empty() ? 1 : std::size_t(dims[0]);
+        moments.mean.resize(channels, moments.mean[0]);
+        moments.deviation.resize(channels, moments.deviation[0]);
+        moments_ = std::move(moments);
+    }
+    NormalizedDataset(std::unique_ptr<Dataset> source, Moments moments)
+        : NormalizedDataset(*source, std::move(moments)) {
+        owned_ = std::move(source);
+    }
+
+    void read(std::int64_t sample, std::span<float> features) const override {
+        source_.read(sample, features);
+        const std::size_t channels = moments_.mean.size();
+        const std::size_t area = features.size() / channels;
+        for (std::size_t channel = 0; channel < channels; ++channel) {
+            const float mean = moments_.mean[channel];
+            const float scale = 1 / moments_.deviation[channel];
+            for (float& value : features.subspan(channel * area, area)) {
+                value = (value - mean) * scale;
+            }
+        }
+    }
+    DataProblem place(std::int64_t sample) const override { return source_.place(sample); }
+    std::vector<std::string> files() const override { return source_.files(); }
+
+private:
+    std::unique_ptr<Dataset> owned_;    // null when the caller keeps the source
+    const Dataset& source_;
+    Moments moments_;
+};
+
+}    // namespace
+
+std::int64_t DatasetIndex::feature_count() const {
+    std::int64_t count = feature_dims.empty() ? 0 : 1;
+    for (const std::int64_t dim : feature_dims)
+        count *= dim;
+    return count;
+}
+
+std::span<const std::string_view> dataset_formats() {
+    return format_names;
+}
+
+std::unique_ptr<Dataset> open_dataset(std::string_view format, const std::filesystem::path& path,
+                                      const DatasetOptions& options, ProblemLog& problems) {
+    const auto found = std::find_if(formats.begin(), formats.end(),
+                                    [&](const Format& row) { return row.name == format; });
+    if (found == formats.end()) {
+        throw Error{ErrorCode::invalid_argument,
+                    fmt::format("format {} is unknown; known are {}", format,
+                                fmt::join(format_names, ", "))};
+    }
+    std::unique_ptr<Dataset> dataset = found->open(path, options, problems);
+    if (options.mean.empty() && options.deviation.empty()) return dataset;
+    Moments moments{options.mean, options.deviation};
+    if (moments.mean.empty()) moments.mean = {0};
+    if (moments.deviation.empty()) moments.deviation = {1};
+    return std::make_unique<NormalizedDataset>(std::move(dataset), std::move(moments));
+}
+
+std::unique_ptr<Dataset> open_dataset(std::string_view format, const std::filesystem::path& path,
+                                      const DatasetOptions& options) {
+    ProblemLog problems(ProblemLog::Mode::throw_first);
+    return open_dataset(format, path, options, problems);
+}
+
+std::unique_ptr<Dataset> normalized(const Dataset& dataset, Moments moments) {
+    return std::make_unique<NormalizedDataset>(dataset, std::move(moments));
+}
+
+}    // namespace slipway

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "executor/data/problem.h"
+#include "executor/tensor/shape.h"
+
+namespace slipway {
+
+/// How the files of a data set are to be read. A format reads the fields that concern it.
+struct DatasetOptions {
+    std::string label_column = "label";               ///< csv, image_csv
+    std::string group_column = {};                    ///< csv, image_csv; empty: no groups
+    std::string file_column = "file";                 ///< image_csv
+    std::string labels_file = "labels.csv";           ///< image_csv: the table, below the folder
+    std::vector<std::string> feature_columns = {};    ///< csv; empty: all but label and group
+    std::vector<std::string> class_names = {};        ///< in their order; empty: as found
+    std::int64_t image_size = 0;                 ///< images: side in pixels; 0: as the first image
+    std::int64_t channels = 0;                   ///< images: 1 gray, 3 RGB; 0: as the first image
+    std::vector<float> mean = {};                ///< per channel or column, or one for all
+    std::vector<float> deviation = {};           ///< likewise; (x - mean) / deviation
+    std::int64_t cache_bytes_max = 512 << 20;    ///< images: decoded pixels kept in memory
+};
+
+/// Reads the options of a data set's JSON (label_column, group_column, file_column, labels_file,
+/// feature_columns, class_names, image_size, channels, mean, std). null means none.
+/// errors  invalid_argument naming the unknown or wrong key and what is allowed
+DatasetOptions parse_dataset_options(const nlohmann::json& options);
+
+/// What is known of a data set without reading its samples. Constant after opening.
+struct DatasetIndex {
+    Dims feature_dims;    ///< of one sample: {channels, height, width} or {columns}
+    std::vector<std::string> class_names;    ///< sorted, or as the options say
+    std::vector<std::int32_t> labels;        ///< per sample, in [0, class_names.size())
+    std::string group_column;    ///< what the groups are, for messages; empty: no groups
+    std::vector<std::string> group_names;    ///< sorted; empty: no groups
+    std::vector<std::int32_t> groups;        ///< per sample, index of group_names; empty: no groups
+    std::vector<std::string> part_names;     ///< "train", "val"; file prefixes; empty: one part
+    std::vector<std::int32_t> parts;         ///< per sample, index of part_names; empty: one part
+
+    std::int64_t sample_count() const { return std::int64_t(labels.size()); }
+    std::int64_t class_count() const { return std::int64_t(class_names.size()); }
+    std::int64_t feature_count() const;    ///< numbers per sample
+};
+
+/// A data set opened for reading. Safe from every thread: readers share nothing that changes but
+/// the cache of decoded images, which looks after itself.
+class Dataset {
+public:
+    virtual ~Dataset() = default;
+    Dataset(const Dataset&) = delete;
+    Dataset& operator=(const Dataset&) = delete;
+
+    const DatasetIndex& index() const { return index_; }
+    std::int64_t size() const { return index_.sample_count(); }
+    std::int32_t label(std::int64_t sample) const { return index_.labels[std::size_t(sample)]; }
+
+    /// Writes the sample's features, index().feature_count() numbers: bytes are scaled to [0, 1],
+    /// then (x - mean) / deviation where the options say so; numbers of a table are as written.
+    /// errors  DataError when the file has become unreadable, damaged or another size
+    virtual void read(std::int64_t sample, std::span<float> features) const = 0;
+
+    /// Where the sample came from: "train/ants/0013035.jpg", "t10k-images-idx3-ubyte.gz row 7".
+    virtual DataProblem place(std::int64_t sample) const = 0;
+
+    /// Every file that the data set consists of, relative to its folder, sorted.
+    virtual std::vector<std::string> files() const = 0;
+
+protected:
+    Dataset() = default;
+    DatasetIndex index_;
+};
+
+/// Opens a data set: every header, name and label is checked now, pixels when they are read.
+///   idx           a folder with pairs NAMEimages-idx3-ubyte[.gz] and NAMElabels-idx1-ubyte[.gz];
+///                 NAME is the part
+///   csv           a file or a folder of *.csv; the file's name without .csv is the part
+///   image_folder  CLASS/*.jpg, or PART/CLASS/*.jpg with parts among train, val, valid, test
+///   image_csv     a table of files below the folder, and the files
+/// Images of another size than the first need `image_size`; of other channels are converted.
+/// errors  DataError for what is in the files; not_found without folder; invalid_argument for an
+///         unknown format or options that do not fit; exhausted over a memory limit
+std::unique_ptr<Dataset> open_dataset(std::string_view format, const std::filesystem::path& path,
+                                      const DatasetOptions& options = {});
+/// The same, with problems handed to `problems`: an inspection opens what can be opened.
+std::unique_ptr<Dataset> open_dataset(std::string_view format, const std::filesystem::path& path,
+                                      const DatasetOptions& options, ProblemLog& problems);
+
+/// The formats that open_dataset knows, in the order of their documentation.
+std::span<const std::string_view> dataset_formats();
+
+/// Mean and standard deviation of features: one of each per channel (images) or column (tables).
+struct Moments {
+    std::vector<float> mean;
+    std::vector<float> deviation;    ///< 1 where a feature never varies
+};
+
+/// Reads these samples once. The sum is taken in sample order, in double: no matter how many
+/// threads, the same numbers.
+Moments measure(const Dataset& dataset, std::span<const std::int64_t> samples, int threads);
+
+/// `dataset`, read as (x - mean) / deviation. `dataset` must outlive the result.
+/// errors  invalid_argument when there is neither one number nor one per channel or column
+std::unique_ptr<Dataset> normalized(const Dataset& dataset, Moments moments);
+
+}    // namespace slipway

@@ -1,0 +1,182 @@
+#include "executor/data/files.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "executor/data/problem.h"
+
+namespace slipway {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t listed_files_max = 10'000'000;
+
+[[noreturn]] void refuse(const std::string& name, const std::string& message) {
+    throw DataError({.file = name, .message = message});
+}
+
+std::string reason_of(int error) {
+    switch (error) {
+        case ENOENT:
+        case ENOTDIR:
+            return "the file does not exist";
+        case EXDEV:
+        case ELOOP:
+            return "the name leads out of the data set's folder";
+        default:
+            return fmt::format("the file cannot be opened: {}", strerror(error));
+    }
+}
+
+int open_beneath(int folder, const std::string& name) {
+    open_how how{};
+    how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;    // a FIFO must not hold us
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+    return int(syscall(SYS_openat2, folder, name.c_str(), &how, sizeof how));
+}
+
+bool is_beneath(const fs::path& folder, const fs::path& file) {
+    const auto [end, ignored] =
+        std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
+    return end == folder.end();
+}
+
+/// For kernels and sandboxes without openat2: the real path of what was opened decides.
+int open_and_compare(const fs::path& folder, const std::string& name) {
+    std::error_code error;
+    const fs::path real_folder = fs::canonical(folder, error);
+    const fs::path real_file = fs::canonical(folder / name, error);
+    if (error) {
+        errno = error.value();
+        return -1;
+    }
+    if (fs::path(name).is_absolute() || !is_beneath(real_folder, real_file)) {
+        errno = EXDEV;
+        return -1;
+    }
+    return open(real_file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+}
+
+}    // namespace
+
+Folder::Folder(fs::path path)
+    : path_(std::move(path)), fd_(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    if (!fd_) {
+        throw Error{ErrorCode::not_found, fmt::format("{} is not a folder that can be read: {}",
+                                                      path_.string(), strerror(errno))};
+    }
+}
+
+std::vector<std::string> Folder::list() const {
+    std::vector<std::string> names;
+    std::error_code error;
+    const fs::recursive_directory_iterator end;
+    for (fs::recursive_directory_iterator entry(path_, error); !error && entry != end;
+         entry.increment(error)) {
+        const bool hidden = entry->path().filename().string().starts_with('.');
+        const bool folder = fs::is_directory(entry->symlink_status(error));
+        if (hidden && folder) entry.disable_recursion_pending();
+        if (hidden || folder) continue;
+        names.push_back(entry->path().lexically_relative(path_).string());
+        if (std::int64_t(names.size()) > listed_files_max) {
+            throw Error{ErrorCode::exhausted,
+                        fmt::format("{} has more than {} files", path_.string(), listed_files_max)};
+        }
+    }
+    if (error) {
+        throw Error{ErrorCode::unavailable,
+                    fmt::format("{} cannot be listed: {}", path_.string(), error.message())};
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+UniqueFd Folder::open(const std::string& name) const {
+    if (name.empty() || name.find('\0') != std::string::npos)
+        refuse(name, "the file name is empty");
+    int fd = open_beneath(fd_.get(), name);
+    if (fd < 0 && (errno == ENOSYS || errno == EPERM)) fd = open_and_compare(path_, name);
+    if (fd < 0) refuse(name, reason_of(errno));
+    UniqueFd file(fd);
+    struct stat facts {};
+    if (fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) refuse(name, "it is not a regular file");
+    return file;
+}
+
+std::vector<std::byte> Folder::read(const std::string& name, std::int64_t bytes_max) const {
+    const UniqueFd file = open(name);
+    struct stat facts {};
+    fstat(file.get(), &facts);
+    if (facts.st_size > bytes_max) {
+        refuse(name, fmt::format("the file has {} bytes, more than the {} that are read",
+                                 facts.st_size, bytes_max));
+    }
+    std::vector<std::byte> bytes(std::size_t(facts.st_size));
+    std::size_t filled = 0;
+    while (filled < bytes.size()) {
+        const ssize_t count = ::read(file.get(), bytes.data() + filled, bytes.size() - filled);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) {
+            throw Error{ErrorCode::unavailable,
+                        fmt::format("{} cannot be read: {}", name, strerror(errno))};
+        }
+        if (count == 0) refuse(name, "the file became shorter while it was read");
+        filled += std::size_t(count);
+    }
+    return bytes;
+}
+
+struct ByteStream::State {
+    struct Close {
+        void operator()(gzFile file) const { gzclose_r(file); }
+    };
+    std::unique_ptr<gzFile_s, Close> file;
+};
+
+ByteStream::ByteStream(UniqueFd file, std::string name)
+    : name_(std::move(name)), state_(std::make_unique<State>()) {
+    const int own = dup(file.get());    // gzclose closes what gzdopen was given
+    state_->file.reset(own < 0 ? nullptr : gzdopen(own, "rb"));
+    if (state_->file == nullptr) {
+        if (own >= 0) close(own);
+        throw Error{ErrorCode::exhausted, fmt::format("{} cannot be opened", name_)};
+    }
+    gzbuffer(state_->file.get(), 1 << 17);
+}
+
+ByteStream::~ByteStream() = default;
+ByteStream::ByteStream(ByteStream&&) noexcept = default;
+ByteStream& ByteStream::operator=(ByteStream&&) noexcept = default;
+
+std::size_t ByteStream::read(std::span<std::byte> buffer) {
+    std::size_t filled = 0;
+    while (filled < buffer.size()) {
+        const std::size_t wanted = std::min<std::size_t>(buffer.size() - filled, 1U << 30);
+        const int count = gzread(state_->file.get(), buffer.data() + filled, unsigned(wanted));
+        int error = Z_OK;
+        const char* text = gzerror(state_->file.get(), &error);
+        // A gzip file that ends early is Z_BUF_ERROR: zlib may still have handed out its last
+        // bytes.
+        if (error == Z_BUF_ERROR) refuse(name_, "the gzip file is truncated");
+        if (count < 0 || error != Z_OK) {
+            refuse(name_, fmt::format("the gzip file is damaged: {}", text));
+        }
+        if (count == 0) break;
+        filled += std::size_t(count);
+    }
+    return filled;
+}
+
+}    // namespace slipway

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "api/base/posix.h"
+
+namespace slipway {
+
+/// Files below one folder, and nothing else: a name that leads out of it (`..`, an absolute path,
+/// a symbolic link) is refused by the kernel (openat2, RESOLVE_BENEATH) or, on kernels without it,
+/// by comparing real paths. Constant after construction: safe from every thread.
+class Folder {
+public:
+    /// errors  throws not_found when `path` is no folder
+    explicit Folder(std::filesystem::path path);
+
+    const std::filesystem::path& path() const { return path_; }
+    /// Relative names of all regular files below, sorted by bytes; names that begin with a dot
+    /// (and what is below such folders) are left out, symbolic links to folders are
+    /// not followed.
+    /// errors  throws exhausted over 10 million files, unavailable when a folder cannot be read
+    std::vector<std::string> list() const;
+    /// errors  throws DataError when missing, leading out of the folder or no regular file
+    UniqueFd open(const std::string& name) const;
+    /// The whole content.
+    /// errors  throws DataError as above or when larger than `bytes_max`; unavailable
+    std::vector<std::byte> read(const std::string& name, std::int64_t bytes_max) const;
+
+private:
+    std::filesystem::path path_;
+    UniqueFd fd_;
+};
+
+/// The bytes of a file, gzipped or not: known by its content.
+class ByteStream {
+public:
+    /// `name` is for messages.
+    ByteStream(UniqueFd file, std::string name);
+    ~ByteStream();
+    ByteStream(ByteStream&&) noexcept;
+    ByteStream& operator=(ByteStream&&) noexcept;
+
+    /// Fills `buffer` from the front; fewer bytes than asked only at the end of the file.
+    /// errors  throws DataError for a damaged or truncated gzip file
+    std::size_t read(std::span<std::byte> buffer);
+    const std::string& name() const { return name_; }
+
+private:
+    struct State;    // zlib's handle
+    std::string name_;
+    std::unique_ptr<State> state_;
+};
+
+}    // namespace slipway

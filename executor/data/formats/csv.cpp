@@ -1,0 +1,221 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "api/base/check.h"
+#include "executor/data/formats/csv_reader.h"
+#include "executor/data/formats/format.h"
+#include "executor/data/formats/name_table.h"
+
+namespace slipway {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A table in memory: its features row by row.
+class CsvDataset final : public Dataset {
+public:
+    CsvDataset(DatasetIndex index, std::vector<float> features, std::vector<std::int64_t> rows,
+               std::vector<std::string> files)
+        : features_(std::move(features)), rows_(std::move(rows)), files_(std::move(files)) {
+        index_ = std::move(index);
+    }
+
+    void read(std::int64_t sample, std::span<float> features) const override {
+        const std::size_t columns = std::size_t(index_.feature_count());
+        check(features.size() == columns, "a sample is read into room for its features");
+        std::copy_n(&features_[std::size_t(sample) * columns], columns, features.begin());
+    }
+    DataProblem place(std::int64_t sample) const override {
+        const std::size_t file =
+            index_.parts.empty() ? 0 : std::size_t(index_.parts[std::size_t(sample)]);
+        return {.file = files_[file], .row = rows_[std::size_t(sample)]};
+    }
+    std::vector<std::string> files() const override { return files_; }
+
+private:
+    std::vector<float> features_;
+    std::vector<std::int64_t> rows_;
+    std::vector<std::string> files_;    // in the order of the parts
+};
+
+/// The number that all of `text` is, blanks around it aside.
+std::optional<float> parse_number(std::string_view text) {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t'))
+        text.remove_prefix(1);
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t'))
+        text.remove_suffix(1);
+    if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+    float number = 0;
+    const char* end = text.data() + text.size();
+    const auto [parsed, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc() || parsed != end || !std::isfinite(number)) return std::nullopt;
+    return number;
+}
+
+/// Gathers the rows of one file after the other.
+class TableBuilder {
+public:
+    TableBuilder(const DatasetOptions& options, ProblemLog& problems)
+        : options_(options), problems_(problems), classes_(options.class_names) {}
+
+    /// `part` is the file's number when there are several, else none.
+    void add_file(CsvReader table, std::optional<std::int32_t> part) {
+        Columns columns = find_columns(table);
+        if (feature_names_.empty()) feature_names_ = columns.feature_names;
+        if (columns.feature_names != feature_names_) {
+            throw DataError({.file = table.file(),
+                             .row = 1,
+                             .message = "the columns differ from those of the first file"});
+        }
+        std::vector<std::string> fields;
+        while (table.next(fields)) {
+            if (add_row(table, columns, fields) && part) index_.parts.push_back(*part);
+        }
+    }
+
+    std::unique_ptr<Dataset> finish(std::vector<std::string> files) {
+        if (rows_.empty()) {
+            problems_.add({.file = files[0], .message = "there is no row that can be used"});
+        }
+        index_.feature_dims = {std::int64_t(feature_names_.size())};
+        index_.class_names =
+            options_.class_names.empty() ? classes_.sort(index_.labels) : options_.class_names;
+        index_.group_column = options_.group_column;
+        index_.group_names = groups_.sort(index_.groups);
+        if (!index_.parts.empty()) {
+            for (const std::string& file : files) {
+                index_.part_names.push_back(file.substr(0, file.find(".csv")));
+            }
+        }
+        return std::make_unique<CsvDataset>(std::move(index_), std::move(features_),
+                                            std::move(rows_), std::move(files));
+    }
+
+private:
+    struct Columns {
+        std::size_t label = 0;
+        std::optional<std::size_t> group;
+        std::vector<std::size_t> features;
+        std::vector<std::string> feature_names;
+    };
+
+    Columns find_columns(const CsvReader& table) const {
+        Columns columns;
+        columns.label = required_column(table, options_.label_column, "label_column");
+        if (!options_.group_column.empty()) {
+            columns.group = required_column(table, options_.group_column, "group_column");
+        }
+        for (const std::string& name : options_.feature_columns) {
+            columns.features.push_back(required_column(table, name, "feature_columns"));
+            columns.feature_names.push_back(name);
+        }
+        if (!columns.features.empty()) return columns;
+        for (std::size_t i = 0; i < table.columns().size(); ++i) {
+            if (i == columns.label || i == columns.group) continue;
+            columns.features.push_back(i);
+            columns.feature_names.push_back(table.columns()[i]);
+        }
+        if (columns.features.empty()) {
+            throw DataError(
+                {.file = table.file(),
+                 .row = 1,
+                 .message = "there is no column besides label and group to learn from"});
+        }
+        return columns;
+    }
+
+    /// False when the row has a problem: it is left out.
+    bool add_row(const CsvReader& table, const Columns& columns,
+                 const std::vector<std::string>& fields) {
+        const auto problem = [&](const std::string& field, const std::string& message) {
+            problems_.add(
+                {.file = table.file(), .row = table.row(), .field = field, .message = message});
+            return false;
+        };
+        if (fields.size() != table.columns().size()) {
+            return problem({}, fmt::format("the row has {} fields where the header has {}",
+                                           fields.size(), table.columns().size()));
+        }
+        const std::string& label = fields[columns.label];
+        if (label.empty()) return problem(options_.label_column, "the label is empty");
+        if (!options_.class_names.empty() && !classes_.contains(label)) {
+            return problem(options_.label_column,
+                           fmt::format("{} is not among class_names", shown(label)));
+        }
+        if (columns.group && fields[*columns.group].empty()) {
+            return problem(options_.group_column, "the group is empty");
+        }
+        const std::size_t before = features_.size();
+        for (std::size_t i = 0; i < columns.features.size(); ++i) {
+            const std::string& text = fields[columns.features[i]];
+            const std::optional<float> number = parse_number(text);
+            if (!number) {
+                features_.resize(before);
+                return problem(columns.feature_names[i],
+                               text.empty()
+                                   ? "the value is missing; fill it or leave the row out"
+                                   : fmt::format("{} is not a finite number", shown(text)));
+            }
+            features_.push_back(*number);
+        }
+        if (std::int64_t(features_.size() * sizeof(float)) > table_bytes_max) {
+            throw Error{ErrorCode::exhausted,
+                        fmt::format("the table has more than {} bytes of features, the most that "
+                                    "is kept in memory",
+                                    table_bytes_max)};
+        }
+        index_.labels.push_back(classes_.number(label));
+        if (columns.group) index_.groups.push_back(groups_.number(fields[*columns.group]));
+        rows_.push_back(table.row());
+        return true;
+    }
+
+    const DatasetOptions& options_;
+    ProblemLog& problems_;
+    NameTable classes_, groups_;
+    DatasetIndex index_;
+    std::vector<std::string> feature_names_;
+    std::vector<float> features_;
+    std::vector<std::int64_t> rows_;
+};
+
+bool is_table_name(const std::string& name) {
+    return name.find('/') == std::string::npos &&
+           (name.ends_with(".csv") || name.ends_with(".csv.gz"));
+}
+
+}    // namespace
+
+std::unique_ptr<Dataset> open_csv(const fs::path& path, const DatasetOptions& options,
+                                  ProblemLog& problems) {
+    if (options.image_size > 0 || options.channels > 0) {
+        throw Error{ErrorCode::invalid_argument,
+                    "image_size and channels are for images; a csv data set has columns"};
+    }
+    const bool single = fs::is_regular_file(path);
+    const Folder folder(single ? path.parent_path() / "." : path);
+    std::vector<std::string> files;
+    if (single) {
+        files = {path.filename().string()};
+    } else {
+        for (std::string& name : folder.list()) {
+            if (is_table_name(name)) files.push_back(std::move(name));
+        }
+    }
+    if (files.empty()) {
+        throw DataError({.message = "the folder has no file that ends with .csv or .csv.gz"});
+    }
+    TableBuilder builder(options, problems);
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        builder.add_file(CsvReader(ByteStream(folder.open(files[i]), files[i])),
+                         files.size() > 1 ? std::optional(std::int32_t(i)) : std::nullopt);
+    }
+    return builder.finish(std::move(files));
+}
+
+}    // namespace slipway

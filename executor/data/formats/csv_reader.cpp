@@ -1,0 +1,134 @@
+#include "executor/data/formats/csv_reader.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "executor/data/problem.h"
+
+namespace slipway {
+
+namespace {
+
+constexpr std::size_t field_bytes_max = 1 << 20;
+constexpr std::size_t columns_max = 1 << 20;
+
+}    // namespace
+
+CsvReader::CsvReader(ByteStream file) : stream_(std::move(file)), buffer_(1 << 18) {
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+    peek();    // fills the buffer
+    const std::string_view begin(reinterpret_cast<const char*>(buffer_.data()), filled_);
+    if (begin.starts_with(byte_order_mark)) at_ = byte_order_mark.size();
+    if (!next(columns_)) refuse({}, "the file is empty; its first line must name the columns");
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        if (columns_[i].empty()) refuse({}, fmt::format("column {} has no name", i + 1));
+        if (!seen.insert(columns_[i]).second) refuse(columns_[i], "two columns have this name");
+    }
+}
+
+std::optional<std::size_t> CsvReader::column(const std::string& name) const {
+    const auto found = std::find(columns_.begin(), columns_.end(), name);
+    if (found == columns_.end()) return std::nullopt;
+    return std::size_t(found - columns_.begin());
+}
+
+void CsvReader::refuse(const std::string& field, const std::string& message) const {
+    throw DataError({.file = file(), .row = row_, .field = field, .message = message});
+}
+
+int CsvReader::peek() {
+    if (at_ == filled_) {
+        filled_ = stream_.read(buffer_);
+        at_ = 0;
+        if (filled_ == 0) return -1;
+    }
+    return std::to_integer<int>(buffer_[at_]);
+}
+
+int CsvReader::take() {
+    const int byte = peek();
+    if (byte < 0) return byte;
+    ++at_;
+    if (byte == '\n') ++line_;
+    if (byte == 0) refuse({}, "the line has a NUL byte; the file is not text in UTF-8");
+    return byte;
+}
+
+void CsvReader::read_quoted(std::string& field) {
+    for (;;) {
+        const int byte = take();
+        if (byte < 0) refuse({}, "a quoted field is not closed before the end of the file");
+        if (byte == '"') {
+            if (peek() != '"') break;
+            take();
+        }
+        field.push_back(char(byte));
+        if (field.size() > field_bytes_max) {
+            refuse({}, "a quoted field has more than 1 MiB; a quote is probably not closed");
+        }
+    }
+    const int after = peek();
+    if (after >= 0 && after != ',' && after != '\n' && after != '\r') {
+        refuse({}, "a quoted field is followed by more text; a quote inside must be doubled");
+    }
+}
+
+bool CsvReader::next(std::vector<std::string>& fields) {
+    while (peek() == '\n' || peek() == '\r')
+        take();
+    row_ = line_;
+    if (peek() < 0) return false;
+    std::size_t count = 0;
+    for (;;) {
+        if (count == fields.size()) fields.emplace_back();
+        std::string& field = fields[count++];
+        field.clear();
+        if (count > columns_max) refuse({}, "the line has more than a million fields");
+        if (peek() == '"') {
+            take();
+            read_quoted(field);
+        }
+        for (int byte = peek(); byte >= 0 && byte != ',' && byte != '\n'; byte = peek()) {
+            if (field.size() >= field_bytes_max) refuse({}, "a field has more than 1 MiB");
+            field.push_back(char(take()));
+        }
+        if (peek() == ',') {
+            take();
+            continue;
+        }
+        if (peek() == '\n') take();
+        if (!field.empty() && field.back() == '\r') field.pop_back();
+        fields.resize(count);
+        return true;
+    }
+}
+
+std::size_t required_column(const CsvReader& table, const std::string& name,
+                            const std::string& option) {
+    if (const auto column = table.column(name)) return *column;
+    throw DataError({.file = table.file(),
+                     .row = 1,
+                     .field = name,
+                     .message = fmt::format("there is no such column; there are {}. Set {} to one "
+                                            "of them",
+                                            fmt::join(table.columns(), ", "), option)});
+}
+
+std::string shown(const std::string& value) {
+    constexpr std::size_t shown_max = 40;
+    std::string text = "\"";
+    for (const char c : value.substr(0, shown_max)) {
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+            text += fmt::format("\\x{:02x}", int(c));
+        } else {
+            text += c;
+        }
+    }
+    if (value.size() > shown_max) text += "…";
+    return text + "\"";
+}
+
+}    // namespace slipway

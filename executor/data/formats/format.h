@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "executor/data/dataset.h"
+
+namespace slipway {
+
+/// One opener per format: see open_dataset. Normalisation is added outside.
+std::unique_ptr<Dataset> open_idx(const std::filesystem::path& path, const DatasetOptions& options,
+                                  ProblemLog& problems);
+std::unique_ptr<Dataset> open_csv(const std::filesystem::path& path, const DatasetOptions& options,
+                                  ProblemLog& problems);
+std::unique_ptr<Dataset> open_image_folder(const std::filesystem::path& path,
+                                           const DatasetOptions& options, ProblemLog& problems);
+std::unique_ptr<Dataset> open_image_csv(const std::filesystem::path& path,
+                                        const DatasetOptions& options, ProblemLog& problems);
+
+/// At most this many bytes of features are kept in memory by idx and csv.
+inline constexpr std::int64_t table_bytes_max = std::int64_t{8} << 30;
+
+}    // namespace slipway

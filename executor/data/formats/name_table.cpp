@@ -1,0 +1,58 @@
+#include "executor/data/formats/name_table.h"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <optional>
+
+namespace slipway {
+
+namespace {
+
+std::optional<std::int64_t> whole_number(const std::string& text) {
+    std::int64_t number = 0;
+    const char* end = text.data() + text.size();
+    const auto [parsed, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc() || parsed != end) return std::nullopt;
+    return number;
+}
+
+}    // namespace
+
+NameTable::NameTable(const std::vector<std::string>& names) {
+    for (const std::string& name : names)
+        number(name);
+}
+
+std::int32_t NameTable::number(const std::string& name) {
+    const auto [entry, added] = numbers_.try_emplace(name, std::int32_t(names_.size()));
+    if (added) names_.push_back(name);
+    return entry->second;
+}
+
+std::vector<std::string> NameTable::sort(std::vector<std::int32_t>& numbers) {
+    std::vector<std::optional<std::int64_t>> values;
+    for (const std::string& name : names_)
+        values.push_back(whole_number(name));
+    const bool as_numbers = std::all_of(values.begin(), values.end(),
+                                        [](const auto& value) { return value.has_value(); });
+    std::vector<std::int32_t> order(names_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+        const auto [x, y] = std::pair(values[std::size_t(a)], values[std::size_t(b)]);
+        if (as_numbers && x != y) return *x < *y;    // "7" and "07" fall through to their bytes
+        return names_[std::size_t(a)] < names_[std::size_t(b)];
+    });
+    std::vector<std::int32_t> place(names_.size());
+    std::vector<std::string> sorted;
+    for (const std::int32_t old : order) {
+        place[std::size_t(old)] = std::int32_t(sorted.size());
+        sorted.push_back(names_[std::size_t(old)]);
+    }
+    for (std::int32_t& number : numbers)
+        number = place[std::size_t(number)];
+    *this = NameTable(sorted);
+    return sorted;
+}
+
+}    // namespace slipway

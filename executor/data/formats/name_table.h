@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace slipway {
+
+/// Distinct texts (classes, groups, parts) and their numbers.
+class NameTable {
+public:
+    NameTable() = default;
+    /// Begins with `names`, in this order.
+    explicit NameTable(const std::vector<std::string>& names);
+
+    /// The text's number: its place in the order of first sight.
+    std::int32_t number(const std::string& name);
+    bool contains(const std::string& name) const { return numbers_.contains(name); }
+    const std::vector<std::string>& names() const { return names_; }
+
+    /// Puts the names in order and rewrites `numbers`, which number() gave, to match. Names that
+    /// are all whole numbers are ordered as numbers, others by their bytes.
+    std::vector<std::string> sort(std::vector<std::int32_t>& numbers);
+
+private:
+    std::vector<std::string> names_;
+    std::unordered_map<std::string, std::int32_t> numbers_;
+};
+
+}    // namespace slipway

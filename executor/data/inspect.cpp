@@ -1,0 +1,215 @@
+#include "executor/data/inspect.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+
+#include "api/base/sha256.h"
+#include "executor/data/files.h"
+#include "executor/data/formats/image_dataset.h"
+#include "executor/data/moments.h"
+#include "executor/data/parallel.h"
+
+namespace slipway {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t listed_groups_max = 1000;
+
+/// What one sample was found to be.
+struct Finding {
+    std::optional<DataProblem> problem;
+    RunningMoments::Sample sums;
+    std::int64_t values = 0;    ///< per channel
+    std::int64_t height = 0;    ///< of an image, 0 for others
+    std::int64_t width = 0;
+};
+
+/// An image at its own size: an inspection asks for no common one. Sums of bytes are exact.
+Finding read_image(const ImageDataset& images, std::int64_t sample) {
+    const Image image = images.decode(sample);
+    const auto channels = std::size_t(image.channels);
+    const double area = double(image.height * image.width);
+    std::array<std::uint64_t, 3> sums{}, squares{};
+    for (std::size_t i = 0; i < image.pixels.size(); i += channels) {
+        for (std::size_t channel = 0; channel < channels; ++channel) {
+            const std::uint64_t value = image.pixels[i + channel];
+            sums[channel] += value;
+            squares[channel] += value * value;
+        }
+    }
+    Finding finding;
+    for (std::size_t channel = 0; channel < channels; ++channel) {
+        const double mean = double(sums[channel]) / area;
+        finding.sums.mean.push_back(mean / 255);
+        finding.sums.squares.push_back((double(squares[channel]) - mean * mean * area) /
+                                       (255.0 * 255.0));
+    }
+    finding.values = image.height * image.width;
+    finding.height = image.height;
+    finding.width = image.width;
+    return finding;
+}
+
+Finding read_sample(const Dataset& dataset, std::int64_t sample) {
+    try {
+        if (const auto* images = dynamic_cast<const ImageDataset*>(&dataset)) {
+            return read_image(*images, sample);
+        }
+        const auto channels = std::size_t(dataset.index().feature_dims[0]);
+        std::vector<float> features(std::size_t(dataset.index().feature_count()));
+        dataset.read(sample, features);
+        return {{},
+                RunningMoments::of(features, channels),
+                std::int64_t(features.size() / channels),
+                0,
+                0};
+    } catch (const DataError& error) {    // an inspection lists what is wrong and goes on
+        Finding finding;
+        finding.problem = error.problem();
+        return finding;
+    }
+}
+
+/// Adds up findings in sample order.
+class Totals {
+public:
+    void add(const Finding& finding, ProblemLog& problems) {
+        if (finding.problem) return problems.add(*finding.problem);
+        moments_.add(finding.sums, double(finding.values));
+        ++read_;
+        least_ = {std::min(least_[0], finding.height), std::min(least_[1], finding.width)};
+        most_ = {std::max(most_[0], finding.height), std::max(most_[1], finding.width)};
+    }
+
+    void describe(const Dataset& dataset, Json& report) const {
+        const Dims& dims = dataset.index().feature_dims;
+        const auto* images = dynamic_cast<const ImageDataset*>(&dataset);
+        report["image_sizes"] = nullptr;
+        if (images != nullptr && read_ > 0) {
+            report["image_sizes"] = {{"min", least_}, {"max", most_}};
+        }
+        const bool common = images == nullptr || images->resizes() || least_ == most_;
+        report["feature_shape"] = common && !dims.empty() ? Json(dims) : Json();
+        const Moments moments = read_ > 0 ? moments_.result() : Moments{};
+        report["mean"] = read_ > 0 ? Json(moments.mean) : Json();
+        report["std"] = read_ > 0 ? Json(moments.deviation) : Json();
+    }
+
+private:
+    RunningMoments moments_;
+    std::int64_t read_ = 0;
+    std::array<std::int64_t, 2> least_{std::numeric_limits<std::int64_t>::max(),
+                                       std::numeric_limits<std::int64_t>::max()};
+    std::array<std::int64_t, 2> most_{0, 0};
+};
+
+Totals read_everything(const Dataset& dataset, int threads, ProblemLog& problems) {
+    constexpr std::int64_t block = 1024;    // bounds the memory for findings
+    Totals totals;
+    for (std::int64_t begin = 0; begin < dataset.size(); begin += block) {
+        std::vector<Finding> findings(std::size_t(std::min(block, dataset.size() - begin)));
+        parallel_for(std::int64_t(findings.size()), threads, [&](std::int64_t i) {
+            findings[std::size_t(i)] = read_sample(dataset, begin + i);
+        });
+        for (const Finding& finding : findings)
+            totals.add(finding, problems);
+    }
+    return totals;
+}
+
+Json counts_of(const std::vector<std::string>& names, const std::vector<std::int32_t>& numbers,
+               std::size_t listed_max) {
+    std::vector<std::int64_t> counts(names.size(), 0);
+    for (const std::int32_t number : numbers)
+        ++counts[std::size_t(number)];
+    Json list = Json::array();
+    for (std::size_t i = 0; i < std::min(names.size(), listed_max); ++i) {
+        list.push_back({{"name", names[i]}, {"count", counts[i]}});
+    }
+    return list;
+}
+
+/// Bytes and hash of the files: names and contents, in sorted order.
+void hash_files(const fs::path& path, const std::vector<std::string>& files, int threads,
+                Json& report) {
+    const fs::path folder = fs::is_directory(path) ? path : path.parent_path();
+    std::vector<std::string> hashes(files.size());
+    parallel_for(std::int64_t(files.size()), threads, [&](std::int64_t i) {
+        hashes[std::size_t(i)] = sha256_file(folder / files[std::size_t(i)]);
+    });
+    Sha256 all;
+    std::uintmax_t bytes = 0;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        all.update(fmt::format("{}\n{}\n", files[i], hashes[i]));
+        bytes += fs::file_size(folder / files[i]);
+    }
+    report["bytes"] = bytes;
+    report["content_hash"] = "sha256:" + all.finish();
+}
+
+Json to_json(const DataProblem& problem) {
+    return {{"file", problem.file},
+            {"row", problem.row > 0 ? Json(problem.row) : Json()},
+            {"field", problem.field.empty() ? Json() : Json(problem.field)},
+            {"message", problem.message}};
+}
+
+Json empty_report() {
+    return {{"samples", 0},
+            {"classes", Json::array()},
+            {"groups", Json::array()},
+            {"group_count", 0},
+            {"parts", Json::array()},
+            {"feature_shape", nullptr},
+            {"image_sizes", nullptr},
+            {"mean", nullptr},
+            {"std", nullptr},
+            {"bytes", 0},
+            {"content_hash", nullptr},
+            {"problems", Json::array()}};
+}
+
+void describe_index(const DatasetIndex& index, Json& report) {
+    report["samples"] = index.sample_count();
+    report["classes"] = counts_of(index.class_names, index.labels, index.class_names.size());
+    report["groups"] = counts_of(index.group_names, index.groups, listed_groups_max);
+    report["group_count"] = index.group_names.size();
+    report["parts"] = counts_of(index.part_names, index.parts, index.part_names.size());
+}
+
+}    // namespace
+
+Json inspect_dataset(std::string_view format, const fs::path& path, const DatasetOptions& options,
+                     int threads) {
+    ProblemLog problems(ProblemLog::Mode::collect);
+    Json report = empty_report();
+    DatasetOptions raw = options;    // its moments are to be found, not applied
+    raw.mean.clear();
+    raw.deviation.clear();
+    raw.cache_bytes_max = 0;
+    try {
+        const std::unique_ptr<Dataset> dataset = open_dataset(format, path, raw, problems);
+        describe_index(dataset->index(), report);
+        read_everything(*dataset, threads, problems).describe(*dataset, report);
+        hash_files(path, dataset->files(), threads, report);
+    } catch (const DataError& error) {    // what cannot even be opened is a report too
+        problems.add(error.problem());
+    }
+    for (const DataProblem& problem : problems.listed()) {
+        report["problems"].push_back(to_json(problem));
+    }
+    report["problem_count"] = problems.total();
+    return report;
+}
+
+}    // namespace slipway

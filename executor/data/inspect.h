@@ -1,0 +1,25 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <filesystem>
+#include <string_view>
+
+#include "executor/data/dataset.h"
+
+namespace slipway {
+
+/// Reads and checks every file and sample of a data set once, on `threads` threads (0: one per
+/// CPU). What is in the files never throws: it is listed.
+///   {"samples": 120, "classes": [{"name", "count"}], "groups": [{"name", "count"}] (at most 1000)
+///    and "group_count", "parts": [{"name", "count"}], "feature_shape": [3, 64, 64] or null when
+///    images differ in size, "image_sizes": {"min": [h, w], "max": [h, w]} or null,
+///    "mean": […], "std": […] (before any normalisation; null without a common shape),
+///    "bytes": 123, "content_hash": "sha256:…" over names and contents of all files in sorted
+///    order, "problems": [{"file", "row", "field", "message"}] (at most 20), "problem_count": 0}
+/// A set with problem_count 0 can be trained on.
+/// errors  not_found without folder, invalid_argument for the format or the options, exhausted
+nlohmann::json inspect_dataset(std::string_view format, const std::filesystem::path& path,
+                               const DatasetOptions& options = {}, int threads = 0);
+
+}    // namespace slipway

@@ -1,0 +1,159 @@
+#include "executor/data/loader.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace slipway {
+
+LoadedBatch load_batch(const Dataset& dataset, const GlobalBatch& batch,
+                       const SamplerOptions& options) {
+    const auto size = std::size_t(options.batch_size_per_core);
+    const auto cores = std::size_t(options.cores);
+    const auto features = std::size_t(dataset.index().feature_count());
+    Dims dims = dataset.index().feature_dims;
+    dims.insert(dims.begin(), options.batch_size_per_core);
+    LoadedBatch loaded{batch.position, batch.next, batch.sample_count(), {}};
+    for (std::size_t core = 0; core < cores; ++core) {
+        Batch part{Array({DType::f32, dims}), Array({DType::i32, {options.batch_size_per_core}}),
+                   Array({DType::f32, {options.batch_size_per_core}})};
+        for (std::size_t j = 0; j < size; ++j) {
+            const std::int64_t sample = batch.samples[j * cores + core];
+            if (sample == GlobalBatch::padding) continue;
+            dataset.read(sample, part.features.as<float>().subspan(j * features, features));
+            part.labels.as<std::int32_t>()[j] = dataset.label(sample);
+            part.weights.as<float>()[j] = 1;
+        }
+        loaded.cores.push_back(std::move(part));
+    }
+    return loaded;
+}
+
+struct Loader::State {
+    struct Slot {
+        std::optional<LoadedBatch> batch;
+        std::exception_ptr error;
+        bool done = false;
+    };
+
+    // constant after construction
+    const Dataset& dataset;
+    const SamplerOptions sampler_options;
+    const LoaderOptions options;
+
+    // consumer's thread only
+    std::chrono::nanoseconds waited{};
+    std::exception_ptr failed;
+
+    std::mutex mutex;
+    std::condition_variable room;     // a slot was taken, or the end
+    std::condition_variable ready;    // a slot is done, or the end
+    // guarded by mutex
+    Sampler sampler;
+    std::deque<std::shared_ptr<Slot>> slots;    // shared: a worker fills it outside the lock
+    bool ended = false;                         // nothing more will be claimed
+
+    std::vector<std::jthread> threads;    // last: joined before the rest goes
+
+    State(const Dataset& dataset_, Sampler sampler_, const LoaderOptions& options_)
+        : dataset(dataset_),
+          sampler_options(sampler_.options()),
+          options(options_),
+          sampler(std::move(sampler_)) {}
+
+    /// The next batch to decode and the slot it belongs in, as soon as there is room.
+    std::optional<std::pair<GlobalBatch, std::shared_ptr<Slot>>> claim() {
+        std::unique_lock lock(mutex);
+        const auto bound = std::size_t(std::max(1, options.batches_ahead));
+        room.wait(lock, [&] { return ended || slots.size() < bound; });
+        if (ended) return std::nullopt;
+        std::optional<GlobalBatch> batch = sampler.next();
+        if (!batch) {
+            end();
+            return std::nullopt;
+        }
+        slots.push_back(std::make_shared<Slot>());
+        return std::pair(std::move(*batch), slots.back());
+    }
+
+    void work() {
+        while (auto claimed = claim()) {
+            Slot filled;
+            fill(filled, claimed->first);
+            filled.done = true;
+            const std::lock_guard lock(mutex);
+            if (filled.error) end();
+            *claimed->second = std::move(filled);
+            ready.notify_all();
+        }
+    }
+
+    /// The next batch, read on the calling thread.
+    std::shared_ptr<Slot> read_here() {
+        const std::optional<GlobalBatch> wanted = sampler.next();
+        if (!wanted) return nullptr;
+        auto slot = std::make_shared<Slot>();
+        fill(*slot, *wanted);
+        return slot;
+    }
+
+    void fill(Slot& slot, const GlobalBatch& wanted) const {
+        try {
+            slot.batch = load_batch(dataset, wanted, sampler_options);
+        } catch (const std::exception&) {    // the border of a thread: rethrown by next()
+            slot.error = std::current_exception();
+        }
+    }
+
+    /// Call with the mutex held.
+    void end() {
+        ended = true;
+        room.notify_all();
+        ready.notify_all();
+    }
+
+    std::shared_ptr<Slot> take() {
+        std::unique_lock lock(mutex);
+        ready.wait(lock, [&] { return slots.empty() ? ended : slots.front()->done; });
+        if (slots.empty()) return nullptr;
+        std::shared_ptr<Slot> slot = std::move(slots.front());
+        slots.pop_front();
+        room.notify_one();
+        return slot;
+    }
+};
+
+Loader::Loader(const Dataset& dataset, Sampler sampler, const LoaderOptions& options)
+    : state_(std::make_unique<State>(dataset, std::move(sampler), options)) {
+    for (int i = 0; i < options.threads; ++i) {
+        state_->threads.emplace_back([state = state_.get()] { state->work(); });
+    }
+}
+
+Loader::~Loader() {
+    const std::lock_guard lock(state_->mutex);
+    state_->end();
+}
+
+std::optional<LoadedBatch> Loader::next() {
+    State& state = *state_;
+    if (state.failed) std::rethrow_exception(state.failed);
+    const Tick begin = state.options.clock.tick();
+    const std::shared_ptr<State::Slot> slot =
+        state.threads.empty() ? state.read_here() : state.take();
+    state.waited += state.options.clock.tick() - begin;
+    if (!slot) return std::nullopt;
+    state.failed = slot->error;
+    if (state.failed) std::rethrow_exception(state.failed);
+    return std::move(slot->batch);
+}
+
+double Loader::wait_seconds() const {
+    return std::chrono::duration<double>(state_->waited).count();
+}
+
+}    // namespace slipway

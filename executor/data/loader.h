@@ -1,0 +1,63 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "api/base/clock.h"
+#include "executor/data/dataset.h"
+#include "executor/data/sampler.h"
+#include "executor/tensor/array.h"
+
+namespace slipway {
+
+/// What one core reads in one step. B = batch_size_per_core.
+struct Batch {
+    Array features;    ///< f32 [B, …feature_dims]; zeros where padded
+    Array labels;      ///< i32 [B]; 0 where padded
+    Array weights;     ///< f32 [B]; 1, or 0 where padded
+};
+
+/// One step of all cores.
+struct LoadedBatch {
+    SamplerPosition position;
+    SamplerPosition next;             ///< what a checkpoint after this step keeps
+    std::int64_t sample_count = 0;    ///< without padding
+    std::vector<Batch> cores;         ///< core r's is at r
+};
+
+struct LoaderOptions {
+    int threads = 1;                        ///< that decode ahead; 0: next() decodes itself
+    int batches_ahead = 4;                  ///< at most this many decoded or in work, at least 1
+    const Clock& clock = system_clock();    ///< measures the waiting
+};
+
+/// Reads a sampler's batches ahead of the training thread, in the sampler's order whatever the
+/// number of threads. next() is called by one thread.
+class Loader {
+public:
+    /// `dataset` must outlive the loader.
+    Loader(const Dataset& dataset, Sampler sampler, const LoaderOptions& options = {});
+    /// Stops and joins the threads; batches not taken are dropped.
+    ~Loader();
+    Loader(const Loader&) = delete;
+    Loader& operator=(const Loader&) = delete;
+
+    /// Waits for the next batch; none after the sampler's end.
+    /// errors  what reading one of its samples threw, at that batch's turn; thrown again by every
+    ///         later call
+    std::optional<LoadedBatch> next();
+
+    /// Seconds that next() has waited so far: what reading costs the training.
+    double wait_seconds() const;
+
+private:
+    struct State;    // threads, queue and what guards them
+    std::unique_ptr<State> state_;
+};
+
+/// Reads one global batch on the calling thread.
+LoadedBatch load_batch(const Dataset& dataset, const GlobalBatch& batch,
+                       const SamplerOptions& options);
+
+}    // namespace slipway

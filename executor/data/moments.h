@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "executor/data/dataset.h"
+
+namespace slipway {
+
+/// Mean and squared deviation of a growing set of samples, per channel or column. Adding one by
+/// one in a fixed order gives the same numbers on every machine.
+class RunningMoments {
+public:
+    /// Of one sample: a part of the work that any thread can do.
+    struct Sample {
+        std::vector<double> mean;
+        std::vector<double> squares;    ///< sum of squared deviations from the mean
+    };
+    static Sample of(std::span<const float> features, std::size_t channels);
+
+    /// `count` is the number of values per channel in the sample.
+    void add(const Sample& sample, double count);
+    Moments result() const;
+
+private:
+    double count_ = 0;
+    std::vector<double> mean_;
+    std::vector<double> squares_;
+};
+
+}    // namespace slipway

@@ -1,0 +1,100 @@
+#include "executor/data/sampler.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "api/base/error.h"
+#include "executor/tensor/random.h"
+
+namespace slipway {
+
+namespace {
+
+void check_options(std::int64_t sample_count, const SamplerOptions& options) {
+    const auto refuse = [](const std::string& message) {
+        throw Error{ErrorCode::invalid_argument, message};
+    };
+    if (options.batch_size_per_core < 1 || options.cores < 1) {
+        refuse(fmt::format("batch_size_per_core and cores must be at least 1, got {} and {}",
+                           options.batch_size_per_core, options.cores));
+    }
+    if (options.batches_per_epoch < 0 || options.epochs < 0) {
+        refuse(fmt::format("batches_per_epoch and epochs must not be negative, got {} and {}",
+                           options.batches_per_epoch, options.epochs));
+    }
+    if (sample_count == 0) refuse("there are no samples to draw from");
+    const std::int64_t global = options.batch_size_per_core * options.cores;
+    if (options.drop_last && sample_count < global) {
+        refuse(
+            fmt::format("one step takes {} samples ({} cores x batch_size_per_core {}) and there "
+                        "are {}; use a batch_size_per_core of at most {}, or drop_last false",
+                        global, options.cores, options.batch_size_per_core, sample_count,
+                        std::max<std::int64_t>(1, sample_count / options.cores)));
+    }
+}
+
+}    // namespace
+
+std::int64_t GlobalBatch::sample_count() const {
+    return std::int64_t(samples.size()) - std::count(samples.begin(), samples.end(), padding);
+}
+
+Sampler::Sampler(std::vector<std::int64_t> samples, const SamplerOptions& options)
+    : samples_(std::move(samples)), options_(options) {
+    check_options(sample_count(), options_);
+    const std::int64_t global = global_batch_size();
+    batches_per_epoch_ = sample_count() / global;
+    if (!options_.drop_last && sample_count() % global != 0) ++batches_per_epoch_;
+    if (options_.batches_per_epoch > 0) {
+        batches_per_epoch_ = std::min(batches_per_epoch_, options_.batches_per_epoch);
+    }
+}
+
+std::optional<GlobalBatch> Sampler::next() {
+    if (options_.epochs > 0 && position_.epoch >= options_.epochs) return std::nullopt;
+    if (ordered_epoch_ != position_.epoch) arrange(position_.epoch);
+    const std::int64_t global = global_batch_size();
+    GlobalBatch batch{position_, position_, {}};
+    batch.samples.resize(std::size_t(global), GlobalBatch::padding);
+    const std::int64_t begin = position_.batch * global;
+    const std::int64_t end = std::min(begin + global, sample_count());
+    std::copy(order_.begin() + begin, order_.begin() + end, batch.samples.begin());
+    if (++position_.batch == batches_per_epoch_) position_ = {position_.epoch + 1, 0};
+    batch.next = position_;
+    return batch;
+}
+
+void Sampler::seek(SamplerPosition position) {
+    const bool last = options_.epochs > 0 && position.epoch == options_.epochs;
+    if (position.epoch < 0 || position.batch < 0 || position.batch >= batches_per_epoch_ ||
+        (options_.epochs > 0 && position.epoch > options_.epochs) || (last && position.batch > 0)) {
+        throw Error{ErrorCode::data_loss,
+                    fmt::format("epoch {}, batch {} is no position of a sampler with {} batches an "
+                                "epoch",
+                                position.epoch, position.batch, batches_per_epoch_)};
+    }
+    position_ = position;
+}
+
+void Sampler::arrange(std::int64_t epoch) {
+    order_ = samples_;
+    ordered_epoch_ = epoch;
+    if (!options_.shuffle) return;
+    RandomStream random(options_.seed, site_shuffle, std::uint64_t(epoch));
+    for (std::size_t i = order_.size(); i > 1; --i) {
+        std::swap(order_[i - 1], order_[std::size_t(random.next_below(i))]);
+    }
+}
+
+Sampler evaluation_sampler(std::vector<std::int64_t> samples, std::int64_t batch_size_per_core,
+                           std::int64_t cores) {
+    return Sampler(std::move(samples), {.batch_size_per_core = batch_size_per_core,
+                                        .cores = cores,
+                                        .shuffle = false,
+                                        .drop_last = false,
+                                        .epochs = 1});
+}
+
+}    // namespace slipway

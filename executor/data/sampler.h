@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace slipway {
+
+/// Where a sampler stands: its whole state. The next batch it gives is number `batch` of `epoch`.
+struct SamplerPosition {
+    std::int64_t epoch = 0;    ///< 0-based
+    std::int64_t batch = 0;    ///< global batches given in this epoch
+    bool operator==(const SamplerPosition&) const = default;
+};
+
+struct SamplerOptions {
+    std::uint64_t seed = 0;
+    std::int64_t batch_size_per_core = 32;
+    std::int64_t cores = 1;
+    bool shuffle = true;                   ///< a new order each epoch; false: as listed
+    bool drop_last = true;                 ///< leave out the last, partial batch of an epoch
+    std::int64_t batches_per_epoch = 0;    ///< at most; 0: all
+    std::int64_t epochs = 0;               ///< 0: no end
+};
+
+/// The samples of one step of all cores.
+struct GlobalBatch {
+    static constexpr std::int64_t padding = -1;
+
+    SamplerPosition position;    ///< of this batch
+    SamplerPosition next;        ///< of the batch after it: what a checkpoint after this step keeps
+    /// cores x batch_size_per_core entries; core r's j-th is entry j * cores + r.
+    /// `padding` where a partial batch has no sample: computed, with weight 0, and not counted.
+    std::vector<std::int64_t> samples;
+
+    std::int64_t sample_count() const;    ///< without padding
+};
+
+/// Gives each epoch's samples in global batches. Epoch e's order is the Fisher-Yates shuffle of
+/// the list by RandomStream(seed, site_shuffle, e): the same for any number of cores, so that one
+/// core with batch 8 B and eight cores with batch B see the same global batches.
+/// Not synchronised; cheap to copy apart from the list of samples.
+class Sampler {
+public:
+    /// `samples` are what is drawn from, each once per epoch.
+    /// errors  invalid_argument when sizes are not positive, when there is no sample, or when
+    ///         drop_last leaves no batch at all (the message says which batch size would fit)
+    Sampler(std::vector<std::int64_t> samples, const SamplerOptions& options);
+
+    /// The next batch, or none after the last epoch.
+    std::optional<GlobalBatch> next();
+
+    const SamplerOptions& options() const { return options_; }
+    std::int64_t sample_count() const { return std::int64_t(samples_.size()); }
+    std::int64_t batches_per_epoch() const { return batches_per_epoch_; }
+    std::int64_t global_batch_size() const { return options_.batch_size_per_core * options_.cores; }
+    SamplerPosition position() const { return position_; }
+    /// Goes on from `position`, as a sampler that has given everything before it would.
+    /// errors  data_loss when it is no position of this sampler
+    void seek(SamplerPosition position);
+
+private:
+    void arrange(std::int64_t epoch);
+
+    std::vector<std::int64_t> samples_;    ///< ascending as given
+    SamplerOptions options_;
+    std::int64_t batches_per_epoch_ = 0;
+    SamplerPosition position_;
+    std::vector<std::int64_t> order_;    ///< of epoch `ordered_epoch_`
+    std::int64_t ordered_epoch_ = -1;
+};
+
+/// One pass in the listed order, the last batch padded: every sample exactly once, on any number
+/// of cores.
+Sampler evaluation_sampler(std::vector<std::int64_t> samples, std::int64_t batch_size_per_core,
+                           std::int64_t cores);
+
+}    // namespace slipway

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace slipway {
+
+/// How much an archive may hold, and how sure its files are.
+struct UnpackLimits {
+    std::int64_t bytes_max = std::int64_t{16} << 30;    ///< of all files together
+    std::int64_t entries_max = 1'000'000;
+    std::int64_t ratio_max = 100;    ///< unpacked bytes to archive bytes, once over 64 MiB
+    bool durable = true;             ///< on the disk before the folder appears; false: for scratch
+};
+
+struct UnpackReport {
+    std::int64_t files = 0;
+    std::int64_t bytes = 0;
+    bool archive = false;    ///< false: a single file, kept as it is
+};
+
+/// Unpacks an uploaded file into `folder`, which must not exist; it appears complete or not at all.
+/// Zip, tar and gzipped tar are known by their content; anything else (also a lone .gz) is one file
+/// and kept under `name`. Files end with mode 0644. An archive that holds one folder and nothing
+/// else is unpacked without that folder. Hidden files and __MACOSX are left out.
+/// errors  data_loss for a damaged archive, an absolute path, `..`, a link or device, a name twice
+///         (the message names the entry); exhausted over a limit or with the disk full;
+///         invalid_argument for a `name` that is no plain file name
+UnpackReport unpack(const std::filesystem::path& upload, const std::string& name,
+                    const std::filesystem::path& folder, const UnpackLimits& limits = {});
+
+}    // namespace slipway

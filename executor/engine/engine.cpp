@@ -1,0 +1,231 @@
+#include "executor/engine/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <list>
+#include <unordered_map>
+
+#include "api/base/clock.h"
+#include "api/base/error.h"
+#include "executor/codegen/lower.h"
+#include "executor/graph/print.h"
+#include "executor/passes/pipeline.h"
+#include "executor/runtime/run.h"
+#include "executor/runtime/run_plan.h"
+
+namespace slipway {
+
+/// A program ready to run, and what is known about it.
+class Executable {
+public:
+    Program program;
+    RunPlan plan;
+    MemoryReport memory;
+    std::string canonical;    ///< the graph it was made from; debug builds only
+};
+
+namespace {
+
+// A job has a handful of programs (train, evaluate, a last batch); a runaway must not fill memory.
+constexpr std::size_t cached_programs_max = 64;
+
+#ifdef NDEBUG
+constexpr bool keeps_canonical = false;
+#else
+constexpr bool keeps_canonical = true;
+#endif
+
+struct HashOfHash {
+    std::size_t operator()(const Hash128& hash) const { return hash.low; }
+};
+
+/// The graph as text without leaf names, which do not make a different program.
+std::string canonical_text(const Graph& graph) {
+    std::string text = print(graph);
+    for (std::size_t at = text.find(" name="); at != std::string::npos;
+         at = text.find(" name=", at))
+        text.erase(at, text.find('\n', at) - at);
+    return text;
+}
+
+std::int64_t bytes_of(const Slot& slot, int cores) {
+    return slot.shape.byte_count() * (slot.per_core ? cores : 1);
+}
+
+MemoryReport memory_of(const Program& program, const Team& team) {
+    MemoryReport report;
+    for (const Slot& slot : program.leaves) {
+        report.input_bytes += bytes_of(slot, team.cores);
+        if (slot.donated) report.donated_bytes += bytes_of(slot, team.cores);
+    }
+    for (const Slot& slot : program.outputs)
+        if (!slot.donated) report.output_bytes += bytes_of(slot, team.cores);
+    report.temporary_bytes = temporary_bytes(program, team);
+    report.peak_bytes = report.input_bytes + report.output_bytes + report.temporary_bytes;
+    return report;
+}
+
+void require_room(const MemoryReport& report, std::int64_t bytes_max) {
+    if (bytes_max == 0 || report.peak_bytes <= bytes_max) return;
+    throw Error(
+        ErrorCode::exhausted,
+        fmt::format("one step needs {} bytes (inputs {}, outputs {}, temporaries {}), more "
+                    "than the limit of {}; use a smaller batch or model, or raise the limit",
+                    report.peak_bytes, report.input_bytes, report.output_bytes,
+                    report.temporary_bytes, bytes_max));
+}
+
+/// The addresses of a leaf's arrays; they must be what the program was compiled for.
+std::vector<std::byte*> addresses_of(const Value& value, const Slot& slot, std::size_t position,
+                                     int cores) {
+    const auto count = std::size_t(slot.per_core ? cores : 1);
+    if (value.arrays.size() != count)
+        throw Error(ErrorCode::invalid_argument, fmt::format("run: leaf {} needs {} arrays, got {}",
+                                                             position, count, value.arrays.size()));
+    std::vector<std::byte*> addresses;
+    for (Array array : value.arrays) {
+        if (array.empty() || array.shape() != slot.shape)
+            throw Error(ErrorCode::invalid_argument,
+                        fmt::format("run: leaf {} is {}, got {}", position, to_string(slot.shape),
+                                    array.empty() ? "nothing" : to_string(array.shape())));
+        addresses.push_back(array.bytes());
+    }
+    return addresses;
+}
+
+/// What is overwritten must not be seen under another name.
+void require_sole_owners(const Program& program, const Bindings& bindings) {
+    std::vector<const std::byte*> all;
+    for (const auto& addresses : bindings.leaves)
+        all.insert(all.end(), addresses.begin(), addresses.end());
+    std::ranges::sort(all);
+    for (std::size_t i = 0; i < program.leaves.size(); ++i) {
+        if (!program.leaves[i].donated) continue;
+        const std::byte* const address = bindings.leaves[i][0];
+        if (std::ranges::upper_bound(all, address) - std::ranges::lower_bound(all, address) > 1)
+            throw Error(ErrorCode::invalid_argument,
+                        fmt::format("run: leaf {} is donated and shares its memory with another "
+                                    "leaf; clone one of them",
+                                    i));
+    }
+}
+
+double seconds_since(Tick begin) {
+    return std::chrono::duration<double>(system_clock().tick() - begin).count();
+}
+
+}    // namespace
+
+struct Engine::Parts {
+    using Entry = std::pair<Hash128, std::shared_ptr<const Executable>>;
+
+    explicit Parts(const EngineOptions& the_options)
+        : options(the_options), runtime(make_team(the_options.cores, the_options.workers)) {}
+
+    std::shared_ptr<const Executable> find(const Graph& graph, const Hash128& hash) {
+        const auto known = entries.find(hash);
+        if (known == entries.end()) return nullptr;
+        recent.splice(recent.begin(), recent, known->second);
+        check(!keeps_canonical || known->second->second->canonical == canonical_text(graph),
+              "equal hashes mean equal graphs");
+        return known->second->second;
+    }
+
+    void insert(const Hash128& hash, std::shared_ptr<const Executable> executable) {
+        recent.emplace_front(hash, std::move(executable));
+        entries[hash] = recent.begin();
+        if (recent.size() <= cached_programs_max) return;
+        entries.erase(recent.back().first);
+        recent.pop_back();
+    }
+
+    std::shared_ptr<const Executable> build(const Graph& graph) const {
+        const auto executable = std::make_shared<Executable>();
+        const Team& team = runtime.team();
+        executable->program = lower(optimize(graph).graph, {.workers = team.workers});
+        executable->plan = make_run_plan(executable->program, team);
+        executable->memory = memory_of(executable->program, team);
+        require_room(executable->memory, options.memory_bytes_max);
+        if (keeps_canonical) executable->canonical = canonical_text(graph);
+        return executable;
+    }
+
+    Bindings bind(const Program& program, std::span<const Value> leaves,
+                  std::vector<Value>& outputs) const {
+        Bindings bindings;
+        for (std::size_t i = 0; i < leaves.size(); ++i)
+            bindings.leaves.push_back(
+                addresses_of(leaves[i], program.leaves[i], i, runtime.team().cores));
+        require_sole_owners(program, bindings);
+        for (const Slot& slot : program.outputs) {
+            Value& output = outputs.emplace_back();
+            if (slot.donated) {
+                output = leaves[*slot.donated];
+            } else {
+                for (int core = 0; core < (slot.per_core ? runtime.team().cores : 1); ++core)
+                    output.arrays.emplace_back(slot.shape);
+            }
+            std::vector<std::byte*>& addresses = bindings.outputs.emplace_back();
+            for (Array& array : output.arrays)
+                addresses.push_back(array.bytes());
+        }
+        return bindings;
+    }
+
+    const EngineOptions options;
+    Runtime runtime;
+    EngineCounters counters;
+    std::list<Entry> recent;    ///< most recently used first
+    std::unordered_map<Hash128, std::list<Entry>::iterator, HashOfHash> entries;
+};
+
+Engine::Engine(EngineOptions options) : parts_(std::make_unique<Parts>(options)) {}
+Engine::~Engine() = default;
+
+std::shared_ptr<const Executable> Engine::compile(const Graph& graph) {
+    const Hash128 hash = hash_of(graph);
+    if (auto known = parts_->find(graph, hash)) {
+        ++parts_->counters.cached_compiles;
+        return known;
+    }
+    const Tick begin = system_clock().tick();
+    auto executable = parts_->build(graph);
+    ++parts_->counters.compiles;
+    parts_->counters.compile_s += seconds_since(begin);
+    parts_->insert(hash, executable);
+    return executable;
+}
+
+std::vector<Value> Engine::run(const Executable& executable, std::span<const Value> leaves) {
+    const Program& program = executable.program;
+    if (leaves.size() != program.leaves.size())
+        throw Error(ErrorCode::invalid_argument, fmt::format("run: the graph has {} leaves, got {}",
+                                                             program.leaves.size(), leaves.size()));
+    const Tick begin = system_clock().tick();
+    std::vector<Value> outputs;
+    const Bindings bindings = parts_->bind(program, leaves, outputs);
+    parts_->runtime.run(program, executable.plan, bindings);
+    ++parts_->counters.executions;
+    parts_->counters.execute_s += seconds_since(begin);
+    return outputs;
+}
+
+MemoryReport Engine::memory(const Executable& executable) const {
+    return executable.memory;
+}
+
+std::string Engine::print(const Executable& executable) const {
+    return slipway::print(executable.program);
+}
+
+const EngineCounters& Engine::counters() const {
+    return parts_->counters;
+}
+
+int Engine::workers() const {
+    return parts_->runtime.team().workers;
+}
+
+}    // namespace slipway

@@ -1,0 +1,162 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "executor/tensor/array.h"
+#include "executor/tensor/shape.h"
+
+namespace slipway {
+
+/// The operations, with StableHLO's names and meaning; what each does is in docs/ops.md, what the
+/// code knows about each is a row of op_table.h. Two are ours: `leaf` is bound at run time;
+/// `stop_gradient` is the identity whose derivative is zero (simplify_algebra removes it).
+enum class OpCode : std::uint8_t {
+    leaf,
+    constant,
+    iota,
+    broadcast_in_dim,
+    reshape,
+    transpose,
+    slice,
+    pad,
+    concatenate,
+    reverse,
+    convert,
+    negate,
+    abs,
+    sign,
+    exponential,
+    log,
+    sqrt,
+    rsqrt,
+    tanh,
+    logistic,
+    floor,
+    add,
+    subtract,
+    multiply,
+    divide,
+    maximum,
+    minimum,
+    power,
+    compare,
+    select,
+    dot_general,
+    convolution,
+    reduce,
+    reduce_window,
+    select_and_scatter,
+    stop_gradient,
+    all_reduce    ///< last: the table's size follows from it
+};
+
+enum class Comparison : std::uint8_t { eq, ne, lt, le, gt, ge };
+enum class Reduction : std::uint8_t { add, maximum, minimum };
+
+struct NoAttributes {
+    bool operator==(const NoAttributes&) const = default;
+};
+/// leaf: placement is in the node. `name` is for printing only and not hashed.
+struct LeafAttributes {
+    std::string name;
+    bool operator==(const LeafAttributes&) const { return true; }
+};
+/// constant: a scalar, broadcast by its users (arrays are leaves, not constants). Equal when the
+/// bits are: 0 and -0 differ, a NaN equals itself.
+struct ConstantAttributes {
+    double value = 0;
+    bool operator==(const ConstantAttributes& other) const {
+        return std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(other.value);
+    }
+};
+struct IotaAttributes {
+    std::int64_t dimension = 0;
+    bool operator==(const IotaAttributes&) const = default;
+};
+/// broadcast_in_dim: operand dimension i becomes result dimension `dimensions[i]`.
+struct BroadcastAttributes {
+    Dims dimensions;
+    bool operator==(const BroadcastAttributes&) const = default;
+};
+struct TransposeAttributes {
+    Dims permutation;
+    bool operator==(const TransposeAttributes&) const = default;
+};
+struct SliceAttributes {
+    Dims start, limit, strides;
+    bool operator==(const SliceAttributes&) const = default;
+};
+/// pad: edge padding may be negative; interior padding may not.
+struct PadAttributes {
+    Dims low, high, interior;
+    bool operator==(const PadAttributes&) const = default;
+};
+struct ConcatenateAttributes {
+    std::int64_t dimension = 0;
+    bool operator==(const ConcatenateAttributes&) const = default;
+};
+struct ReverseAttributes {
+    Dims dimensions;
+    bool operator==(const ReverseAttributes&) const = default;
+};
+struct CompareAttributes {
+    Comparison direction = Comparison::eq;
+    bool operator==(const CompareAttributes&) const = default;
+};
+struct DotAttributes {
+    Dims lhs_batching, rhs_batching, lhs_contracting, rhs_contracting;
+    bool operator==(const DotAttributes&) const = default;
+};
+/// One spatial dimension of a convolution or a window.
+struct WindowDimension {
+    std::int64_t size = 1, stride = 1, padding_low = 0, padding_high = 0, base_dilation = 1,
+                 window_dilation = 1;
+    bool operator==(const WindowDimension&) const = default;
+};
+/// convolution: input [N, C, H, W], kernel [O, I, KH, KW], output [N, O, OH, OW] unless the
+/// permutations say otherwise: `input_layout[i]` is the operand's dimension that plays role i of
+/// (batch, feature, spatial...); likewise kernel (output feature, input feature, spatial...) and
+/// output (batch, feature, spatial...).
+struct ConvolutionAttributes {
+    std::vector<WindowDimension> window;    ///< one per spatial dimension; size = kernel extent
+    Dims input_layout, kernel_layout, output_layout;
+    std::int64_t feature_groups = 1;
+    std::int64_t batch_groups = 1;
+    bool operator==(const ConvolutionAttributes&) const = default;
+};
+struct ReduceAttributes {
+    Dims dimensions;
+    Reduction reduction = Reduction::add;
+    bool operator==(const ReduceAttributes&) const = default;
+};
+/// reduce_window: one WindowDimension per operand dimension.
+struct ReduceWindowAttributes {
+    std::vector<WindowDimension> window;
+    Reduction reduction = Reduction::add;
+    bool operator==(const ReduceWindowAttributes&) const = default;
+};
+/// select_and_scatter: select = ge, scatter = add: the gradient of a maximum window (operands:
+/// input, source).
+struct SelectAndScatterAttributes {
+    std::vector<WindowDimension> window;
+    bool operator==(const SelectAndScatterAttributes&) const = default;
+};
+/// all_reduce: sum over all cores by the fixed binary tree over core numbers. per_core in,
+/// replicated out.
+struct AllReduceAttributes {
+    Reduction reduction = Reduction::add;
+    bool operator==(const AllReduceAttributes&) const = default;
+};
+
+using Attributes =
+    std::variant<NoAttributes, LeafAttributes, ConstantAttributes, IotaAttributes,
+                 BroadcastAttributes, TransposeAttributes, SliceAttributes, PadAttributes,
+                 ConcatenateAttributes, ReverseAttributes, CompareAttributes, DotAttributes,
+                 ConvolutionAttributes, ReduceAttributes, ReduceWindowAttributes,
+                 SelectAndScatterAttributes, AllReduceAttributes>;
+
+}    // namespace slipway

@@ -1,0 +1,123 @@
+#include "executor/graph/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <unordered_set>
+
+#include "api/base/check.h"
+#include "api/base/error.h"
+#include "executor/graph/op_table.h"
+#include "executor/graph/print.h"
+
+namespace slipway {
+
+namespace {
+
+using Problems = std::vector<std::string>;
+
+std::string described(const Node& node) {
+    return fmt::format("{} {} {}", name_of(node.op), to_string(node.shape),
+                       print_attributes(node.attributes));
+}
+
+NodeRequest request_of(const Node& node) {
+    return {.op = node.op,
+            .attributes = node.attributes,
+            .operands = node.operands,
+            .result = node.shape,
+            .placement = node.placement};
+}
+
+/// Leaves are bound by position, so each is there once and nothing else is.
+void leaves_are_distinct_leaves(const Graph& graph, Problems& problems) {
+    std::unordered_set<const Node*> seen;
+    for (std::size_t i = 0; i < graph.leaves.size(); ++i) {
+        const Node& node = graph.leaves[i].node();
+        if (node.op != OpCode::leaf)
+            problems.push_back(fmt::format("leaf {} is no leaf: {}", i, described(node)));
+        if (!seen.insert(&node).second)
+            problems.push_back(fmt::format("leaf {} is listed twice: {}", i, described(node)));
+    }
+}
+
+void reachable_leaves_are_listed(const Graph& graph, Problems& problems) {
+    for (const Tensor& tensor : topological_order(graph.outputs)) {
+        if (tensor.node().op != OpCode::leaf) continue;
+        if (std::ranges::find(graph.leaves, tensor) == graph.leaves.end())
+            problems.push_back("a leaf in use is not listed: " + described(tensor.node()));
+    }
+}
+
+/// Each node is what make_node would make of its parts.
+void nodes_are_well_made(const Graph& graph, Problems& problems) {
+    for (const Tensor& tensor : topological_order(graph)) {
+        const Node& node = tensor.node();
+        try {
+            // The Error is the answer of the op's own rules, told here as a broken law.
+            const Tensor again = make_node(request_of(node));
+            if (again.shape() != node.shape)
+                problems.push_back(fmt::format("shape should be {}: {}", to_string(again.shape()),
+                                               described(node)));
+            if (again.node().placement != node.placement)
+                problems.push_back("placement is wrong: " + described(node));
+            if (again.node().hash != node.hash)
+                problems.push_back("hash is wrong: " + described(node));
+        } catch (const Error& error) {
+            problems.push_back(error.what());
+        }
+    }
+}
+
+void there_are_outputs(const Graph& graph, Problems& problems) {
+    if (graph.outputs.empty()) problems.push_back("there is no output");
+}
+
+void donations_fit(const Graph& graph, Problems& problems) {
+    std::unordered_set<std::size_t> outputs, leaves;
+    for (const auto& [output, leaf] : graph.donations) {
+        if (output >= graph.outputs.size() || leaf >= graph.leaves.size()) {
+            problems.push_back(fmt::format("donation of leaf {} to output {}: there are {} and {}",
+                                           leaf, output, graph.leaves.size(),
+                                           graph.outputs.size()));
+            continue;
+        }
+        const Node& from = graph.leaves[leaf].node();
+        const Node& to = graph.outputs[output].node();
+        if (from.shape != to.shape)
+            problems.push_back(fmt::format("donation of leaf {} to output {}: {} is not {}", leaf,
+                                           output, to_string(from.shape), to_string(to.shape)));
+        if (from.placement != Placement::replicated || to.placement != Placement::replicated)
+            problems.push_back(
+                fmt::format("donation of leaf {} to output {}: not replicated", leaf, output));
+        if (!outputs.insert(output).second || !leaves.insert(leaf).second)
+            problems.push_back(
+                fmt::format("donation of leaf {} to output {}: one is taken", leaf, output));
+    }
+}
+
+using Law = void (*)(const Graph& graph, Problems& problems);
+constexpr std::array<Law, 5> laws{leaves_are_distinct_leaves, reachable_leaves_are_listed,
+                                  nodes_are_well_made, there_are_outputs, donations_fit};
+
+}    // namespace
+
+std::vector<std::string> broken_laws(const Graph& graph) {
+    const auto is_empty = [](const Tensor& tensor) { return tensor.empty(); };
+    if (std::ranges::any_of(graph.leaves, is_empty) || std::ranges::any_of(graph.outputs, is_empty))
+        return {"a leaf or an output is an empty handle"};
+    Problems problems;
+    for (const Law law : laws)
+        law(graph, problems);
+    return problems;
+}
+
+void verify(const Graph& graph, std::string_view after) {
+    const std::vector<std::string> problems = broken_laws(graph);
+    check(problems.empty(),
+          problems.empty() ? std::string()
+                           : fmt::format("a graph is sound after {}: {}", after, problems.front()));
+}
+
+}    // namespace slipway

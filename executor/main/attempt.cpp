@@ -1,0 +1,105 @@
+#include "executor/main/attempt.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "executor/main/frame_reporter.h"
+#include "executor/main/frames/frame_channel.h"
+#include "executor/main/frames/frame_log.h"
+#include "executor/main/run_folder.h"
+#include "executor/main/stop_signal.h"
+
+namespace slipway {
+
+namespace {
+
+constexpr std::chrono::seconds last_words_max{2};
+
+std::chrono::milliseconds milliseconds_of(double seconds) {
+    return std::chrono::milliseconds(std::int64_t(seconds * 1000));
+}
+
+/// The stop rules, most wanted first: what the agent asked for, a signal, no agent at all.
+StopReason stop_reason(const FrameChannel& channel, std::chrono::milliseconds grace) {
+    if (const auto asked = channel.stop_reason()) {
+        if (*asked == "cancel") return StopReason::cancel;
+        if (*asked == "timeout") return StopReason::timeout;
+        return StopReason::drain;
+    }
+    if (stop_signalled()) return StopReason::drain;
+    return channel.agent_silence() >= grace ? StopReason::orphaned : StopReason::none;
+}
+
+/// Emits the last frame; a disk so full that not even that fits leaves only the exit code.
+void say_last(FrameLog& log, const Ending& ending) {
+    try {
+        log.emit(done_frame(ending));
+    } catch (const Error& error) {
+        fmt::print(stderr, "cannot say how it ended: {}: {}\n", error.what(), ending.message);
+    }
+}
+
+int run_order(const std::filesystem::path& run_folder, const AttemptOrder& order,
+              const Trainer& trainer, const Clock& clock) {
+    FrameLog log(run_folder / "frames.ndjson", clock);
+    const std::chrono::milliseconds grace = milliseconds_of(order.grace_s);
+    FrameChannel channel(
+        log,
+        {.run_folder = run_folder,
+         .fence = order.fence,
+         .abandoned_after = 2 * grace,
+         .on_abandoned =
+             [&log] {
+                 say_last(log, {.outcome = "orphaned",
+                                .code = {},
+                                .message = "no agent was heard of, and saving took too long",
+                                .result = {},
+                                .exit_code = exit_orphaned});
+                 _exit(exit_orphaned);
+             }},
+        clock);
+    FrameReporter reporter(
+        [&](const Json& frame) {
+            log.emit(frame);
+            channel.wake();
+        },
+        [&] { return stop_reason(channel, grace); }, clock);
+    const Ending ending = train_to_the_end(trainer, order.plan, reporter);
+    say_last(log, ending);
+    channel.flush(last_words_max);
+    return ending.exit_code;
+}
+
+/// There may be no channel yet: the frame goes to the file, where the agent reads it after the
+/// exit.
+int give_up(const std::filesystem::path& run_folder, const Error& error, const Clock& clock) {
+    const Ending ending = failed_with(error);
+    try {
+        FrameLog log(run_folder / "frames.ndjson", clock);
+        say_last(log, ending);
+    } catch (const Error& second) {
+        fmt::print(stderr, "{}: {}\n", second.what(), ending.message);
+    }
+    return ending.exit_code;
+}
+
+}    // namespace
+
+int run_attempt(const std::filesystem::path& run_folder, const Trainer& trainer,
+                const Clock& clock) {
+    try {
+        catch_stop_signals();
+        const Result<AttemptOrder> order = read_attempt(run_folder);
+        record_own_process(run_folder, order ? order->fence : "");
+        if (!order) return give_up(run_folder, order.error(), clock);
+        return run_order(run_folder, *order, trainer, clock);
+    } catch (const Error& error) {
+        return give_up(run_folder, error, clock);
+    }
+}
+
+}    // namespace slipway

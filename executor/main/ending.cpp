@@ -1,0 +1,127 @@
+#include "executor/main/ending.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "executor/checkpoint/checkpoint.h"
+#include "executor/main/frame_reporter.h"
+
+namespace slipway {
+
+namespace {
+
+/// One row: why a run stopped before its end, as users see it.
+struct StopRow {
+    StopReason reason;
+    const char* outcome;
+    const char* message;
+    int exit_code;
+};
+
+constexpr StopRow stop_rows[] = {
+    {StopReason::none, "succeeded", "", exit_done},
+    {StopReason::cancel, "cancelled", "cancelled on request", exit_done},
+    {StopReason::timeout, "timed_out", "limits.max_wall_s is used up", exit_done},
+    {StopReason::drain, "orphaned", "saved and left on request", exit_orphaned},
+    {StopReason::orphaned, "orphaned", "no agent was heard of; saved and left", exit_orphaned},
+};
+
+Ending ending_of(const TrainOutcome& outcome) {
+    Json result{{"step", outcome.step}, {"epoch", outcome.epoch}};
+    for (const auto& [name, value] : outcome.final_values) {
+        if (std::isfinite(value)) result[name] = value;
+    }
+    if (outcome.best) {
+        result["best"] = {{"metric", outcome.best->first}, {"value", outcome.best->second}};
+    }
+    for (const StopRow& row : stop_rows) {
+        if (row.reason != outcome.stopped) continue;
+        return {.outcome = row.outcome,
+                .code = {},
+                .message = row.message,
+                .result = result.dump(),
+                .exit_code = row.exit_code};
+    }
+    check(false, "every stop reason has a row");
+    return {};
+}
+
+Ending failure(std::string code, const std::string& message) {
+    return {.outcome = "failed",
+            .code = std::move(code),
+            .message = bounded(message),
+            .result = {},
+            .exit_code = exit_failed};
+}
+
+/// The failure code of an error that did not say its own.
+std::string code_of(ErrorCode code) {
+    switch (code) {
+        case ErrorCode::invalid_argument:
+            return "spec_error";
+        case ErrorCode::not_found:
+        case ErrorCode::data_loss:
+            return "data_error";
+        case ErrorCode::exhausted:
+            return "disk_full";
+        default:
+            return "internal";
+    }
+}
+
+/// Checkpoints are written as NAME.tmp and renamed; only one attempt of a job runs at a time.
+void remove_unfinished(const std::filesystem::path& checkpoints) {
+    std::error_code absent;
+    std::vector<std::filesystem::path> unfinished;
+    for (const auto& entry : std::filesystem::directory_iterator(checkpoints, absent))
+        if (entry.path().extension() == ".tmp") unfinished.push_back(entry.path());
+    for (const std::filesystem::path& path : unfinished)
+        std::filesystem::remove_all(path, absent);
+}
+
+}    // namespace
+
+Ending train_to_the_end(const Trainer& trainer, AttemptPlan plan, Reporter& reporter) {
+    try {
+        remove_unfinished(plan.checkpoint_folder);
+        return ending_of(trainer(plan, reporter));
+    } catch (const TrainError& error) {
+        const auto other = plan.resume_from && error.reason() == "checkpoint_corrupt"
+                               ? newest_checkpoint(plan.checkpoint_folder)
+                               : std::nullopt;
+        if (!other || *other == *plan.resume_from) return failure(error.reason(), error.what());
+        reporter.warning(
+            "checkpoint_corrupt",
+            fmt::format("{}; going on from {} instead", error.what(), other->filename().string()));
+        plan.resume_from = other;
+        return train_to_the_end(trainer, std::move(plan), reporter);
+    } catch (const Error& error) {
+        return failed_with(error);
+    } catch (const std::bad_alloc&) {
+        return failure("out_of_memory", "the machine has no memory left for the job");
+    } catch (const std::exception& error) {
+        return failure("internal", error.what());
+    }
+}
+
+Ending failed_with(const Error& error) {
+    return failure(code_of(error.code()), error.what());
+}
+
+Json done_frame(const Ending& ending) {
+    Json frame{{"type", "done"},
+               {"outcome", ending.outcome},
+               {"code", nullptr},
+               {"message", ending.message},
+               {"result", nullptr}};
+    if (!ending.code.empty()) frame["code"] = ending.code;
+    if (!ending.result.empty()) frame["result"] = Json::parse(ending.result);
+    return frame;
+}
+
+}    // namespace slipway

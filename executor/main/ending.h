@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "api/base/json.h"
+#include "executor/train/run.h"
+
+namespace slipway {
+
+/// run_training, or a stand-in for it in tests.
+using Trainer = std::function<TrainOutcome(const AttemptPlan& plan, Reporter& reporter)>;
+
+/// Exit codes of the executor: what the agent goes by when there is no `done` frame.
+inline constexpr int exit_done = 0;         ///< succeeded, cancelled, timed out
+inline constexpr int exit_failed = 1;       ///< the reason is in the `done` frame
+inline constexpr int exit_orphaned = 75;    ///< saved and left; may be resumed
+
+/// How an attempt ended.
+struct Ending {
+    std::string outcome;    ///< succeeded, failed, cancelled, timed_out, orphaned
+    std::string code;       ///< of a failure; else empty
+    std::string message;
+    std::string result;    ///< JSON object: step, epoch, best, the last evaluation's metrics
+    int exit_code = exit_done;
+};
+
+/// Trains and turns whatever happens into an ending; throws nothing. What an earlier attempt left
+/// half-written in the checkpoint folder goes first. When the checkpoint to resume from is damaged,
+/// the newest whole one of the plan's checkpoint folder is tried, with a warning.
+Ending train_to_the_end(const Trainer& trainer, AttemptPlan plan, Reporter& reporter);
+
+/// An ending for an error that came before training.
+Ending failed_with(const Error& error);
+
+/// The `done` frame.
+Json done_frame(const Ending& ending);
+
+}    // namespace slipway

@@ -1,0 +1,100 @@
+#include "executor/main/frame_reporter.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace slipway {
+
+namespace {
+
+constexpr std::chrono::milliseconds progress_every{500};
+constexpr std::size_t text_bytes_max = 8192;
+
+Json files_of(const SavedCheckpoint& checkpoint) {
+    Json files = Json::array();
+    for (const SavedFile& file : checkpoint.files)
+        files.push_back({{"name", file.name}, {"bytes", file.bytes}, {"sha256", file.sha256}});
+    return files;
+}
+
+}    // namespace
+
+std::string bounded(std::string text) {
+    if (text.size() <= text_bytes_max) return text;
+    std::size_t end = text_bytes_max;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
+        --end;    // never inside a character
+    text.resize(end);
+    return text + "…";
+}
+
+FrameReporter::FrameReporter(FrameSink sink, std::function<StopReason()> stop, const Clock& clock)
+    : sink_(std::move(sink)), stop_(std::move(stop)), clock_(clock) {}
+
+void FrameReporter::state(const std::string& state) {
+    sink_({{"type", "state"}, {"state", state}});
+}
+
+void FrameReporter::progress(const Progress& progress) {
+    const Tick now = clock_.tick();
+    const bool last = progress.step == progress.steps_total;
+    if (now < next_progress_ && progress.phase == phase_ && !last) return;
+    next_progress_ = now + progress_every;
+    phase_ = progress.phase;
+    sink_({{"type", "progress"},
+           {"epoch", progress.epoch},
+           {"epochs", progress.epochs},
+           {"step", progress.step},
+           {"steps_total", progress.steps_total},
+           {"samples", progress.samples},
+           {"samples_per_s", progress.samples_per_s},
+           {"eta_s", progress.eta_s},
+           {"phase", progress.phase}});
+}
+
+void FrameReporter::metric(const MetricPoint& point) {
+    Json values = Json::object();
+    for (const auto& [name, value] : point.values) {
+        if (std::isfinite(value)) values[name] = value;    // JSON has no word for the others
+    }
+    if (values.empty()) return;
+    sink_({{"type", "metric"},
+           {"step", point.step},
+           {"epoch", point.epoch},
+           {"values", std::move(values)}});
+}
+
+void FrameReporter::log(const std::string& level, const std::string& message) {
+    sink_({{"type", "log"}, {"level", level}, {"message", bounded(message)}});
+}
+
+void FrameReporter::warning(const std::string& code, const std::string& message) {
+    sink_({{"type", "warning"}, {"code", code}, {"message", bounded(message)}});
+}
+
+void FrameReporter::checkpoint(const SavedCheckpoint& checkpoint) {
+    Json frame{{"type", "checkpoint"},      {"step", checkpoint.step},
+               {"epoch", checkpoint.epoch}, {"name", checkpoint.name},
+               {"kinds", checkpoint.kinds}, {"files", files_of(checkpoint)},
+               {"drop", checkpoint.drop},   {"metric", nullptr}};
+    if (checkpoint.metric) {
+        frame["metric"] = {{"name", checkpoint.metric->first},
+                           {"value", checkpoint.metric->second}};
+    }
+    sink_(frame);
+}
+
+void FrameReporter::compiled(const CompiledProgram& program) {
+    sink_({{"type", "compile"},
+           {"program", program.program},
+           {"hash", program.hash},
+           {"seconds", program.seconds},
+           {"cached", program.cached},
+           {"memory", {{"peak_bytes", program.peak_bytes}}}});
+}
+
+StopReason FrameReporter::stop_requested() {
+    return stop_();
+}
+
+}    // namespace slipway

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "api/base/clock.h"
+#include "api/base/json.h"
+#include "executor/train/reporter.h"
+
+namespace slipway {
+
+/// Where frames go: FrameLog::emit, followed by whatever wakes the listener.
+using FrameSink = std::function<void(const Json& frame)>;
+
+/// Turns what a training run says into frames, as docs/formats.md describes them. Progress is
+/// passed on at most twice a second, the last step of a phase always. Training thread only.
+class FrameReporter : public Reporter {
+public:
+    /// `stop` is asked between steps. `clock` outlives the reporter.
+    FrameReporter(FrameSink sink, std::function<StopReason()> stop, const Clock& clock);
+
+    void state(const std::string& state) override;
+    void progress(const Progress& progress) override;
+    void metric(const MetricPoint& point) override;
+    void log(const std::string& level, const std::string& message) override;
+    void warning(const std::string& code, const std::string& message) override;
+    void checkpoint(const SavedCheckpoint& checkpoint) override;
+    void compiled(const CompiledProgram& program) override;
+    StopReason stop_requested() override;
+
+private:
+    const FrameSink sink_;
+    const std::function<StopReason()> stop_;
+    const Clock& clock_;
+    Tick next_progress_{};
+    std::string phase_;    // of the last progress passed on
+};
+
+/// Text of at most 8 KiB, so that one frame is one small write; cut texts end with "…".
+std::string bounded(std::string text);
+
+}    // namespace slipway

@@ -1,0 +1,287 @@
+#include "executor/main/frames/frame_channel.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <condition_variable>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "api/base/check.h"
+#include "api/base/posix.h"
+
+namespace slipway {
+
+namespace {
+
+constexpr std::size_t strangers_max = 8;         // connections that have not said hello
+constexpr std::size_t line_bytes_max = 65536;    // of what an agent says
+constexpr std::size_t send_bytes = 256 << 10;    // read ahead from the log
+constexpr std::size_t frame_bytes_max = 1 << 20;
+constexpr std::string_view beat_line = "{\"type\":\"beat\"}\n";
+
+struct Connection {
+    UniqueFd fd;
+    std::string heard;    // not yet a whole line
+    std::string to_send;
+    std::int64_t log_offset = 0;    // what is before it in the log has been sent or is in to_send
+    std::int64_t after = 0;         // frames up to this number are known to the agent
+    bool greeted = false;
+    bool closed = false;
+};
+
+void read_available(Connection& connection) {
+    std::array<char, 16384> chunk{};
+    while (true) {
+        const ssize_t got = recv(connection.fd.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
+        if (got > 0) {
+            connection.heard.append(chunk.data(), std::size_t(got));
+            if (connection.heard.size() > line_bytes_max) break;
+            continue;
+        }
+        if (got < 0 && errno == EINTR) continue;
+        if (got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK)) connection.closed = true;
+        return;
+    }
+}
+
+std::optional<std::string> take_line(std::string& heard) {
+    const std::size_t end = heard.find('\n');
+    if (end == std::string::npos) return std::nullopt;
+    std::string line = heard.substr(0, end);
+    heard.erase(0, end + 1);
+    return line;
+}
+
+void send_available(Connection& connection) {
+    while (!connection.to_send.empty()) {
+        const ssize_t sent = send(connection.fd.get(), connection.to_send.data(),
+                                  connection.to_send.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent > 0) {
+            connection.to_send.erase(0, std::size_t(sent));
+            continue;
+        }
+        if (sent < 0 && errno == EINTR) continue;
+        if (errno != EAGAIN && errno != EWOULDBLOCK) connection.closed = true;
+        return;
+    }
+}
+
+/// A field of a message from the agent; none when it is absent or of another type.
+template <class T>
+std::optional<T> field(const Json& message, const char* name) {
+    const auto found = message.find(name);
+    if (found == message.end()) return std::nullopt;
+    if constexpr (std::is_same_v<T, std::string>) {
+        if (!found->is_string()) return std::nullopt;
+    } else {
+        if (!found->is_number_integer()) return std::nullopt;
+    }
+    return found->get<T>();
+}
+
+}    // namespace
+
+struct FrameChannel::Parts {
+    Parts(const FrameLog& log_, FrameChannelOptions options_, const Clock& clock_)
+        : log(log_),
+          options(std::move(options_)),
+          clock(clock_),
+          listener(listen_unix(options.run_folder, "executor.sock")),
+          waker(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+          last_heard(clock.tick().time_since_epoch().count()) {
+        check(bool(waker), "an eventfd can be made");
+    }
+
+    const FrameLog& log;
+    const FrameChannelOptions options;
+    const Clock& clock;
+    const UniqueFd listener;
+    const UniqueFd waker;
+    std::atomic<bool> stopping{false};
+    std::atomic<Tick::rep> last_heard;
+
+    mutable std::mutex mutex;
+    std::condition_variable delivered_changed;
+    std::optional<std::string> stop_reason;    // guarded by mutex
+    std::int64_t delivered_bytes = -1;         // guarded by mutex; -1: nobody is connected
+
+    // The thread's own.
+    std::vector<Connection> strangers;
+    std::optional<Connection> agent;
+    Tick next_beat{};
+    bool abandoned = false;
+
+    std::thread thread;
+
+    void ring() const {
+        const std::uint64_t one = 1;
+        [[maybe_unused]] const ssize_t wrote = write(waker.get(), &one, sizeof(one));
+    }
+
+    void serve() {
+        next_beat = clock.tick();
+        while (!stopping) {
+            wait();
+            welcome();
+            for (Connection& stranger : strangers)
+                hear(stranger);
+            promote();
+            if (agent) hear(*agent);
+            speak();
+            give_up_when_abandoned();
+        }
+    }
+
+    std::chrono::milliseconds silence() const {
+        const Tick heard{Tick::duration{last_heard.load()}};
+        return std::chrono::duration_cast<std::chrono::milliseconds>(clock.tick() - heard);
+    }
+
+    void give_up_when_abandoned() {
+        if (abandoned || options.abandoned_after.count() == 0) return;
+        if (silence() < options.abandoned_after) return;
+        abandoned = true;
+        options.on_abandoned();
+    }
+
+    void wait() {
+        std::vector<pollfd> polled{{listener.get(), POLLIN, 0}, {waker.get(), POLLIN, 0}};
+        for (const Connection& stranger : strangers)
+            polled.push_back({stranger.fd.get(), POLLIN, 0});
+        if (agent) {
+            const bool full = !agent->to_send.empty();
+            polled.push_back({agent->fd.get(), short(POLLIN | (full ? POLLOUT : 0)), 0});
+        }
+        const auto rest =
+            std::chrono::ceil<std::chrono::milliseconds>(next_beat - clock.tick()).count();
+        const auto beat_ms = options.beat_every.count();
+        poll(polled.data(), polled.size(), int(std::clamp<std::int64_t>(rest, 0, beat_ms)));
+        std::uint64_t rung = 0;
+        [[maybe_unused]] const ssize_t got = read(waker.get(), &rung, sizeof(rung));
+    }
+
+    void welcome() {
+        while (true) {
+            UniqueFd accepted(
+                accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+            if (!accepted) return;
+            // The oldest silent one makes room: it had its time to say hello.
+            if (strangers.size() == strangers_max) strangers.erase(strangers.begin());
+            strangers.push_back({.fd = std::move(accepted), .heard = {}, .to_send = {}});
+        }
+    }
+
+    void hear(Connection& from) {
+        read_available(from);
+        while (!from.closed) {
+            const auto line = take_line(from.heard);
+            if (!line) break;
+            obey(from, Json::parse(*line, nullptr, false));
+        }
+        if (from.heard.size() > line_bytes_max) from.closed = true;
+    }
+
+    void obey(Connection& from, const Json& message) {
+        if (!message.is_object()) {
+            from.closed = true;
+            return;
+        }
+        const std::string type = field<std::string>(message, "type").value_or("");
+        if (!from.greeted) {
+            const auto fence = field<std::string>(message, "fence");
+            from.greeted = type == "hello" && fence == options.fence;
+            from.closed = !from.greeted;
+            from.after = field<std::int64_t>(message, "after").value_or(0);
+            if (from.closed) return;
+        }
+        last_heard = clock.tick().time_since_epoch().count();
+        if (type == "stop") {
+            const std::scoped_lock lock(mutex);
+            if (!stop_reason) stop_reason = field<std::string>(message, "reason").value_or("");
+        }
+    }
+
+    void promote() {
+        for (Connection& stranger : strangers) {
+            if (stranger.greeted && !stranger.closed) agent = std::move(stranger);
+        }
+        std::erase_if(strangers, [](const Connection& stranger) {
+            return !stranger.fd || stranger.closed || stranger.greeted;
+        });
+    }
+
+    void speak() {
+        const bool beat_due = clock.tick() >= next_beat;
+        if (beat_due) next_beat = clock.tick() + options.beat_every;
+        if (agent && !agent->closed) {
+            read_ahead(*agent);
+            if (beat_due && agent->to_send.size() < send_bytes) agent->to_send += beat_line;
+            send_available(*agent);
+        }
+        if (agent && agent->closed) agent.reset();
+        const std::scoped_lock lock(mutex);
+        delivered_bytes = agent ? (agent->to_send.empty() ? agent->log_offset : 0) : -1;
+        delivered_changed.notify_all();
+    }
+
+    void read_ahead(Connection& to) const {
+        while (to.to_send.size() < send_bytes && to.log_offset < log.bytes()) {
+            const std::string lines = log.read_lines(to.log_offset, frame_bytes_max);
+            check(!lines.empty(), "the log holds whole lines");
+            to.log_offset += std::int64_t(lines.size());
+            std::string_view rest = lines;
+            while (!rest.empty()) {
+                const std::string_view line = rest.substr(0, rest.find('\n') + 1);
+                if (frame_number(line).value_or(0) > to.after) to.to_send += line;
+                rest.remove_prefix(line.size());
+            }
+        }
+    }
+};
+
+FrameChannel::FrameChannel(const FrameLog& log, FrameChannelOptions options, const Clock& clock)
+    : parts_(std::make_unique<Parts>(log, std::move(options), clock)) {
+    parts_->thread = std::thread([this] { parts_->serve(); });
+}
+
+FrameChannel::~FrameChannel() {
+    parts_->stopping = true;
+    parts_->ring();
+    parts_->thread.join();
+}
+
+void FrameChannel::wake() {
+    parts_->ring();
+}
+
+std::optional<std::string> FrameChannel::stop_reason() const {
+    const std::scoped_lock lock(parts_->mutex);
+    return parts_->stop_reason;
+}
+
+std::chrono::milliseconds FrameChannel::agent_silence() const {
+    return parts_->silence();
+}
+
+bool FrameChannel::flush(std::chrono::milliseconds limit) {
+    const std::int64_t wanted = parts_->log.bytes();
+    parts_->ring();
+    std::unique_lock lock(parts_->mutex);
+    parts_->delivered_changed.wait_for(lock, limit, [&] {
+        return parts_->delivered_bytes >= wanted || parts_->delivered_bytes == -1;
+    });
+    return parts_->delivered_bytes >= wanted;
+}
+
+}    // namespace slipway

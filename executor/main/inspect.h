@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace slipway {
+
+/// `slipway-executor inspect`: one data set checked once, for a person or for the agent.
+struct InspectOptions {
+    std::string format;
+    std::filesystem::path path;           ///< the data set; with `unpack`, inside `into`
+    std::string options = "{}";           ///< JSON object: label_column, …
+    std::filesystem::path unpack = {};    ///< an archive or a single file to unpack first; or empty
+    std::filesystem::path into = {};      ///< the folder that `unpack` makes
+    std::string name = {};                ///< what a single file was called
+    int threads = 0;
+};
+
+/// The report as JSON text: what inspect_dataset says; after a failure the same shape with the
+/// failure as its one problem and "error" = its code. Throws nothing for bad data.
+std::string inspect_to_json(const InspectOptions& options);
+
+}    // namespace slipway

@@ -1,0 +1,86 @@
+// The executor's command line: one attempt under an agent, a job by hand, or one look at a data
+// set.
+
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+
+#include "executor/main/attempt.h"
+#include "executor/main/inspect.h"
+#include "executor/main/run_alone.h"
+
+namespace {
+
+using namespace slipway;
+
+int run(int argc, char** argv) {
+    CLI::App app{"Trains one job. Under a service it is started by the agent; by hand: run."};
+    app.require_subcommand(1);
+
+    std::filesystem::path run_folder;
+    CLI::App* attempt =
+        app.add_subcommand("attempt", "Runs the attempt of a run folder (for the agent)");
+    attempt->add_option("run_folder", run_folder, "Folder with attempt.json")->required();
+
+    RunAloneOptions alone;
+    CLI::App* by_hand =
+        app.add_subcommand("run", "Trains a job on this machine, without a service");
+    by_hand->add_option("job", alone.job, "Job spec, as it would be posted")->required();
+    by_hand->add_option("--out", alone.out, "Folder for metrics.csv, frames.ndjson, checkpoints/")
+        ->required();
+    by_hand->add_option("--data", alone.data, "The data set; default: data.dataset as a path");
+    by_hand->add_option("--format", alone.format,
+                        "idx, csv, image_folder or image_csv; default: guessed");
+    by_hand->add_option("--options", alone.data_options,
+                        "Options of the data set, as a JSON object");
+    by_hand
+        ->add_option("--workers", alone.workers, "Worker threads; default: CPUs, at most the cores")
+        ->check(CLI::Range(0, 64));
+    by_hand->add_flag("--resume", alone.resume, "Go on from the newest checkpoint in --out");
+
+    InspectOptions look;
+    CLI::App* inspect = app.add_subcommand("inspect", "Checks a data set and prints a JSON report");
+    inspect->add_option("--format", look.format, "idx, csv, image_folder or image_csv")->required();
+    auto* path = inspect->add_option("--path", look.path, "The data set");
+    inspect->add_option("--options", look.options, "Options of the data set, as a JSON object");
+    auto* unpack = inspect->add_option("--unpack", look.unpack, "Archive or file to unpack first");
+    auto* into = inspect->add_option("--into", look.into, "Folder that --unpack makes");
+    inspect->add_option("--name", look.name, "What a single unpacked file was called");
+    inspect->add_option("--threads", look.threads, "Default: one per CPU")
+        ->check(CLI::Range(0, 64));
+    unpack->needs(into);
+    into->needs(unpack);
+
+    const CLI::App* version = app.add_subcommand("version", "Prints the version");
+    try {
+        app.parse(argc, argv);
+        if (inspect->parsed() && path->empty() && unpack->empty()) {
+            throw CLI::RequiredError("--path or --unpack");
+        }
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error);
+    }
+
+    if (version->parsed()) {
+        fmt::print("slipway-executor {}\n", SLIPWAY_VERSION);
+        return 0;
+    }
+    if (inspect->parsed()) {
+        fmt::print("{}\n", inspect_to_json(look));
+        return 0;
+    }
+    if (by_hand->parsed()) return run_alone(alone, run_training, system_clock(), stdout);
+    return run_attempt(run_folder, run_training, system_clock());
+}
+
+}    // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return run(argc, argv);
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "slipway-executor: {}\n", error.what());
+        return slipway::exit_failed;
+    }
+}

@@ -1,0 +1,207 @@
+#include "executor/main/run_alone.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "executor/checkpoint/checkpoint.h"
+#include "executor/main/frame_reporter.h"
+#include "executor/main/frames/frame_log.h"
+#include "executor/main/metrics_csv.h"
+#include "executor/main/progress_bar.h"
+#include "executor/main/run_folder.h"
+#include "executor/main/stop_signal.h"
+
+namespace slipway {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string read_text(const fs::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream) {
+        throw Error{ErrorCode::not_found, fmt::format("cannot read {}", file.string())};
+    }
+    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+/// Frames on file as under an agent, and the same things for a person.
+class ConsoleReporter final : public Reporter {
+public:
+    /// `done`: the steps that an earlier run has reported for good.
+    ConsoleReporter(FrameReporter& frames, const fs::path& out, std::int64_t done,
+                    std::FILE* output)
+        : frames_(frames),
+          checkpoints_(out / "checkpoints"),
+          csv_(out / "metrics.csv"),
+          bar_(output) {
+        csv_.forget_after(done);
+    }
+
+    void state(const std::string& state) override { frames_.state(state); }
+    void progress(const Progress& progress) override {
+        frames_.progress(progress);
+        bar_.show(progress);
+    }
+    void metric(const MetricPoint& point) override {
+        frames_.metric(point);
+        csv_.add(point);
+        bar_.show(point);
+    }
+    void log(const std::string& level, const std::string& message) override {
+        frames_.log(level, message);
+        bar_.say(message);
+    }
+    void warning(const std::string& code, const std::string& message) override {
+        frames_.warning(code, message);
+        bar_.say(fmt::format("warning: {}", message));
+    }
+    void checkpoint(const SavedCheckpoint& checkpoint) override {
+        frames_.checkpoint(checkpoint);
+        // Nobody else keeps a record here: what is dropped goes at once.
+        for (const std::string& name : checkpoint.drop)
+            fs::remove_all(checkpoints_ / fs::path(name).filename());
+    }
+    void compiled(const CompiledProgram& program) override { frames_.compiled(program); }
+    StopReason stop_requested() override { return frames_.stop_requested(); }
+
+private:
+    FrameReporter& frames_;    // outlives us: both are locals of train()
+    const fs::path checkpoints_;
+    MetricsCsv csv_;
+    ProgressBar bar_;
+};
+
+/// Names end with "_attempt_N": the next run must not collide with one that is there.
+int next_attempt(const fs::path& checkpoints) {
+    constexpr std::string_view mark = "_attempt_";
+    int newest = 0;
+    std::error_code absent;
+    for (const auto& entry : fs::directory_iterator(checkpoints, absent)) {
+        const std::string name = entry.path().filename().string();
+        const std::size_t at = name.rfind(mark);
+        if (at == std::string::npos) continue;
+        int number = 0;
+        std::from_chars(name.data() + at + mark.size(), name.data() + name.size(), number);
+        newest = std::max(newest, number);
+    }
+    return newest + 1;
+}
+
+/// Names begin with "step_N": where the run that is resumed stood.
+std::int64_t steps_done(const AttemptPlan& plan) {
+    if (!plan.resume_from) return 0;
+    const std::string name = plan.resume_from->filename().string();
+    std::int64_t step = 0;
+    const std::size_t at = name.find('_') + 1;
+    std::from_chars(name.data() + at, name.data() + name.size(), step);
+    return step;
+}
+
+AttemptPlan plan_of(const RunAloneOptions& options) {
+    AttemptPlan plan;
+    plan.spec = read_job_spec(read_text(options.job)).value();
+    plan.dataset_path = options.data.empty() ? fs::path(plan.spec.data.dataset) : options.data;
+    if (!fs::exists(plan.dataset_path)) {
+        throw Error{ErrorCode::not_found,
+                    fmt::format("there is no dataset at {}; give its folder with --data",
+                                plan.dataset_path.string())};
+    }
+    plan.dataset_format = options.format.empty() ? guess_format(plan.dataset_path) : options.format;
+    if (plan.dataset_format.empty()) {
+        throw Error{ErrorCode::invalid_argument,
+                    fmt::format("the format of {} is not clear from its files; give it with "
+                                "--format (idx, csv, image_folder, image_csv)",
+                                plan.dataset_path.string())};
+    }
+    plan.dataset_options = options.data_options;
+    plan.checkpoint_folder = options.out / "checkpoints";
+    plan.worker_threads = options.workers;
+    plan.memory_bytes_max = plan.spec.accelerator.memory_bytes.value_or(0);
+    if (options.resume) plan.resume_from = newest_checkpoint(plan.checkpoint_folder);
+    plan.attempt = next_attempt(plan.checkpoint_folder);
+    return plan;
+}
+
+void prepare_out(const RunAloneOptions& options) {
+    fs::create_directories(options.out);
+    if (options.resume || !fs::exists(options.out / "frames.ndjson")) return;
+    throw Error{ErrorCode::conflict,
+                fmt::format("{} already holds a run: go on with it by --resume, or give another "
+                            "folder with --out",
+                            options.out.string())};
+}
+
+void tell_ending(const Ending& ending, const fs::path& out, std::FILE* output) {
+    if (ending.outcome == "orphaned") {
+        fmt::print(output, "stopped and saved; go on with --resume\n");
+        return;
+    }
+    if (ending.outcome != "succeeded") {
+        fmt::print(output, "{}: {}: {}\n", ending.outcome, ending.code, ending.message);
+        return;
+    }
+    std::string line = "succeeded";
+    const Json result = Json::parse(ending.result);
+    for (const auto& [name, value] : result.items())
+        if (value.is_number()) line += fmt::format("  {} {:.6g}", name, value.get<double>());
+    fmt::print(output, "{}\nresults in {}\n", line, out.string());
+}
+
+Ending train(const RunAloneOptions& options, const Trainer& trainer, const Clock& clock,
+             std::FILE* output) {
+    prepare_out(options);
+    AttemptPlan plan = plan_of(options);
+    FrameLog log(options.out / "frames.ndjson", clock);
+    FrameReporter frames([&log](const Json& frame) { log.emit(frame); },
+                         [] { return stop_signalled() ? StopReason::drain : StopReason::none; },
+                         clock);
+    Ending ending;
+    {
+        ConsoleReporter reporter(frames, options.out, steps_done(plan), output);
+        ending = train_to_the_end(trainer, std::move(plan), reporter);
+    }
+    log.emit(done_frame(ending));
+    return ending;
+}
+
+}    // namespace
+
+std::string guess_format(const fs::path& data) {
+    if (fs::is_regular_file(data)) return data.extension() == ".csv" ? "csv" : "";
+    const auto any = [&data](auto test) {
+        return std::ranges::any_of(fs::directory_iterator(data), [&](const auto& entry) {
+            return test(entry, entry.path().filename().string());
+        });
+    };
+    if (any([](const auto&, const std::string& name) {
+            return name.find("-idx3-ubyte") != std::string::npos;
+        }))
+        return "idx";
+    const bool tables = any(
+        [](const auto& entry, const std::string&) { return entry.path().extension() == ".csv"; });
+    const bool folders =
+        any([](const auto& entry, const std::string&) { return entry.is_directory(); });
+    if (tables) return folders || fs::exists(data / "labels.csv") ? "image_csv" : "csv";
+    return folders ? "image_folder" : "";
+}
+
+int run_alone(const RunAloneOptions& options, const Trainer& trainer, const Clock& clock,
+              std::FILE* output) {
+    catch_stop_signals();
+    try {
+        const Ending ending = train(options, trainer, clock, output);
+        tell_ending(ending, options.out, output);
+        return ending.exit_code;
+    } catch (const std::exception& error) {
+        fmt::print(output, "{}\n", error.what());
+        return exit_failed;
+    }
+}
+
+}    // namespace slipway

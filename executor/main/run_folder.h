@@ -1,0 +1,31 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "api/base/result.h"
+#include "executor/train/run.h"
+
+namespace slipway {
+
+/// What attempt.json asks for.
+struct AttemptOrder {
+    AttemptPlan plan;
+    std::string job_id;
+    std::string fence;    ///< what an agent must say to be listened to
+    double grace_s = 60;
+};
+
+/// Reads run_folder/attempt.json, written by the agent.
+/// errors  not_found without file, invalid_argument naming the field that is missing or wrong
+Result<AttemptOrder> read_attempt(const std::filesystem::path& run_folder);
+
+/// Writes run_folder/process.json (pid, start_ticks, fence): how an agent finds this process again.
+/// errors  throws exhausted, unavailable
+void record_own_process(const std::filesystem::path& run_folder, const std::string& fence);
+
+/// A job spec's text, decoded. The error's message holds every problem, one per line.
+Result<JobSpec> read_job_spec(const std::string& text);
+
+}    // namespace slipway

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "executor/graph/ops.h"
+
+namespace slipway {
+
+/// What one core says about its batch; sums, so that cores and batches add up exactly.
+struct ClassificationSums {
+    Tensor loss;       ///< f32 scalar: sum over samples of weight * -log softmax(logits)[label]
+    Tensor correct;    ///< f32 scalar: sum of the weights of the samples whose largest logit is the
+                       ///< label's
+};
+
+/// logits f32 [n, classes]   labels i32 [n]   weights f32 [n]: 1 for a sample, 0 for padding
+ClassificationSums classification_sums(const Tensor& logits, const Tensor& labels,
+                                       const Tensor& weights);
+
+}    // namespace slipway

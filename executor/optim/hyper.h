@@ -1,0 +1,55 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "executor/graph/ops.h"
+
+namespace slipway {
+
+/// The numbers of one optimizer step. They are inputs of the program, not part of it: every
+/// learning rate of a sweep runs the same compiled step. What a step does not use is ignored.
+struct Hyper {
+    double lr = 0;
+    double momentum = 0;
+    double weight_decay = 0;
+    double beta1 = 0;
+    double beta2 = 0;
+    double eps = 0;
+    std::int64_t step = 1;    ///< 1 for the first update
+    double sample_count =
+        1;    ///< weights of the global batch added up: the loss is a mean over it
+};
+
+/// Slots of the one small vector that carries them to the program. Slots are fixed: equal values
+/// never merge.
+enum class HyperSlot : std::size_t {
+    lr,
+    momentum,
+    weight_decay,
+    beta1,
+    one_minus_beta1,
+    beta2,
+    one_minus_beta2,
+    eps,
+    step_size,             ///< lr / (1 - beta1^step)
+    inverse_sqrt_bias2,    ///< 1 / sqrt(1 - beta2^step)
+    inverse_sample_count,
+    count
+};
+
+/// f32 [HyperSlot::count]; derived values are computed in double and rounded once.
+Array hyper_values(const Hyper& hyper);
+
+/// The leaf of that vector, and its scalars by slot.
+class HyperLeaf {
+public:
+    HyperLeaf();
+    const Tensor& leaf() const { return leaf_; }
+    Tensor scalar(HyperSlot slot) const;
+
+private:
+    Tensor leaf_;
+};
+
+}    // namespace slipway

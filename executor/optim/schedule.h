@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+
+namespace slipway {
+
+enum class ScheduleKind { constant, step, cosine, linear };
+
+/// How the learning rate moves. All counts are in optimizer steps.
+struct Schedule {
+    ScheduleKind kind = ScheduleKind::constant;
+    std::int64_t steps_total = 1;
+    std::int64_t warmup_steps = 0;    ///< cosine, linear: from lr / warmup up to lr
+    std::int64_t period_steps = 1;    ///< step: lr *= gamma each period
+    double gamma = 1;
+    double min_lr = 0;    ///< cosine: where it ends
+};
+
+/// The learning rate of step `step` (0-based), in double.
+///   step    lr * gamma^(step / period)
+///   cosine  min + (lr - min) / 2 * (1 + cos(pi * t)), t from 0 after the warm-up to 1 at the end
+///   linear  lr * (1 - t)
+double lr_at(const Schedule& schedule, double lr, std::int64_t step);
+
+}    // namespace slipway

@@ -1,0 +1,61 @@
+#include "executor/passes/pipeline.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "api/base/error.h"
+#include "executor/graph/verify.h"
+#include "executor/passes/passes.h"
+
+namespace slipway {
+
+namespace {
+
+// A node that no output reaches is no part of a graph, so there is nothing to drop at the end.
+constexpr std::array passes{
+    Pass{"fold_constants", fold_constants},
+    Pass{"simplify_algebra", simplify_algebra},
+    Pass{"merge_common", merge_common},
+};
+
+void require_known(std::span<const std::string> skip) {
+    for (const std::string& name : skip) {
+        if (std::ranges::find(passes, name, &Pass::name) != passes.end()) continue;
+        std::vector<std::string_view> names;
+        for (const Pass& pass : passes)
+            names.push_back(pass.name);
+        throw Error(ErrorCode::invalid_argument,
+                    fmt::format("skip: there is no pass named {}; there are {}", name,
+                                fmt::join(names, ", ")));
+    }
+}
+
+}    // namespace
+
+std::span<const Pass> pipeline() {
+    return passes;
+}
+
+Optimized optimize(const Graph& graph, std::span<const std::string> skip, const Clock& clock) {
+    require_known(skip);
+    verify(graph, "tracing");
+    Optimized result{graph, {}};
+    std::size_t node_count = topological_order(graph).size();
+    for (const Pass& pass : passes) {
+        if (std::ranges::find(skip, pass.name) != skip.end()) continue;
+        const Tick begin = clock.tick();
+        result.graph = pass.rewrite(result.graph);
+        const std::chrono::duration<double> elapsed = clock.tick() - begin;
+        verify(result.graph, pass.name);
+        const std::size_t nodes_after = topological_order(result.graph).size();
+        result.passes.push_back({pass.name, elapsed.count(), node_count, nodes_after});
+        node_count = nodes_after;
+    }
+    return result;
+}
+
+}    // namespace slipway

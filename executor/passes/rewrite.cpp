@@ -1,0 +1,38 @@
+#include "executor/passes/rewrite.h"
+
+#include <unordered_map>
+
+#include "api/base/check.h"
+#include "executor/graph/node.h"
+
+namespace slipway {
+
+Graph rewrite_nodes(const Graph& graph, const NodeRewrite& rewrite) {
+    std::unordered_map<const Node*, Tensor> replacement;
+    for (const Tensor& old : topological_order(graph)) {
+        Tensor current = old;
+        if (old.node().op != OpCode::leaf) {
+            std::vector<Tensor> operands;
+            for (const Tensor& operand : old.node().operands)
+                operands.push_back(replacement.at(operand.get()));
+            current = rewrite(with_operands(old, std::move(operands)));
+            check(current.shape() == old.shape(), "a pass keeps a node's shape");
+            check(current.node().placement == old.node().placement, "a pass keeps a placement");
+        }
+        replacement.emplace(old.get(), std::move(current));
+    }
+    Graph result{graph.leaves, {}, graph.donations};
+    for (const Tensor& output : graph.outputs)
+        result.outputs.push_back(replacement.at(output.get()));
+    return result;
+}
+
+std::optional<double> uniform_value(const Tensor& x) {
+    const Node* node = x.get();
+    while (node->op == OpCode::broadcast_in_dim)
+        node = node->operands[0].get();
+    if (node->op != OpCode::constant) return {};
+    return std::get<ConstantAttributes>(node->attributes).value;
+}
+
+}    // namespace slipway

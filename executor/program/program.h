@@ -1,0 +1,119 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "executor/tensor/array.h"
+#include "executor/tensor/shape.h"
+
+/// The narrow waist between compiler and runtime: a flat list of steps that declare which buffers
+/// they read and write, and where every buffer lives. Data only: codegen makes it, runtime runs it,
+/// and neither knows the other.
+namespace slipway {
+
+/// Where a buffer lives. The region decides how many copies there are and who gives the memory.
+enum class Region : std::uint8_t {
+    leaf,        ///< the caller's array, one or one per core; written only when donated
+    output,      ///< a new array for the caller, one or one per core
+    constant,    ///< bytes of the program; never written
+    worker,      ///< arena of each worker: per-core temporaries, valid in one stage of one core
+    core,        ///< arena of each core: per-core temporaries that outlive their stage
+    shared,      ///< one arena: replicated temporaries
+    sum          ///< each core's contribution to an all_reduce; after its stage, the result
+};
+inline constexpr std::size_t region_count = 7;
+
+std::string_view to_string(Region region);
+
+using BufferId = std::uint32_t;
+
+/// A dense value in memory. Two buffers may share bytes when they are not alive together.
+struct Buffer {
+    Shape shape;
+    Region region = Region::worker;
+    std::size_t position = 0;    ///< leaf, output: which one
+    std::int64_t offset = 0;     ///< other regions: bytes from the arena's start, multiple of 64
+};
+
+/// What a kernel is given. Pointers are in the order of Step::reads and Step::writes.
+struct KernelCall {
+    std::span<const std::byte* const> reads;
+    std::span<std::byte* const> writes;
+    std::int64_t begin = 0, end = 0;    ///< the elements to compute: 0..Step::elements or a slice
+    int worker = 0;                     ///< 0..workers-1: for state that a kernel keeps per worker
+};
+
+/// Computes one step. Made and validated by codegen: a run trusts its arguments. Called from
+/// several workers at once, each with its own `worker`. An exception ends the run (see runtime).
+using Kernel = std::function<void(const KernelCall&)>;
+
+struct Step {
+    std::string name;    ///< for people: the operation and what matters about it
+    std::vector<BufferId> reads;
+    std::vector<BufferId> writes;    ///< results first, then scratch memory
+    /// (index in reads, index in writes) that may be the same bytes, exactly: the kernel reads an
+    /// element before it writes it.
+    std::vector<std::pair<std::size_t, std::size_t>> in_place;
+    /// > 0: an elementwise step over so many elements; any slice may be computed alone, and element
+    /// i of every buffer with so many elements is touched only by element i of the step.
+    std::int64_t elements = 0;
+    Kernel kernel;
+};
+
+enum class Combine : std::uint8_t { add, maximum, minimum };
+
+/// An all_reduce at the end of a per-core stage: `buffer` (region sum) holds each core's
+/// contribution before, and their combination by the fixed tree over core numbers after.
+struct Sum {
+    BufferId buffer = 0;
+    Combine combine = Combine::add;
+};
+
+/// Consecutive steps run for each core (per_core) or once (replicated).
+struct Stage {
+    bool per_core = false;
+    std::size_t first_step = 0;
+    std::size_t step_count = 0;
+    std::vector<Sum> sums;    ///< per_core only
+};
+
+/// A value that the caller binds or receives.
+struct Slot {
+    Shape shape;
+    bool per_core = false;
+    /// leaf: overwritten by an output. output: the leaf whose memory it takes over.
+    std::optional<std::size_t> donated;
+};
+
+struct Program {
+    std::vector<Slot> leaves;
+    std::vector<Slot> outputs;
+    std::vector<Buffer> buffers;
+    std::vector<Step> steps;
+    std::vector<Stage> stages;    ///< in order; they cover all steps
+    Array constants;              ///< u8 bytes of region constant; may be empty
+    std::array<std::int64_t, region_count>
+        arena_bytes{};    ///< worker, core, shared, sum: one copy
+};
+
+inline std::int64_t constant_bytes(const Program& program) {
+    return program.constants.empty() ? 0 : program.constants.byte_count();
+}
+
+/// What is wrong with a program, in words; empty when it may run: every read was written before,
+/// no two buffers that are alive together share bytes (but in_place pairs), stages write only what
+/// is theirs, donated leaves are the only leaves written, every output is written.
+std::vector<std::string> find_problems(const Program& program);
+
+/// The program as text: stable for equal programs.
+std::string print(const Program& program);
+
+}    // namespace slipway

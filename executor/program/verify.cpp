@@ -1,0 +1,252 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "executor/program/program.h"
+
+namespace slipway {
+
+namespace {
+
+constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
+
+/// When a buffer holds something that somebody may still read, in step numbers.
+struct Life {
+    std::size_t first_write = never;
+    std::size_t first = never;    ///< from here on nobody else may have its bytes
+    std::size_t last = 0;
+};
+
+bool is_arena(Region region) {
+    return region != Region::leaf && region != Region::output;
+}
+
+class Verifier {
+public:
+    explicit Verifier(const Program& program) : program_(program), lives_(program.buffers.size()) {}
+
+    std::vector<std::string> problems() {
+        check_stages();
+        for (BufferId id = 0; id < program_.buffers.size(); ++id)
+            check_buffer(id);
+        if (!problems_.empty()) return std::move(problems_);
+        for (const Stage& stage : program_.stages)
+            check_stage(stage);
+        if (!problems_.empty()) return std::move(problems_);
+        check_overlaps();
+        check_outputs();
+        return std::move(problems_);
+    }
+
+private:
+    template <class... Values>
+    void problem(fmt::format_string<Values...> text, Values&&... values) {
+        problems_.push_back(fmt::format(text, std::forward<Values>(values)...));
+    }
+
+    const std::vector<Slot>* slots_of(Region region) const {
+        if (region == Region::leaf) return &program_.leaves;
+        if (region == Region::output) return &program_.outputs;
+        return nullptr;
+    }
+
+    bool per_core(const Buffer& buffer) const {
+        if (const auto* slots = slots_of(buffer.region)) return (*slots)[buffer.position].per_core;
+        return buffer.region == Region::worker || buffer.region == Region::core;
+    }
+
+    void check_stages() {
+        std::size_t next = 0;
+        for (const Stage& stage : program_.stages) {
+            if (stage.first_step != next) problem("a stage does not begin at step {}", next);
+            if (!stage.per_core && !stage.sums.empty())
+                problem("a replicated stage has an all_reduce");
+            next += stage.step_count;
+        }
+        if (next != program_.steps.size())
+            problem("stages cover {} of {} steps", next, program_.steps.size());
+        for (const Step& step : program_.steps) {
+            for (const auto* ids : {&step.reads, &step.writes})
+                for (const BufferId id : *ids)
+                    if (id >= program_.buffers.size())
+                        problem("{}: there is no buffer %{}", step.name, id);
+        }
+    }
+
+    void check_buffer(BufferId id) {
+        const Buffer& buffer = program_.buffers[id];
+        if (const auto* slots = slots_of(buffer.region)) {
+            if (buffer.position >= slots->size() ||
+                (*slots)[buffer.position].shape.byte_count() != buffer.shape.byte_count())
+                problem("%{} does not fit {} {}", id, to_string(buffer.region), buffer.position);
+            return;
+        }
+        const std::int64_t arena = buffer.region == Region::constant
+                                       ? constant_bytes(program_)
+                                       : program_.arena_bytes[std::size_t(buffer.region)];
+        if (buffer.offset < 0 || buffer.offset + buffer.shape.byte_count() > arena)
+            problem("%{} lies outside its arena {}", id, to_string(buffer.region));
+        if (buffer.region != Region::constant && buffer.offset % 64 != 0)
+            problem("%{} is not aligned", id);
+    }
+
+    void check_stage(const Stage& stage) {
+        const std::size_t end = stage.first_step + stage.step_count;
+        for (std::size_t i = stage.first_step; i < end; ++i) {
+            const Step& step = program_.steps[i];
+            if (!step.kernel) problem("{}: no kernel", step.name);
+            for (const BufferId id : step.reads)
+                check_read(stage, i, id);
+            check_in_place(step);
+            for (const BufferId id : step.writes)
+                check_write(stage, i, id);
+        }
+        for (const Sum& sum : stage.sums) {
+            if (sum.buffer >= program_.buffers.size() ||
+                program_.buffers[sum.buffer].region != Region::sum) {
+                problem("all_reduce of a buffer outside region sum");
+                continue;
+            }
+            Life& life = lives_[sum.buffer];
+            if (life.first_write == never || life.first_write < stage.first_step)
+                problem("all_reduce of %{}, which its stage does not write", sum.buffer);
+            life.first = std::min(life.first, stage.first_step);
+            life.last = std::max(life.last, end == 0 ? 0 : end - 1);
+        }
+    }
+
+    void check_read(const Stage& stage, std::size_t step_number, BufferId id) {
+        const Step& step = program_.steps[step_number];
+        const Buffer& buffer = program_.buffers[id];
+        Life& life = lives_[id];
+        if (buffer.region == Region::leaf || buffer.region == Region::constant) {
+            if (!stage.per_core && per_core(buffer))
+                problem("{}: a replicated step reads %{} of one core", step.name, id);
+            return;
+        }
+        if (life.first_write == never) problem("{}: %{} is read before written", step.name, id);
+        if (!stage.per_core && per_core(buffer))
+            problem("{}: a replicated step reads %{} of one core", step.name, id);
+        if (buffer.region == Region::worker && life.first_write < stage.first_step)
+            problem("{}: %{} does not outlive its stage", step.name, id);
+        touch(stage, step_number, buffer, life);
+    }
+
+    void check_write(const Stage& stage, std::size_t step_number, BufferId id) {
+        const Step& step = program_.steps[step_number];
+        const Buffer& buffer = program_.buffers[id];
+        if (!may_write(stage, id))
+            problem("{}: this stage may not write %{} in {}", step.name, id,
+                    to_string(buffer.region));
+        Life& life = lives_[id];
+        life.first_write = std::min(life.first_write, step_number);
+        touch(stage, step_number, buffer, life);
+    }
+
+    bool may_write(const Stage& stage, BufferId id) const {
+        const Buffer& buffer = program_.buffers[id];
+        switch (buffer.region) {
+            case Region::constant:
+                return false;
+            case Region::leaf:
+                return !stage.per_core && !per_core(buffer) &&
+                       program_.leaves[buffer.position].donated;
+            case Region::sum:
+                return stage.per_core && std::ranges::count(stage.sums, id, &Sum::buffer) == 1;
+            default:
+                return per_core(buffer) == stage.per_core;
+        }
+    }
+
+    /// Another core may run the stage's steps later, so what cores share lives for whole stages.
+    void touch(const Stage& stage, std::size_t step_number, const Buffer& buffer, Life& life) {
+        const bool whole_stage =
+            stage.per_core && (buffer.region == Region::shared || buffer.region == Region::sum);
+        const std::size_t first = whole_stage ? stage.first_step : step_number;
+        const std::size_t last =
+            whole_stage ? stage.first_step + stage.step_count - 1 : step_number;
+        life.first = std::min(life.first, first);
+        life.last = std::max(life.last, last);
+    }
+
+    void check_in_place(const Step& step) {
+        for (const auto& [read, write] : step.in_place) {
+            if (read >= step.reads.size() || write >= step.writes.size()) {
+                problem("{}: in_place names no buffer", step.name);
+                continue;
+            }
+            const BufferId id = step.reads[read];
+            for (std::size_t other = 0; other < step.reads.size(); ++other)
+                if (step.reads[other] == id &&
+                    !std::ranges::count(step.in_place, std::pair(other, write)))
+                    problem("{}: read {} forbids the reuse of %{}", step.name, other, id);
+        }
+    }
+
+    bool overlap(const Buffer& a, const Buffer& b) const {
+        return a.region == b.region && is_arena(a.region) && a.region != Region::constant &&
+               a.offset < b.offset + b.shape.byte_count() &&
+               b.offset < a.offset + a.shape.byte_count();
+    }
+
+    bool handed_over(BufferId from, BufferId to) const {
+        const Life& source = lives_[from];
+        const Buffer& a = program_.buffers[from];
+        const Buffer& b = program_.buffers[to];
+        if (a.offset != b.offset || a.shape.byte_count() != b.shape.byte_count()) return false;
+        if (source.last != lives_[to].first) return false;
+        const Step& step = program_.steps[source.last];
+        return std::ranges::any_of(step.in_place, [&](const auto& pair) {
+            return step.reads[pair.first] == from && step.writes[pair.second] == to;
+        });
+    }
+
+    void check_overlaps() {
+        std::vector<BufferId> by_first;
+        for (BufferId id = 0; id < program_.buffers.size(); ++id)
+            if (lives_[id].first != never && is_arena(program_.buffers[id].region))
+                by_first.push_back(id);
+        std::ranges::stable_sort(by_first, {}, [&](BufferId id) { return lives_[id].first; });
+        for (std::size_t i = 0; i < by_first.size(); ++i) {
+            const BufferId a = by_first[i];
+            for (std::size_t j = i + 1; j < by_first.size(); ++j) {
+                const BufferId b = by_first[j];
+                if (lives_[b].first > lives_[a].last) break;
+                if (!overlap(program_.buffers[a], program_.buffers[b])) continue;
+                if (!handed_over(a, b) && !handed_over(b, a))
+                    problem("%{} and %{} are alive together and share bytes", a, b);
+            }
+        }
+    }
+
+    void check_outputs() {
+        for (std::size_t position = 0; position < program_.outputs.size(); ++position) {
+            const Slot& slot = program_.outputs[position];
+            if (slot.donated) {
+                if (*slot.donated >= program_.leaves.size() ||
+                    program_.leaves[*slot.donated].donated != position)
+                    problem("output {} takes over a leaf that is not given", position);
+                continue;
+            }
+            bool written = false;
+            for (BufferId id = 0; id < program_.buffers.size(); ++id)
+                written = written || (program_.buffers[id].region == Region::output &&
+                                      program_.buffers[id].position == position &&
+                                      lives_[id].first_write != never);
+            if (!written) problem("output {} is never written", position);
+        }
+    }
+
+    const Program& program_;
+    std::vector<Life> lives_;
+    std::vector<std::string> problems_;
+};
+
+}    // namespace
+
+std::vector<std::string> find_problems(const Program& program) {
+    return Verifier(program).problems();
+}
+
+}    // namespace slipway

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "executor/graph/tensor.h"
+
+namespace slipway {
+
+/// What a leaf or an output holds: one array when replicated, one per core otherwise.
+using ReferenceValue = std::vector<Array>;
+
+/// Runs a graph with the naive evaluators: slow, obvious, one core after the other. The judge of
+/// every kernel.
+/// leaves   by position, as Graph::leaves; a per_core leaf has `cores` arrays
+/// returns  one ReferenceValue per output
+/// errors   invalid_argument when the leaves do not fit the graph
+std::vector<ReferenceValue> evaluate(const Graph& graph, std::span<const ReferenceValue> leaves,
+                                     int cores);
+
+}    // namespace slipway

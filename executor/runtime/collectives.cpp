@@ -1,0 +1,89 @@
+#include "executor/runtime/collectives.h"
+
+#include <algorithm>
+#include <bit>
+#include <type_traits>
+
+#include "api/base/check.h"
+
+namespace slipway {
+
+namespace {
+
+/// Integers wrap around, as StableHLO says.
+template <class T>
+T sum(T left, T right) {
+    if constexpr (std::is_integral_v<T>) {
+        using Unsigned = std::make_unsigned_t<T>;
+        return T(Unsigned(left) + Unsigned(right));
+    } else {
+        return left + right;
+    }
+}
+
+template <class T>
+void combine_as(Combine how, T* into, const T* from, std::int64_t count) {
+    switch (how) {
+        case Combine::add:
+            for (std::int64_t i = 0; i < count; ++i)
+                into[i] = sum(into[i], from[i]);
+            return;
+        case Combine::maximum:
+            for (std::int64_t i = 0; i < count; ++i)
+                into[i] = into[i] > from[i] || into[i] != into[i] ? into[i] : from[i];
+            return;
+        case Combine::minimum:
+            for (std::int64_t i = 0; i < count; ++i)
+                into[i] = into[i] < from[i] || into[i] != into[i] ? into[i] : from[i];
+            return;
+    }
+}
+
+template <class T>
+void combine_range(Combine how, std::byte* into, const std::byte* from, std::int64_t begin,
+                   std::int64_t end) {
+    combine_as(how, reinterpret_cast<T*>(into) + begin, reinterpret_cast<const T*>(from) + begin,
+               end - begin);
+}
+
+}    // namespace
+
+int partial_of(int index) {
+    return std::popcount(unsigned(index));
+}
+
+int merges_after(int index, int count) {
+    if (index + 1 == count) return partial_of(index);
+    return std::countr_one(unsigned(index));
+}
+
+int partials_needed(int count) {
+    int needed = 0;
+    for (int index = 0; index < count; ++index)
+        needed = std::max(needed, partial_of(index) + 1);
+    return needed;
+}
+
+void combine(Combine how, DType dtype, std::byte* into, const std::byte* from, std::int64_t begin,
+             std::int64_t end) {
+    if (dtype == DType::f32) return combine_range<float>(how, into, from, begin, end);
+    if (dtype == DType::i32) return combine_range<std::int32_t>(how, into, from, begin, end);
+    check(dtype == DType::i64, "an all_reduce is over f32, i32 or i64");
+    combine_range<std::int64_t>(how, into, from, begin, end);
+}
+
+void combine_roots(const Sum& sum, DType dtype, std::span<std::byte* const> roots,
+                   std::int64_t begin, std::int64_t end) {
+    const int count = int(roots.size());
+    std::vector<std::byte*> waiting;
+    for (int index = 0; index < count; ++index) {
+        waiting.push_back(roots[std::size_t(index)]);
+        for (int merge = merges_after(index, count); merge > 0; --merge) {
+            const std::byte* const right = waiting.back();
+            waiting.pop_back();
+            combine(sum.combine, dtype, waiting.back(), right, begin, end);
+        }
+    }
+}
+
+}    // namespace slipway

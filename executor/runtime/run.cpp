@@ -1,0 +1,228 @@
+#include "executor/runtime/run.h"
+
+#include <algorithm>
+
+#include "api/base/check.h"
+#include "executor/runtime/arena.h"
+#include "executor/runtime/collectives.h"
+#include "executor/runtime/workers.h"
+
+namespace slipway {
+
+namespace {
+
+struct Range {
+    std::int64_t begin = 0, end = 0;
+};
+
+/// The elements of one worker: bounds on multiples of 64, so that no cache line has two writers.
+Range slice_of(std::int64_t elements, int worker, int workers) {
+    const auto bound = [&](int part) {
+        return part == workers ? elements : elements * part / workers / 64 * 64;
+    };
+    return {bound(worker), bound(worker + 1)};
+}
+
+/// Memory of all workers for one program at a time.
+struct Memory {
+    std::vector<Arena> worker;    ///< by worker
+    std::vector<Arena> core;      ///< by core
+    Arena shared;
+    std::vector<Arena> roots;                    ///< region sum, partial 0, by block
+    std::vector<std::vector<Arena>> partials;    ///< region sum, partials 1.., by worker
+};
+
+struct Run {
+    const Program& program;
+    const RunPlan& plan;
+    const Bindings& bindings;
+    Memory& memory;
+    Workers& workers;
+};
+
+/// One worker's walk through the program.
+class Walk {
+public:
+    Walk(const Run& run, int worker)
+        : run_(run), worker_(worker), addresses_(run.program.buffers.size()) {}
+
+    void operator()() {
+        for (const Stage& stage : run_.program.stages) {
+            if (stage.per_core)
+                run_cores(stage);
+            else
+                run_once(stage);
+            run_.workers.barrier().arrive_and_wait();
+        }
+    }
+
+private:
+    void run_cores(const Stage& stage) {
+        const std::vector<CoreBlock>& blocks = run_.plan.blocks;
+        for (std::size_t block = 0; block < blocks.size(); ++block) {
+            if (blocks[block].worker != worker_) continue;
+            for (int index = 0; index < blocks[block].count; ++index)
+                run_.workers.guarded([&] { run_core(stage, block, index); });
+        }
+        if (stage.sums.empty() || blocks.size() == 1) return;
+        run_.workers.barrier().arrive_and_wait();
+        run_.workers.guarded([&] { combine_blocks(stage); });
+    }
+
+    void run_core(const Stage& stage, std::size_t block_number, int index) {
+        const CoreBlock& block = run_.plan.blocks[block_number];
+        bind(std::size_t(block.first + index));
+        for (const Sum& sum : stage.sums)
+            addresses_[sum.buffer] = partial(sum, block_number, partial_of(index));
+        for (std::size_t i = 0; i < stage.step_count; ++i) {
+            const Step& step = run_.program.steps[stage.first_step + i];
+            run_step(step, {0, step.elements});
+        }
+        int last = partial_of(index);
+        for (int merge = merges_after(index, block.count); merge > 0; --merge, --last)
+            for (const Sum& sum : stage.sums) {
+                const Shape& shape = run_.program.buffers[sum.buffer].shape;
+                combine(sum.combine, shape.dtype, partial(sum, block_number, last - 1),
+                        partial(sum, block_number, last), 0, shape.element_count());
+            }
+    }
+
+    void combine_blocks(const Stage& stage) {
+        std::vector<std::byte*> roots(run_.plan.blocks.size());
+        for (const Sum& sum : stage.sums) {
+            for (std::size_t block = 0; block < roots.size(); ++block)
+                roots[block] = partial(sum, block, 0);
+            const Shape& shape = run_.program.buffers[sum.buffer].shape;
+            const Range range = slice_of(shape.element_count(), worker_, run_.workers.count());
+            combine_roots(sum, shape.dtype, roots, range.begin, range.end);
+        }
+    }
+
+    void run_once(const Stage& stage) {
+        bind(0);
+        for (std::size_t i = 0; i < stage.step_count; ++i) {
+            const Step& step = run_.program.steps[stage.first_step + i];
+            const RunPlan::StepPlan& step_plan = run_.plan.steps[stage.first_step + i];
+            if (step_plan.barrier_before) run_.workers.barrier().arrive_and_wait();
+            if (!step_plan.sliced && worker_ != 0) continue;
+            const Range range = step_plan.sliced
+                                    ? slice_of(step.elements, worker_, run_.workers.count())
+                                    : Range{0, step.elements};
+            run_.workers.guarded([&] { run_step(step, range); });
+        }
+    }
+
+    void run_step(const Step& step, Range range) {
+        reads_.clear();
+        writes_.clear();
+        for (const BufferId id : step.reads)
+            reads_.push_back(addresses_[id]);
+        for (const BufferId id : step.writes)
+            writes_.push_back(addresses_[id]);
+        step.kernel({.reads = reads_,
+                     .writes = writes_,
+                     .begin = range.begin,
+                     .end = range.end,
+                     .worker = worker_});
+    }
+
+    std::byte* partial(const Sum& sum, std::size_t block, int index) const {
+        const Arena& arena =
+            index == 0 ? run_.memory.roots[block]
+                       : run_.memory.partials[std::size_t(worker_)][std::size_t(index - 1)];
+        return arena.data() + run_.program.buffers[sum.buffer].offset;
+    }
+
+    void bind(std::size_t core) {
+        for (std::size_t i = 0; i < addresses_.size(); ++i)
+            addresses_[i] = address(run_.program.buffers[i], core);
+    }
+
+    std::byte* address(const Buffer& buffer, std::size_t core) const {
+        switch (buffer.region) {
+            case Region::leaf:
+                return bound(run_.bindings.leaves[buffer.position], core);
+            case Region::output:
+                return bound(run_.bindings.outputs[buffer.position], core);
+            case Region::constant:
+                // Constants are never written: find_problems refuses a program that does.
+                return const_cast<std::byte*>(run_.program.constants.bytes()) + buffer.offset;
+            case Region::worker:
+                return run_.memory.worker[std::size_t(worker_)].data() + buffer.offset;
+            case Region::core:
+                return run_.memory.core[core].data() + buffer.offset;
+            case Region::shared:
+                return run_.memory.shared.data() + buffer.offset;
+            case Region::sum:
+                return run_.memory.roots.front().data() + buffer.offset;
+        }
+        return nullptr;
+    }
+
+    static std::byte* bound(const std::vector<std::byte*>& addresses, std::size_t core) {
+        return addresses.size() == 1 ? addresses.front() : addresses[core];
+    }
+
+    const Run& run_;
+    int worker_;
+    std::vector<std::byte*> addresses_;    ///< by buffer, for the core at hand
+    std::vector<const std::byte*> reads_;
+    std::vector<std::byte*> writes_;
+};
+
+void check_bindings(const std::vector<Slot>& slots,
+                    const std::vector<std::vector<std::byte*>>& addresses, int cores) {
+    check(slots.size() == addresses.size(), "every slot is bound");
+    for (std::size_t i = 0; i < slots.size(); ++i)
+        check(addresses[i].size() == std::size_t(slots[i].per_core ? cores : 1),
+              "a slot is bound once, or once per core");
+}
+
+}    // namespace
+
+struct Runtime::Parts {
+    explicit Parts(Team a_team) : team(a_team), workers(a_team.workers) {
+        const std::vector<CoreBlock> blocks = core_blocks(team);
+        memory.worker.resize(std::size_t(team.workers));
+        memory.core.resize(std::size_t(team.cores));
+        memory.roots.resize(blocks.size());
+        memory.partials.resize(std::size_t(team.workers));
+        for (auto& partials : memory.partials)
+            partials.resize(std::size_t(partials_needed(blocks.front().count) - 1));
+    }
+
+    void reserve(const Program& program) {
+        const auto reserve_all = [&](std::vector<Arena>& arenas, Region region) {
+            for (Arena& arena : arenas)
+                arena.reserve(program.arena_bytes[std::size_t(region)]);
+        };
+        reserve_all(memory.worker, Region::worker);
+        reserve_all(memory.core, Region::core);
+        reserve_all(memory.roots, Region::sum);
+        for (auto& partials : memory.partials)
+            reserve_all(partials, Region::sum);
+        memory.shared.reserve(program.arena_bytes[std::size_t(Region::shared)]);
+    }
+
+    const Team team;
+    Memory memory;
+    Workers workers;    // last: joined before the memory goes
+};
+
+Runtime::Runtime(Team team) : parts_(std::make_unique<Parts>(team)) {}
+Runtime::~Runtime() = default;
+
+void Runtime::run(const Program& program, const RunPlan& plan, const Bindings& bindings) {
+    check_bindings(program.leaves, bindings.leaves, parts_->team.cores);
+    check_bindings(program.outputs, bindings.outputs, parts_->team.cores);
+    check(plan.steps.size() == program.steps.size(), "the plan is of this program");
+    parts_->reserve(program);
+    const Run run{program, plan, bindings, parts_->memory, parts_->workers};
+    parts_->workers.run([&](int worker) { Walk(run, worker)(); });
+}
+
+const Team& Runtime::team() const {
+    return parts_->team;
+}
+
+}    // namespace slipway

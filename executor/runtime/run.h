@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "executor/program/program.h"
+#include "executor/runtime/run_plan.h"
+
+namespace slipway {
+
+/// The caller's memory for one run, by position: one address when replicated, one per core
+/// otherwise. A donated leaf's address stands again at its output.
+struct Bindings {
+    std::vector<std::vector<std::byte*>> leaves;
+    std::vector<std::vector<std::byte*>> outputs;
+};
+
+/// Runs programs on `workers` threads that stand for `cores` virtual cores: owns the threads and
+/// joins them, and owns the arenas, which grow to the largest program run.
+/// One thread at a time may call it. The bits of a result do not depend on `workers`.
+class Runtime {
+public:
+    explicit Runtime(Team team);
+    ~Runtime();
+    Runtime(const Runtime&) = delete;
+    Runtime& operator=(const Runtime&) = delete;
+
+    /// Runs the program to its end. A kernel's exception ends the run: the first is rethrown here,
+    /// after all workers have stopped; the runtime may be used again, outputs are undefined.
+    void run(const Program& program, const RunPlan& plan, const Bindings& bindings);
+
+    const Team& team() const;
+
+private:
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
+
+}    // namespace slipway

@@ -1,0 +1,52 @@
+#include "executor/runtime/workers.h"
+
+#include <utility>
+
+namespace slipway {
+
+Workers::Workers(int count) : barrier_(count) {
+    threads_.reserve(std::size_t(count));
+    for (int worker = 0; worker < count; ++worker)
+        threads_.emplace_back([this, worker] { live(worker); });
+}
+
+Workers::~Workers() {
+    stopping_.store(true, std::memory_order_release);
+    order_.fetch_add(1, std::memory_order_release);
+    order_.notify_all();
+    for (std::thread& thread : threads_)
+        thread.join();
+}
+
+void Workers::run(const std::function<void(int)>& task) {
+    task_ = &task;
+    first_error_ = nullptr;
+    failed_.store(false, std::memory_order_relaxed);
+    working_.store(std::uint32_t(threads_.size()), std::memory_order_relaxed);
+    const std::uint32_t before = finished_.load(std::memory_order_relaxed);
+    order_.fetch_add(1, std::memory_order_release);
+    order_.notify_all();
+    finished_.wait(before, std::memory_order_acquire);
+    const std::lock_guard lock(mutex_);
+    if (first_error_) std::rethrow_exception(std::exchange(first_error_, nullptr));
+}
+
+void Workers::keep(std::exception_ptr error) {
+    const std::lock_guard lock(mutex_);
+    if (!first_error_) first_error_ = std::move(error);
+    failed_.store(true, std::memory_order_release);
+}
+
+void Workers::live(int worker) {
+    for (std::uint32_t seen = 0;; ++seen) {
+        wait_while_equal(order_, seen);
+        if (stopping_.load(std::memory_order_acquire)) return;
+        attempt([&] { (*task_)(worker); });
+        if (working_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            finished_.fetch_add(1, std::memory_order_release);
+            finished_.notify_all();
+        }
+    }
+}
+
+}    // namespace slipway

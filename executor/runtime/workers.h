@@ -1,0 +1,65 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "executor/runtime/barrier.h"
+
+namespace slipway {
+
+/// A fixed set of threads that do one task together, all of them, again and again. Joins them in
+/// its destructor. `run` is for one thread at a time.
+class Workers {
+public:
+    explicit Workers(int count);
+    ~Workers();
+    Workers(const Workers&) = delete;
+    Workers& operator=(const Workers&) = delete;
+
+    /// Calls task(worker) on each thread and waits for all. The first exception is rethrown.
+    /// A task that meets others at barrier() must do so on every path: it asks failed() and skips
+    /// work, it does not return early; guarded() does that for a piece of work.
+    void run(const std::function<void(int worker)>& task);
+
+    /// Runs `work` unless a worker has failed in this run; keeps its exception if it is the first.
+    template <class Work>
+    void guarded(const Work& work) {
+        if (!failed()) attempt(work);
+    }
+    bool failed() const { return failed_.load(std::memory_order_acquire); }
+    Barrier& barrier() { return barrier_; }
+    int count() const { return int(threads_.size()); }
+
+private:
+    void live(int worker);
+    /// The worker border: whatever a kernel throws is kept for the caller of run().
+    template <class Work>
+    void attempt(const Work& work) {
+        try {
+            work();
+        } catch (...) {
+            keep(std::current_exception());
+        }
+    }
+    void keep(std::exception_ptr error);
+
+    // Synchronise themselves.
+    Barrier barrier_;
+    std::atomic<std::uint32_t> order_{0};       ///< counts the tasks given
+    std::atomic<std::uint32_t> finished_{0};    ///< counts the tasks done by all
+    std::atomic<std::uint32_t> working_{0};
+    std::atomic<bool> failed_{false};
+    std::atomic<bool> stopping_{false};
+    // Written by the caller before order_ moves, read by the workers after.
+    const std::function<void(int)>* task_ = nullptr;
+    std::mutex mutex_;
+    std::exception_ptr first_error_;      ///< guarded by mutex_
+    std::vector<std::thread> threads_;    ///< constant after construction
+};
+
+}    // namespace slipway

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace slipway {
+
+/// Element types. Enumerators are spelled as in the printed graph.
+/// f64 exists for the naive evaluator's gradient checks; programs run f32.
+enum class DType : std::uint8_t { pred, u8, i32, i64, f32, f64 };
+
+constexpr std::size_t size_in_bytes(DType dtype) {
+    switch (dtype) {
+        case DType::pred:
+            return 1;
+        case DType::u8:
+            return 1;
+        case DType::i32:
+            return 4;
+        case DType::i64:
+            return 8;
+        case DType::f32:
+            return 4;
+        case DType::f64:
+            return 8;
+    }
+    return 0;
+}
+
+constexpr std::string_view to_string(DType dtype) {
+    switch (dtype) {
+        case DType::pred:
+            return "pred";
+        case DType::u8:
+            return "u8";
+        case DType::i32:
+            return "i32";
+        case DType::i64:
+            return "i64";
+        case DType::f32:
+            return "f32";
+        case DType::f64:
+            return "f64";
+    }
+    return "?";
+}
+
+constexpr bool is_floating(DType dtype) {
+    return dtype == DType::f32 || dtype == DType::f64;
+}
+
+constexpr bool is_number(DType dtype) {
+    return dtype != DType::pred;
+}
+
+}    // namespace slipway

@@ -1,0 +1,50 @@
+#include "executor/train/evaluate.h"
+
+#include "executor/train/run.h"
+
+namespace slipway {
+
+void append_batch(std::vector<Value>& leaves, const LoadedBatch& batch) {
+    Value features, labels, weights;
+    for (const Batch& core : batch.cores) {
+        features.arrays.push_back(core.features);
+        labels.arrays.push_back(core.labels);
+        weights.arrays.push_back(core.weights);
+    }
+    leaves.push_back(std::move(features));
+    leaves.push_back(std::move(labels));
+    leaves.push_back(std::move(weights));
+}
+
+float scalar_of(const Value& value) {
+    check(value.arrays.size() == 1 && value.arrays[0].element_count() == 1,
+          "a replicated scalar is one number");
+    return value.arrays[0].as<float>()[0];
+}
+
+Evaluation evaluate(Engine& engine, const Executable& executable, std::span<const Array> parameters,
+                    const EvaluationRequest& request) {
+    Loader loader(request.dataset,
+                  evaluation_sampler(request.samples, request.batch_size_per_core, request.cores));
+    Evaluation total;
+    double loss = 0;
+    double correct = 0;
+    while (const auto batch = loader.next()) {
+        std::vector<Value> leaves;
+        for (const Array& parameter : parameters)
+            leaves.push_back({{parameter}});
+        append_batch(leaves, *batch);
+        const std::vector<Value> outputs = engine.run(executable, leaves);
+        loss += double(scalar_of(outputs[0]));
+        correct += double(scalar_of(outputs[1]));
+        total.sample_count += batch->sample_count;
+    }
+    if (total.sample_count != std::int64_t(request.samples.size())) {
+        throw Error(ErrorCode::internal, "evaluation did not count every sample once");
+    }
+    total.loss = loss / double(total.sample_count);
+    total.accuracy = correct / double(total.sample_count);
+    return total;
+}
+
+}    // namespace slipway

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "api/spec/job_spec.h"
+#include "executor/train/reporter.h"
+
+namespace slipway {
+
+/// One attempt at one job, everything resolved: what attempt.json says.
+struct AttemptPlan {
+    JobSpec spec;
+    std::string dataset_format;                 ///< "idx", "csv", "image_folder", "image_csv"
+    std::filesystem::path dataset_path;         ///< folder or file
+    std::string dataset_options = "{}";         ///< JSON object: label_column, …
+    std::filesystem::path checkpoint_folder;    ///< made when absent
+    std::optional<std::filesystem::path> resume_from;    ///< a checkpoint's folder
+    int attempt = 1;                                     ///< part of the names of checkpoints
+    int worker_threads = 0;               ///< 0 = as many as CPUs granted, at most one per core
+    std::int64_t memory_bytes_max = 0;    ///< 0 = no limit
+};
+
+/// How a run ended when nothing was thrown.
+struct TrainOutcome {
+    StopReason stopped = StopReason::none;    ///< none: it ran to its end
+    std::int64_t step = 0;
+    std::int64_t epoch = 0;
+    std::optional<std::pair<std::string, double>> best;          ///< the best checkpoint's metric
+    std::vector<std::pair<std::string, double>> final_values;    ///< the last evaluation
+};
+
+/// A training failure that is the user's to mend; `reason` is the job's failure code
+/// (data_error, nan_loss, out_of_memory, spec_error, checkpoint_corrupt, disk_full).
+class TrainError : public Error {
+public:
+    TrainError(std::string reason, const std::string& message,
+               std::source_location where = std::source_location::current())
+        : Error(ErrorCode::invalid_argument, message, where), reason_(std::move(reason)) {}
+    const std::string& reason() const { return reason_; }
+
+private:
+    std::string reason_;
+};
+
+/// Trains from the plan to the end, a stop request or an error. Blocks; call from one thread.
+/// errors  TrainError, or Error{exhausted} for a full disk, Error{internal} for ours
+TrainOutcome run_training(const AttemptPlan& plan, Reporter& reporter);
+
+}    // namespace slipway

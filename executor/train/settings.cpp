@@ -1,0 +1,93 @@
+#include "executor/train/settings.h"
+
+namespace slipway {
+
+namespace {
+
+const Optimizer& optimizer_row(const OptimizerSpec& spec) {
+    switch (spec.name) {
+        case OptimizerName::adam:
+            return find_optimizer("adam");
+        case OptimizerName::sgd:
+            break;
+    }
+    if (spec.nesterov) return find_optimizer("sgd_nesterov");
+    return find_optimizer(spec.momentum != 0 ? "sgd_momentum" : "sgd");
+}
+
+ScheduleKind kind_of(ScheduleName name) {
+    switch (name) {
+        case ScheduleName::constant:
+            return ScheduleKind::constant;
+        case ScheduleName::step:
+            return ScheduleKind::step;
+        case ScheduleName::cosine:
+            return ScheduleKind::cosine;
+        case ScheduleName::linear:
+            return ScheduleKind::linear;
+    }
+    return ScheduleKind::constant;
+}
+
+}    // namespace
+
+std::int64_t part_count(const JobSpec& spec) {
+    constexpr std::int64_t parts = 8;
+    const bool divides = spec.train.batch_size_per_core % parts == 0;
+    return spec.accelerator.cores == 1 && spec.train.deterministic && divides
+               ? parts
+               : spec.accelerator.cores;
+}
+
+SamplerOptions sampler_options(const JobSpec& spec) {
+    const std::int64_t parts = part_count(spec);
+    return {.seed = std::uint64_t(spec.train.seed),
+            .batch_size_per_core = spec.train.batch_size_per_core * spec.accelerator.cores / parts,
+            .cores = parts,
+            .shuffle = spec.train.shuffle,
+            .drop_last = spec.train.drop_last,
+            .batches_per_epoch = spec.train.batches_per_epoch.value_or(0),
+            .epochs = spec.train.epochs.value_or(0)};
+}
+
+TrainSettings make_settings(const JobSpec& spec, std::int64_t steps_per_epoch) {
+    const OptimizerSpec& optimizer = spec.train.optimizer;
+    const ScheduleSpec& schedule = spec.train.schedule;
+    TrainSettings settings;
+    settings.steps_per_epoch = steps_per_epoch;
+    settings.steps_total =
+        spec.train.steps ? *spec.train.steps : *spec.train.epochs * steps_per_epoch;
+    settings.epochs = (settings.steps_total + steps_per_epoch - 1) / steps_per_epoch;
+    settings.log_every_steps = spec.monitor.log_every_steps;
+    settings.save_every_steps = spec.checkpoint.every_steps;
+    settings.save_every_epochs = spec.checkpoint.every_epochs;
+    settings.keep = {.metric = spec.checkpoint.best.metric,
+                     .smaller_is_better = spec.checkpoint.best.mode == MetricMode::min,
+                     .best = spec.checkpoint.best.keep,
+                     .last = spec.checkpoint.keep_last};
+    settings.optimizer = &optimizer_row(optimizer);
+    settings.hyper = {.lr = effective(spec).lr,
+                      .momentum = optimizer.momentum,
+                      .weight_decay = optimizer.weight_decay,
+                      .beta1 = optimizer.betas[0],
+                      .beta2 = optimizer.betas[1],
+                      .eps = optimizer.eps};
+    settings.schedule = {.kind = kind_of(schedule.name),
+                         .steps_total = settings.steps_total,
+                         .warmup_steps = schedule.warmup_steps,
+                         .period_steps = schedule.step_epochs * steps_per_epoch,
+                         .gamma = schedule.gamma,
+                         .min_lr = schedule.min_lr};
+    settings.schedule_name = to_string(schedule.name);
+    return settings;
+}
+
+Hyper hyper_at(const TrainSettings& settings, std::int64_t step, std::int64_t sample_count) {
+    Hyper hyper = settings.hyper;
+    hyper.lr = lr_at(settings.schedule, settings.hyper.lr, step);
+    hyper.step = step + 1;
+    hyper.sample_count = double(sample_count);
+    return hyper;
+}
+
+}    // namespace slipway

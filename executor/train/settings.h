@@ -1,0 +1,51 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "api/spec/job_spec.h"
+#include "executor/data/sampler.h"
+#include "executor/optim/hyper.h"
+#include "executor/optim/optimizer.h"
+#include "executor/optim/schedule.h"
+
+namespace slipway {
+
+/// What decides which checkpoint is the best one, and how many of each kind stay.
+struct KeepRule {
+    std::string metric = "val_loss";
+    bool smaller_is_better = true;
+    std::int64_t best = 1;
+    std::int64_t last = 2;
+};
+
+/// A job's spec in the trainer's terms: counts in steps, one optimizer row, numbers ready for use.
+struct TrainSettings {
+    std::int64_t steps_total = 0;
+    std::int64_t steps_per_epoch = 0;
+    std::int64_t epochs = 0;    ///< started ones: the last may be partial when the job counts steps
+    std::int64_t log_every_steps = 50;
+    std::int64_t save_every_steps = 0;     ///< 0: not by steps
+    std::int64_t save_every_epochs = 1;    ///< 0: not by epochs
+    KeepRule keep;
+    const Optimizer* optimizer = nullptr;    ///< a row of optimizers(): lives for ever
+    Hyper hyper;                             ///< lr is the effective base; step is set per step
+    Schedule schedule;
+    std::string schedule_name;
+};
+
+/// How many parts a global batch is computed in, each summed by itself and then by the fixed tree:
+/// one per core. A deterministic job on one core takes 8 parts too when its batch divides by 8, so
+/// that it gives the bits that 8 cores give with the same global batch (docs/decisions/0004).
+std::int64_t part_count(const JobSpec& spec);
+
+/// Batches in part_count parts: what the sampler and the engine call cores.
+SamplerOptions sampler_options(const JobSpec& spec);
+
+/// `steps_per_epoch` comes from the sampler.
+TrainSettings make_settings(const JobSpec& spec, std::int64_t steps_per_epoch);
+
+/// The numbers of step `step` (0-based).
+Hyper hyper_at(const TrainSettings& settings, std::int64_t step, std::int64_t sample_count);
+
+}    // namespace slipway

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+
+#include "executor/data/dataset.h"
+#include "executor/data/loader.h"
+#include "executor/data/split.h"
+#include "executor/train/run.h"
+
+namespace slipway {
+
+/// A job's data, opened and divided.
+struct TrainData {
+    std::unique_ptr<Dataset> raw;    ///< as stored
+    std::unique_ptr<Dataset>
+        normalized;    ///< wraps `raw`; absent when nothing is to be normalised
+    Split split;
+
+    const Dataset& dataset() const { return normalized ? *normalized : *raw; }
+};
+
+/// Opens the plan's data set with the spec's image size and normalisation, and splits it.
+/// errors  TrainError data_error for what is in the files, spec_error for what the spec asks of
+/// them
+TrainData open_train_data(const AttemptPlan& plan);
+
+}    // namespace slipway

@@ -1,0 +1,109 @@
+#include "executor/train/train_state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "executor/train/run.h"
+
+namespace slipway {
+
+namespace {
+
+/// "conv1.weight.exp_avg": a slot's name in optimizer.safetensors.
+std::string slot_name(const Parameter& parameter, std::string_view slot) {
+    return fmt::format("{}.{}", parameter.name, slot);
+}
+
+/// The arrays by the names and shapes expected, in that order.
+std::vector<Array> in_order(std::vector<NamedArray> arrays,
+                            const std::vector<std::pair<std::string, Shape>>& expected) {
+    if (arrays.size() != expected.size()) {
+        throw TrainError(
+            "checkpoint_corrupt",
+            fmt::format("the checkpoint has {} tensors where this job has {}: it is of "
+                        "another model or optimizer",
+                        arrays.size(), expected.size()));
+    }
+    std::vector<Array> ordered;
+    for (const auto& [name, shape] : expected) {
+        const auto found = std::ranges::find(arrays, name, &NamedArray::name);
+        if (found == arrays.end() || found->array.shape() != shape) {
+            throw TrainError("checkpoint_corrupt",
+                             fmt::format("the checkpoint has no tensor {} of shape {}: it is of "
+                                         "another model or optimizer",
+                                         name, to_string(shape)));
+        }
+        ordered.push_back(std::move(found->array));
+    }
+    return ordered;
+}
+
+}    // namespace
+
+TrainState initial_state(const Model& model, const Optimizer& optimizer) {
+    TrainState state;
+    for (const Parameter& parameter : model.parameters.all()) {
+        state.values.push_back(parameter.value.clone());
+    }
+    for (const Parameter& parameter : model.parameters.all()) {
+        for (std::size_t slot = 0; slot < optimizer.slots.size(); ++slot) {
+            state.values.emplace_back(parameter.value.shape());
+        }
+    }
+    return state;
+}
+
+Checkpoint to_checkpoint(const TrainState& state, const Model& model, const TrainSettings& settings,
+                         std::uint64_t seed) {
+    Checkpoint checkpoint;
+    checkpoint.state = {.step = state.step,
+                        .epoch = state.step / settings.steps_per_epoch,
+                        .samples = state.samples,
+                        .seed = seed,
+                        .sampler_epoch = state.position.epoch,
+                        .sampler_batch = state.position.batch,
+                        .schedule = settings.schedule_name,
+                        .learning_rate = lr_at(settings.schedule, settings.hyper.lr, state.step),
+                        .details = nlohmann::json{{"kept", to_json(state.kept)}}.dump()};
+    std::size_t at = 0;
+    for (const Parameter& parameter : model.parameters.all()) {
+        checkpoint.weights.push_back({parameter.name, state.values[at++]});
+    }
+    for (const Parameter& parameter : model.parameters.all()) {
+        for (const std::string_view slot : settings.optimizer->slots) {
+            checkpoint.optimizer.push_back({slot_name(parameter, slot), state.values[at++]});
+        }
+    }
+    return checkpoint;
+}
+
+TrainState from_checkpoint(const std::filesystem::path& folder, const Model& model,
+                           const TrainSettings& settings) {
+    Result<Checkpoint> loaded = load_checkpoint(folder);
+    if (!loaded) throw TrainError("checkpoint_corrupt", loaded.error().what());
+    Checkpoint checkpoint = std::move(loaded).value();
+
+    std::vector<std::pair<std::string, Shape>> weights, slots;
+    for (const Parameter& parameter : model.parameters.all()) {
+        weights.emplace_back(parameter.name, parameter.value.shape());
+        for (const std::string_view slot : settings.optimizer->slots) {
+            slots.emplace_back(slot_name(parameter, slot), parameter.value.shape());
+        }
+    }
+    TrainState state;
+    state.values = in_order(std::move(checkpoint.weights), weights);
+    std::vector<Array> slot_values = in_order(std::move(checkpoint.optimizer), slots);
+    state.values.insert(state.values.end(), slot_values.begin(), slot_values.end());
+    state.step = checkpoint.state.step;
+    state.samples = checkpoint.state.samples;
+    state.position = {checkpoint.state.sampler_epoch, checkpoint.state.sampler_batch};
+    const auto details = nlohmann::json::parse(checkpoint.state.details, nullptr, false);
+    if (details.is_object() && details.contains("kept")) {
+        state.kept = kept_from_json(details.at("kept"));
+    }
+    return state;
+}
+
+}    // namespace slipway

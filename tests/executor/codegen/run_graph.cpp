@@ -1,0 +1,159 @@
+#include "tests/executor/codegen/run_graph.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+
+#include "executor/codegen/lower.h"
+#include "executor/runtime/run.h"
+
+namespace slipway {
+
+namespace {
+
+void fill(Array& array, std::mt19937_64& random) {
+    const auto fill_with = [&]<class T>(auto&& draw) {
+        for (T& value : array.as<T>())
+            value = draw();
+    };
+    switch (array.shape().dtype) {
+        case DType::f32:
+            return fill_with.operator()<float>(
+                [&] { return std::uniform_real_distribution<float>(-1, 1)(random); });
+        case DType::f64:
+            return fill_with.operator()<double>(
+                [&] { return std::uniform_real_distribution<double>(-1, 1)(random); });
+        case DType::i32:
+            return fill_with.operator()<std::int32_t>([&] { return std::int32_t(random() % 10); });
+        case DType::i64:
+            return fill_with.operator()<std::int64_t>([&] { return std::int64_t(random() % 10); });
+        case DType::u8:
+            return fill_with.operator()<std::uint8_t>([&] { return std::uint8_t(random() % 10); });
+        case DType::pred:
+            return fill_with.operator()<bool>([&] { return random() % 2 == 0; });
+    }
+}
+
+double number_at(const Array& array, std::size_t i) {
+    switch (array.shape().dtype) {
+        case DType::f32:
+            return double(array.as<float>()[i]);
+        case DType::f64:
+            return array.as<double>()[i];
+        case DType::i32:
+            return double(array.as<std::int32_t>()[i]);
+        case DType::i64:
+            return double(array.as<std::int64_t>()[i]);
+        case DType::u8:
+            return double(array.as<std::uint8_t>()[i]);
+        case DType::pred:
+            return double(array.as<bool>()[i]);
+    }
+    return 0;
+}
+
+bool is_close(double a, double b, Tolerance tolerance) {
+    if (a == b || (std::isnan(a) && std::isnan(b))) return true;
+    return std::abs(a - b) <= tolerance.absolute + tolerance.relative * std::abs(b);
+}
+
+std::vector<std::byte*> addresses_of(ReferenceValue& value) {
+    std::vector<std::byte*> addresses;
+    for (Array& array : value)
+        addresses.push_back(array.bytes());
+    return addresses;
+}
+
+std::vector<ReferenceValue> run_once(Runtime& runtime, const Program& program,
+                                     const std::vector<ReferenceValue>& leaves) {
+    std::vector<ReferenceValue> bound;
+    for (const ReferenceValue& leaf : leaves) {
+        bound.emplace_back();
+        for (const Array& array : leaf)
+            bound.back().push_back(array.clone());
+    }
+    std::vector<ReferenceValue> outputs;
+    for (const Slot& slot : program.outputs) {
+        ReferenceValue& output = outputs.emplace_back();
+        if (slot.donated)
+            output = bound[*slot.donated];
+        else
+            for (int core = 0; core < (slot.per_core ? runtime.team().cores : 1); ++core)
+                output.emplace_back(slot.shape);
+    }
+    Bindings bindings;
+    for (ReferenceValue& leaf : bound)
+        bindings.leaves.push_back(addresses_of(leaf));
+    for (ReferenceValue& output : outputs)
+        bindings.outputs.push_back(addresses_of(output));
+    runtime.run(program, make_run_plan(program, runtime.team()), bindings);
+    return outputs;
+}
+
+}    // namespace
+
+std::vector<ReferenceValue> random_leaves(const Graph& graph, int cores, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::vector<ReferenceValue> leaves;
+    for (const Tensor& leaf : graph.leaves) {
+        ReferenceValue& value = leaves.emplace_back();
+        const int count = leaf.node().placement == Placement::per_core ? cores : 1;
+        for (int core = 0; core < count; ++core)
+            fill(value.emplace_back(leaf.shape()), random);
+    }
+    return leaves;
+}
+
+std::vector<ReferenceValue> run_graph(const Graph& graph, const std::vector<ReferenceValue>& leaves,
+                                      const Team& team) {
+    const Program program = lower(graph, {.workers = team.workers});
+    Runtime runtime(team);
+    run_once(runtime, program, random_leaves(graph, team.cores, 4711));
+    return run_once(runtime, program, leaves);
+}
+
+Tolerance sum_tolerance(std::int64_t count) {
+    constexpr double eps = 1.2e-7;
+    return {.absolute = 2 * eps * double(count + 1), .relative = 2 * eps};
+}
+
+std::string difference(const ReferenceValue& a, const ReferenceValue& b, Tolerance tolerance) {
+    if (a.size() != b.size()) return fmt::format("{} arrays, not {}", a.size(), b.size());
+    for (std::size_t core = 0; core < a.size(); ++core) {
+        if (a[core].shape() != b[core].shape())
+            return fmt::format("{}, not {}", to_string(a[core].shape()),
+                               to_string(b[core].shape()));
+        for (std::size_t i = 0; i < std::size_t(a[core].element_count()); ++i) {
+            const double x = number_at(a[core], i);
+            const double y = number_at(b[core], i);
+            if (!is_close(x, y, tolerance))
+                return fmt::format("core {}, element {}: {}, not {}", core, i, x, y);
+        }
+    }
+    return "";
+}
+
+std::string compare_with_reference(const Graph& graph, Tolerance tolerance, std::uint64_t seed) {
+    for (const Team team : {Team{1, 1}, Team{4, 2}}) {
+        const auto leaves = random_leaves(graph, team.cores, seed);
+        const auto expected = evaluate(graph, leaves, team.cores);
+        const auto actual = run_graph(graph, leaves, team);
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+            const std::string problem = difference(actual[i], expected[i], tolerance);
+            if (!problem.empty())
+                return fmt::format("seed {}, {} cores, output {}: {}", seed, team.cores, i,
+                                   problem);
+        }
+    }
+    return "";
+}
+
+Graph graph_of(std::vector<Tensor> outputs) {
+    Graph graph{{}, std::move(outputs), {}};
+    for (const Tensor& tensor : topological_order(graph.outputs))
+        if (tensor.node().op == OpCode::leaf) graph.leaves.push_back(tensor);
+    return graph;
+}
+
+}    // namespace slipway

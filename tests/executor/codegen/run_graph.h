@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "executor/graph/tensor.h"
+#include "executor/program/program.h"
+#include "executor/reference/evaluate.h"
+#include "executor/runtime/run_plan.h"
+
+namespace slipway {
+
+/// Random leaves for a graph: floats in [-1, 1), integers in 0..9, truths.
+std::vector<ReferenceValue> random_leaves(const Graph& graph, int cores, std::uint64_t seed);
+
+/// Lowers the graph and runs it on the team, twice in the same arenas: the first time with other
+/// leaves, so that what a buffer held before can do harm. The leaves themselves are not changed.
+std::vector<ReferenceValue> run_graph(const Graph& graph, const std::vector<ReferenceValue>& leaves,
+                                      const Team& team);
+
+/// How far a result may be from the naive evaluator's: |a - b| <= absolute + relative * |b|.
+struct Tolerance {
+    double absolute = 0;
+    double relative = 0;
+};
+inline constexpr Tolerance exactly{};
+
+/// The tolerance of sums of `count` products of numbers in [-1, 1), kept in f32: partial sums walk
+/// to about sqrt(count) / 3 and each of `count` additions rounds by half an ulp of that; 2 count
+/// eps is several times what such walks give.
+Tolerance sum_tolerance(std::int64_t count);
+
+/// "" when each number of a is close to b's; else where and how they differ.
+std::string difference(const ReferenceValue& a, const ReferenceValue& b, Tolerance tolerance);
+
+/// Lowers the graph, runs it on 1 core and on 4 cores with 2 workers, and compares each output with
+/// the naive evaluator. Returns what differs.
+std::string compare_with_reference(const Graph& graph, Tolerance tolerance, std::uint64_t seed);
+
+/// A graph of these outputs; its leaves are those reachable, in the order first met.
+Graph graph_of(std::vector<Tensor> outputs);
+
+}    // namespace slipway

@@ -1,0 +1,127 @@
+#include "executor/data/inspect.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "executor/data/moments.h"
+#include "tests/executor/data/make_files.h"
+#include "tests/support/temp_folder.h"
+
+namespace slipway {
+
+namespace {
+
+using Json = nlohmann::json;
+
+/// Two classes of one image.
+struct TwoImages {
+    TempFolder folder;
+    explicit TwoImages(std::int64_t second_height = 4) {
+        folder.write("a/1.png", png_file(patterned_image(1, 4, 4, 1)));
+        folder.write("b/2.png", png_file(patterned_image(1, second_height, 4, 2)));
+    }
+    Json inspect(const DatasetOptions& options = {}) const {
+        return inspect_dataset("image_folder", folder.path(), options);
+    }
+};
+
+}    // namespace
+
+TEST(Inspect, reports_counts_shape_moments_and_hash) {
+    TempFolder folder;
+    folder.write("t.csv", "x,y,label,who\n1,10,a,p\n2,10,b,p\n3,10,a,q\n");
+    const Json report = inspect_dataset("csv", folder.path(), {.group_column = "who"});
+    EXPECT_EQ(report["samples"], 3);
+    EXPECT_EQ(report["classes"], Json::parse(R"([{"name":"a","count":2},{"name":"b","count":1}])"));
+    EXPECT_EQ(report["groups"], Json::parse(R"([{"name":"p","count":2},{"name":"q","count":1}])"));
+    EXPECT_EQ(report["group_count"], 2);
+    EXPECT_EQ(report["feature_shape"], Json({2}));
+    EXPECT_EQ(report["mean"], Json({2.0, 10.0}));
+    EXPECT_NEAR(report["std"][0].get<double>(), std::sqrt(2.0 / 3), 1e-6);
+    EXPECT_EQ(report["std"][1], 1.0);    // a column that never varies
+    EXPECT_EQ(report["problem_count"], 0);
+    EXPECT_EQ(report["bytes"], 41);
+    EXPECT_TRUE(report["content_hash"].get<std::string>().starts_with("sha256:"));
+}
+
+TEST(Inspect, the_same_whatever_the_threads) {
+    if (test_data_folder().empty()) GTEST_SKIP() << "needs the test data";
+    const auto one = inspect_dataset("idx", test_data_folder() / "mnist10k", {}, 1);
+    EXPECT_EQ(one, inspect_dataset("idx", test_data_folder() / "mnist10k", {}, 3));
+    EXPECT_EQ(one["samples"], 10'000);
+    EXPECT_EQ(one["feature_shape"], Json({1, 28, 28}));
+}
+
+TEST(Inspect, the_hash_covers_names_and_contents) {
+    const TwoImages one, same, renamed, changed;
+    std::filesystem::rename(renamed.folder.path() / "b/2.png", renamed.folder.path() / "b/3.png");
+    changed.folder.write("b/2.png", png_file(patterned_image(1, 4, 4, 3)));
+    const auto hash = [](const TwoImages& set) { return set.inspect()["content_hash"]; };
+    EXPECT_EQ(hash(one), hash(same));
+    EXPECT_NE(hash(one), hash(renamed));
+    EXPECT_NE(hash(one), hash(changed));
+}
+
+TEST(Inspect, the_options_moments_are_not_applied) {
+    const TwoImages set;
+    EXPECT_EQ(set.inspect({.mean = {9}, .deviation = {3}}), set.inspect());
+}
+
+TEST(Inspect, images_of_several_sizes_are_no_problem_and_have_no_shape) {
+    const TwoImages set(6);
+    const Json report = set.inspect();
+    EXPECT_EQ(report["problem_count"], 0);
+    EXPECT_TRUE(report["feature_shape"].is_null());
+    EXPECT_EQ(report["image_sizes"], Json::parse(R"({"min":[4,4],"max":[6,4]})"));
+    EXPECT_EQ(set.inspect({.image_size = 8})["feature_shape"], Json({1, 8, 8}));
+}
+
+TEST(Inspect, what_cannot_be_opened_is_a_report_too) {
+    TempFolder folder;
+    for (const std::string_view format : dataset_formats()) {
+        const Json report = inspect_dataset(format, folder.path());
+        EXPECT_EQ(report["samples"], 0) << format;
+        EXPECT_GE(report["problem_count"], 1) << format;
+        EXPECT_FALSE(report["problems"][0]["message"].get<std::string>().empty()) << format;
+    }
+    EXPECT_EQ(error_code_of([&] { inspect_dataset("csv", folder.path() / "none"); }),
+              ErrorCode::not_found);
+}
+
+TEST(Inspect, every_broken_image_is_listed_once) {
+    const TwoImages set;
+    for (int i = 0; i < 30; ++i)
+        set.folder.write("a/0" + std::to_string(i) + ".png", "broken");
+    const Json report = set.inspect();
+    EXPECT_EQ(report["problem_count"], 30);
+    EXPECT_EQ(report["problems"].size(), 20U);
+    TempFolder hopeless;
+    hopeless.write("a/1.jpg", "broken");
+    EXPECT_EQ(inspect_dataset("image_folder", hopeless.path())["problem_count"], 1);
+}
+
+TEST(Moments, survive_a_mean_far_from_zero) {
+    RunningMoments running;
+    for (const float value : {1e6F - 1, 1e6F, 1e6F + 1}) {
+        running.add(RunningMoments::of(std::span(&value, 1), 1), 1);
+    }
+    EXPECT_EQ(running.result().mean[0], 1e6F);
+    EXPECT_NEAR(running.result().deviation[0], std::sqrt(2.0 / 3), 1e-6);
+}
+
+TEST(Moments, standardise_a_set_to_mean_0_and_deviation_1) {
+    const CountingDataset raw(101, 3);
+    std::vector<std::int64_t> all(101);
+    std::iota(all.begin(), all.end(), 0);
+    const auto dataset = normalized(raw, measure(raw, all, 2));
+    const Moments moments = measure(*dataset, all, 2);
+    for (const float mean : moments.mean)
+        EXPECT_NEAR(mean, 0, 1e-6);
+    for (const float deviation : moments.deviation)
+        EXPECT_NEAR(deviation, 1, 1e-6);
+}
+
+}    // namespace slipway

@@ -1,0 +1,250 @@
+#include "executor/engine/engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "api/base/error.h"
+#include "executor/autodiff/gradients.h"
+#include "executor/graph/ops.h"
+#include "executor/reference/evaluate.h"
+
+namespace slipway {
+namespace {
+
+using testing::HasSubstr;
+
+Array random_array(Dims dims, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    Array array({DType::f32, std::move(dims)});
+    for (float& value : array.as<float>())
+        value = std::uniform_real_distribution<float>(-1, 1)(random);
+    return array;
+}
+
+Tensor shared_leaf(Dims dims, const char* name = "w") {
+    return leaf({DType::f32, std::move(dims)}, Placement::replicated, name);
+}
+
+/// A training step of a small network: squared error, momentum; everything donated.
+///   leaves   w1, w2, v1, v2, x (per core), y (per core)      outputs  w1, w2, v1, v2, loss
+struct TrainStep {
+    Graph graph;
+    std::vector<Value> leaves;
+
+    explicit TrainStep(int cores) {
+        const Tensor w1 = shared_leaf({200, 300}), w2 = shared_leaf({300, 10});
+        const Tensor v1 = shared_leaf({200, 300}), v2 = shared_leaf({300, 10});
+        const Tensor x = leaf({DType::f32, {16, 200}}, Placement::per_core, "x");
+        const Tensor y = leaf({DType::f32, {16, 10}}, Placement::per_core, "y");
+        const Tensor wrong = matmul(tanh(matmul(x, w1)), w2) - y;
+        const Tensor loss =
+            reduce(wrong * wrong, {0, 1}, Reduction::add) * constant(1.0 / double(160 * cores));
+        const std::vector<Tensor> weights{w1, w2};
+        const std::vector<Tensor> velocities{v1, v2};
+        std::vector<Tensor> next_weights, next_velocities;
+        const auto gradient = gradients(loss, weights);
+        for (std::size_t i = 0; i < 2; ++i) {
+            next_velocities.push_back(velocities[i] * constant(0.9) + all_reduce(gradient[i]));
+            next_weights.push_back(weights[i] - next_velocities[i] * constant(0.05));
+        }
+        graph.leaves = {w1, w2, v1, v2, x, y};
+        graph.outputs = {next_weights[0], next_weights[1], next_velocities[0], next_velocities[1],
+                         all_reduce(loss)};
+        graph.donations = {{0, 0}, {1, 1}, {2, 2}, {3, 3}};
+        leaves.resize(6);
+        for (std::size_t i = 0; i < 4; ++i) {
+            leaves[i].arrays = {random_array(graph.leaves[i].dims(), i)};
+            for (float& value : leaves[i].arrays[0].as<float>())
+                value *= i < 2 ? 0.1F : 0.0F;
+        }
+        for (std::size_t i = 4; i < 6; ++i)
+            for (int core = 0; core < cores; ++core)
+                leaves[i].arrays.push_back(
+                    random_array(graph.leaves[i].dims(), 100 * i + std::uint64_t(core)));
+    }
+
+    /// Runs `steps` steps, feeding outputs back; returns the losses.
+    std::vector<float> train(Engine& engine, int steps) {
+        std::vector<float> losses;
+        for (int step = 0; step < steps; ++step) {
+            const auto outputs = engine.run(*engine.compile(graph), leaves);
+            std::copy_n(outputs.begin(), 4, leaves.begin());
+            losses.push_back(outputs[4].arrays[0].as<float>()[0]);
+        }
+        return losses;
+    }
+};
+
+std::vector<float> numbers_of(const Value& value) {
+    std::vector<float> numbers;
+    for (const Array& array : value.arrays) {
+        const auto span = array.as<float>();
+        numbers.insert(numbers.end(), span.begin(), span.end());
+    }
+    return numbers;
+}
+
+TEST(Engine, trains_with_the_same_bits_on_any_number_of_workers) {
+    TrainStep reference(8);
+    Engine alone({.cores = 8, .workers = 1});
+    const auto losses = reference.train(alone, 6);
+    EXPECT_LT(losses.back(), losses.front());
+    for (const int workers : {2, 3, 4, 8}) {
+        TrainStep step(8);
+        Engine engine({.cores = 8, .workers = workers});
+        EXPECT_EQ(engine.workers(), workers);
+        EXPECT_EQ(step.train(engine, 6), losses);
+        for (std::size_t i = 0; i < 4; ++i)
+            EXPECT_EQ(numbers_of(step.leaves[i]), numbers_of(reference.leaves[i]));
+    }
+}
+
+// Sums of up to 300 products of numbers below 1 in f32, against sums in f64.
+TEST(Engine, gives_what_the_reference_gives) {
+    TrainStep step(4);
+    std::vector<ReferenceValue> leaves;
+    for (const Value& value : step.leaves) {
+        leaves.emplace_back();
+        for (const Array& array : value.arrays)
+            leaves.back().push_back(array.clone());
+    }
+    const auto expected = evaluate(step.graph, leaves, 4);
+    Engine engine({.cores = 4, .workers = 2});
+    const auto actual = engine.run(*engine.compile(step.graph), step.leaves);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        const auto numbers = numbers_of(actual[i]);
+        for (std::size_t k = 0; k < numbers.size(); ++k)
+            ASSERT_NEAR(numbers[k], expected[i][0].as<float>()[k], 1e-5);
+    }
+}
+
+TEST(Engine, writes_donated_outputs_into_their_leaves) {
+    TrainStep step(2);
+    Engine engine({.cores = 2});
+    const auto outputs = engine.run(*engine.compile(step.graph), step.leaves);
+    for (std::size_t i = 0; i < 4; ++i)
+        EXPECT_EQ(outputs[i].arrays[0].bytes(), step.leaves[i].arrays[0].bytes());
+}
+
+TEST(Engine, compiles_equal_graphs_once) {
+    Engine engine({.cores = 2});
+    const auto first = engine.compile(TrainStep(2).graph);
+    EXPECT_EQ(engine.compile(TrainStep(2).graph), first);
+    Graph other = TrainStep(2).graph;
+    other.donations.pop_back();
+    EXPECT_NE(engine.compile(other), first);
+    EXPECT_EQ(engine.counters().compiles, 2);
+    EXPECT_EQ(engine.counters().cached_compiles, 1);
+    EXPECT_EQ(engine.counters().executions, 0);
+    EXPECT_GT(engine.counters().compile_s, 0);
+}
+
+TEST(Engine, takes_no_notice_of_leaf_names) {
+    Engine engine({});
+    const auto named = [](const char* name) {
+        const Tensor w = shared_leaf({3}, name);
+        return Graph{{w}, {w + w}, {}};
+    };
+    EXPECT_EQ(engine.compile(named("a")), engine.compile(named("b name=c")));
+}
+
+TEST(Engine, forgets_the_programs_it_used_least_recently) {
+    Engine engine({});
+    const auto graph = [](int n) {
+        const Tensor w = shared_leaf({n});
+        return Graph{{w}, {w + w}, {}};
+    };
+    for (int n = 1; n <= 64; ++n)
+        engine.compile(graph(n));
+    engine.compile(graph(1));
+    engine.compile(graph(65));    // takes the place of 2
+    engine.compile(graph(1));
+    EXPECT_EQ(engine.counters().compiles, 65);
+    engine.compile(graph(2));
+    EXPECT_EQ(engine.counters().compiles, 66);
+}
+
+TEST(Engine, counts_runs) {
+    TrainStep step(2);
+    Engine engine({.cores = 2});
+    step.train(engine, 3);
+    EXPECT_EQ(engine.counters().executions, 3);
+    EXPECT_EQ(engine.counters().compiles, 1);
+    EXPECT_GT(engine.counters().execute_s, 0);
+}
+
+TEST(Engine, knows_the_memory_of_a_step_before_it_runs) {
+    Engine engine({.cores = 8, .workers = 2});
+    const MemoryReport report = engine.memory(*engine.compile(TrainStep(8).graph));
+    const std::int64_t weights = 4 * (200 * 300 + 300 * 10);
+    EXPECT_EQ(report.donated_bytes, 2 * weights);
+    EXPECT_EQ(report.input_bytes, 2 * weights + 8 * 4 * (16 * 200 + 16 * 10));
+    EXPECT_EQ(report.output_bytes, 4);
+    EXPECT_EQ(report.peak_bytes, report.input_bytes + report.output_bytes + report.temporary_bytes);
+    EXPECT_GE(report.temporary_bytes, 6 * weights);    // the contributions of 8 cores on 2 workers
+    EXPECT_LT(report.temporary_bytes, 16 * weights);
+}
+
+TEST(Engine, refuses_a_step_over_the_limit_before_it_runs) {
+    Engine free({.cores = 8, .workers = 2});
+    const std::int64_t peak = free.memory(*free.compile(TrainStep(8).graph)).peak_bytes;
+    Engine enough({.cores = 8, .workers = 2, .memory_bytes_max = peak});
+    EXPECT_NO_THROW(enough.compile(TrainStep(8).graph));
+    Engine small({.cores = 8, .workers = 2, .memory_bytes_max = peak - 1});
+    try {
+        small.compile(TrainStep(8).graph);
+        FAIL() << "compiled over the limit";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::exhausted);
+        EXPECT_THAT(error.what(), HasSubstr(std::to_string(peak)));
+        EXPECT_THAT(error.what(), HasSubstr(std::to_string(peak - 1)));
+    }
+}
+
+TEST(Engine, refuses_leaves_that_do_not_fit_and_goes_on) {
+    TrainStep step(2);
+    Engine engine({.cores = 2});
+    const auto executable = engine.compile(step.graph);
+    const auto refused = [&](const std::vector<Value>& leaves) {
+        try {
+            engine.run(*executable, leaves);
+        } catch (const Error& error) {
+            return error.code() == ErrorCode::invalid_argument;
+        }
+        return false;
+    };
+    std::vector<Value> leaves = step.leaves;
+    leaves.pop_back();
+    EXPECT_TRUE(refused(leaves));
+    leaves = step.leaves;
+    leaves[5].arrays.pop_back();
+    EXPECT_TRUE(refused(leaves));
+    leaves = step.leaves;
+    leaves[0].arrays[0] = random_array({300, 200}, 1);
+    EXPECT_TRUE(refused(leaves));
+    leaves = step.leaves;
+    leaves[0].arrays[0] = Array();
+    EXPECT_TRUE(refused(leaves));
+    leaves = step.leaves;
+    leaves[2] = leaves[0];    // two donated leaves, one memory
+    EXPECT_TRUE(refused(leaves));
+    EXPECT_NO_THROW(engine.run(*executable, step.leaves));
+}
+
+TEST(Engine, refuses_teams_that_make_no_sense) {
+    EXPECT_THROW(Engine({.cores = 0}), Error);
+    EXPECT_THROW(Engine({.cores = 8, .workers = -1}), Error);
+}
+
+TEST(Engine, shows_its_program) {
+    Engine engine({.cores = 2});
+    const std::string text = engine.print(*engine.compile(TrainStep(2).graph));
+    EXPECT_THAT(text, HasSubstr("stage per_core"));
+    EXPECT_THAT(text, HasSubstr("all_reduce add"));
+    EXPECT_THAT(text, HasSubstr("dot_general"));
+}
+
+}    // namespace
+}    // namespace slipway

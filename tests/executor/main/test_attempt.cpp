@@ -1,0 +1,161 @@
+// Goal: an attempt ends in the way its agent, its signals or its silence ask for, and says so.
+// Method: run_attempt in this process with stand-in trainers; a socket plays the agent.
+
+#include "executor/main/attempt.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "api/base/posix.h"
+#include "executor/main/run_folder.h"
+#include "tests/support/eventually.h"
+#include "tests/support/temp_folder.h"
+
+namespace slipway {
+namespace {
+
+Json order_json(const std::filesystem::path& folder, double grace_s = 60) {
+    return {{"job_id", "job_1"},
+            {"attempt", 2},
+            {"fence", "f00d"},
+            {"spec",
+             {{"model", {{"arch", "mlp"}}},
+              {"task", {{"type", "classification"}}},
+              {"data", {{"dataset", "digits"}}},
+              {"train", {{"epochs", 1}, {"optimizer", {{"name", "sgd"}, {"lr", 0.1}}}}}}},
+            {"dataset",
+             {{"id", "ds_1"},
+              {"name", "digits"},
+              {"format", "idx"},
+              {"path", "/data/digits"},
+              {"options", Json::object()}}},
+            {"checkpoint_folder", (folder / "checkpoints").string()},
+            {"resume_from", (folder / "checkpoints" / "step_1").string()},
+            {"worker_threads", 2},
+            {"grace_s", grace_s},
+            {"memory_bytes", 0}};
+}
+
+std::vector<Json> frames_in(const std::filesystem::path& folder) {
+    std::ifstream file(folder / "frames.ndjson");
+    std::vector<Json> frames;
+    for (std::string line; std::getline(file, line);)
+        frames.push_back(Json::parse(line));
+    return frames;
+}
+
+/// Trains until somebody asks it to stop.
+TrainOutcome train_for_ever(const AttemptPlan&, Reporter& reporter) {
+    TrainOutcome outcome;
+    eventually([&] {
+        outcome.stopped = reporter.stop_requested();
+        return outcome.stopped != StopReason::none;
+    });
+    return outcome;
+}
+
+TEST(ReadAttempt, the_order_becomes_a_plan) {
+    const TempFolder folder;
+    folder.write("attempt.json", order_json(folder.path()).dump());
+    const auto order = read_attempt(folder.path());
+    ASSERT_TRUE(order) << order.error().what();
+    EXPECT_EQ(order->fence, "f00d");
+    EXPECT_EQ(order->plan.attempt, 2);
+    EXPECT_EQ(order->plan.spec.model.arch, Arch::mlp);
+    EXPECT_EQ(order->plan.dataset_path, "/data/digits");
+    EXPECT_EQ(order->plan.resume_from, folder.path() / "checkpoints" / "step_1");
+    EXPECT_EQ(order->plan.worker_threads, 2);
+}
+
+TEST(ReadAttempt, an_order_with_something_missing_or_wrong_names_it) {
+    for (const char* name : {"job_id", "fence", "spec", "dataset", "resume_from", "grace_s"}) {
+        const TempFolder folder;
+        Json order = order_json(folder.path());
+        order.erase(name);
+        folder.write("attempt.json", order.dump());
+        const auto read = read_attempt(folder.path());
+        ASSERT_FALSE(read) << name;
+        EXPECT_NE(std::string(read.error().what()).find(name), std::string::npos)
+            << read.error().what();
+    }
+    const TempFolder folder;
+    EXPECT_FALSE(read_attempt(folder.path()));
+    folder.write("attempt.json", "{");
+    EXPECT_FALSE(read_attempt(folder.path()));
+}
+
+TEST(RunAttempt, a_run_that_ends_says_so_last_and_leaves_its_process_record) {
+    const TempFolder folder;
+    folder.write("attempt.json", order_json(folder.path()).dump());
+    const int code = run_attempt(
+        folder.path(),
+        [](const AttemptPlan& plan, Reporter& reporter) {
+            reporter.state("running");
+            reporter.log("info", plan.spec.data.dataset);
+            return TrainOutcome{};
+        },
+        system_clock());
+    EXPECT_EQ(code, 0);
+    const auto frames = frames_in(folder.path());
+    ASSERT_EQ(frames.size(), 3U);
+    EXPECT_EQ(frames[2].at("type"), "done");
+    EXPECT_EQ(frames[2].at("outcome"), "succeeded");
+    const Json record = Json::parse(read_file(folder.path() / "process.json"));
+    EXPECT_EQ(record.at("pid"), getpid());
+    EXPECT_EQ(record.at("start_ticks"), *process_start_ticks(getpid()));
+    EXPECT_EQ(record.at("fence"), "f00d");
+}
+
+TEST(RunAttempt, a_bad_order_fails_with_its_reason_on_file) {
+    const TempFolder folder;
+    Json order = order_json(folder.path());
+    order["spec"]["train"]["epochs"] = "many";
+    folder.write("attempt.json", order.dump());
+    EXPECT_EQ(run_attempt(folder.path(), train_for_ever, system_clock()), 1);
+    const auto frames = frames_in(folder.path());
+    ASSERT_EQ(frames.size(), 1U);
+    EXPECT_EQ(frames[0].at("outcome"), "failed");
+    EXPECT_EQ(frames[0].at("code"), "spec_error");
+}
+
+TEST(RunAttempt, without_an_agent_it_saves_and_leaves) {
+    const TempFolder folder;
+    folder.write("attempt.json", order_json(folder.path(), 0.05).dump());
+    EXPECT_EQ(run_attempt(folder.path(), train_for_ever, system_clock()), 75);
+    EXPECT_EQ(frames_in(folder.path()).back().at("outcome"), "orphaned");
+}
+
+TEST(RunAttempt, an_agent_s_request_ends_it) {
+    for (const auto& [reason, outcome] : std::vector<std::pair<std::string, std::string>>{
+             {"cancel", "cancelled"}, {"timeout", "timed_out"}, {"drain", "orphaned"}}) {
+        const TempFolder folder;
+        folder.write("attempt.json", order_json(folder.path()).dump());
+        std::thread agent([&folder, &reason = reason] {
+            std::optional<UniqueFd> socket;
+            eventually([&] {
+                socket = connect_unix(folder.path(), "executor.sock");
+                return socket.has_value();
+            });
+            const std::string words =
+                "{\"type\":\"hello\",\"fence\":\"f00d\",\"after\":0}\n{\"type\":\"stop\","
+                "\"reason\":\"" +
+                reason + "\"}\n";
+            send(socket->get(), words.data(), words.size(), MSG_NOSIGNAL);
+            std::string heard(4096, '\0');
+            eventually(
+                [&] { return recv(socket->get(), heard.data(), heard.size(), MSG_DONTWAIT) == 0; });
+        });
+        run_attempt(folder.path(), train_for_ever, system_clock());
+        agent.join();
+        EXPECT_EQ(frames_in(folder.path()).back().at("outcome"), outcome);
+    }
+}
+
+}    // namespace
+}    // namespace slipway

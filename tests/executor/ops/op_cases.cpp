@@ -1,0 +1,391 @@
+#include "tests/executor/ops/op_cases.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "api/base/error.h"
+#include "executor/graph/ops.h"
+
+namespace slipway {
+
+namespace {
+
+std::vector<std::string> words_of(const std::string& text) {
+    std::istringstream stream(text);
+    std::vector<std::string> words;
+    for (std::string word; stream >> word;)
+        words.push_back(word);
+    return words;
+}
+
+Dims parse_list(const std::string& text) {
+    Dims list;
+    std::istringstream stream(text);
+    for (std::string item; std::getline(stream, item, ',');)
+        list.push_back(std::stoll(item));
+    return list;
+}
+
+DType parse_dtype(const std::string& text) {
+    for (const DType dtype :
+         {DType::pred, DType::u8, DType::i32, DType::i64, DType::f32, DType::f64}) {
+        if (to_string(dtype) == text) return dtype;
+    }
+    throw Error(ErrorCode::invalid_argument, "no dtype: " + text);
+}
+
+Shape parse_shape(const std::string& text) {
+    const std::size_t open = text.find('[');
+    if (open == std::string::npos || text.back() != ']')
+        throw Error(ErrorCode::invalid_argument, "no shape: " + text);
+    return {parse_dtype(text.substr(0, open)),
+            parse_list(text.substr(open + 1, text.size() - open - 2))};
+}
+
+double parse_number(const std::string& text) {
+    if (text == "true") return 1;
+    if (text == "false") return 0;
+    return std::stod(text);
+}
+
+void set_element(Array& array, std::size_t i, const std::string& text) {
+    switch (array.shape().dtype) {
+        case DType::pred:
+            array.as<bool>()[i] = parse_number(text) != 0;
+            break;
+        case DType::u8:
+            array.as<std::uint8_t>()[i] = std::uint8_t(std::stoul(text));
+            break;
+        case DType::i32:
+            array.as<std::int32_t>()[i] = std::stoi(text);
+            break;
+        case DType::i64:
+            array.as<std::int64_t>()[i] = std::stoll(text);
+            break;
+        case DType::f32:
+            array.as<float>()[i] = float(parse_number(text));
+            break;
+        case DType::f64:
+            array.as<double>()[i] = parse_number(text);
+            break;
+    }
+}
+
+Array parse_array(const Shape& shape, std::vector<std::string> words) {
+    Array array(shape);
+    const auto count = std::size_t(array.element_count());
+    if (words.size() == 2 && words[0] == "repeat")
+        words = std::vector<std::string>(count, words[1]);
+    if (words.size() != count) {
+        throw Error(
+            ErrorCode::invalid_argument,
+            fmt::format("{} needs {} values, got {}", to_string(shape), count, words.size()));
+    }
+    for (std::size_t i = 0; i < count; ++i)
+        set_element(array, i, words[i]);
+    return array;
+}
+
+/// words: name, [per_core], shape, values…
+CaseValue parse_value(const std::vector<std::string>& words) {
+    CaseValue value{words.at(0), Placement::replicated, {}};
+    std::size_t next = 1;
+    if (words.at(next) == "per_core") {
+        value.placement = Placement::per_core;
+        ++next;
+    }
+    const Shape shape = parse_shape(words.at(next++));
+    for (auto begin = words.begin() + std::ptrdiff_t(next);;) {
+        const auto end = std::find(begin, words.end(), "|");
+        value.arrays.push_back(parse_array(shape, {begin, end}));
+        if (end == words.end()) return value;
+        begin = end + 1;
+    }
+}
+
+/// A call in the making: operands looked up, attributes by name.
+struct Call {
+    std::vector<Tensor> operands;
+    std::map<std::string, std::string> attributes;
+
+    const Tensor& x(std::size_t i = 0) const { return operands.at(i); }
+    std::string text(const std::string& name, const std::string& usual = "") const {
+        const auto found = attributes.find(name);
+        return found == attributes.end() ? usual : found->second;
+    }
+    Dims list(const std::string& name) const { return parse_list(text(name)); }
+    std::int64_t number(const std::string& name, std::int64_t usual = 0) const {
+        return std::stoll(text(name, std::to_string(usual)));
+    }
+    DType dtype() const { return parse_dtype(text("dtype", "f32")); }
+    Reduction reduction() const {
+        static const std::map<std::string, Reduction> names{{"add", Reduction::add},
+                                                            {"maximum", Reduction::maximum},
+                                                            {"minimum", Reduction::minimum}};
+        return names.at(text("reduction", "add"));
+    }
+    Comparison direction() const {
+        static const std::map<std::string, Comparison> names{
+            {"eq", Comparison::eq}, {"ne", Comparison::ne}, {"lt", Comparison::lt},
+            {"le", Comparison::le}, {"gt", Comparison::gt}, {"ge", Comparison::ge}};
+        return names.at(text("direction"));
+    }
+    std::vector<WindowDimension> window() const {
+        std::vector<WindowDimension> window;
+        for (const std::int64_t size : list("size"))
+            window.push_back({.size = size});
+        const auto fill = [&](const char* name, std::int64_t WindowDimension::*field) {
+            const Dims values = list(name);
+            for (std::size_t i = 0; i < values.size(); ++i)
+                window.at(i).*field = values[i];
+        };
+        fill("stride", &WindowDimension::stride);
+        fill("padding_low", &WindowDimension::padding_low);
+        fill("padding_high", &WindowDimension::padding_high);
+        fill("base_dilation", &WindowDimension::base_dilation);
+        fill("window_dilation", &WindowDimension::window_dilation);
+        return window;
+    }
+};
+
+ConvolutionAttributes convolution_attributes(const Call& c) {
+    return {.window = c.window(),
+            .input_layout = c.list("input_layout"),
+            .kernel_layout = c.list("kernel_layout"),
+            .output_layout = c.list("output_layout"),
+            .feature_groups = c.number("feature_groups", 1),
+            .batch_groups = c.number("batch_groups", 1)};
+}
+
+DotAttributes dot_attributes(const Call& c) {
+    return {c.list("lhs_batching"), c.list("rhs_batching"), c.list("lhs_contracting"),
+            c.list("rhs_contracting")};
+}
+
+Shape shape_attribute(const Call& c) {
+    return {c.dtype(), c.list("dims")};
+}
+
+using Builder = Tensor (*)(const Call& call);
+
+template <Tensor (*function)(const Tensor&)>
+Tensor unary(const Call& c) {
+    return function(c.x());
+}
+
+template <Tensor (*function)(const Tensor&, const Tensor&)>
+Tensor binary(const Call& c) {
+    return function(c.x(0), c.x(1));
+}
+
+/// Functions of operands alone.
+const std::map<std::string, Builder>& plain_builders() {
+    static const std::map<std::string, Builder> table{
+        {"stop_gradient", unary<stop_gradient>},
+        {"negate", unary<negate>},
+        {"abs", unary<abs>},
+        {"sign", unary<sign>},
+        {"exponential", unary<exponential>},
+        {"log", unary<log>},
+        {"sqrt", unary<sqrt>},
+        {"rsqrt", unary<rsqrt>},
+        {"tanh", unary<tanh>},
+        {"logistic", unary<logistic>},
+        {"floor", unary<floor>},
+        {"add", binary<add>},
+        {"subtract", binary<subtract>},
+        {"multiply", binary<multiply>},
+        {"divide", binary<divide>},
+        {"maximum", binary<maximum>},
+        {"minimum", binary<minimum>},
+        {"power", binary<power>},
+        {"matmul", binary<matmul>},
+        {"relu", unary<relu>},
+        {"log_softmax", unary<log_softmax>},
+        {"argmax", unary<argmax>},
+    };
+    return table;
+}
+
+/// Functions with attributes.
+const std::map<std::string, Builder>& builders() {
+    static const std::map<std::string, Builder> table{
+        {"leaf", [](const Call& c) { return leaf(shape_attribute(c), Placement::replicated, ""); }},
+        {"constant", [](const Call& c) { return constant(std::stod(c.text("value")), c.dtype()); }},
+        {"iota", [](const Call& c) { return iota(shape_attribute(c), c.number("dimension")); }},
+        {"broadcast_in_dim",
+         [](const Call& c) {
+             return broadcast_in_dim(c.x(), c.list("dims"), c.list("dimensions"));
+         }},
+        {"broadcast", [](const Call& c) { return broadcast(c.x(), c.list("dims")); }},
+        {"reshape", [](const Call& c) { return reshape(c.x(), c.list("dims")); }},
+        {"transpose", [](const Call& c) { return transpose(c.x(), c.list("permutation")); }},
+        {"slice",
+         [](const Call& c) {
+             return slice(c.x(), c.list("start"), c.list("limit"), c.list("strides"));
+         }},
+        {"pad",
+         [](const Call& c) {
+             return pad(c.x(), std::stod(c.text("value", "0")),
+                        {c.list("low"), c.list("high"), c.list("interior")});
+         }},
+        {"concatenate",
+         [](const Call& c) { return concatenate(c.operands, c.number("dimension")); }},
+        {"reverse", [](const Call& c) { return reverse(c.x(), c.list("dimensions")); }},
+        {"convert", [](const Call& c) { return convert(c.x(), c.dtype()); }},
+        {"compare", [](const Call& c) { return compare(c.x(0), c.x(1), c.direction()); }},
+        {"select", [](const Call& c) { return select(c.x(0), c.x(1), c.x(2)); }},
+        {"dot_general",
+         [](const Call& c) { return dot_general(c.x(0), c.x(1), dot_attributes(c)); }},
+        {"convolution",
+         [](const Call& c) { return convolution(c.x(0), c.x(1), convolution_attributes(c)); }},
+        {"convolution_2d",
+         [](const Call& c) {
+             return convolution_2d(c.x(0), c.x(1), c.number("stride", 1), c.number("padding"));
+         }},
+        {"reduce",
+         [](const Call& c) { return reduce(c.x(), c.list("dimensions"), c.reduction()); }},
+        {"reduce_window",
+         [](const Call& c) { return reduce_window(c.x(), c.window(), c.reduction()); }},
+        {"select_and_scatter",
+         [](const Call& c) { return select_and_scatter(c.x(0), c.x(1), c.window()); }},
+        {"max_pool_2d",
+         [](const Call& c) { return max_pool_2d(c.x(), c.number("size"), c.number("stride")); }},
+        {"average_pool_2d",
+         [](const Call& c) {
+             return average_pool_2d(c.x(), c.number("size"), c.number("stride"));
+         }},
+        {"all_reduce", [](const Call& c) { return all_reduce(c.x(), c.reduction()); }},
+        {"one_hot", [](const Call& c) { return one_hot(c.x(), c.number("classes"), c.dtype()); }},
+    };
+    return table;
+}
+
+double element(const Array& array, std::size_t i) {
+    switch (array.shape().dtype) {
+        case DType::pred:
+            return array.as<bool>()[i];
+        case DType::u8:
+            return array.as<std::uint8_t>()[i];
+        case DType::i32:
+            return array.as<std::int32_t>()[i];
+        case DType::i64:
+            return double(array.as<std::int64_t>()[i]);
+        case DType::f32:
+            return array.as<float>()[i];
+        case DType::f64:
+            break;
+    }
+    return array.as<double>()[i];
+}
+
+void add_line(std::vector<OpCase>& cases, const std::vector<std::string>& words) {
+    const std::string& first = words.at(0);
+    if (first == "case") {
+        cases.push_back({});
+        cases.back().name = words.at(1);
+        cases.back().constraint = words.size() > 2 ? words[2] : "";
+    } else if (first == "call") {
+        cases.at(cases.size() - 1).call = {words.begin() + 1, words.end()};
+    } else if (first == "error") {
+        cases.at(cases.size() - 1).error = words.at(1);
+    } else if (first == "y") {
+        cases.at(cases.size() - 1).expected = parse_value(words);
+    } else {
+        cases.at(cases.size() - 1).inputs.push_back(parse_value(words));
+    }
+}
+
+/// The file's lines with their numbers, comments and blanks gone, continued lines joined.
+std::vector<std::pair<int, std::string>> statements_of(const std::filesystem::path& file) {
+    std::ifstream stream(file);
+    std::vector<std::pair<int, std::string>> statements;
+    int number = 0;
+    for (std::string line; std::getline(stream, line);) {
+        ++number;
+        line = line.substr(0, line.find('#'));
+        if (words_of(line).empty()) continue;
+        if (line[0] == ' ' && !statements.empty()) {
+            statements.back().second += line;
+        } else {
+            statements.emplace_back(number, line);
+        }
+    }
+    return statements;
+}
+
+}    // namespace
+
+std::filesystem::path op_case_folder() {
+    return std::filesystem::path(SLIPWAY_SOURCE_DIR) / "tests/executor/ops";
+}
+
+std::vector<std::filesystem::path> op_case_files() {
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(op_case_folder()))
+        if (entry.path().extension() == ".case") files.push_back(entry.path());
+    std::ranges::sort(files);
+    return files;
+}
+
+std::vector<OpCase> read_op_cases(const std::filesystem::path& file) {
+    std::vector<OpCase> cases;
+    for (const auto& [number, text] : statements_of(file)) {
+        try {
+            add_line(cases, words_of(text));
+            if (cases.back().line == 0) cases.back().line = number;
+            cases.back().file = file.filename();
+        } catch (const std::exception& problem) {
+            throw Error(ErrorCode::invalid_argument,
+                        fmt::format("{}:{}: {}", file.filename().string(), number, problem.what()));
+        }
+    }
+    return cases;
+}
+
+Graph build(const OpCase& op_case) {
+    Graph graph;
+    std::map<std::string, Tensor> by_name;
+    for (const CaseValue& input : op_case.inputs) {
+        graph.leaves.push_back(leaf(input.arrays[0].shape(), input.placement, input.name));
+        by_name.emplace(input.name, graph.leaves.back());
+    }
+    Call call;
+    for (std::size_t i = 1; i < op_case.call.size(); ++i) {
+        const std::string& word = op_case.call[i];
+        const std::size_t equals = word.find('=');
+        if (equals == std::string::npos) {
+            call.operands.push_back(by_name.at(word));
+        } else {
+            call.attributes.emplace(word.substr(0, equals), word.substr(equals + 1));
+        }
+    }
+    const std::string& function = op_case.call.at(0);
+    const auto& table = plain_builders().contains(function) ? plain_builders() : builders();
+    graph.outputs = {table.at(function)(call)};
+    return graph;
+}
+
+std::string difference(const Array& actual, const Array& expected, double tolerance) {
+    if (actual.shape() != expected.shape()) {
+        return fmt::format("{} instead of {}", to_string(actual.shape()),
+                           to_string(expected.shape()));
+    }
+    for (std::size_t i = 0; i < std::size_t(actual.element_count()); ++i) {
+        const double x = element(actual, i);
+        const double y = element(expected, i);
+        const bool are_equal = x == y || (std::isnan(x) && std::isnan(y));
+        const double allowed =
+            is_floating(actual.shape().dtype) ? tolerance * std::max(1.0, std::abs(y)) : 0;
+        if (!are_equal && !(std::abs(x - y) <= allowed))
+            return fmt::format("element {}: {} instead of {}", i, x, y);
+    }
+    return {};
+}
+
+}    // namespace slipway

@@ -1,0 +1,150 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "executor/program/program.h"
+
+namespace slipway {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr Region arenas[] = {Region::worker, Region::core, Region::shared, Region::sum};
+
+Buffer buffer_at(Region region, std::int64_t offset, std::size_t position = 0) {
+    return {.shape = {DType::f32, {16}}, .region = region, .position = position, .offset = offset};
+}
+
+Step step(std::vector<BufferId> reads, std::vector<BufferId> writes) {
+    return {.name = "work",
+            .reads = std::move(reads),
+            .writes = std::move(writes),
+            .in_place = {},
+            .elements = 0,
+            .kernel = [](const KernelCall&) {}};
+}
+
+/// leaf 0 (replicated, donated to output 0), leaf 1 (per core), output 1 (per core):
+/// stage 0 replicated: 2 <- 0.  stage 1 per core: 3 <- 1, 2; 4 <- 3; all_reduce 4; 6 <- 3.
+/// stage 2 replicated: 5 <- 4; 0 <- 0, 5.
+Program sound_program() {
+    Program program;
+    const Shape shape{DType::f32, {16}};
+    program.leaves = {{shape, false, 0}, {shape, true, {}}};
+    program.outputs = {{shape, false, 0}, {shape, true, {}}};
+    program.buffers = {buffer_at(Region::leaf, 0, 0),  buffer_at(Region::leaf, 0, 1),
+                       buffer_at(Region::shared, 0),   buffer_at(Region::worker, 0),
+                       buffer_at(Region::sum, 0),      buffer_at(Region::shared, 64),
+                       buffer_at(Region::output, 0, 1)};
+    program.steps = {step({0}, {2}), step({1, 2}, {3}), step({3}, {4}),
+                     step({3}, {6}), step({4}, {5}),    step({0, 5}, {0})};
+    program.stages = {{false, 0, 1, {}}, {true, 1, 3, {{4, Combine::add}}}, {false, 4, 2, {}}};
+    for (const Region region : arenas)
+        program.arena_bytes[std::size_t(region)] = 128;
+    return program;
+}
+
+TEST(ProgramVerifier, accepts_a_sound_program) {
+    EXPECT_THAT(find_problems(sound_program()), IsEmpty());
+}
+
+struct Fault {
+    const char* name;
+    void (*make)(Program&);
+    const char* problem;
+};
+
+const Fault faults[] = {
+    {"a_buffer_nobody_has", [](Program& p) { p.steps[0].reads = {99}; }, "there is no buffer"},
+    {"a_read_before_the_write", [](Program& p) { p.steps[0].reads = {5}; }, "before written"},
+    {"a_worker_value_used_by_a_replicated_step", [](Program& p) { p.steps[4].reads = {3}; },
+     "of one core"},
+    {"a_per_core_leaf_used_by_a_replicated_step", [](Program& p) { p.steps[4].reads = {1}; },
+     "of one core"},
+    {"a_leaf_written_that_is_not_donated", [](Program& p) { p.steps[3].writes = {1}; },
+     "may not write"},
+    {"a_donated_leaf_written_by_one_core", [](Program& p) { p.steps[3].writes = {0}; },
+     "may not write"},
+    {"a_shared_buffer_written_by_one_core", [](Program& p) { p.steps[3].writes = {5}; },
+     "may not write"},
+    {"a_sum_that_is_not_written", [](Program& p) { p.steps[2].writes = {6}; }, "does not write"},
+    {"a_sum_in_the_wrong_region", [](Program& p) { p.stages[1].sums[0].buffer = 3; },
+     "outside region sum"},
+    {"a_sum_of_a_replicated_stage",
+     [](Program& p) {
+         p.stages[2].sums = {{4, Combine::add}};
+     },
+     "replicated stage"},
+    {"an_output_never_written", [](Program& p) { p.steps[3].writes = {3}; }, "never written"},
+    {"an_output_over_a_leaf_that_is_not_given",
+     [](Program& p) {
+         p.leaves[0].donated.reset();
+         p.steps[5].writes = {5};
+     },
+     "not given"},
+    {"a_buffer_outside_its_arena", [](Program& p) { p.buffers[5].offset = 128; }, "outside"},
+    {"a_buffer_off_its_alignment", [](Program& p) { p.buffers[5].offset = 32; }, "aligned"},
+    {"a_shape_that_does_not_fit_its_slot", [](Program& p) { p.buffers[0].shape.dims = {15}; },
+     "does not fit"},
+    {"two_live_buffers_in_one_place",
+     [](Program& p) {
+         p.buffers.push_back(buffer_at(Region::worker, 0));
+         p.steps[2].writes.push_back(7);
+     },
+     "share bytes"},
+    {"a_shared_buffer_taken_while_other_cores_still_read_it",
+     [](Program& p) {
+         p.buffers[5].offset = 0;
+         p.steps[5].reads = {0, 2};
+     },
+     "share bytes"},
+    {"stages_that_leave_a_step_out", [](Program& p) { p.stages[2].step_count = 1; }, "cover"},
+    {"a_step_without_a_kernel", [](Program& p) { p.steps[1].kernel = nullptr; }, "no kernel"},
+    {"a_worker_value_kept_for_a_later_stage",
+     [](Program& p) {
+         p.steps.push_back(step({3}, {6}));
+         p.stages.push_back({true, 6, 1, {}});
+     },
+     "outlive"},
+};
+
+class FaultyProgram : public testing::TestWithParam<Fault> {};
+
+TEST_P(FaultyProgram, is_refused) {
+    Program program = sound_program();
+    GetParam().make(program);
+    EXPECT_THAT(find_problems(program), Contains(HasSubstr(GetParam().problem)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Verifier, FaultyProgram, testing::ValuesIn(faults),
+                         [](const auto& fault) { return std::string(fault.param.name); });
+
+TEST(ProgramVerifier, lets_a_result_take_its_operands_place_only_when_declared) {
+    Program program = sound_program();
+    program.buffers.push_back(buffer_at(Region::worker, 0));
+    program.steps[3] = step({3}, {7});
+    program.steps.insert(program.steps.begin() + 4, step({7}, {6}));
+    program.stages[1].step_count = 4;
+    program.stages[2].first_step = 5;
+    EXPECT_THAT(find_problems(program), Contains(HasSubstr("share bytes")));
+    program.steps[3].in_place = {{0, 0}};
+    EXPECT_THAT(find_problems(program), IsEmpty());
+    program.buffers[7].shape.dims = {15};
+    EXPECT_THAT(find_problems(program), Contains(HasSubstr("share bytes")));
+    program.buffers[7].shape.dims = {16};
+    program.steps[3].reads = {3, 3};
+    EXPECT_THAT(find_problems(program), Contains(HasSubstr("forbids the reuse")));
+}
+
+TEST(ProgramPrint, shows_slots_stages_steps_and_places) {
+    const std::string text = print(sound_program());
+    EXPECT_THAT(text, HasSubstr("leaf0 f32[16] donated 0\n"));
+    EXPECT_THAT(text, HasSubstr("output1 f32[16] per_core\n"));
+    EXPECT_THAT(text,
+                HasSubstr("stage per_core\n    %3@worker+0 <- work <- %1@leaf1, %2@shared+0"));
+    EXPECT_THAT(text, HasSubstr("all_reduce add %4@sum+0\n"));
+}
+
+}    // namespace
+}    // namespace slipway

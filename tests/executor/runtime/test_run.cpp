@@ -1,0 +1,326 @@
+#include "executor/runtime/run.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <random>
+#include <stdexcept>
+
+namespace slipway {
+namespace {
+
+using Values = std::vector<std::int32_t>;
+
+std::int64_t elements_of(const Program& program, BufferId id) {
+    return program.buffers[id].shape.element_count();
+}
+
+/// result[i] = salt + sum over reads of (k + 2) * read_k[i mod its size]: overflow wraps.
+std::int32_t mixed(std::int32_t salt,
+                   const std::vector<std::pair<const std::int32_t*, std::int64_t>>& reads,
+                   std::int64_t i) {
+    std::uint32_t result = std::uint32_t(salt) + std::uint32_t(i);
+    for (std::size_t k = 0; k < reads.size(); ++k)
+        result += std::uint32_t(k + 2) * std::uint32_t(reads[k].first[i % reads[k].second]);
+    return std::int32_t(result);
+}
+
+/// A random program and what is needed to run it in the slow, obvious way.
+class RandomProgram {
+public:
+    RandomProgram(std::uint64_t seed, int cores) : random_(seed), cores_(cores) {
+        add_slots();
+        for (const bool per_core : {false, true, false, true, false})
+            add_stage(per_core);
+        add_outputs();
+        pack();
+    }
+
+    const Program& program() const { return program_; }
+
+    /// Every buffer has memory of its own, for each core.
+    std::vector<std::vector<Values>> evaluate(
+        const std::vector<std::vector<Values>>& leaves) const {
+        std::vector<std::vector<Values>> memory(program_.buffers.size());
+        for (BufferId id = 0; id < memory.size(); ++id) {
+            memory[id].assign(std::size_t(cores_), Values(std::size_t(elements_of(program_, id))));
+            const Buffer& buffer = program_.buffers[id];
+            if (buffer.region == Region::leaf)
+                for (std::size_t core = 0; core < std::size_t(cores_); ++core)
+                    memory[id][core] = leaves[buffer.position]
+                                             [program_.leaves[buffer.position].per_core ? core : 0];
+        }
+        for (const Stage& stage : program_.stages)
+            evaluate(stage, memory);
+        std::vector<std::vector<Values>> outputs;
+        for (const BufferId id : output_buffers_)
+            outputs.push_back(memory[id]);
+        return outputs;
+    }
+
+    std::vector<std::vector<Values>> random_leaves(std::uint64_t seed) const {
+        std::mt19937_64 random(seed);
+        std::vector<std::vector<Values>> leaves;
+        for (const Slot& slot : program_.leaves) {
+            leaves.emplace_back(std::size_t(slot.per_core ? cores_ : 1),
+                                Values(std::size_t(slot.shape.element_count())));
+            for (Values& values : leaves.back())
+                for (std::int32_t& value : values)
+                    value = std::int32_t(random());
+        }
+        return leaves;
+    }
+
+private:
+    std::size_t below(std::size_t bound) { return std::size_t(random_() % bound); }
+
+    BufferId add_buffer(Region region, std::int64_t elements, std::size_t position = 0) {
+        Buffer buffer{.shape = {DType::i32, {elements}}, .region = region, .position = position};
+        if (region != Region::leaf && region != Region::output) {
+            std::int64_t& arena = program_.arena_bytes[std::size_t(region)];
+            buffer.offset = arena;
+            arena += (elements * 4 + 63) / 64 * 64;
+        }
+        program_.buffers.push_back(buffer);
+        return BufferId(program_.buffers.size() - 1);
+    }
+
+    void add_slots() {
+        for (std::size_t i = 0; i < sizes_.size(); ++i) {
+            const Shape shape{DType::i32, {sizes_[i]}};
+            program_.leaves.push_back({shape, false, {}});
+            replicated_.push_back(add_buffer(Region::leaf, sizes_[i], 2 * i));
+            program_.leaves.push_back({shape, true, {}});
+            per_core_.push_back(add_buffer(Region::leaf, sizes_[i], 2 * i + 1));
+        }
+    }
+
+    void add_step(const std::vector<BufferId>& readable, BufferId target) {
+        Step step{.name = "mix",
+                  .reads = {},
+                  .writes = {target},
+                  .in_place = {},
+                  .elements = 0,
+                  .kernel = {}};
+        for (std::size_t k = 1 + below(3); k > 0; --k)
+            step.reads.push_back(readable[below(readable.size())]);
+        const std::int64_t elements = elements_of(program_, target);
+        if (below(3) > 0) step.elements = elements;
+        for (std::size_t k = 0; k < step.reads.size(); ++k)
+            if (elements_of(program_, step.reads[k]) == elements) step.in_place.emplace_back(k, 0);
+        const auto salt = std::int32_t(salts_.size());
+        salts_.push_back(salt);
+        std::vector<std::int64_t> counts;
+        for (const BufferId id : step.reads)
+            counts.push_back(elements_of(program_, id));
+        step.kernel = [salt, counts, elements, sliced = step.elements > 0](const KernelCall& call) {
+            std::vector<std::pair<const std::int32_t*, std::int64_t>> reads;
+            for (std::size_t k = 0; k < counts.size(); ++k)
+                reads.emplace_back(reinterpret_cast<const std::int32_t*>(call.reads[k]), counts[k]);
+            auto* result = reinterpret_cast<std::int32_t*>(call.writes[0]);
+            for (std::int64_t i = sliced ? call.begin : 0; i < (sliced ? call.end : elements); ++i)
+                result[i] = mixed(salt, reads, i);
+        };
+        program_.steps.push_back(std::move(step));
+    }
+
+    void add_stage(bool per_core) {
+        Stage stage{per_core, program_.steps.size(), 0, {}};
+        std::vector<BufferId> readable = replicated_;
+        if (per_core) readable.insert(readable.end(), per_core_.begin(), per_core_.end());
+        for (std::size_t k = 3 + below(6); k > 0; --k) {
+            const bool outlives = below(4) == 0;
+            const Region region = !per_core  ? Region::shared
+                                  : outlives ? Region::core
+                                             : Region::worker;
+            const BufferId target = add_buffer(region, sizes_[below(sizes_.size())]);
+            add_step(readable, target);
+            readable.push_back(target);
+            if (!per_core) replicated_.push_back(target);
+            if (region == Region::core) per_core_.push_back(target);
+        }
+        for (std::size_t k = per_core ? 2 : 0; k > 0; --k) {
+            const BufferId target = add_buffer(Region::sum, sizes_[below(sizes_.size())]);
+            add_step(readable, target);
+            stage.sums.push_back({target, Combine::add});
+            replicated_.push_back(target);
+        }
+        stage.step_count = program_.steps.size() - stage.first_step;
+        program_.stages.push_back(stage);
+    }
+
+    void add_outputs() {
+        Stage stage{false, program_.steps.size(), 3, {}};
+        for (std::size_t position = 0; position < 3; ++position) {
+            const std::int64_t elements = sizes_[position];
+            program_.outputs.push_back({{DType::i32, {elements}}, false, {}});
+            output_buffers_.push_back(add_buffer(Region::output, elements, position));
+            add_step(replicated_, output_buffers_.back());
+        }
+        program_.stages.push_back(stage);
+    }
+
+    /// Moves buffers over each other at random, wherever the verifier has nothing against it.
+    void pack() {
+        ASSERT_THAT(find_problems(program_), testing::IsEmpty());
+        for (Buffer& buffer : program_.buffers) {
+            if (buffer.region == Region::leaf || buffer.region == Region::output) continue;
+            for (int attempt = 0; attempt < 8; ++attempt) {
+                const std::int64_t before = buffer.offset;
+                buffer.offset = std::int64_t(below(std::size_t(before / 64 + 1))) * 64;
+                if (find_problems(program_).empty()) {
+                    moves_ += buffer.offset != before;
+                    break;
+                }
+                buffer.offset = before;
+            }
+        }
+        ASSERT_GT(moves_, 0);
+    }
+
+    void evaluate(const Stage& stage, std::vector<std::vector<Values>>& memory) const {
+        for (std::size_t core = 0; core < std::size_t(cores_); ++core) {
+            for (std::size_t i = 0; i < stage.step_count; ++i) {
+                const Step& step = program_.steps[stage.first_step + i];
+                std::vector<std::pair<const std::int32_t*, std::int64_t>> reads;
+                for (const BufferId id : step.reads)
+                    reads.emplace_back(memory[id][core].data(), memory[id][core].size());
+                Values result(memory[step.writes[0]][core].size());
+                for (std::size_t k = 0; k < result.size(); ++k)
+                    result[k] = mixed(salts_[stage.first_step + i], reads, std::int64_t(k));
+                memory[step.writes[0]][core] = result;
+            }
+        }
+        for (const Sum& sum : stage.sums) {
+            Values total = memory[sum.buffer][0];
+            for (std::size_t core = 1; core < std::size_t(cores_); ++core)
+                for (std::size_t k = 0; k < total.size(); ++k)
+                    total[k] = std::int32_t(std::uint32_t(total[k]) +
+                                            std::uint32_t(memory[sum.buffer][core][k]));
+            memory[sum.buffer].assign(std::size_t(cores_), total);
+        }
+    }
+
+    std::mt19937_64 random_;
+    int cores_;
+    Program program_;
+    std::vector<std::int64_t> sizes_{1, 50, 17000, 20000};
+    std::vector<BufferId> replicated_, per_core_, output_buffers_;
+    std::vector<std::int32_t> salts_;
+    int moves_ = 0;
+};
+
+std::vector<std::vector<std::byte*>> addresses(std::vector<std::vector<Values>>& values) {
+    std::vector<std::vector<std::byte*>> result;
+    for (auto& per_core : values) {
+        result.emplace_back();
+        for (Values& one : per_core)
+            result.back().push_back(reinterpret_cast<std::byte*>(one.data()));
+    }
+    return result;
+}
+
+std::vector<std::vector<Values>> run(Runtime& runtime, const Program& program,
+                                     std::vector<std::vector<Values>> leaves) {
+    std::vector<std::vector<Values>> outputs;
+    for (const Slot& slot : program.outputs)
+        outputs.push_back({Values(std::size_t(slot.shape.element_count()))});
+    const RunPlan plan = make_run_plan(program, runtime.team());
+    runtime.run(program, plan, {addresses(leaves), addresses(outputs)});
+    return outputs;
+}
+
+// Goal: whatever program the verifier accepts gives the same values as one where every buffer has
+// memory of its own, for any number of workers.
+TEST(Runtime, runs_random_programs_like_the_obvious_evaluation) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        const RandomProgram random(seed, 8);
+        for (const int workers : {1, 2, 3, 8}) {
+            Runtime runtime({8, workers});
+            for (std::uint64_t round = 0; round < 2; ++round) {
+                const auto leaves = random.random_leaves(seed * 100 + round);
+                const auto expected = random.evaluate(leaves);
+                const auto outputs = run(runtime, random.program(), leaves);
+                for (std::size_t i = 0; i < outputs.size(); ++i)
+                    ASSERT_EQ(outputs[i][0], expected[i][0])
+                        << "seed " << seed << ", " << workers << " workers, output " << i;
+            }
+        }
+    }
+}
+
+/// leaf 0 per core, f32[n] -> all_reduce -> output 0.
+Program sum_program(std::int64_t n) {
+    const Shape shape{DType::f32, {n}};
+    const auto copy = [n](const KernelCall& call) {
+        std::copy_n(call.reads[0], n * 4, call.writes[0]);
+    };
+    Program program;
+    program.leaves = {{shape, true, {}}};
+    program.outputs = {{shape, false, {}}};
+    program.buffers = {
+        {shape, Region::leaf, 0, 0}, {shape, Region::sum, 0, 0}, {shape, Region::output, 0, 0}};
+    program.steps = {{"copy", {0}, {1}, {}, 0, copy}, {"copy", {1}, {2}, {}, 0, copy}};
+    program.stages = {{true, 0, 1, {{1, Combine::add}}}, {false, 1, 1, {}}};
+    program.arena_bytes[std::size_t(Region::sum)] = (n * 4 + 63) / 64 * 64;
+    return program;
+}
+
+TEST(Runtime, adds_the_cores_in_the_order_of_the_fixed_tree) {
+    constexpr std::int64_t n = 1000;
+    std::mt19937_64 random(7);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    std::vector<std::vector<float>> x(8, std::vector<float>(n));
+    for (auto& core : x)
+        for (float& value : core)
+            value = uniform(random) * std::exp2(float(random() % 20));
+    const Program program = sum_program(n);
+    ASSERT_THAT(find_problems(program), testing::IsEmpty());
+    for (const int workers : {1, 2, 4, 5, 8}) {
+        Runtime runtime({8, workers});
+        std::vector<float> sum(n);
+        Bindings bindings{{{}}, {{reinterpret_cast<std::byte*>(sum.data())}}};
+        for (auto& core : x)
+            bindings.leaves[0].push_back(reinterpret_cast<std::byte*>(core.data()));
+        runtime.run(program, make_run_plan(program, runtime.team()), bindings);
+        for (std::size_t i = 0; i < n; ++i)
+            ASSERT_EQ(sum[i], ((x[0][i] + x[1][i]) + (x[2][i] + x[3][i])) +
+                                  ((x[4][i] + x[5][i]) + (x[6][i] + x[7][i])))
+                << workers << " workers";
+    }
+}
+
+// Goal: an error of any core or slice ends the run, reaches the caller, and hurts no later run.
+TEST(Runtime, rethrows_an_error_of_a_kernel_and_can_be_used_again) {
+    const RandomProgram random(99, 8);
+    const auto leaves = random.random_leaves(1);
+    Runtime runtime({8, 4});
+    const auto healthy = run(runtime, random.program(), leaves);
+    for (std::size_t step = 0; step < random.program().steps.size(); ++step) {
+        Program faulty = random.program();
+        const Kernel inner = faulty.steps[step].kernel;
+        const auto calls = std::make_shared<std::atomic<int>>(0);
+        faulty.steps[step].kernel = [inner, calls](const KernelCall& call) {
+            if (calls->fetch_add(1) == 0) throw std::runtime_error("step failed");
+            inner(call);
+        };
+        EXPECT_THROW(run(runtime, faulty, leaves), std::runtime_error);
+        EXPECT_EQ(run(runtime, random.program(), leaves), healthy);
+    }
+}
+
+TEST(Runtime, grows_its_arenas_to_the_largest_program) {
+    Runtime runtime({8, 2});
+    for (const std::int64_t n : {16, 100000, 16}) {
+        const Program program = sum_program(n);
+        std::vector<float> ones(std::size_t(n), 1.0F), sum(static_cast<std::size_t>(n));
+        const Bindings bindings{{std::vector(8, reinterpret_cast<std::byte*>(ones.data()))},
+                                {{reinterpret_cast<std::byte*>(sum.data())}}};
+        runtime.run(program, make_run_plan(program, runtime.team()), bindings);
+        EXPECT_THAT(sum, testing::Each(8.0F));
+    }
+}
+
+}    // namespace
+}    // namespace slipway

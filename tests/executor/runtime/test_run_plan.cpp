@@ -1,0 +1,115 @@
+#include "executor/runtime/run_plan.h"
+
+#include <gtest/gtest.h>
+
+#include "api/base/error.h"
+
+namespace slipway {
+namespace {
+
+TEST(Team, never_has_more_workers_than_cores_and_refuses_nonsense) {
+    EXPECT_EQ(make_team(8, 0).workers, std::min(8, granted_cpus()));
+    EXPECT_EQ(make_team(1, 0).workers, 1);
+    EXPECT_EQ(make_team(8, 64).workers, 8);
+    EXPECT_THROW(make_team(0, 1), Error);
+    EXPECT_THROW(make_team(65, 1), Error);
+    EXPECT_THROW(make_team(8, -1), Error);
+    EXPECT_THROW(make_team(8, 65), Error);
+}
+
+TEST(CoreBlocks, cover_all_cores_in_order_and_use_every_worker) {
+    for (int cores = 1; cores <= 16; ++cores) {
+        for (int workers = 1; workers <= cores; ++workers) {
+            int next = 0;
+            std::vector<int> per_worker(std::size_t(workers), 0);
+            for (const CoreBlock& block : core_blocks({cores, workers})) {
+                EXPECT_EQ(block.first, next);
+                next += block.count;
+                per_worker[std::size_t(block.worker)] += block.count;
+            }
+            EXPECT_EQ(next, cores);
+            for (const int count : per_worker)
+                EXPECT_GT(count, 0) << cores << " cores, " << workers << " workers";
+        }
+    }
+    EXPECT_EQ(core_blocks({8, 2}).size(), 2u);
+    EXPECT_EQ(core_blocks({8, 1}).size(), 1u);
+}
+
+constexpr std::int64_t large = 1 << 16;
+
+Buffer shared_buffer(std::int64_t elements, std::int64_t offset) {
+    return {.shape = {DType::f32, {elements}}, .region = Region::shared, .offset = offset};
+}
+
+Step step(std::vector<BufferId> reads, std::vector<BufferId> writes, std::int64_t elements) {
+    return {.name = "work",
+            .reads = std::move(reads),
+            .writes = std::move(writes),
+            .in_place = {},
+            .elements = elements,
+            .kernel = [](const KernelCall&) {}};
+}
+
+/// Which steps wait for all workers, given buffers of sizes and steps over them.
+std::vector<bool> barriers(std::vector<Buffer> buffers, std::vector<Step> steps) {
+    Program program;
+    program.buffers = std::move(buffers);
+    program.stages = {{false, 0, steps.size(), {}}};
+    program.steps = std::move(steps);
+    std::vector<bool> result;
+    for (const auto& plan : make_run_plan(program, {8, 2}).steps)
+        result.push_back(plan.barrier_before);
+    return result;
+}
+
+using Bools = std::vector<bool>;
+
+TEST(RunPlan, lets_slices_of_equal_size_follow_each_other_freely) {
+    EXPECT_EQ(barriers({shared_buffer(large, 0), shared_buffer(large, 4 * large)},
+                       {step({}, {0}, large), step({0}, {1}, large), step({0, 1}, {0}, large)}),
+              (Bools{false, false, false}));
+}
+
+TEST(RunPlan, waits_where_another_worker_wrote_what_is_read) {
+    const std::vector<Buffer> buffers{shared_buffer(large, 0), shared_buffer(large, 4 * large)};
+    EXPECT_EQ(barriers(buffers, {step({}, {0}, large), step({0}, {1}, 0)}), (Bools{false, true}));
+    EXPECT_EQ(barriers(buffers, {step({}, {0}, 0), step({0}, {1}, large)}), (Bools{false, true}));
+}
+
+TEST(RunPlan, waits_where_memory_is_taken_over_in_another_cut) {
+    EXPECT_EQ(barriers({shared_buffer(large, 0), shared_buffer(2 * large, 0)},
+                       {step({}, {0}, large), step({}, {1}, 2 * large)}),
+              (Bools{false, true}));
+}
+
+TEST(RunPlan, waits_for_a_scalar_that_one_worker_computes_for_all) {
+    EXPECT_EQ(barriers({shared_buffer(1, 0), shared_buffer(large, 64), shared_buffer(1, 0)},
+                       {step({}, {0}, 1), step({0}, {1}, large), step({}, {2}, 1)}),
+              (Bools{false, true, true}));
+}
+
+TEST(RunPlan, keeps_small_steps_with_one_worker_and_without_waits) {
+    Program program;
+    program.buffers = {shared_buffer(100, 0), shared_buffer(100, 400)};
+    program.steps = {step({}, {0}, 100), step({0}, {1}, 100)};
+    program.stages = {{false, 0, 2, {}}};
+    for (const auto& plan : make_run_plan(program, {8, 2}).steps) {
+        EXPECT_FALSE(plan.sliced);
+        EXPECT_FALSE(plan.barrier_before);
+    }
+}
+
+TEST(TemporaryBytes, count_every_copy_of_every_arena) {
+    Program program;
+    program.arena_bytes[std::size_t(Region::worker)] = 1;
+    program.arena_bytes[std::size_t(Region::core)] = 100;
+    program.arena_bytes[std::size_t(Region::shared)] = 10000;
+    program.arena_bytes[std::size_t(Region::sum)] = 1000000;
+    // 8 cores on 2 workers: 2 roots, and 2 partials more for each worker.
+    EXPECT_EQ(temporary_bytes(program, {8, 2}), 2 + 800 + 10000 + 6000000);
+    EXPECT_EQ(temporary_bytes(program, {1, 1}), 1 + 100 + 10000 + 1000000);
+}
+
+}    // namespace
+}    // namespace slipway
