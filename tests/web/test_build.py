@@ -1,0 +1,26 @@
+"""Goal: the committed dashboard is what its sources give, and the sources hold together."""
+import filecmp
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+WEB = pathlib.Path(__file__).resolve().parents[2] / "web"
+
+
+class Build(unittest.TestCase):
+    def test_the_built_files_are_fresh(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["node", "build.mjs", folder], cwd=WEB, check=True)
+            names = sorted(path.name for path in pathlib.Path(folder).iterdir())
+            self.assertEqual(names, sorted(path.name for path in (WEB / "dist").iterdir()))
+            _, differ, missing = filecmp.cmpfiles(folder, WEB / "dist", names, shallow=False)
+            self.assertEqual((differ, missing), ([], []), "run `npm run build` in web/ and commit web/dist")
+
+    def test_the_types_hold(self):
+        done = subprocess.run(["node_modules/.bin/tsc", "--noEmit"], cwd=WEB, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,67 @@
+"""Goal: the dashboard works in a real browser, under its strict policy, and can be used by everybody.
+Method: the real service with a running job; dashboard.mjs drives Chromium and prints what it found as JSON."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "end_to_end"))
+from service import BIN, SOURCE, Service, points_job, wait_for, write_points  # noqa: E402
+
+
+class Dashboard(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.service = Service()
+        write_points(cls.service.data / "points")
+        cls.service.start()
+        cls.service.dataset("points", "csv", {"group_column": "family"})
+        cls.done = cls.service.submit(points_job(name="done"))
+        cls.service.wait_end(cls.done)
+        cls.live = cls.service.submit(points_job(name="live", train={
+            "epochs": 3000, "batch_size_per_core": 8, "optimizer": {"name": "adam", "lr": 0.001}}))
+        cls.service.wait_state(cls.live, "running")
+        link = subprocess.run([BIN / "slipwayd", "login-link", "--home", cls.service.home, "--port", str(cls.service.port)],
+                              capture_output=True, text=True, check=True).stdout.strip()
+        cls.shots = pathlib.Path(os.environ.get("SLIPWAY_SCREENSHOTS") or tempfile.mkdtemp())
+        done = subprocess.run(["node", pathlib.Path(__file__).with_name("dashboard.mjs"), link, cls.done, cls.live, cls.shots],
+                              capture_output=True, text=True, timeout=240, cwd=SOURCE / "web")
+        assert done.returncode == 0, done.stdout + done.stderr
+        cls.found = json.loads(done.stdout)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.service.close()
+
+    def test_the_one_time_link_signs_in_once(self):
+        self.assertTrue(self.found["signed_in"])
+        self.assertTrue(self.found["second_use_refused"])
+
+    def test_the_list_shows_both_jobs(self):
+        self.assertIn("done", self.found["list"])
+        self.assertIn("live", self.found["list"])
+
+    def test_curves_grow_while_the_job_trains(self):
+        self.assertGreater(self.found["live_steps_after"], self.found["live_steps_before"])
+        self.assertEqual(self.found["charts"], ["Loss", "Accuracy"])
+
+    def test_cancel_ends_the_job(self):
+        self.assertEqual(self.found["state_after_cancel"], "cancelled")
+        self.assertEqual(self.service.executors(self.live), [])
+
+    def test_a_checkpoint_can_be_downloaded(self):
+        self.assertEqual(self.found["downloaded"], "model.safetensors")
+
+    def test_the_browser_had_nothing_to_complain_about(self):
+        self.assertEqual(self.found["console"], [])
+        self.assertEqual(self.found["other_origins"], [])
+
+    def test_axe_finds_no_barrier(self):
+        self.assertEqual(self.found["barriers"], [])
+
+
+if __name__ == "__main__":
+    unittest.main()

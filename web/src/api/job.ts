@@ -1,0 +1,45 @@
+// The parts of the API's objects that the pages use. Field names are the contract's (see /openapi.json).
+
+export interface Progress {
+  epoch?: number;
+  epochs?: number;
+  step?: number;
+  steps_total?: number;
+  samples?: number;
+  samples_per_s?: number;
+  eta_s?: number;
+  phase?: string;
+}
+
+export interface Job {
+  id: string;
+  name: string;
+  project: string;
+  state: string;
+  reason?: { code: string; message: string } | null;
+  spec: Record<string, any>;
+  effective?: Record<string, any>;
+  progress?: Progress | null;
+  best?: { metric: string; value: number; step: number; checkpoint?: string } | null;
+  attempts?: number;
+  created_at: string;
+  started_at?: string | null;
+  finished_at?: string | null;
+  queue?: { position: number; eta_s?: number | null } | null;
+}
+
+export interface Checkpoint {
+  id: string;
+  name: string;
+  step: number;
+  epoch: number;
+  kinds: string[];
+  files: { name: string; bytes: number; sha256: string }[];
+  metric?: { name: string; value: number } | null;
+  created_at: string;
+}
+
+export interface List<T> {
+  items: T[];
+  next_cursor?: string | null;
+}

@@ -1,0 +1,32 @@
+// Numbers and times for people. Pure functions.
+
+export function number(value: number | null | undefined): string {
+  if (value === null || value === undefined) return "–";
+  if (Number.isInteger(value)) return value.toLocaleString("en");
+  const size = Math.abs(value);
+  return size !== 0 && (size < 1e-3 || size >= 1e5) ? value.toExponential(3) : value.toPrecision(4);
+}
+
+export function duration(seconds: number | null | undefined): string {
+  if (seconds === null || seconds === undefined || !isFinite(seconds)) return "–";
+  const s = Math.max(0, Math.round(seconds));
+  if (s < 60) return `${s} s`;
+  if (s < 3600) return `${Math.floor(s / 60)} min ${s % 60} s`;
+  return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
+}
+
+export function bytes(count: number): string {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let unit = 0;
+  while (count >= 1024 && unit < units.length - 1) {
+    count /= 1024;
+    unit++;
+  }
+  return `${unit === 0 ? count : count.toFixed(1)} ${units[unit]}`;
+}
+
+export function time(text: string | null | undefined): string {
+  return text ? new Date(text).toLocaleString() : "–";
+}
+
+export const final_states = ["succeeded", "failed", "cancelled", "stopped", "timed_out", "expired"];

@@ -1,0 +1,38 @@
+// The one EventSource wrapper: a job's events, each sequence number once, across reconnects.
+import { signal } from "@preact/signals";
+
+export type Connection = "connecting" | "live" | "reconnecting" | "ended";
+
+export interface JobEvent {
+  sequence: number;
+  type: string;
+  body: Record<string, any>;
+}
+
+const types = ["state", "progress", "metric", "log", "checkpoint", "compile", "warning", "gap", "end"];
+
+/** Follows a job from its first event. The browser reconnects by itself and sends Last-Event-ID. */
+export function follow(job_id: string, on_event: (event: JobEvent) => void) {
+  const connection = signal<Connection>("connecting");
+  const source = new EventSource(`/v1/jobs/${job_id}/events`);
+  let last = 0;
+  source.onopen = () => (connection.value = "live");
+  source.onerror = () => {
+    if (connection.value !== "ended") connection.value = "reconnecting";
+  };
+  for (const type of types) {
+    source.addEventListener(type, (message) => {
+      const { lastEventId, data } = message as MessageEvent<string>;
+      if (data === undefined) return; // a connection error is also called "error", never one of ours
+      const sequence = Number(lastEventId);
+      if (type !== "gap" && sequence <= last) return;
+      last = Math.max(last, sequence);
+      on_event({ sequence, type, body: JSON.parse(data) });
+      if (type === "end") {
+        connection.value = "ended";
+        source.close(); // the stream has ended for good: the browser must not reconnect
+      }
+    });
+  }
+  return { connection, close: () => source.close() };
+}

@@ -1,0 +1,114 @@
+// One job: state, progress, live curves, log, checkpoints, cancel.
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { get, post } from "../api/client";
+import type { Checkpoint, Job as JobObject } from "../api/job";
+import { bytes, duration, final_states, number, time } from "../format";
+import { html } from "../html";
+import { Chart } from "../parts/chart";
+import type { Series } from "../parts/chart";
+import { ErrorNote } from "../parts/error_note";
+import { ProgressBar } from "../parts/progress_bar";
+import { State } from "../parts/state";
+import { job_feed } from "./job_feed";
+import type { LogLine } from "./job_feed";
+
+const charts = [
+  { title: "Loss", names: ["train_loss", "val_loss"] },
+  { title: "Accuracy", names: ["train_accuracy", "val_accuracy"] },
+];
+
+function Facts({ job }: { job: JobObject }) {
+  const ran_s = job.started_at
+    ? ((job.finished_at ? Date.parse(job.finished_at) : Date.now()) - Date.parse(job.started_at)) / 1000
+    : undefined;
+  const facts: [string, unknown][] = [
+    ["id", html`<code>${job.id}</code>`],
+    ["best", job.best ? `${job.best.metric} ${number(job.best.value)} at step ${number(job.best.step)}` : "–"],
+    ["cores", job.effective?.world_size],
+    ["global batch", job.effective?.global_batch],
+    ["learning rate", number(job.effective?.lr)],
+    ["attempts", job.attempts ?? 0],
+    ["created", time(job.created_at)],
+    ["ran", duration(ran_s)],
+  ];
+  return html`<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value ?? "–"}</dd></div>`)}</dl>`;
+}
+
+function Waiting({ job }: { job: JobObject }) {
+  const [why, set_why] = useState<string>("");
+  useEffect(() => {
+    const ask = () =>
+      get<{ message?: string; reason?: { message: string } }>(`/v1/jobs/${job.id}/explain`)
+        .then((answer) => set_why(answer.reason?.message ?? answer.message ?? ""))
+        .catch(() => set_why(""));
+    ask();
+    const timer = setInterval(ask, 3000);
+    return () => clearInterval(timer);
+  }, [job.id]);
+  const place = job.queue ? `Place ${job.queue.position} in the queue. ` : "";
+  return html`<p class="hint">${place}${why}</p>`;
+}
+
+function Log({ lines }: { lines: LogLine[] }) {
+  return html`<section>
+    <h2>Log</h2>
+    <div class="log" tabindex="0" role="log" aria-label="log">
+      ${lines.length === 0 ? html`<p class="hint">Nothing said yet.</p>` : lines.map(
+        (line) => html`<p key=${line.sequence} class=${`log-${line.level}`}>${line.message}</p>`)}
+    </div>
+  </section>`;
+}
+
+function Checkpoints({ checkpoints }: { checkpoints: Checkpoint[] }) {
+  return html`<section>
+    <h2>Checkpoints</h2>
+    ${checkpoints.length === 0 ? html`<p class="hint">None yet.</p>` : html`<div class="scroll" tabindex="0" role="region" aria-label="checkpoints"><table>
+      <thead><tr><th scope="col">step</th><th scope="col">kept as</th><th scope="col">metric</th><th scope="col">files</th></tr></thead>
+      <tbody>${checkpoints.map((one) => html`<tr key=${one.id}>
+        <td>${number(one.step)}</td>
+        <td>${one.kinds.join(", ")}</td>
+        <td>${one.metric ? `${one.metric.name} ${number(one.metric.value)}` : "–"}</td>
+        <td>${one.files.map((file) => html`<a download href=${`/v1/checkpoints/${one.id}/files/${file.name}`}>${file.name}</a> <span class="hint">${bytes(file.bytes)}</span> `)}</td>
+      </tr>`)}</tbody>
+    </table></div>`}
+  </section>`;
+}
+
+export function Job({ id }: { id: string }) {
+  const feed = useMemo(() => job_feed(id), [id]);
+  const [error, set_error] = useState<unknown>();
+  useEffect(() => () => feed.close(), [feed]);
+  const job = feed.job.value;
+  const revision = feed.revision.value;
+  if (!job) return html`<main><p class="hint">Loading…</p><${ErrorNote} error=${feed.error.value} /></main>`;
+
+  const ended = final_states.includes(job.state);
+  const cancel = async () => {
+    if (!confirm(`Cancel ${job.name}? Its checkpoints are kept.`)) return;
+    try {
+      await post(`/v1/jobs/${id}/cancel`);
+      await feed.reload();
+    } catch (problem) {
+      set_error(problem);
+    }
+  };
+  return html`<main>
+    <nav aria-label="breadcrumb"><a href="#/">Jobs</a></nav>
+    <div class="title"><h1>${job.name}</h1> <${State} state=${job.state} />
+      ${!ended && html`<button class="danger" onClick=${cancel} disabled=${job.state === "cancelling"}>Cancel</button>`}
+      ${!ended && html`<span class="hint" role="status">${feed.connection.value}</span>`}
+    </div>
+    ${job.reason && html`<p class=${job.state === "failed" ? "error" : "hint"}>${job.reason.message}</p>`}
+    ${job.state === "queued" && html`<${Waiting} job=${job} />`}
+    <${ProgressBar} progress=${job.progress} detailed />
+    <${ErrorNote} error=${error ?? feed.error.value} />
+    <${Facts} job=${job} />
+    <div class="charts">${charts.map(({ title, names }) => {
+      const series = names.map((name) => feed.series.get(name)).filter((one): one is Series => one !== undefined);
+      return series.length > 0 && html`<${Chart} key=${title} title=${title} series=${series} revision=${revision} />`;
+    })}</div>
+    <${Checkpoints} checkpoints=${feed.checkpoints.value} />
+    <${Log} lines=${feed.log.value} />
+    <details><summary>Job spec</summary><pre>${JSON.stringify(job.spec, null, 2)}</pre></details>
+  </main>`;
+}

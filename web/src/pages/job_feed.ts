@@ -1,0 +1,72 @@
+// Everything the job page knows about one job: the object, and what its events add while it runs.
+import { signal } from "@preact/signals";
+import { get } from "../api/client";
+import type { Checkpoint, Job, List } from "../api/job";
+import { follow } from "../live";
+import type { JobEvent } from "../live";
+import type { Series } from "../parts/chart";
+
+export interface LogLine {
+  sequence: number;
+  level: string;
+  message: string;
+}
+
+const log_lines_max = 2000;
+
+export function job_feed(id: string) {
+  const job = signal<Job | undefined>(undefined);
+  const checkpoints = signal<Checkpoint[]>([]);
+  const log = signal<LogLine[]>([]);
+  const series = new Map<string, Series>();
+  const revision = signal(0);
+  const error = signal<unknown>(undefined);
+
+  const reload = async () => {
+    try {
+      job.value = await get<Job>(`/v1/jobs/${id}`);
+      checkpoints.value = (await get<List<Checkpoint>>(`/v1/jobs/${id}/checkpoints`)).items;
+    } catch (problem) {
+      error.value = problem;
+    }
+  };
+
+  // Events come in bursts when a page opens; one redraw and one reload per burst is enough.
+  let redraw = 0;
+  let reload_soon = 0;
+  const schedule = (with_reload: boolean) => {
+    if (!redraw) redraw = window.setTimeout(() => ((redraw = 0), revision.value++), 100);
+    if (with_reload && !reload_soon) reload_soon = window.setTimeout(() => ((reload_soon = 0), reload()), 250);
+  };
+
+  const add_log = (sequence: number, level: string, message: string) => {
+    log.value = [...log.value.slice(1 - log_lines_max), { sequence, level, message }];
+  };
+
+  const on_event = ({ sequence, type, body }: JobEvent) => {
+    if (type === "metric") {
+      for (const [name, value] of Object.entries(body.values ?? {})) {
+        if (!series.has(name)) series.set(name, { name, points: new Map() });
+        series.get(name)!.points.set(body.step, value as number);
+      }
+    } else if (type === "progress" && job.value) {
+      job.value = { ...job.value, progress: body };
+    } else if (type === "log") {
+      add_log(sequence, body.level, body.message);
+    } else if (type === "warning") {
+      add_log(sequence, "warn", body.message);
+    } else if (type === "compile") {
+      add_log(sequence, "info", `compiled ${body.program} in ${Number(body.seconds ?? 0).toFixed(3)} s`);
+    }
+    schedule(["state", "checkpoint", "end"].includes(type));
+  };
+
+  reload();
+  const stream = follow(id, on_event);
+  const close = () => {
+    stream.close();
+    clearTimeout(redraw);
+    clearTimeout(reload_soon);
+  };
+  return { job, checkpoints, log, series, revision, error, reload, connection: stream.connection, close };
+}
