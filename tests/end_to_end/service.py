@@ -1,0 +1,234 @@
+"""The real programs, started in a home folder of their own. Standard library only."""
+import contextlib
+import http.client
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+BIN = pathlib.Path(os.environ.get("SLIPWAY_BIN_DIR", "build/release/bin"))
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+DATA = pathlib.Path(os.environ.get("SLIPWAY_TEST_DATA", SOURCE / ".." / "shared" / "data"))
+FINAL_STATES = {"succeeded", "failed", "cancelled", "stopped", "timed_out", "expired"}
+
+
+def wait_for(ready, what, limit_s=60.0, pause_s=0.05):
+    """Polls until `ready()` gives something true and returns it."""
+    end = time.monotonic() + limit_s
+    while True:
+        if value := ready():
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"waited {limit_s} s for {what}")
+        time.sleep(pause_s)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Answer:
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+
+class Service:
+    """One slipwayd with its private PostgreSQL."""
+
+    def __init__(self, *options):
+        # Not below a 0700 folder: as root the cluster runs as the postgres user, which must reach it.
+        self.home = pathlib.Path(tempfile.mkdtemp(prefix="slipway-e2e-"))
+        self.home.chmod(0o755)
+        self.data = self.home / "data"
+        self.data.mkdir(mode=0o755)
+        self.port = free_port()
+        self.options = options
+        self.process = None
+
+    def start(self):
+        with open(self.home / "out.log", "ab") as log:
+            self.process = subprocess.Popen(
+                [BIN / "slipwayd", "serve", "--home", self.home, "--port", str(self.port), "--dataset-root", self.data,
+                 *self.options], stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+        wait_for(self.is_ready, "slipwayd to be ready", 90)
+        return self
+
+    def is_ready(self):
+        if self.process.poll() is not None:
+            raise AssertionError("slipwayd ended:\n" + (self.home / "out.log").read_text()[-3000:])
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            return self.call("GET", "/readyz", token=None).status == 200
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(60)
+            except subprocess.TimeoutExpired:
+                self.kill()
+                raise AssertionError("slipwayd did not stop within 60 s of SIGTERM")
+
+    def close(self):
+        self.stop()
+        for process in self.executors():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    # ---- HTTP ---------------------------------------------------------------
+    @property
+    def token(self):
+        return (self.home / "admin-token").read_text().strip()
+
+    def call(self, method, path, body=None, headers=None, token=True, timeout_s=30):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout_s)
+        sent = dict(headers or {})
+        if token is True:
+            sent["Authorization"] = f"Bearer {self.token}"
+        elif token:
+            sent["Authorization"] = f"Bearer {token}"
+        if body is not None and not isinstance(body, (bytes, str)):
+            body = json.dumps(body)
+        if body is not None:
+            sent.setdefault("Content-Type", "application/json")
+        try:
+            connection.request(method, path, body, sent)
+            response = connection.getresponse()
+            return Answer(response.status, response.headers, response.read())
+        finally:
+            connection.close()
+
+    def get(self, path):
+        answer = self.call("GET", path)
+        assert answer.status == 200, (path, answer.status, answer.body)
+        return answer.json
+
+    def post(self, path, body):
+        answer = self.call("POST", path, body)
+        assert answer.status in (200, 201, 202), (path, answer.status, answer.body)
+        return answer.json
+
+    # ---- data sets and jobs -------------------------------------------------
+    def dataset(self, name, format, options=None):
+        """Creates the data set from the folder of that name and waits until it is ready."""
+        made = self.post("/v1/datasets", {"name": name, "format": format, "source": {"path": name}, "options": options or {}})
+        return wait_for(lambda: (found := self.get(f"/v1/datasets/{made['id']}"))["state"] != "checking" and found,
+                        f"data set {name}")
+
+    def submit(self, spec):
+        return self.post("/v1/jobs", spec)["id"]
+
+    def job(self, job_id):
+        return self.get(f"/v1/jobs/{job_id}")
+
+    def wait_state(self, job_id, states, limit_s=120):
+        states = {states} if isinstance(states, str) else set(states)
+
+        def arrived():
+            job = self.job(job_id)
+            if job["state"] in states:
+                return job
+            assert job["state"] not in FINAL_STATES, (job["state"], job.get("reason"))
+        return wait_for(arrived, f"{job_id} to be {states}", limit_s)
+
+    def wait_end(self, job_id, limit_s=180):
+        def ended():
+            answer = self.call("GET", f"/v1/jobs/{job_id}")
+            assert answer.status in (200, 503), (job_id, answer.status, answer.body)    # 503: the database is away
+            return answer.status == 200 and answer.json["state"] in FINAL_STATES and answer.json
+        return wait_for(ended, f"{job_id} to end", limit_s)
+
+    def events(self, job_id, after=0):
+        """All stored events of a job, in order."""
+        found = []
+        while True:
+            page = self.get(f"/v1/jobs/{job_id}/events?after={after}&limit=200")["items"]
+            if not page:
+                return found
+            found += page
+            after = page[-1]["seq"]
+
+    def metric(self, job_id, name):
+        """step -> value, every stored point."""
+        series = self.get(f"/v1/jobs/{job_id}/metrics?names={name}")["series"]
+        points = next((one["points"] for one in series if one["name"] == name), [])
+        return {point["step"]: point["value"] for point in points}
+
+    def newest_weights(self, job_id):
+        """Bytes of the newest checkpoint's model.safetensors."""
+        newest = max(self.get(f"/v1/jobs/{job_id}/checkpoints")["items"], key=lambda one: one["step"])
+        answer = self.call("GET", f"/v1/checkpoints/{newest['id']}/files/model.safetensors")
+        assert answer.status == 200, answer.status
+        return answer.body
+
+    # ---- processes ----------------------------------------------------------
+    def executors(self, job_id=""):
+        """Process ids of the executors of this home folder (and this job)."""
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            with contextlib.suppress(OSError):
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+                if words[0].endswith(b"slipway-executor") and any(
+                        word.startswith(f"{self.home}/runs/{job_id}".encode()) for word in words):
+                    found.append(int(entry.name))
+        return found
+
+    def postmaster(self):
+        return int((self.home / "postgres" / "data" / "postmaster.pid").read_text().splitlines()[0])
+
+    def sql(self, text):
+        """Rows of a query on the private cluster, through psql."""
+        cluster = self.home / "postgres" / "data"
+        lines = (cluster / "postmaster.pid").read_text().splitlines()
+        command = ["psql", "-h", lines[4], "-p", lines[3], "-U", "slipway", "-d", "slipway", "-At", "-F", "\t", "-c", text]
+        if os.getuid() == 0:
+            command = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", *command]
+        done = subprocess.run(command, capture_output=True, text=True, cwd="/")
+        assert done.returncode == 0, done.stderr
+        return [line.split("\t") for line in done.stdout.splitlines()]
+
+
+def write_points(folder, rows=600, seed=1):
+    """A CSV set of two noisy clusters: quick to learn, four columns and a group."""
+    generator = random.Random(seed)
+    lines = ["a,b,c,d,label,family"]
+    for row in range(rows):
+        label = row % 2
+        values = [generator.gauss(1.5 * label, 1.0) for _ in range(4)]
+        lines.append(",".join(f"{value:.6f}" for value in values) + f",{'yes' if label else 'no'},f{row % 20}")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "points.csv").write_text("\n".join(lines) + "\n")
+
+
+def points_job(**changes):
+    """A job on the points set; `changes` replace whole top-level parts, or merge into dictionaries."""
+    spec = {
+        "name": "points",
+        "model": {"arch": "mlp", "width": 32, "depth": 2},
+        "task": {"type": "classification"},
+        "data": {"dataset": "points", "split": {"val_fraction": 0.2, "seed": 0}},
+        "train": {"epochs": 4, "batch_size_per_core": 16, "optimizer": {"name": "adam", "lr": 0.01}},
+        "accelerator": {"cores": 1},
+        "monitor": {"log_every_steps": 1},
+    }
+    for key, value in changes.items():
+        spec[key] = {**spec.get(key, {}), **value} if isinstance(value, dict) and key != "accelerator" else value
+    return spec
