@@ -22,11 +22,19 @@ as_root() {
 # The packages named in the given lists, without comments.
 packages_in() { sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$@"; }
 
+# A line "PACKAGE or COMMAND" is content with the command from elsewhere: a Node.js that is not Debian's
+# brings npm along and conflicts with Debian's package of that name.
+is_installed() {
+    local package=$1 command=$2
+    dpkg-query -W -f='${Status}' "$package" 2> /dev/null | grep -q 'install ok installed' ||
+        { [ -n "$command" ] && command -v "$command" > /dev/null; }
+}
+
 # Installs what is missing of the packages in the given lists; asks the network only when something is.
 install_packages() {
-    local missing=() package
-    while read -r package; do
-        dpkg-query -W -f='${Status}' "$package" 2> /dev/null | grep -q 'install ok installed' || missing+=("$package")
+    local missing=() package command
+    while read -r package _ command; do
+        is_installed "$package" "$command" || missing+=("$package")
     done < <(packages_in "$@")
     [ ${#missing[@]} = 0 ] && return
     say "Installing ${#missing[@]} packages: ${missing[*]}"
