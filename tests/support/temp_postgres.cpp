@@ -182,6 +182,16 @@ void TempPostgres::kill() {
     end_postmaster(std::exchange(state_->pid, 0), SIGKILL);
 }
 
+void TempPostgres::freeze() {
+    for (const pid_t pid : store::processes_in(state_->layout.data))
+        ::kill(pid, SIGSTOP);
+}
+
+void TempPostgres::thaw() {
+    for (const pid_t pid : store::processes_in(state_->layout.data))
+        ::kill(pid, SIGCONT);
+}
+
 void TempPostgres::start() {
     store::clear_remains(state_->layout);
     state_->pid = start_postmaster(state_->layout, state_->account);

@@ -29,6 +29,9 @@ public:
     void stop();
     void kill();
     void start();
+    /// Every process of it is stopped in its tracks, and let go again.
+    void freeze();
+    void thaw();
 
 private:
     TempPostgres();

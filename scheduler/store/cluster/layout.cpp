@@ -77,18 +77,6 @@ void own_folder(const fs::path& folder, const std::optional<Account>& account) {
     }
 }
 
-/// Processes whose working folder is the data folder: the postmaster and its children.
-std::vector<pid_t> processes_in(const fs::path& data) {
-    std::vector<pid_t> pids;
-    const fs::path real = fs::weakly_canonical(data);
-    std::error_code none;
-    for (const fs::directory_entry& entry : fs::directory_iterator("/proc", none)) {
-        const int pid = number_or_zero(entry.path().filename().string());
-        if (pid > 0 && fs::read_symlink(entry.path() / "cwd", none) == real) pids.push_back(pid);
-    }
-    return pids;
-}
-
 std::string quoted(const std::string& value) {
     std::string text = "'";
     for (const char c : value) {
@@ -185,6 +173,17 @@ std::optional<pid_t> find_postmaster(const ClusterLayout& layout) {
     return pid;
 }
 
+std::vector<pid_t> processes_in(const fs::path& data) {
+    std::vector<pid_t> pids;
+    const fs::path real = fs::weakly_canonical(data);
+    std::error_code none;
+    for (const fs::directory_entry& entry : fs::directory_iterator("/proc", none)) {
+        const int pid = number_or_zero(entry.path().filename().string());
+        if (pid > 0 && fs::read_symlink(entry.path() / "cwd", none) == real) pids.push_back(pid);
+    }
+    return pids;
+}
+
 void clear_remains(const ClusterLayout& layout) {
     constexpr milliseconds patience{15000};
     const Tick deadline = system_clock().tick() + patience;
@@ -225,8 +224,9 @@ Command postmaster_command(const ClusterLayout& layout, const fs::path& tools,
                                       "wal_compression=on",
                                       "restart_after_crash=on"};
     if (!durable) {
-        settings.insert(settings.end(), {"fsync=off", "synchronous_commit=off",
-                                         "full_page_writes=off", "shared_buffers=32MB"});
+        // Survives kill -9 of every process, not of the machine.
+        settings.insert(settings.end(),
+                        {"fsync=off", "full_page_writes=off", "shared_buffers=32MB"});
     }
     for (const std::string& setting : settings) {
         command.words.emplace_back("-c");

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "scheduler/store/cluster/process.h"
 
@@ -37,6 +38,9 @@ void create_cluster(const ClusterLayout& layout, const std::filesystem::path& to
 /// The postmaster that runs on this data folder: postmaster.pid names it, and the process is a
 /// postgres that works in this folder. Nothing when there is none.
 std::optional<pid_t> find_postmaster(const ClusterLayout& layout);
+
+/// Processes whose working folder is the data folder: the postmaster and its children.
+std::vector<pid_t> processes_in(const std::filesystem::path& data);
 
 /// Clears what a dead postmaster left behind: waits until its last processes are gone, then removes
 /// lock files whose process id belongs to another process now, which would keep PostgreSQL from

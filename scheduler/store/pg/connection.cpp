@@ -17,7 +17,7 @@ namespace {
 using std::chrono::milliseconds;
 
 /// Beyond the server's own statement_timeout: covers a network that swallows packets.
-constexpr milliseconds patience_slack{3000};
+constexpr milliseconds patience_slack{1000};
 
 struct Refusal {
     std::string_view sqlstate;    ///< a class (2) or a state (5)
@@ -276,7 +276,10 @@ void Connection::flush_and_wait() {
     if (unsent < 0) throw_broken();
     const short events = unsent > 0 ? POLLIN | POLLOUT : POLLIN;
     const milliseconds limit = patience_.count() == 0 ? milliseconds{-1} : patience_;
-    if (!wait_socket(PQsocket(connection_.get()), events, limit)) throw_broken();
+    if (!wait_socket(PQsocket(connection_.get()), events, limit)) {
+        silent_ = true;
+        throw_broken();
+    }
     if (PQconsumeInput(connection_.get()) == 0) throw_broken();
 }
 

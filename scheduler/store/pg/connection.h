@@ -55,6 +55,8 @@ public:
 
     /// The connection is of no further use.
     bool broken() const;
+    /// It is, because the server said nothing at all: frozen, or cut off without a word.
+    bool silent() const { return silent_; }
     /// The server has closed it while it was idle, noticed without a round trip.
     bool stale();
 
@@ -82,6 +84,7 @@ private:
     std::set<std::string> prepared_;
     std::chrono::milliseconds patience_;    ///< for one answer; zero = without end
     bool broken_ = false;
+    bool silent_ = false;
 };
 
 /// Statements that happen together. Rolls back when destroyed before commit(). `begin` and `commit`

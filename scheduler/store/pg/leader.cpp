@@ -21,8 +21,10 @@ Leader::~Leader() = default;
 
 bool Leader::leads() {
     try {
-        if (!state_->connection) {
+        // The lock went with a connection that the server has closed; a free one may be had anew.
+        if (!state_->connection || state_->connection->stale()) {
             state_->leads = false;
+            state_->connection.reset();
             state_->connection = std::make_unique<Connection>(state_->options);
         }
         if (state_->leads) {

@@ -89,6 +89,12 @@ void Pool::put_back(std::unique_ptr<Connection> connection) {
     if (connection->broken()) {
         --open_;
         up_since_.reset();
+        // A frozen server accepts connections as long as the kernel does: who waits behind this
+        // caller, or asks again, shall not wait as long. The prober finds out whether it lives.
+        if (connection->silent()) {
+            down_ = true;
+            last_error_ = "the database does not answer";
+        }
     } else {
         idle_.push_back(std::move(connection));
     }

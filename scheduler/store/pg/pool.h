@@ -9,7 +9,8 @@
 
 namespace slipway::store {
 
-/// Connections shared by threads. When a connection cannot be made the pool is *down*: callers get
+/// Connections shared by threads. When a connection cannot be made, or a statement got no answer at
+/// all in its time, the pool is *down*: callers get
 /// Error{unavailable} at once, while one thread tries to connect, with growing jittered pauses,
 /// until the database answers again.
 class Pool {

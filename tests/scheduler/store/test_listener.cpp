@@ -72,7 +72,7 @@ TEST_F(Listening, a_new_connection_says_that_something_may_be_missed) {
     }));
 }
 
-TEST_F(Listening, DISABLED_one_process_leads_until_it_resigns_or_loses_its_connection) {
+TEST_F(Listening, one_process_leads_until_it_resigns_or_loses_its_connection) {
     Leader first(store.options(), "upkeep");
     Leader second(store.options(), "upkeep");
     Leader other(store.options(), "something else");

@@ -125,6 +125,24 @@ TEST_F(PoolTest, a_stopped_database_fails_fast_and_comes_back) {
     EXPECT_EQ(state_of(id), JobState::queued);
 }
 
+// A frozen server accepts connections and says nothing: one caller waits for its time limit, the
+// others are told at once.
+TEST_F(PoolTest, a_frozen_database_is_down_after_one_time_limit) {
+    Store impatient{
+        {.database = database.url(), .connect_timeout = 500ms, .statement_timeout = 100ms}};
+    impatient.ping();
+    // Its backends are processes of their own: nobody answers.
+    TempPostgres::instance().freeze();
+    EXPECT_EQ(code_of([&] { impatient.ping(); }), ErrorCode::unavailable);
+    EXPECT_FALSE(impatient.connected_for());
+    const milliseconds took = time_of(
+        [&] { EXPECT_EQ(code_of([&] { impatient.ping(); }), ErrorCode::unavailable); });
+    EXPECT_LT(took, 50ms);
+    TempPostgres::instance().thaw();
+    EXPECT_TRUE(eventually([&] { return impatient.connected_for().has_value(); }));
+    impatient.ping();
+}
+
 TEST_F(PoolTest, a_killed_database_recovers_what_was_committed) {
     const std::string id = submit();
     TempPostgres::instance().kill();
