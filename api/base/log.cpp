@@ -4,6 +4,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <atomic>
 #include <memory>
 
 namespace slipway {
@@ -40,6 +41,17 @@ std::string quoted_when_needed(const std::string& value) {
     return text + '"';
 }
 
+std::atomic<bool> started = false;
+
+/// Until a program says where to: stderr, so that what a command prints stays clean.
+void start_by_default() {
+    static const bool once = [] {
+        if (!started) start_logging(LogLevel::info, "");
+        return true;
+    }();
+    (void)once;
+}
+
 }    // namespace
 
 void start_logging(LogLevel least, const std::string& file) {
@@ -50,9 +62,11 @@ void start_logging(LogLevel least, const std::string& file) {
     logger->set_level(level_of(least));
     logger->flush_on(spdlog::level::info);
     spdlog::set_default_logger(std::move(logger));
+    started = true;
 }
 
 void log(LogLevel level, std::string_view message, std::initializer_list<LogField> fields) {
+    start_by_default();
     const auto at = level_of(level);
     if (!spdlog::should_log(at)) return;
     std::string line(message);

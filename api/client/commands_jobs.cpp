@@ -62,7 +62,8 @@ ExitCode list_jobs(const HttpClient& client, const ListOptions& options) {
     std::string target = fmt::format("/v1/jobs?limit={}", options.limit);
     if (!options.state.empty()) target += "&state=" + percent_encode(options.state);
     std::vector<std::vector<std::string>> rows;
-    for (const Json& job : get(client, target).at("items"))
+    const Json items = get_items(client, target);
+    for (const Json& job : items)
         rows.push_back({cell(job, "id"), cell(job, "name"), cell(job, "state"), progress_text(job),
                         best_text(job), cell(job, "created_at").substr(0, 19)});
     print_table({"id", "name", "state", "step", "best", "created"}, rows);
@@ -120,7 +121,8 @@ ExitCode print_metrics(const HttpClient& client, const std::string& job_id,
 
 ExitCode list_checkpoints(const HttpClient& client, const std::string& job_id) {
     std::vector<std::vector<std::string>> rows;
-    for (const Json& one : get(client, job_path(job_id) + "/checkpoints").at("items"))
+    const Json items = get_items(client, job_path(job_id) + "/checkpoints");
+    for (const Json& one : items)
         for (const Json& file : one.at("files"))
             rows.push_back({cell(one, "id"), cell(one, "step"), one.at("kinds").dump(),
                             cell(file, "name"), cell(file, "bytes")});

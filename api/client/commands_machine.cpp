@@ -8,7 +8,8 @@ namespace slipway::client {
 
 ExitCode list_cores(const HttpClient& client) {
     std::vector<std::vector<std::string>> rows;
-    for (const Json& one : get(client, "/v1/cores").at("items"))
+    const Json items = get_items(client, "/v1/cores");
+    for (const Json& one : items)
         rows.push_back(
             {cell(one, "core"), cell(one, "host"), cell(one, "state"), cell(one, "job_id")});
     print_table({"core", "host", "state", "job"}, rows);
@@ -30,7 +31,8 @@ ExitCode create_token(const HttpClient& client, const std::string& name, const s
 
 ExitCode list_tokens(const HttpClient& client) {
     std::vector<std::vector<std::string>> rows;
-    for (const Json& one : get(client, "/v1/tokens?limit=200").at("items"))
+    const Json items = get_items(client, "/v1/tokens?limit=200");
+    for (const Json& one : items)
         rows.push_back({cell(one, "id"), cell(one, "name"), cell(one, "role"),
                         cell(one, "last_used_at"), cell(one, "revoked_at")});
     print_table({"id", "name", "role", "last used", "revoked"}, rows);

@@ -116,6 +116,10 @@ Json get(const HttpClient& client, const std::string& target) {
     return call(client, "GET", target, nullptr);
 }
 
+Json get_items(const HttpClient& client, const std::string& target) {
+    return get(client, target).at("items");
+}
+
 std::string problem_text(const ClientResponse& response) {
     const Json body = Json::parse(response.body, nullptr, false);
     if (!body.is_object()) return fmt::format("the service answered {}", response.status);

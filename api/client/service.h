@@ -47,6 +47,8 @@ HttpClient connect(const ConnectOptions& options);
 Json call(const HttpClient& client, const std::string& method, const std::string& target,
           const Json& body);
 Json get(const HttpClient& client, const std::string& target);
+/// The items of a list.
+Json get_items(const HttpClient& client, const std::string& target);
 
 /// The same with a raw body and the raw answer: uploads, text, downloads.
 ClientResponse call_raw(const HttpClient& client, ClientRequest request);

@@ -34,6 +34,7 @@ CASES = {
     "server_and_executor_stay_apart": ({"server/http/CMakeLists.txt": "module(NAME server/http USES executor/tensor)",
                                         "server/http/a.h": HEADER + '#include "executor/tensor/b.h"\n'}, "server may not include from executor"),
     "a_ban_is_found": ({"executor/graph/a.h": HEADER + "int* p = new int;\n"}, "make_unique"),
+    "a_range_of_a_dying_temporary_is_found": ({"executor/graph/a.h": HEADER + 'for (int x : get().at("items")) ++y;\n'}, "a name for the temporary"),
     "a_ban_in_a_comment_is_not_one": ({"executor/graph/a.h": HEADER + "// a new idea\n"}, ""),
     "a_long_line_is_found": ({"executor/graph/a.h": HEADER + "// " + "x" * 100 + "\n"}, "longer than 100"),
     "a_long_function_is_found": ({"executor/graph/a.h": HEADER + "inline int f(int x) {\n" + "    ++x;\n" * 71 + "}\n"}, "function has 71 lines"),

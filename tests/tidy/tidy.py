@@ -32,6 +32,7 @@ BANS = [
     (re.compile(r"\bstd::cout\b"), "fmt::print"),
     (re.compile(r"using namespace std\s*;"), "the names themselves"),
     (re.compile(r"catch\s*\(\s*\.\.\.\s*\)"), "catching what can happen; the seams are in exceptions.txt"),
+    (re.compile(r"\bfor \(.* : .*\)(\.at\(|\.value\(|\[)"), "a name for the temporary: C++20 lets it die before the first round"),
     (re.compile(r"\bassert\s*\("), "check(), which stays in release builds"),
 ]
 

@@ -175,7 +175,8 @@ TEST_F(Jobs, lists_are_narrowed) {
         service.submit({{"name", "beta"}, {"labels", {{"team", "ct"}, {"stage", "2"}}}});
     const auto names = [&](const std::string& query) {
         std::set<std::string> found;
-        for (const Json& job : service.expect(200, "GET", "/v1/jobs" + query)["items"])
+        const Json list = service.expect(200, "GET", "/v1/jobs" + query);
+        for (const Json& job : list["items"])
             found.insert(job.value("name", ""));
         return found;
     };
