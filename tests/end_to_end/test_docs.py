@@ -1,0 +1,120 @@
+"""Goal: every command in the documents works as it is written there.
+Method: the bash blocks of each document are run in order, against a service of our own; only addresses, the home folder and
+the way to become another user are replaced."""
+import gzip
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import tempfile
+import unittest
+
+from service import BIN, SOURCE, Service, free_port
+
+# What a document says -> what runs. {...} are settings of the test.
+PRELUDE = r"""
+set -eo pipefail
+curl() { command curl --fail-with-body --max-time 120 "$@"; }
+sudo() { shift 2; if [ "$(id -u)" = 0 ]; then setpriv --reuid=postgres --regid=postgres --clear-groups "$@"; else "$@"; fi; }
+slipwayd() {
+    # Without a ready file nobody will stop it: it is asked to end once it has had the time to start.
+    if [ "$1" = serve ] && [[ "$*" != *--help* && "$*" != *--ready-file* ]]; then
+        timeout --preserve-status --signal=TERM 20 "$BIN/slipwayd" "$@" --port 0
+    else
+        "$BIN/slipwayd" "$@"
+    fi
+}
+slipway() { "$BIN/slipway" "$@"; }
+"""
+# Run by whoever reads the README, and by continuous integration.
+NOT_HERE = ("./deploy/",)
+
+
+def blocks_of(document):
+    """The bash blocks of a document as (number of the first line, text)."""
+    found, text = [], None
+    for number, line in enumerate((SOURCE / document).read_text().splitlines(), 1):
+        if line.startswith("```"):
+            if text is not None:
+                found.append((first, "\n".join(text)))
+                text = None
+            elif line == "```bash":
+                text, first = [], number + 1
+        elif text is not None and not line.startswith(NOT_HERE):
+            text.append(line)
+    return found
+
+
+def write_digits(folder, count=40):
+    """A tiny set in MNIST's form: two files that belong together."""
+    with gzip.open(folder / "tiny-images-idx3-ubyte.gz", "wb") as images:
+        images.write(struct.pack(">IIII", 2051, count, 28, 28) + bytes(range(256)) * (count * 784 // 256 + 1))
+    raw = gzip.decompress((folder / "tiny-images-idx3-ubyte.gz").read_bytes())[:16 + count * 784]
+    (folder / "tiny-images-idx3-ubyte.gz").write_bytes(gzip.compress(raw))
+    (folder / "tiny-labels-idx1-ubyte.gz").write_bytes(
+        gzip.compress(struct.pack(">II", 2049, count) + bytes(index % 10 for index in range(count))))
+
+
+class Documents(unittest.TestCase):
+    def setUp(self):
+        self.service = Service()
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="slipway-docs-"))
+        self.addCleanup(shutil.rmtree, self.folder, True)
+        self.addCleanup(self.service.close)
+
+    def run_blocks(self, document, blocks):
+        self.assertTrue(blocks, f"{document} has commands")
+        script = PRELUDE
+        for number, text in blocks:
+            script += f"echo '--- {document}:{number}' >&2\n{text}\n"
+        for said, meant in (("/var/lib/slipway-restored", str(self.service.home / "restored")),
+                            ("/var/lib/slipway", str(self.service.home)), ("/srv/data", str(self.service.data)),
+                            ("127.0.0.1:8470", f"127.0.0.1:{self.service.port}"),
+                            ("localhost:8470", f"127.0.0.1:{self.service.port}")):
+            script = script.replace(said, meant)
+        environment = {**os.environ, "BIN": str(BIN), "SLIPWAY_HOME": str(self.service.home),
+                       "SLIPWAY_URL": f"http://127.0.0.1:{self.service.port}"}
+        done = subprocess.run(["bash", "-c", script], cwd=self.folder, env=environment, capture_output=True, text=True,
+                              timeout=400)
+        self.assertEqual(done.returncode, 0, f"{script}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
+        return done.stdout
+
+    def make_glyphs(self):
+        subprocess.run([BIN / "slipway-glyphs", "--out", self.service.data / "glyphs", "--samples", "2000"], check=True,
+                       capture_output=True)
+
+    def test_readme(self):
+        self.make_glyphs()
+        self.service.start()
+        self.service.dataset("glyphs", "image_csv", {"group_column": "family"})
+        self.assertIn('"id":"job_', self.run_blocks("README.md", blocks_of("README.md")).replace(" ", ""))
+        (job,) = self.service.get("/v1/jobs")["items"]
+        self.assertEqual(self.service.wait_end(job["id"])["state"], "succeeded")
+
+    def test_http_by_example(self):
+        self.make_glyphs()
+        write_digits(self.folder)
+        self.service.start()
+        self.run_blocks("docs/api.md", blocks_of("docs/api.md"))
+        self.assertEqual(self.service.get("/v1/jobs")["items"], [])
+
+    def test_operating(self):
+        blocks = {text.splitlines()[0]: (number, text) for number, text in blocks_of("docs/operating.md")}
+        serve, tokens, backup, restore, upgrade = blocks.values()
+        self.assertIn("slipwayd is ready at", self.run_blocks("docs/operating.md", [serve]))
+        self.service.start()
+        self.service.post("/v1/tokens", {"name": "kept", "role": "viewer"})
+        self.run_blocks("docs/operating.md", [tokens, backup, restore])
+        self.service.stop()
+        self.run_blocks("docs/operating.md", [upgrade])
+        restored = Service()
+        shutil.rmtree(restored.home)
+        restored.home, restored.port = self.service.home / "restored", free_port()
+        self.addCleanup(restored.close)
+        restored.start()
+        self.assertIn("kept", [token["name"] for token in restored.get("/v1/tokens")["items"]])
+
+
+if __name__ == "__main__":
+    unittest.main()
