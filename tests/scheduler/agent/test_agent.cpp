@@ -95,7 +95,7 @@ TEST_F(AgentTest, a_silent_executor_is_killed_and_its_job_runs_again) {
     ::kill(process_of(key)->id.pid, SIGSTOP);
     ASSERT_TRUE(reaches(key.job_id, queued));
     EXPECT_TRUE(is_gone(key));
-    EXPECT_EQ(agent->counts().silenced, 1);
+    EXPECT_TRUE(eventually([&] { return agent->counts().silenced == 1; }));
     EXPECT_NE(attempt_of(key).message.find("said nothing"), std::string::npos);
 }
 
