@@ -12,8 +12,8 @@ import subprocess
 import tempfile
 import time
 
-BIN = pathlib.Path(os.environ.get("SLIPWAY_BIN_DIR", "build/release/bin"))
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
+BIN = pathlib.Path(os.environ.get("SLIPWAY_BIN_DIR") or SOURCE / "build/release/bin")
 DATA = pathlib.Path(os.environ.get("SLIPWAY_TEST_DATA", SOURCE / ".." / "shared" / "data"))
 FINAL_STATES = {"succeeded", "failed", "cancelled", "stopped", "timed_out", "expired"}
 

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import unittest
 
-from service import BIN, SOURCE, Service, free_port
+from service import BIN, SOURCE, Service
 
 # What a document says -> what runs. {...} are settings of the test.
 PRELUDE = r"""
@@ -20,7 +20,11 @@ sudo() { shift 2; if [ "$(id -u)" = 0 ]; then setpriv --reuid=postgres --regid=p
 slipwayd() {
     # Without a ready file nobody will stop it: it is asked to end once it has had the time to start.
     if [ "$1" = serve ] && [[ "$*" != *--help* && "$*" != *--ready-file* ]]; then
-        timeout --preserve-status --signal=TERM 20 "$BIN/slipwayd" "$@" --port 0
+        timeout --foreground --preserve-status --signal=TERM 20 "$BIN/slipwayd" "$@" --port 0
+    elif [[ "$*" = *--ready-file* ]]; then    # in the background: the process id is to be the service's
+        exec "$BIN/slipwayd" "$@"
+    elif [ "$1" = login-link ]; then
+        "$BIN/slipwayd" "$@" --port "${SLIPWAY_URL##*:}"
     else
         "$BIN/slipwayd" "$@"
     fi
@@ -110,7 +114,7 @@ class Documents(unittest.TestCase):
         self.run_blocks("docs/operating.md", [upgrade])
         restored = Service()
         shutil.rmtree(restored.home)
-        restored.home, restored.port = self.service.home / "restored", free_port()
+        restored.home, restored.data = self.service.home / "restored", self.service.data
         self.addCleanup(restored.close)
         restored.start()
         self.assertIn("kept", [token["name"] for token in restored.get("/v1/tokens")["items"]])
