@@ -135,8 +135,8 @@ TEST_F(PoolTest, a_frozen_database_is_down_after_one_time_limit) {
     TempPostgres::instance().freeze();
     EXPECT_EQ(code_of([&] { impatient.ping(); }), ErrorCode::unavailable);
     EXPECT_FALSE(impatient.connected_for());
-    const milliseconds took = time_of(
-        [&] { EXPECT_EQ(code_of([&] { impatient.ping(); }), ErrorCode::unavailable); });
+    const milliseconds took =
+        time_of([&] { EXPECT_EQ(code_of([&] { impatient.ping(); }), ErrorCode::unavailable); });
     EXPECT_LT(took, 50ms);
     TempPostgres::instance().thaw();
     EXPECT_TRUE(eventually([&] { return impatient.connected_for().has_value(); }));
