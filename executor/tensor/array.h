@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "api/base/check.h"
+#include "executor/tensor/bfloat16.h"
 #include "executor/tensor/shape.h"
 
 namespace slipway {
@@ -16,6 +17,8 @@ template <class T>
 constexpr DType dtype_of() {
     if constexpr (std::is_same_v<T, float>) return DType::f32;
     if constexpr (std::is_same_v<T, double>) return DType::f64;
+    if constexpr (std::is_same_v<T, BFloat16>) return DType::bf16;
+    if constexpr (std::is_same_v<T, std::uint32_t>) return DType::u32;
     if constexpr (std::is_same_v<T, std::int32_t>) return DType::i32;
     if constexpr (std::is_same_v<T, std::int64_t>) return DType::i64;
     if constexpr (std::is_same_v<T, std::uint8_t>) return DType::u8;

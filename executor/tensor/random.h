@@ -43,7 +43,8 @@ enum RandomSite : std::uint32_t {
     site_split = 3,
     site_dropout = 4,
     site_glyphs = 5,
-    site_augment = 6
+    site_augment = 6,
+    site_bench = 7
 };
 
 }    // namespace slipway
