@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "api/base/error.h"
+#include "executor/graph/composite_table.h"
 #include "executor/graph/op_table.h"
 #include "executor/graph/ops.h"
 
@@ -29,7 +30,82 @@ Nodes dependent_nodes(std::span<const Tensor> order, std::span<const Tensor> par
     return dependent;
 }
 
+/// Sums of what flows to each node.
+class Flows {
+public:
+    const Tensor* find(const Tensor& x) const {
+        const auto found = sums_.find(x.get());
+        return found == sums_.end() ? nullptr : &found->second;
+    }
+    void add(const Tensor& x, const Tensor& flow) {
+        check(flow.shape() == x.shape(), "a gradient has its operand's shape");
+        const auto [sum, is_first] = sums_.emplace(x.get(), flow);
+        if (!is_first) sum->second = sum->second + flow;
+    }
+
+private:
+    std::unordered_map<const Node*, Tensor> sums_;
+};
+
+std::vector<Tensor> gradient_of(const Tensor& y, const Tensor& dy);
+
+/// Pulls dy back from y, the last of `order`, through the nodes that move with `targets`; not
+/// through the nodes of `boundary`.
+Flows pull_back(const Tensor& y, const Tensor& dy, std::span<const Tensor> order,
+                std::span<const Tensor> targets, const Nodes& boundary) {
+    const Nodes dependent = dependent_nodes(order, targets);
+    Flows flows;
+    flows.add(y, dy);
+    for (auto node = order.rbegin(); node != order.rend(); ++node) {
+        const Tensor* flow = flows.find(*node);
+        const std::vector<Tensor>& operands = node->node().operands;
+        if (flow == nullptr || operands.empty() || !dependent.contains(node->get())) continue;
+        if (boundary.contains(node->get())) continue;
+        const std::vector<Tensor> parts = gradient_of(*node, *flow);
+        for (std::size_t i = 0; i < operands.size(); ++i)
+            if (!parts[i].empty() && dependent.contains(operands[i].get()))
+                flows.add(operands[i], parts[i]);
+    }
+    return flows;
+}
+
+/// The nodes from the boundary up to y, operands before users. Decompositions are shallow.
+void append_above(const Tensor& y, const Nodes& boundary, Nodes& seen, std::vector<Tensor>& order) {
+    if (!seen.insert(y.get()).second) return;
+    if (!boundary.contains(y.get()))
+        for (const Tensor& operand : y.node().operands)
+            append_above(operand, boundary, seen, order);
+    order.push_back(y);
+}
+
+/// Through the decomposition of a composite that has no rule of its own.
+std::vector<Tensor> gradient_of_parts(const Tensor& y, const Tensor& dy) {
+    const std::vector<Tensor>& operands = y.node().operands;
+    Nodes boundary, seen;
+    for (const Tensor& operand : operands)
+        boundary.insert(operand.get());
+    const Tensor value = row_of(y.node().op).decompose(y.node())[0];
+    std::vector<Tensor> order;
+    append_above(value, boundary, seen, order);
+    const Flows flows = pull_back(value, dy, order, operands, boundary);
+    std::vector<Tensor> results;
+    for (const Tensor& operand : operands) {
+        const bool is_repeated =
+            std::ranges::find(operands.begin(), operands.begin() + std::ptrdiff_t(results.size()),
+                              operand) != operands.begin() + std::ptrdiff_t(results.size());
+        const Tensor* flow = flows.find(operand);
+        // An operand given twice gets the whole sum once.
+        results.push_back(flow == nullptr || is_repeated ? Tensor() : *flow);
+    }
+    return results;
+}
+
+bool has_own_rule(const Node& node) {
+    return node.op != OpCode::composite || composite_row(node).gradient != nullptr;
+}
+
 std::vector<Tensor> gradient_of(const Tensor& y, const Tensor& dy) {
+    if (!has_own_rule(y.node())) return gradient_of_parts(y, dy);
     const OpRow& row = row_of(y.node().op);
     if (row.gradient == nullptr) {
         throw Error(ErrorCode::invalid_argument,
@@ -54,27 +130,12 @@ void require_scalar(const Tensor& loss) {
 std::vector<Tensor> gradients(const Tensor& loss, std::span<const Tensor> parameters) {
     require_scalar(loss);
     const std::vector<Tensor> order = topological_order({&loss, 1});
-    const Nodes dependent = dependent_nodes(order, parameters);
-    std::unordered_map<const Node*, Tensor> flowing;
-    flowing.emplace(loss.get(), constant(1, loss.dtype()));
-    for (auto y = order.rbegin(); y != order.rend(); ++y) {
-        const auto dy = flowing.find(y->get());
-        const std::vector<Tensor>& operands = y->node().operands;
-        if (dy == flowing.end() || operands.empty() || !dependent.contains(y->get())) continue;
-        const std::vector<Tensor> flows = gradient_of(*y, dy->second);
-        for (std::size_t i = 0; i < operands.size(); ++i) {
-            if (flows[i].empty() || !dependent.contains(operands[i].get())) continue;
-            check(flows[i].shape() == operands[i].shape(), "a gradient has its operand's shape");
-            const auto [sum, is_first] = flowing.emplace(operands[i].get(), flows[i]);
-            if (!is_first) sum->second = sum->second + flows[i];
-        }
-    }
+    const Flows flows = pull_back(loss, constant(1, loss.dtype()), order, parameters, {});
     std::vector<Tensor> results;
     for (const Tensor& parameter : parameters) {
-        const auto found = flowing.find(parameter.get());
-        results.push_back(found != flowing.end()
-                              ? found->second
-                              : broadcast(constant(0, parameter.dtype()), parameter.dims()));
+        const Tensor* flow = flows.find(parameter);
+        results.push_back(
+            flow != nullptr ? *flow : broadcast(constant(0, parameter.dtype()), parameter.dims()));
     }
     return results;
 }

@@ -21,6 +21,20 @@ void add(Hasher& hasher, const Dims& dims) {
         add(hasher, extent);
 }
 
+void add(Hasher& hasher, const std::optional<DType>& dtype) {
+    hasher.add(dtype ? std::uint64_t(*dtype) + 1 : 0);
+}
+
+void add(Hasher& hasher, double number) {
+    hasher.add(std::bit_cast<std::uint64_t>(number));
+}
+
+void add(Hasher& hasher, const std::string& text) {
+    hasher.add(std::uint64_t(text.size()));
+    for (const char letter : text)
+        hasher.add(std::uint64_t(static_cast<unsigned char>(letter)));
+}
+
 void add(Hasher& hasher, const std::vector<WindowDimension>& window) {
     hasher.add(std::uint64_t(window.size()));
     for (const WindowDimension& dimension : window) {
@@ -39,9 +53,7 @@ struct AddAttributes {
 
     void operator()(const NoAttributes&) const {}
     void operator()(const LeafAttributes&) const {}    // the name is for printing only
-    void operator()(const ConstantAttributes& a) const {
-        hasher.add(std::bit_cast<std::uint64_t>(a.value));
-    }
+    void operator()(const ConstantAttributes& a) const { add(hasher, a.value); }
     void operator()(const IotaAttributes& a) const { add(hasher, a.dimension); }
     void operator()(const BroadcastAttributes& a) const { add(hasher, a.dimensions); }
     void operator()(const TransposeAttributes& a) const { add(hasher, a.permutation); }
@@ -63,6 +75,7 @@ struct AddAttributes {
         add(hasher, a.rhs_batching);
         add(hasher, a.lhs_contracting);
         add(hasher, a.rhs_contracting);
+        add(hasher, a.result);
     }
     void operator()(const ConvolutionAttributes& a) const {
         add(hasher, a.window);
@@ -71,6 +84,7 @@ struct AddAttributes {
         add(hasher, a.output_layout);
         add(hasher, a.feature_groups);
         add(hasher, a.batch_groups);
+        add(hasher, a.result);
     }
     void operator()(const ReduceAttributes& a) const {
         add(hasher, a.dimensions);
@@ -82,11 +96,30 @@ struct AddAttributes {
     }
     void operator()(const SelectAndScatterAttributes& a) const { add(hasher, a.window); }
     void operator()(const AllReduceAttributes& a) const { hasher.add(std::uint64_t(a.reduction)); }
+    void operator()(const CoreDimensionAttributes& a) const {
+        add(hasher, a.dimension);
+        add(hasher, a.cores);
+        hasher.add(std::uint64_t(a.reduction));
+    }
+    void operator()(const DynamicSliceAttributes& a) const { add(hasher, a.sizes); }
+    void operator()(const BatchNormAttributes& a) const {
+        add(hasher, a.epsilon);
+        add(hasher, a.feature_dimension);
+    }
+    void operator()(const GetResultAttributes& a) const { add(hasher, a.index); }
+    void operator()(const CompositeAttributes& a) const {
+        add(hasher, a.name);
+        hasher.add(std::uint64_t(a.numbers.size()));
+        for (const double number : a.numbers)
+            add(hasher, number);
+    }
 };
 
 Placement placement_of(const NodeRequest& request) {
     if (request.op == OpCode::leaf) return request.placement;
-    if (request.op == OpCode::all_reduce) return Placement::replicated;
+    if (request.op == OpCode::all_reduce || request.op == OpCode::all_gather)
+        return Placement::replicated;
+    if (request.op == OpCode::replica_id) return Placement::per_core;
     const bool any_per_core = std::ranges::any_of(request.operands, [](const Tensor& operand) {
         return operand.node().placement == Placement::per_core;
     });
@@ -133,12 +166,15 @@ Hash128 hash_of_node(const NodeRequest& request, const Shape& shape, Placement p
 Tensor make_node(NodeRequest request) {
     for (const Tensor& operand : request.operands)
         check(!operand.empty(), "operands are tensors, not empty handles");
-    Shape shape = row_of(request.op).infer(request);
+    const OpRow& row = row_of(request.op);
+    Shape shape = row.infer(request);
+    std::vector<Shape> more_shapes;
+    if (row.more_shapes != nullptr) more_shapes = row.more_shapes(request);
     const Placement placement = placement_of(request);
     const Hash128 hash = hash_of_node(request, shape, placement);
     return Tensor(std::make_shared<Node>(request.op, std::move(request.attributes),
                                          std::move(request.operands), std::move(shape), placement,
-                                         hash));
+                                         hash, std::move(more_shapes)));
 }
 
 Tensor with_operands(const Tensor& x, std::vector<Tensor> operands) {

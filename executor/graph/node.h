@@ -12,7 +12,7 @@ struct NodeRequest {
     Attributes attributes;
     std::vector<Tensor> operands;
     /// The result's shape, for the ops whose operands do not settle it: leaf, constant, iota,
-    /// broadcast_in_dim, reshape, convert. The others ignore it.
+    /// broadcast_in_dim, reshape, convert, bitcast_convert. The others ignore it.
     Shape result;
     /// For leaf only; the others derive it.
     Placement placement = Placement::replicated;

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -12,8 +13,11 @@
 namespace slipway {
 
 /// The operations, with StableHLO's names and meaning; what each does is in docs/ops.md, what the
-/// code knows about each is a row of op_table.h. Two are ours: `leaf` is bound at run time;
-/// `stop_gradient` is the identity whose derivative is zero (simplify_algebra removes it).
+/// code knows about each is a row of op_table.h. Some are ours: `leaf` is bound at run time;
+/// `stop_gradient` is the identity whose derivative is zero (simplify_algebra removes it);
+/// `get_result` is a further result of an op with several; `composite` is a row of
+/// composite_table.h; `erf` is CHLO's; `scatter_add` is the one kind of scatter there is.
+/// Those that C++ has taken the name of are called logical_*.
 enum class OpCode : std::uint8_t {
     leaf,
     constant,
@@ -25,17 +29,27 @@ enum class OpCode : std::uint8_t {
     pad,
     concatenate,
     reverse,
+    dynamic_slice,
+    dynamic_update_slice,
+    gather,
+    scatter_add,
     convert,
+    bitcast_convert,
     negate,
     abs,
     sign,
     exponential,
+    exponential_minus_one,
     log,
+    log_plus_one,
     sqrt,
     rsqrt,
     tanh,
     logistic,
+    erf,
     floor,
+    is_finite,
+    logical_not,
     add,
     subtract,
     multiply,
@@ -43,15 +57,31 @@ enum class OpCode : std::uint8_t {
     maximum,
     minimum,
     power,
+    remainder,
+    logical_and,
+    logical_or,
+    logical_xor,
+    shift_left,
+    shift_right_logical,
     compare,
     select,
+    clamp,
     dot_general,
     convolution,
     reduce,
     reduce_window,
     select_and_scatter,
+    batch_norm_training,
+    batch_norm_inference,
+    batch_norm_grad,
     stop_gradient,
-    all_reduce    ///< last: the table's size follows from it
+    optimization_barrier,
+    get_result,
+    composite,
+    all_reduce,
+    reduce_scatter,
+    all_gather,
+    replica_id    ///< last: the table's size follows from it
 };
 
 enum class Comparison : std::uint8_t { eq, ne, lt, le, gt, ge };
@@ -107,8 +137,10 @@ struct CompareAttributes {
     Comparison direction = Comparison::eq;
     bool operator==(const CompareAttributes&) const = default;
 };
+/// dot_general: `result` is the result's dtype where it is not the operands': f32 of bf16 ones.
 struct DotAttributes {
     Dims lhs_batching, rhs_batching, lhs_contracting, rhs_contracting;
+    std::optional<DType> result = std::nullopt;
     bool operator==(const DotAttributes&) const = default;
 };
 /// One spatial dimension of a convolution or a window.
@@ -126,6 +158,7 @@ struct ConvolutionAttributes {
     Dims input_layout, kernel_layout, output_layout;
     std::int64_t feature_groups = 1;
     std::int64_t batch_groups = 1;
+    std::optional<DType> result = std::nullopt;    ///< as in DotAttributes
     bool operator==(const ConvolutionAttributes&) const = default;
 };
 struct ReduceAttributes {
@@ -152,11 +185,42 @@ struct AllReduceAttributes {
     bool operator==(const AllReduceAttributes&) const = default;
 };
 
+/// reduce_scatter, all_gather: `dimension` is cut into one part for each of `cores`.
+struct CoreDimensionAttributes {
+    std::int64_t dimension = 0;
+    std::int64_t cores = 1;
+    Reduction reduction = Reduction::add;    ///< of reduce_scatter
+    bool operator==(const CoreDimensionAttributes&) const = default;
+};
+struct DynamicSliceAttributes {
+    Dims sizes;
+    bool operator==(const DynamicSliceAttributes&) const = default;
+};
+/// batch_norm_*: statistics are over all dimensions but the feature dimension.
+struct BatchNormAttributes {
+    double epsilon = 0;
+    std::int64_t feature_dimension = 0;
+    bool operator==(const BatchNormAttributes&) const = default;
+};
+/// get_result: 1 for the second result; the first is the node itself.
+struct GetResultAttributes {
+    std::int64_t index = 1;
+    bool operator==(const GetResultAttributes&) const = default;
+};
+/// composite: a row of composite_table.h, and the numbers that row wants.
+struct CompositeAttributes {
+    std::string name;
+    std::vector<double> numbers;
+    bool operator==(const CompositeAttributes&) const = default;
+};
+
 using Attributes =
     std::variant<NoAttributes, LeafAttributes, ConstantAttributes, IotaAttributes,
                  BroadcastAttributes, TransposeAttributes, SliceAttributes, PadAttributes,
                  ConcatenateAttributes, ReverseAttributes, CompareAttributes, DotAttributes,
                  ConvolutionAttributes, ReduceAttributes, ReduceWindowAttributes,
-                 SelectAndScatterAttributes, AllReduceAttributes>;
+                 SelectAndScatterAttributes, AllReduceAttributes, CoreDimensionAttributes,
+                 DynamicSliceAttributes, BatchNormAttributes, GetResultAttributes,
+                 CompositeAttributes>;
 
 }    // namespace slipway

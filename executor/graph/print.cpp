@@ -52,6 +52,9 @@ public:
         list("base_dilation", &WindowDimension::base_dilation, 1);
         list("window_dilation", &WindowDimension::window_dilation, 1);
     }
+    void add(std::optional<DType> result) {
+        if (result) word("result", slipway::to_string(*result));
+    }
     std::string take() { return std::move(text_); }
 
 private:
@@ -91,6 +94,7 @@ struct PrintAttributes {
         words.add("rhs_batching", a.rhs_batching);
         words.add("lhs_contracting", a.lhs_contracting);
         words.add("rhs_contracting", a.rhs_contracting);
+        words.add(a.result);
     }
     void operator()(const ConvolutionAttributes& a) const {
         words.add(a.window);
@@ -99,6 +103,7 @@ struct PrintAttributes {
         words.add("output_layout", a.output_layout);
         words.add("feature_groups", a.feature_groups, 1);
         words.add("batch_groups", a.batch_groups, 1);
+        words.add(a.result);
     }
     void operator()(const ReduceAttributes& a) const {
         words.word("reduction", to_string(a.reduction));
@@ -111,6 +116,22 @@ struct PrintAttributes {
     void operator()(const SelectAndScatterAttributes& a) const { words.add(a.window); }
     void operator()(const AllReduceAttributes& a) const {
         words.word("reduction", to_string(a.reduction));
+    }
+    void operator()(const CoreDimensionAttributes& a) const {
+        words.word("reduction", to_string(a.reduction));
+        words.add("dimension", a.dimension, -1);
+        words.add("cores", a.cores, -1);
+    }
+    void operator()(const DynamicSliceAttributes& a) const { words.add("sizes", a.sizes); }
+    void operator()(const BatchNormAttributes& a) const {
+        words.word("epsilon", fmt::to_string(a.epsilon));
+        words.add("feature_dimension", a.feature_dimension, -1);
+    }
+    void operator()(const GetResultAttributes& a) const { words.add("index", a.index, -1); }
+    void operator()(const CompositeAttributes& a) const {
+        words.word("name", a.name);
+        if (!a.numbers.empty())
+            words.word("numbers", fmt::format("[{}]", fmt::join(a.numbers, ",")));
     }
 };
 

@@ -42,7 +42,8 @@ struct Hash128 {
 /// Whether a value is the same on every core, or each core has its own.
 enum class Placement : std::uint8_t { replicated, per_core };
 
-/// One operation. Built only by the functions of executor/graph/ops/*.h, which check the op's
+/// One operation. A node's value is its first result; `get_result` nodes over it are the further
+/// ones. Built only by the functions of executor/graph/ops/*.h, which check the op's
 /// constraints.
 struct Node {
     OpCode op;
@@ -52,6 +53,7 @@ struct Node {
     Placement placement;    ///< derived: per_core when any operand is, until an all_reduce
     Hash128 hash;    ///< of the expression. A leaf gives its shape and placement, not its identity:
                      ///< that is its position, which hash_of(Graph) adds
+    std::vector<Shape> more_shapes = {};    ///< of the results after the first
 
     /// Lets go of the operands one by one: a chain of any length needs no deep stack.
     ~Node();

@@ -18,7 +18,7 @@ namespace {
 using Problems = std::vector<std::string>;
 
 std::string described(const Node& node) {
-    return fmt::format("{} {} {}", name_of(node.op), to_string(node.shape),
+    return fmt::format("{} {} {}", name_of(node), to_string(node.shape),
                        print_attributes(node.attributes));
 }
 
@@ -60,6 +60,8 @@ void nodes_are_well_made(const Graph& graph, Problems& problems) {
             if (again.shape() != node.shape)
                 problems.push_back(fmt::format("shape should be {}: {}", to_string(again.shape()),
                                                described(node)));
+            if (again.node().more_shapes != node.more_shapes)
+                problems.push_back("shapes of further results are wrong: " + described(node));
             if (again.node().placement != node.placement)
                 problems.push_back("placement is wrong: " + described(node));
             if (again.node().hash != node.hash)

@@ -43,12 +43,18 @@ std::vector<Array> operands_on(const Node& node, const Values& values, std::size
 
 ReferenceValue evaluate_node(const Node& node, const Values& values, int cores) {
     const OpRow& row = row_of(node.op);
+    if (row.evaluate_over_cores != nullptr) {
+        const ReferenceValue none;
+        const ReferenceValue& own =
+            node.operands.empty() ? none : values.at(node.operands[0].get());
+        return row.evaluate_over_cores(node, own, cores);
+    }
     check(row.evaluate != nullptr, "every op but leaf can be evaluated");
-    if (node.op == OpCode::all_reduce)
-        return {row.evaluate(node, values.at(node.operands[0].get()))};
+    // A further result is calculated anew from what its producer reads.
+    const Node& reader = node.op == OpCode::get_result ? node.operands[0].node() : node;
     ReferenceValue value;
     for (std::size_t core = 0; core < array_count(node, cores); ++core)
-        value.push_back(row.evaluate(node, operands_on(node, values, core)));
+        value.push_back(row.evaluate(node, operands_on(reader, values, core)));
     return value;
 }
 

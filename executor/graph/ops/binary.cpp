@@ -11,13 +11,6 @@ namespace slipway {
 
 namespace {
 
-Tensor binary(OpCode op, const Tensor& x, const Tensor& y) {
-    return make_node({.op = op,
-                      .attributes = NoAttributes{},
-                      .operands = {spread_scalar(x, y), spread_scalar(y, x)},
-                      .result = {}});
-}
-
 template <class T, class Function>
 Array combined(const Node& node, std::span<const Array> operands, Function&& f) {
     Array result(node.shape);
@@ -31,16 +24,17 @@ Array combined(const Node& node, std::span<const Array> operands, Function&& f) 
 
 template <class Function>
 Array combined_floats(const Node& node, std::span<const Array> operands, Function&& f) {
-    return with_floating_type(node.shape.dtype,
-                              [&]<class T>() { return combined<T>(node, operands, f); });
+    return with_floating_type(node.shape.dtype, [&]<class T>() {
+        return combined<T>(node, operands, [&](T x, T y) { return T(f(x, y)); });
+    });
 }
 
 /// Integers are given to `f` as unsigned 64-bit numbers, so that they wrap around.
 template <class Function>
 Array combined_numbers(const Node& node, std::span<const Array> operands, Function&& f) {
     return with_number_type(node.shape.dtype, [&]<class T>() {
-        if constexpr (std::is_floating_point_v<T>) {
-            return combined<T>(node, operands, f);
+        if constexpr (is_floating_type<T>) {
+            return combined<T>(node, operands, [&](T x, T y) { return T(f(x, y)); });
         } else {
             return combined<T>(node, operands, [&](T x, T y) {
                 return static_cast<T>(f(std::uint64_t(x), std::uint64_t(y)));
@@ -65,6 +59,13 @@ std::vector<Tensor> split_by(const Tensor& condition, const Tensor& dy) {
 }
 
 }    // namespace
+
+Tensor binary(OpCode op, const Tensor& x, const Tensor& y) {
+    return make_node({.op = op,
+                      .attributes = NoAttributes{},
+                      .operands = {spread_scalar(x, y), spread_scalar(y, x)},
+                      .result = {}});
+}
 
 Tensor spread_scalar(const Tensor& x, const Tensor& y) {
     const bool is_spread = x.dims().empty() && !y.dims().empty();
@@ -92,6 +93,9 @@ Tensor minimum(const Tensor& x, const Tensor& y) {
 Tensor power(const Tensor& x, const Tensor& y) {
     return binary(OpCode::power, x, y);
 }
+Tensor remainder(const Tensor& x, const Tensor& y) {
+    return binary(OpCode::remainder, x, y);
+}
 
 namespace rules {
 
@@ -109,7 +113,7 @@ Shape infer_floats(const NodeRequest& request) {
     const Shape& y = request.operands[1].shape();
     require(x.dtype == y.dtype, request, 1, "operands must have one dtype");
     require(x.dims == y.dims, request, 2, "operands must have equal dims, or one be a scalar");
-    require(is_floating(x.dtype), request, 3, "operands must be f32 or f64");
+    require(is_floating(x.dtype), request, 3, "operands must be floating");
     return x;
 }
 
@@ -131,14 +135,13 @@ std::vector<Tensor> gradient_divide(const Tensor& y, const Tensor& dy) {
     return {dx, negate(dx * y)};
 }
 
+/// y is above the second operand exactly where the first is; and it is y that others keep anyway.
 std::vector<Tensor> gradient_maximum(const Tensor& y, const Tensor& dy) {
-    const auto& operands = y.node().operands;
-    return split_by(compare(operands[0], operands[1], Comparison::gt), dy);
+    return split_by(compare(y, y.node().operands[1], Comparison::gt), dy);
 }
 
 std::vector<Tensor> gradient_minimum(const Tensor& y, const Tensor& dy) {
-    const auto& operands = y.node().operands;
-    return split_by(compare(operands[0], operands[1], Comparison::lt), dy);
+    return split_by(compare(y, y.node().operands[1], Comparison::lt), dy);
 }
 
 /// d x^e = e x^(e-1) dx + x^e log(x) de; 0 where e = 0 and where x = 0, as the limits are.
@@ -151,6 +154,13 @@ std::vector<Tensor> gradient_power(const Tensor& y, const Tensor& dy) {
     const Tensor dexponent = dy * y * log(x);
     return {select(compare(exponent, zero, Comparison::eq), zero, dx),
             select(compare(x, zero, Comparison::eq), zero, dexponent)};
+}
+
+/// x = trunc(x / y) y + z, and the quotient does not move.
+std::vector<Tensor> gradient_remainder(const Tensor& z, const Tensor& dz) {
+    const Tensor& x = z.node().operands[0];
+    const Tensor& y = z.node().operands[1];
+    return {dz, negate(dz * ((x - z) / y))};
 }
 
 Array evaluate_add(const Node& node, std::span<const Array> operands) {
@@ -180,6 +190,21 @@ Array evaluate_minimum(const Node& node, std::span<const Array> operands) {
 Array evaluate_power(const Node& node, std::span<const Array> operands) {
     return combined_floats(node, operands,
                            []<class T>(T x, T y) { return T(std::pow(double(x), double(y))); });
+}
+
+Array evaluate_remainder(const Node& node, std::span<const Array> operands) {
+    return with_number_type(node.shape.dtype, [&]<class T>() {
+        return combined<T>(node, operands, [](T x, T y) {
+            if constexpr (is_floating_type<T>) {
+                return T(std::fmod(double(x), double(y)));
+            } else {
+                if (y == T(0)) return x;
+                if constexpr (std::is_signed_v<T>)
+                    if (y == T(-1)) return T(0);    // the lowest by -1 has no quotient
+                return T(x % y);
+            }
+        });
+    });
 }
 
 }    // namespace rules

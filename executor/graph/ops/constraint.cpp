@@ -18,8 +18,8 @@ void refuse(std::string_view op, int constraint, std::span<const Tensor> operand
 
 void refuse_gradient(const Tensor& y, std::string_view reason) {
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("{}: there is no gradient: {}; result: {}", name_of(y.node().op),
-                            reason, to_string(y.shape())));
+                fmt::format("{}: there is no gradient: {}; result: {}", name_of(y.node()), reason,
+                            to_string(y.shape())));
 }
 
 }    // namespace slipway

@@ -25,7 +25,7 @@ void require(bool held, const NodeRequest& request, int constraint,
              fmt::format_string<Values...> message, Values&&... values) {
     if (held) [[likely]]
         return;
-    refuse(name_of(request.op), constraint, request.operands,
+    refuse(name_of(request), constraint, request.operands,
            fmt::format(message, std::forward<Values>(values)...));
 }
 

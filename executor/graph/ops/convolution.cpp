@@ -4,6 +4,7 @@
 #include "executor/graph/ops/constraint.h"
 #include "executor/graph/ops/dims.h"
 #include "executor/graph/ops/loops.h"
+#include "executor/graph/ops/product.h"
 #include "executor/graph/ops/rules.h"
 #include "executor/graph/ops/window.h"
 
@@ -16,6 +17,7 @@ Tensor convolution(const Tensor& input, const Tensor& kernel, ConvolutionAttribu
          {&attributes.input_layout, &attributes.kernel_layout, &attributes.output_layout}) {
         if (layout->empty()) *layout = plain;
     }
+    if (attributes.result == input.dtype()) attributes.result.reset();
     return make_node({.op = OpCode::convolution,
                       .attributes = std::move(attributes),
                       .operands = {input, kernel},
@@ -142,7 +144,7 @@ public:
           kernel_(kernel.as<T>()) {}
 
     /// `index`: (batch, feature, spatial...) of the output.
-    T at(const Dims& index) const {
+    double at(const Dims& index) const {
         const std::int64_t groups = a_.feature_groups * a_.batch_groups;
         const std::int64_t group = index[1] / (extents_.output[1] / groups);
         Dims input_index = index;
@@ -166,7 +168,7 @@ public:
                        Sum<T>(kernel_[offset_of(kernel_index, kernel_steps_)]);
             }
         });
-        return T(sum);
+        return double(sum);
     }
 
 private:
@@ -217,26 +219,34 @@ Shape infer_convolution(const NodeRequest& request) {
     require(std::ranges::all_of(extents.output.begin() + 2, extents.output.end(),
                                 [](std::int64_t count) { return count >= 1; }),
             request, 8, "the kernel does not fit into the padded input");
-    return {input.dtype, picked(extents.output, inverse_permutation(a.output_layout))};
+    const DType result = a.result.value_or(input.dtype);
+    require(is_product_type(input.dtype, result), request, 9,
+            "products of {} have that type, those of bf16 also f32, not {}", to_string(input.dtype),
+            to_string(result));
+    return {result, picked(extents.output, inverse_permutation(a.output_layout))};
 }
 
-std::vector<Tensor> gradient_convolution(const Tensor& y, const Tensor& dy) {
+/// In the type that the operands have.
+std::vector<Tensor> gradient_convolution(const Tensor& y, const Tensor& flow) {
     const auto& a = std::get<ConvolutionAttributes>(y.node().attributes);
+    const Tensor dy = as_type(flow, y.node().operands[0].dtype());
     if (a.batch_groups != 1) refuse_gradient(y, "batch groups only arise in gradients");
     return {gradient_of_input(y, dy), gradient_of_kernel(y, dy)};
 }
 
 Array evaluate_convolution(const Node& node, std::span<const Array> operands) {
     const Dims& layout = std::get<ConvolutionAttributes>(node.attributes).output_layout;
-    return with_floating_type(node.shape.dtype, [&]<class T>() {
-        Array result(node.shape);
-        const NaiveConvolution<T> convolution(node, operands[0], operands[1]);
-        auto to = result.as<T>();
-        std::size_t n = 0;
-        for_each_index(node.shape.dims,
-                       [&](const Dims& index) { to[n++] = convolution.at(picked(index, layout)); });
-        return result;
-    });
+    return with_product_types(
+        operands[0].shape().dtype, node.shape.dtype, [&]<class T, class To>() {
+            Array result(node.shape);
+            const NaiveConvolution<T> convolution(node, operands[0], operands[1]);
+            auto to = result.as<To>();
+            std::size_t n = 0;
+            for_each_index(node.shape.dims, [&](const Dims& index) {
+                to[n++] = To(convolution.at(picked(index, layout)));
+            });
+            return result;
+        });
 }
 
 }    // namespace rules

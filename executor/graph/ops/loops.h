@@ -19,10 +19,14 @@ auto with_any_type(DType dtype, Call&& call) {
             return call.template operator()<bool>();
         case DType::u8:
             return call.template operator()<std::uint8_t>();
+        case DType::u32:
+            return call.template operator()<std::uint32_t>();
         case DType::i32:
             return call.template operator()<std::int32_t>();
         case DType::i64:
             return call.template operator()<std::int64_t>();
+        case DType::bf16:
+            return call.template operator()<BFloat16>();
         case DType::f32:
             return call.template operator()<float>();
         case DType::f64:
@@ -37,10 +41,14 @@ auto with_number_type(DType dtype, Call&& call) {
     switch (dtype) {
         case DType::u8:
             return call.template operator()<std::uint8_t>();
+        case DType::u32:
+            return call.template operator()<std::uint32_t>();
         case DType::i32:
             return call.template operator()<std::int32_t>();
         case DType::i64:
             return call.template operator()<std::int64_t>();
+        case DType::bf16:
+            return call.template operator()<BFloat16>();
         case DType::f32:
             return call.template operator()<float>();
         default:
@@ -52,6 +60,7 @@ auto with_number_type(DType dtype, Call&& call) {
 
 template <class Call>
 auto with_floating_type(DType dtype, Call&& call) {
+    if (dtype == DType::bf16) return call.template operator()<BFloat16>();
     if (dtype == DType::f32) return call.template operator()<float>();
     check(dtype == DType::f64, "the shape rule lets only floating types through");
     return call.template operator()<double>();
@@ -60,7 +69,24 @@ auto with_floating_type(DType dtype, Call&& call) {
 /// What a sum of T is kept in: f64 for floating types, rounded once at the end; unsigned for
 /// integers, whose sums wrap around.
 template <class T>
-using Sum = std::conditional_t<std::is_floating_point_v<T>, double, std::uint64_t>;
+using Sum = std::conditional_t<is_floating_type<T>, double, std::uint64_t>;
+
+/// The same for the types of whole numbers.
+template <class Call>
+auto with_integer_type(DType dtype, Call&& call) {
+    switch (dtype) {
+        case DType::u8:
+            return call.template operator()<std::uint8_t>();
+        case DType::u32:
+            return call.template operator()<std::uint32_t>();
+        case DType::i32:
+            return call.template operator()<std::int32_t>();
+        default:
+            break;
+    }
+    check(dtype == DType::i64, "the shape rule lets only integers through");
+    return call.template operator()<std::int64_t>();
+}
 
 /// Calls body(index) for each index of an array with these dims, in row-major order.
 template <class Body>

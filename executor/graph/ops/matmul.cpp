@@ -5,12 +5,14 @@
 #include "executor/graph/ops/constraint.h"
 #include "executor/graph/ops/dims.h"
 #include "executor/graph/ops/loops.h"
+#include "executor/graph/ops/product.h"
 #include "executor/graph/ops/rules.h"
 
 /// dot_general and matmul.
 namespace slipway {
 
 Tensor dot_general(const Tensor& lhs, const Tensor& rhs, DotAttributes attributes) {
+    if (attributes.result == lhs.dtype()) attributes.result.reset();    // one spelling
     return make_node({.op = OpCode::dot_general,
                       .attributes = std::move(attributes),
                       .operands = {lhs, rhs},
@@ -104,14 +106,20 @@ Shape infer_dot_general(const NodeRequest& request) {
             "contracted extents differ: {} and {}", to_string(picked(lhs.dims, a.lhs_contracting)),
             to_string(picked(rhs.dims, a.rhs_contracting)));
     require(lhs.dtype == rhs.dtype && is_floating(lhs.dtype), request, 7,
-            "operands must both be f32 or both f64");
+            "operands must have one floating dtype");
+    const DType result = a.result.value_or(lhs.dtype);
+    require(is_product_type(lhs.dtype, result), request, 8,
+            "products of {} have that type, those of bf16 also f32, not {}", to_string(lhs.dtype),
+            to_string(result));
     const Dims lhs_free = picked(lhs.dims, other_dimensions(lhs.rank(), lhs_taken));
     const Dims rhs_free = picked(rhs.dims, other_dimensions(rhs.rank(), rhs_taken));
-    return {lhs.dtype, concatenated(concatenated(batch, lhs_free), rhs_free)};
+    return {result, concatenated(concatenated(batch, lhs_free), rhs_free)};
 }
 
-std::vector<Tensor> gradient_dot_general(const Tensor& y, const Tensor& dy) {
+/// In the type that the operands have.
+std::vector<Tensor> gradient_dot_general(const Tensor& y, const Tensor& flow) {
     const auto [lhs, rhs] = sides_of(y.node());
+    const Tensor dy = as_type(flow, lhs.tensor.dtype());
     const auto batch_count = std::int64_t(lhs.batching.size());
     const auto lhs_count = std::int64_t(lhs.free.size());
     Dims from_lhs = identity_permutation(lhs_count);
@@ -138,22 +146,23 @@ Array evaluate_dot_general(const Node& node, std::span<const Array> operands) {
         terms.emplace_back(offset_of(index, picked(lhs_strides, lhs.contracting)),
                            offset_of(index, picked(rhs_strides, rhs.contracting)));
     });
-    return with_floating_type(node.shape.dtype, [&]<class T>() {
-        Array result(node.shape);
-        const auto x = operands[0].as<T>();
-        const auto y = operands[1].as<T>();
-        auto to = result.as<T>();
-        std::size_t n = 0;
-        for_each_index(node.shape.dims, [&](const Dims& index) {
-            const std::size_t x_begin = offset_of(index, lhs_steps);
-            const std::size_t y_begin = offset_of(index, rhs_steps);
-            Sum<T> sum = 0;
-            for (const auto& [x_offset, y_offset] : terms)
-                sum += Sum<T>(x[x_begin + x_offset]) * Sum<T>(y[y_begin + y_offset]);
-            to[n++] = T(sum);
+    return with_product_types(
+        operands[0].shape().dtype, node.shape.dtype, [&]<class T, class To>() {
+            Array result(node.shape);
+            const auto x = operands[0].as<T>();
+            const auto y = operands[1].as<T>();
+            auto to = result.as<To>();
+            std::size_t n = 0;
+            for_each_index(node.shape.dims, [&](const Dims& index) {
+                const std::size_t x_begin = offset_of(index, lhs_steps);
+                const std::size_t y_begin = offset_of(index, rhs_steps);
+                double sum = 0;
+                for (const auto& [x_offset, y_offset] : terms)
+                    sum += double(x[x_begin + x_offset]) * double(y[y_begin + y_offset]);
+                to[n++] = To(sum);
+            });
+            return result;
         });
-        return result;
-    });
 }
 
 }    // namespace rules

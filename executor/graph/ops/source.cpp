@@ -54,6 +54,8 @@ template <class To, class From>
 To converted(From value) {
     if constexpr (std::is_same_v<To, bool>) {
         return value != From(0);
+    } else if constexpr (std::is_same_v<From, BFloat16> && !std::is_same_v<To, BFloat16>) {
+        return converted<To>(float(value));
     } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
         // The largest integer rounds up to a power of two that To cannot hold: hence >= and not >.
         if (std::isnan(value)) return 0;
@@ -71,10 +73,13 @@ bool holds(DType dtype, double value) {
             return value == 0 || value == 1;
         case DType::u8:
             return value == std::trunc(value) && value >= 0 && value <= 255;
+        case DType::u32:
+            return value == std::trunc(value) && value >= 0 && value < 0x1p32;
         case DType::i32:
             return value == std::trunc(value) && value >= -0x1p31 && value < 0x1p31;
         case DType::i64:
             return value == std::trunc(value) && std::abs(value) <= 0x1p53;
+        case DType::bf16:
         case DType::f32:
         case DType::f64:
             return true;

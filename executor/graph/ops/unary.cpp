@@ -1,4 +1,5 @@
 #include <cmath>
+#include <numbers>
 
 #include "executor/graph/ops.h"
 #include "executor/graph/ops/constraint.h"
@@ -46,8 +47,8 @@ Array mapped_numbers(const Node& node, const Array& x, Function&& f) {
 
 template <class T>
 T negated(T value) {
-    if constexpr (std::is_floating_point_v<T>) {
-        return -value;
+    if constexpr (is_floating_type<T>) {
+        return T(-value);
     } else {
         return T(0 - std::uint64_t(value));    // wraps around
     }
@@ -66,6 +67,15 @@ Tensor sign(const Tensor& x) {
 }
 Tensor exponential(const Tensor& x) {
     return unary(OpCode::exponential, x);
+}
+Tensor exponential_minus_one(const Tensor& x) {
+    return unary(OpCode::exponential_minus_one, x);
+}
+Tensor log_plus_one(const Tensor& x) {
+    return unary(OpCode::log_plus_one, x);
+}
+Tensor erf(const Tensor& x) {
+    return unary(OpCode::erf, x);
 }
 Tensor log(const Tensor& x) {
     return unary(OpCode::log, x);
@@ -97,7 +107,7 @@ Shape infer_signed(const NodeRequest& request) {
 
 Shape infer_floating(const NodeRequest& request) {
     const Shape& x = request.operands[0].shape();
-    require(is_floating(x.dtype), request, 1, "the operand must be f32 or f64");
+    require(is_floating(x.dtype), request, 1, "the operand must be floating");
     return x;
 }
 
@@ -115,6 +125,19 @@ std::vector<Tensor> gradient_flat(const Tensor&, const Tensor&) {
 
 std::vector<Tensor> gradient_exponential(const Tensor& y, const Tensor& dy) {
     return {dy * y};
+}
+
+std::vector<Tensor> gradient_exponential_minus_one(const Tensor& y, const Tensor& dy) {
+    return {dy * (y + scalar_like(y, 1))};
+}
+
+std::vector<Tensor> gradient_log_plus_one(const Tensor& y, const Tensor& dy) {
+    return {dy / (y.node().operands[0] + scalar_like(y, 1))};
+}
+
+std::vector<Tensor> gradient_erf(const Tensor& y, const Tensor& dy) {
+    const Tensor& x = y.node().operands[0];
+    return {dy * (scalar_like(y, 2 / std::sqrt(std::numbers::pi)) * exponential(negate(x * x)))};
 }
 
 std::vector<Tensor> gradient_log(const Tensor& y, const Tensor& dy) {
@@ -143,8 +166,8 @@ Array evaluate_negate(const Node& node, std::span<const Array> operands) {
 
 Array evaluate_abs(const Node& node, std::span<const Array> operands) {
     return mapped_numbers(node, operands[0], [](auto x) {
-        if constexpr (std::is_floating_point_v<decltype(x)>) {
-            return std::abs(x);
+        if constexpr (is_floating_type<decltype(x)>) {
+            return decltype(x)(std::abs(x));
         } else {
             return x < decltype(x)(0) ? negated(x) : x;
         }
@@ -153,7 +176,7 @@ Array evaluate_abs(const Node& node, std::span<const Array> operands) {
 
 Array evaluate_sign(const Node& node, std::span<const Array> operands) {
     return mapped_numbers(node, operands[0], [](auto x) {
-        const decltype(x) zero = 0;
+        const decltype(x) zero(0);
         if (x > zero) return decltype(x)(1);
         if (x < zero) return negated(decltype(x)(1));
         return x;    // 0, -0, NaN
@@ -162,6 +185,18 @@ Array evaluate_sign(const Node& node, std::span<const Array> operands) {
 
 Array evaluate_exponential(const Node& node, std::span<const Array> operands) {
     return mapped(node, operands[0], [](double x) { return std::exp(x); });
+}
+
+Array evaluate_exponential_minus_one(const Node& node, std::span<const Array> operands) {
+    return mapped(node, operands[0], [](double x) { return std::expm1(x); });
+}
+
+Array evaluate_log_plus_one(const Node& node, std::span<const Array> operands) {
+    return mapped(node, operands[0], [](double x) { return std::log1p(x); });
+}
+
+Array evaluate_erf(const Node& node, std::span<const Array> operands) {
+    return mapped(node, operands[0], [](double x) { return std::erf(x); });
 }
 
 Array evaluate_log(const Node& node, std::span<const Array> operands) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 
 #include "executor/graph/op_table.h"
@@ -67,6 +68,41 @@ Tensor weighted_rows(const Tensor& x) {
     return x * iota({DType::f64, x.dims()}, 1);
 }
 
+/// Quotients that stay clear of whole numbers, where the remainder jumps.
+std::vector<Array> two_apart(RandomStream& random) {
+    const Dims dims = some_dims(random);
+    Array whole = random_values(random, dims, -3, 3);
+    const Array divisor = random_values(random, dims, 1, 2);
+    for (std::size_t i = 0; i < whole.as<double>().size(); ++i) {
+        double& x = whole.as<double>()[i];
+        x = (std::floor(x) + 0.5) * divisor.as<double>()[i];
+    }
+    return {whole, divisor};
+}
+
+/// Low, x and high, of which no two elements are near each other.
+std::vector<Array> three_distinct(RandomStream& random) {
+    const Dims dims = some_dims(random);
+    Dims all_dims = dims;
+    all_dims.insert(all_dims.begin(), 3);
+    const Array values = distinct_values(random, all_dims);
+    const auto all = values.as<double>();
+    const std::size_t count = all.size() / 3;
+    return {array_of<double>(dims, all.subspan(0, count)),
+            array_of<double>(dims, all.subspan(count, count)),
+            array_of<double>(dims, all.subspan(2 * count, count))};
+}
+
+Tensor whole(double value) {
+    return constant(value, DType::i32);
+}
+
+/// [2, 3]: some rows of four twice, one below them, one beyond.
+Tensor some_indices() {
+    const Tensor counted = iota({DType::i32, {6}}, 0);
+    return reshape(remainder(counted * whole(5), whole(7)) - whole(1), {2, 3});
+}
+
 const std::vector<GradientCase> cases{
     {"broadcast_in_dim", of_dims<2, 1, 3>,
      [](const Inputs& x) {
@@ -105,6 +141,10 @@ const std::vector<GradientCase> cases{
     {"rsqrt", one<5, 30>, [](const Inputs& x) { return rsqrt(x[0]); }},
     {"tanh", one<-20, 20>, [](const Inputs& x) { return tanh(x[0]); }},
     {"logistic", one<-20, 20>, [](const Inputs& x) { return logistic(x[0]); }},
+    {"exponential_minus_one", one<-20, 20>,
+     [](const Inputs& x) { return exponential_minus_one(x[0]); }},
+    {"log_plus_one", one<-5, 30>, [](const Inputs& x) { return log_plus_one(x[0]); }},
+    {"erf", one<-20, 20>, [](const Inputs& x) { return erf(x[0]); }},
     {"add", two<-20, 20>, [](const Inputs& x) { return x[0] + x[1] + x[0]; }},
     {"add_scalar", of_dims<3>,
      [](const Inputs& x) { return x[0] + reduce(x[0], {0}, Reduction::add); }},
@@ -117,6 +157,8 @@ const std::vector<GradientCase> cases{
     {"power", two<5, 30>, [](const Inputs& x) { return power(x[0], x[1]); }},
     {"power_of_negative_to_whole", one_distinct,
      [](const Inputs& x) { return power(x[0], constant(3, DType::f64)); }},
+    {"remainder", two_apart, [](const Inputs& x) { return remainder(x[0], x[1]); }},
+    {"clamp", three_distinct, [](const Inputs& x) { return clamp(x[0], x[1], x[2]); }},
     {"select", two_distinct,
      [](const Inputs& x) {
          return select(compare(x[0], constant(0, DType::f64), Comparison::gt), x[0] * x[0], x[1]);
@@ -132,6 +174,24 @@ const std::vector<GradientCase> cases{
     {"reduce_minimum", rows_of_distinct,
      [](const Inputs& x) {
          return reduce(x[0], {0, 1}, Reduction::minimum);
+     }},
+    {"optimization_barrier", one<-20, 20>,
+     [](const Inputs& x) { return optimization_barrier(x[0] * x[0]); }},
+    {"dynamic_slice", of_dims<4, 5>,
+     [](const Inputs& x) {
+         return dynamic_slice(x[0], {whole(1), whole(9)}, {2, 3});
+     }},
+    {"dynamic_update_slice", of_dims<4, 4>,
+     [](const Inputs& x) {
+         const Tensor update = slice(x[0], {0, 0}, {2, 3}, {1, 1});
+         return dynamic_update_slice(x[0], update * update, {whole(1), whole(-1)});
+     }},
+    {"gather", of_dims<4, 3>, [](const Inputs& x) { return gather(x[0] * x[0], some_indices()); }},
+    {"scatter_add", of_dims<4, 3>,
+     [](const Inputs& x) {
+         const Tensor updates = broadcast_in_dim(x[0] * x[0], {2, 4, 3}, {1, 2});
+         return scatter_add(x[0], some_indices(),
+                            reshape(slice(updates, {0, 0, 0}, {2, 3, 3}, {1, 1, 1}), {2, 3, 3}));
      }},
     {"relu", one_distinct, [](const Inputs& x) { return relu(x[0]); }},
     {"log_softmax", of_dims<3, 4>,
@@ -152,9 +212,10 @@ TEST_P(OpGradients, match_differences) {
 INSTANTIATE_TEST_SUITE_P(EveryOp, OpGradients, testing::ValuesIn(cases),
                          [](const auto& row) { return std::string(row.param.name); });
 
-/// Checked in test_window_gradients.cpp and test_gradients.cpp.
-const std::set<std::string_view> checked_elsewhere{"dot_general", "convolution", "reduce_window",
-                                                   "all_reduce"};
+/// Checked in test_window_gradients.cpp, test_composite_gradients.cpp and test_gradients.cpp.
+const std::set<std::string_view> checked_elsewhere{
+    "dot_general",         "convolution",          "reduce_window", "all_reduce",
+    "batch_norm_training", "batch_norm_inference", "composite"};
 
 TEST(OpGradients, every_rule_is_checked) {
     std::set<std::string_view> checked = checked_elsewhere;

@@ -30,6 +30,10 @@ Graph convolved(const ConvolutionAttributes& attributes) {
     return one_output({x, kernel}, convolution(x, kernel, attributes));
 }
 
+Tensor index(double value) {
+    return constant(value, DType::i32);
+}
+
 Graph windowed(const WindowDimension& window) {
     return of([&](const Tensor& x) { return reduce_window(x, {window, {}}, Reduction::add); });
 }
@@ -147,8 +151,40 @@ void add_windows(Graphs& graphs) {
     graphs.emplace("convolution, kernel layout", convolved(kernel_changed));
 }
 
+/// Attributes of ops with several results, of composites and of ops over all cores.
+void add_larger_ops(Graphs& graphs) {
+    const auto add = [&](const string& name, Graph graph) { graphs.emplace(name, graph); };
+    const Tensor x = input();
+    const Tensor ones = broadcast(constant(1), {4});
+    const Tensor local = input({4, 4}, DType::f32, Placement::per_core);
+    for (const std::int64_t i : {0, 1}) {
+        const string n = std::to_string(i);
+        const BatchNorm norm = batch_norm_training(x, ones, ones, 0.5, i);
+        add("batch norm " + n, one_output({x}, norm.y));
+        add("batch norm, mean " + n, one_output({x}, norm.mean));
+        add("batch norm, variance " + n, one_output({x}, norm.variance));
+        add("gelu " + n, one_output({x}, gelu(x, i == 0)));
+        add("reduce_scatter " + n, one_output({local}, reduce_scatter(local, i, 2)));
+        add("reduce_scatter, cores " + n, one_output({local}, reduce_scatter(local, 0, 1 + 3 * i)));
+        add("all_gather " + n, one_output({local}, all_gather(local, i, 2)));
+        add("dynamic_slice " + n,
+            one_output({x}, dynamic_slice(x, {index(0), index(0)}, {1, 1 + i})));
+        add("dynamic_slice, start " + n,
+            one_output({x}, dynamic_slice(x, {index(i), index(1)}, {2, 2})));
+    }
+    add("batch norm, epsilon", one_output({x}, batch_norm_training(x, ones, ones, 0.25, 0).y));
+    add("another composite", one_output({x}, softmax(x)));
+    const Tensor narrow = input({4, 4}, DType::bf16);
+    const DotAttributes rows{{}, {}, {1}, {1}};
+    DotAttributes wide = rows;
+    wide.result = DType::f32;
+    add("bf16 product", one_output({narrow}, dot_general(narrow, narrow, rows)));
+    add("bf16 product in f32", one_output({narrow}, dot_general(narrow, narrow, wide)));
+}
+
 Graphs graphs_that_differ() {
     Graphs graphs;
+    add_larger_ops(graphs);
     add_structures(graphs);
     add_attributes(graphs);
     add_windows(graphs);
@@ -171,6 +207,14 @@ TEST(Hash, equal_graphs_built_twice_are_equal) {
     const Graphs twice = graphs_that_differ();
     for (const auto& [name, graph] : once)
         EXPECT_EQ(hash_of(graph), hash_of(twice.at(name))) << name;
+}
+
+TEST(Hash, type_of_a_product_has_one_spelling) {
+    const Tensor x = input();
+    DotAttributes named{{}, {}, {1}, {1}};
+    const Tensor unnamed = dot_general(x, x, named);
+    named.result = DType::f32;
+    EXPECT_EQ(dot_general(x, x, named).node().hash, unnamed.node().hash);
 }
 
 TEST(Hash, names_of_leaves_do_not_count) {

@@ -1,3 +1,4 @@
+#include "executor/graph/composite_table.h"
 #include "executor/graph/op_table.h"
 
 #include <gtest/gtest.h>
@@ -37,6 +38,10 @@ TEST(OpTable, every_op_has_a_section_and_cases) {
         EXPECT_TRUE(std::filesystem::exists(op_case_folder() / (std::string(row.name) + ".case")))
             << row.name;
     }
+    for (const CompositeRow& row : composite_table()) {
+        EXPECT_TRUE(sections.contains(std::string(row.name))) << row.name;
+        EXPECT_EQ(find_composite(row.name), &row);
+    }
 }
 
 TEST(OpTable, every_op_has_a_gradient_or_the_reason_for_none) {
@@ -47,7 +52,9 @@ TEST(OpTable, every_op_has_a_gradient_or_the_reason_for_none) {
 TEST(OpTable, every_op_but_leaf_has_a_shape_rule_and_an_evaluator) {
     for (const OpRow& row : op_table()) {
         EXPECT_NE(row.infer, nullptr) << row.name;
-        EXPECT_EQ(row.evaluate == nullptr, row.op == OpCode::leaf) << row.name;
+        const bool is_evaluated = row.evaluate != nullptr || row.evaluate_over_cores != nullptr;
+        EXPECT_NE(is_evaluated, row.op == OpCode::leaf) << row.name;
+        EXPECT_EQ(row.more_shapes == nullptr, row.evaluate_result == nullptr) << row.name;
     }
 }
 

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "api/base/error.h"
+#include "executor/graph/composite_table.h"
 #include "executor/graph/ops.h"
 
 namespace slipway {
@@ -32,8 +33,8 @@ Dims parse_list(const std::string& text) {
 }
 
 DType parse_dtype(const std::string& text) {
-    for (const DType dtype :
-         {DType::pred, DType::u8, DType::i32, DType::i64, DType::f32, DType::f64}) {
+    for (const DType dtype : {DType::pred, DType::u8, DType::u32, DType::i32, DType::i64,
+                              DType::bf16, DType::f32, DType::f64}) {
         if (to_string(dtype) == text) return dtype;
     }
     throw Error(ErrorCode::invalid_argument, "no dtype: " + text);
@@ -61,11 +62,17 @@ void set_element(Array& array, std::size_t i, const std::string& text) {
         case DType::u8:
             array.as<std::uint8_t>()[i] = std::uint8_t(std::stoul(text));
             break;
+        case DType::u32:
+            array.as<std::uint32_t>()[i] = std::uint32_t(std::stoull(text, nullptr, 0));
+            break;
         case DType::i32:
             array.as<std::int32_t>()[i] = std::stoi(text);
             break;
         case DType::i64:
             array.as<std::int64_t>()[i] = std::stoll(text);
+            break;
+        case DType::bf16:
+            array.as<BFloat16>()[i] = BFloat16(parse_number(text));
             break;
         case DType::f32:
             array.as<float>()[i] = float(parse_number(text));
@@ -122,7 +129,20 @@ struct Call {
     std::int64_t number(const std::string& name, std::int64_t usual = 0) const {
         return std::stoll(text(name, std::to_string(usual)));
     }
+    double real(const std::string& name) const { return parse_number(text(name, "0")); }
+    bool flag(const std::string& name) const { return text(name, "false") == "true"; }
     DType dtype() const { return parse_dtype(text("dtype", "f32")); }
+    /// The type of a product's result; the operands' where it is not named.
+    std::optional<DType> result_dtype() const {
+        const std::string name = text("result_dtype");
+        return name.empty() ? std::nullopt : std::optional(parse_dtype(name));
+    }
+    /// The operands from `first` on.
+    std::vector<Tensor> rest(std::size_t first) const {
+        return {operands.begin() + std::ptrdiff_t(first), operands.end()};
+    }
+    /// Operand i, or an empty handle where there are not so many.
+    Tensor optional_x(std::size_t i) const { return i < operands.size() ? operands[i] : Tensor(); }
     Reduction reduction() const {
         static const std::map<std::string, Reduction> names{{"add", Reduction::add},
                                                             {"maximum", Reduction::maximum},
@@ -159,12 +179,13 @@ ConvolutionAttributes convolution_attributes(const Call& c) {
             .kernel_layout = c.list("kernel_layout"),
             .output_layout = c.list("output_layout"),
             .feature_groups = c.number("feature_groups", 1),
-            .batch_groups = c.number("batch_groups", 1)};
+            .batch_groups = c.number("batch_groups", 1),
+            .result = c.result_dtype()};
 }
 
 DotAttributes dot_attributes(const Call& c) {
     return {c.list("lhs_batching"), c.list("rhs_batching"), c.list("lhs_contracting"),
-            c.list("rhs_contracting")};
+            c.list("rhs_contracting"), c.result_dtype()};
 }
 
 Shape shape_attribute(const Call& c) {
@@ -190,6 +211,23 @@ const std::map<std::string, Builder>& plain_builders() {
         {"negate", unary<negate>},
         {"abs", unary<abs>},
         {"sign", unary<sign>},
+        {"optimization_barrier", unary<optimization_barrier>},
+        {"exponential_minus_one", unary<exponential_minus_one>},
+        {"log_plus_one", unary<log_plus_one>},
+        {"erf", unary<erf>},
+        {"is_finite", unary<is_finite>},
+        {"logical_not", unary<logical_not>},
+        {"logical_and", binary<logical_and>},
+        {"logical_or", binary<logical_or>},
+        {"logical_xor", binary<logical_xor>},
+        {"shift_left", binary<shift_left>},
+        {"shift_right_logical", binary<shift_right_logical>},
+        {"remainder", binary<remainder>},
+        {"gather", binary<gather>},
+        {"embedding", binary<embedding>},
+        {"softmax", unary<softmax>},
+        {"cross_entropy", binary<cross_entropy>},
+        {"binary_cross_entropy_with_logits", binary<binary_cross_entropy_with_logits>},
         {"exponential", unary<exponential>},
         {"log", unary<log>},
         {"sqrt", unary<sqrt>},
@@ -266,16 +304,129 @@ const std::map<std::string, Builder>& builders() {
     return table;
 }
 
+SgdUpdate sgd_of(const Call& c) {
+    const bool has_velocity = c.operands.size() > 4;
+    const std::size_t scalars = has_velocity ? 3 : 2;
+    return sgd_update(c.x(0), c.x(1), has_velocity ? c.x(2) : Tensor(),
+                      {.learning_rate = c.x(scalars),
+                       .weight_decay = c.x(scalars + 1),
+                       .momentum = c.optional_x(scalars + 2)},
+                      c.flag("nesterov"));
+}
+
+AdamUpdate adam_of(const Call& c) {
+    return adam_update(c.x(0), c.x(1), c.x(2), c.x(3),
+                       {.beta1 = c.x(4),
+                        .one_minus_beta1 = c.x(5),
+                        .beta2 = c.x(6),
+                        .one_minus_beta2 = c.x(7),
+                        .epsilon = c.x(8),
+                        .step_size = c.x(9),
+                        .inverse_sqrt_bias2 = c.x(10),
+                        .weight_decay = c.x(11),
+                        .learning_rate = c.x(12)},
+                       c.flag("decoupled"));
+}
+
+/// Any composite by its name: for those that only gradients make, and for broken ones.
+Tensor composite_of(const Call& c) {
+    std::vector<double> numbers;
+    std::istringstream stream(c.text("numbers"));
+    for (std::string item; std::getline(stream, item, ',');)
+        numbers.push_back(std::stod(item));
+    return make_composite(c.text("name"), c.operands, numbers);
+}
+
+/// Functions that make part of a network, of several results, or over all cores.
+const std::map<std::string, Builder>& larger_builders() {
+    static const std::map<std::string, Builder> table{
+        {"dynamic_slice",
+         [](const Call& c) { return dynamic_slice(c.x(), c.rest(1), c.list("sizes")); }},
+        {"dynamic_update_slice",
+         [](const Call& c) { return dynamic_update_slice(c.x(0), c.x(1), c.rest(2)); }},
+        {"scatter_add", [](const Call& c) { return scatter_add(c.x(0), c.x(1), c.x(2)); }},
+        {"bitcast_convert", [](const Call& c) { return bitcast_convert(c.x(), c.dtype()); }},
+        {"clamp", [](const Call& c) { return clamp(c.x(0), c.x(1), c.x(2)); }},
+        {"get_result", [](const Call& c) { return get_result(c.x(), c.number("index")); }},
+        {"batch_norm_training",
+         [](const Call& c) {
+             return batch_norm_training(c.x(0), c.x(1), c.x(2), c.real("epsilon"),
+                                        c.number("feature_dimension"))
+                 .y;
+         }},
+        {"batch_norm_inference",
+         [](const Call& c) {
+             return batch_norm_inference(c.x(0), c.x(1), c.x(2), c.x(3), c.x(4), c.real("epsilon"),
+                                         c.number("feature_dimension"));
+         }},
+        {"batch_norm_grad",
+         [](const Call& c) {
+             return batch_norm_grad(c.x(0), c.x(1), c.x(2), c.x(3), c.x(4), c.real("epsilon"),
+                                    c.number("feature_dimension"))
+                 .dx;
+         }},
+        {"batch_norm_relu",
+         [](const Call& c) {
+             return batch_norm_relu(c.x(0), c.x(1), c.x(2), c.real("epsilon"),
+                                    c.number("feature_dimension"))
+                 .y;
+         }},
+        {"reduce_scatter",
+         [](const Call& c) {
+             return reduce_scatter(c.x(), c.number("dimension"), c.number("cores", 1),
+                                   c.reduction());
+         }},
+        {"all_gather",
+         [](const Call& c) {
+             return all_gather(c.x(), c.number("dimension"), c.number("cores", 1));
+         }},
+        {"replica_id", [](const Call&) { return replica_id(); }},
+        {"layer_norm",
+         [](const Call& c) { return layer_norm(c.x(0), c.x(1), c.x(2), c.real("epsilon")); }},
+        {"gelu", [](const Call& c) { return gelu(c.x(), c.flag("tanh_approximation")); }},
+        {"dropout",
+         [](const Call& c) {
+             return dropout(c.x(0), c.x(1), c.x(2), std::uint32_t(c.number("site")), c.x(3));
+         }},
+        {"linear", [](const Call& c) { return linear(c.x(0), c.x(1), c.optional_x(2)); }},
+        {"attention",
+         [](const Call& c) {
+             return attention(c.x(0), c.x(1), c.x(2), c.real("scale"), c.flag("causal"),
+                              c.optional_x(3));
+         }},
+        {"sgd_update", [](const Call& c) { return sgd_of(c).parameter; }},
+        {"adam_update", [](const Call& c) { return adam_of(c).parameter; }},
+        {"clip_by_global_norm",
+         [](const Call& c) {
+             return clip_by_global_norm({c.operands.begin(), c.operands.end() - 1},
+                                        c.operands.back())
+                 .gradients[0];
+         }},
+        {"composite", composite_of},
+    };
+    return table;
+}
+
+Builder builder_of(const std::string& function) {
+    for (const auto* table : {&plain_builders(), &builders(), &larger_builders()})
+        if (const auto found = table->find(function); found != table->end()) return found->second;
+    throw Error(ErrorCode::invalid_argument, "no function: " + function);
+}
+
 double element(const Array& array, std::size_t i) {
     switch (array.shape().dtype) {
         case DType::pred:
             return array.as<bool>()[i];
         case DType::u8:
             return array.as<std::uint8_t>()[i];
+        case DType::u32:
+            return array.as<std::uint32_t>()[i];
         case DType::i32:
             return array.as<std::int32_t>()[i];
         case DType::i64:
             return double(array.as<std::int64_t>()[i]);
+        case DType::bf16:
+            return array.as<BFloat16>()[i];
         case DType::f32:
             return array.as<float>()[i];
         case DType::f64:
@@ -365,9 +516,10 @@ Graph build(const OpCase& op_case) {
             call.attributes.emplace(word.substr(0, equals), word.substr(equals + 1));
         }
     }
-    const std::string& function = op_case.call.at(0);
-    const auto& table = plain_builders().contains(function) ? plain_builders() : builders();
-    graph.outputs = {table.at(function)(call)};
+    Tensor result = builder_of(op_case.call.at(0))(call);
+    if (const std::int64_t index = call.number("result"); index > 0)
+        result = get_result(result, index);
+    graph.outputs = {result};
     return graph;
 }
 

@@ -21,7 +21,8 @@
 ///   error invalid_argument
 ///
 /// An operand `per_core` has one group of values per core, parted by |. `repeat 0.5` fills an
-/// array. A line that begins with a blank goes on with the one before.
+/// array. A line that begins with a blank goes on with the one before. The attribute result=1 takes
+/// the second result of an op with several.
 namespace slipway {
 
 /// An operand or the expected result: one array, or one per core.
