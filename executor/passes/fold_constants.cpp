@@ -11,7 +11,7 @@ namespace slipway {
 namespace {
 
 bool is_elementwise(OpCode op) {
-    return op >= OpCode::convert && op <= OpCode::select;
+    return op >= OpCode::convert && op <= OpCode::clamp && op != OpCode::bitcast_convert;
 }
 
 double first_element(const Array& array) {
@@ -48,7 +48,7 @@ Tensor folded(const Tensor& x) {
 
 }    // namespace
 
-Graph fold_constants(const Graph& graph) {
+Graph fold_constants(const Graph& graph, const PassOptions&) {
     return rewrite_nodes(graph, folded);
 }
 

@@ -8,8 +8,8 @@
 #include <chrono>
 
 #include "api/base/error.h"
+#include "executor/graph/print.h"
 #include "executor/graph/verify.h"
-#include "executor/passes/passes.h"
 
 namespace slipway {
 
@@ -17,9 +17,9 @@ namespace {
 
 // A node that no output reaches is no part of a graph, so there is nothing to drop at the end.
 constexpr std::array passes{
-    Pass{"fold_constants", fold_constants},
-    Pass{"simplify_algebra", simplify_algebra},
-    Pass{"merge_common", merge_common},
+    Pass{"expand_composites", expand_composites},         Pass{"apply_precision", apply_precision},
+    Pass{"canonicalize_products", canonicalize_products}, Pass{"fold_constants", fold_constants},
+    Pass{"simplify_algebra", simplify_algebra},           Pass{"merge_common", merge_common},
 };
 
 void require_known(std::span<const std::string> skip) {
@@ -40,7 +40,8 @@ std::span<const Pass> pipeline() {
     return passes;
 }
 
-Optimized optimize(const Graph& graph, std::span<const std::string> skip, const Clock& clock) {
+Optimized optimize(const Graph& graph, const OptimizeOptions& options, const Clock& clock) {
+    const std::vector<std::string>& skip = options.skip;
     require_known(skip);
     verify(graph, "tracing");
     Optimized result{graph, {}};
@@ -48,11 +49,12 @@ Optimized optimize(const Graph& graph, std::span<const std::string> skip, const 
     for (const Pass& pass : passes) {
         if (std::ranges::find(skip, pass.name) != skip.end()) continue;
         const Tick begin = clock.tick();
-        result.graph = pass.rewrite(result.graph);
+        result.graph = pass.rewrite(result.graph, options.passes);
         const std::chrono::duration<double> elapsed = clock.tick() - begin;
         verify(result.graph, pass.name);
         const std::size_t nodes_after = topological_order(result.graph).size();
         result.passes.push_back({pass.name, elapsed.count(), node_count, nodes_after});
+        if (options.dump) result.passes.back().text = print(result.graph);
         node_count = nodes_after;
     }
     return result;

@@ -8,6 +8,7 @@
 
 #include "api/base/clock.h"
 #include "executor/graph/tensor.h"
+#include "executor/passes/passes.h"
 
 namespace slipway {
 
@@ -15,7 +16,7 @@ namespace slipway {
 /// positions.
 struct Pass {
     std::string_view name;
-    Graph (*rewrite)(const Graph& graph);
+    Graph (*rewrite)(const Graph& graph, const PassOptions& options);
 };
 
 /// The passes in the order they run.
@@ -26,6 +27,7 @@ struct PassRecord {
     std::string_view name;
     double seconds = 0;
     std::size_t nodes_before = 0, nodes_after = 0;
+    std::string text = {};    ///< the graph after it, when dumps are asked for
 };
 
 /// The graph to run, and how it came about.
@@ -34,10 +36,16 @@ struct Optimized {
     std::vector<PassRecord> passes;
 };
 
+struct OptimizeOptions {
+    PassOptions passes = {};
+    std::vector<std::string> skip =
+        {};               ///< names of passes to leave out, to find the one at fault
+    bool dump = false;    ///< keep the text after each pass
+};
+
 /// Runs the pipeline: each pass timed, and the graph verified at the start and after each.
-/// skip    names of passes to leave out, to find the one at fault
 /// errors  invalid_argument when `skip` names no pass
-Optimized optimize(const Graph& graph, std::span<const std::string> skip = {},
+Optimized optimize(const Graph& graph, const OptimizeOptions& options = {},
                    const Clock& clock = system_clock());
 
 }    // namespace slipway

@@ -42,17 +42,17 @@ bool holds_all(DType m, DType a) {
     switch (a) {
         case DType::u8:
             return m != DType::pred;
+        case DType::u32:
+            return m == DType::i64 || m == DType::f64;
         case DType::i32:
             return m == DType::i64 || m == DType::f64;
+        case DType::bf16:
+            return m == DType::f32 || m == DType::f64;
         case DType::f32:
             return m == DType::f64;
         default:
             return false;
     }
-}
-
-bool is_integer(DType dtype) {
-    return is_number(dtype) && !is_floating(dtype);
 }
 
 /// transpose(transpose(x)); a transpose that moves nothing; of a repeated scalar.
@@ -205,7 +205,7 @@ Tensor simplified(const Tensor& original) {
 
 }    // namespace
 
-Graph simplify_algebra(const Graph& graph) {
+Graph simplify_algebra(const Graph& graph, const PassOptions&) {
     return rewrite_nodes(graph, simplified);
 }
 

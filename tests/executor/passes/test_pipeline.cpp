@@ -45,7 +45,7 @@ TEST(Pipeline, results_stay_the_same) {
         const RandomGraph original = random_graph(random, 1 + int(random.next_below(20)));
         ASSERT_THAT(broken_laws(original.graph), testing::IsEmpty());
         for (const Pass& pass : pipeline()) {
-            const Graph rewritten = pass.rewrite(original.graph);
+            const Graph rewritten = pass.rewrite(original.graph, {});
             EXPECT_THAT(broken_laws(rewritten), testing::IsEmpty()) << pass.name;
             expect_equal_results(original, rewritten, pass.name);
         }
@@ -87,22 +87,35 @@ TEST(Pipeline, each_pass_is_timed_and_its_nodes_are_counted) {
         names.push_back(record.name);
         EXPECT_EQ(record.seconds, 1);
     }
-    EXPECT_THAT(names, ElementsAre("fold_constants", "simplify_algebra", "merge_common"));
+    EXPECT_THAT(names, ElementsAre("expand_composites", "apply_precision", "canonicalize_products",
+                                   "fold_constants", "simplify_algebra", "merge_common"));
     EXPECT_EQ(optimized.passes.front().nodes_before, 7u);
     EXPECT_EQ(optimized.passes.back().nodes_after, 3u);
 }
 
 TEST(Pipeline, passes_can_be_skipped_by_name) {
-    const std::vector<std::string> skip{"merge_common", "fold_constants"};
-    const Optimized optimized = optimize(with_two_equal_sums(), skip);
+    OptimizeOptions options;
+    options.skip = {"merge_common", "fold_constants", "expand_composites", "apply_precision",
+                    "canonicalize_products"};
+    const Optimized optimized = optimize(with_two_equal_sums(), options);
     ASSERT_EQ(optimized.passes.size(), 1u);
     EXPECT_EQ(optimized.passes[0].name, "simplify_algebra");
     EXPECT_EQ(optimized.passes[0].nodes_after, 4u);
+    EXPECT_EQ(optimized.passes[0].text, "");
+}
+
+TEST(Pipeline, dump_gives_the_text_after_each_pass) {
+    OptimizeOptions options;
+    options.dump = true;
+    const Optimized optimized = optimize(with_two_equal_sums(), options);
+    EXPECT_EQ(optimized.passes.back().text, print(optimized.graph));
+    EXPECT_NE(optimized.passes.front().text, optimized.passes.back().text);
 }
 
 TEST(Pipeline, unknown_name_to_skip_is_refused) {
-    const std::vector<std::string> skip{"merge_comon"};
-    EXPECT_THROW(optimize(with_two_equal_sums(), skip), Error);
+    OptimizeOptions options;
+    options.skip = {"merge_comon"};
+    EXPECT_THROW(optimize(with_two_equal_sums(), options), Error);
 }
 
 TEST(Pipeline, leaves_outputs_and_donations_keep_their_places) {

@@ -180,10 +180,10 @@ const std::vector<RewriteCase> constants{
      [](auto&, auto&) { return constant(0x1p52, DType::i64) * constant(4, DType::i64); }},
 };
 
-void expect_rewrite(const RewriteCase& row, Graph (*pass)(const Graph&)) {
+void expect_rewrite(const RewriteCase& row, Graph (*pass)(const Graph&, const PassOptions&)) {
     const Tensor x = leaf({DType::f32, {2, 3}}, Placement::replicated, "x");
     const Tensor n = leaf({DType::i32, {2, 3}}, Placement::replicated, "n");
-    const Graph rewritten = pass({{x, n}, {row.before(x, n)}, {}});
+    const Graph rewritten = pass({{x, n}, {row.before(x, n)}, {}}, {});
     EXPECT_EQ(print(rewritten), print({{x, n}, {row.after(x, n)}, {}})) << row.name;
 }
 

@@ -1,0 +1,149 @@
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "executor/graph/node.h"
+#include "executor/graph/ops.h"
+#include "executor/passes/passes.h"
+#include "executor/passes/rewrite.h"
+
+namespace slipway {
+
+namespace {
+
+using Nodes = std::unordered_set<const Node*>;
+
+constexpr DType narrow = DType::bf16;
+
+bool is_view(OpCode op) {
+    constexpr std::array views{OpCode::reshape, OpCode::transpose, OpCode::slice, OpCode::reverse};
+    return std::ranges::find(views, op) != views.end();
+}
+
+bool is_product(const Node& node) {
+    return (node.op == OpCode::dot_general || node.op == OpCode::convolution) &&
+           std::ranges::all_of(node.operands,
+                               [](const Tensor& x) { return x.dtype() == DType::f32; });
+}
+
+/// A value of f32 made from one of the narrow type, which no rounding separates.
+bool is_widened(const Tensor& x) {
+    return x.node().op == OpCode::convert && x.dtype() == DType::f32 &&
+           x.node().operands[0].dtype() == narrow;
+}
+
+bool is_narrowing(const Node& node) {
+    return node.op == OpCode::convert && node.shape.dtype == narrow &&
+           node.operands[0].dtype() == DType::f32;
+}
+
+/// x in the narrow type. Views go on top of the conversion, so that whatever computes x writes the
+/// narrow numbers itself.
+Tensor narrowed(const Tensor& x) {
+    if (is_widened(x)) return x.node().operands[0];
+    if (!is_view(x.node().op)) return convert(x, narrow);
+    return with_operands(x, {narrowed(x.node().operands[0])});
+}
+
+/// Products whose value goes nowhere but into sums over the cores: gradients of weights, which
+/// stay f32 from the product's own sums to the optimizer.
+Nodes gradients_of_weights(const Graph& graph) {
+    const std::vector<Tensor> order = topological_order(graph);
+    Nodes elsewhere;
+    for (const Tensor& output : graph.outputs)
+        elsewhere.insert(output.get());
+    for (auto user = order.rbegin(); user != order.rend(); ++user) {
+        const Node& node = user->node();
+        if (node.op == OpCode::all_reduce) continue;
+        const bool passes_on = is_view(node.op) || node.op == OpCode::add;
+        if (passes_on && !elsewhere.contains(user->get())) continue;
+        for (const Tensor& operand : node.operands)
+            elsewhere.insert(operand.get());
+    }
+    Nodes found;
+    for (const Tensor& tensor : order)
+        if (is_product(tensor.node()) && !elsewhere.contains(tensor.get()))
+            found.insert(tensor.get());
+    return found;
+}
+
+Tensor make_product(const Tensor& old, const std::vector<Tensor>& operands, DType result) {
+    if (const auto* dot = std::get_if<DotAttributes>(&old.node().attributes)) {
+        DotAttributes attributes = *dot;
+        attributes.result = result;
+        return dot_general(narrowed(operands[0]), narrowed(operands[1]), attributes);
+    }
+    auto attributes = std::get<ConvolutionAttributes>(old.node().attributes);
+    attributes.result = result;
+    return convolution(narrowed(operands[0]), narrowed(operands[1]), attributes);
+}
+
+/// Every product over narrow operands; its result narrow too, and widened for its users.
+Graph narrow_products(const Graph& graph) {
+    const Nodes kept_wide = gradients_of_weights(graph);
+    std::unordered_map<const Node*, Tensor> replacement;
+    for (const Tensor& old : topological_order(graph)) {
+        std::vector<Tensor> operands;
+        for (const Tensor& operand : old.node().operands)
+            operands.push_back(replacement.at(operand.get()));
+        Tensor current = old;
+        if (is_product(old.node())) {
+            const bool stays_wide = kept_wide.contains(old.get());
+            current = make_product(old, operands, stays_wide ? DType::f32 : narrow);
+            if (!stays_wide) current = convert(current, DType::f32);
+        } else if (is_view(old.node().op) && is_widened(operands[0])) {
+            current = convert(with_operands(old, {operands[0].node().operands[0]}), DType::f32);
+        } else if (!operands.empty()) {
+            current = with_operands(old, std::move(operands));
+        }
+        replacement.emplace(old.get(), std::move(current));
+    }
+    Graph result{graph.leaves, {}, graph.donations};
+    for (const Tensor& output : graph.outputs)
+        result.outputs.push_back(replacement.at(output.get()));
+    return result;
+}
+
+/// The values per core that are wanted narrow anyway.
+Nodes narrowed_values(const Graph& graph) {
+    Nodes found;
+    for (const Tensor& tensor : topological_order(graph)) {
+        if (!is_narrowing(tensor.node())) continue;
+        const Tensor& wide = tensor.node().operands[0];
+        if (wide.node().op != OpCode::leaf && wide.node().placement == Placement::per_core)
+            found.insert(wide.get());
+    }
+    return found;
+}
+
+/// Whoever else wants such a value widens the narrow one: half the memory to write, keep and read.
+Graph share_narrow_values(const Graph& graph) {
+    const Nodes shared = narrowed_values(graph);
+    std::unordered_map<const Node*, Tensor> replacement, rounded;
+    for (const Tensor& old : topological_order(graph)) {
+        const Node& node = old.node();
+        const bool keeps_wide = is_narrowing(node) || node.op == OpCode::all_reduce;
+        std::vector<Tensor> operands;
+        for (const Tensor& operand : node.operands) {
+            const bool is_shared = shared.contains(operand.get()) && !keeps_wide;
+            operands.push_back((is_shared ? rounded : replacement).at(operand.get()));
+        }
+        const Tensor current = operands.empty() ? old : with_operands(old, std::move(operands));
+        replacement.emplace(old.get(), current);
+        if (shared.contains(old.get()))
+            rounded.emplace(old.get(), convert(convert(current, narrow), DType::f32));
+    }
+    Graph result{graph.leaves, {}, graph.donations};
+    for (const Tensor& output : graph.outputs)
+        result.outputs.push_back(replacement.at(output.get()));
+    return result;
+}
+
+}    // namespace
+
+Graph mix_precision(const Graph& graph) {
+    return share_narrow_values(narrow_products(graph));
+}
+
+}    // namespace slipway

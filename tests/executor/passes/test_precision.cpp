@@ -1,0 +1,129 @@
+#include <gtest/gtest.h>
+
+#include "executor/autodiff/gradients.h"
+#include "executor/graph/ops.h"
+#include "executor/graph/verify.h"
+#include "executor/passes/pipeline.h"
+#include "executor/reference/evaluate.h"
+#include "tests/executor/ops/op_cases.h"
+#include "tests/support/gradcheck.h"
+
+namespace slipway {
+namespace {
+
+Tensor input(Dims dims, Placement placement = Placement::replicated) {
+    return leaf({DType::f32, std::move(dims)}, placement, "x");
+}
+
+/// Two layers, their loss and gradients, an update of the weights.
+struct Step {
+    Tensor x = input({4, 6}, Placement::per_core);
+    Tensor first = input({5, 6});
+    Tensor second = input({3, 5});
+    Graph graph;
+
+    Step() {
+        const Tensor hidden = gelu(linear(x, first, Tensor()), false);
+        const Tensor probabilities = softmax(linear(hidden, second, Tensor()));
+        const Tensor loss = reduce(probabilities * probabilities, {0, 1}, Reduction::add);
+        const std::vector<Tensor> weights{first, second};
+        const std::vector<Tensor> flows = gradients(loss, weights);
+        graph = {{first, second, x},
+                 {first - all_reduce(flows[0]), second - all_reduce(flows[1]), all_reduce(loss)},
+                 {{0, 0}, {1, 1}}};
+    }
+};
+
+Graph in_precision(const Graph& graph, PrecisionPolicy precision) {
+    OptimizeOptions options;
+    options.passes.precision = precision;
+    return optimize(graph, options).graph;
+}
+
+int count(const Graph& graph, const std::function<bool(const Node&)>& is_wanted) {
+    return int(std::ranges::count_if(topological_order(graph),
+                                     [&](const Tensor& x) { return is_wanted(x.node()); }));
+}
+
+bool is_copy(const Node& node) {
+    return node.op == OpCode::convert && node.shape.dtype == DType::bf16;
+}
+
+TEST(ApplyPrecision, f32_changes_nothing) {
+    const Step step;
+    EXPECT_EQ(apply_precision(step.graph, {}).outputs, step.graph.outputs);
+}
+
+TEST(ApplyPrecision, bf16_copies_each_weight_once_and_for_all_cores) {
+    const Step step;
+    const Graph graph = in_precision(step.graph, PrecisionPolicy::bf16);
+    const auto copies_of = [&](const Tensor& x) {
+        return count(graph, [&](const Node& n) { return is_copy(n) && n.operands[0] == x; });
+    };
+    EXPECT_EQ(copies_of(step.first), 1);
+    EXPECT_EQ(copies_of(step.second), 1);
+    EXPECT_EQ(copies_of(step.x), 1);
+    const int replicated = count(
+        graph, [](const Node& n) { return is_copy(n) && n.placement == Placement::replicated; });
+    EXPECT_EQ(replicated, 2);
+}
+
+TEST(ApplyPrecision, bf16_copies_below_views) {
+    const Tensor image = input({1, 2, 4, 4});
+    const Tensor kernel = input({3, 2, 3, 3});
+    const Tensor y = convolution_2d(image, kernel, 1, 1);
+    const Tensor loss = reduce(y * y, {0, 1, 2, 3}, Reduction::add);
+    const std::vector<Tensor> leaves{image, kernel};
+    const Graph graph = in_precision({leaves, gradients(loss, leaves), {}}, PrecisionPolicy::bf16);
+    EXPECT_EQ(count(graph, is_copy), 3);    // image, kernel (also reversed), the flow
+}
+
+TEST(ApplyPrecision, bf16_true_is_narrow_but_for_leaves_outputs_and_sums_over_cores) {
+    const Step step;
+    const Graph graph = in_precision(step.graph, PrecisionPolicy::bf16_true);
+    for (const Tensor& tensor : topological_order(graph)) {
+        const Node& node = tensor.node();
+        if (node.shape.dtype != DType::f32) continue;
+        EXPECT_TRUE(node.op == OpCode::leaf || node.op == OpCode::convert ||
+                    node.op == OpCode::all_reduce)
+            << int(node.op);
+    }
+    for (std::size_t i = 0; i < graph.outputs.size(); ++i)
+        EXPECT_EQ(graph.outputs[i].shape(), step.graph.outputs[i].shape());
+}
+
+TEST(ApplyPrecision, results_are_near_those_in_f32) {
+    const Step step;
+    RandomStream random(test_seed(), 0, 0);
+    std::vector<ReferenceValue> leaves;
+    for (const Tensor& leaf : step.graph.leaves) {
+        Array values(leaf.shape());
+        for (float& value : values.as<float>())
+            value = random.next_uniform() - 0.5F;
+        leaves.push_back({values});
+    }
+    const auto expected = evaluate(step.graph, leaves, 1);
+    for (const auto& [precision, tolerance] :
+         {std::pair{PrecisionPolicy::bf16, 0.01}, std::pair{PrecisionPolicy::bf16_true, 0.03}}) {
+        const auto found = evaluate(in_precision(step.graph, precision), leaves, 1);
+        for (std::size_t i = 0; i < expected.size(); ++i)
+            EXPECT_EQ(difference(found[i][0], expected[i][0], tolerance), "");
+    }
+}
+
+// Every op in bf16_true keeps the laws.
+TEST(ApplyPrecision, bf16_true_takes_every_op) {
+    for (const auto& file : op_case_files()) {
+        for (const OpCase& op_case : read_op_cases(file)) {
+            if (!op_case.expected) continue;
+            SCOPED_TRACE(op_case.file + ":" + std::to_string(op_case.line));
+            const Graph graph = build(op_case);
+            const Graph narrow = in_precision(graph, PrecisionPolicy::bf16_true);
+            EXPECT_EQ(broken_laws(narrow), std::vector<std::string>());
+            EXPECT_EQ(narrow.outputs[0].shape(), graph.outputs[0].shape());
+        }
+    }
+}
+
+}    // namespace
+}    // namespace slipway
