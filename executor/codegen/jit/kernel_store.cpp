@@ -1,0 +1,71 @@
+#include "executor/codegen/jit/kernel_store.h"
+
+#include <cstring>
+
+#include "api/base/sha256.h"
+
+namespace slipway {
+
+namespace {
+
+/// What the machine code is made of: the kernel, and what the target may use.
+CacheKey key_of(const std::string& text, const CompileTarget& target) {
+    const std::string hash = sha256_hex(target.cpu + '\n' + target.features + '\n' +
+                                        std::to_string(target.lanes) + '\n' + text);
+    return {std::stoull(hash.substr(0, 16), nullptr, 16),
+            std::stoull(hash.substr(16, 16), nullptr, 16)};
+}
+
+}    // namespace
+
+std::vector<std::byte> KernelStore::object_of(const LoopKernel& kernel, const std::string& text) {
+    const CacheKey key = key_of(text, target_);
+    if (cache_ != nullptr) {
+        if (const std::optional<std::string> stored = cache_->find(key)) {
+            std::vector<std::byte> object(stored->size());
+            std::memcpy(object.data(), stored->data(), stored->size());
+            return object;
+        }
+    }
+    std::vector<std::byte> object = compile(kernel, target_);
+    ++compiled_;
+    if (cache_ != nullptr)
+        cache_->store(key, {reinterpret_cast<const char*>(object.data()), object.size()});
+    return object;
+}
+
+LoopFunctionPointer KernelStore::get(const LoopKernel& kernel) {
+    std::string text = print(kernel);
+    const std::lock_guard lock(mutex_);
+    const auto known = functions_.find(text);
+    if (known != functions_.end()) return known->second;
+    const std::vector<std::byte> object = object_of(kernel, text);
+    const LoopFunctionPointer function = loader_.load(object);
+    code_bytes_ += object.size();
+    functions_.emplace(std::move(text), function);
+    return function;
+}
+
+std::size_t KernelStore::size() const {
+    const std::lock_guard lock(mutex_);
+    return functions_.size();
+}
+
+std::size_t KernelStore::compiled() const {
+    const std::lock_guard lock(mutex_);
+    return compiled_;
+}
+
+std::size_t KernelStore::code_bytes() const {
+    const std::lock_guard lock(mutex_);
+    return code_bytes_;
+}
+
+Kernel kernel_of(std::shared_ptr<KernelStore> store, const LoopKernel& kernel) {
+    const LoopFunctionPointer function = store->get(kernel);
+    return [store = std::move(store), function](const KernelCall& call) {
+        function(call.reads.data(), call.writes.data(), call.begin, call.end);
+    };
+}
+
+}    // namespace slipway

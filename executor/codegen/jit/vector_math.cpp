@@ -1,0 +1,315 @@
+#include "executor/codegen/jit/vector_math.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <span>
+
+namespace slipway::vector_math {
+
+namespace {
+
+using llvm::Intrinsic::ID;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+// ln 2 in two parts: n * high is exact for the n there are.
+constexpr double ln2_high = 0x1.62e4p-1;
+constexpr double ln2_low = 0x1.7f7d1cf79abcap-20;
+constexpr double log2_e = 1.4426950408889634;
+
+/// Integers of so many bits, as many lanes as `type` has.
+llvm::Type* integers_like(llvm::Type* type, unsigned bits) {
+    llvm::Type* const integer = llvm::IntegerType::get(type->getContext(), bits);
+    const auto* const vector = llvm::dyn_cast<llvm::VectorType>(type);
+    return vector == nullptr ? integer : llvm::VectorType::get(integer, vector->getElementCount());
+}
+
+/// Instructions over one floating type: float or double, of any number of lanes.
+class Math {
+public:
+    Math(llvm::IRBuilder<>& builder, llvm::Type* type)
+        : b(builder),
+          type_(type),
+          is_double_(type->getScalarType()->isDoubleTy()),
+          int_type_(integers_like(type, is_double_ ? 64 : 32)) {}
+
+    llvm::Value* number(double value) const { return llvm::ConstantFP::get(type_, value); }
+    llvm::Value* bits(std::int64_t value) const {
+        return llvm::ConstantInt::get(int_type_, std::uint64_t(value), true);
+    }
+    llvm::Value* fma(llvm::Value* x, llvm::Value* y, llvm::Value* z) {
+        return b.CreateIntrinsic(llvm::Intrinsic::fma, {type_}, {x, y, z});
+    }
+    llvm::Value* unary(ID id, llvm::Value* x) { return b.CreateUnaryIntrinsic(id, x); }
+    llvm::Value* absolute(llvm::Value* x) { return unary(llvm::Intrinsic::fabs, x); }
+    llvm::Value* with_sign_of(llvm::Value* x, llvm::Value* sign) {
+        return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, x, sign);
+    }
+    llvm::Value* nearest_whole(llvm::Value* x) { return unary(llvm::Intrinsic::roundeven, x); }
+    llvm::Value* as_bits(llvm::Value* x) { return b.CreateBitCast(x, int_type_); }
+    llvm::Value* as_number(llvm::Value* x) { return b.CreateBitCast(x, type_); }
+    llvm::Value* to_int(llvm::Value* x) { return b.CreateFPToSI(x, int_type_); }
+    llvm::Value* to_number(llvm::Value* x) { return b.CreateSIToFP(x, type_); }
+
+    /// Within [low, high]; a NaN becomes low, so that it can be turned into a whole number.
+    llvm::Value* bounded(llvm::Value* x, double low, double high) {
+        x = b.CreateSelect(b.CreateFCmpOGT(x, number(low)), x, number(low));
+        return b.CreateSelect(b.CreateFCmpOLT(x, number(high)), x, number(high));
+    }
+
+    /// coefficients[0] + x (coefficients[1] + x (...)).
+    llvm::Value* polynomial(llvm::Value* x, std::span<const double> coefficients) {
+        llvm::Value* sum = number(coefficients.back());
+        for (std::size_t i = coefficients.size() - 1; i-- > 0;)
+            sum = fma(sum, x, number(coefficients[i]));
+        return sum;
+    }
+
+    /// 2^n for whole n of the exponent's range.
+    llvm::Value* power_of_two(llvm::Value* n) {
+        const int bias = is_double_ ? 1023 : 127;
+        const int mantissa = is_double_ ? 52 : 23;
+        return as_number(b.CreateShl(b.CreateAdd(n, bits(bias)), bits(mantissa)));
+    }
+
+    llvm::IRBuilder<>& b;    // lives as long as the function being built
+
+private:
+    llvm::Type* type_;
+    bool is_double_;
+    llvm::Type* int_type_;
+};
+
+// (e^r - 1 - r) / r^2 for |r| <= ln(2) / 2.
+constexpr std::array exponential_rest{0.500000001354,   0.166666666817,   0.0416664641974,
+                                      0.00833331084465, 0.00139337307158, 0.00019891080464};
+
+/// x = n ln 2 + r with |r| <= ln(2) / 2.
+struct Reduced {
+    llvm::Value *n, *r;
+};
+Reduced reduced(Math& m, llvm::Value* x) {
+    llvm::Value* const n = m.nearest_whole(m.b.CreateFMul(x, m.number(log2_e)));
+    llvm::Value* r = m.fma(n, m.number(-ln2_high), x);
+    r = m.fma(n, m.number(-ln2_low), r);
+    return {m.to_int(n), r};
+}
+
+/// e^r - 1 - r.
+llvm::Value* exponential_minus_two_terms(Math& m, llvm::Value* r) {
+    return m.b.CreateFMul(m.b.CreateFMul(r, r), m.polynomial(r, exponential_rest));
+}
+
+/// e^x of -104 <= x <= 89, in two steps of scaling: the first may leave the range of floats.
+llvm::Value* bounded_exponential(Math& m, llvm::Value* x) {
+    const auto [n, r] = reduced(m, x);
+    llvm::Value* y = m.b.CreateFAdd(r, exponential_minus_two_terms(m, r));
+    y = m.b.CreateFAdd(m.number(1), y);
+    llvm::Value* const half = m.b.CreateAShr(n, m.bits(1));
+    y = m.b.CreateFMul(y, m.power_of_two(half));
+    return m.b.CreateFMul(y, m.power_of_two(m.b.CreateSub(n, half)));
+}
+
+// (log(1+f) - f + f^2/2) / f^3 for sqrt(1/2) - 1 <= f <= sqrt(2) - 1.
+constexpr std::array logarithm_rest{0.3333333118,    -0.24999996958,  0.200007157489,
+                                    -0.166678023195, 0.142490576457,  -0.124256873315,
+                                    0.116854199235,  -0.114797338466, 0.0697161147145};
+
+/// log(m 2^e) + rest for x = m 2^e, a positive normal number; `rest` is a small correction.
+llvm::Value* log_of_normal(Math& m, llvm::Value* x, llvm::Value* exponent, llvm::Value* rest) {
+    // The mantissa in [sqrt(1/2), sqrt(2)): the exponent counts from sqrt(1/2).
+    constexpr std::int64_t root_half_bits = 0x3f3504f3;
+    llvm::Value* const shifted = m.b.CreateSub(m.as_bits(x), m.bits(root_half_bits));
+    llvm::Value* const e = m.b.CreateAShr(shifted, m.bits(23));
+    llvm::Value* const mantissa =
+        m.as_number(m.b.CreateSub(m.as_bits(x), m.b.CreateShl(e, m.bits(23))));
+    llvm::Value* const f = m.b.CreateFSub(mantissa, m.number(1));
+    llvm::Value* const n = m.b.CreateFAdd(m.to_number(e), exponent);
+    llvm::Value* const square = m.b.CreateFMul(f, f);
+    llvm::Value* y = m.b.CreateFMul(m.b.CreateFMul(square, f), m.polynomial(f, logarithm_rest));
+    y = m.fma(n, m.number(ln2_low), y);
+    y = m.b.CreateFAdd(y, rest);
+    y = m.fma(square, m.number(-0.5), y);
+    y = m.b.CreateFAdd(f, y);
+    return m.fma(n, m.number(ln2_high), y);
+}
+
+/// y where x is an ordinary positive number; what the logarithm says elsewhere.
+llvm::Value* log_or_special(Math& m, llvm::Value* x, llvm::Value* y) {
+    y = m.b.CreateSelect(m.b.CreateFCmpUEQ(x, m.number(infinity)), x, y);    // and NaN
+    y = m.b.CreateSelect(m.b.CreateFCmpOLT(x, m.number(0)), m.number(not_a_number), y);
+    return m.b.CreateSelect(m.b.CreateFCmpOEQ(x, m.number(0)), m.number(-infinity), y);
+}
+
+llvm::Value* expm1_core(Math& m, llvm::Value* x) {
+    const auto [n, r] = reduced(m, x);
+    llvm::Value* const rest = exponential_minus_two_terms(m, r);
+    llvm::Value* const half = m.b.CreateAShr(n, m.bits(1));
+    llvm::Value* const other_half = m.b.CreateSub(n, half);
+    llvm::Value* const first = m.power_of_two(half);
+    llvm::Value* const inverse = m.power_of_two(m.b.CreateNeg(other_half));
+    // 2^n (e^r - 1) + (2^n - 1), where the last difference is exact or hides nothing.
+    llvm::Value* const y = m.fma(m.b.CreateFAdd(r, rest), first, m.b.CreateFSub(first, inverse));
+    return m.b.CreateFMul(y, m.power_of_two(other_half));
+}
+
+}    // namespace
+
+llvm::Value* exponential(llvm::IRBuilder<>& builder, llvm::Value* x) {
+    Math m(builder, x->getType());
+    llvm::Value* const y = bounded_exponential(m, m.bounded(x, -104, 89));
+    return m.b.CreateSelect(m.b.CreateFCmpUNO(x, x), x, y);
+}
+
+llvm::Value* exponential_minus_one(llvm::IRBuilder<>& builder, llvm::Value* x) {
+    Math m(builder, x->getType());
+    llvm::Value* const y = expm1_core(m, m.bounded(x, -30, 89));
+    // Of a number this small it is the number itself, zeros with their sign and NaN too.
+    llvm::Value* const is_tiny = m.b.CreateFCmpULT(m.absolute(x), m.number(0x1p-25));
+    return m.b.CreateSelect(is_tiny, x, y);
+}
+
+llvm::Value* log(llvm::IRBuilder<>& builder, llvm::Value* x) {
+    Math m(builder, x->getType());
+    llvm::Value* const is_subnormal = m.b.CreateFCmpOLT(x, m.number(0x1p-126));
+    llvm::Value* const scaled =
+        m.b.CreateSelect(is_subnormal, m.b.CreateFMul(x, m.number(0x1p24)), x);
+    llvm::Value* const exponent = m.b.CreateSelect(is_subnormal, m.number(-24), m.number(0));
+    return log_or_special(m, x, log_of_normal(m, scaled, exponent, m.number(0)));
+}
+
+llvm::Value* log_plus_one(llvm::IRBuilder<>& builder, llvm::Value* x) {
+    Math m(builder, x->getType());
+    llvm::Value* const u = m.b.CreateFAdd(m.number(1), x);
+    // What the sum lost: exact, because one of the two is much larger or they are close.
+    llvm::Value* const is_large = m.b.CreateFCmpOGT(m.absolute(x), m.number(1));
+    llvm::Value* const lost =
+        m.b.CreateSelect(is_large, m.b.CreateFSub(m.number(1), m.b.CreateFSub(u, x)),
+                         m.b.CreateFSub(x, m.b.CreateFSub(u, m.number(1))));
+    llvm::Value* const rest = m.b.CreateFDiv(lost, u);
+    llvm::Value* const y = log_or_special(m, u, log_of_normal(m, u, m.number(0), rest));
+    llvm::Value* const is_tiny = m.b.CreateFCmpULT(m.absolute(x), m.number(0x1p-25));
+    return m.b.CreateSelect(is_tiny, x, y);
+}
+
+llvm::Value* tanh(llvm::IRBuilder<>& builder, llvm::Value* x) {
+    Math m(builder, x->getType());
+    llvm::Value* const size = m.bounded(m.absolute(x), 0, 10);
+    llvm::Value* const e = expm1_core(m, m.b.CreateFMul(size, m.number(2)));
+    llvm::Value* const y = m.b.CreateFDiv(e, m.b.CreateFAdd(e, m.number(2)));
+    llvm::Value* const is_tiny = m.b.CreateFCmpULT(m.absolute(x), m.number(0x1p-12));
+    return m.b.CreateSelect(is_tiny, x, m.with_sign_of(y, x));
+}
+
+llvm::Value* logistic(llvm::IRBuilder<>& builder, llvm::Value* x) {
+    Math m(builder, x->getType());
+    llvm::Value* const size = m.bounded(m.absolute(x), 0, 104);
+    llvm::Value* const e = bounded_exponential(m, m.b.CreateFNeg(size));
+    llvm::Value* const upper = m.b.CreateFCmpOGE(x, m.number(0));
+    llvm::Value* const y =
+        m.b.CreateFDiv(m.b.CreateSelect(upper, m.number(1), e), m.b.CreateFAdd(m.number(1), e));
+    return m.b.CreateSelect(m.b.CreateFCmpUNO(x, x), x, y);
+}
+
+llvm::Value* erf(llvm::IRBuilder<>& builder, llvm::Value* x) {
+    // erf(x) / x - 1 in x^2 below 0.93; -log(erfc(t)) / t - 1 in t from there on.
+    constexpr std::array near_zero{0.128379149121,   -0.376124890446,  0.11281754131,
+                                   -0.0267639951375, 0.00498890602537, -0.000596731087832};
+    constexpr std::array far{0.128902798136,   0.634148183824,   0.10785565293,
+                             -0.0251395503127, 0.00430378930758, -0.000498825008151,
+                             3.43885087718e-5, -1.04606568192e-6};
+    Math m(builder, x->getType());
+    llvm::Value* const inner = m.fma(m.polynomial(m.b.CreateFMul(x, x), near_zero), x, x);
+    llvm::Value* const t = m.bounded(m.absolute(x), 0, 4);
+    llvm::Value* const exponent = m.fma(m.polynomial(t, far), t, t);
+    llvm::Value* const outer = m.b.CreateFNeg(expm1_core(m, m.b.CreateFNeg(exponent)));
+    llvm::Value* const is_near = m.b.CreateFCmpULT(m.absolute(x), m.number(0.93));
+    return m.b.CreateSelect(is_near, inner, m.with_sign_of(outer, x));
+}
+
+llvm::Value* sqrt(llvm::IRBuilder<>& builder, llvm::Value* x) {
+    return builder.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
+}
+
+llvm::Value* rsqrt(llvm::IRBuilder<>& builder, llvm::Value* x) {
+    return builder.CreateFDiv(llvm::ConstantFP::get(x->getType(), 1), sqrt(builder, x));
+}
+
+namespace {
+
+/// log2 of a positive normal double.
+llvm::Value* log2_of_double(Math& m, llvm::Value* x) {
+    // 2 atanh(s) = 2 s + s^3 q(s^2) with s = (m - 1) / (m + 1).
+    constexpr std::array atanh_rest{0.66666666666662023502, 0.40000000011328368557,
+                                    0.28571424099667423027, 0.22222866482782104373,
+                                    0.18140010272578446622, 0.16624587178390532366};
+    constexpr std::int64_t root_half_bits = 0x3fe6a09e667f3bcd;
+    llvm::Value* const shifted = m.b.CreateSub(m.as_bits(x), m.bits(root_half_bits));
+    llvm::Value* const e = m.b.CreateAShr(shifted, m.bits(52));
+    llvm::Value* const mantissa =
+        m.as_number(m.b.CreateSub(m.as_bits(x), m.b.CreateShl(e, m.bits(52))));
+    llvm::Value* const s = m.b.CreateFDiv(m.b.CreateFSub(mantissa, m.number(1)),
+                                          m.b.CreateFAdd(mantissa, m.number(1)));
+    llvm::Value* const square = m.b.CreateFMul(s, s);
+    llvm::Value* const cube = m.b.CreateFMul(square, s);
+    llvm::Value* const ln =
+        m.fma(cube, m.polynomial(square, atanh_rest), m.b.CreateFMul(s, m.number(2)));
+    return m.fma(ln, m.number(log2_e), m.to_number(e));
+}
+
+/// 2^y in double, rounded to float; y is within the range of both.
+llvm::Value* exp2_of_double(Math& m, llvm::Value* y, llvm::Type* result) {
+    constexpr std::array rest{1.0000000000000136224,      1.000000000000001238,
+                              0.49999999999434079644,     0.16666666666615237252,
+                              0.041666667042802460132,    0.0083333333675161087421,
+                              0.0013888801400235062359,   0.0001984119033003133762,
+                              0.000024884625825292251356, 2.7632791582662333923e-6};
+    llvm::Value* const n = m.nearest_whole(y);
+    llvm::Value* const r = m.b.CreateFMul(m.b.CreateFSub(y, n), m.number(0.69314718055994530942));
+    llvm::Value* const scaled = m.b.CreateFMul(m.polynomial(r, rest), m.power_of_two(m.to_int(n)));
+    return m.b.CreateFPTrunc(scaled, result);
+}
+
+}    // namespace
+
+llvm::Value* power(llvm::IRBuilder<>& builder, llvm::Value* x, llvm::Value* y) {
+    llvm::Type* const type = x->getType();
+    Math f(builder, type);
+    llvm::Type* const doubles = type->getWithNewType(builder.getDoubleTy());
+    Math d(builder, doubles);
+    llvm::IRBuilder<>& b = builder;
+    llvm::Value* const size = f.absolute(x);
+    llvm::Value* const log2 = log2_of_double(d, b.CreateFPExt(size, doubles));
+    llvm::Value* const exponent =
+        d.bounded(b.CreateFMul(log2, b.CreateFPExt(y, doubles)), -200, 200);
+    llvm::Value* result = exp2_of_double(d, exponent, type);
+    // Zero and infinity raised: infinity where the sign of y asks for it.
+    llvm::Value* const is_zero = b.CreateFCmpOEQ(size, f.number(0));
+    llvm::Value* const is_infinite = b.CreateFCmpOEQ(size, f.number(infinity));
+    llvm::Value* const y_positive = b.CreateFCmpOGT(y, f.number(0));
+    llvm::Value* const to_infinity = b.CreateXor(is_zero, y_positive);
+    result = b.CreateSelect(b.CreateOr(is_zero, is_infinite),
+                            b.CreateSelect(to_infinity, f.number(infinity), f.number(0)), result);
+    // A negative base: an odd whole exponent keeps the sign, a fraction has no real power.
+    llvm::Value* const truncated = f.unary(llvm::Intrinsic::trunc, y);
+    llvm::Value* const is_whole = b.CreateFCmpOEQ(truncated, y);
+    llvm::Value* const half = b.CreateFMul(y, f.number(0.5));
+    llvm::Value* const is_odd =
+        b.CreateAnd(is_whole, b.CreateFCmpONE(f.unary(llvm::Intrinsic::trunc, half), half));
+    result = b.CreateSelect(is_odd, f.with_sign_of(result, x), result);
+    llvm::Value* const is_unreal = b.CreateAnd(
+        b.CreateAnd(b.CreateFCmpOLT(x, f.number(0)), b.CreateNot(b.CreateOr(is_infinite, is_zero))),
+        b.CreateNot(is_whole));
+    result = b.CreateSelect(is_unreal, f.number(not_a_number), result);
+    result = b.CreateSelect(b.CreateFCmpUNO(x, y), f.number(not_a_number), result);
+    // 1 to any power and anything to the power of 0, even NaN; -1 to an infinite power.
+    llvm::Value* const is_one =
+        b.CreateOr(b.CreateOr(b.CreateFCmpOEQ(x, f.number(1)), b.CreateFCmpOEQ(y, f.number(0))),
+                   b.CreateAnd(b.CreateFCmpOEQ(size, f.number(1)),
+                               b.CreateFCmpOEQ(f.absolute(y), f.number(infinity))));
+    return b.CreateSelect(is_one, f.number(1), result);
+}
+
+}    // namespace slipway::vector_math

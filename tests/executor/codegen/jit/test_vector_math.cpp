@@ -1,0 +1,133 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "executor/codegen/jit/compiler.h"
+
+namespace slipway {
+namespace {
+
+LoopKernel flat_kernel(OpCode op, std::size_t operands) {
+    LoopKernel kernel{.extents = {0}, .flat = true, .values = {}, .stores = {}};
+    LoopValue result{.kind = LoopValueKind::compute, .op = op};
+    for (std::size_t i = 0; i < operands; ++i) {
+        kernel.values.push_back(
+            {.kind = LoopValueKind::load, .access = {.buffer = i, .strides = {1}}});
+        result.operands.push_back(ValueId(i));
+    }
+    kernel.values.push_back(result);
+    kernel.stores.push_back({.value = ValueId(operands), .to = {.buffer = 0, .strides = {1}}});
+    kernel.reads = operands;
+    kernel.writes = 1;
+    return kernel;
+}
+
+/// The difference in units of the last place of the true value's float neighbourhood.
+double ulps(float actual, double expected) {
+    if (std::isnan(expected)) return std::isnan(actual) ? 0 : 1e9;
+    const auto nearest = float(expected);
+    if (actual == nearest) return std::abs(expected) > 3.4e38 ? 0 : std::min(0.5, 1.0);
+    if (std::isinf(nearest) || std::isinf(actual) || std::isnan(actual)) return 1e9;
+    const int exponent = std::max(std::ilogb(expected), -126);
+    return std::abs(double(actual) - expected) / std::ldexp(1.0, exponent - 23);
+}
+
+struct Function {
+    const char* name;
+    OpCode op;
+    double (*exact)(double);
+    double ulps_max;
+};
+
+const Function functions[] = {
+    {"exponential", OpCode::exponential, [](double x) { return std::exp(x); }, 1.0},
+    {"exponential_minus_one", OpCode::exponential_minus_one, [](double x) { return std::expm1(x); },
+     1.5},
+    {"log", OpCode::log, [](double x) { return std::log(x); }, 1.0},
+    {"log_plus_one", OpCode::log_plus_one, [](double x) { return std::log1p(x); }, 1.0},
+    {"tanh", OpCode::tanh, [](double x) { return std::tanh(x); }, 2.5},
+    {"logistic", OpCode::logistic, [](double x) { return 1 / (1 + std::exp(-x)); }, 2.5},
+    {"erf", OpCode::erf, [](double x) { return std::erf(x); }, 1.5},
+    {"sqrt", OpCode::sqrt, [](double x) { return std::sqrt(x); }, 0.5},
+    {"rsqrt", OpCode::rsqrt, [](double x) { return 1 / std::sqrt(x); }, 1.5},
+};
+
+class VectorMath : public testing::TestWithParam<Function> {};
+
+// Goal: the largest error that vector_math.h states.
+// Method: a regular sample of all floats that there are, NaN and infinities too, in every lane.
+TEST_P(VectorMath, is_as_exact_as_stated) {
+#ifdef NDEBUG
+    constexpr std::uint64_t step = 61;
+#else
+    constexpr std::uint64_t step = 20011;
+#endif
+    KernelLoader loader;
+    const auto run = loader.load(compile(flat_kernel(GetParam().op, 1), host_target()));
+    constexpr std::size_t block = 4096;
+    std::vector<float> x(block), y(block);
+    double worst = 0;
+    float worst_at = 0;
+    for (std::uint64_t bits = 0; bits < 1ULL << 32; bits += step * block) {
+        for (std::size_t i = 0; i < block; ++i)
+            x[i] = std::bit_cast<float>(std::uint32_t(bits + i * step));
+        const std::byte* const reads[] = {reinterpret_cast<const std::byte*>(x.data())};
+        std::byte* const writes[] = {reinterpret_cast<std::byte*>(y.data())};
+        run(reads, writes, 0, block);
+        for (std::size_t i = 0; i < block; ++i) {
+            const double error = ulps(y[i], GetParam().exact(double(x[i])));
+            if (error > worst) {
+                worst = error;
+                worst_at = x[i];
+            }
+        }
+    }
+    fmt::print("{}: {:.3f} ulp at {}\n", GetParam().name, worst, worst_at);
+    EXPECT_LE(worst, GetParam().ulps_max) << "at " << worst_at;
+}
+
+INSTANTIATE_TEST_SUITE_P(Jit, VectorMath, testing::ValuesIn(functions),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+TEST(Power, is_as_exact_as_stated) {
+    KernelLoader loader;
+    const auto run = loader.load(compile(flat_kernel(OpCode::power, 2), host_target()));
+    constexpr float inf = std::numeric_limits<float>::infinity();
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<float> special{0.0F, -0.0F, 1,     -1,     2,      -2,   0.5F, -0.5F, 3,  -3,
+                                     inf,  -inf,  1e30F, -1e30F, 1e-40F, 4097, 2.5F, -2.5F, nan};
+    std::vector<float> x, y;
+    for (const float a : special)
+        for (const float b : special) {
+            x.push_back(a);
+            y.push_back(b);
+        }
+    std::mt19937_64 random(7);
+    while (x.size() < 200000) {
+        x.push_back(std::exp(std::uniform_real_distribution<float>(-40, 40)(random)));
+        y.push_back(std::uniform_real_distribution<float>(-4, 4)(random));
+    }
+    std::vector<float> z(x.size());
+    const std::byte* const reads[] = {reinterpret_cast<const std::byte*>(x.data()),
+                                      reinterpret_cast<const std::byte*>(y.data())};
+    std::byte* const writes[] = {reinterpret_cast<std::byte*>(z.data())};
+    run(reads, writes, 0, std::int64_t(x.size()));
+    double worst = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        const double exact = std::pow(double(x[i]), double(y[i]));
+        const double error = ulps(z[i], exact);
+        EXPECT_LT(error, 1e6) << x[i] << " to the power of " << y[i] << " is " << exact << ", not "
+                              << z[i];
+        worst = std::max(worst, error);
+    }
+    fmt::print("power: {:.3f} ulp\n", worst);
+    EXPECT_LE(worst, 0.6);
+}
+
+}    // namespace
+}    // namespace slipway
