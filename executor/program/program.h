@@ -101,7 +101,8 @@ struct Program {
     std::vector<Stage> stages;    ///< in order; they cover all steps
     Array constants;              ///< u8 bytes of region constant; may be empty
     std::array<std::int64_t, region_count>
-        arena_bytes{};    ///< worker, core, shared, sum: one copy
+        arena_bytes{};              ///< worker, core, shared, sum: one copy
+    std::int64_t code_bytes = 0;    ///< machine code made for its kernels
 };
 
 inline std::int64_t constant_bytes(const Program& program) {

@@ -194,6 +194,7 @@ private:
         const Life& source = lives_[from];
         const Buffer& a = program_.buffers[from];
         const Buffer& b = program_.buffers[to];
+        if (a.region == Region::sum) return false;    // the next core still reads it
         if (a.offset != b.offset || a.shape.byte_count() != b.shape.byte_count()) return false;
         if (source.last != lives_[to].first) return false;
         const Step& step = program_.steps[source.last];

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/base/check.h"
+#include "api/base/clock.h"
 #include "executor/runtime/arena.h"
 #include "executor/runtime/collectives.h"
 #include "executor/runtime/workers.h"
@@ -38,25 +39,56 @@ struct Run {
     const Bindings& bindings;
     Memory& memory;
     Workers& workers;
+    RunTimes& times;
 };
+
+Tick now() {
+    return system_clock().tick();
+}
 
 /// One worker's walk through the program.
 class Walk {
 public:
     Walk(const Run& run, int worker)
-        : run_(run), worker_(worker), addresses_(run.program.buffers.size()) {}
+        : run_(run),
+          worker_(worker),
+          times_(run.times.workers[std::size_t(worker)]),
+          addresses_(run.program.buffers.size()) {}
 
     void operator()() {
+        begin_times();
         for (const Stage& stage : run_.program.stages) {
             if (stage.per_core)
                 run_cores(stage);
             else
                 run_once(stage);
-            run_.workers.barrier().arrive_and_wait();
+            meet();
         }
+        times_.end = now();
     }
 
 private:
+    void begin_times() {
+        times_.begin = now();
+        times_.waiting = times_.reducing = {};
+        std::ranges::fill(times_.cores, std::chrono::nanoseconds(0));
+        times_.steps.clear();
+        times_.sums.clear();
+    }
+
+    void meet() {
+        if (run_.workers.count() == 1) return;
+        const Tick begin = now();
+        run_.workers.barrier().arrive_and_wait();
+        times_.waiting += now() - begin;
+    }
+
+    void reduced(Tick begin) {
+        const Tick end = now();
+        times_.reducing += end - begin;
+        if (run_.times.timeline) times_.sums.push_back({begin, end});
+    }
+
     void run_cores(const Stage& stage) {
         const std::vector<CoreBlock>& blocks = run_.plan.blocks;
         for (std::size_t block = 0; block < blocks.size(); ++block) {
@@ -65,19 +97,27 @@ private:
                 run_.workers.guarded([&] { run_core(stage, block, index); });
         }
         if (stage.sums.empty() || blocks.size() == 1) return;
-        run_.workers.barrier().arrive_and_wait();
+        meet();
+        const Tick begin = now();
         run_.workers.guarded([&] { combine_blocks(stage); });
+        reduced(begin);
     }
 
     void run_core(const Stage& stage, std::size_t block_number, int index) {
         const CoreBlock& block = run_.plan.blocks[block_number];
-        bind(std::size_t(block.first + index));
+        const Tick begin = now();
+        core_ = block.first + index;
+        bind(std::size_t(core_));
         for (const Sum& sum : stage.sums)
             addresses_[sum.buffer] = partial(sum, block_number, partial_of(index));
         for (std::size_t i = 0; i < stage.step_count; ++i) {
             const Step& step = run_.program.steps[stage.first_step + i];
             run_step(step, {0, step.elements});
         }
+        const Tick end = now();
+        times_.cores[std::size_t(core_)] += end - begin;
+        core_ = -1;
+        if (stage.sums.empty()) return;
         int last = partial_of(index);
         for (int merge = merges_after(index, block.count); merge > 0; --merge, --last)
             for (const Sum& sum : stage.sums) {
@@ -85,6 +125,7 @@ private:
                 combine(sum.combine, shape.dtype, partial(sum, block_number, last - 1),
                         partial(sum, block_number, last), 0, shape.element_count());
             }
+        reduced(end);
     }
 
     void combine_blocks(const Stage& stage) {
@@ -103,8 +144,8 @@ private:
         for (std::size_t i = 0; i < stage.step_count; ++i) {
             const Step& step = run_.program.steps[stage.first_step + i];
             const RunPlan::StepPlan& step_plan = run_.plan.steps[stage.first_step + i];
-            if (step_plan.barrier_before) run_.workers.barrier().arrive_and_wait();
-            if (!step_plan.sliced && worker_ != 0) continue;
+            if (step_plan.barrier_before) meet();
+            if (!step_plan.sliced && worker_ != step_plan.worker) continue;
             const Range range = step_plan.sliced
                                     ? slice_of(step.elements, worker_, run_.workers.count())
                                     : Range{0, step.elements};
@@ -119,11 +160,16 @@ private:
             reads_.push_back(addresses_[id]);
         for (const BufferId id : step.writes)
             writes_.push_back(addresses_[id]);
-        step.kernel({.reads = reads_,
-                     .writes = writes_,
-                     .begin = range.begin,
-                     .end = range.end,
-                     .worker = worker_});
+        const KernelCall call{.reads = reads_,
+                              .writes = writes_,
+                              .begin = range.begin,
+                              .end = range.end,
+                              .worker = worker_};
+        if (!run_.times.timeline) return step.kernel(call);
+        const Tick begin = now();
+        step.kernel(call);
+        const auto number = std::uint32_t(&step - run_.program.steps.data());
+        times_.steps.push_back({number, core_, begin, now()});
     }
 
     std::byte* partial(const Sum& sum, std::size_t block, int index) const {
@@ -165,6 +211,8 @@ private:
 
     const Run& run_;
     int worker_;
+    WorkerTimes& times_;
+    int core_ = -1;                        ///< at work for; -1: a replicated stage
     std::vector<std::byte*> addresses_;    ///< by buffer, for the core at hand
     std::vector<const std::byte*> reads_;
     std::vector<std::byte*> writes_;
@@ -189,6 +237,9 @@ struct Runtime::Parts {
         memory.partials.resize(std::size_t(team.workers));
         for (auto& partials : memory.partials)
             partials.resize(std::size_t(partials_needed(blocks.front().count) - 1));
+        times.workers.resize(std::size_t(team.workers));
+        for (WorkerTimes& worker : times.workers)
+            worker.cores.resize(std::size_t(team.cores));
     }
 
     void reserve(const Program& program) {
@@ -206,19 +257,29 @@ struct Runtime::Parts {
 
     const Team team;
     Memory memory;
+    RunTimes times;
     Workers workers;    // last: joined before the memory goes
 };
 
 Runtime::Runtime(Team team) : parts_(std::make_unique<Parts>(team)) {}
 Runtime::~Runtime() = default;
 
-void Runtime::run(const Program& program, const RunPlan& plan, const Bindings& bindings) {
+void Runtime::run(const Program& program, const RunPlan& plan, const Bindings& bindings,
+                  bool timeline) {
     check_bindings(program.leaves, bindings.leaves, parts_->team.cores);
     check_bindings(program.outputs, bindings.outputs, parts_->team.cores);
     check(plan.steps.size() == program.steps.size(), "the plan is of this program");
     parts_->reserve(program);
-    const Run run{program, plan, bindings, parts_->memory, parts_->workers};
+    RunTimes& times = parts_->times;
+    const Run run{program, plan, bindings, parts_->memory, parts_->workers, times};
+    times.timeline = timeline;
+    times.begin = now();
     parts_->workers.run([&](int worker) { Walk(run, worker)(); });
+    times.end = now();
+}
+
+const RunTimes& Runtime::times() const {
+    return parts_->times;
 }
 
 const Team& Runtime::team() const {

@@ -7,6 +7,7 @@
 
 #include "executor/program/program.h"
 #include "executor/runtime/run_plan.h"
+#include "executor/runtime/run_times.h"
 
 namespace slipway {
 
@@ -29,7 +30,12 @@ public:
 
     /// Runs the program to its end. A kernel's exception ends the run: the first is rethrown here,
     /// after all workers have stopped; the runtime may be used again, outputs are undefined.
-    void run(const Program& program, const RunPlan& plan, const Bindings& bindings);
+    /// `timeline`: keep when each step ran, besides the sums of times that are always kept.
+    void run(const Program& program, const RunPlan& plan, const Bindings& bindings,
+             bool timeline = false);
+
+    /// Of the last run that ended well; valid until the next.
+    const RunTimes& times() const;
 
     const Team& team() const;
 

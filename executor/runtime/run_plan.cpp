@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "api/base/error.h"
 #include "executor/runtime/collectives.h"
@@ -14,22 +15,27 @@ namespace {
 
 // Below this a step takes a few microseconds: less than it costs to meet the other workers.
 constexpr std::int64_t sliced_elements_min = 16384;
+constexpr std::int64_t dealt_bytes_min = 1 << 17;
 
-/// Bytes touched since the last barrier, and by whom: everybody its slice of `elements`, or worker
-/// 0 alone (elements = 0).
+/// Who touches an operand's bytes: everybody its slice, one worker all, or everybody all.
+enum class Sharing : std::uint8_t { by_slice, by_one, by_all };
+
+/// Bytes touched since the last barrier, and by whom.
 struct Access {
     Region region;
     std::size_t position;
     std::int64_t first, last;
-    std::int64_t elements;
+    Sharing sharing;
+    std::int64_t owner;    ///< by_slice: into how many elements it is cut; by_one: the worker
     bool written;
 };
 
-Access access_of(const Program& program, BufferId id, std::int64_t elements, bool written) {
+Access access_of(const Program& program, BufferId id, bool written) {
     const Buffer& buffer = program.buffers[id];
-    return {buffer.region, buffer.position,
-            buffer.offset, buffer.offset + buffer.shape.byte_count(),
-            elements,      written};
+    return {buffer.region,   buffer.position,
+            buffer.offset,   buffer.offset + buffer.shape.byte_count(),
+            Sharing::by_all, 0,
+            written};
 }
 
 /// Whether two workers could touch the same bytes, one of them writing.
@@ -37,25 +43,101 @@ bool collide(const Access& a, const Access& b) {
     if (!a.written && !b.written) return false;
     if (a.region != b.region || a.position != b.position) return false;
     if (a.last <= b.first || b.last <= a.first) return false;
-    const bool same_owner = a.elements == b.elements && a.first == b.first && a.last == b.last;
-    return !(same_owner || (a.elements == 0 && b.elements == 0));
+    const bool same_owner = a.sharing == b.sharing && a.owner == b.owner;
+    const bool same_cut = a.sharing == Sharing::by_slice && a.first == b.first && a.last == b.last;
+    return !(same_owner && (same_cut || a.sharing == Sharing::by_one));
 }
 
-std::vector<Access> accesses_of(const Program& program, const Step& step, bool sliced) {
+std::vector<Access> accesses_of(const Program& program, const Step& step) {
     std::vector<Access> accesses;
-    for (const BufferId id : step.reads) {
-        const bool by_slice = sliced && program.buffers[id].shape.element_count() == step.elements;
-        // Every worker reads all of a smaller operand: an owner of its own, equal to nobody's.
-        accesses.push_back(access_of(program, id,
-                                     by_slice ? step.elements
-                                     : sliced ? -1
-                                              : 0,
-                                     false));
-    }
+    for (const BufferId id : step.reads)
+        accesses.push_back(access_of(program, id, false));
     for (const BufferId id : step.writes)
-        accesses.push_back(access_of(program, id, sliced ? step.elements : 0, true));
+        accesses.push_back(access_of(program, id, true));
     return accesses;
 }
+
+/// Plans the steps of one replicated stage.
+class StagePlanner {
+public:
+    StagePlanner(const Program& program, int workers)
+        : program_(program), loads_(std::size_t(workers), 0) {}
+
+    RunPlan::StepPlan plan(const Step& step) {
+        return step.elements >= sliced_elements_min ? plan_sliced(step) : plan_whole(step);
+    }
+
+private:
+    RunPlan::StepPlan plan_sliced(const Step& step) {
+        std::vector<Access> mine = accesses_of(program_, step);
+        std::size_t i = 0;
+        for (const auto* ids : {&step.reads, &step.writes})
+            for (const BufferId id : *ids) {
+                Access& access = mine[i++];
+                // Every worker reads all of a smaller operand.
+                if (!access.written && program_.buffers[id].shape.element_count() != step.elements)
+                    continue;
+                access.sharing = Sharing::by_slice;
+                access.owner = step.elements;
+            }
+        const bool waits = collides(mine);
+        add(mine, waits);
+        return {.sliced = true, .worker = 0, .barrier_before = waits};
+    }
+
+    /// The least busy worker that need not wait; when all must, any.
+    RunPlan::StepPlan plan_whole(const Step& step) {
+        std::vector<Access> mine = accesses_of(program_, step);
+        std::vector<std::size_t> by_load(loads_.size());
+        std::iota(by_load.begin(), by_load.end(), std::size_t{0});
+        std::ranges::stable_sort(by_load, {}, [&](std::size_t i) { return loads_[i]; });
+        // Sending small work elsewhere costs more than doing it.
+        if (bytes_of(mine) < dealt_bytes_min) by_load = {0};
+        for (const std::size_t worker : by_load) {
+            own(mine, worker);
+            if (collides(mine)) continue;
+            add(mine, false);
+            loads_[worker] += bytes_of(mine);
+            return {.sliced = false, .worker = int(worker), .barrier_before = false};
+        }
+        own(mine, 0);
+        add(mine, true);
+        loads_[0] += bytes_of(mine);
+        return {.sliced = false, .worker = 0, .barrier_before = true};
+    }
+
+    static void own(std::vector<Access>& accesses, std::size_t worker) {
+        for (Access& access : accesses) {
+            access.sharing = Sharing::by_one;
+            access.owner = std::int64_t(worker);
+        }
+    }
+
+    static std::int64_t bytes_of(const std::vector<Access>& accesses) {
+        std::int64_t bytes = 0;
+        for (const Access& access : accesses)
+            bytes += access.last - access.first;
+        return bytes;
+    }
+
+    bool collides(const std::vector<Access>& mine) const {
+        return std::ranges::any_of(mine, [&](const Access& a) {
+            return std::ranges::any_of(open_, [&](const Access& b) { return collide(a, b); });
+        });
+    }
+
+    void add(const std::vector<Access>& mine, bool after_barrier) {
+        if (after_barrier) {
+            open_.clear();
+            std::ranges::fill(loads_, 0);
+        }
+        open_.insert(open_.end(), mine.begin(), mine.end());
+    }
+
+    const Program& program_;
+    std::vector<Access> open_;           ///< since the last barrier
+    std::vector<std::int64_t> loads_;    ///< bytes dealt to each worker since then
+};
 
 }    // namespace
 
@@ -95,18 +177,9 @@ RunPlan make_run_plan(const Program& program, const Team& team) {
     if (team.workers == 1) return plan;
     for (const Stage& stage : program.stages) {
         if (stage.per_core) continue;
-        std::vector<Access> open;
-        for (std::size_t i = stage.first_step; i < stage.first_step + stage.step_count; ++i) {
-            const Step& step = program.steps[i];
-            RunPlan::StepPlan& step_plan = plan.steps[i];
-            step_plan.sliced = step.elements >= sliced_elements_min;
-            const std::vector<Access> mine = accesses_of(program, step, step_plan.sliced);
-            step_plan.barrier_before = std::ranges::any_of(mine, [&](const Access& a) {
-                return std::ranges::any_of(open, [&](const Access& b) { return collide(a, b); });
-            });
-            if (step_plan.barrier_before) open.clear();
-            open.insert(open.end(), mine.begin(), mine.end());
-        }
+        StagePlanner planner(program, team.workers);
+        for (std::size_t i = stage.first_step; i < stage.first_step + stage.step_count; ++i)
+            plan.steps[i] = planner.plan(program.steps[i]);
     }
     return plan;
 }

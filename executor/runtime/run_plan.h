@@ -37,15 +37,16 @@ std::vector<CoreBlock> core_blocks(const Team& team);
 /// How a team runs one program: decided once, before the first run.
 struct RunPlan {
     struct StepPlan {
-        bool sliced = false;            ///< each worker computes its part; else worker 0 all of it
+        bool sliced = false;            ///< each worker computes its part
+        int worker = 0;                 ///< not sliced: computes all of it
         bool barrier_before = false;    ///< all workers have finished the steps before
     };
     std::vector<CoreBlock> blocks;
     std::vector<StepPlan> steps;    ///< by step; meaningless for steps of per-core stages
 };
 
-/// Slices elementwise steps of replicated stages over the workers, with a barrier wherever two
-/// workers could touch the same bytes.
+/// Slices elementwise steps of replicated stages over the workers and deals the others out by the
+/// bytes they touch, with a barrier wherever two workers could touch the same bytes.
 RunPlan make_run_plan(const Program& program, const Team& team);
 
 /// Bytes that the team's arenas take for this program, constants included.

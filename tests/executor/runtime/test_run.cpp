@@ -222,12 +222,13 @@ std::vector<std::vector<std::byte*>> addresses(std::vector<std::vector<Values>>&
 }
 
 std::vector<std::vector<Values>> run(Runtime& runtime, const Program& program,
-                                     std::vector<std::vector<Values>> leaves) {
+                                     std::vector<std::vector<Values>> leaves,
+                                     bool timeline = false) {
     std::vector<std::vector<Values>> outputs;
     for (const Slot& slot : program.outputs)
         outputs.push_back({Values(std::size_t(slot.shape.element_count()))});
     const RunPlan plan = make_run_plan(program, runtime.team());
-    runtime.run(program, plan, {addresses(leaves), addresses(outputs)});
+    runtime.run(program, plan, {addresses(leaves), addresses(outputs)}, timeline);
     return outputs;
 }
 
@@ -307,6 +308,48 @@ TEST(Runtime, rethrows_an_error_of_a_kernel_and_can_be_used_again) {
         };
         EXPECT_THROW(run(runtime, faulty, leaves), std::runtime_error);
         EXPECT_EQ(run(runtime, random.program(), leaves), healthy);
+    }
+}
+
+// Goal: the sums of times fit into the time of the run, and a timeline holds each step as often as
+// it ran: once for each core, or once for each worker that had a part of it.
+TEST(Runtime, says_where_the_time_of_a_run_went) {
+    const RandomProgram random(5, 8);
+    const auto leaves = random.random_leaves(1);
+    for (const int workers : {1, 2, 8}) {
+        Runtime runtime({8, workers});
+        const RunPlan plan = make_run_plan(random.program(), runtime.team());
+        for (const bool timeline : {true, false}) {
+            run(runtime, random.program(), leaves, timeline);
+            const RunTimes& times = runtime.times();
+            ASSERT_EQ(times.workers.size(), std::size_t(workers));
+            EXPECT_LE(times.start_wait(), times.end - times.begin);
+            std::vector<std::int64_t> runs(random.program().steps.size());
+            for (const WorkerTimes& worker : times.workers) {
+                std::chrono::nanoseconds used = worker.waiting + worker.reducing;
+                for (const auto core : worker.cores)
+                    used += core;
+                EXPECT_LE(used, worker.end - worker.begin);
+                EXPECT_LE(times.begin, worker.begin);
+                EXPECT_LE(worker.end, times.end);
+                EXPECT_EQ(worker.sums.empty(), !timeline);
+                for (const StepSpan& span : worker.steps) {
+                    ++runs[span.step];
+                    EXPECT_LE(worker.begin, span.begin);
+                    EXPECT_LE(span.begin, span.end);
+                    EXPECT_LE(span.end, worker.end);
+                }
+            }
+            if (workers == 1) {
+                EXPECT_EQ(times.workers[0].waiting.count(), 0);
+            }
+            for (const Stage& stage : random.program().stages)
+                for (std::size_t i = stage.first_step; i < stage.first_step + stage.step_count; ++i)
+                    EXPECT_EQ(runs[i], !timeline              ? 0
+                                       : stage.per_core       ? 8
+                                       : plan.steps[i].sliced ? workers
+                                                              : 1);
+        }
     }
 }
 

@@ -89,6 +89,35 @@ TEST(RunPlan, waits_for_a_scalar_that_one_worker_computes_for_all) {
               (Bools{false, true, true}));
 }
 
+/// Which worker computes each step of two.
+std::vector<int> workers_of(std::vector<Buffer> buffers, std::vector<Step> steps) {
+    Program program;
+    program.buffers = std::move(buffers);
+    program.stages = {{false, 0, steps.size(), {}}};
+    program.steps = std::move(steps);
+    std::vector<int> result;
+    for (const auto& plan : make_run_plan(program, {8, 2}).steps)
+        result.push_back(plan.worker);
+    return result;
+}
+
+TEST(RunPlan, deals_whole_steps_out_to_the_workers) {
+    const std::vector<Buffer> buffers{
+        shared_buffer(large, 0), shared_buffer(large, 4 * large), shared_buffer(large, 8 * large),
+        shared_buffer(large, 12 * large), shared_buffer(10, 16 * large)};
+    const std::vector<Step> steps{step({}, {0}, 0), step({}, {1}, 0), step({1}, {2}, 0),
+                                  step({0}, {3}, 0), step({}, {4}, 0)};
+    EXPECT_EQ(workers_of(buffers, steps), (std::vector<int>{0, 1, 1, 0, 0}));
+    EXPECT_EQ(barriers(buffers, steps), (Bools{false, false, false, false, false}));
+}
+
+TEST(RunPlan, waits_for_what_both_workers_computed) {
+    const std::vector<Buffer> buffers{shared_buffer(large, 0), shared_buffer(large, 4 * large),
+                                      shared_buffer(large, 8 * large)};
+    EXPECT_EQ(barriers(buffers, {step({}, {0}, 0), step({}, {1}, 0), step({0, 1}, {2}, 0)}),
+              (Bools{false, false, true}));
+}
+
 TEST(RunPlan, keeps_small_steps_with_one_worker_and_without_waits) {
     Program program;
     program.buffers = {shared_buffer(100, 0), shared_buffer(100, 400)};

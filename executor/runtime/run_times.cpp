@@ -1,0 +1,14 @@
+#include "executor/runtime/run_times.h"
+
+#include <algorithm>
+
+namespace slipway {
+
+std::chrono::nanoseconds RunTimes::start_wait() const {
+    Tick last = begin;
+    for (const WorkerTimes& worker : workers)
+        last = std::max(last, worker.begin);
+    return last - begin;
+}
+
+}    // namespace slipway
