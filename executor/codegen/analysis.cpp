@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "executor/codegen/kernels/elementwise.h"
+#include "executor/codegen/node_views.h"
 
 namespace slipway {
 
@@ -13,15 +13,15 @@ bool is_per_core(const Tensor& tensor) {
 }
 
 /// Whether a step computes it into a buffer of its own.
-bool is_computed(OpCode op) {
-    switch (op) {
+bool is_computed(const Node& node) {
+    switch (node.op) {
         case OpCode::leaf:
         case OpCode::constant:
         case OpCode::iota:
         case OpCode::all_reduce:
             return false;
         default:
-            return !is_view(op);
+            return !is_view(node);
     }
 }
 
@@ -49,8 +49,6 @@ public:
         for (const Tensor& tensor : analysis_.order)
             if (tensor.node().op == OpCode::all_reduce) place_contribution(tensor);
         count_users();
-        for (const Tensor& tensor : analysis_.order)
-            if (is_elementwise(tensor.node().op)) inline_operands(tensor);
         return std::move(analysis_);
     }
 
@@ -73,7 +71,7 @@ private:
     void postpone(const Tensor& tensor) {
         const auto needed = needed_.find(tensor.get());
         const bool moves = needed != needed_.end() && !is_per_core(tensor) &&
-                           (is_view(tensor.node().op) || is_computed(tensor.node().op));
+                           (is_view(tensor.node()) || is_computed(tensor.node()));
         if (moves) facts(tensor).stage = needed->second;
         const int stage = facts(tensor).stage;
         for (const Tensor& operand : tensor.node().operands) {
@@ -88,7 +86,7 @@ private:
         NodeFacts& user = facts(tensor);
         user.last_use_stage = std::max(user.last_use_stage, user.stage);
         int stage = user.stage;
-        if (is_view(tensor.node().op)) stage = user.last_use_stage;
+        if (is_view(tensor.node())) stage = user.last_use_stage;
         // Contributions are read as their stage ends.
         if (tensor.node().op == OpCode::all_reduce) stage = user.stage - 1;
         for (const Tensor& operand : tensor.node().operands)
@@ -102,7 +100,7 @@ private:
         for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
             const Tensor root = root_of(graph_.outputs[i]);
             NodeFacts& root_facts = facts(root);
-            if (!is_computed(root.node().op) || root_facts.region) {
+            if (!is_computed(root.node()) || root_facts.region) {
                 analysis_.copied_outputs.push_back(i);
                 continue;
             }
@@ -112,9 +110,12 @@ private:
     }
 
     void place_contribution(const Tensor& all_reduce) {
-        const Tensor root = root_of(all_reduce.node().operands[0]);
+        Tensor root = root_of(all_reduce.node().operands[0]);
+        // A sum does not care in which order its elements lie.
+        while (root.node().op == OpCode::transpose)
+            root = root_of(root.node().operands[0]);
         NodeFacts& root_facts = facts(root);
-        const bool fits = is_computed(root.node().op) && !root_facts.region &&
+        const bool fits = is_computed(root.node()) && !root_facts.region &&
                           root_facts.stage == facts(all_reduce).stage - 1 &&
                           root_facts.last_use_stage == root_facts.stage;
         if (fits) root_facts.region = Region::sum;
@@ -131,21 +132,16 @@ private:
         }
         for (const Tensor& output : graph_.outputs)
             ++users_[output.get()];
+        for (const Tensor& tensor : analysis_.order)
+            for (const Tensor& operand : tensor.node().operands)
+                if (users_[operand.get()] == 1) note_only_user(operand, tensor.node());
     }
 
-    void inline_operands(const Tensor& tensor) {
-        std::size_t size = 1;
-        for (const Tensor& operand : tensor.node().operands) {
-            NodeFacts& operand_facts = facts(operand);
-            const bool fits = is_elementwise(operand.node().op) && !operand_facts.inlined &&
-                              !operand_facts.region && users_[operand.get()] == 1 &&
-                              operand_facts.stage == facts(tensor).stage &&
-                              size + group_sizes_[operand.get()] <= group_ops_max;
-            if (!fits) continue;
-            operand_facts.inlined = true;
-            size += group_sizes_[operand.get()];
-        }
-        group_sizes_[tensor.get()] = size;
+    void note_only_user(const Tensor& tensor, const Node& user) {
+        NodeFacts& node_facts = facts(tensor);
+        node_facts.is_only_summed = user.op == OpCode::all_reduce;
+        if (const auto* transpose = std::get_if<TransposeAttributes>(&user.attributes))
+            node_facts.wanted_order = transpose->permutation;
     }
 
     const Graph& graph_;
@@ -153,36 +149,9 @@ private:
     std::unordered_map<const Node*, int>
         needed_;    ///< the first stage of a replicated value's users
     std::unordered_map<const Node*, int> users_;
-    std::unordered_map<const Node*, std::size_t> group_sizes_;    ///< ops in the step it ends
 };
 
 }    // namespace
-
-bool is_view(OpCode op) {
-    switch (op) {
-        case OpCode::broadcast_in_dim:
-        case OpCode::reshape:
-        case OpCode::transpose:
-        case OpCode::slice:
-        case OpCode::reverse:
-        case OpCode::stop_gradient:
-            return true;
-        default:
-            return false;
-    }
-}
-
-bool is_elementwise(OpCode op) {
-    switch (op) {
-        case OpCode::convert:
-        case OpCode::compare:
-        case OpCode::select:
-            return true;
-        default:
-            return (op >= OpCode::negate && op <= OpCode::floor) ||
-                   (op >= OpCode::add && op <= OpCode::power);
-    }
-}
 
 Analysis analyse(const Graph& graph) {
     return Analyser(graph).run();

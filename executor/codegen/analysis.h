@@ -16,8 +16,10 @@ struct NodeFacts {
     int stage = 0;
     /// The last stage with a step that reads it, directly or through views.
     int last_use_stage = 0;
-    /// Computed inside the step of its only user.
-    bool inlined = false;
+    /// Its only user is a sum over the cores.
+    bool is_only_summed = false;
+    /// The order in which its only user wants its dimensions: a transposition.
+    std::optional<Dims> wanted_order;
     /// Where its result must go, when somebody outside its stage says so.
     std::optional<Region> region;
     std::size_t position = 0;    ///< of that leaf or output
@@ -33,10 +35,5 @@ struct Analysis {
     const NodeFacts& of(const Tensor& tensor) const { return facts.at(tensor.get()); }
 };
 Analysis analyse(const Graph& graph);
-
-/// An op that only looks at its operand in another way.
-bool is_view(OpCode op);
-/// An op that element groups are made of.
-bool is_elementwise(OpCode op);
 
 }    // namespace slipway

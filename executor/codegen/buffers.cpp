@@ -103,8 +103,9 @@ private:
         for (const auto& [read, target] : step.in_place) {
             const BufferId id = step.reads[read];
             const Buffer& operand = program_.buffers[id];
+            // A sum is read by all cores, which write their next contributions one after the other.
             const bool fits = target == write && operand.region == result.region &&
-                              lies_in_arena(operand) &&
+                              operand.region != Region::sum && lies_in_arena(operand) &&
                               operand.shape.byte_count() == result.shape.byte_count() &&
                               lives_[id].last == step_number && result_life.first == step_number &&
                               block_of_[id] && blocks_[*block_of_[id]].life.last == step_number;

@@ -142,26 +142,42 @@ std::int64_t spatial_count(const View& view) {
     return count;
 }
 
+Roles roles_of(const ConvolutionViews& views, const ConvolutionAttributes& attributes) {
+    return {.input = transposed_view(views.input, attributes.input_layout),
+            .kernel = transposed_view(views.kernel, attributes.kernel_layout),
+            .result = transposed_view(views.result, attributes.output_layout),
+            .window = attributes.window,
+            .feature_groups = attributes.feature_groups,
+            .batch_groups = attributes.batch_groups};
+}
+
 }    // namespace
 
-std::vector<ConvolutionSpec> convolution_specs(const View& input, const View& kernel,
-                                               const ConvolutionAttributes& attributes,
-                                               const Dims& result) {
-    const Roles roles{.input = transposed_view(input, attributes.input_layout),
-                      .kernel = transposed_view(kernel, attributes.kernel_layout),
-                      .result = transposed_view(dense_view(result), attributes.output_layout),
-                      .window = attributes.window,
-                      .feature_groups = attributes.feature_groups,
-                      .batch_groups = attributes.batch_groups};
-    const auto forward = as_forward(roles);
-    const auto data = as_backward_data(roles);
-    const auto weights = as_backward_weights(roles);
-    const bool has_large_window = spatial_count(roles.kernel) > spatial_count(roles.result);
-    std::vector<ConvolutionSpec> specs;
-    for (const auto* candidate : {has_reversed_kernel(roles) ? &data : nullptr,
-                                  has_large_window ? &weights : nullptr, &forward, &data, &weights})
-        if (candidate != nullptr && *candidate) specs.push_back(**candidate);
-    return specs;
+std::vector<ConvolutionKind> convolution_kinds(const ConvolutionViews& views,
+                                               const ConvolutionAttributes& attributes) {
+    using enum ConvolutionKind;
+    const Roles roles = roles_of(views, attributes);
+    std::vector<ConvolutionKind> kinds;
+    if (has_reversed_kernel(roles)) kinds.push_back(backward_data);
+    if (spatial_count(roles.kernel) > spatial_count(roles.result))
+        kinds.push_back(backward_weights);
+    for (const ConvolutionKind kind : {forward, backward_data, backward_weights})
+        if (std::ranges::count(kinds, kind) == 0) kinds.push_back(kind);
+    return kinds;
+}
+
+std::optional<ConvolutionSpec> convolution_spec(ConvolutionKind kind, const ConvolutionViews& views,
+                                                const ConvolutionAttributes& attributes) {
+    const Roles roles = roles_of(views, attributes);
+    switch (kind) {
+        case ConvolutionKind::forward:
+            return as_forward(roles);
+        case ConvolutionKind::backward_data:
+            return as_backward_data(roles);
+        case ConvolutionKind::backward_weights:
+            break;
+    }
+    return as_backward_weights(roles);
 }
 
 }    // namespace slipway

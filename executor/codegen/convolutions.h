@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "executor/codegen/kernels/view.h"
@@ -8,16 +9,23 @@
 
 namespace slipway {
 
+/// Where a convolution node's operands and result lie, in their own dims.
+struct ConvolutionViews {
+    View input, kernel, result;
+};
+
 /// The ways in which the library could compute a convolution node, best first. Gradients are
 /// ordinary convolutions in the graph; here they are recognised by their attributes:
-///   gaps in the input, or a reversed kernel   the input's gradient (backward_data)
+///   a reversed kernel                         the input's gradient (backward_data)
 ///   a window larger than the result           the kernel's gradient (backward_weights)
 ///   everything else                           forward
-/// Each spec computes the very same sums. A spec may still be refused by make_convolution; none is
-/// given where the attributes do not fit.
-/// input, kernel  views of the operands in their own dims; the result is dense in `result` dims
-std::vector<ConvolutionSpec> convolution_specs(const View& input, const View& kernel,
-                                               const ConvolutionAttributes& attributes,
-                                               const Dims& result);
+/// Each computes the very same sums.
+std::vector<ConvolutionKind> convolution_kinds(const ConvolutionViews& views,
+                                               const ConvolutionAttributes& attributes);
+
+/// The node as a convolution of this kind; nothing where the attributes do not fit. It may still be
+/// refused by make_convolution.
+std::optional<ConvolutionSpec> convolution_spec(ConvolutionKind kind, const ConvolutionViews& views,
+                                                const ConvolutionAttributes& attributes);
 
 }    // namespace slipway

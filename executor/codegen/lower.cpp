@@ -1,9 +1,12 @@
 #include "executor/codegen/lower.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
 #include "api/base/check.h"
+#include "api/base/error.h"
 #include "executor/codegen/lowering.h"
 #include "executor/graph/op_table.h"
 
@@ -16,32 +19,35 @@ struct LowerRow {
     LowerRule lower;
 };
 
-/// Every op that is no elementwise one; leaves have their values from the start.
+/// Every op that has steps of its own. Leaves have their values from the start, views and constants
+/// when they are read, and the others are in clusters.
 constexpr std::array lower_rows{
-    LowerRow{OpCode::constant, lower_constant},
-    LowerRow{OpCode::iota, lower_iota},
-    LowerRow{OpCode::broadcast_in_dim, lower_view},
-    LowerRow{OpCode::reshape, lower_view},
-    LowerRow{OpCode::transpose, lower_view},
-    LowerRow{OpCode::slice, lower_view},
-    LowerRow{OpCode::reverse, lower_view},
-    LowerRow{OpCode::stop_gradient, lower_view},
     LowerRow{OpCode::pad, lower_pad},
     LowerRow{OpCode::concatenate, lower_concatenate},
+    LowerRow{OpCode::gather, lower_gather},
+    LowerRow{OpCode::scatter_add, lower_scatter_add},
+    LowerRow{OpCode::dynamic_slice, lower_dynamic_slice},
+    LowerRow{OpCode::dynamic_update_slice, lower_dynamic_update_slice},
     LowerRow{OpCode::dot_general, lower_dot_general},
     LowerRow{OpCode::convolution, lower_convolution},
-    LowerRow{OpCode::reduce, lower_reduce},
     LowerRow{OpCode::reduce_window, lower_reduce_window},
     LowerRow{OpCode::select_and_scatter, lower_select_and_scatter},
     LowerRow{OpCode::all_reduce, lower_all_reduce},
 };
 
+bool has_no_step(OpCode op) {
+    return op == OpCode::leaf || op == OpCode::constant || op == OpCode::iota;
+}
+
 void lower_node(Lowering& lowering, const Tensor& tensor) {
     const OpCode op = tensor.node().op;
-    if (op == OpCode::leaf || lowering.facts(tensor).inlined) return;
-    if (is_elementwise(op)) return lower_element_group(lowering, tensor);
+    if (has_no_step(op)) return;
     const auto row = std::ranges::find(lower_rows, op, &LowerRow::op);
-    check(row != lower_rows.end(), "every op has a row");
+    if (row == lower_rows.end()) {
+        throw Error(ErrorCode::invalid_argument,
+                    fmt::format("{} {} cannot run: there is no kernel for it yet",
+                                name_of(tensor.node()), to_string(tensor.shape())));
+    }
     row->lower(lowering, tensor);
 }
 
@@ -49,8 +55,21 @@ void lower_node(Lowering& lowering, const Tensor& tensor) {
 
 void Lowering::lower_nodes() {
     for (int stage = 0; stage <= analysis_.last_stage; ++stage)
-        for (const Tensor& tensor : analysis_.order)
-            if (facts(tensor).stage == stage) lower_node(*this, tensor);
+        lower_stage(stage);
+}
+
+void Lowering::lower_stage(int stage) {
+    for (const Tensor& tensor : fusion_.order) {
+        if (facts(tensor).stage != stage) continue;
+        const auto cluster = fusion_.cluster_of.find(tensor.get());
+        if (cluster == fusion_.cluster_of.end()) {
+            lower_node(*this, tensor);
+            continue;
+        }
+        // Members follow each other: the first stands for all.
+        const Cluster& whole = fusion_.clusters[cluster->second];
+        if (whole.members.front() == tensor) lower_cluster(*this, whole);
+    }
 }
 
 Program lower(const Graph& graph, const LowerOptions& options) {

@@ -1,12 +1,19 @@
 #pragma once
 
+#include <memory>
+
 #include "executor/graph/tensor.h"
 #include "executor/program/program.h"
 
 namespace slipway {
 
+class KernelStore;
+
 struct LowerOptions {
     int workers = 1;    ///< kernels keep state per worker
+    /// Where loop kernels are compiled and kept; shared with all programs that run them. Null: a
+    /// store of the program's own.
+    std::shared_ptr<KernelStore> kernels = nullptr;
 };
 
 /// The program of a graph: every node in the stage of its placement, kernels chosen, buffers

@@ -1,32 +1,10 @@
 #include "api/base/check.h"
 #include "executor/codegen/kernels/movement.h"
 #include "executor/codegen/lowering.h"
+#include "executor/codegen/node_views.h"
 
 /// Ops that make or move elements: constants, views, pad, concatenate.
 namespace slipway {
-
-namespace {
-
-std::optional<View> view_of(const Node& node, const View& x) {
-    switch (node.op) {
-        case OpCode::broadcast_in_dim:
-            return broadcast_view(x, node.shape.dims,
-                                  std::get<BroadcastAttributes>(node.attributes).dimensions);
-        case OpCode::transpose:
-            return transposed_view(x, std::get<TransposeAttributes>(node.attributes).permutation);
-        case OpCode::slice:
-            return sliced_view(x, std::get<SliceAttributes>(node.attributes));
-        case OpCode::reverse:
-            return reversed_view(x, std::get<ReverseAttributes>(node.attributes).dimensions);
-        case OpCode::stop_gradient:
-            return x;
-        default:
-            check(node.op == OpCode::reshape, "is_view knows all views");
-            return reshaped_view(x, node.shape.dims);
-    }
-}
-
-}    // namespace
 
 void lower_view(Lowering& lowering, const Tensor& tensor) {
     PlacedValue value = lowering.value_of(tensor.node().operands[0]);

@@ -4,21 +4,19 @@
 #include <array>
 
 #include "api/base/error.h"
-#include "executor/codegen/convolutions.h"
 #include "executor/codegen/kernels/naive.h"
 #include "executor/codegen/lowering.h"
 #include "executor/codegen/onednn/matmul.h"
+#include "executor/codegen/products.h"
 
-/// dot_general and convolution: primitives of the library, plain loops for what it does not take.
+/// dot_general: a batched matrix product over views, by the library; plain loops for what it does
+/// not take and for the tiny.
 namespace slipway {
 
 namespace {
 
-void require_f32(const Tensor& tensor) {
-    if (tensor.dtype() != DType::f32)
-        throw Error(ErrorCode::invalid_argument,
-                    fmt::format("products run in f32, not {}", to_string(tensor.dtype())));
-}
+// Up to here plain loops are faster than calling the library, which takes about a microsecond.
+constexpr std::int64_t loop_terms_max = 1024;
 
 Dims joined(Dims a, const Dims& b) {
     a.insert(a.end(), b.begin(), b.end());
@@ -32,93 +30,203 @@ Dims others(std::size_t rank, const Dims& taken) {
     return result;
 }
 
-std::int64_t extent_of(const Dims& dims, const Dims& which) {
-    std::int64_t extent = 1;
-    for (const std::int64_t i : which)
-        extent *= dims[std::size_t(i)];
-    return extent;
+Dims counted(std::size_t first, std::size_t count) {
+    Dims result(count);
+    for (std::size_t i = 0; i < count; ++i)
+        result[i] = std::int64_t(first + i);
+    return result;
 }
 
-/// One operand as three groups of its dimensions, in this order, each to become one dimension.
-struct Factor {
-    PlacedValue value;
-    std::array<Dims, 3> groups;
+Dims extents_of(const Dims& dims, const Dims& which) {
+    Dims extents;
+    for (const std::int64_t i : which)
+        extents.push_back(dims[std::size_t(i)]);
+    return extents;
+}
+
+std::int64_t product_of(const Dims& extents) {
+    std::int64_t product = 1;
+    for (const std::int64_t extent : extents)
+        product *= extent;
+    return product;
+}
+
+/// The dimensions of an operand or result by what they are in the product.
+struct Groups {
+    Dims batch, rows, columns;
 };
 
-/// The factor as [batch, rows, columns], copied only where no strides can say it.
-PlacedValue as_matrices(Lowering& lowering, const Factor& factor, int stage) {
-    const Dims& dims = factor.value.view.dims;
-    const Dims order = joined(joined(factor.groups[0], factor.groups[1]), factor.groups[2]);
-    const Dims matrices{extent_of(dims, factor.groups[0]), extent_of(dims, factor.groups[1]),
-                        extent_of(dims, factor.groups[2])};
-    PlacedValue value = factor.value;
-    value.view = transposed_view(value.view, order);
-    const std::optional<View> view = reshaped_view(value.view, matrices);
-    if (view && is_matmul_operand(*view)) {
-        value.view = *view;
-        return value;
-    }
-    value = lowering.dense(value, stage);
-    value.view = dense_view(matrices);
-    return value;
+/// A view as [batch..., rows, columns]: the batch dimensions one by one or as one. Nothing where no
+/// strides can say it.
+std::optional<View> as_matrices(const View& view, const Groups& groups, bool merges_batch) {
+    const View sorted =
+        transposed_view(view, joined(joined(groups.batch, groups.rows), groups.columns));
+    Dims dims = extents_of(view.dims, groups.batch);
+    if (merges_batch) dims = {product_of(dims)};
+    dims.push_back(product_of(extents_of(view.dims, groups.rows)));
+    dims.push_back(product_of(extents_of(view.dims, groups.columns)));
+    return reshaped_view(sorted, dims);
 }
 
-}    // namespace
+View with_last_two_swapped(View view) {
+    const std::size_t rank = view.dims.size();
+    std::swap(view.dims[rank - 2], view.dims[rank - 1]);
+    std::swap(view.strides[rank - 2], view.strides[rank - 1]);
+    return view;
+}
 
-void lower_dot_general(Lowering& lowering, const Tensor& tensor) {
-    require_f32(tensor);
+/// A dot_general node's operands and result.
+struct Product {
+    std::array<PlacedValue, 2> operands;
+    std::array<Groups, 2> operand_groups;
+    Groups result_groups;
+    Dims result_dims;
+};
+
+Product product_of(Lowering& lowering, const Tensor& tensor) {
     const auto& a = std::get<DotAttributes>(tensor.node().attributes);
-    const int stage = lowering.facts(tensor).stage;
     const PlacedValue& x = lowering.value_of(tensor.node().operands[0]);
     const PlacedValue& y = lowering.value_of(tensor.node().operands[1]);
     const Dims x_free = others(x.view.dims.size(), joined(a.lhs_batching, a.lhs_contracting));
     const Dims y_free = others(y.view.dims.size(), joined(a.rhs_batching, a.rhs_contracting));
-    const PlacedValue lhs =
-        as_matrices(lowering, {x, {a.lhs_batching, x_free, a.lhs_contracting}}, stage);
-    const PlacedValue rhs =
-        as_matrices(lowering, {y, {a.rhs_batching, a.rhs_contracting, y_free}}, stage);
-    auto kernel = make_matmul(lhs.view, rhs.view, lowering.workers());
-    if (!kernel) kernel = LibraryKernel{make_naive_matmul(lhs.view, rhs.view), 0, "loops"};
-    lowering.emit(stage, step_name("dot_general " + kernel->name, tensor.shape()), *kernel,
-                  {lhs.buffer, rhs.buffer}, lowering.make_result(tensor));
+    const std::size_t batch = a.lhs_batching.size();
+    return {.operands = {x, y},
+            .operand_groups = {{{a.lhs_batching, x_free, a.lhs_contracting},
+                                {a.rhs_batching, a.rhs_contracting, y_free}}},
+            .result_groups = {counted(0, batch), counted(batch, x_free.size()),
+                              counted(batch + x_free.size(), y_free.size())},
+            .result_dims = tensor.dims()};
 }
 
-namespace {
+/// Where the result goes, in its own dims and as matrices.
+struct ResultPlan {
+    Dims order;
+    View matrices;
+    bool merges_batch = true;
+    bool is_swapped = false;    ///< its columns lie as rows: the library computes the transposed
+};
 
-/// Emits the first way of computing the convolution that the library takes; false when it takes
-/// none over these views.
-bool emit_primitive(Lowering& lowering, const Tensor& tensor, const PlacedValue& input,
-                    const PlacedValue& kernel) {
-    const auto& attributes = std::get<ConvolutionAttributes>(tensor.node().attributes);
-    for (const ConvolutionSpec& spec :
-         convolution_specs(input.view, kernel.view, attributes, tensor.dims())) {
-        const auto primitive = make_convolution(spec, lowering.workers());
-        if (!primitive) continue;
-        lowering.emit(lowering.facts(tensor).stage,
-                      step_name("convolution " + primitive->name, tensor.shape()), *primitive,
-                      {input.buffer, kernel.buffer}, lowering.make_result(tensor));
-        return true;
+std::optional<ResultPlan> plan_result(const Product& product, const Dims& order,
+                                      bool merges_batch) {
+    const View view = ordered_view(product.result_dims, order);
+    const auto matrices = as_matrices(view, product.result_groups, merges_batch);
+    if (!matrices) return {};
+    const std::size_t rank = matrices->dims.size();
+    const bool by_rows = matrices->strides[rank - 1] == 1 || matrices->dims[rank - 1] == 1;
+    const bool by_columns = matrices->strides[rank - 2] == 1 || matrices->dims[rank - 2] == 1;
+    if (!by_rows && !by_columns) return {};
+    return ResultPlan{order, *matrices, merges_batch, !by_rows};
+}
+
+/// The order its only user wants where the library can write it, else dense.
+ResultPlan plan_result(const Product& product, const std::optional<Dims>& wanted,
+                       bool merges_batch) {
+    if (wanted)
+        if (const auto plan = plan_result(product, *wanted, merges_batch)) return *plan;
+    return *plan_result(product, row_major(product.result_dims.size()), merges_batch);
+}
+
+/// Operands as matrices; nothing in place of one that must be copied first.
+std::array<std::optional<View>, 2> operand_matrices(const Product& product, bool merges_batch) {
+    std::array<std::optional<View>, 2> views;
+    for (std::size_t i = 0; i < 2; ++i) {
+        views[i] = as_matrices(product.operands[i].view, product.operand_groups[i], merges_batch);
+        if (views[i] && element_count(*views[i]) > 0 && !is_matmul_operand(*views[i]))
+            views[i].reset();
     }
-    return false;
+    return views;
+}
+
+/// Whether every side can have its batch dimensions as one.
+bool merges_batch(const Product& product, const std::optional<Dims>& wanted) {
+    if (product.result_groups.batch.size() < 2) return true;
+    const auto apart = operand_matrices(product, false);
+    const auto merged = operand_matrices(product, true);
+    for (std::size_t i = 0; i < 2; ++i)
+        if (apart[i] && !merged[i]) return false;
+    return !wanted || !plan_result(product, *wanted, false) || plan_result(product, *wanted, true);
+}
+
+struct Operand {
+    PlacedValue value;
+    View matrices;
+};
+
+Operand place_operand(Lowering& lowering, const Product& product, std::size_t i,
+                      const std::optional<View>& matrices, bool merges_batch, int stage) {
+    const PlacedValue& value = product.operands[i];
+    if (matrices) return {value, *matrices};
+    const Groups& groups = product.operand_groups[i];
+    const PlacedValue copy =
+        lowering.ordered(value, joined(joined(groups.batch, groups.rows), groups.columns), stage);
+    return {copy, *as_matrices(copy.view, groups, merges_batch)};
+}
+
+/// Whether the library should have rhs in its own layout. Measured on one thread of a machine with
+/// 48 KiB and 2 MiB of cache (bench/product_rates):
+///   f32 rows at multiples of 4096 bytes fall into few sets of the caches: half the rate from 512
+///   rows on
+///   weights that all cores share: up to a sixth faster in f32, a third in bf16, when there are
+///   enough rows to pay for packing; not when they exceed the caches
+///   bf16 gradients of weights: a tenth faster when they have enough rows
+bool pays_to_pack(const Lowering& lowering, const MatmulSpec& spec, const PlacedValue& rhs,
+                  int stage) {
+    if (spec.result.dims.size() != 3 || spec.result.dims[0] != 1) return false;
+    constexpr std::int64_t page = 4096, bytes_max = 16 << 20;
+    const std::int64_t m = spec.lhs.dims[1], k = spec.rhs.dims[1], n = spec.rhs.dims[2];
+    const auto size = std::int64_t(size_in_bytes(spec.operands));
+    const bool is_f32 = spec.operands == DType::f32;
+    const bool rows_collide =
+        spec.rhs.strides[2] == 1 && spec.rhs.strides[1] * size % page == 0 && k >= 512;
+    if (k < 64 || n < 64 || m < 16) return false;
+    if (is_f32 && rows_collide) return true;
+    if (k * n * size > bytes_max) return false;
+    if (lowering.is_shared(rhs, stage)) return m >= (is_f32 ? 384 : 512);
+    return !is_f32 && spec.lhs.strides[1] == 1 && m >= 768 && k >= 512 && k <= 1024;
 }
 
 }    // namespace
 
-void lower_convolution(Lowering& lowering, const Tensor& tensor) {
-    require_f32(tensor);
+ProductTypes product_types(const Tensor& tensor) {
+    const ProductTypes types{tensor.node().operands[0].dtype(), tensor.dtype()};
+    for (const DType dtype : {types.operands, types.results})
+        if (dtype != DType::f32 && dtype != DType::bf16)
+            throw Error(ErrorCode::invalid_argument,
+                        fmt::format("products run in f32 and bf16, not {}", to_string(dtype)));
+    return types;
+}
+
+void lower_dot_general(Lowering& lowering, const Tensor& tensor) {
+    const ProductTypes types = product_types(tensor);
     const int stage = lowering.facts(tensor).stage;
-    const PlacedValue& input = lowering.value_of(tensor.node().operands[0]);
-    const PlacedValue& kernel = lowering.value_of(tensor.node().operands[1]);
-    if (emit_primitive(lowering, tensor, input, kernel)) return;
-    const PlacedValue dense_input = lowering.dense(input, stage);
-    const PlacedValue dense_kernel = lowering.dense(kernel, stage);
-    if (emit_primitive(lowering, tensor, dense_input, dense_kernel)) return;
-    const auto& attributes = std::get<ConvolutionAttributes>(tensor.node().attributes);
-    const LibraryKernel loops{
-        make_naive_convolution(input.view.dims, kernel.view.dims, attributes, tensor.dims()), 0,
-        "loops"};
-    lowering.emit(stage, step_name("convolution loops", tensor.shape()), loops,
-                  {dense_input.buffer, dense_kernel.buffer}, lowering.make_result(tensor));
+    const Product product = product_of(lowering, tensor);
+    const std::optional<Dims> wanted = lowering.facts(tensor).wanted_order;
+    const bool merges = merges_batch(product, wanted);
+    const ResultPlan result = plan_result(product, wanted, merges);
+    const auto matrices = operand_matrices(product, merges);
+    Operand lhs = place_operand(lowering, product, 0, matrices[0], merges, stage);
+    Operand rhs = place_operand(lowering, product, 1, matrices[1], merges, stage);
+    MatmulSpec spec{.lhs = lhs.matrices,
+                    .rhs = rhs.matrices,
+                    .result = result.matrices,
+                    .operands = types.operands,
+                    .results = types.results};
+    if (result.is_swapped) {
+        std::swap(lhs, rhs);
+        spec.lhs = with_last_two_swapped(lhs.matrices);
+        spec.rhs = with_last_two_swapped(rhs.matrices);
+        spec.result = with_last_two_swapped(result.matrices);
+    }
+    spec.packs_rhs = pays_to_pack(lowering, spec, rhs.value, stage);
+    const std::int64_t terms = product_of(spec.result.dims) * spec.lhs.dims.back();
+    auto kernel = terms <= loop_terms_max ? std::nullopt : make_matmul(spec, lowering.workers());
+    if (!kernel)
+        kernel = LibraryKernel{
+            make_naive_matmul(spec.lhs, spec.rhs, spec.result, types), 0, "loops", {}};
+    const BufferId weights =
+        kernel->packing ? lowering.packed(rhs.value, *kernel->packing, stage) : rhs.value.buffer;
+    lowering.emit(stage, step_name("dot_general " + kernel->name, tensor.shape()), *kernel,
+                  {lhs.value.buffer, weights}, lowering.make_result(tensor, result.order));
 }
 
 }    // namespace slipway

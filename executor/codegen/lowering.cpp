@@ -8,6 +8,7 @@
 #include "api/base/check.h"
 #include "executor/codegen/buffers.h"
 #include "executor/codegen/kernels/movement.h"
+#include "executor/codegen/onednn/reorder.h"
 
 namespace slipway {
 
@@ -18,7 +19,7 @@ bool is_per_core_stage(int stage) {
 }
 
 bool same(const View& a, const View& b) {
-    return a.dims == b.dims && a.strides == b.strides && a.offset == b.offset;
+    return a.dims == b.dims && same_places(a, b);
 }
 
 bool reads(const Step& step, BufferId id) {
@@ -32,7 +33,8 @@ std::string step_name(std::string_view name, const Shape& shape) {
 }
 
 Lowering::Lowering(const Graph& graph, const LowerOptions& options)
-    : graph_(graph), options_(options), analysis_(analyse(graph)) {
+    : graph_(graph), options_(options), analysis_(analyse(graph)), fusion_(fuse(graph, analysis_)) {
+    if (options_.kernels == nullptr) options_.kernels = std::make_shared<KernelStore>();
     // The last stage is replicated: outputs that are copied have a place to be.
     stages_.resize(std::size_t(analysis_.last_stage) / 2 * 2 + 3);
 }
@@ -50,6 +52,18 @@ Program Lowering::run() {
 
 void Lowering::set_value(const Tensor& tensor, PlacedValue value) {
     values_.insert_or_assign(tensor.get(), std::move(value));
+}
+
+const PlacedValue& Lowering::value_of(const Tensor& tensor) {
+    const auto known = values_.find(tensor.get());
+    if (known != values_.end()) return known->second;
+    if (tensor.node().op == OpCode::constant)
+        lower_constant(*this, tensor);
+    else if (tensor.node().op == OpCode::iota)
+        lower_iota(*this, tensor);
+    else
+        lower_view(*this, tensor);
+    return values_.at(tensor.get());
 }
 
 BufferId Lowering::add_buffer(Buffer buffer) {
@@ -84,15 +98,61 @@ BufferId Lowering::make_temporary(const Shape& shape, int stage) {
 }
 
 BufferId Lowering::make_result(const Tensor& tensor) {
+    return make_result(tensor, row_major(tensor.dims().size()));
+}
+
+BufferId Lowering::make_result(const Tensor& tensor, const Dims& order) {
     const NodeFacts& node_facts = facts(tensor);
+    const View view = ordered_view(tensor.dims(), order);
     Region region = Region::shared;
     if (is_per_core_stage(node_facts.stage))
         region = node_facts.last_use_stage > node_facts.stage ? Region::core : Region::worker;
-    const BufferId buffer = add_buffer({.shape = tensor.shape(),
-                                        .region = node_facts.region.value_or(region),
-                                        .position = node_facts.position});
-    set_value(tensor, {buffer, dense_view(tensor.dims()), tensor.dtype(), tensor.node().placement});
+    std::size_t position = 0;
+    const bool leaves_program =
+        node_facts.region == Region::leaf || node_facts.region == Region::output;
+    if (leaves_program && !is_dense(view)) {
+        const std::size_t output = node_facts.region == Region::output
+                                       ? node_facts.position
+                                       : *program_.leaves[node_facts.position].donated;
+        analysis_.copied_outputs.push_back(output);
+    } else if (node_facts.region) {
+        region = *node_facts.region;
+        position = node_facts.position;
+    }
+    const BufferId buffer =
+        add_buffer({.shape = tensor.shape(), .region = region, .position = position});
+    set_value(tensor, {buffer, view, tensor.dtype(), tensor.node().placement});
     return buffer;
+}
+
+void Lowering::emit_packed(const Tensor& tensor, std::string name, const LibraryKernel& kernel,
+                           std::vector<BufferId> reads) {
+    check(kernel.packing.has_value(), "the kernel leaves its result packed");
+    const NodeFacts& node_facts = facts(tensor);
+    const auto size = std::int64_t(size_in_bytes(tensor.dtype()));
+    const Shape shape{tensor.dtype(), {kernel.packing->layout.byte_count / size}};
+    const bool is_summed = node_facts.region == Region::sum && node_facts.is_only_summed;
+    if (is_summed) {
+        const BufferId sum = add_buffer({.shape = shape, .region = Region::sum});
+        emit(node_facts.stage, std::move(name), kernel, std::move(reads), sum);
+        packings_.emplace(tensor.get(), *kernel.packing);
+        set_value(tensor, {sum, dense_view(shape.dims), tensor.dtype(), tensor.node().placement});
+        return;
+    }
+    const BufferId held = make_temporary(shape, node_facts.stage);
+    emit(node_facts.stage, std::move(name), kernel, std::move(reads), held);
+    unpack(tensor, *kernel.packing, held);
+}
+
+const Packing* Lowering::packing_of(const Tensor& tensor) const {
+    const auto known = packings_.find(tensor.get());
+    return known == packings_.end() ? nullptr : &known->second;
+}
+
+void Lowering::unpack(const Tensor& tensor, const Packing& packing, BufferId from) {
+    const LibraryKernel kernel{packing.kernel, packing.scratch_bytes, "", {}};
+    emit(facts(tensor).stage, step_name("unpack", tensor.shape()), kernel, {from},
+         make_result(tensor));
 }
 
 BufferId Lowering::add_constant(const Shape& shape, const std::vector<std::byte>& bytes) {
@@ -120,48 +180,92 @@ void Lowering::emit(int stage, std::string name, const LibraryKernel& kernel,
     emit(stage, std::move(step));
 }
 
-BufferId Lowering::add_sum(int stage, const PlacedValue& value, Combine combine) {
+PlacedValue Lowering::add_sum(int stage, const PlacedValue& value, Combine combine) {
     std::vector<Sum>& sums = stages_[std::size_t(stage)].sums;
-    BufferId buffer = value.buffer;
-    const bool is_placed = program_.buffers[buffer].region == Region::sum && is_dense(value.view) &&
-                           std::ranges::count(sums, buffer, &Sum::buffer) == 0;
+    PlacedValue sum = value;
+    sum.placement = Placement::replicated;
+    const bool is_placed = program_.buffers[value.buffer].region == Region::sum &&
+                           order_of(value.view) &&
+                           std::ranges::count(sums, value.buffer, &Sum::buffer) == 0;
     if (!is_placed) {
-        buffer = add_buffer({.shape = {value.dtype, value.view.dims}, .region = Region::sum});
-        emit_copy(stage, value, buffer);
+        sum.view = dense_view(value.view.dims);
+        sum.buffer = add_buffer({.shape = {value.dtype, value.view.dims}, .region = Region::sum});
+        emit_copy(stage, value, sum.buffer);
     }
-    sums.push_back({buffer, combine});
-    return buffer;
+    sums.push_back({sum.buffer, combine});
+    return sum;
 }
 
 void Lowering::emit_copy(int stage, const PlacedValue& from, BufferId to) {
-    ElementKernel copy = make_copy(from.view, from.dtype);
-    Step step{.name = step_name("copy", program_.buffers[to].shape),
+    emit_copy(stage, from, row_major(from.view.dims.size()), to);
+}
+
+void Lowering::emit_copy(int stage, const PlacedValue& from, const Dims& order, BufferId to) {
+    const View source = transposed_view(from.view, order);
+    std::string name = step_name("copy", program_.buffers[to].shape);
+    // What no straight loop copies, the library transposes faster.
+    const bool is_straight = make_nest(source.dims, std::span(&source, 1)).is_flat();
+    if (!is_straight) {
+        if (const auto kernel = make_reorder(source, from.dtype, options_.workers))
+            return emit(stage, std::move(name), *kernel, {from.buffer}, to);
+    }
+    CopyKernel copy = make_copy(source, from.dtype);
+    Step step{.name = std::move(name),
               .reads = {from.buffer},
               .writes = {to},
               .in_place = {},
               .elements = copy.elements,
               .kernel = std::move(copy.kernel)};
-    for (const std::size_t read : copy.in_place)
-        step.in_place.emplace_back(read, 0);
+    if (copy.in_place) step.in_place.emplace_back(0, 0);
     emit(stage, std::move(step));
 }
 
 PlacedValue Lowering::dense(const PlacedValue& value, int stage) {
-    if (is_dense(value.view)) return value;
-    const bool once = value.placement == Placement::replicated && is_per_core_stage(stage);
-    const int copy_stage = once ? stage - 1 : stage;
-    PlacedValue result{0, dense_view(value.view.dims), value.dtype, value.placement};
+    return ordered(value, row_major(value.view.dims.size()), stage);
+}
+
+bool Lowering::is_shared(const PlacedValue& value, int stage) const {
+    return value.placement == Placement::replicated && is_per_core_stage(stage);
+}
+
+int Lowering::copy_stage_of(const PlacedValue& value, int stage) const {
+    return is_shared(value, stage) ? stage - 1 : stage;
+}
+
+PlacedValue Lowering::ordered(const PlacedValue& value, const Dims& order, int stage) {
+    const View target = ordered_view(value.view.dims, order);
+    if (same_places(value.view, target)) return value;
+    const int copy_stage = copy_stage_of(value, stage);
+    PlacedValue result{0, target, value.dtype, value.placement};
     for (const Copy& copy : copies_) {
         const bool reaches = copy.stage == copy_stage ||
                              (value.placement == Placement::replicated && copy.stage < copy_stage);
-        if (copy.from != value.buffer || !reaches || !same(copy.view, value.view)) continue;
+        if (copy.from != value.buffer || !reaches || !same(copy.view, value.view) ||
+            !same(copy.target, target))
+            continue;
         result.buffer = copy.to;
         return result;
     }
     result.buffer = make_temporary({value.dtype, value.view.dims}, copy_stage);
-    emit_copy(copy_stage, value, result.buffer);
-    copies_.push_back({value.buffer, value.view, copy_stage, result.buffer});
+    emit_copy(copy_stage, value, order, result.buffer);
+    copies_.push_back({value.buffer, value.view, target, copy_stage, result.buffer});
     return result;
+}
+
+BufferId Lowering::packed(const PlacedValue& value, const Packing& packing, int stage) {
+    const int copy_stage = copy_stage_of(value, stage);
+    for (const PackedCopy& copy : packed_copies_) {
+        const bool reaches = copy.stage == copy_stage ||
+                             (value.placement == Placement::replicated && copy.stage < copy_stage);
+        if (copy.from == value.buffer && reaches && same(copy.view, value.view) &&
+            copy.layout == packing.layout)
+            return copy.to;
+    }
+    const BufferId to = make_temporary({DType::u8, {packing.layout.byte_count}}, copy_stage);
+    const LibraryKernel kernel{packing.kernel, packing.scratch_bytes, "", {}};
+    emit(copy_stage, step_name("pack", {value.dtype, value.view.dims}), kernel, {value.buffer}, to);
+    packed_copies_.push_back({value.buffer, value.view, packing.layout, copy_stage, to});
+    return to;
 }
 
 void Lowering::copy_outputs() {
@@ -230,11 +334,13 @@ bool Lowering::overwrites_too_early(std::size_t leaf, BufferId result) const {
     for (const StageParts& stage : stages_) {
         for (const Step& step : stage.steps) {
             if (written && reads(step, old)) return true;
-            if (std::ranges::count(step.writes, result) == 0) continue;
+            const auto write = std::ranges::find(step.writes, result);
+            if (write == step.writes.end()) continue;
             written = true;
+            const auto position = std::size_t(write - step.writes.begin());
             for (std::size_t k = 0; k < step.reads.size(); ++k)
                 if (step.reads[k] == old &&
-                    std::ranges::count(step.in_place, std::pair(k, std::size_t{0})) == 0)
+                    std::ranges::count(step.in_place, std::pair(k, position)) == 0)
                     return true;
         }
     }

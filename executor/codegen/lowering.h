@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "executor/codegen/analysis.h"
+#include "executor/codegen/fusion.h"
+#include "executor/codegen/jit/kernel_store.h"
 #include "executor/codegen/kernels/view.h"
 #include "executor/codegen/lower.h"
 #include "executor/codegen/onednn/library_kernel.h"
@@ -32,15 +34,36 @@ public:
 
     int workers() const { return options_.workers; }
     const NodeFacts& facts(const Tensor& tensor) const { return analysis_.of(tensor); }
-    const PlacedValue& value_of(const Tensor& tensor) const { return values_.at(tensor.get()); }
+    /// Where the value is; views and constants are placed when they are first asked for.
+    const PlacedValue& value_of(const Tensor& tensor);
+    const Fusion& fusion() const { return fusion_; }
+    const std::shared_ptr<KernelStore>& kernels() const { return options_.kernels; }
+    const Shape& shape_of(BufferId buffer) const { return program_.buffers[buffer].shape; }
     void set_value(const Tensor& tensor, PlacedValue value);
 
     /// The same value, lying dense from the start of its buffer: a copy where it does not yet.
     /// Copies of replicated values are made once, before the per-core stage that wants them.
     PlacedValue dense(const PlacedValue& value, int stage);
+    /// The same value filling its buffer with the dimensions in this order, outermost first.
+    PlacedValue ordered(const PlacedValue& value, const Dims& order, int stage);
+    /// Whether a value of this stage is the same on all cores, which then work on it in turn.
+    bool is_shared(const PlacedValue& value, int stage) const;
+    /// The buffer of a value that a library kernel wants packed: packed once, however many kernels
+    /// of the program want the same, and a replicated value before the per-core stage.
+    BufferId packed(const PlacedValue& value, const Packing& packing, int stage);
 
-    /// The buffer for a node's result, where the analysis wants it; sets the node's value.
+    /// The buffer for a node's result, where the analysis wants it; sets the node's value: dense,
+    /// or with its dimensions in the given order.
     BufferId make_result(const Tensor& tensor);
+    BufferId make_result(const Tensor& tensor, const Dims& order);
+    /// The same for a kernel that leaves the result packed. When the cores' results are only added
+    /// up, the sum is made of what is packed, and unpacked once; else each is.
+    void emit_packed(const Tensor& tensor, std::string name, const LibraryKernel& kernel,
+                     std::vector<BufferId> reads);
+    /// Set by emit_packed for lower_all_reduce.
+    const Packing* packing_of(const Tensor& tensor) const;
+    /// The plain value of an all_reduce of packed contributions.
+    void unpack(const Tensor& tensor, const Packing& packing, BufferId from);
     BufferId make_temporary(const Shape& shape, int stage);
     BufferId add_constant(const Shape& shape, const std::vector<std::byte>& bytes);
 
@@ -48,9 +71,9 @@ public:
     /// The step of a library kernel: adds its scratch memory.
     void emit(int stage, std::string name, const LibraryKernel& kernel, std::vector<BufferId> reads,
               BufferId result);
-    /// Adds an all_reduce at the end of a per-core stage; returns the buffer that holds `value`
-    /// before and the result after.
-    BufferId add_sum(int stage, const PlacedValue& value, Combine combine);
+    /// Adds an all_reduce at the end of a per-core stage; returns where `value` lies before and the
+    /// result after.
+    PlacedValue add_sum(int stage, const PlacedValue& value, Combine combine);
 
 private:
     struct StageParts {
@@ -60,6 +83,14 @@ private:
     struct Copy {
         BufferId from;
         View view;
+        View target;
+        int stage;
+        BufferId to;
+    };
+    struct PackedCopy {
+        BufferId from;
+        View view;
+        LibraryLayout layout;
         int stage;
         BufferId to;
     };
@@ -67,6 +98,7 @@ private:
     void add_leaves();
     void add_outputs();
     void lower_nodes();
+    void lower_stage(int stage);
     BufferId add_buffer(Buffer buffer);
     void copy_outputs();
     void copy_output(std::size_t position);
@@ -74,30 +106,38 @@ private:
     void settle_donation(std::size_t position, std::size_t leaf);
     bool overwrites_too_early(std::size_t leaf, BufferId result) const;
     void emit_copy(int stage, const PlacedValue& from, BufferId to);
+    void emit_copy(int stage, const PlacedValue& from, const Dims& order, BufferId to);
+    int copy_stage_of(const PlacedValue& value, int stage) const;
     void flatten();
 
     const Graph& graph_;
-    const LowerOptions& options_;
+    LowerOptions options_;
     Analysis analysis_;
+    const Fusion fusion_;
     Program program_;
     std::unordered_map<const Node*, PlacedValue> values_;
     std::vector<StageParts> stages_;
     std::vector<BufferId> leaf_buffers_;
     std::vector<std::byte> constants_;
     std::vector<Copy> copies_;
+    std::vector<PackedCopy> packed_copies_;
+    std::unordered_map<const Node*, Packing> packings_;    ///< of results that stay packed
     std::vector<Step> last_steps_;    ///< copies into donated leaves: after everything else
 };
 
 /// Lowers one node of a family; its operands' values are set.
 using LowerRule = void (*)(Lowering& lowering, const Tensor& tensor);
 
-void lower_element_group(Lowering& lowering, const Tensor& tensor);
+void lower_cluster(Lowering& lowering, const Cluster& cluster);
 void lower_view(Lowering& lowering, const Tensor& tensor);
 void lower_constant(Lowering& lowering, const Tensor& tensor);
 void lower_iota(Lowering& lowering, const Tensor& tensor);
 void lower_pad(Lowering& lowering, const Tensor& tensor);
 void lower_concatenate(Lowering& lowering, const Tensor& tensor);
-void lower_reduce(Lowering& lowering, const Tensor& tensor);
+void lower_gather(Lowering& lowering, const Tensor& tensor);
+void lower_scatter_add(Lowering& lowering, const Tensor& tensor);
+void lower_dynamic_slice(Lowering& lowering, const Tensor& tensor);
+void lower_dynamic_update_slice(Lowering& lowering, const Tensor& tensor);
 void lower_reduce_window(Lowering& lowering, const Tensor& tensor);
 void lower_select_and_scatter(Lowering& lowering, const Tensor& tensor);
 void lower_dot_general(Lowering& lowering, const Tensor& tensor);

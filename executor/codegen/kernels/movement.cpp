@@ -18,6 +18,8 @@ auto with_size(DType dtype, Call&& call) {
     switch (size_in_bytes(dtype)) {
         case 1:
             return call.template operator()<std::uint8_t>();
+        case 2:
+            return call.template operator()<std::uint16_t>();
         case 4:
             return call.template operator()<std::uint32_t>();
         default:
@@ -106,13 +108,26 @@ std::vector<std::byte> bytes_of(T value) {
 
 }    // namespace
 
-ElementKernel make_copy(const View& view, DType dtype) {
-    ElementGroup group{.dims = view.dims, .inputs = {view}, .input_types = {dtype}, .ops = {}};
-    group.ops.push_back(
-        {.row = find_element_row({.op = OpCode::convert, .from = dtype, .to = dtype}),
-         .operands = {{.is_input = true, .index = 0}},
-         .result = dtype});
-    return make_element_kernel(std::move(group));
+CopyKernel make_copy(const View& view, DType dtype) {
+    if (dtype == DType::f64) refuse(dtype);
+    const auto move = std::make_shared<const Move>(view, dense_view(view.dims));    // copied
+    const Nest& nest = move->nest;
+    // A step backwards would let one slice read another's elements.
+    const bool is_flat = nest.is_flat() && nest.steps[0][0] >= 0;
+    CopyKernel result{.kernel = {}, .elements = is_flat ? nest.extents[0] : 0, .in_place = false};
+    result.in_place = nest.steps[0] == nest.steps[1] && nest.offsets[0] == 0;
+    result.kernel = with_size(dtype, [&]<class T>() -> Kernel {
+        if (!is_flat)
+            return [move](const KernelCall& call) {
+                move->run(as<T>(call.reads[0]), as<T>(call.writes[0]));
+            };
+        return [move, step = nest.steps[0][0], offset = nest.offsets[0]](const KernelCall& call) {
+            move_row(as<T>(call.writes[0]) + call.begin, 1,
+                     as<T>(call.reads[0]) + offset + call.begin * step, step,
+                     call.end - call.begin);
+        };
+    });
+    return result;
 }
 
 Kernel make_pad(const Dims& from, const PadAttributes& padding, const Shape& result) {

@@ -6,12 +6,20 @@
 
 namespace slipway {
 
-/// A batched matrix product of views, f32: [batch, m, k] x [batch, k, n] -> [batch, m, n] dense.
-/// Plain loops: for what the library does not take (empty sums, strides it refuses).
-Kernel make_naive_matmul(const View& lhs, const View& rhs);
+/// The element types of a product: f32 or bf16 operands, f32 or bf16 results.
+struct ProductTypes {
+    DType operands = DType::f32;
+    DType results = DType::f32;
+};
 
-/// Any convolution of dense f32 operands, by plain loops: for what the library does not take.
+/// A batched matrix product of views: [batch..., m, k] x [batch..., k, n] -> [batch..., m, n]; sums
+/// in f32. Plain loops: for what the library does not take (empty sums, strides it refuses), and
+/// for products so small that calling it takes longer.
+Kernel make_naive_matmul(const View& lhs, const View& rhs, const View& result, ProductTypes types);
+
+/// Any convolution of dense operands, by plain loops: for what the library does not take.
 Kernel make_naive_convolution(const Dims& input, const Dims& kernel,
-                              const ConvolutionAttributes& attributes, const Dims& result);
+                              const ConvolutionAttributes& attributes, const Dims& result,
+                              ProductTypes types);
 
 }    // namespace slipway

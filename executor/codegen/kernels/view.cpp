@@ -1,6 +1,8 @@
 #include "executor/codegen/kernels/view.h"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
 
 namespace slipway {
 
@@ -17,11 +19,44 @@ std::int64_t element_count(const View& view) {
 }
 
 bool is_dense(const View& view) {
-    if (element_count(view) == 0) return true;
-    if (view.offset != 0) return false;
-    const Dims dense = strides_of(view.dims);
-    for (std::size_t i = 0; i < dense.size(); ++i)
-        if (view.dims[i] != 1 && view.strides[i] != dense[i]) return false;
+    return same_places(view, dense_view(view.dims));
+}
+
+View ordered_view(const Dims& dims, const Dims& order) {
+    View view{dims, Dims(dims.size(), 1), 0};
+    std::int64_t stride = 1;
+    for (std::size_t i = order.size(); i-- > 0;) {
+        const auto dimension = std::size_t(order[i]);
+        view.strides[dimension] = stride;
+        stride *= dims[dimension];
+    }
+    return view;
+}
+
+std::optional<Dims> order_of(const View& view) {
+    if (is_dense(view)) return row_major(view.dims.size());
+    // Extents 1 lie nowhere: they come first.
+    Dims order = row_major(view.dims.size());
+    const auto stride = [&](std::int64_t i) {
+        return view.dims[std::size_t(i)] == 1 ? std::numeric_limits<std::int64_t>::max()
+                                              : view.strides[std::size_t(i)];
+    };
+    std::ranges::stable_sort(order, std::greater<>(), stride);
+    if (!same_places(view, ordered_view(view.dims, order))) return {};
+    return order;
+}
+
+Dims row_major(std::size_t rank) {
+    Dims order(rank);
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    return order;
+}
+
+bool same_places(const View& a, const View& b) {
+    if (element_count(a) == 0) return true;
+    if (a.offset != b.offset) return false;
+    for (std::size_t i = 0; i < a.dims.size(); ++i)
+        if (a.dims[i] != 1 && a.strides[i] != b.strides[i]) return false;
     return true;
 }
 

@@ -24,6 +24,16 @@ View dense_view(Dims dims);
 bool is_dense(const View& view);
 std::int64_t element_count(const View& view);
 
+/// The whole buffer with its dimensions lying in this order, outermost first.
+View ordered_view(const Dims& dims, const Dims& order);
+/// The order in which the dimensions of a view lie that fills its buffer from the start: an
+/// ordered_view. Nothing when there are gaps, repetitions or steps backwards.
+std::optional<Dims> order_of(const View& view);
+/// Dimensions 0, 1, 2...: the order of a dense view.
+Dims row_major(std::size_t rank);
+/// Whether both views, of equal dims, find every element at the same place.
+bool same_places(const View& a, const View& b);
+
 View broadcast_view(const View& x, const Dims& dims, const Dims& dimensions);
 View transposed_view(const View& x, const Dims& permutation);
 View sliced_view(const View& x, const SliceAttributes& slice);

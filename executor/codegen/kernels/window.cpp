@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "executor/codegen/kernels/channel_pool.h"
 #include "executor/codegen/kernels/pool_two_by_two.h"
 #include "executor/codegen/kernels/reduction.h"
+#include "executor/tensor/bfloat16.h"
 
 namespace slipway {
 
@@ -26,6 +29,9 @@ struct Inner {
     std::int64_t positions = 1;    ///< windows in a row
     std::int64_t step = 1;         ///< operand elements between neighbouring windows of a span
     std::vector<Span> spans;       ///< element by element of the window
+
+    /// Each element is a window of its own: channels, in channels-last images.
+    bool is_single() const { return window == WindowDimension{} && positions == extent; }
 
     /// Rows are cut into windows without rest: row follows row without a seam.
     bool is_seamless() const {
@@ -122,32 +128,36 @@ private:
     std::int64_t rows_ = 1;
 };
 
-template <Reduction reduction, class T>
-void combine_row(T* to, const T* from, std::int64_t step, std::int64_t n) {
+/// What windows are combined in: bf16 in f32, the others in their own type.
+template <class T>
+using Wide = std::conditional_t<std::is_same_v<T, BFloat16>, float, T>;
+
+template <Reduction reduction, class T, class From>
+void combine_row(T* to, const From* from, std::int64_t step, std::int64_t n) {
     if (step == 1) {
         for (std::int64_t i = 0; i < n; ++i)
-            to[i] = combined<reduction>(to[i], from[i]);
+            to[i] = combined<reduction>(to[i], T(from[i]));
         return;
     }
     for (std::int64_t i = 0; i < n; ++i)
-        to[i] = combined<reduction>(to[i], from[i * step]);
+        to[i] = combined<reduction>(to[i], T(from[i * step]));
 }
 
 /// to[i] = the rows of the operand that a row of windows sees, combined into one.
-template <Reduction reduction, class T>
-void combine_bases(T* to, const T* from, const Bases& bases, std::int64_t n) {
+template <Reduction reduction, class T, class From>
+void combine_bases(T* to, const From* from, const Bases& bases, std::int64_t n) {
     if (bases.empty()) {
         std::fill_n(to, n, neutral<reduction, T>());
         return;
     }
-    const T* const first = from + bases[0];
+    const From* const first = from + bases[0];
     if (bases.size() == 1) {
         std::copy_n(first, n, to);
         return;
     }
-    const T* const second = from + bases[1];
+    const From* const second = from + bases[1];
     for (std::int64_t i = 0; i < n; ++i)
-        to[i] = combined<reduction>(first[i], second[i]);
+        to[i] = combined<reduction>(T(first[i]), T(second[i]));
     for (std::size_t k = 2; k < bases.size(); ++k)
         combine_row<reduction>(to, from + bases[k], 1, n);
 }
@@ -168,18 +178,35 @@ void combine_neighbours(T* to, const T* from, std::int64_t size, std::int64_t n)
 
 constexpr std::int64_t tile_elements = 1024;
 
+/// Calls make(row) with memory for n results, in the wide type, and stores them.
+template <class T, class Make>
+void store_row(T* to, std::int64_t n, std::vector<Wide<T>>& scratch, Make&& make) {
+    if constexpr (std::is_same_v<T, Wide<T>>) {
+        make(to);
+    } else {
+        scratch.resize(std::size_t(n));
+        make(scratch.data());
+        for (std::int64_t i = 0; i < n; ++i)
+            to[i] = T(scratch[std::size_t(i)]);
+    }
+}
+
 /// Across the rows first, then along them. Where rows have no seam, short rows are collected into
 /// a tile: loops over a few elements would spend their time beginning and ending.
 template <Reduction reduction, class T>
 void run_reduce(const Windows& windows, const T* from, T* to) {
+    using Number = Wide<T>;
     const Inner& inner = windows.inner();
     const std::int64_t rows_max = std::max<std::int64_t>(1, tile_elements / inner.extent);
-    std::vector<T> tile(std::size_t(rows_max * inner.extent));
+    std::vector<Number> tile(std::size_t(rows_max * inner.extent));
+    std::vector<Number> scratch;
     std::int64_t collected = 0;
     T* target = to;
     const auto flush = [&] {
         const std::int64_t n = collected * inner.positions;
-        combine_neighbours<reduction>(target, tile.data(), inner.window.size, n);
+        store_row(target, n, scratch, [&](Number* row) {
+            combine_neighbours<reduction>(row, tile.data(), inner.window.size, n);
+        });
         target += n;
         collected = 0;
     };
@@ -189,10 +216,12 @@ void run_reduce(const Windows& windows, const T* from, T* to) {
             if (++collected == rows_max) flush();
             return;
         }
-        std::fill_n(target, inner.positions, neutral<reduction, T>());
-        for (const Span& span : inner.spans)
-            combine_row<reduction>(target + span.first, tile.data() + span.source, inner.step,
-                                   span.last - span.first);
+        store_row(target, inner.positions, scratch, [&](Number* row) {
+            std::fill_n(row, inner.positions, neutral<reduction, Number>());
+            for (const Span& span : inner.spans)
+                combine_row<reduction>(row + span.first, tile.data() + span.source, inner.step,
+                                       span.last - span.first);
+        });
         target += inner.positions;
     });
     flush();
@@ -222,10 +251,53 @@ std::int64_t place_of_largest(const T* input, const Bases& bases, std::int64_t f
     return place;
 }
 
+/// The largest of each column so far, and which row it came from.
+template <class T>
+void keep_larger(const T* __restrict row, std::int32_t number, Wide<T>* __restrict largest,
+                 std::int32_t* __restrict place, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) {
+        const auto value = Wide<T>(row[i]);
+        const Wide<T> before = largest[i];
+        const bool above = is_above(value, before);
+        largest[i] = above ? value : before;
+        place[i] = above ? number : place[i];
+    }
+}
+
+/// Adds the terms whose column has its largest element in row `number`.
+template <class T>
+void add_chosen(const T* __restrict terms, const std::int32_t* __restrict place,
+                std::int32_t number, Wide<T>* __restrict to, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) {
+        const auto term = Wide<T>(terms[i]);
+        const Wide<T> before = to[i];
+        to[i] = Wide<T>(before + (place[i] == number ? term : Wide<T>(0)));
+    }
+}
+
+/// Where windows do not reach along the rows: whole rows at a time, without branches.
+template <class T>
+void run_scatter_rows(const Windows& windows, std::int64_t count, const T* input, const T* source,
+                      Wide<T>* to) {
+    std::fill_n(to, count, Wide<T>(0));
+    const std::int64_t n = windows.inner().extent;
+    std::vector<Wide<T>> largest(std::size_t(n), Wide<T>(0));
+    std::vector<std::int32_t> place(std::size_t(n), 0);
+    windows.for_each_row_of_windows([&](std::int64_t row, const Bases& bases) {
+        if (bases.empty()) return;
+        std::copy_n(input + bases[0], n, largest.data());
+        std::ranges::fill(place, 0);
+        for (std::size_t k = 1; k < bases.size(); ++k)
+            keep_larger(input + bases[k], std::int32_t(k), largest.data(), place.data(), n);
+        for (std::size_t k = 0; k < bases.size(); ++k)
+            add_chosen(source + row * n, place.data(), std::int32_t(k), to + bases[k], n);
+    });
+}
+
 template <class T>
 void run_scatter(const Windows& windows, std::int64_t count, const T* input, const T* source,
-                 T* to) {
-    std::fill_n(to, count, T(0));
+                 Wide<T>* to) {
+    std::fill_n(to, count, Wide<T>(0));
     const Inner& inner = windows.inner();
     const WindowDimension& w = inner.window;
     windows.for_each_row_of_windows([&](std::int64_t row, const Bases& bases) {
@@ -235,9 +307,18 @@ void run_scatter(const Windows& windows, std::int64_t count, const T* input, con
             const std::int64_t place =
                 place_of_largest(input, bases, std::max<std::int64_t>(0, begin),
                                  std::min(inner.extent, begin + w.size));
-            if (place >= 0) to[place] = T(to[place] + terms[position]);
+            if (place >= 0) to[place] = Wide<T>(to[place] + Wide<T>(terms[position]));
         }
     });
+}
+
+template <class T>
+void scatter(const Windows& windows, std::int64_t count, const T* input, const T* source,
+             Wide<T>* to) {
+    if (windows.inner().is_single())
+        run_scatter_rows(windows, count, input, source, to);
+    else
+        run_scatter(windows, count, input, source, to);
 }
 
 template <class T>
@@ -265,6 +346,24 @@ std::optional<PoolShape> pool_of(const Shape& operand, const std::vector<WindowD
 
 }    // namespace
 
+namespace {
+
+/// As with_number, and bf16.
+template <Reduction reduction, class Call>
+Kernel with_window_number(DType dtype, Call&& call) {
+    if (dtype == DType::bf16) return call.template operator()<reduction, BFloat16>();
+    return with_number<reduction>(dtype, call);
+}
+
+template <class Call>
+Kernel with_window_reduction(Reduction reduction, DType dtype, Call&& call) {
+    if (reduction == Reduction::add) return with_window_number<Reduction::add>(dtype, call);
+    if (reduction == Reduction::maximum) return with_window_number<Reduction::maximum>(dtype, call);
+    return with_window_number<Reduction::minimum>(dtype, call);
+}
+
+}    // namespace
+
 Kernel make_reduce_window(const Shape& x, const ReduceWindowAttributes& window,
                           const Shape& result) {
     const auto pool = pool_of(x, window.window);
@@ -273,12 +372,20 @@ Kernel make_reduce_window(const Shape& x, const ReduceWindowAttributes& window,
             largest_of_four(shape, as<float>(call.reads[0]),
                             reinterpret_cast<float*>(call.writes[0]));
         };
-    const auto windows = std::make_shared<const Windows>(x.dims, window.window, result.dims);
-    return with_reduction(window.reduction, x.dtype, [&]<Reduction how, class T>() -> Kernel {
-        return [windows](const KernelCall& call) {
-            run_reduce<how>(*windows, as<T>(call.reads[0]), reinterpret_cast<T*>(call.writes[0]));
+    const auto channels = channel_pool_of(x.dims, window.window, result.dims);
+    if (channels && x.dtype == DType::f32 && window.reduction == Reduction::maximum)
+        return [pool = *channels](const KernelCall& call) {
+            largest_of_windows(pool, as<float>(call.reads[0]),
+                               reinterpret_cast<float*>(call.writes[0]));
         };
-    });
+    const auto windows = std::make_shared<const Windows>(x.dims, window.window, result.dims);
+    return with_window_reduction(window.reduction, x.dtype,
+                                 [&]<Reduction how, class T>() -> Kernel {
+                                     return [windows](const KernelCall& call) {
+                                         run_reduce<how>(*windows, as<T>(call.reads[0]),
+                                                         reinterpret_cast<T*>(call.writes[0]));
+                                     };
+                                 });
 }
 
 Kernel make_select_and_scatter(const Shape& input, const SelectAndScatterAttributes& window,
@@ -288,12 +395,26 @@ Kernel make_select_and_scatter(const Shape& input, const SelectAndScatterAttribu
             scatter_to_largest_of_four(shape, as<float>(call.reads[0]), as<float>(call.reads[1]),
                                        reinterpret_cast<float*>(call.writes[0]));
         };
+    const auto channels = channel_pool_of(input.dims, window.window, source.dims);
+    if (channels && input.dtype == DType::f32)
+        return [pool = *channels](const KernelCall& call) {
+            scatter_to_largest(pool, as<float>(call.reads[0]), as<float>(call.reads[1]),
+                               reinterpret_cast<float*>(call.writes[0]));
+        };
     const auto windows = std::make_shared<const Windows>(input.dims, window.window, source.dims);
     const std::int64_t count = input.element_count();
-    return with_number<Reduction::add>(input.dtype, [&]<Reduction, class T>() -> Kernel {
+    return with_window_number<Reduction::add>(input.dtype, [&]<Reduction, class T>() -> Kernel {
         return [windows, count](const KernelCall& call) {
-            run_scatter(*windows, count, as<T>(call.reads[0]), as<T>(call.reads[1]),
-                        reinterpret_cast<T*>(call.writes[0]));
+            const T* const values = as<T>(call.reads[0]);
+            const T* const terms = as<T>(call.reads[1]);
+            std::byte* const bytes = call.writes[std::is_same_v<T, Wide<T>> ? 0 : 1];
+            auto* const sums = reinterpret_cast<Wide<T>*>(bytes);
+            scatter(*windows, count, values, terms, sums);
+            if constexpr (!std::is_same_v<T, Wide<T>>) {
+                auto* const to = reinterpret_cast<T*>(call.writes[0]);
+                for (std::int64_t i = 0; i < count; ++i)
+                    to[i] = T(sums[i]);
+            }
         };
     });
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "executor/codegen/onednn/primitive.h"
+#include "executor/codegen/onednn/widened.h"
 
 namespace slipway {
 
@@ -12,20 +13,26 @@ using onednn::Desc;
 using onednn::LibraryDims;
 using onednn::Operand;
 
-constexpr auto f32 = dnnl::memory::data_type::f32;
+using Type = dnnl::memory::data_type;
 constexpr auto any = dnnl::memory::format_tag::any;
 constexpr auto direct = dnnl::algorithm::convolution_direct;
 
-/// The forward problem as the library's descriptors: as the values lie, and with free layouts.
-struct Problem {
-    Desc x, w, y;
-    Desc free_x, free_w, free_y;
-    LibraryDims strides, dilations, padding_low, padding_high;
+/// One of x, w, y: as it lies, and as the primitive is asked for it.
+struct Side {
+    Desc plain, asked;
+    std::int64_t offset = 0;
 };
 
-Desc plain_desc(const View& view) {
-    return {view.dims, f32, view.strides};
-}
+/// The forward problem as the library's descriptors.
+struct Problem {
+    const ConvolutionSpec& spec;
+    Side x, w, y;
+    LibraryDims dilations;    ///< 0 = none
+
+    Operand operand(int argument, const Side& side, const Desc& wanted) const {
+        return {argument, side.offset, side.plain, wanted, spec.packs_weights && &side == &w};
+    }
+};
 
 /// The library knows ungrouped weights without the dimension of groups, and is faster then.
 View without_single_group(View w) {
@@ -49,80 +56,144 @@ View with_positive_strides(View view) {
     return view;
 }
 
-Problem problem_of(const ConvolutionSpec& spec) {
-    const View x = with_positive_strides(spec.x);
-    const View w = with_positive_strides(without_single_group(spec.w));
-    const View y = with_positive_strides(spec.y);
+/// n, spatial..., c.
+View channels_last(const View& view) {
+    Dims order{0};
+    for (std::size_t i = 2; i < view.dims.size(); ++i)
+        order.push_back(std::int64_t(i));
+    order.push_back(1);
+    View last = ordered_view(view.dims, order);
+    last.offset = view.offset;
+    return last;
+}
+
+/// With `keeps_layout`, channels-last images are asked for as they lie; all else is free.
+Side image_side(const View& view, Type type, bool keeps_layout) {
+    const View last = channels_last(view);
+    const bool is_last = same_places(view, last);
+    const Desc plain = onednn::desc_of(is_last ? last : with_positive_strides(view), type);
+    return {plain, is_last && keeps_layout ? plain : Desc(view.dims, type, any), view.offset};
+}
+
+Side weights_side(const View& view, Type type) {
+    const View w = with_positive_strides(without_single_group(view));
+    return {onednn::desc_of(w, type), Desc(w.dims, type, any), w.offset};
+}
+
+/// The types by role: the unknown has the result's.
+struct Types {
+    Type x, w, y;
+};
+
+std::optional<Types> types_of(const ConvolutionSpec& spec) {
+    const auto operands = onednn::data_type_of(spec.operands);
+    const auto results = onednn::data_type_of(spec.results);
+    if (!operands || !results) return {};
+    Types types{*operands, *operands, *operands};
+    switch (spec.kind) {
+        case ConvolutionKind::forward:
+            types.y = *results;
+            break;
+        case ConvolutionKind::backward_data:
+            types.x = *results;
+            break;
+        case ConvolutionKind::backward_weights:
+            types.w = *results;
+            break;
+    }
+    return types;
+}
+
+Problem problem_of(const ConvolutionSpec& spec, const Types& types, bool keeps_layout) {
     LibraryDims dilations = spec.dilations;
     for (auto& dilation : dilations)
         dilation -= 1;
-    return {.x = plain_desc(x),
-            .w = plain_desc(w),
-            .y = plain_desc(y),
-            .free_x = {x.dims, f32, any},
-            .free_w = {w.dims, f32, any},
-            .free_y = {y.dims, f32, any},
-            .strides = spec.strides,
-            .dilations = dilations,
-            .padding_low = spec.padding_low,
-            .padding_high = spec.padding_high};
+    return {.spec = spec,
+            .x = image_side(spec.x, types.x, keeps_layout),
+            .w = weights_side(spec.w, types.w),
+            .y = image_side(spec.y, types.y, keeps_layout),
+            .dilations = dilations};
 }
 
-dnnl::convolution_forward::primitive_desc forward_plan(const Problem& p,
+dnnl::convolution_forward::primitive_desc forward_plan(const Problem& p, Type result,
                                                        const dnnl::engine& engine) {
-    return {{dnnl::prop_kind::forward_training, direct, p.free_x, p.free_w, p.free_y, p.strides,
-             p.dilations, p.padding_low, p.padding_high},
+    // The hint of a backward primitive computes in the operands' type throughout.
+    const auto as = [&](Desc desc, Type type) {
+        desc.data.data_type = dnnl::memory::convert_to_c(type);
+        return desc;
+    };
+    const Type operand = *onednn::data_type_of(p.spec.operands);
+    return {{dnnl::prop_kind::forward_training, direct, as(p.x.asked, operand),
+             as(p.w.asked, operand), as(p.y.asked, result), p.spec.strides, p.dilations,
+             p.spec.padding_low, p.spec.padding_high},
             onednn::plan_owned_scratchpad(),
             engine};
 }
 
-LibraryKernel make_forward(const ConvolutionSpec& spec, const Problem& p,
-                           const dnnl::engine& engine, int workers) {
-    const auto plan = forward_plan(p, engine);
+LibraryKernel make_forward(const Problem& p, const dnnl::engine& engine, int workers) {
+    const auto plan = forward_plan(p, *onednn::data_type_of(p.spec.results), engine);
     return onednn::assemble({.engine = engine,
                              .primitive = dnnl::convolution_forward(plan),
-                             .reads = {{DNNL_ARG_SRC, spec.x.offset, p.x, plan.src_desc()},
-                                       {DNNL_ARG_WEIGHTS, spec.w.offset, p.w, plan.weights_desc()}},
-                             .result = {DNNL_ARG_DST, spec.y.offset, p.y, plan.dst_desc()},
+                             .reads = {p.operand(DNNL_ARG_SRC, p.x, plan.src_desc()),
+                                       p.operand(DNNL_ARG_WEIGHTS, p.w, plan.weights_desc())},
+                             .result = p.operand(DNNL_ARG_DST, p.y, plan.dst_desc()),
                              .scratchpad = plan.scratchpad_desc()},
                             workers, plan.impl_info_str());
 }
 
-LibraryKernel make_backward_data(const ConvolutionSpec& spec, const Problem& p,
-                                 const dnnl::engine& engine, int workers) {
+LibraryKernel make_backward_data(const Problem& p, const dnnl::engine& engine, int workers) {
     const dnnl::convolution_backward_data::primitive_desc plan(
-        {direct, p.free_x, p.free_w, p.free_y, p.strides, p.dilations, p.padding_low,
-         p.padding_high},
-        onednn::plan_owned_scratchpad(), engine, forward_plan(p, engine));
-    return onednn::assemble(
-        {.engine = engine,
-         .primitive = dnnl::convolution_backward_data(plan),
-         .reads = {{DNNL_ARG_DIFF_DST, spec.y.offset, p.y, plan.diff_dst_desc()},
-                   {DNNL_ARG_WEIGHTS, spec.w.offset, p.w, plan.weights_desc()}},
-         .result = {DNNL_ARG_DIFF_SRC, spec.x.offset, p.x, plan.diff_src_desc()},
-         .scratchpad = plan.scratchpad_desc()},
-        workers, plan.impl_info_str());
+        {direct, p.x.asked, p.w.asked, p.y.asked, p.spec.strides, p.dilations, p.spec.padding_low,
+         p.spec.padding_high},
+        onednn::plan_owned_scratchpad(), engine,
+        forward_plan(p, *onednn::data_type_of(p.spec.operands), engine));
+    return onednn::assemble({.engine = engine,
+                             .primitive = dnnl::convolution_backward_data(plan),
+                             .reads = {p.operand(DNNL_ARG_DIFF_DST, p.y, plan.diff_dst_desc()),
+                                       p.operand(DNNL_ARG_WEIGHTS, p.w, plan.weights_desc())},
+                             .result = p.operand(DNNL_ARG_DIFF_SRC, p.x, plan.diff_src_desc()),
+                             .scratchpad = plan.scratchpad_desc()},
+                            workers, plan.impl_info_str());
 }
 
-LibraryKernel make_backward_weights(const ConvolutionSpec& spec, const Problem& p,
-                                    const dnnl::engine& engine, int workers) {
+LibraryKernel make_backward_weights(const Problem& p, const dnnl::engine& engine, int workers) {
     const dnnl::convolution_backward_weights::primitive_desc plan(
-        {direct, p.free_x, p.free_w, p.free_y, p.strides, p.dilations, p.padding_low,
-         p.padding_high},
-        onednn::plan_owned_scratchpad(), engine, forward_plan(p, engine));
+        {direct, p.x.asked, p.w.asked, p.y.asked, p.spec.strides, p.dilations, p.spec.padding_low,
+         p.spec.padding_high},
+        onednn::plan_owned_scratchpad(), engine,
+        forward_plan(p, *onednn::data_type_of(p.spec.operands), engine));
     return onednn::assemble(
         {.engine = engine,
          .primitive = dnnl::convolution_backward_weights(plan),
-         .reads = {{DNNL_ARG_SRC, spec.x.offset, p.x, plan.src_desc()},
-                   {DNNL_ARG_DIFF_DST, spec.y.offset, p.y, plan.diff_dst_desc()}},
-         .result = {DNNL_ARG_DIFF_WEIGHTS, spec.w.offset, p.w, plan.diff_weights_desc()},
+         .reads = {p.operand(DNNL_ARG_SRC, p.x, plan.src_desc()),
+                   p.operand(DNNL_ARG_DIFF_DST, p.y, plan.diff_dst_desc())},
+         .result = p.operand(DNNL_ARG_DIFF_WEIGHTS, p.w, plan.diff_weights_desc()),
          .scratchpad = plan.scratchpad_desc()},
         workers, plan.impl_info_str());
 }
 
-}    // namespace
+LibraryKernel make_kind(const Problem& problem, const dnnl::engine& engine, int workers) {
+    switch (problem.spec.kind) {
+        case ConvolutionKind::forward:
+            return make_forward(problem, engine, workers);
+        case ConvolutionKind::backward_data:
+            return make_backward_data(problem, engine, workers);
+        case ConvolutionKind::backward_weights:
+            break;
+    }
+    return make_backward_weights(problem, engine, workers);
+}
 
-std::optional<LibraryKernel> make_convolution(const ConvolutionSpec& spec, int workers) {
+/// Forward f32 over rows of up to 4 results: channels-last kernels take few rows at a time there
+/// and reach 50 to 110 of the 150 to 230 GFLOP/s of blocked ones (bench/product_rates).
+bool is_better_blocked(const ConvolutionSpec& spec) {
+    constexpr std::int64_t short_row = 4, many_terms = 512;
+    const std::int64_t terms = element_count(spec.w) / (spec.w.dims[0] * spec.w.dims[1]);
+    return spec.kind == ConvolutionKind::forward && spec.operands == DType::f32 &&
+           spec.strides.size() == 2 && spec.y.dims.back() <= short_row && terms >= many_terms;
+}
+
+std::optional<LibraryKernel> make_exact(const ConvolutionSpec& spec, int workers) {
     const std::size_t spatial = spec.strides.size();
     if (spatial < 1 || spatial > 3) return {};
     if (!is_usable(spec.x) || !is_usable(spec.w) || !is_usable(spec.y)) return {};
@@ -130,18 +201,49 @@ std::optional<LibraryKernel> make_convolution(const ConvolutionSpec& spec, int w
     if (std::ranges::any_of(spec.padding_low, is_negative)) return {};
     for (std::size_t i = 0; i < spatial; ++i)
         if (spec.padding_high[i] + spec.strides[i] < 1) return {};
-    return onednn::make_single_threaded([&](const dnnl::engine& engine) {
-        const Problem problem = problem_of(spec);
-        switch (spec.kind) {
-            case ConvolutionKind::forward:
-                return make_forward(spec, problem, engine, workers);
-            case ConvolutionKind::backward_data:
-                return make_backward_data(spec, problem, engine, workers);
-            case ConvolutionKind::backward_weights:
-                break;
-        }
-        return make_backward_weights(spec, problem, engine, workers);
-    });
+    const std::optional<Types> types = types_of(spec);
+    if (!types) return {};
+    // Layouts of the library's choice cost a reorder of the images: only where it has no kernel
+    // made for the machine otherwise, or a far better one.
+    std::optional<LibraryKernel> best;
+    const bool keeps_first = !is_better_blocked(spec);
+    for (const bool keeps_layout : {keeps_first, !keeps_first}) {
+        auto kernel = onednn::make_single_threaded(
+            [&](const dnnl::engine& engine) -> std::optional<LibraryKernel> {
+                return make_kind(problem_of(spec, *types, keeps_layout), engine, workers);
+            });
+        if (!kernel) continue;
+        const int rank = onednn::rank_of(kernel->name);
+        if (rank == 2) return kernel;
+        if (!best || rank > onednn::rank_of(best->name)) best = std::move(kernel);
+    }
+    return best;
+}
+
+/// What the kernel reads and writes.
+onednn::ProductViews views_of(const ConvolutionSpec& spec) {
+    switch (spec.kind) {
+        case ConvolutionKind::forward:
+            return {{spec.x, spec.w}, spec.y};
+        case ConvolutionKind::backward_data:
+            return {{spec.y, spec.w}, spec.x};
+        case ConvolutionKind::backward_weights:
+            break;
+    }
+    return {{spec.x, spec.y}, spec.w};
+}
+
+}    // namespace
+
+std::optional<LibraryKernel> make_convolution(const ConvolutionSpec& spec, int workers) {
+    auto kernel = make_exact(spec, workers);
+    if (kernel || spec.operands != DType::bf16) return kernel;
+    ConvolutionSpec wide = spec;
+    wide.operands = wide.results = DType::f32;
+    wide.packs_weights = false;
+    kernel = make_exact(wide, workers);
+    if (kernel) kernel = onednn::widened(*kernel, views_of(spec), spec.results);
+    return kernel;
 }
 
 }    // namespace slipway

@@ -3,57 +3,114 @@
 #include <algorithm>
 
 #include "executor/codegen/onednn/primitive.h"
+#include "executor/codegen/onednn/widened.h"
 
 namespace slipway {
 
 namespace {
 
 using onednn::Desc;
-using onednn::LibraryDims;
+using onednn::Operand;
 
-constexpr auto f32 = dnnl::memory::data_type::f32;
+constexpr std::size_t rank_max = 6;
 
 /// Strides as the library wants them: those of extents 1 carry no meaning, so they get one that
 /// fits. Nothing when it would refuse or be slow.
-std::optional<Dims> usable_strides(const View& view) {
-    const Dims& dims = view.dims;
-    Dims strides = view.strides;
-    if (dims[1] == 1) strides[1] = strides[2] == 1 || dims[2] == 1 ? dims[2] : 1;
-    if (dims[2] == 1) strides[2] = strides[1] == 1 && dims[1] != 1 ? dims[1] : 1;
-    const bool by_rows = strides[2] == 1 && strides[1] >= dims[2];
-    const bool by_columns = strides[1] == 1 && strides[2] >= dims[1];
+std::optional<View> usable_view(const View& view) {
+    if (element_count(view) == 0) return {};
+    if (const std::optional<Dims> order = order_of({view.dims, view.strides, 0}); order) {
+        View usable = ordered_view(view.dims, *order);
+        usable.offset = view.offset;
+        if (usable.strides.back() == 1 || *(usable.strides.end() - 2) == 1) return usable;
+    }
+    View usable = view;
+    const std::size_t rows = view.dims.size() - 2, columns = rows + 1;
+    const Dims& dims = usable.dims;
+    Dims& strides = usable.strides;
+    if (dims[rows] == 1)
+        strides[rows] = strides[columns] == 1 || dims[columns] == 1 ? dims[columns] : 1;
+    if (dims[columns] == 1)
+        strides[columns] = strides[rows] == 1 && dims[rows] != 1 ? dims[rows] : 1;
+    const bool by_rows = strides[columns] == 1 && strides[rows] >= dims[columns];
+    const bool by_columns = strides[rows] == 1 && strides[columns] >= dims[rows];
     if (!by_rows && !by_columns) return {};
-    if (dims[0] == 1) strides[0] = std::max(strides[1] * dims[1], strides[2] * dims[2]);
-    if (strides[0] < 1) return {};
-    return strides;
+    for (std::size_t i = rows; i-- > 0;) {
+        if (dims[i] == 1)
+            strides[i] = i + 1 == rows ? std::max(strides[rows] * dims[rows],
+                                                  strides[columns] * dims[columns])
+                                       : strides[i + 1] * dims[i + 1];
+        if (strides[i] < 1) return {};
+    }
+    return usable;
+}
+
+/// The library packs a matrix, not a batch of one.
+View without_single_batch(View view) {
+    if (view.dims.size() != 3) return view;
+    view.dims.erase(view.dims.begin());
+    view.strides.erase(view.strides.begin());
+    return view;
+}
+
+/// A result must lie by rows.
+bool is_usable_result(const View& view) {
+    return view.strides.back() == 1 || view.dims.back() == 1;
 }
 
 }    // namespace
 
 bool is_matmul_operand(const View& view) {
-    return usable_strides(view).has_value();
+    return usable_view(view).has_value();
 }
 
-std::optional<LibraryKernel> make_matmul(const View& lhs, const View& rhs, int workers) {
-    if (element_count(lhs) == 0 || element_count(rhs) == 0) return {};
-    const std::optional<Dims> lhs_strides = usable_strides(lhs);
-    const std::optional<Dims> rhs_strides = usable_strides(rhs);
-    if (!lhs_strides || !rhs_strides) return {};
-    const std::int64_t batch = lhs.dims[0], m = lhs.dims[1], n = rhs.dims[2];
-    return onednn::make_single_threaded([&](const dnnl::engine& engine) {
-        const Desc a(lhs.dims, f32, *lhs_strides);
-        const Desc b(rhs.dims, f32, *rhs_strides);
-        const Desc c({batch, m, n}, f32, LibraryDims{m * n, n, 1});
-        const dnnl::matmul::primitive_desc plan(dnnl::matmul::desc(a, b, c),
-                                                onednn::plan_owned_scratchpad(), engine);
-        return onednn::assemble(
-            {.engine = engine,
-             .primitive = dnnl::matmul(plan),
-             .reads = {{DNNL_ARG_SRC, lhs.offset, a, a}, {DNNL_ARG_WEIGHTS, rhs.offset, b, b}},
-             .result = {DNNL_ARG_DST, 0, c, c},
-             .scratchpad = plan.scratchpad_desc()},
-            workers, plan.impl_info_str());
-    });
+namespace {
+
+std::optional<LibraryKernel> make_exact(const MatmulSpec& spec, int workers) {
+    const std::size_t rank = spec.result.dims.size();
+    const auto operand_type = onednn::data_type_of(spec.operands);
+    const auto result_type = onednn::data_type_of(spec.results);
+    if (rank < 2 || rank > rank_max || !operand_type || !result_type) return {};
+    const bool is_single = rank == 3 && spec.result.dims[0] == 1;
+    const auto usable = [&](const View& view) {
+        return usable_view(is_single ? without_single_batch(view) : view);
+    };
+    const std::optional<View> lhs = usable(spec.lhs);
+    const std::optional<View> rhs = usable(spec.rhs);
+    const std::optional<View> result = usable(spec.result);
+    if (!lhs || !rhs || !result || !is_usable_result(*result)) return {};
+    return onednn::make_single_threaded(
+        [&](const dnnl::engine& engine) -> std::optional<LibraryKernel> {
+            const Desc a = onednn::desc_of(*lhs, *operand_type);
+            const Desc b = onednn::desc_of(*rhs, *operand_type);
+            const Desc c = onednn::desc_of(*result, *result_type);
+            const Desc free_b(rhs->dims, *operand_type, dnnl::memory::format_tag::any);
+            const dnnl::matmul::primitive_desc plan(
+                dnnl::matmul::desc(a, spec.packs_rhs ? free_b : b, c),
+                onednn::plan_owned_scratchpad(), engine);
+            if (onednn::rank_of(plan.impl_info_str()) == 0) return {};
+            return onednn::assemble(
+                {.engine = engine,
+                 .primitive = dnnl::matmul(plan),
+                 .reads = {{DNNL_ARG_SRC, lhs->offset, a, a},
+                           {DNNL_ARG_WEIGHTS, rhs->offset, b, plan.weights_desc(), spec.packs_rhs}},
+                 .result = {DNNL_ARG_DST, result->offset, c, c},
+                 .scratchpad = plan.scratchpad_desc()},
+                workers, plan.impl_info_str());
+        });
+}
+
+}    // namespace
+
+std::optional<LibraryKernel> make_matmul(const MatmulSpec& spec, int workers) {
+    auto kernel = make_exact(spec, workers);
+    if (kernel || spec.operands != DType::bf16) return kernel;
+    MatmulSpec wide = spec;
+    wide.operands = wide.results = DType::f32;
+    wide.packs_rhs = false;
+    kernel = make_exact(wide, workers);
+    if (kernel)
+        kernel = onednn::widened(*kernel, {{spec.lhs, spec.rhs}, spec.result}, spec.results);
+    return kernel;
 }
 
 }    // namespace slipway

@@ -4,16 +4,26 @@
 
 #include "executor/codegen/kernels/view.h"
 #include "executor/codegen/onednn/library_kernel.h"
+#include "executor/tensor/dtype.h"
 
 namespace slipway {
 
-/// Whether a [batch, rows, columns] view can be multiplied as it lies: one of the last two strides
-/// is 1 and the other at least the extent beside it (a transposition is such a view).
+/// A product of matrices, or of many at once: [batch..., m, k] x [batch..., k, n] -> [batch..., m,
+/// n]. All views have the same rank; an operand's batch extent 1 serves every result's.
+struct MatmulSpec {
+    View lhs, rhs, result;
+    DType operands = DType::f32;
+    DType results = DType::f32;
+    /// Let the library choose how rhs lies: reads[1] is then what the kernel's packing makes of it.
+    bool packs_rhs = false;
+};
+
+/// Whether the last two dimensions of a view can be multiplied as they lie: one of their strides is
+/// 1 and the other at least the extent beside it (a transposition is such a view).
 bool is_matmul_operand(const View& view);
 
-/// [batch, m, k] x [batch, k, n] -> [batch, m, n], f32: reads = both buffers, writes[0] = the dense
-/// product.
-/// returns nothing when the library does not take it: empty extents, other strides
-std::optional<LibraryKernel> make_matmul(const View& lhs, const View& rhs, int workers);
+/// Call: reads = both buffers, writes[0] = the product. Sums are kept in f32.
+/// returns nothing when the library does not take it: empty extents, other strides or types
+std::optional<LibraryKernel> make_matmul(const MatmulSpec& spec, int workers);
 
 }    // namespace slipway

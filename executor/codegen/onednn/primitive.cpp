@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <omp.h>
 
+#include <cstring>
 #include <memory>
 #include <unordered_map>
 
@@ -54,6 +55,19 @@ void point(dnnl::memory& memory, std::byte* at) {
     if (memory.get_data_handle() != at) memory.set_data_handle(at);
 }
 
+bool is_packed(const Operand& operand) {
+    return operand.packed && operand.plain != operand.wanted;
+}
+
+/// By the kernel itself.
+bool is_reordered(const Operand& operand) {
+    return !operand.packed && operand.plain != operand.wanted;
+}
+
+std::int64_t byte_offset(const Operand& operand) {
+    return operand.offset * std::int64_t(dnnl::memory::data_type_size(operand.plain.data_type()));
+}
+
 /// The state of one worker.
 struct Context {
     dnnl::stream stream;
@@ -69,8 +83,7 @@ public:
         std::int64_t offset = aligned(std::int64_t(parts.scratchpad.get_size()));
         const auto reserve = [&](const Operand& operand) {
             const std::int64_t at = offset;
-            if (operand.plain != operand.wanted)
-                offset += aligned(std::int64_t(operand.wanted.get_size()));
+            if (is_reordered(operand)) offset += aligned(std::int64_t(operand.wanted.get_size()));
             return at;
         };
         std::vector<std::int64_t> read_offsets;
@@ -122,8 +135,12 @@ private:
                     .wanted = {},
                     .reorder = {},
                     .scratch_offset = scratch,
-                    .byte_offset = operand.offset * std::int64_t(sizeof(float))};
-        if (operand.plain == operand.wanted) {
+                    .byte_offset = byte_offset(operand)};
+        if (is_packed(operand)) {
+            bound.plain = dnnl::memory(operand.wanted, engine, nullptr);
+            bound.byte_offset = 0;
+        }
+        if (!is_reordered(operand)) {
             bound.wanted = bound.plain;
             return bound;
         }
@@ -142,7 +159,59 @@ private:
     throw Error(ErrorCode::internal, fmt::format("oneDNN: {}", error.what()));
 }
 
+LibraryLayout layout_of(const Desc& desc) {
+    LibraryLayout layout{std::vector<std::byte>(sizeof(desc.data)), std::int64_t(desc.get_size())};
+    std::memcpy(layout.description.data(), &desc.data, sizeof(desc.data));
+    return layout;
+}
+
+Packing make_packing(const dnnl::engine& engine, const Operand& operand, bool is_read,
+                     int workers) {
+    const Operand plain{DNNL_ARG_FROM, operand.offset, operand.plain, operand.plain};
+    const Operand packed{DNNL_ARG_TO, 0, operand.wanted, operand.wanted};
+    Operand from = is_read ? plain : packed;
+    Operand to = is_read ? packed : plain;
+    from.argument = DNNL_ARG_FROM;
+    to.argument = DNNL_ARG_TO;
+    const dnnl::reorder::primitive_desc plan(engine, from.plain, engine, to.plain,
+                                             plan_owned_scratchpad());
+    const LibraryKernel kernel = assemble({.engine = engine,
+                                           .primitive = dnnl::reorder(plan),
+                                           .reads = {from},
+                                           .result = to,
+                                           .scratchpad = plan.scratchpad_desc()},
+                                          workers, plan.impl_info_str());
+    return {layout_of(operand.wanted), kernel.kernel, kernel.scratch_bytes};
+}
+
+std::optional<Packing> packing_of(const PrimitiveParts& parts, int workers) {
+    for (const Operand& read : parts.reads)
+        if (is_packed(read)) return make_packing(parts.engine, read, true, workers);
+    if (is_packed(parts.result)) return make_packing(parts.engine, parts.result, false, workers);
+    return {};
+}
+
 }    // namespace
+
+std::optional<dnnl::memory::data_type> data_type_of(DType dtype) {
+    switch (dtype) {
+        case DType::f32:
+            return dnnl::memory::data_type::f32;
+        case DType::bf16:
+            return dnnl::memory::data_type::bf16;
+        default:
+            return {};
+    }
+}
+
+Desc desc_of(const View& view, dnnl::memory::data_type type) {
+    return {view.dims, type, view.strides};
+}
+
+int rank_of(std::string_view implementation) {
+    if (implementation.starts_with("ref") || implementation.starts_with("simple")) return 0;
+    return implementation.starts_with("gemm") ? 1 : 2;
+}
 
 LibraryKernel assemble(const PrimitiveParts& parts, int workers, std::string name) {
     const auto assembled = std::make_shared<Assembled>(parts, workers);    // kernels are copied
@@ -156,11 +225,12 @@ LibraryKernel assemble(const PrimitiveParts& parts, int workers, std::string nam
                     }
                 },
             .scratch_bytes = assembled->scratch_bytes(),
-            .name = std::move(name)};
+            .name = std::move(name),
+            .packing = packing_of(parts, workers)};
 }
 
 std::optional<LibraryKernel> make_single_threaded(
-    const std::function<LibraryKernel(const dnnl::engine& engine)>& make) {
+    const std::function<std::optional<LibraryKernel>(const dnnl::engine& engine)>& make) {
     const OneThread one_thread;
     try {
         return make(dnnl::engine(dnnl::engine::kind::cpu, 0));

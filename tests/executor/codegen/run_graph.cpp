@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 
+#include "executor/codegen/jit/kernel_store.h"
 #include "executor/codegen/lower.h"
 #include "executor/runtime/run.h"
 
@@ -24,6 +25,11 @@ void fill(Array& array, std::mt19937_64& random) {
         case DType::f64:
             return fill_with.operator()<double>(
                 [&] { return std::uniform_real_distribution<double>(-1, 1)(random); });
+        case DType::bf16:
+            return fill_with.operator()<BFloat16>(
+                [&] { return BFloat16(std::uniform_real_distribution<float>(-1, 1)(random)); });
+        case DType::u32:
+            return fill_with.operator()<std::uint32_t>([&] { return std::uint32_t(random()); });
         case DType::i32:
             return fill_with.operator()<std::int32_t>([&] { return std::int32_t(random() % 10); });
         case DType::i64:
@@ -41,6 +47,10 @@ double number_at(const Array& array, std::size_t i) {
             return double(array.as<float>()[i]);
         case DType::f64:
             return array.as<double>()[i];
+        case DType::bf16:
+            return double(float(array.as<BFloat16>()[i]));
+        case DType::u32:
+            return double(array.as<std::uint32_t>()[i]);
         case DType::i32:
             return double(array.as<std::int32_t>()[i]);
         case DType::i64:
@@ -107,7 +117,9 @@ std::vector<ReferenceValue> random_leaves(const Graph& graph, int cores, std::ui
 
 std::vector<ReferenceValue> run_graph(const Graph& graph, const std::vector<ReferenceValue>& leaves,
                                       const Team& team) {
-    const Program program = lower(graph, {.workers = team.workers});
+    // One store for all tests of the process: equal kernels are compiled once.
+    static const auto kernels = std::make_shared<KernelStore>();
+    const Program program = lower(graph, {.workers = team.workers, .kernels = kernels});
     Runtime runtime(team);
     run_once(runtime, program, random_leaves(graph, team.cores, 4711));
     return run_once(runtime, program, leaves);

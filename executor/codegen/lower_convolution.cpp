@@ -1,0 +1,199 @@
+#include <algorithm>
+
+#include "executor/codegen/convolutions.h"
+#include "executor/codegen/kernels/naive.h"
+#include "executor/codegen/kernels/patches.h"
+#include "executor/codegen/lowering.h"
+#include "executor/codegen/onednn/matmul.h"
+#include "executor/codegen/onednn/reorder.h"
+#include "executor/codegen/products.h"
+
+/// Convolution: primitives of the library over channels-last images and packed weights, plain loops
+/// for what it does not take.
+namespace slipway {
+
+namespace {
+
+const ConvolutionAttributes& attributes_of(const Tensor& tensor) {
+    return std::get<ConvolutionAttributes>(tensor.node().attributes);
+}
+
+/// An image's dimensions by role (batch, feature, spatial...) -> batch, spatial..., feature.
+Dims channels_last(const Dims& layout) {
+    Dims order(layout.begin() + 2, layout.end());
+    order.insert(order.begin(), layout[0]);
+    order.push_back(layout[1]);
+    return order;
+}
+
+/// In the gradient of the weights batch and feature have changed roles.
+Dims with_first_two_swapped(Dims layout) {
+    std::swap(layout[0], layout[1]);
+    return layout;
+}
+
+/// The physical orders in which a convolution of some kind has its images; weights have none.
+struct Orders {
+    std::optional<Dims> input, kernel, result;
+};
+
+Orders orders_of(ConvolutionKind kind, const ConvolutionAttributes& a) {
+    if (kind == ConvolutionKind::backward_weights)
+        return {channels_last(with_first_two_swapped(a.input_layout)),
+                channels_last(with_first_two_swapped(a.kernel_layout)),
+                {}};
+    return {channels_last(a.input_layout), {}, channels_last(a.output_layout)};
+}
+
+View arranged(const View& view, const std::optional<Dims>& order) {
+    return order ? ordered_view(view.dims, *order) : view;
+}
+
+void emit_weights_gradient(Lowering& lowering, const Tensor& tensor, const LibraryKernel& kernel,
+                           std::vector<BufferId> reads) {
+    std::string name = step_name("convolution " + kernel.name, tensor.shape());
+    if (kernel.packing)
+        lowering.emit_packed(tensor, std::move(name), kernel, std::move(reads));
+    else
+        lowering.emit(lowering.facts(tensor).stage, std::move(name), kernel, std::move(reads),
+                      lowering.make_result(tensor));
+}
+
+/// The patches of a gradient of weights; nothing where the convolution primitive is better.
+/// Measured (bench/product_rates), 16 images, GFLOP/s of the primitive and of the product:
+///   bf16  512 channels of 4x4    103   552      f32  512 channels of 4x4      104   123
+///   bf16  256 channels of 8x8    338   575      f32  256 to 512, stride 2      82   141
+///   bf16  64 to 128, stride 2    266   452      f32  64 to 128, 1x1 stride 2   55   107
+///   bf16  256 to 512, stride 2    65   543      bf16 64 to 128, 1x1 stride 2   74   280
+std::optional<PatchShape> patches_of(const ConvolutionSpec& spec) {
+    constexpr std::int64_t few_positions_bf16 = 1024, few_positions = 256, channels_min = 32;
+    if (spec.strides.size() != 2 || spec.w.dims[0] != 1) return {};
+    PatchShape shape{.batch = spec.x.dims[0],
+                     .channels = spec.x.dims[1],
+                     .offset = spec.x.offset,
+                     .image_step = spec.x.strides[0],
+                     .row_step = spec.x.strides[2]};
+    for (std::size_t i = 0; i < 2; ++i) {
+        shape.extents[i] = spec.x.dims[i + 2];
+        shape.windows[i] = spec.w.dims[i + 3];
+        shape.strides[i] = spec.strides[i];
+        shape.dilations[i] = spec.dilations[i];
+        shape.padding_low[i] = spec.padding_low[i];
+        shape.positions[i] = spec.y.dims[i + 2];
+    }
+    if (shape.channels < channels_min || spec.y.dims[1] < channels_min) return {};
+    if (shape.row_count() == 0 || shape.row_elements() == 0) return {};
+    const bool skips = shape.strides[0] > 1 || shape.strides[1] > 1;
+    const bool is_point = shape.windows[0] == 1 && shape.windows[1] == 1;
+    const bool pays = spec.operands == DType::bf16
+                          ? skips || shape.row_count() <= few_positions_bf16
+                          : (skips && is_point) || shape.row_count() <= few_positions;
+    return pays ? std::optional(shape) : std::nullopt;
+}
+
+/// The gradient of the weights as a product of matrices: dy^T times the patches of x. It lies as
+/// [o, window..., c] until after the sum over the cores.
+bool emit_product(Lowering& lowering, const Tensor& tensor, const ConvolutionSpec& spec,
+                  const PatchShape& shape, const std::array<PlacedValue, 2>& images) {
+    const int stage = lowering.facts(tensor).stage;
+    const std::int64_t outputs = spec.y.dims[1];
+    auto product = make_matmul({.lhs = {{outputs, shape.row_count()}, {1, outputs}, 0},
+                                .rhs = dense_view({shape.row_count(), shape.row_elements()}),
+                                .result = dense_view({outputs, shape.row_elements()}),
+                                .operands = spec.operands,
+                                .results = spec.results},
+                               lowering.workers());
+    // The roles of the result's dimensions are (c, o, window...).
+    const Dims& layout = attributes_of(tensor).output_layout;
+    const View lying = ordered_view(tensor.dims(), channels_last(with_first_two_swapped(layout)));
+    if (!product) return false;
+    if (!is_dense(lying)) {
+        const auto plain = make_reorder(lying, tensor.dtype(), lowering.workers());
+        if (!plain) return false;
+        product->packing =
+            Packing{{{}, tensor.shape().byte_count()}, plain->kernel, plain->scratch_bytes};
+    }
+    const BufferId patches =
+        lowering.make_temporary({spec.operands, {shape.row_count(), shape.row_elements()}}, stage);
+    lowering.emit(
+        stage,
+        {.name = step_name("patches", {spec.operands, {shape.row_count(), shape.row_elements()}}),
+         .reads = {images[0].buffer},
+         .writes = {patches},
+         .in_place = {},
+         .elements = 0,
+         .kernel = make_patches(shape, spec.operands)});
+    emit_weights_gradient(lowering, tensor, *product, {images[1].buffer, patches});
+    return true;
+}
+
+/// Computes the convolution as one of this kind; false when the library does not.
+bool emit_kind(Lowering& lowering, const Tensor& tensor, ConvolutionKind kind,
+               const std::array<PlacedValue, 2>& operands) {
+    const int stage = lowering.facts(tensor).stage;
+    const Orders orders = orders_of(kind, attributes_of(tensor));
+    auto spec = convolution_spec(kind,
+                                 {.input = arranged(operands[0].view, orders.input),
+                                  .kernel = arranged(operands[1].view, orders.kernel),
+                                  .result = arranged(dense_view(tensor.dims()), orders.result)},
+                                 attributes_of(tensor));
+    if (!spec) return false;
+    spec->operands = operands[0].dtype;
+    spec->results = tensor.dtype();
+    spec->packs_weights = true;
+    if (kind == ConvolutionKind::backward_weights) {
+        if (const auto patches = patches_of(*spec)) {
+            const std::array images{lowering.ordered(operands[0], *orders.input, stage),
+                                    lowering.ordered(operands[1], *orders.kernel, stage)};
+            if (emit_product(lowering, tensor, *spec, *patches, images)) return true;
+        }
+    }
+    const auto primitive = make_convolution(*spec, lowering.workers());
+    if (!primitive) return false;
+    const auto placed = [&](const PlacedValue& value, const std::optional<Dims>& order) {
+        return order ? lowering.ordered(value, *order, stage) : value;
+    };
+    const PlacedValue input = placed(operands[0], orders.input);
+    const PlacedValue kernel = placed(operands[1], orders.kernel);
+    if (kind == ConvolutionKind::backward_weights) {
+        emit_weights_gradient(lowering, tensor, *primitive, {input.buffer, kernel.buffer});
+        return true;
+    }
+    const BufferId weights =
+        primitive->packing ? lowering.packed(kernel, *primitive->packing, stage) : kernel.buffer;
+    lowering.emit(stage, step_name("convolution " + primitive->name, tensor.shape()), *primitive,
+                  {input.buffer, weights}, lowering.make_result(tensor, *orders.result));
+    return true;
+}
+
+/// The first kind that the library takes; false when it takes none over these operands.
+bool emit_primitive(Lowering& lowering, const Tensor& tensor,
+                    const std::array<PlacedValue, 2>& operands) {
+    const auto kinds = convolution_kinds(
+        {operands[0].view, operands[1].view, dense_view(tensor.dims())}, attributes_of(tensor));
+    return std::ranges::any_of(
+        kinds, [&](ConvolutionKind kind) { return emit_kind(lowering, tensor, kind, operands); });
+}
+
+}    // namespace
+
+void lower_convolution(Lowering& lowering, const Tensor& tensor) {
+    const ProductTypes types = product_types(tensor);
+    const int stage = lowering.facts(tensor).stage;
+    const Tensor& input = tensor.node().operands[0];
+    const Tensor& kernel = tensor.node().operands[1];
+    if (emit_primitive(lowering, tensor, {lowering.value_of(input), lowering.value_of(kernel)}))
+        return;
+    const PlacedValue dense_input = lowering.dense(lowering.value_of(input), stage);
+    const PlacedValue dense_kernel = lowering.dense(lowering.value_of(kernel), stage);
+    if (emit_primitive(lowering, tensor, {dense_input, dense_kernel})) return;
+    const LibraryKernel loops{make_naive_convolution(input.dims(), kernel.dims(),
+                                                     attributes_of(tensor), tensor.dims(), types),
+                              0,
+                              "loops",
+                              {}};
+    lowering.emit(stage, step_name("convolution loops", tensor.shape()), loops,
+                  {dense_input.buffer, dense_kernel.buffer}, lowering.make_result(tensor));
+}
+
+}    // namespace slipway
