@@ -9,7 +9,9 @@
 
 #include "api/base/clock.h"
 #include "api/base/error.h"
+#include "executor/codegen/jit/kernel_store.h"
 #include "executor/codegen/lower.h"
+#include "executor/engine/shape_difference.h"
 #include "executor/graph/print.h"
 #include "executor/passes/pipeline.h"
 #include "executor/runtime/run.h"
@@ -23,13 +25,18 @@ public:
     Program program;
     RunPlan plan;
     MemoryReport memory;
-    std::string canonical;    ///< the graph it was made from; debug builds only
+    GraphShapes shapes;
+    mutable bool has_run = false;    ///< set by the one thread that runs it
+    std::string canonical;           ///< the graph it was made from; debug builds only
 };
 
 namespace {
 
 // A job has a handful of programs (train, evaluate, a last batch); a runaway must not fill memory.
 constexpr std::size_t cached_programs_max = 64;
+
+// A training job has made its programs by then; each later one costs it time again.
+constexpr std::int64_t warm_up_runs = 2;
 
 #ifdef NDEBUG
 constexpr bool keeps_canonical = false;
@@ -63,8 +70,15 @@ MemoryReport memory_of(const Program& program, const Team& team) {
     for (const Slot& slot : program.outputs)
         if (!slot.donated) report.output_bytes += bytes_of(slot, team.cores);
     report.temporary_bytes = temporary_bytes(program, team);
+    report.constant_bytes = constant_bytes(program);
+    report.code_bytes = program.code_bytes;
     report.peak_bytes = report.input_bytes + report.output_bytes + report.temporary_bytes;
     return report;
+}
+
+Program program_of(const Graph& graph, const EngineOptions& options, const LowerOptions& lowering) {
+    const OptimizeOptions passes{.passes = {.precision = options.precision}};
+    return lower(optimize(graph, passes).graph, lowering);
 }
 
 void require_room(const MemoryReport& report, std::int64_t bytes_max) {
@@ -141,10 +155,54 @@ struct Engine::Parts {
         recent.pop_back();
     }
 
+    /// Why a program must be made, when others were made before and have run.
+    std::string cause_of(const GraphShapes& shapes) const {
+        std::vector<const GraphShapes*> known;
+        for (const Entry& entry : recent)
+            known.push_back(&entry.second->shapes);
+        if (known.empty()) return {};
+        return difference(shapes, *known[nearest_shapes(shapes, known)]);
+    }
+
+    void measure_compile(const Executable& executable, double seconds) {
+        const Tick now = system_clock().tick();
+        const auto donated = std::ranges::count_if(
+            executable.program.leaves, [](const Slot& slot) { return slot.donated.has_value(); });
+        metrics.add(Metric::compile_time, seconds, now);
+        metrics.add(Metric::input_output_alias_count, double(donated), now);
+        metrics.count(Counter::uncached_compile);
+        metrics.count(Counter::create_compile_handles);
+        ++counters.compiles;
+        counters.compile_s += seconds;
+    }
+
+    void measure_run(const Executable& executable) {
+        const RunTimes& times = runtime.times();
+        std::chrono::duration<double> waiting{0}, reducing{0};
+        for (const WorkerTimes& worker : times.workers) {
+            waiting += worker.waiting;
+            reducing = std::max<std::chrono::duration<double>>(reducing, worker.reducing);
+        }
+        const Tick end = times.end;
+        const double execute_s = std::chrono::duration<double>(end - times.begin).count();
+        metrics.add(Metric::execute_time, execute_s, end);
+        metrics.add(Metric::device_lock_wait,
+                    std::chrono::duration<double>(times.start_wait()).count(), end);
+        metrics.add(Metric::barrier_wait_time, waiting.count() / double(times.workers.size()), end);
+        metrics.add(Metric::all_reduce_time, reducing.count(), end);
+        metrics.count(Counter::mark_step);
+        if (executable.has_run) metrics.count(Counter::cached_compile);
+        executable.has_run = true;
+        ++counters.executions;
+        counters.execute_s += execute_s;
+    }
+
     std::shared_ptr<const Executable> build(const Graph& graph) const {
         const auto executable = std::make_shared<Executable>();
+        executable->shapes = shapes_of(graph);
         const Team& team = runtime.team();
-        executable->program = lower(optimize(graph).graph, {.workers = team.workers});
+        executable->program =
+            program_of(graph, options, {.workers = team.workers, .kernels = kernels});
         executable->plan = make_run_plan(executable->program, team);
         executable->memory = memory_of(executable->program, team);
         require_room(executable->memory, options.memory_bytes_max);
@@ -175,8 +233,13 @@ struct Engine::Parts {
     }
 
     const EngineOptions options;
+    // Shared: programs keep it alive, and all of an engine's programs share its kernels.
+    const std::shared_ptr<KernelStore> kernels = std::make_shared<KernelStore>(options.cache);
     Runtime runtime;
     EngineCounters counters;
+    Metrics metrics;
+    CompileRecord compiled;
+    double binding_s = 0;
     std::list<Entry> recent;    ///< most recently used first
     std::unordered_map<Hash128, std::list<Entry>::iterator, HashOfHash> entries;
 };
@@ -185,20 +248,28 @@ Engine::Engine(EngineOptions options) : parts_(std::make_unique<Parts>(options))
 Engine::~Engine() = default;
 
 std::shared_ptr<const Executable> Engine::compile(const Graph& graph) {
-    const Hash128 hash = hash_of(graph);
-    if (auto known = parts_->find(graph, hash)) {
-        ++parts_->counters.cached_compiles;
-        return known;
-    }
+    Parts& parts = *parts_;
     const Tick begin = system_clock().tick();
-    auto executable = parts_->build(graph);
-    ++parts_->counters.compiles;
-    parts_->counters.compile_s += seconds_since(begin);
-    parts_->insert(hash, executable);
+    const Hash128 hash = hash_of(graph);
+    auto executable = parts.find(graph, hash);
+    parts.compiled = {.hash = hash, .cached = executable != nullptr, .cause = {}};
+    if (executable) {
+        ++parts.counters.cached_compiles;
+    } else {
+        executable = parts.build(graph);
+        parts.compiled.seconds = seconds_since(begin);
+        parts.compiled.after_warm_up = parts.counters.executions >= warm_up_runs;
+        if (parts.compiled.after_warm_up) parts.compiled.cause = parts.cause_of(executable->shapes);
+        parts.measure_compile(*executable, parts.compiled.seconds);
+        parts.insert(hash, executable);
+    }
+    parts.metrics.add(Metric::tensors_graph_size, double(executable->shapes.nodes),
+                      system_clock().tick());
     return executable;
 }
 
-std::vector<Value> Engine::run(const Executable& executable, std::span<const Value> leaves) {
+std::vector<Value> Engine::run(const Executable& executable, std::span<const Value> leaves,
+                               bool timeline) {
     const Program& program = executable.program;
     if (leaves.size() != program.leaves.size())
         throw Error(ErrorCode::invalid_argument, fmt::format("run: the graph has {} leaves, got {}",
@@ -206,9 +277,9 @@ std::vector<Value> Engine::run(const Executable& executable, std::span<const Val
     const Tick begin = system_clock().tick();
     std::vector<Value> outputs;
     const Bindings bindings = parts_->bind(program, leaves, outputs);
-    parts_->runtime.run(program, executable.plan, bindings);
-    ++parts_->counters.executions;
-    parts_->counters.execute_s += seconds_since(begin);
+    parts_->binding_s = seconds_since(begin);
+    parts_->runtime.run(program, executable.plan, bindings, timeline);
+    parts_->measure_run(executable);
     return outputs;
 }
 
@@ -226,6 +297,35 @@ const EngineCounters& Engine::counters() const {
 
 int Engine::workers() const {
     return parts_->runtime.team().workers;
+}
+
+const CompileRecord& Engine::last_compile() const {
+    return parts_->compiled;
+}
+
+const RunTimes& Engine::times() const {
+    return parts_->runtime.times();
+}
+
+double Engine::binding_s() const {
+    return parts_->binding_s;
+}
+
+const Program& Engine::program(const Executable& executable) const {
+    return executable.program;
+}
+
+Metrics& Engine::metrics() {
+    return parts_->metrics;
+}
+
+std::string code_compiler() {
+    return compiler_version();
+}
+
+MemoryReport plan_memory(const Graph& graph, const EngineOptions& options) {
+    const Team team = make_team(options.cores, options.workers);
+    return memory_of(program_of(graph, options, {.workers = team.workers}), team);
 }
 
 }    // namespace slipway

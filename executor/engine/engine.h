@@ -5,11 +5,18 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "executor/graph/tensor.h"
+#include "executor/measure/metrics.h"
+#include "executor/passes/passes.h"
 
 namespace slipway {
+
+class ObjectCache;
+struct Program;
+struct RunTimes;
 
 /// What a leaf or an output holds: one array when replicated, `cores` arrays when per core.
 struct Value {
@@ -28,7 +35,19 @@ struct EngineCounters {
 /// What a compiled step will need, known before it runs.
 struct MemoryReport {
     std::int64_t input_bytes = 0, output_bytes = 0, donated_bytes = 0, temporary_bytes = 0;
-    std::int64_t peak_bytes = 0;    ///< all of it, over all workers
+    std::int64_t constant_bytes =
+        0;                          ///< of the temporaries: numbers that are part of the program
+    std::int64_t code_bytes = 0;    ///< machine code made for it; not part of the peak
+    std::int64_t peak_bytes = 0;    ///< inputs, outputs and temporaries, over all workers
+};
+
+/// What the last compile() did.
+struct CompileRecord {
+    Hash128 hash;
+    double seconds = 0;            ///< 0 when the program was there
+    bool cached = false;           ///< the program was there
+    bool after_warm_up = false;    ///< made after step 2 had run: training should have no such
+    std::string cause;             ///< of one after warm-up: in what it differs from the nearest
 };
 
 struct EngineOptions {
@@ -36,7 +55,16 @@ struct EngineOptions {
     int workers = 0;    ///< threads that run them in turn; 0 = min(CPUs granted, cores)
     std::int64_t memory_bytes_max =
         0;    ///< a program over it is refused before it runs; 0 = no limit
+    PrecisionPolicy precision = PrecisionPolicy::f32;
+    /// Where machine code is kept between processes; outlives the engine. None: nowhere.
+    ObjectCache* cache = nullptr;
 };
+
+/// Name and version of what makes machine code while a job runs: part of the cache's environment.
+std::string code_compiler();
+
+/// What a step would need on such an engine. Compiles it and throws the program away.
+MemoryReport plan_memory(const Graph& graph, const EngineOptions& options);
 
 class Executable;
 
@@ -54,14 +82,24 @@ public:
     std::shared_ptr<const Executable> compile(const Graph& graph);
 
     /// Runs one step. `leaves` by position; a donated leaf's arrays are overwritten and returned as
-    /// that output. Bits do not depend on `workers`.
-    std::vector<Value> run(const Executable& executable, std::span<const Value> leaves);
+    /// that output. Bits do not depend on `workers`. `timeline`: keep when each of its steps ran.
+    std::vector<Value> run(const Executable& executable, std::span<const Value> leaves,
+                           bool timeline = false);
 
     MemoryReport memory(const Executable& executable) const;
     /// The program as text, for /graphs and golden tests.
     std::string print(const Executable& executable) const;
     const EngineCounters& counters() const;
     int workers() const;
+
+    const CompileRecord& last_compile() const;
+    /// Where the time of the last run went; valid until the next.
+    const RunTimes& times() const;
+    /// Seconds that finding and making the memory of the last run took.
+    double binding_s() const;
+    const Program& program(const Executable& executable) const;
+    /// What is measured: the engine's own are added by it, the others by whoever measures them.
+    Metrics& metrics();
 
 private:
     struct Parts;
