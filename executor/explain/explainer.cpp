@@ -1,0 +1,178 @@
+#include "executor/explain/explainer.h"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "api/base/error.h"
+#include "api/base/posix.h"
+#include "executor/cache/object_cache.h"
+#include "executor/explain/graph_page.h"
+#include "executor/runtime/run_times.h"
+
+namespace slipway {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t steps_per_timeline = 64;
+constexpr std::chrono::seconds write_every{10};
+constexpr int writes_share = 200;    // writing takes at most one part in so many
+
+double seconds(Tick::duration duration) {
+    return std::chrono::duration<double>(duration).count();
+}
+
+/// CPU time of all threads of the process. Asked for once per report: it is a system call.
+double cpu_seconds() {
+    timespec time{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
+}
+
+void make_folders(const fs::path& folder) {
+    std::error_code problem;
+    fs::create_directories(folder / "graphs", problem);
+    if (problem) {
+        throw Error{ErrorCode::unavailable,
+                    fmt::format("cannot make {}: {}", folder.string(), problem.message())};
+    }
+}
+
+std::map<std::string, std::int64_t> counts_of(const ObjectCache& cache) {
+    const ObjectCacheCounts counts = cache.counts();
+    return {{"hits", counts.hits},     {"misses", counts.misses}, {"damaged", counts.damaged},
+            {"stored", counts.stored}, {"failed", counts.failed}, {"evicted", counts.evicted}};
+}
+
+}    // namespace
+
+Explainer::Explainer(Engine& engine, ExplainOptions options, const Clock& clock)
+    : engine_(engine),
+      options_(std::move(options)),
+      clock_(clock),
+      cpu_begin_s_(cpu_seconds()),
+      timeline_(options_.started),
+      read_name_(timeline_.name("read batch")),
+      step_name_(timeline_.name("step")),
+      sum_name_(timeline_.name("all_reduce")),
+      workers_(std::size_t(engine.workers())),
+      graphs_(Json::array()) {
+    for (const PhaseRow& row : phase_rows())
+        phase_names_[std::size_t(row.phase)] = timeline_.name(row.name);
+}
+
+void Explainer::ended(Phase phase, Tick begin, Tick end) {
+    const PhaseRow& row = phase_rows()[std::size_t(phase)];
+    const double spent = seconds(end - begin);
+    phases_[std::size_t(phase)] += spent;
+    if (phase == Phase::transfer_to_device) transfer_s_ = spent;
+    if (row.metric) engine_.metrics().add(*row.metric, spent, end);
+    timeline_.add({TrackKind::trainer}, phase_names_[std::size_t(phase)], begin, end, step_ + 1);
+}
+
+void Explainer::compiled(const std::string& program, const Graph& graph,
+                         const Executable& executable) {
+    const CompileRecord& record = engine_.last_compile();
+    late_compiles_ += record.after_warm_up ? 1 : 0;
+    if (record.cached || options_.folder.empty()) return;
+    const Program& lowered = engine_.program(executable);
+    const Json summary = graph_summary(program, record, graph, lowered, engine_.memory(executable));
+    graphs_.push_back(summary);
+    make_folders(options_.folder);
+    write_file_aside(options_.folder / "graphs" / (to_hex(record.hash) + ".json"),
+                     graph_page(summary, graph, lowered).dump());
+}
+
+bool Explainer::wants_timeline() const {
+    return steps_here_ % steps_per_timeline == 1;
+}
+
+void Explainer::stepped(const Executable& executable, std::int64_t step, const ReadSpan& read) {
+    const RunTimes& times = engine_.times();
+    const Program& program = engine_.program(executable);
+    step_ = step;
+    ++steps_here_;
+    add_times(times);
+    // The engine binds arrays before it runs them: a transfer, though its caller sees a run.
+    const double binding_s = engine_.binding_s();
+    phases_[std::size_t(Phase::execute)] -= binding_s;
+    phases_[std::size_t(Phase::transfer_to_device)] += binding_s;
+    engine_.metrics().add(Metric::transfer_to_device_time, transfer_s_ + binding_s, times.end);
+    timeline_.add({TrackKind::loader, read.thread}, read_name_, read.begin, read.end, read.number);
+    if (!times.timeline) return;
+    add_spans(program, times);
+    if (trained_ != &program) kernels_ = {};
+    trained_ = &program;
+    kernels_.add(program, times);
+}
+
+void Explainer::add_times(const RunTimes& times) {
+    for (std::size_t i = 0; i < times.workers.size(); ++i) {
+        const WorkerTimes& worker = times.workers[i];
+        workers_[i].running += seconds(worker.end - worker.begin);
+        workers_[i].waiting += seconds(worker.waiting);
+        workers_[i].reducing += seconds(worker.reducing);
+        part_busy_s_.resize(worker.cores.size());
+        for (std::size_t part = 0; part < worker.cores.size(); ++part)
+            part_busy_s_[part] += seconds(worker.cores[part]);
+    }
+}
+
+void Explainer::add_spans(const Program& program, const RunTimes& times) {
+    for (std::size_t i = 0; i < times.workers.size(); ++i) {
+        const Track track{TrackKind::worker, int(i)};
+        timeline_.add(track, step_name_, times.workers[i].begin, times.workers[i].end, step_);
+        for (const StepSpan& span : times.workers[i].steps)
+            timeline_.add(track, timeline_.name(program.steps[span.step].name), span.begin,
+                          span.end, span.core);
+        for (const SumSpan& span : times.workers[i].sums)
+            timeline_.add(track, sum_name_, span.begin, span.end);
+    }
+}
+
+bool Explainer::due() const {
+    return !options_.folder.empty() && clock_.tick() >= next_write_;
+}
+
+void Explainer::write(bool finished) {
+    if (options_.folder.empty()) return;
+    const Tick begin = clock_.tick();
+    next_write_ = begin + write_every;    // also when it fails
+    make_folders(options_.folder);
+    const ReportFacts found = facts(finished);
+    write_file_aside(options_.folder / "graphs.json", graphs_.dump());
+    write_file_aside(options_.folder / "report.txt", report_text(found, engine_.metrics()));
+    write_file_aside(options_.folder / "trace.json", timeline_.chrome_trace());
+    write_file_aside(options_.folder / "report.json", report_json(found, engine_.metrics()).dump());
+    const Tick end = clock_.tick();
+    next_write_ = std::max<Tick>(next_write_, end + (end - begin) * writes_share);
+}
+
+ReportFacts Explainer::facts(bool finished) const {
+    ReportFacts facts;
+    facts.attempt = options_.attempt;
+    facts.step = step_;
+    facts.finished = finished;
+    facts.wall_s = seconds(clock_.tick() - options_.started);
+    facts.cpu_s = cpu_seconds() - cpu_begin_s_;
+    facts.phases = phases_;
+    facts.workers = workers_;
+    for (std::size_t part = 0; part < part_busy_s_.size(); ++part) {
+        const int core = options_.first_core + int(part) / options_.parts_per_core;
+        facts.core_busy_s[core] += part_busy_s_[part];
+    }
+    if (trained_ != nullptr) facts.kernels = kernels_.slowest(*trained_);
+    facts.timelines = kernels_.runs();
+    facts.late_compiles = late_compiles_;
+    if (options_.cache != nullptr) facts.cache = counts_of(*options_.cache);
+    facts.graphs = graphs_;
+    facts.circumstances = options_.circumstances;
+    return facts;
+}
+
+}    // namespace slipway

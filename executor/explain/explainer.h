@@ -1,0 +1,104 @@
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "api/base/clock.h"
+#include "api/base/json.h"
+#include "executor/engine/engine.h"
+#include "executor/explain/kernels.h"
+#include "executor/explain/report.h"
+#include "executor/explain/timeline.h"
+
+namespace slipway {
+
+struct ExplainOptions {
+    std::filesystem::path
+        folder;    ///< gets report, graphs and trace; made when absent. Empty: none
+    int attempt = 1;
+    Tick started{};                        ///< when the job's work began; the trace's zero
+    int parts_per_core = 1;                ///< how many of the engine's cores are one of the job's
+    int first_core = 1;                    ///< the number of the first core, for people
+    Circumstances circumstances;           ///< what is known from the spec
+    const ObjectCache* cache = nullptr;    ///< whose counts are shown; outlives the explainer
+};
+
+/// When and by whom a batch was read.
+struct ReadSpan {
+    Tick begin{}, end{};
+    int thread = 0;
+    std::int64_t number = 0;
+};
+
+/// Watches one training run and writes, into its folder, where the time goes:
+///   report.json, report.txt   metrics, phases, cores, kernels, verdict
+///   graphs.json               every program made; graphs/HASH.json in full
+///   trace.json                a timeline for chrome://tracing and Perfetto
+/// Measuring costs well below 1 % of a step. The training thread's own.
+class Explainer {
+public:
+    /// `engine` and `clock` outlive the explainer.
+    Explainer(Engine& engine, ExplainOptions options, const Clock& clock);
+
+    /// Measures one phase from here to the end of its life.
+    class [[nodiscard]] Timed {
+    public:
+        Timed(Explainer& explainer, Phase phase)
+            : explainer_(explainer), phase_(phase), begin_(explainer.clock_.tick()) {}
+        ~Timed() { explainer_.ended(phase_, begin_, explainer_.clock_.tick()); }
+        Timed(const Timed&) = delete;
+        Timed& operator=(const Timed&) = delete;
+
+    private:
+        Explainer& explainer_;
+        const Phase phase_;
+        const Tick begin_;
+    };
+    Timed time(Phase phase) { return Timed(*this, phase); }
+    /// A phase that was measured elsewhere.
+    void ended(Phase phase, Tick begin, Tick end);
+
+    /// Training goes on from here.
+    void begin_at(std::int64_t step) { step_ = step; }
+    /// The engine's last compile() made or found this program.
+    void compiled(const std::string& program, const Graph& graph, const Executable& executable);
+    /// The run that comes should keep its timeline: the second of training, then every 64th.
+    bool wants_timeline() const;
+    /// A training step has run: the engine's times are of it.
+    void stepped(const Executable& executable, std::int64_t step, const ReadSpan& read);
+
+    /// Something new was written a while ago.
+    bool due() const;
+    /// errors  throws exhausted or unavailable when the files cannot be written
+    void write(bool finished);
+
+    Verdict verdict() const { return verdict_of(facts(true)); }
+
+private:
+    ReportFacts facts(bool finished) const;
+    void add_times(const RunTimes& times);
+    void add_spans(const Program& program, const RunTimes& times);
+
+    Engine& engine_;
+    const ExplainOptions options_;
+    const Clock& clock_;
+    const double cpu_begin_s_;
+    Timeline timeline_;
+    std::array<std::uint32_t, phase_count> phase_names_{};    // in timeline_
+    const std::uint32_t read_name_, step_name_, sum_name_;    // in timeline_
+    PhaseSeconds phases_{};
+    std::int64_t step_ = 0;
+    std::int64_t steps_here_ = 0;    // of this attempt
+    double transfer_s_ = 0;          // of the last step's leaves
+    std::int64_t late_compiles_ = 0;
+    std::vector<WorkerSeconds> workers_;
+    std::vector<double> part_busy_s_;    // by the engine's core
+    KernelTimes kernels_;
+    const Program* trained_ = nullptr;    // the program that kernels_ are of; the engine keeps it
+    Json graphs_;
+    Tick next_write_{};
+};
+
+}    // namespace slipway

@@ -1,0 +1,219 @@
+#include "executor/explain/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "executor/explain/graph_page.h"
+#include "executor/measure/text.h"
+
+namespace slipway {
+
+namespace {
+
+constexpr std::size_t kernels_max = 30;
+constexpr double compiles_per_step_max = 0.1;
+
+struct KernelShares {
+    double memory = 0;           ///< of all kernels' time
+    double shared_memory = 0;    ///< of the memory kernels' time, replicated
+};
+
+KernelShares kernel_shares(const std::vector<KernelTime>& kernels) {
+    double total = 0, memory = 0, shared = 0;
+    for (const KernelTime& kernel : kernels) {
+        total += kernel.seconds;
+        if (kernel.arithmetic) continue;
+        memory += kernel.seconds;
+        if (!kernel.per_core) shared += kernel.seconds;
+    }
+    return {.memory = total > 0 ? memory / total : 0,
+            .shared_memory = memory > 0 ? shared / memory : 0};
+}
+
+/// Of the steps' seconds those in which a worker does not compute, on average: it has not begun
+/// yet, waits for others or adds up.
+double sync_seconds(const std::vector<WorkerSeconds>& workers, double execute_s) {
+    if (workers.empty()) return 0;
+    double computing_s = 0;
+    for (const WorkerSeconds& worker : workers)
+        computing_s += worker.running - worker.waiting - worker.reducing;
+    return std::max(0.0, execute_s - computing_s / double(workers.size()));
+}
+
+/// All of the CPU time, spent on whatever, against the time that workers alone computed: above the
+/// truth, so that nobody is blamed without a cause.
+double cpu_share(const ReportFacts& facts) {
+    double computing_s = 0;
+    for (const WorkerSeconds& worker : facts.workers)
+        computing_s += worker.running - worker.waiting;
+    return computing_s > 0 ? std::min(1.0, facts.cpu_s / computing_s) : 1.0;
+}
+
+double other_seconds(const ReportFacts& facts) {
+    return std::max(0.0,
+                    facts.wall_s - std::accumulate(facts.phases.begin(), facts.phases.end(), 0.0));
+}
+
+std::vector<std::string> notes_of(const ReportFacts& facts, const Metrics& metrics) {
+    std::vector<std::string> notes;
+    const std::int64_t compiles = metrics.at(Counter::uncached_compile);
+    const std::int64_t steps = metrics.at(Counter::mark_step);
+    if (compiles > 2 && double(compiles) > compiles_per_step_max * double(steps)) {
+        notes.push_back(
+            fmt::format("CompileTime too frequent: {} counts during {} steps", compiles, steps));
+    }
+    if (facts.late_compiles > 0) {
+        notes.push_back(fmt::format("{} compiles after warm-up: shapes changed while training",
+                                    facts.late_compiles));
+    }
+    if (cpu_share(facts) < 0.8) {
+        notes.push_back(
+            fmt::format("the threads got a CPU for only {:.0f} % of their work: other "
+                        "programs use the CPUs",
+                        100 * cpu_share(facts)));
+    }
+    const double traced = metrics.at(Metric::trace_time).total();
+    const double executed = metrics.at(Metric::execute_time).total();
+    if (metrics.at(Metric::trace_time).count() > 2 && traced > 0.2 * executed) {
+        notes.push_back(fmt::format("tracing bound: TraceTime is {:.0f} % of ExecuteTime",
+                                    100 * traced / executed));
+    }
+    return notes;
+}
+
+Json metric_json(const MetricRow& row, const SampleSummary& summary) {
+    Json at = Json::object();
+    for (std::size_t i = 0; i < percentiles.size(); ++i)
+        at[fmt::to_string(percentiles[i])] = summary.at[i];
+    return {{"name", row.name},
+            {"unit", row.unit == Unit::seconds ? "s" : ""},
+            {"samples", summary.count},
+            {"total", summary.total},
+            {"value_rate", summary.value_rate},
+            {"rate", summary.rate},
+            {"percentiles", std::move(at)}};
+}
+
+Json phases_json(const ReportFacts& facts) {
+    Json phases = Json::object();
+    for (const PhaseRow& row : phase_rows())
+        phases[std::string(row.name)] = at(facts.phases, row.phase);
+    phases["other"] = other_seconds(facts);
+    return phases;
+}
+
+Json cores_json(const ReportFacts& facts) {
+    Json cores = Json::array();
+    const double execute_s = at(facts.phases, Phase::execute);
+    for (const auto& [core, busy_s] : facts.core_busy_s)
+        cores.push_back({{"core", core},
+                         {"busy_s", busy_s},
+                         {"busy_share", execute_s > 0 ? busy_s / execute_s : 0.0}});
+    return cores;
+}
+
+Json workers_json(const ReportFacts& facts) {
+    Json workers = Json::array();
+    for (std::size_t i = 0; i < facts.workers.size(); ++i)
+        workers.push_back({{"worker", i},
+                           {"running_s", facts.workers[i].running},
+                           {"waiting_s", facts.workers[i].waiting},
+                           {"reducing_s", facts.workers[i].reducing}});
+    return workers;
+}
+
+Json shares_json(const TimeShares& shares) {
+    return {{"compile", shares.compile}, {"input", shares.input},   {"transfer", shares.transfer},
+            {"sync", shares.sync},       {"memory", shares.memory}, {"compute", shares.compute}};
+}
+
+}    // namespace
+
+TimeShares time_shares(const ReportFacts& facts) {
+    const double compile = at(facts.phases, Phase::trace) + at(facts.phases, Phase::compile);
+    const double input = at(facts.phases, Phase::input_wait);
+    const double transfer =
+        at(facts.phases, Phase::transfer_to_device) + at(facts.phases, Phase::transfer_from_device);
+    const double execute = at(facts.phases, Phase::execute);
+    const double total = compile + input + transfer + execute;
+    if (total <= 0) return {};
+    const double sync = sync_seconds(facts.workers, execute);
+    const double memory = (execute - sync) * kernel_shares(facts.kernels).memory;
+    return {.compile = compile / total,
+            .input = input / total,
+            .transfer = transfer / total,
+            .sync = sync / total,
+            .memory = memory / total,
+            .compute = (execute - sync - memory) / total};
+}
+
+Verdict verdict_of(const ReportFacts& facts) {
+    Circumstances circumstances = facts.circumstances;
+    circumstances.late_compiles = facts.late_compiles;
+    circumstances.cpu_share = cpu_share(facts);
+    circumstances.workers = std::max(1, int(facts.workers.size()));
+    circumstances.shared_memory_share = kernel_shares(facts.kernels).shared_memory;
+    return judge(time_shares(facts), circumstances);
+}
+
+Json report_json(const ReportFacts& facts, const Metrics& metrics) {
+    Json metric_list = Json::array();
+    for (const MetricRow& row : metric_rows())
+        metric_list.push_back(metric_json(row, metrics.at(row.metric).summary()));
+    Json counters = Json::object();
+    for (const CounterRow& row : counter_rows())
+        counters[std::string(row.name)] = metrics.at(row.counter);
+    const Verdict verdict = verdict_of(facts);
+    return {{"attempt", facts.attempt},
+            {"step", facts.step},
+            {"finished", facts.finished},
+            {"wall_s", facts.wall_s},
+            {"cpu_s", facts.cpu_s},
+            {"verdict",
+             {{"kind", verdict.kind},
+              {"field", verdict.field},
+              {"message", verdict.message},
+              {"shares", shares_json(time_shares(facts))}}},
+            {"phases", phases_json(facts)},
+            {"cores", cores_json(facts)},
+            {"workers", workers_json(facts)},
+            {"metrics", std::move(metric_list)},
+            {"counters", std::move(counters)},
+            {"kernels", kernels_json(facts.kernels, kernels_max)},
+            {"timelines", facts.timelines},
+            {"compile_cache", facts.cache.empty() ? Json() : Json(facts.cache)},
+            {"graphs", facts.graphs},
+            {"notes", notes_of(facts, metrics)}};
+}
+
+std::string report_text(const ReportFacts& facts, const Metrics& metrics) {
+    std::string text = metrics_text(metrics);
+    const auto out = std::back_inserter(text);
+    fmt::format_to(out, "\nPhases of {:.3f} s (attempt {}, step {}):\n", facts.wall_s,
+                   facts.attempt, facts.step);
+    for (const PhaseRow& row : phase_rows())
+        fmt::format_to(out, "  {:22} {:10.3f} s\n", row.name, at(facts.phases, row.phase));
+    fmt::format_to(out, "  {:22} {:10.3f} s\n", "other", other_seconds(facts));
+    const double execute_s = at(facts.phases, Phase::execute);
+    for (const auto& [core, busy_s] : facts.core_busy_s)
+        fmt::format_to(out, "Core {}: busy {:.3f} s, {:.0f} % of the steps' time\n", core, busy_s,
+                       execute_s > 0 ? 100 * busy_s / execute_s : 0.0);
+    if (!facts.kernels.empty()) fmt::format_to(out, "Kernels of a training step:\n");
+    for (std::size_t i = 0; i < std::min<std::size_t>(10, facts.kernels.size()); ++i) {
+        const KernelTime& kernel = facts.kernels[i];
+        fmt::format_to(out, "  {:10.1f} us {:5} calls  {}\n", kernel.seconds * 1e6, kernel.calls,
+                       kernel.name);
+    }
+    for (const std::string& note : notes_of(facts, metrics))
+        fmt::format_to(out, "Note: {}\n", note);
+    const Verdict verdict = verdict_of(facts);
+    fmt::format_to(out, "Verdict: {}\n  Field: {}\n", verdict.message, verdict.field);
+    return text;
+}
+
+}    // namespace slipway

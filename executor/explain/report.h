@@ -1,0 +1,49 @@
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "api/base/json.h"
+#include "executor/explain/kernels.h"
+#include "executor/explain/phases.h"
+#include "executor/explain/verdict.h"
+#include "executor/measure/metrics.h"
+
+namespace slipway {
+
+/// Seconds of one worker thread in all training steps.
+struct WorkerSeconds {
+    double running = 0;     ///< of which the others are parts
+    double waiting = 0;     ///< for other workers
+    double reducing = 0;    ///< adding up over cores
+};
+
+/// Everything a report is made from.
+struct ReportFacts {
+    int attempt = 1;
+    std::int64_t step = 0;
+    bool finished = false;
+    double wall_s = 0;
+    double cpu_s = 0;    ///< CPU time of all threads, since the run began
+    PhaseSeconds phases{};
+    std::vector<WorkerSeconds> workers;
+    std::map<int, double> core_busy_s;    ///< by the number of the core
+    std::vector<KernelTime> kernels;      ///< of the training program, slowest first
+    std::int64_t timelines = 0;           ///< runs that the kernels' times come from
+    std::int64_t late_compiles = 0;
+    std::map<std::string, std::int64_t> cache;    ///< counts of the compile cache; empty: none
+    Json graphs;                                  ///< summaries, as in GET /graphs
+    Circumstances circumstances;
+};
+
+TimeShares time_shares(const ReportFacts& facts);
+/// The circumstances' own fields that follow from the facts are filled in first.
+Verdict verdict_of(const ReportFacts& facts);
+
+Json report_json(const ReportFacts& facts, const Metrics& metrics);
+/// The metrics in the form of measure/text.h, then phases, cores, kernels and verdict.
+std::string report_text(const ReportFacts& facts, const Metrics& metrics);
+
+}    // namespace slipway

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace slipway {
+
+/// What a job's time goes to, as shares of tracing, compiling and training that add up to 1
+/// (evaluation, saving and opening the data set are left out).
+struct TimeShares {
+    double compile = 0;     ///< tracing too
+    double input = 0;       ///< waiting for the next batch
+    double transfer = 0;    ///< binding arrays, reading results
+    double sync = 0;        ///< workers waiting for each other and adding up gradients
+    double memory = 0;      ///< kernels that mostly move data
+    double compute = 0;     ///< products and convolutions
+};
+
+/// What a verdict needs to name the field that helps.
+struct Circumstances {
+    int cores = 1;      ///< that the job asked for
+    int workers = 1;    ///< threads that run them
+    int cpus = 1;       ///< granted to the process
+    bool images = false;
+    bool bf16 = false;                 ///< there is a precision to change to
+    bool counts_epochs = true;         ///< train.epochs is given, not train.steps
+    std::int64_t late_compiles = 0;    ///< after warm-up
+    double cpu_share = 1;    ///< CPU time that all threads got, of the time they had work to do
+    double shared_memory_share =
+        0;    ///< of `memory`: in replicated kernels, the update of weights
+};
+
+/// What limits a job, and what to do about it.
+struct Verdict {
+    std::string_view
+        kind;               ///< input_bound, compile_bound, sync_bound, memory_bound, compute_bound
+    std::string field;      ///< of the job spec
+    std::string message;    ///< one sentence with the number, one with the advice
+};
+
+/// Pure. The share that is largest in relation to what is still fine decides; when all are fine the
+/// job is compute-bound, which is how it should be.
+Verdict judge(const TimeShares& shares, const Circumstances& circumstances);
+
+}    // namespace slipway
