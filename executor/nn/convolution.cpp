@@ -4,14 +4,16 @@ namespace slipway {
 
 Convolution Convolution::create(ParameterList& parameters, Init& init, const std::string& name,
                                 const Options& options) {
-    const std::int64_t fan_in = options.in_channels * options.size * options.size;
+    Array weight = init.fan_in_uniform(options.weight_dims(), options.fan_in());
+    Array bias = init.fan_in_uniform({options.out_channels}, options.fan_in());
+    return create(parameters, name, options, std::move(weight), std::move(bias));
+}
+
+Convolution Convolution::create(ParameterList& parameters, const std::string& name,
+                                const Options& options, Array weight, Array bias) {
     Convolution layer;
-    layer.weight = parameters.add(
-        name + ".weight",
-        init.fan_in_uniform({options.out_channels, options.in_channels, options.size, options.size},
-                            fan_in));
-    layer.bias =
-        parameters.add(name + ".bias", init.fan_in_uniform({options.out_channels}, fan_in));
+    layer.weight = parameters.add(name + ".weight", std::move(weight));
+    if (!bias.empty()) layer.bias = parameters.add(name + ".bias", std::move(bias));
     layer.stride = options.stride;
     layer.padding = options.padding;
     return layer;
@@ -19,7 +21,7 @@ Convolution Convolution::create(ParameterList& parameters, Init& init, const std
 
 Tensor Convolution::operator()(const Tensor& x) const {
     const Tensor y = convolution_2d(x, weight, stride, padding);
-    return y + broadcast_in_dim(bias, y.dims(), {1});
+    return bias.empty() ? y : y + broadcast_in_dim(bias, y.dims(), {1});
 }
 
 }    // namespace slipway

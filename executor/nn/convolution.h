@@ -7,12 +7,11 @@
 
 namespace slipway {
 
-/// A square convolution with bias.
+/// A square convolution.
 /// x [n, in_channels, h, w]   weight [out_channels, in_channels, size, size]   bias [out_channels]
-/// Initial values: both U(-k, k), k = 1/sqrt(in_channels * size * size), as torch.nn.Conv2d.
 struct Convolution {
     Tensor weight;
-    Tensor bias;
+    Tensor bias;    ///< empty: none, as before a batch norm
     std::int64_t stride = 1;
     std::int64_t padding = 0;
 
@@ -20,9 +19,17 @@ struct Convolution {
         std::int64_t in_channels, out_channels, size;
         std::int64_t stride = 1;
         std::int64_t padding = 0;
+
+        Dims weight_dims() const { return {out_channels, in_channels, size, size}; }
+        std::int64_t fan_in() const { return in_channels * size * size; }
+        std::int64_t fan_out() const { return out_channels * size * size; }
     };
+    /// Initial values as torch.nn.Conv2d: both U(-k, k), k = 1/sqrt(fan_in).
     static Convolution create(ParameterList& parameters, Init& init, const std::string& name,
                               const Options& options);
+    /// With these initial values; an empty `bias` leaves it out.
+    static Convolution create(ParameterList& parameters, const std::string& name,
+                              const Options& options, Array weight, Array bias);
     Tensor operator()(const Tensor& x) const;
 };
 

@@ -11,15 +11,29 @@ namespace slipway {
 class Init {
 public:
     explicit Init(std::uint64_t seed) : seed_(seed) {}
+    /// Draws nothing, gives zeros: for a network whose values are loaded.
+    static Init zeros();
 
     /// U(-bound, bound), f32.
     Array uniform(Dims dims, double bound);
+    /// N(0, deviation), f32.
+    Array normal(Dims dims, double deviation);
+    /// N(0, deviation) without what lies beyond two deviations: drawn again until it fits.
+    Array truncated_normal(Dims dims, double deviation);
     /// What torch gives weight and bias of Linear and Conv2d: U(-1/sqrt(fan_in), 1/sqrt(fan_in)).
     Array fan_in_uniform(Dims dims, std::int64_t fan_in);
 
 private:
+    /// An array with each element drawn by `draw` from the next stream.
+    template <class Draw>
+    Array drawn(Dims dims, Draw draw);
+
     std::uint64_t seed_;
     std::uint64_t calls_ = 0;
+    bool draws_ = true;
 };
+
+/// Every element `value`, f32; draws nothing.
+Array filled(Dims dims, double value);
 
 }    // namespace slipway

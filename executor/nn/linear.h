@@ -8,14 +8,18 @@
 namespace slipway {
 
 /// y = x W^T + b.
-/// x [n, in_features]   weight [out_features, in_features]   bias [out_features]   y [n,
-/// out_features] Initial values: both U(-k, k), k = 1/sqrt(in_features), as torch.nn.Linear.
+///   x [..., in_features]   weight [out_features, in_features]   bias [out_features]
+///   y [..., out_features]
 struct Linear {
     Tensor weight;
     Tensor bias;
 
+    /// Initial values as torch.nn.Linear: both U(-k, k), k = 1/sqrt(in_features).
     static Linear create(ParameterList& parameters, Init& init, const std::string& name,
                          std::int64_t in_features, std::int64_t out_features);
+    /// With these initial values.
+    static Linear create(ParameterList& parameters, const std::string& name, Array weight,
+                         Array bias);
     Tensor operator()(const Tensor& x) const;
 };
 

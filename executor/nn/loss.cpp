@@ -1,5 +1,7 @@
 #include "executor/nn/loss.h"
 
+#include <numeric>
+
 namespace slipway {
 
 ClassificationSums classification_sums(const Tensor& logits, const Tensor& labels,
@@ -10,6 +12,26 @@ ClassificationSums classification_sums(const Tensor& logits, const Tensor& label
     const Tensor hits = convert(compare(argmax(logits), labels, Comparison::eq), DType::f32);
     return {.loss = negate(reduce(picked * weights, {0}, Reduction::add)),
             .correct = reduce(hits * weights, {0}, Reduction::add)};
+}
+
+namespace {
+
+Tensor sum_of(const Tensor& x) {
+    Dims all(x.dims().size());
+    std::iota(all.begin(), all.end(), 0);
+    return reduce(x, all, Reduction::add);
+}
+
+}    // namespace
+
+Tensor cross_entropy_sum(const Tensor& logits, const Tensor& labels) {
+    const std::int64_t classes = logits.dims().back();
+    const std::int64_t rows = logits.shape().element_count() / classes;
+    return sum_of(cross_entropy(reshape(logits, {rows, classes}), reshape(labels, {rows})));
+}
+
+Tensor binary_cross_entropy_sum(const Tensor& logits, const Tensor& targets) {
+    return sum_of(binary_cross_entropy_with_logits(logits, targets));
 }
 
 }    // namespace slipway

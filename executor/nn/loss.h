@@ -15,4 +15,10 @@ struct ClassificationSums {
 ClassificationSums classification_sums(const Tensor& logits, const Tensor& labels,
                                        const Tensor& weights);
 
+/// The sum of -log softmax(logits)[label] over all rows, as a scalar.
+/// logits [..., classes]   labels i32 [...]; a label of -100 counts nothing
+Tensor cross_entropy_sum(const Tensor& logits, const Tensor& labels);
+/// The sum of the binary cross-entropies of all elements, as a scalar. targets: 0 to 1
+Tensor binary_cross_entropy_sum(const Tensor& logits, const Tensor& targets);
+
 }    // namespace slipway

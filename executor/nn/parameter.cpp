@@ -4,12 +4,28 @@
 
 namespace slipway {
 
-Tensor ParameterList::add(const std::string& name, Array initial) {
-    check(std::ranges::none_of(parameters_, [&](const Parameter& p) { return p.name == name; }),
-          "parameter names are unique");
+namespace {
+
+Parameter make_parameter(const std::string& name, Array initial) {
     Tensor made = leaf(initial.shape(), Placement::replicated, name);
-    parameters_.push_back({name, made, std::move(initial)});
-    return made;
+    return {name, std::move(made), std::move(initial)};
+}
+
+}    // namespace
+
+bool ParameterList::is_known(const std::string& name) const {
+    const auto has_name = [&](const Parameter& p) { return p.name == name; };
+    return std::ranges::any_of(parameters_, has_name) || std::ranges::any_of(statistics_, has_name);
+}
+
+Tensor ParameterList::add(const std::string& name, Array initial) {
+    check(!is_known(name), "parameter names are unique");
+    return parameters_.emplace_back(make_parameter(name, std::move(initial))).leaf;
+}
+
+Tensor ParameterList::add_statistic(const std::string& name, Array initial) {
+    check(!is_known(name), "parameter names are unique");
+    return statistics_.emplace_back(make_parameter(name, std::move(initial))).leaf;
 }
 
 std::vector<Tensor> ParameterList::leaves() const {

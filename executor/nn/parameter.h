@@ -7,7 +7,7 @@
 
 namespace slipway {
 
-/// One trained tensor: its name in checkpoints, its leaf in graphs, its value between steps.
+/// One tensor of a model: its name in checkpoints, its leaf in graphs, its value between steps.
 struct Parameter {
     std::string name;
     Tensor leaf;
@@ -15,18 +15,27 @@ struct Parameter {
 };
 
 /// A model's parameters in the order they were made: the order of leaves, slots and checkpoints.
+/// Beside them the statistics: kept in checkpoints and moved by each step like parameters, but by
+/// the forward pass (batch norm's running mean) and not by the optimizer.
 class ParameterList {
 public:
-    /// Adds a parameter with its initial value; names are unique.
+    /// Adds a trained tensor with its initial value; names are unique, statistics included.
     Tensor add(const std::string& name, Array initial);
+    Tensor add_statistic(const std::string& name, Array initial);
 
     std::vector<Parameter>& all() { return parameters_; }
     const std::vector<Parameter>& all() const { return parameters_; }
+    std::vector<Parameter>& statistics() { return statistics_; }
+    const std::vector<Parameter>& statistics() const { return statistics_; }
+    /// Of the parameters, without statistics.
     std::vector<Tensor> leaves() const;
     std::int64_t element_count() const;
 
 private:
+    bool is_known(const std::string& name) const;
+
     std::vector<Parameter> parameters_;
+    std::vector<Parameter> statistics_;
 };
 
 }    // namespace slipway

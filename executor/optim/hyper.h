@@ -19,6 +19,7 @@ struct Hyper {
     std::int64_t step = 1;    ///< 1 for the first update
     double sample_count =
         1;    ///< weights of the global batch added up: the loss is a mean over it
+    int core_count = 1;
 };
 
 /// Slots of the one small vector that carries them to the program. Slots are fixed: equal values
@@ -32,9 +33,11 @@ enum class HyperSlot : std::size_t {
     beta2,
     one_minus_beta2,
     eps,
+    decay_factor,          ///< 1 - lr * weight_decay
     step_size,             ///< lr / (1 - beta1^step)
     inverse_sqrt_bias2,    ///< 1 / sqrt(1 - beta2^step)
     inverse_sample_count,
+    inverse_core_count,
     count
 };
 

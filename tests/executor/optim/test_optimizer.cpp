@@ -44,7 +44,7 @@ std::vector<float> three_updates(const Optimizer& optimizer, Hyper hyper, float 
     return path;
 }
 
-// Expected paths: torch 1.13.1, torch.optim.SGD / Adam on one float32 parameter of 1.0 with
+// Expected paths: torch 1.13.1, torch.optim.SGD / Adam / AdamW on one float32 parameter of 1.0 with
 // gradient 0.5.
 struct Case {
     const char* name;
@@ -59,6 +59,9 @@ TEST(Optimizer, updates_are_torchs) {
         {"sgd_momentum", {.lr = 0.1, .momentum = 0.9}, {0.95F, 0.855F, 0.7195F}},
         {"sgd_nesterov", {.lr = 0.1, .momentum = 0.9}, {0.905F, 0.7695F, 0.59755F}},
         {"adam", {.lr = 0.1, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8}, {0.9F, 0.8F, 0.7F}},
+        {"adamw",
+         {.lr = 0.1, .weight_decay = 0.1, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8},
+         {0.89F, 0.7811F, 0.673289F}},
     };
     for (const Case& one : cases) {
         const auto path = three_updates(find_optimizer(one.name), one.hyper, 1.0F, 0.5F);

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "executor/nn/forward_pass.h"
+
+/// Attention over several heads (Vaswani and others 2017), between its projections.
+namespace slipway {
+
+/// [batch, sequence, heads * depth] -> [batch, heads, sequence, depth].
+Tensor split_heads(const Tensor& x, std::int64_t heads);
+/// [batch, heads, sequence, depth] -> [batch, sequence, heads * depth].
+Tensor merge_heads(const Tensor& x);
+
+/// softmax(q k^T / sqrt(depth)) v for each head, the pass's dropout on the probabilities.
+///   query, key, value [batch, heads, sequence, depth]
+///   causal   a position sees itself and those before it
+Tensor attend(const Tensor& query, const Tensor& key, const Tensor& value, bool causal,
+              ForwardPass& pass);
+
+}    // namespace slipway

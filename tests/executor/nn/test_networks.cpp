@@ -1,0 +1,307 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "executor/autodiff/gradients.h"
+#include "executor/nn/loss.h"
+#include "executor/nn/models/bert.h"
+#include "executor/nn/models/cnn.h"
+#include "executor/nn/models/gpt2.h"
+#include "executor/nn/models/mixer.h"
+#include "executor/nn/models/mlp.h"
+#include "executor/nn/models/resnet.h"
+#include "executor/reference/evaluate.h"
+
+// Goal: every network has its reference's parameter names and shapes, and computes what torch
+// computes from the same numbers: logits, loss, gradients, running statistics.
+// Method: reference/networks.json, written by reference/make_networks.py; weights and inputs are
+// made from their names on both sides; the naive evaluator runs ours.
+
+namespace slipway {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::int64_t batch = 4, sequence = 8, predictions = 3, vocabulary = 50, classes = 10;
+
+const Json& reference() {
+    static const Json all =
+        Json::parse(std::ifstream(SLIPWAY_SOURCE_DIR "/tests/executor/nn/reference/networks.json"));
+    return all;
+}
+
+/// The twin of `numbers` in make_networks.py.
+double number(std::uint32_t start, std::size_t position) {
+    std::uint32_t x = (std::uint32_t(position) * 2654435761U) ^ start;
+    x ^= x >> 16;
+    x *= 0x85EBCA6BU;
+    x ^= x >> 13;
+    x *= 0xC2B2AE35U;
+    x ^= x >> 16;
+    return double(x >> 8) * 0x1p-23 - 1.0;
+}
+
+std::vector<double> numbers(const std::string& name, std::int64_t count) {
+    std::uint32_t start = 2166136261U;
+    for (const char letter : name)
+        start = (start ^ std::uint8_t(letter)) * 16777619U;
+    std::vector<double> values;
+    for (std::size_t i = 0; i < std::size_t(count); ++i)
+        values.push_back(number(start, i));
+    return values;
+}
+
+Array reals(const std::string& name, Dims dims) {
+    Array array({DType::f32, std::move(dims)});
+    const std::vector<double> values = numbers(name, array.element_count());
+    std::ranges::transform(values, array.as<float>().begin(), [](double x) { return float(x); });
+    return array;
+}
+
+Array integers(const std::string& name, Dims dims, std::int64_t first, std::int64_t end) {
+    Array array({DType::i32, std::move(dims)});
+    const std::vector<double> values = numbers(name, array.element_count());
+    std::ranges::transform(values, array.as<std::int32_t>().begin(), [&](double x) {
+        return std::int32_t(double(first) + std::floor((x + 1) / 2 * double(end - first)));
+    });
+    return array;
+}
+
+void set_weights(ParameterList& parameters) {
+    for (Parameter& parameter : parameters.all()) {
+        const Dims& dims = parameter.value.shape().dims;
+        const std::int64_t count = parameter.value.element_count();
+        const std::vector<double> values = numbers(parameter.name, count);
+        const auto gain = double(float(std::sqrt(3.0 * double(dims[0]) / double(count))));
+        const double middle = parameter.name.ends_with(".weight") ? 1 : 0;
+        std::ranges::transform(values, parameter.value.as<float>().begin(), [&](double x) {
+            return float(dims.size() > 1 ? x * gain : x * 0.125 + middle);
+        });
+    }
+}
+
+/// A network at work: what it was fed and what it says.
+struct Traced {
+    std::vector<std::pair<Tensor, Array>> inputs;
+    Tensor logits;
+    Tensor loss;    ///< a mean
+
+    Tensor input(const char* name, Array values) {
+        return inputs
+            .emplace_back(leaf(values.shape(), Placement::replicated, name), std::move(values))
+            .first;
+    }
+};
+
+using Trace = std::function<void(ParameterList&, Init&, ForwardPass&, Traced&)>;
+
+void classify(Traced& traced, Tensor logits) {
+    const Tensor labels = traced.input("labels", integers("labels", {batch}, 0, classes));
+    traced.loss = cross_entropy_sum(logits, labels) * constant(1.0 / batch);
+    traced.logits = std::move(logits);
+}
+
+Tensor images(Traced& traced, std::int64_t size) {
+    return traced.input("images", reals("images", {batch, 3, size, size}));
+}
+
+Tensor tokens(Traced& traced) {
+    return traced.input("tokens", integers("tokens", {batch, sequence}, 1, vocabulary));
+}
+
+void trace_mlp(ParameterList& parameters, Init& init, ForwardPass&, Traced& traced) {
+    const Mlp model = Mlp::create(parameters, init, 12, {8, 6}, classes);
+    classify(traced, model(traced.input("images", reals("images", {batch, 12}))));
+}
+
+void trace_cnn(ParameterList& parameters, Init& init, ForwardPass&, Traced& traced) {
+    const Cnn model =
+        Cnn::create(parameters, init, {.channels = 3, .height = 8, .width = 8, .classes = classes});
+    classify(traced, model(images(traced, 8)));
+}
+
+void trace_resnet(ParameterList& parameters, Init& init, ForwardPass& pass, Traced& traced) {
+    const ResNet model = ResNet::create(parameters, init, {.blocks = {1, 2, 1, 1}, .width = 4});
+    traced.logits = model(images(traced, 64), pass);
+    Array coins = reals("targets", {batch, classes});
+    for (float& coin : coins.as<float>())
+        coin = coin < 0 ? 0.0F : 1.0F;
+    traced.loss = binary_cross_entropy_sum(traced.logits, traced.input("targets", coins)) *
+                  constant(1.0 / (batch * classes));
+}
+
+void trace_mixer(ParameterList& parameters, Init& init, ForwardPass&, Traced& traced) {
+    const Mixer model = Mixer::create(parameters, init,
+                                      {.image_size = 16,
+                                       .patch_size = 4,
+                                       .layers = 2,
+                                       .hidden = 12,
+                                       .token_width = 10,
+                                       .channel_width = 20});
+    classify(traced, model(images(traced, 16)));
+}
+
+void trace_bert(ParameterList& parameters, Init& init, ForwardPass& pass, Traced& traced) {
+    const Bert model = Bert::create(parameters, init,
+                                    {.layers = 2,
+                                     .hidden = 12,
+                                     .heads = 3,
+                                     .vocabulary = vocabulary,
+                                     .intermediate = 24,
+                                     .positions = 16});
+    Array positions({DType::i32, {batch, predictions}});
+    for (std::size_t i = 0; i < std::size_t(batch * predictions); ++i)
+        positions.as<std::int32_t>()[i] = std::int32_t(i % predictions * 3);
+    Array everywhere({DType::i32, {batch, sequence}});
+    for (std::size_t i = 0; i < std::size_t(batch * sequence); ++i)
+        everywhere.as<std::int32_t>()[i] = std::int32_t(i % sequence);
+    const Tensor states = model.encode(tokens(traced), pass);
+    traced.logits = model.predict(states, traced.input("everywhere", everywhere));
+    const Tensor labels =
+        traced.input("labels", integers("labels", {batch, predictions}, 0, vocabulary));
+    const Tensor predicted = model.predict(states, traced.input("positions", positions));
+    traced.loss = cross_entropy_sum(predicted, labels) * constant(1.0 / (batch * predictions));
+}
+
+void trace_gpt2(ParameterList& parameters, Init& init, ForwardPass& pass, Traced& traced) {
+    const Gpt2 model = Gpt2::create(
+        parameters, init,
+        {.layers = 2, .hidden = 12, .heads = 3, .vocabulary = vocabulary, .positions = 16});
+    traced.logits = model(tokens(traced), pass);
+    const Tensor labels =
+        traced.input("labels", integers("labels", {batch, sequence}, 0, vocabulary));
+    traced.loss = cross_entropy_sum(traced.logits, labels) * constant(1.0 / (batch * sequence));
+}
+
+/// The three sums of `sums` in make_networks.py.
+void expect_sums(const std::string& name, const Array& values, const Json& expected,
+                 double tolerance) {
+    const std::span<const float> flat = values.as<float>();
+    const std::vector<double> weights = numbers("weights of " + name, values.element_count());
+    std::array<double, 3> sums{};
+    for (std::size_t i = 0; i < flat.size(); ++i) {
+        const auto x = double(flat[i]);
+        sums[0] += x * weights[i];
+        sums[1] += std::abs(x);
+        sums[2] += i < 8 ? x : 0;
+    }
+    const double scale = std::max(expected[1].get<double>(), 1e-3);
+    for (std::size_t i = 0; i < 3; ++i)
+        EXPECT_NEAR(sums[i], expected[i].get<double>(), tolerance * scale) << name << " sum " << i;
+}
+
+void compare_with_torch(const std::string& name, const Trace& trace) {
+    const Json& expected = reference().at("tiny").at(name);
+    ParameterList parameters;
+    Init init(1);
+    ForwardPass pass{.training = true, .core_share = constant(1), .dropout = {}, .updates = {}};
+    Traced traced;
+    trace(parameters, init, pass, traced);
+    set_weights(parameters);
+    Graph graph{.leaves = parameters.leaves(),
+                .outputs = gradients(traced.loss, parameters.leaves()),
+                .donations = {}};
+    std::vector<ReferenceValue> values;
+    for (const Parameter& parameter : parameters.all())
+        values.push_back({parameter.value});
+    for (const Parameter& statistic : parameters.statistics()) {
+        graph.leaves.push_back(statistic.leaf);
+        values.push_back({statistic.value});
+    }
+    for (const auto& [input, array] : traced.inputs) {
+        graph.leaves.push_back(input);
+        values.push_back({array});
+    }
+    for (const ForwardPass::StatisticUpdate& update : pass.updates)
+        graph.outputs.push_back(update.value);
+    graph.outputs.push_back(traced.logits);
+    graph.outputs.push_back(traced.loss);
+
+    const std::vector<ReferenceValue> outputs = evaluate(graph, values, 1);
+    const std::size_t count = parameters.all().size();
+    ASSERT_EQ(expected.at("gradients").size(), count);
+    // f32 against f64: 1e-5 for logits and loss, 1e-4 of its own size for each gradient.
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::string& parameter = parameters.all()[i].name;
+        ASSERT_TRUE(expected.at("gradients").contains(parameter)) << parameter;
+        expect_sums(parameter, outputs[i][0], expected.at("gradients").at(parameter), 1e-4);
+    }
+    for (std::size_t i = 0; i < pass.updates.size(); ++i) {
+        const std::string& statistic = parameters.statistics()[i].name;
+        expect_sums(statistic, outputs[count + i][0], expected.at("statistics").at(statistic),
+                    1e-5);
+    }
+    expect_sums("logits", outputs[outputs.size() - 2][0], expected.at("logits"), 1e-5);
+    EXPECT_NEAR(double(outputs.back()[0].as<float>()[0]), expected.at("loss").get<double>(), 1e-5);
+}
+
+TEST(Networks, a_multilayer_perceptron_computes_what_torch_does) {
+    compare_with_torch("mlp", trace_mlp);
+}
+
+TEST(Networks, a_small_convolutional_network_computes_what_torch_does) {
+    compare_with_torch("cnn", trace_cnn);
+}
+
+TEST(Networks, a_residual_network_computes_what_torch_does) {
+    compare_with_torch("resnet", trace_resnet);
+}
+
+TEST(Networks, a_mixer_computes_what_torch_does) {
+    compare_with_torch("mixer", trace_mixer);
+}
+
+TEST(Networks, bert_computes_what_torch_does) {
+    compare_with_torch("bert", trace_bert);
+}
+
+TEST(Networks, gpt2_computes_what_torch_does) {
+    compare_with_torch("gpt2", trace_gpt2);
+}
+
+/// The names and shapes of a full network, statistics included.
+void expect_names(const std::string& name, const ParameterList& parameters) {
+    const Json& expected = reference().at("full").at(name);
+    Json ours = Json::object();
+    for (const Parameter& parameter : parameters.all())
+        ours[parameter.name] = parameter.value.shape().dims;
+    for (const Parameter& statistic : parameters.statistics())
+        ours[statistic.name] = statistic.value.shape().dims;
+    EXPECT_EQ(ours, expected) << Json::diff(expected, ours).dump(1);
+}
+
+template <class Network>
+void expect_names(const std::string& name, const typename Network::Options& options) {
+    ParameterList parameters;
+    Init init = Init::zeros();
+    Network::create(parameters, init, options);
+    expect_names(name, parameters);
+}
+
+TEST(Networks, residual_networks_have_torchvisions_names) {
+    expect_names<ResNet>("resnet18", {.blocks = {2, 2, 2, 2}});
+    expect_names<ResNet>("resnet34", {.blocks = {3, 4, 6, 3}});
+}
+
+TEST(Networks, the_mixer_has_timms_names) {
+    expect_names<Mixer>("mixer", {.image_size = 128,
+                                  .patch_size = 16,
+                                  .layers = 8,
+                                  .hidden = 512,
+                                  .token_width = 256,
+                                  .channel_width = 2048});
+}
+
+TEST(Networks, bert_and_gpt2_have_hugging_faces_names) {
+    expect_names<Bert>(
+        "bert_base",
+        {.layers = 12, .hidden = 768, .heads = 12, .vocabulary = 30522, .intermediate = 3072});
+    expect_names<Gpt2>("gpt2_124m",
+                       {.layers = 12, .hidden = 768, .heads = 12, .vocabulary = 50257});
+}
+
+}    // namespace
+}    // namespace slipway
