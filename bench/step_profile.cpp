@@ -1,0 +1,121 @@
+#include <fmt/core.h>
+#include <time.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <string_view>
+
+#include "executor/bench/flops.h"
+#include "executor/bench/step.h"
+#include "executor/codegen/lower.h"
+#include "executor/passes/pipeline.h"
+#include "executor/runtime/run.h"
+
+/// Where the time of a workload's training step goes: CPU time of each kernel of its program on one
+/// worker, so a busy machine does not matter much.
+/// usage: bench_step_profile WORKLOAD [f32|bf16] [rounds] [cores]
+namespace slipway {
+namespace {
+
+/// What the calling thread itself worked: waiting for a busy machine does not count.
+double cpu_seconds() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
+}
+
+/// Wraps every kernel in a stopwatch; the sums are by step.
+std::shared_ptr<std::vector<double>> put_stopwatches(Program& program) {
+    auto spent = std::make_shared<std::vector<double>>(program.steps.size());
+    for (std::size_t i = 0; i < program.steps.size(); ++i)
+        program.steps[i].kernel = [inner = program.steps[i].kernel, spent,
+                                   i](const KernelCall& call) {
+            const double begin = cpu_seconds();
+            inner(call);
+            (*spent)[i] += cpu_seconds() - begin;
+        };
+    return spent;
+}
+
+Bindings bindings_of(const Program& program, std::vector<Value>& leaves,
+                     std::vector<Array>& outputs, int cores) {
+    Bindings bindings;
+    for (Value& leaf : leaves) {
+        bindings.leaves.emplace_back();
+        for (Array& array : leaf.arrays)
+            bindings.leaves.back().push_back(array.bytes());
+    }
+    for (const Slot& slot : program.outputs) {
+        bindings.outputs.emplace_back();
+        for (int core = 0; core < (slot.per_core ? cores : 1); ++core) {
+            outputs.push_back(slot.donated ? leaves[*slot.donated].arrays[std::size_t(core)]
+                                           : Array(slot.shape));
+            bindings.outputs.back().push_back(outputs.back().bytes());
+        }
+    }
+    return bindings;
+}
+
+struct Row {
+    double seconds = 0;
+    int count = 0;
+};
+
+void print_rows(const std::map<std::string, Row>& rows, double total_s) {
+    std::vector<std::pair<std::string, Row>> sorted(rows.begin(), rows.end());
+    std::ranges::sort(sorted, std::greater{}, [](const auto& row) { return row.second.seconds; });
+    for (const auto& [name, row] : sorted)
+        if (row.seconds > total_s * 2e-3)
+            fmt::print("  {:5.1f} %  {:9.3f} ms  {:4} x  {}\n", 100 * row.seconds / total_s,
+                       row.seconds * 1e3, row.count, name);
+}
+
+void profile(const Workload& workload, PrecisionPolicy precision, int rounds, int cores) {
+    const BenchModel model = make_bench_model(workload);
+    const BenchStep step = trace_bench_step(model, workload.batch, cores);
+    const Graph graph = optimize(step.graph, {.passes = {.precision = precision}}).graph;
+    Program program = lower(graph, {.workers = 1});
+    const auto spent = put_stopwatches(program);
+    Runtime runtime({cores, 1});
+    std::vector<Value> leaves = bench_values(model, step);
+    std::vector<Array> outputs;
+    const Bindings bindings = bindings_of(program, leaves, outputs, cores);
+    const RunPlan plan = make_run_plan(program, runtime.team());
+    runtime.run(program, plan, bindings);
+    spent->assign(spent->size(), 0);
+    for (int i = 0; i < rounds; ++i)
+        runtime.run(program, plan, bindings);
+
+    const double total_s = std::accumulate(spent->begin(), spent->end(), 0.0) / rounds;
+    std::map<std::string, Row> by_name, by_kind;
+    for (std::size_t i = 0; i < program.steps.size(); ++i) {
+        const std::string& name = program.steps[i].name;
+        for (Row* row : {&by_name[name], &by_kind[name.substr(0, name.find(' '))]}) {
+            row->seconds += (*spent)[i] / rounds;
+            ++row->count;
+        }
+    }
+    const double flops = product_flops(graph, cores);
+    fmt::print("{} {}: {:.2f} ms of CPU time per step, {} steps, {:.2f} GFLOP\n", workload.name,
+               precision == PrecisionPolicy::f32 ? "f32" : "bf16", total_s * 1e3,
+               program.steps.size(), flops * 1e-9);
+    print_rows(by_kind, total_s);
+    fmt::print("by step\n");
+    print_rows(by_name, total_s);
+}
+
+}    // namespace
+}    // namespace slipway
+
+int main(int count, char** words) {
+    using namespace slipway;
+    if (count < 2) {
+        fmt::print(stderr, "usage: bench_step_profile WORKLOAD [f32|bf16] [rounds] [cores]\n");
+        return 2;
+    }
+    const bool is_narrow = count > 2 && std::string_view(words[2]) == "bf16";
+    profile(find_workload(words[1]), is_narrow ? PrecisionPolicy::bf16 : PrecisionPolicy::f32,
+            count > 3 ? std::stoi(words[3]) : 5, count > 4 ? std::stoi(words[4]) : 1);
+}

@@ -1,0 +1,130 @@
+#include "executor/bench/step.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "api/base/error.h"
+#include "executor/autodiff/gradients.h"
+#include "executor/optim/optimizer.h"
+
+namespace slipway {
+
+namespace {
+
+// torch.optim.AdamW's, but for the rate: small enough for every network.
+constexpr Hyper hyper_numbers{
+    .lr = 1e-4, .weight_decay = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8};
+
+void require_shares(std::int64_t batch, int cores) {
+    if (batch > 0 && batch % cores == 0) return;
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("a batch of {} cannot be split between {} threads; use a multiple",
+                            batch, cores));
+}
+
+ForwardPass training_pass(const BenchModel& model, const HyperLeaf& hyper) {
+    ForwardPass pass{.training = true,
+                     .core_share = hyper.scalar(HyperSlot::inverse_core_count),
+                     .dropout = {},
+                     .updates = {}};
+    if (model.dropout_rate > 0) {
+        pass.dropout = {
+            .rate = leaf({DType::f32, {}}, Placement::replicated, "dropout_rate"),
+            .key = leaf({DType::u32, {2}}, Placement::replicated, "dropout_key"),
+            .first_sample = leaf({DType::i32, {}}, Placement::per_core, "first_sample")};
+    }
+    return pass;
+}
+
+/// The new values of all statistics in their order.
+std::vector<Tensor> new_statistics(const ParameterList& parameters, const ForwardPass& pass) {
+    std::unordered_map<const Node*, Tensor> updates;
+    for (const ForwardPass::StatisticUpdate& update : pass.updates)
+        updates.emplace(update.statistic.get(), update.value);
+    std::vector<Tensor> values;
+    for (const Parameter& statistic : parameters.statistics())
+        values.push_back(updates.at(statistic.leaf.get()));
+    return values;
+}
+
+void append(std::vector<Tensor>& to, const std::vector<Tensor>& more) {
+    to.insert(to.end(), more.begin(), more.end());
+}
+
+Array scalar(double value) {
+    return filled({}, value);
+}
+
+}    // namespace
+
+BenchModel make_bench_model(const Workload& workload) {
+    BenchModel model;
+    Init init(1);
+    model.forward = workload.create(model.parameters, init);
+    model.dropout_rate = workload.dropout_rate;
+    return model;
+}
+
+BenchStep trace_bench_step(const BenchModel& model, std::int64_t batch, int cores) {
+    require_shares(batch, cores);
+    const std::vector<Tensor> parameters = model.parameters.leaves();
+    const HyperLeaf hyper;
+    BenchInputs inputs(batch, cores);
+    ForwardPass pass = training_pass(model, hyper);
+    const BenchLoss sums = model.forward(inputs, pass);
+    const Tensor loss = sums.sum * constant(1.0 / sums.count);
+    const OptimizerStep update =
+        trace_optimizer(find_optimizer("adamw"), hyper, parameters, gradients(loss, parameters));
+
+    BenchStep step{.graph = {.leaves = update.leaves, .outputs = update.outputs, .donations = {}},
+                   .inputs = inputs.all(),
+                   .hyper = hyper.leaf(),
+                   .dropout = pass.dropout,
+                   .cores = cores};
+    for (const Parameter& statistic : model.parameters.statistics())
+        step.graph.leaves.push_back(statistic.leaf);
+    append(step.graph.outputs, new_statistics(model.parameters, pass));
+    step.state_count = step.graph.outputs.size();
+    for (std::size_t i = 0; i < step.state_count; ++i)
+        step.graph.donations.push_back({.output = i, .leaf = i});
+    step.graph.leaves.push_back(step.hyper);
+    if (!step.dropout.rate.empty()) {
+        append(step.graph.leaves, {step.dropout.rate, step.dropout.key, step.dropout.first_sample});
+    }
+    for (const BenchInput& input : step.inputs)
+        step.graph.leaves.push_back(input.leaf);
+    step.graph.outputs.push_back(all_reduce(loss));
+    return step;
+}
+
+std::vector<Value> bench_values(const BenchModel& model, const BenchStep& step) {
+    std::vector<Value> values;
+    for (const Parameter& parameter : model.parameters.all())
+        values.push_back({{parameter.value.clone()}});
+    const std::size_t statistics = model.parameters.statistics().size();
+    while (values.size() < step.state_count - statistics)
+        values.push_back({{Array(step.graph.leaves[values.size()].shape())}});
+    for (const Parameter& statistic : model.parameters.statistics())
+        values.push_back({{statistic.value.clone()}});
+    Hyper numbers = hyper_numbers;
+    numbers.core_count = step.cores;
+    values.push_back({{hyper_values(numbers)}});
+    if (!step.dropout.rate.empty()) {
+        values.push_back({{scalar(model.dropout_rate)}});
+        values.push_back({{array_of<std::uint32_t>({2}, std::array<std::uint32_t, 2>{1, 0})}});
+        Value& first = values.emplace_back();
+        const std::int64_t samples = step.inputs.front().leaf.dims()[0];
+        for (int core = 0; core < step.cores; ++core)
+            first.arrays.push_back(
+                array_of<std::int32_t>({}, std::array{std::int32_t(core * samples)}));
+    }
+    for (const BenchInput& input : step.inputs) {
+        Value& value = values.emplace_back();
+        for (int core = 0; core < step.cores; ++core)
+            value.arrays.push_back(part_of(input.values, core, step.cores));
+    }
+    return values;
+}
+
+}    // namespace slipway

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "executor/bench/workloads.h"
+#include "executor/engine/engine.h"
+
+namespace slipway {
+
+/// A workload's network with its initial values.
+struct BenchModel {
+    ParameterList parameters;
+    BenchForward forward;
+    double dropout_rate = 0;
+};
+
+BenchModel make_bench_model(const Workload& workload);
+
+/// One training step as a graph: forward, backward, the sum over the cores, AdamW's update, the
+/// new statistics.
+///   leaves   parameters…, slots…, statistics…, hyper, the dropout's, inputs…
+///   outputs  parameters…, slots…, statistics… (donated), loss (mean over the batch)
+struct BenchStep {
+    Graph graph;
+    std::vector<BenchInput> inputs;
+    std::size_t state_count = 0;    ///< of leaves that are donated
+    Tensor hyper;
+    DropoutLeaves dropout;
+    int cores = 1;
+};
+
+/// errors  invalid_argument when the batch cannot be shared by the cores
+BenchStep trace_bench_step(const BenchModel& model, std::int64_t batch, int cores);
+
+/// What the leaves are bound to at the first step.
+std::vector<Value> bench_values(const BenchModel& model, const BenchStep& step);
+
+}    // namespace slipway
