@@ -17,7 +17,10 @@ LoadedBatch load_batch(const Dataset& dataset, const GlobalBatch& batch,
     const auto features = std::size_t(dataset.index().feature_count());
     Dims dims = dataset.index().feature_dims;
     dims.insert(dims.begin(), options.batch_size_per_core);
-    LoadedBatch loaded{batch.position, batch.next, batch.sample_count(), {}};
+    LoadedBatch loaded{.position = batch.position,
+                       .next = batch.next,
+                       .sample_count = batch.sample_count(),
+                       .cores = {}};
     for (std::size_t core = 0; core < cores; ++core) {
         Batch part{Array({DType::f32, dims}), Array({DType::i32, {options.batch_size_per_core}}),
                    Array({DType::f32, {options.batch_size_per_core}})};
@@ -80,10 +83,10 @@ struct Loader::State {
         return std::pair(std::move(*batch), slots.back());
     }
 
-    void work() {
+    void work(int thread) {
         while (auto claimed = claim()) {
             Slot filled;
-            fill(filled, claimed->first);
+            fill(filled, claimed->first, thread);
             filled.done = true;
             const std::lock_guard lock(mutex);
             if (filled.error) end();
@@ -97,13 +100,17 @@ struct Loader::State {
         const std::optional<GlobalBatch> wanted = sampler.next();
         if (!wanted) return nullptr;
         auto slot = std::make_shared<Slot>();
-        fill(*slot, *wanted);
+        fill(*slot, *wanted, 0);
         return slot;
     }
 
-    void fill(Slot& slot, const GlobalBatch& wanted) const {
+    void fill(Slot& slot, const GlobalBatch& wanted, int thread) const {
         try {
+            const Tick begin = options.clock.tick();
             slot.batch = load_batch(dataset, wanted, sampler_options);
+            slot.batch->read_begin = begin;
+            slot.batch->read_end = options.clock.tick();
+            slot.batch->thread = thread;
         } catch (const std::exception&) {    // the border of a thread: rethrown by next()
             slot.error = std::current_exception();
         }
@@ -130,7 +137,7 @@ struct Loader::State {
 Loader::Loader(const Dataset& dataset, Sampler sampler, const LoaderOptions& options)
     : state_(std::make_unique<State>(dataset, std::move(sampler), options)) {
     for (int i = 0; i < options.threads; ++i) {
-        state_->threads.emplace_back([state = state_.get()] { state->work(); });
+        state_->threads.emplace_back([state = state_.get(), i] { state->work(i); });
     }
 }
 

@@ -24,6 +24,8 @@ struct LoadedBatch {
     SamplerPosition next;             ///< what a checkpoint after this step keeps
     std::int64_t sample_count = 0;    ///< without padding
     std::vector<Batch> cores;         ///< core r's is at r
+    Tick read_begin{}, read_end{};    ///< when it was read
+    int thread = 0;                   ///< by which of the loader's threads
 };
 
 struct LoaderOptions {

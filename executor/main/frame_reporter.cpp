@@ -85,12 +85,23 @@ void FrameReporter::checkpoint(const SavedCheckpoint& checkpoint) {
 }
 
 void FrameReporter::compiled(const CompiledProgram& program) {
-    sink_({{"type", "compile"},
-           {"program", program.program},
-           {"hash", program.hash},
-           {"seconds", program.seconds},
-           {"cached", program.cached},
-           {"memory", {{"peak_bytes", program.peak_bytes}}}});
+    Json frame{{"type", "compile"},        {"program", program.program},
+               {"hash", program.hash},     {"seconds", program.seconds},
+               {"cached", program.cached}, {"memory", {{"peak_bytes", program.peak_bytes}}}};
+    if (program.after_warm_up) {
+        frame["after_warm_up"] = true;
+        frame["cause"] = bounded(program.cause);
+    }
+    sink_(frame);
+}
+
+void FrameReporter::reported(const WrittenReport& report) {
+    sink_({{"type", "report"},
+           {"step", report.step},
+           {"finished", report.finished},
+           {"verdict", report.verdict},
+           {"field", report.field},
+           {"message", bounded(report.message)}});
 }
 
 StopReason FrameReporter::stop_requested() {

@@ -29,6 +29,7 @@ public:
     void warning(const std::string& code, const std::string& message) override;
     void checkpoint(const SavedCheckpoint& checkpoint) override;
     void compiled(const CompiledProgram& program) override;
+    void reported(const WrittenReport& report) override;
     StopReason stop_requested() override;
 
 private:

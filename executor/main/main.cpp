@@ -1,5 +1,5 @@
-// The executor's command line: one attempt under an agent, a job by hand, or one look at a data
-// set.
+// The executor's command line: one attempt under an agent, a job by hand, one look at a data set,
+// or one measurement.
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "executor/main/attempt.h"
+#include "executor/main/bench.h"
 #include "executor/main/inspect.h"
 #include "executor/main/run_alone.h"
 
@@ -27,7 +28,9 @@ int run(int argc, char** argv) {
     CLI::App* by_hand =
         app.add_subcommand("run", "Trains a job on this machine, without a service");
     by_hand->add_option("job", alone.job, "Job spec, as it would be posted")->required();
-    by_hand->add_option("--out", alone.out, "Folder for metrics.csv, frames.ndjson, checkpoints/")
+    by_hand
+        ->add_option("--out", alone.out,
+                     "Folder for metrics.csv, frames.ndjson, checkpoints/, report.txt, trace.json")
         ->required();
     by_hand->add_option("--data", alone.data, "The data set; default: data.dataset as a path");
     by_hand->add_option("--format", alone.format,
@@ -37,6 +40,7 @@ int run(int argc, char** argv) {
     by_hand
         ->add_option("--workers", alone.workers, "Worker threads; default: CPUs, at most the cores")
         ->check(CLI::Range(0, 64));
+    by_hand->add_option("--cache", alone.cache, "Folder of compiled code that runs share");
     by_hand->add_flag("--resume", alone.resume, "Go on from the newest checkpoint in --out");
 
     InspectOptions look;
@@ -52,6 +56,8 @@ int run(int argc, char** argv) {
     unpack->needs(into);
     into->needs(unpack);
 
+    BenchCommand measurement;
+    const CLI::App* bench = add_bench(app, measurement);
     const CLI::App* version = app.add_subcommand("version", "Prints the version");
     try {
         app.parse(argc, argv);
@@ -68,6 +74,10 @@ int run(int argc, char** argv) {
     }
     if (inspect->parsed()) {
         fmt::print("{}\n", inspect_to_json(look));
+        return 0;
+    }
+    if (bench->parsed()) {
+        fmt::print("{}\n", bench_to_json(measurement));
         return 0;
     }
     if (by_hand->parsed()) return run_alone(alone, run_training, system_clock(), stdout);

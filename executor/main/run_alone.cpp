@@ -68,6 +68,7 @@ public:
             fs::remove_all(checkpoints_ / fs::path(name).filename());
     }
     void compiled(const CompiledProgram& program) override { frames_.compiled(program); }
+    void reported(const WrittenReport& report) override { frames_.reported(report); }
     StopReason stop_requested() override { return frames_.stop_requested(); }
 
 private:
@@ -121,6 +122,8 @@ AttemptPlan plan_of(const RunAloneOptions& options) {
     }
     plan.dataset_options = options.data_options;
     plan.checkpoint_folder = options.out / "checkpoints";
+    plan.report_folder = options.out;
+    plan.cache_folder = options.cache;
     plan.worker_threads = options.workers;
     plan.memory_bytes_max = plan.spec.accelerator.memory_bytes.value_or(0);
     if (options.resume) plan.resume_from = newest_checkpoint(plan.checkpoint_folder);

@@ -51,6 +51,8 @@ AttemptOrder order_from(const Json& json) {
     plan.attempt = member<int>(json, "attempt");
     plan.worker_threads = member<int>(json, "worker_threads");
     plan.memory_bytes_max = member<std::int64_t>(json, "memory_bytes");
+    plan.report_folder = member<std::string>(json, "report_folder");
+    plan.cache_folder = member<std::string>(json, "cache_folder");
     return order;
 }
 

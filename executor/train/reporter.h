@@ -49,6 +49,17 @@ struct CompiledProgram {
     double seconds = 0;
     bool cached = false;
     std::int64_t peak_bytes = 0;
+    bool after_warm_up = false;    ///< made while training ran: it had to wait
+    std::string cause = {};        ///< then: in what it differs from the nearest program
+};
+
+/// The files that say where the time goes are written anew.
+struct WrittenReport {
+    std::int64_t step = 0;
+    bool finished = false;
+    std::string verdict;    ///< input_bound, …
+    std::string field;      ///< of the spec, that helps
+    std::string message;
 };
 
 enum class StopReason { none, cancel, timeout, drain, orphaned };
@@ -66,6 +77,7 @@ public:
     virtual void warning(const std::string& code, const std::string& message) = 0;
     virtual void checkpoint(const SavedCheckpoint& checkpoint) = 0;
     virtual void compiled(const CompiledProgram& program) = 0;
+    virtual void reported(const WrittenReport& report) = 0;
 
     /// Asked between steps. Anything but none: the run saves (orphaned, drain), ends and says so in
     /// its outcome.

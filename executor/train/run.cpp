@@ -4,7 +4,13 @@
 
 #include <cmath>
 
+#include "executor/cache/environment.h"
+#include "executor/cache/object_cache.h"
+#include "executor/explain/explainer.h"
+#include "executor/explain/graph_page.h"
+#include "executor/runtime/run_plan.h"
 #include "executor/train/evaluate.h"
+#include "executor/train/fitting_batch.h"
 #include "executor/train/pace.h"
 #include "executor/train/train_data.h"
 #include "executor/train/train_state.h"
@@ -20,23 +26,76 @@ int worker_count(const AttemptPlan& plan) {
     return plan.spec.accelerator.cores == 1 ? 1 : plan.worker_threads;
 }
 
+/// The machine code of earlier jobs. A folder that cannot be used costs the job time, not its life.
+std::unique_ptr<ObjectCache> open_cache(const AttemptPlan& plan, Reporter& reporter) {
+    if (plan.cache_folder.empty()) return nullptr;
+    try {
+        return std::make_unique<ObjectCache>(ObjectCacheOptions{
+            .folder = plan.cache_folder, .environment = cache_environment(code_compiler())});
+    } catch (const Error& error) {
+        reporter.warning("cache_unusable", error.what());
+        return nullptr;
+    }
+}
+
+ExplainOptions explain_options(const AttemptPlan& plan, const SamplerOptions& sampler,
+                               const ObjectCache* cache, Tick started) {
+    const auto cores = int(plan.spec.accelerator.cores);
+    return {.folder = plan.report_folder,
+            .attempt = plan.attempt,
+            .started = started,
+            .parts_per_core = int(sampler.cores) / cores,
+            .first_core = int(plan.spec.accelerator.core_id.value_or(1)),
+            .circumstances = {.cores = cores,
+                              .cpus = granted_cpus(),
+                              .images = plan.dataset_format.starts_with("image"),
+                              .bf16 = plan.spec.train.precision == Precision::f32 &&
+                                      Spelling<Precision>::words.size() > 1,
+                              .counts_epochs = plan.spec.train.epochs.has_value()},
+            .cache = cache};
+}
+
 /// A run in progress: what was resolved once, and the state that moves.
 class TrainingRun {
 public:
     TrainingRun(const AttemptPlan& plan, Reporter& reporter)
         : plan_(plan),
           reporter_(reporter),
+          started_(system_clock().tick()),
+          cache_(open_cache(plan, reporter)),
           data_(open_train_data(plan)),
           sampler_(data_.split.train, sampler_options(plan.spec)),
           settings_(make_settings(plan.spec, sampler_.batches_per_epoch())),
           model_(build_model(plan.spec, data_.dataset().index().feature_dims,
                              data_.dataset().index().class_count())),
-          engine_({.cores = int(sampler_.options().cores),
-                   .workers = worker_count(plan),
-                   .memory_bytes_max = plan.memory_bytes_max}),
-          pace_(system_clock()) {}
+          engine_(engine_options(sampler_.options().cores)),
+          explainer_(engine_, explain_options(plan, sampler_.options(), cache_.get(), started_),
+                     system_clock()),
+          pace_(system_clock()) {
+        explainer_.ended(Phase::open_data, started_, system_clock().tick());
+    }
 
     TrainOutcome run() {
+        try {
+            const TrainOutcome outcome = run_to_the_end();
+            write_report(true);
+            reporter_.log("info", explainer_.verdict().message);
+            return outcome;
+        } catch (const Error&) {
+            write_report(true);    // what it did until then is worth knowing all the more
+            throw;
+        }
+    }
+
+private:
+    EngineOptions engine_options(std::int64_t cores) const {
+        return {.cores = int(cores),
+                .workers = worker_count(plan_),
+                .memory_bytes_max = plan_.memory_bytes_max,
+                .cache = cache_.get()};
+    }
+
+    TrainOutcome run_to_the_end() {
         compile();
         restore();
         reporter_.state("running");
@@ -46,29 +105,99 @@ public:
         return outcome(stopped);
     }
 
-private:
     void compile() {
         reporter_.state("compiling");
         const BatchShape batch{sampler_.options().batch_size_per_core,
                                data_.dataset().index().feature_dims};
-        const TrainStep step = trace_train_step(model_, *settings_.optimizer, batch);
-        train_program_ = compile_one("train_step", step.graph);
-        if (data_.split.val.empty()) return;
-        evaluation_program_ =
-            compile_one("evaluation_step", trace_evaluation_step(model_, batch).graph);
+        try {
+            train_program_ =
+                compile_one("train_step", traced([&] {
+                                return trace_train_step(model_, *settings_.optimizer, batch).graph;
+                            }));
+            if (data_.split.val.empty()) return;
+            evaluation_program_ =
+                compile_one("evaluation_step",
+                            traced([&] { return trace_evaluation_step(model_, batch).graph; }));
+        } catch (const Error& error) {
+            if (error.code() != ErrorCode::exhausted) throw;
+            throw TrainError("out_of_memory", error.what() + batch_advice());
+        }
+    }
+
+    template <class Make>
+    Graph traced(const Make& make) {
+        const auto timed = explainer_.time(Phase::trace);
+        return make();
     }
 
     std::shared_ptr<const Executable> compile_one(const std::string& name, const Graph& graph) {
-        const EngineCounters before = engine_.counters();
-        auto executable = engine_.compile(graph);
-        const EngineCounters& after = engine_.counters();
-        const Hash128 hash = hash_of(graph);
+        std::shared_ptr<const Executable> executable;
+        {
+            const auto timed = explainer_.time(Phase::compile);
+            executable = engine_.compile(graph);
+        }
+        explain(name, graph, *executable);
+        const CompileRecord& record = engine_.last_compile();
         reporter_.compiled({.program = name,
-                            .hash = fmt::format("{:016x}{:016x}", hash.high, hash.low),
-                            .seconds = after.compile_s - before.compile_s,
-                            .cached = after.compiles == before.compiles,
-                            .peak_bytes = engine_.memory(*executable).peak_bytes});
+                            .hash = to_hex(record.hash),
+                            .seconds = record.seconds,
+                            .cached = record.cached,
+                            .peak_bytes = engine_.memory(*executable).peak_bytes,
+                            .after_warm_up = record.after_warm_up,
+                            .cause = record.cause});
         return executable;
+    }
+
+    /// How much smaller the batch must be, for a job that needs more memory than it may have.
+    std::string batch_advice() const {
+        JobSpec spec = plan_.spec;
+        const Dims& dims = data_.dataset().index().feature_dims;
+        const auto peak = [&](std::int64_t batch_size) {
+            spec.train.batch_size_per_core = batch_size;
+            const SamplerOptions options = sampler_options(spec);
+            const BatchShape batch{options.batch_size_per_core, dims};
+            const EngineOptions engine = engine_options(options.cores);
+            const Graph step = trace_train_step(model_, *settings_.optimizer, batch).graph;
+            const std::int64_t needed = plan_memory(step, engine).peak_bytes;
+            if (data_.split.val.empty()) return needed;
+            const Graph evaluation = trace_evaluation_step(model_, batch).graph;
+            return std::max(needed, plan_memory(evaluation, engine).peak_bytes);
+        };
+        const std::int64_t largest = largest_fitting_batch(plan_.spec.train.batch_size_per_core,
+                                                           plan_.memory_bytes_max, peak);
+        if (largest == 0) return "; not even one sample per core fits";
+        return fmt::format("; the largest train.batch_size_per_core that fits is {}", largest);
+    }
+
+    void explain(const std::string& name, const Graph& graph, const Executable& executable) {
+        try {
+            explainer_.compiled(name, graph, executable);
+        } catch (const Error& error) {
+            complain(error);
+        }
+    }
+
+    void write_report(bool finished) {
+        try {
+            explainer_.write(finished);
+        } catch (const Error& error) {
+            complain(error);
+            return;
+        }
+        if (plan_.report_folder.empty()) return;
+        const Verdict verdict = explainer_.verdict();
+        reporter_.reported({.step = state_.step,
+                            .finished = finished,
+                            .verdict = std::string(verdict.kind),
+                            .field = verdict.field,
+                            .message = verdict.message});
+    }
+
+    /// Said once: training matters more than the report on it.
+    void complain(const Error& error) {
+        if (complained_) return;
+        complained_ = true;
+        reporter_.warning("report_failed", error.what());
     }
 
     void restore() {
@@ -84,6 +213,7 @@ private:
         }
         state_ = from_checkpoint(*plan_.resume_from, model_, settings_);
         sampler_.seek(state_.position);
+        explainer_.begin_at(state_.step);
         saved_step_ = state_.step;
         reporter_.log("info", fmt::format("resumed at step {} from {}", state_.step,
                                           plan_.resume_from->filename().string()));
@@ -98,7 +228,7 @@ private:
                 if (reason != StopReason::cancel && state_.step > saved_step_) save({});
                 return reason;
             }
-            const auto batch = loader.next();
+            const auto batch = next_batch(loader);
             check(batch.has_value(), "the sampler has as many batches as the settings say");
             step(*batch);
             after_step(*batch);
@@ -106,26 +236,52 @@ private:
         return StopReason::none;
     }
 
+    std::optional<LoadedBatch> next_batch(Loader& loader) {
+        const auto timed = explainer_.time(Phase::input_wait);
+        return loader.next();
+    }
+
     void step(const LoadedBatch& batch) {
-        std::vector<Value> leaves;
-        leaves.reserve(state_.values.size() + 4);
-        for (const Array& value : state_.values)
-            leaves.push_back({{value}});
         const Hyper hyper = hyper_at(settings_, state_.step, batch.sample_count);
-        leaves.push_back({{hyper_values(hyper)}});
-        append_batch(leaves, batch);
-        const std::vector<Value> outputs = engine_.run(*train_program_, leaves);
-        for (std::size_t i = 0; i < state_.values.size(); ++i) {
-            state_.values[i] = outputs[i].arrays[0];
-        }
-        loss_ = double(scalar_of(outputs[state_.values.size()]));
-        accuracy_ =
-            double(scalar_of(outputs[state_.values.size() + 1])) / double(batch.sample_count);
+        const std::vector<Value> leaves = leaves_of(hyper, batch);
+        const std::vector<Value> outputs = execute(leaves);
+        take(outputs, batch);
         lr_ = hyper.lr;
         ++state_.step;
         state_.samples += batch.sample_count;
         state_.position = batch.next;
         pace_.step(batch.sample_count);
+        explainer_.stepped(*train_program_, state_.step,
+                           {.begin = batch.read_begin,
+                            .end = batch.read_end,
+                            .thread = batch.thread,
+                            .number = state_.step});
+        if (explainer_.due()) write_report(false);
+    }
+
+    std::vector<Value> leaves_of(const Hyper& hyper, const LoadedBatch& batch) {
+        const auto timed = explainer_.time(Phase::transfer_to_device);
+        std::vector<Value> leaves;
+        leaves.reserve(state_.values.size() + 4);
+        for (const Array& value : state_.values)
+            leaves.push_back({{value}});
+        leaves.push_back({{hyper_values(hyper)}});
+        append_batch(leaves, batch);
+        return leaves;
+    }
+
+    std::vector<Value> execute(const std::vector<Value>& leaves) {
+        const auto timed = explainer_.time(Phase::execute);
+        return engine_.run(*train_program_, leaves, explainer_.wants_timeline());
+    }
+
+    void take(const std::vector<Value>& outputs, const LoadedBatch& batch) {
+        const auto timed = explainer_.time(Phase::transfer_from_device);
+        const std::size_t state_count = state_.values.size();
+        for (std::size_t i = 0; i < state_count; ++i)
+            state_.values[i] = outputs[i].arrays[0];
+        loss_ = double(scalar_of(outputs[state_count]));
+        accuracy_ = double(scalar_of(outputs[state_count + 1])) / double(batch.sample_count);
     }
 
     void after_step(const LoadedBatch& batch) {
@@ -157,6 +313,7 @@ private:
 
     Values evaluate_now(const LoadedBatch& batch) {
         report_progress("evaluate");
+        const auto timed = explainer_.time(Phase::evaluate);
         const auto parameter_count = model_.parameters.all().size();
         const Evaluation result =
             evaluate(engine_, *evaluation_program_, std::span(state_.values).first(parameter_count),
@@ -171,6 +328,7 @@ private:
     }
 
     void save(const Values& evaluated) {
+        const auto timed = explainer_.time(Phase::checkpoint);
         const std::string name = fmt::format("step_{:06}_attempt_{}", state_.step, plan_.attempt);
         KeptCheckpoints::Entry entry{name, state_.step, metric_in(evaluated)};
         KeepDecision decision = keep(settings_.keep, state_.kept, entry);
@@ -236,11 +394,15 @@ private:
 
     const AttemptPlan& plan_;
     Reporter& reporter_;
+    const Tick started_;
+    const std::unique_ptr<ObjectCache> cache_;
     TrainData data_;
     Sampler sampler_;
     TrainSettings settings_;
     Model model_;
     Engine engine_;
+    Explainer explainer_;
+    bool complained_ = false;
     Pace pace_;
     std::shared_ptr<const Executable> train_program_;
     std::shared_ptr<const Executable> evaluation_program_;    ///< none without validation samples

@@ -37,19 +37,9 @@ TrainStep trace_train_step(const Model& model, const Optimizer& optimizer,
     TrainStep step;
     step.parameter_count = parameters.size();
     step.slot_count = parameters.size() * optimizer.slots.size();
-    step.graph.leaves = parameters;
-    std::vector<Tensor> new_slots;
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-        std::vector<Tensor> slots;
-        for (const std::string_view slot : optimizer.slots) {
-            slots.push_back(leaf(parameters[i].shape(), Placement::replicated, std::string(slot)));
-        }
-        const Update update = optimizer.update(hyper, parameters[i], all_reduce(local[i]), slots);
-        step.graph.outputs.push_back(update.parameter);
-        new_slots.insert(new_slots.end(), update.slots.begin(), update.slots.end());
-        step.graph.leaves.insert(step.graph.leaves.end(), slots.begin(), slots.end());
-    }
-    step.graph.outputs.insert(step.graph.outputs.end(), new_slots.begin(), new_slots.end());
+    OptimizerStep updates = trace_optimizer(optimizer, hyper, parameters, local);
+    step.graph.leaves = std::move(updates.leaves);
+    step.graph.outputs = std::move(updates.outputs);
     for (std::size_t i = 0; i < step.state_count(); ++i) {
         step.graph.donations.push_back({.output = i, .leaf = i});
     }

@@ -39,7 +39,9 @@ Json order_json(const std::filesystem::path& folder, double grace_s = 60) {
             {"resume_from", (folder / "checkpoints" / "step_1").string()},
             {"worker_threads", 2},
             {"grace_s", grace_s},
-            {"memory_bytes", 0}};
+            {"memory_bytes", 0},
+            {"report_folder", (folder / "report").string()},
+            {"cache_folder", ""}};
 }
 
 std::vector<Json> frames_in(const std::filesystem::path& folder) {

@@ -18,6 +18,7 @@ public:
     void warning(const std::string& code, const std::string&) override { warned = code; }
     void checkpoint(const SavedCheckpoint&) override {}
     void compiled(const CompiledProgram&) override {}
+    void reported(const WrittenReport&) override {}
     StopReason stop_requested() override { return StopReason::none; }
 
     std::string warned;

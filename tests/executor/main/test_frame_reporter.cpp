@@ -86,13 +86,31 @@ TEST(FrameReporter, the_other_words_keep_their_meaning) {
     said.reporter.state("compiling");
     said.reporter.compiled(
         {.program = "train_step", .hash = "ab", .seconds = 0.5, .peak_bytes = 7});
+    said.reporter.compiled({.program = "train_step",
+                            .hash = "cd",
+                            .after_warm_up = true,
+                            .cause = "features is f32[7,4], was f32[16,4]"});
+    said.reporter.reported({.step = 9,
+                            .finished = true,
+                            .verdict = "sync_bound",
+                            .field = "train.batch_size_per_core",
+                            .message = "Sync-bound: …"});
     said.reporter.warning("few_samples", "only 3");
     said.reporter.log("warn", "hm");
-    ASSERT_EQ(said.frames.size(), 4U);
+    ASSERT_EQ(said.frames.size(), 6U);
     EXPECT_EQ(said.frames[0], Json({{"type", "state"}, {"state", "compiling"}}));
     EXPECT_EQ(said.frames[1].at("memory").at("peak_bytes"), 7);
-    EXPECT_EQ(said.frames[2].at("code"), "few_samples");
-    EXPECT_EQ(said.frames[3].at("level"), "warn");
+    EXPECT_FALSE(said.frames[1].contains("cause"));
+    EXPECT_EQ(said.frames[2].at("after_warm_up"), true);
+    EXPECT_EQ(said.frames[2].at("cause"), "features is f32[7,4], was f32[16,4]");
+    EXPECT_EQ(said.frames[3], Json({{"type", "report"},
+                                    {"step", 9},
+                                    {"finished", true},
+                                    {"verdict", "sync_bound"},
+                                    {"field", "train.batch_size_per_core"},
+                                    {"message", "Sync-bound: …"}}));
+    EXPECT_EQ(said.frames[4].at("code"), "few_samples");
+    EXPECT_EQ(said.frames[5].at("level"), "warn");
     EXPECT_EQ(said.reporter.stop_requested(), StopReason::cancel);
 }
 

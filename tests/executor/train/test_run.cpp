@@ -35,6 +35,7 @@ public:
     }
     void checkpoint(const SavedCheckpoint& saved) override { checkpoints.push_back(saved); }
     void compiled(const CompiledProgram& program) override { programs.push_back(program); }
+    void reported(const WrittenReport&) override {}
     StopReason stop_requested() override {
         return stop_at_step >= 0 && step() >= stop_at_step ? reason : StopReason::none;
     }

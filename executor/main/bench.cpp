@@ -1,0 +1,92 @@
+#include "executor/main/bench.h"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "api/base/error.h"
+#include "executor/bench/measure.h"
+
+namespace slipway {
+
+namespace {
+
+std::string footer() {
+    std::string text =
+        "One training step: forward, backward, AdamW, on fixed random input. Workloads:\n";
+    for (const Workload& row : workloads())
+        text += fmt::format("  {:12} {}, batch {}\n", row.name, row.about, row.batch);
+    return text;
+}
+
+struct PrecisionName {
+    std::string_view name;
+    PrecisionPolicy policy;
+};
+constexpr std::array precisions{PrecisionName{"f32", PrecisionPolicy::f32},
+                                PrecisionName{"bf16", PrecisionPolicy::bf16},
+                                PrecisionName{"bf16_true", PrecisionPolicy::bf16_true}};
+
+PrecisionPolicy precision_of(const std::string& name) {
+    const auto row = std::ranges::find(precisions, name, &PrecisionName::name);
+    if (row != precisions.end()) return row->policy;
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("there is no precision {}; there are f32, bf16, bf16_true", name));
+}
+
+/// Whole microseconds: more digits would be noise.
+double rounded(double value) {
+    return std::round(value * 1e3) / 1e3;
+}
+
+}    // namespace
+
+CLI::App* add_bench(CLI::App& app, BenchCommand& command) {
+    CLI::App* bench =
+        app.add_subcommand("bench", "Measures one training step and prints a line of JSON");
+    bench->add_option("workload", command.workload, "Which network; see below")->required();
+    bench->add_option("--precision", command.precision, "f32, bf16 or bf16_true; default: f32");
+    bench
+        ->add_option("--threads", command.threads,
+                     "Virtual cores, a thread each, that share the batch; default: 1")
+        ->check(CLI::Range(1, 64));
+    bench->add_option("--repeats", command.repeats, "Steps to time; default: 20")
+        ->check(CLI::Range(1, 1'000'000));
+    bench->add_option("--batch", command.batch, "Samples of a step; default: the workload's")
+        ->check(CLI::PositiveNumber);
+    bench->footer(footer());
+    return bench;
+}
+
+std::string bench_to_json(const BenchCommand& command) {
+    const PrecisionPolicy precision = precision_of(command.precision);
+    const BenchResult result = measure(find_workload(command.workload), {.precision = precision,
+                                                                         .threads = command.threads,
+                                                                         .repeats = command.repeats,
+                                                                         .batch = command.batch});
+    const nlohmann::ordered_json line{{"workload", command.workload},
+                                      {"precision", command.precision},
+                                      {"threads", command.threads},
+                                      {"batch", result.batch},
+                                      {"repeats", command.repeats},
+                                      {"median_ms", rounded(result.median_ms)},
+                                      {"min_ms", rounded(result.min_ms)},
+                                      {"cpu_ms", rounded(result.cpu_ms)},
+                                      {"items_per_s", rounded(result.items_per_s)},
+                                      {"trace_ms", rounded(result.trace_ms)},
+                                      {"compile_ms", rounded(result.compile_ms)},
+                                      {"peak_bytes", result.peak_bytes},
+                                      {"resident_peak_bytes", result.resident_peak_bytes},
+                                      {"faults_per_step", rounded(result.faults_per_step)},
+                                      {"flops", std::int64_t(result.flops)},
+                                      {"limit_ms", rounded(result.limit_ms)},
+                                      {"rate_gflops", rounded(result.rate * 1e-9)},
+                                      {"loss", result.loss}};
+    return line.dump();
+}
+
+}    // namespace slipway

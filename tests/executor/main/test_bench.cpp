@@ -1,0 +1,58 @@
+#include "executor/main/bench.h"
+
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "api/base/error.h"
+
+namespace slipway {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string error_of(const BenchCommand& command) {
+    try {
+        bench_to_json(command);
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(Bench, one_line_says_what_was_measured) {
+    const std::string line =
+        bench_to_json({.workload = "mlp128", .threads = 2, .repeats = 1, .batch = 8});
+    EXPECT_EQ(line.find('\n'), std::string::npos);
+    const Json result = Json::parse(line);
+    for (const char* key : {"workload", "precision", "threads", "median_ms", "min_ms",
+                            "items_per_s", "trace_ms", "compile_ms", "peak_bytes", "flops",
+                            "limit_ms", "faults_per_step", "resident_peak_bytes"})
+        EXPECT_TRUE(result.contains(key)) << key;
+    EXPECT_EQ(result["workload"], "mlp128");
+    EXPECT_EQ(result["precision"], "f32");
+    EXPECT_EQ(result["threads"], 2);
+    EXPECT_EQ(result["batch"], 8);
+    // Forward, and backward over the weights of three layers and the data of two.
+    EXPECT_EQ(result["flops"], 8 * 2 * (2 * 784 * 512 + 3 * 512 * 256 + 3 * 256 * 10));
+    EXPECT_GE(result["median_ms"], result["min_ms"]);
+    EXPECT_GT(result["limit_ms"], 0);
+    EXPECT_GT(result["loss"], 0);
+}
+
+TEST(Bench, what_cannot_be_measured_is_refused_in_words) {
+    EXPECT_NE(error_of({.workload = "mlp"}).find("there are mlp128, cnn128"), std::string::npos);
+    EXPECT_NE(error_of({.workload = "mlp128", .precision = "f16"}).find("f32, bf16"),
+              std::string::npos);
+    EXPECT_NE(error_of({.workload = "mlp128", .threads = 3}).find("128"), std::string::npos);
+}
+
+TEST(Bench, help_lists_the_workloads) {
+    CLI::App app;
+    BenchCommand command;
+    EXPECT_NE(add_bench(app, command)->help().find("gpt2_124m"), std::string::npos);
+}
+
+}    // namespace
+}    // namespace slipway
