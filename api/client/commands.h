@@ -30,6 +30,13 @@ ExitCode print_logs(const HttpClient& client, const std::string& job_id);
 /// `names` empty: all. `csv`: every point as text.
 ExitCode print_metrics(const HttpClient& client, const std::string& job_id,
                        const std::string& names, bool csv);
+/// Where its time goes: text for people, or JSON.
+ExitCode print_report(const HttpClient& client, const std::string& job_id, bool json);
+/// The programs it made; with `hash` one of them, as "ir", "program" or "json".
+ExitCode print_graphs(const HttpClient& client, const std::string& job_id, const std::string& hash,
+                      const std::string& format);
+/// The timeline, for chrome://tracing or Perfetto.
+ExitCode print_trace(const HttpClient& client, const std::string& job_id);
 ExitCode list_checkpoints(const HttpClient& client, const std::string& job_id);
 /// Into `out`, or a file of the same name here. What is there in part (`.part`) is gone on with;
 /// the result must have the checksum that the service names.

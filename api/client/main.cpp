@@ -22,9 +22,11 @@ struct Line {
     std::string file;
     std::string out;
     std::string names;
+    std::string format = "ir";
     std::string role = "editor";
     int core = 0;
     bool csv = false;
+    bool json = false;
     Command chosen;
 };
 
@@ -75,6 +77,20 @@ void add_job_commands(CLI::App& app, Line& line) {
         [&line](const HttpClient& c) { return download(c, line.id, line.file, line.out); });
     one->add_option("file", line.file, "such as model.safetensors")->required();
     one->add_option("--out", line.out, "where to put it");
+}
+
+void add_report_commands(CLI::App& app, Line& line) {
+    CLI::App* one =
+        add_with_id(app, "report", "Where a job's time goes, and what to do about it", line,
+                    [&line](const HttpClient& c) { return print_report(c, line.id, line.json); });
+    one->add_flag("--json", line.json, "for programs");
+    one = add_with_id(
+        app, "graphs", "List the programs a job made, or show one", line,
+        [&line](const HttpClient& c) { return print_graphs(c, line.id, line.file, line.format); });
+    one->add_option("hash", line.file, "of the one to show");
+    one->add_option("--format", line.format, "ir, program or json");
+    add_with_id(app, "trace", "Print a job's timeline, for chrome://tracing or Perfetto", line,
+                [&line](const HttpClient& c) { return print_trace(c, line.id); });
 }
 
 void add_dataset_commands(CLI::App& app, Line& line) {
@@ -146,6 +162,7 @@ int run(int argc, char** argv) {
     app.add_option("--home", line.connect.home, "the service's home folder, for its admin-token");
     app.add_option("--ca", line.connect.certificate_authority, "PEM file to trust (https)");
     add_job_commands(app, line);
+    add_report_commands(app, line);
     add_dataset_commands(app, line);
     add_machine_commands(app, line);
     try {

@@ -18,6 +18,8 @@ inline constexpr auto job_orders = std::to_array<std::string_view>(
 inline constexpr auto dataset_states =
     std::to_array<std::string_view>({"checking", "ready", "failed"});
 inline constexpr auto spec_forms = std::to_array<std::string_view>({"json", "curl"});
+inline constexpr auto report_forms = std::to_array<std::string_view>({"json", "text"});
+inline constexpr auto graph_forms = std::to_array<std::string_view>({"json", "ir", "program"});
 inline constexpr auto log_levels = std::to_array<std::string_view>({"info", "warn", "error"});
 
 inline constexpr QueryParameter limit{.name = "limit",
@@ -121,6 +123,20 @@ inline constexpr auto spec_query = std::to_array<QueryParameter>({
      .type = QueryType::word,
      .summary = "json: the spec with every default filled in; curl: the command that submits it.",
      .allowed = Words(spec_forms),
+     .standard = "json"},
+});
+inline constexpr auto report_query = std::to_array<QueryParameter>({
+    {.name = "format",
+     .type = QueryType::word,
+     .summary =
+         "json, or text in the form of PyTorch/XLA's metrics report; without it Accept says.",
+     .allowed = Words(report_forms)},
+});
+inline constexpr auto graph_query = std::to_array<QueryParameter>({
+    {.name = "format",
+     .type = QueryType::word,
+     .summary = "json: all of it; ir: the graph as text; program: what it was made into, as text.",
+     .allowed = Words(graph_forms),
      .standard = "json"},
 });
 inline constexpr auto checkpoint_query = std::to_array<QueryParameter>({

@@ -194,6 +194,8 @@ void AttemptKeeper::start(const store::HostAttempt& found, Live& live, const Uni
     const AttemptPlaces places{
         .dataset = place->path,
         .checkpoints = options_.home / "store" / "checkpoints" / live.key.job_id,
+        .report = options_.home / "store" / "reports" / live.key.job_id,
+        .cache = options_.home / "store" / "compile_cache",
         .worker_threads = 0,
         .grace_s = double(options_.grace.count())};
     write_file_aside(live.folder / "attempt.json", attempt_json(found, places).dump());

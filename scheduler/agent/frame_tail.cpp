@@ -119,13 +119,17 @@ void translate_done(const Json& body, ReadFrame& read) {
     read.done = std::move(done);
 }
 
-constexpr std::array<FrameRow, 8> rows{{{"state", translate_state},
+/// The files are where GET …/report looks for them: nothing is left to be done.
+void translate_report(const Json&, ReadFrame&) {}
+
+constexpr std::array<FrameRow, 9> rows{{{"state", translate_state},
                                         {"progress", translate_progress},
                                         {"metric", translate_metric},
                                         {"log", keep_event},
                                         {"checkpoint", translate_checkpoint},
                                         {"compile", keep_event},
                                         {"warning", keep_event},
+                                        {"report", translate_report},
                                         {"done", translate_done}}};
 
 ReadFrame unreadable(std::int64_t number, const std::string& why) {

@@ -1,5 +1,7 @@
 #include "scheduler/agent/garbage.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -19,11 +21,13 @@ constexpr int rows_per_turn = 20;
 constexpr std::size_t entries_per_turn = 2000;    // of one path; the rest next time
 constexpr std::size_t old_folders_per_turn = 50;
 
+constexpr std::array<std::string_view, 5> garbage_kinds{"runs", "checkpoints", "reports",
+                                                        "datasets", "uploads"};
+
 /// "runs/…" is below home, the other kinds are below home/store.
 std::optional<fs::path> garbage_path(const fs::path& home, const std::string& path) {
     const std::string_view kind = std::string_view(path).substr(0, path.find('/'));
-    const bool known =
-        kind == "runs" || kind == "checkpoints" || kind == "datasets" || kind == "uploads";
+    const bool known = std::ranges::find(garbage_kinds, kind) != garbage_kinds.end();
     if (!known || kind.size() == path.size()) return std::nullopt;
     return below(kind == "runs" ? home : home / "store", path);
 }

@@ -75,7 +75,9 @@ Json attempt_json(const store::HostAttempt& attempt, const AttemptPlaces& places
                {"resume_from", nullptr},
                {"worker_threads", places.worker_threads},
                {"grace_s", places.grace_s},
-               {"memory_bytes", memory_bytes_of(spec)}};
+               {"memory_bytes", memory_bytes_of(spec)},
+               {"report_folder", places.report.string()},
+               {"cache_folder", places.cache.string()}};
     if (!attempt.resume_checkpoint.empty()) {
         order["resume_from"] = (places.checkpoints / attempt.resume_checkpoint).string();
     }

@@ -24,10 +24,12 @@ void make_run_folder(const std::filesystem::path& folder);
 /// lives there. Knows an executor that was started a moment before its agent died.
 std::optional<UniqueFd> lock_run_folder(const std::filesystem::path& folder);
 
-/// Where data and checkpoints of an attempt are, for attempt.json.
+/// Where data, checkpoints and reports of an attempt are, for attempt.json.
 struct AttemptPlaces {
     std::filesystem::path dataset;
     std::filesystem::path checkpoints;    ///< of the job
+    std::filesystem::path report = {};    ///< of the job: where its time goes
+    std::filesystem::path cache = {};     ///< of compiled code, of all jobs
     int worker_threads = 0;
     double grace_s = 60;
 };

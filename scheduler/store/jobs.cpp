@@ -191,6 +191,7 @@ bool delete_job(Store& store, std::string_view id) {
                                     to_string(locked->state))};
         }
         transaction.commit({{&queries::add_garbage, {fmt::format("checkpoints/{}", id)}},
+                            {&queries::add_garbage, {fmt::format("reports/{}", id)}},
                             {&queries::add_garbage, {fmt::format("runs/{}", id)}},
                             {&queries::delete_job, {id}}});
         return true;

@@ -28,7 +28,7 @@ struct Folder {
 constexpr std::array folders{
     Folder{"store", 0700},          Folder{"store/checkpoints", 0700},
     Folder{"store/datasets", 0700}, Folder{"store/uploads", 0700},
-    Folder{"runs", 0700},
+    Folder{"store/reports", 0700},  Folder{"runs", 0700},
 };
 
 [[noreturn]] void fail(const fs::path& path, const char* what) {

@@ -26,6 +26,12 @@ Response list_job_attempts(const Context& context);
 Response explain_job(const Context& context);
 Response get_job_spec(const Context& context);
 
+// report.cpp
+Response get_job_report(const Context& context);
+Response list_job_graphs(const Context& context);
+Response get_job_graph(const Context& context);
+Response get_job_trace(const Context& context);
+
 // metrics.cpp
 Response list_job_metrics(const Context& context);
 Response get_job_metrics_csv(const Context& context);

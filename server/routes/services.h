@@ -56,7 +56,7 @@ struct Services {
     HttpMetrics& metrics;
     LongPolls& long_polls;
 
-    std::filesystem::path store_folder;                  ///< checkpoints/, datasets/, uploads/
+    std::filesystem::path store_folder;    ///< checkpoints/, reports/, datasets/, uploads/
     std::vector<std::filesystem::path> dataset_roots;    ///< absolute, resolved
     std::vector<DashboardFile> dashboard;
     std::string host_name;    ///< whose core {n} is meant when no host is named

@@ -27,6 +27,10 @@ constexpr auto rows = std::to_array<RouteRow>({
     {"list_job_attempts", {routes::list_job_attempts}},
     {"explain_job", {routes::explain_job}},
     {"get_job_spec", {routes::get_job_spec}},
+    {"get_job_report", {routes::get_job_report}},
+    {"list_job_graphs", {routes::list_job_graphs}},
+    {"get_job_graph", {routes::get_job_graph}},
+    {"get_job_trace", {routes::get_job_trace}},
 
     {"list_checkpoints", {routes::list_checkpoints}},
     {"get_checkpoint", {routes::get_checkpoint}},

@@ -108,6 +108,28 @@ TEST_F(Commands, follow_tells_a_failure) {
     printed([&] { EXPECT_EQ(follow_job(client, other), ExitCode::cancelled); });
 }
 
+TEST_F(Commands, a_report_is_printed_for_people_and_for_programs) {
+    service.ready_dataset("points");
+    const std::string job = service.submit();
+    EXPECT_THROW(print_report(client, job, false), Stop);
+    const std::string hash(32, 'a');
+    const auto write = [&](const std::string& name, const std::string& text) {
+        service.folder.write("store/reports/" + job + "/" + name, text);
+    };
+    write("report.txt", "Metric: CompileTime\n");
+    write("report.json", "{}");
+    write("trace.json", R"({"traceEvents":[]})");
+    write("graphs.json", R"([{"hash":")" + hash + R"(","memory":{"peak_bytes":5000000}}])");
+    write("graphs/" + hash + ".json", R"({"ir":"%0 = leaf\n","text":"program\n"})");
+    EXPECT_EQ(printed([&] { print_report(client, job, false); }), "Metric: CompileTime\n");
+    EXPECT_EQ(printed([&] { print_report(client, job, true); }), "{}\n");
+    EXPECT_EQ(printed([&] { print_trace(client, job); }), "{\"traceEvents\":[]}\n");
+    EXPECT_NE(printed([&] { print_graphs(client, job, "", "ir"); }).find("5.0 MB"),
+              std::string::npos);
+    EXPECT_EQ(printed([&] { print_graphs(client, job, hash, "program"); }), "program\n");
+    EXPECT_THROW(print_graphs(client, job, std::string(32, 'b'), "ir"), Stop);
+}
+
 TEST_F(Commands, a_file_is_uploaded_and_becomes_a_dataset) {
     const std::string bytes = some_bytes(300000);
     const std::string path = work.write("points.zip", bytes).string();

@@ -96,15 +96,18 @@ TEST_F(AgentUpkeep, a_database_that_is_away_stops_no_executor_and_loses_nothing)
 TEST_F(AgentUpkeep, garbage_goes_and_what_is_not_ours_stays) {
     folder.write("store/checkpoints/job_x/step_1/model", "x");
     folder.write("store/datasets/ds_x/file", "x");
+    folder.write("store/reports/job_x/graphs/a.json", "x");
     folder.write("runs/job_x/1/output.log", "x");
     folder.write("precious/file", "x");
     database.sql(
         "alter table garbage drop constraint garbage_path_check; "    // our own check is tested
         "insert into garbage (path) values ('checkpoints/job_x/step_1'), ('datasets/ds_x'), "
+        "('reports/job_x'), "
         "('runs/job_x'), ('precious/file'), ('runs'), ('checkpoints/../../precious')");
     remove_garbage(store, options);
     EXPECT_FALSE(std::filesystem::exists(folder.path() / "store/checkpoints/job_x/step_1"));
     EXPECT_FALSE(std::filesystem::exists(folder.path() / "store/datasets/ds_x"));
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "store/reports/job_x"));
     EXPECT_FALSE(std::filesystem::exists(folder.path() / "runs/job_x"));
     EXPECT_TRUE(std::filesystem::exists(folder.path() / "runs"));
     EXPECT_TRUE(std::filesystem::exists(folder.path() / "precious/file"));

@@ -86,6 +86,13 @@ TEST(ReadFrame, last_words_are_understood_and_pass_through_finishing) {
     EXPECT_EQ(read_frame(line(9, R"("type":"done","outcome":5)"))->done->outcome, "failed");
 }
 
+TEST(ReadFrame, a_report_is_on_disk_and_leaves_only_its_number) {
+    const auto read = read_frame(line(4, R"("type":"report","step":3,"finished":false)"));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->frame.number, 4);
+    EXPECT_TRUE(read->frame.events.empty());
+}
+
 TEST(ReadFrame, a_numbered_frame_that_makes_no_sense_counts_on_as_a_warning) {
     for (
         const std::string& rest : std::vector<std::string>{

@@ -29,13 +29,15 @@ store::HostAttempt host_attempt() {
 TEST(AttemptJson, holds_everything_an_executor_needs) {
     store::HostAttempt attempt = host_attempt();
     const AttemptPlaces places{.dataset = "/data/digits",
-                               .checkpoints = "/store/checkpoints/job_1"};
+                               .checkpoints = "/store/checkpoints/job_1",
+                               .report = "/store/reports/job_1",
+                               .cache = "/store/compile_cache"};
     Json order = attempt_json(attempt, places);
     EXPECT_EQ(order, Json::parse(R"({"job_id": "job_1", "attempt": 2, "fence": "f00d",
         "spec": {"accelerator": {"cores": 1, "memory_bytes": 123}},
         "dataset": {"id": "ds_1", "name": "digits", "format": "idx", "path": "/data/digits", "options": {"channels": 1}},
         "checkpoint_folder": "/store/checkpoints/job_1", "resume_from": null, "worker_threads": 0, "grace_s": 60,
-        "memory_bytes": 123})"));
+        "memory_bytes": 123, "report_folder": "/store/reports/job_1", "cache_folder": "/store/compile_cache"})"));
     attempt.resume_checkpoint = "step_1";
     attempt.spec = "{}";
     order = attempt_json(attempt, places);

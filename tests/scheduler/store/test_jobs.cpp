@@ -141,7 +141,8 @@ TEST_F(Jobs, deleting_takes_everything_and_leaves_garbage) {
         paths.push_back(garbage.path);
         ids.push_back(garbage.id);
     }
-    EXPECT_THAT(paths, ElementsAre("checkpoints/" + key.job_id, "runs/" + key.job_id));
+    EXPECT_THAT(paths, ElementsAre("checkpoints/" + key.job_id, "reports/" + key.job_id,
+                                   "runs/" + key.job_id));
     forget_garbage(store, ids);
     EXPECT_TRUE(list_garbage(store).empty());
 }

@@ -27,6 +27,7 @@ struct AccessMatrix : testing::Test {
         put("{id}", new_id(kind));
         put("{name}", "model.safetensors");
         put("{n}", "99");
+        put("{hash}", "0123456789abcdef0123456789abcdef");
         return path;
     }
 

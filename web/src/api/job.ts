@@ -39,6 +39,18 @@ export interface Checkpoint {
   created_at: string;
 }
 
+export interface Report {
+  step: number;
+  verdict: {
+    kind: string;
+    field: string;
+    message: string;
+    shares: { compile: number; input: number; transfer: number; sync: number; memory: number; compute: number };
+  };
+  phases: Record<string, number>;
+  cores: { core: number; busy_s: number; busy_share: number }[];
+}
+
 export interface List<T> {
   items: T[];
   next_cursor?: string | null;

@@ -9,6 +9,7 @@ import type { Series } from "../parts/chart";
 import { ErrorNote } from "../parts/error_note";
 import { ProgressBar } from "../parts/progress_bar";
 import { State } from "../parts/state";
+import { TimeShares } from "../parts/time_shares";
 import { job_feed } from "./job_feed";
 import type { LogLine } from "./job_feed";
 
@@ -107,6 +108,7 @@ export function Job({ id }: { id: string }) {
       const series = names.map((name) => feed.series.get(name)).filter((one): one is Series => one !== undefined);
       return series.length > 0 && html`<${Chart} key=${title} title=${title} series=${series} revision=${revision} />`;
     })}</div>
+    <${TimeShares} job=${job} />
     <${Checkpoints} checkpoints=${feed.checkpoints.value} />
     <${Log} lines=${feed.log.value} />
     <details><summary>Job spec</summary><pre>${JSON.stringify(job.spec, null, 2)}</pre></details>

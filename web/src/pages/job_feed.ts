@@ -56,7 +56,8 @@ export function job_feed(id: string) {
     } else if (type === "warning") {
       add_log(sequence, "warn", body.message);
     } else if (type === "compile") {
-      add_log(sequence, "info", `compiled ${body.program} in ${Number(body.seconds ?? 0).toFixed(3)} s`);
+      const cause = body.cause ? `: ${body.cause}` : "";
+      add_log(sequence, body.after_warm_up ? "warn" : "info", `compiled ${body.program} in ${Number(body.seconds ?? 0).toFixed(3)} s${cause}`);
     }
     schedule(["state", "checkpoint", "end"].includes(type));
   };

@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+
+#include "api/base/parsed_json.h"
+#include "api/base/posix.h"
+#include "server/http/files.h"
+#include "server/http/problem.h"
+#include "server/routes/handlers.h"
+#include "server/routes/lookup.h"
+#include "server/routes/problems.h"
+#include "server/routes/query.h"
+#include "server/routes/render.h"
+
+namespace slipway::routes {
+namespace {
+
+constexpr std::size_t file_bytes_max = std::size_t(256) << 20;
+constexpr std::size_t items_max = 1000000;
+
+/// A file of the job's report, written by its executor.
+/// errors  404 `no_report` as long as the job has not got so far
+OpenedFile report_file(const Context& context, const store::Job& job, const std::string& name) {
+    const auto file =
+        open_below(context.services.store_folder / "reports", fmt::format("{}/{}", job.id, name));
+    if (file) return *file;
+    throw ProblemError({.status = 404,
+                        .code = "no_report",
+                        .detail = fmt::format("job {} is {} and has no {} yet; it is written while "
+                                              "the job runs",
+                                              job.id, to_string(job.state), name)});
+}
+
+Response send(const Context& context, const OpenedFile& file, std::string media_type) {
+    return file_response(context.request, file,
+                         {.media_type = std::move(media_type),
+                          .download_name = {},
+                          .etag = {},
+                          .cache_control = "private, no-cache"});
+}
+
+/// What an executor wrote is read with care: its job's owner may have made it write anything.
+Json read_json(const OpenedFile& file) {
+    if (file.bytes > file_bytes_max)
+        throw Error(ErrorCode::data_loss, "a file of a report is larger than any should be");
+    std::string text(file.bytes, '\0');
+    std::size_t done = 0;
+    while (done < text.size()) {
+        const ssize_t got = pread(file.file->get(), text.data() + done, text.size() - done,
+                                  static_cast<off_t>(done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) break;
+        done += static_cast<std::size_t>(got);
+    }
+    auto parsed = parse_json(text, {.bytes_max = file_bytes_max, .items_max = items_max});
+    if (!parsed)
+        throw Error(ErrorCode::data_loss,
+                    fmt::format("a file of a report is damaged: {}", parsed.error().what()));
+    return std::move(parsed->value);
+}
+
+bool is_hash(const std::string& text) {
+    return text.size() == 32 && std::ranges::all_of(text, [](char c) {
+               return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+           });
+}
+
+bool wants_text(const Request& request) {
+    const std::string format = query_text(request, "format");
+    if (!format.empty()) return format == "text";
+    return request.header("accept").value_or("").starts_with("text/plain");
+}
+
+}    // namespace
+
+Response get_job_report(const Context& context) {
+    const store::Job job = the_job(context);
+    if (wants_text(context.request))
+        return send(context, report_file(context, job, "report.txt"), "text/plain; charset=utf-8");
+    return send(context, report_file(context, job, "report.json"), "application/json");
+}
+
+Response list_job_graphs(const Context& context) {
+    const store::Job job = the_job(context);
+    return json_response(render_list(read_json(report_file(context, job, "graphs.json"))));
+}
+
+Response get_job_graph(const Context& context) {
+    const store::Job job = the_job(context);
+    const std::string& hash = context.request.parameter("hash");
+    report_file(context, job, "graphs.json");    // first of all: has it made any program
+    const auto file = is_hash(hash) ? open_below(context.services.store_folder / "reports",
+                                                 fmt::format("{}/graphs/{}.json", job.id, hash))
+                                    : std::nullopt;
+    if (!file) throw_not_found("program of this job", hash);
+    const std::string format = query_text(context.request, "format");
+    if (format.empty() || format == "json") return send(context, *file, "application/json");
+    const Json page = read_json(*file);
+    return text_response(page.value(format == "ir" ? "ir" : "text", std::string()));
+}
+
+Response get_job_trace(const Context& context) {
+    const store::Job job = the_job(context);
+    return send(context, report_file(context, job, "trace.json"), "application/json");
+}
+
+}    // namespace slipway::routes

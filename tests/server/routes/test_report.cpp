@@ -1,0 +1,121 @@
+// Goal: what an executor wrote about its job is served, to those who may see the job, in the form
+// they ask for; and what is not there yet is said to be so.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "api/base/id.h"
+#include "tests/server/routes/test_service.h"
+
+namespace slipway {
+namespace {
+
+const std::string hash = "0123456789abcdef0123456789abcdef";
+
+struct JobReport : testing::Test {
+    TestService service;
+    std::string job;
+    std::string path;
+
+    JobReport() {
+        service.ready_dataset("points");
+        job = service.submit();
+        path = "/v1/jobs/" + job;
+    }
+    void write(const std::string& name, const std::string& text) {
+        service.folder.write("store/reports/" + job + "/" + name, text);
+    }
+    void write_all() {
+        write("report.json", R"({"step": 7, "verdict": {"kind": "compute_bound"}})");
+        write("report.txt", "Metric: CompileTime\n");
+        write("graphs.json", R"([{"hash": ")" + hash + R"("}])");
+        write("graphs/" + hash + ".json", R"({"ir": "%0 = leaf\n", "text": "program\n"})");
+        write("trace.json", R"({"traceEvents": []})");
+    }
+};
+
+TEST_F(JobReport, is_served_as_json_and_as_text) {
+    write_all();
+    EXPECT_EQ(service.expect(200, "GET", path + "/report")["step"], 7);
+    EXPECT_EQ(service.expect(200, "GET", path + "/report?format=json")["step"], 7);
+    const auto text = service.call("GET", path + "/report?format=text");
+    EXPECT_EQ(text.status, 200);
+    EXPECT_EQ(text.body, "Metric: CompileTime\n");
+    EXPECT_EQ(text.header("content-type"), "text/plain; charset=utf-8");
+    EXPECT_EQ(service.call("GET", path + "/report", nullptr, {{"Accept", "text/plain"}}).body,
+              text.body);
+    EXPECT_EQ(service.call("GET", path + "/report?format=json", nullptr, {{"Accept", "text/plain"}})
+                  .body[0],
+              '{');
+}
+
+TEST_F(JobReport, graphs_are_listed_and_shown) {
+    write_all();
+    const Json list = service.expect(200, "GET", path + "/graphs");
+    EXPECT_EQ(list["items"][0]["hash"], hash);
+    EXPECT_EQ(list["next_cursor"], nullptr);
+    EXPECT_EQ(service.expect(200, "GET", path + "/graphs/" + hash)["text"], "program\n");
+    EXPECT_EQ(service.call("GET", path + "/graphs/" + hash + "?format=ir").body, "%0 = leaf\n");
+    EXPECT_EQ(service.call("GET", path + "/graphs/" + hash + "?format=program").body, "program\n");
+    EXPECT_TRUE(service.expect(200, "GET", path + "/trace").contains("traceEvents"));
+}
+
+TEST_F(JobReport, is_there_after_the_job_has_ended) {
+    const store::AttemptKey key = service.run(job);
+    write_all();
+    service.finish(key);
+    EXPECT_EQ(service.expect(200, "GET", path + "/report")["step"], 7);
+}
+
+TEST_F(JobReport, of_a_job_that_has_not_run_is_not_there_yet) {
+    for (const char* what : {"/report", "/report?format=text", "/graphs", "/trace"}) {
+        const Json problem = service.expect(404, "GET", path + what);
+        EXPECT_EQ(problem["code"], "no_report") << what;
+        EXPECT_NE(problem["detail"].get<std::string>().find("queued"), std::string::npos);
+    }
+    EXPECT_EQ(service.expect(404, "GET", path + "/graphs/" + hash)["code"], "no_report");
+}
+
+TEST_F(JobReport, of_an_unknown_job_or_program_is_not_found) {
+    write_all();
+    const std::string unknown = "/v1/jobs/" + new_id("job");
+    for (const char* what : {"/report", "/graphs", "/trace", "/graphs/0123"})
+        EXPECT_EQ(service.expect(404, "GET", unknown + what)["code"], "not_found") << what;
+    EXPECT_EQ(service.expect(404, "GET", "/v1/jobs/nonsense/report")["code"], "not_found");
+    const std::vector<std::string> others{std::string(32, 'f'), "x", std::string(32, 'G'),
+                                          hash + "0"};
+    for (const std::string& other : others)
+        EXPECT_EQ(service.expect(404, "GET", path + "/graphs/" + other)["code"], "not_found")
+            << other;
+}
+
+TEST_F(JobReport, an_unknown_form_is_refused_with_those_there_are) {
+    write_all();
+    const Json problem = service.expect(422, "GET", path + "/report?format=xml");
+    EXPECT_EQ(problem["errors"][0]["allowed"], Json({"json", "text"}));
+    service.expect(422, "GET", path + "/graphs/" + hash + "?format=dot");
+    service.expect(422, "GET", path + "/trace?format=json");
+}
+
+TEST_F(JobReport, is_seen_by_those_who_see_the_job) {
+    write_all();
+    const std::string other = service.token(Role::viewer, {"elsewhere"});
+    const std::vector<std::string> parts{"/report", "/graphs/" + hash};
+    for (const std::string& what : parts) {
+        EXPECT_EQ(service.call_as(other, "GET", path + what).status, 404);
+        EXPECT_EQ(service.call_as("", "GET", path + what).status, 401);
+        EXPECT_EQ(service.call_as(service.token(Role::viewer), "GET", path + what).status, 200);
+    }
+}
+
+TEST_F(JobReport, a_damaged_file_or_a_link_gives_nothing_away) {
+    write("graphs.json", "[{");
+    EXPECT_EQ(service.expect(500, "GET", path + "/graphs")["code"], "data_loss");
+    const auto secret = service.folder.write("secret", "secret");
+    std::filesystem::create_symlink(secret,
+                                    service.folder.path() / "store/reports" / job / "report.json");
+    EXPECT_EQ(service.expect(404, "GET", path + "/report")["code"], "no_report");
+}
+
+}    // namespace
+}    // namespace slipway

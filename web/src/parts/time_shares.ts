@@ -1,0 +1,46 @@
+// Where a job's time goes: the verdict, the shares it rests on, how busy each core is.
+import { useEffect, useState } from "preact/hooks";
+import { get } from "../api/client";
+import type { Job, Report } from "../api/job";
+import { duration, final_states } from "../format";
+import { html } from "../html";
+
+const renew_every_ms = 10000;
+const names: [keyof Report["verdict"]["shares"], string][] = [
+  ["compute", "products and convolutions"],
+  ["memory", "moving data"],
+  ["sync", "waiting for each other, adding up"],
+  ["input", "waiting for data"],
+  ["transfer", "binding and reading"],
+  ["compile", "tracing and compiling"],
+];
+const percent = (share: number) => `${Math.round(100 * share)} %`;
+
+/** Shown once the job has done a step: from then on there is a report. */
+export function TimeShares({ job }: { job: Job }) {
+  const [report, set_report] = useState<Report | undefined>(undefined);
+  const begun = (job.progress?.step ?? 0) > 0;
+  const ended = final_states.includes(job.state);
+  useEffect(() => {
+    if (!begun) return;
+    const ask = () => get<Report>(`/v1/jobs/${job.id}/report`).then(set_report).catch(() => undefined);
+    ask();
+    if (ended) return;
+    const timer = setInterval(ask, renew_every_ms);
+    return () => clearInterval(timer);
+  }, [job.id, begun, ended]);
+  if (!report) return null;
+  const { verdict } = report;
+  const busy = report.cores.map((core) => `core ${core.core}: ${percent(core.busy_share)}`).join(", ");
+  return html`<section>
+    <h2>Where the time goes</h2>
+    <p>${verdict.message} <code>${verdict.field}</code></p>
+    <table><tbody>${names.map(([key, name]) => html`<tr key=${key}>
+      <th scope="row">${name}</th>
+      <td><progress max="1" value=${verdict.shares[key]} aria-label=${`${name}: ${percent(verdict.shares[key])}`}></progress></td>
+      <td>${percent(verdict.shares[key])}</td>
+    </tr>`)}</tbody></table>
+    <p class="hint">${duration(report.phases.execute)} of steps, busy: ${busy}.
+      <a href=${`/v1/jobs/${job.id}/report?format=text`}>report</a>, <a download="trace.json" href=${`/v1/jobs/${job.id}/trace`}>trace</a></p>
+  </section>`;
+}
