@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import unittest
 
-from service import BIN, SOURCE, Service
+from service import BIN, SOURCE, Service, points_job, write_points
 
 # What a document says -> what runs. {...} are settings of the test.
 PRELUDE = r"""
@@ -67,7 +67,7 @@ class Documents(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder, True)
         self.addCleanup(self.service.close)
 
-    def run_blocks(self, document, blocks):
+    def run_blocks(self, document, blocks, *replaced):
         self.assertTrue(blocks, f"{document} has commands")
         script = PRELUDE
         for number, text in blocks:
@@ -75,7 +75,7 @@ class Documents(unittest.TestCase):
         for said, meant in (("/var/lib/slipway-restored", str(self.service.home / "restored")),
                             ("/var/lib/slipway", str(self.service.home)), ("/srv/data", str(self.service.data)),
                             ("127.0.0.1:8470", f"127.0.0.1:{self.service.port}"),
-                            ("localhost:8470", f"127.0.0.1:{self.service.port}")):
+                            ("localhost:8470", f"127.0.0.1:{self.service.port}"), *replaced):
             script = script.replace(said, meant)
         environment = {**os.environ, "BIN": str(BIN), "SLIPWAY_HOME": str(self.service.home),
                        "SLIPWAY_URL": f"http://127.0.0.1:{self.service.port}"}
@@ -102,6 +102,16 @@ class Documents(unittest.TestCase):
         self.service.start()
         self.run_blocks("docs/api.md", blocks_of("docs/api.md"))
         self.assertEqual(self.service.get("/v1/jobs")["items"], [])
+
+    def test_explain(self):
+        write_points(self.service.data / "points")
+        self.service.start()
+        self.service.dataset("points", "csv", {"group_column": "family"})
+        job_id = self.service.submit(points_job())
+        self.service.wait_end(job_id)
+        said = self.run_blocks("docs/explain.md", blocks_of("docs/explain.md"), (" JOB", f" {job_id}"))
+        self.assertIn("ExecuteTime", said)
+        self.assertIn("traceEvents", (self.folder / "trace.json").read_text())
 
     def test_operating(self):
         blocks = {text.splitlines()[0]: (number, text) for number, text in blocks_of("docs/operating.md")}
