@@ -10,7 +10,8 @@
 namespace slipway {
 
 /// A new id such as "job_06c4n2…": `kind`, "_", then a UUIDv7 in 26 lower-case base32 characters
-/// (Crockford's alphabet). Ids of one kind sort by the time they were made. Safe from every thread.
+/// (Crockford's alphabet). Ids of one kind sort by the time they were made, to the
+/// microsecond. Safe from every thread.
 std::string new_id(std::string_view kind, const Clock& clock = system_clock());
 
 /// True when `text` is an id of this kind: the only test that user-given ids must pass before use.

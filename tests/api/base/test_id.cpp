@@ -10,7 +10,9 @@ namespace {
 /// Time as a test says it.
 class SetClock final : public Clock {
 public:
-    explicit SetClock(std::int64_t milliseconds) : now_(std::chrono::milliseconds(milliseconds)) {}
+    explicit SetClock(std::int64_t milliseconds)
+        : SetClock(std::chrono::milliseconds(milliseconds)) {}
+    explicit SetClock(std::chrono::microseconds time) : now_(time) {}
     Instant now() const override { return now_; }
     Tick tick() const override { return {}; }
 
@@ -39,6 +41,16 @@ TEST(Id, sorts_by_the_time_of_making) {
     std::string before = new_id("job", SetClock(0));
     for (const std::int64_t milliseconds : {1LL, 31LL, 32LL, 1LL << 20, 1LL << 40}) {
         const std::string after = new_id("job", SetClock(milliseconds));
+        EXPECT_LT(before, after);
+        before = after;
+    }
+}
+
+TEST(Id, sorts_within_a_millisecond) {
+    using namespace std::chrono_literals;
+    std::string before = new_id("job", SetClock(7ms));
+    for (const auto later : {1us, 2us, 500us, 999us, 1000us}) {
+        const std::string after = new_id("job", SetClock(7ms + later));
         EXPECT_LT(before, after);
         before = after;
     }
