@@ -185,6 +185,8 @@ private:
         request.is_row_form_fixed = is_row_form_fixed();
         request.is_reduced = !reductions_.empty();
         for (const Tensor& member : cluster_.members) {
+            // What reductions leave lies in its own order anyway.
+            if (role_of(member) != Role::element) continue;
             const NodeFacts& facts = lowering_.facts(member);
             // A sum by way of a reshape wants the shape's own order.
             if (facts.region && !(facts.region == Region::sum && facts.is_only_summed))
