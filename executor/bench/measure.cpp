@@ -70,16 +70,17 @@ DType product_type(PrecisionPolicy precision) {
 }    // namespace
 
 BenchResult measure(const Workload& workload, const BenchOptions& options) {
-    BenchResult result{.batch = options.batch > 0 ? options.batch : workload.batch};
+    BenchResult result{.batch = options.batch > 0 ? options.batch : workload.batch,
+                       .cores = options.cores > 0 ? options.cores : options.threads};
     const BenchModel model = make_bench_model(workload);
     BenchStep step;
     result.trace_ms =
-        milliseconds_of([&] { step = trace_bench_step(model, result.batch, options.threads); });
+        milliseconds_of([&] { step = trace_bench_step(model, result.batch, result.cores); });
     const PassOptions passes{.precision = options.precision};
-    result.flops = product_flops(optimize(step.graph, {.passes = passes}).graph, options.threads);
+    result.flops = product_flops(optimize(step.graph, {.passes = passes}).graph, result.cores);
 
     Engine engine(
-        {.cores = options.threads, .workers = options.threads, .precision = options.precision});
+        {.cores = result.cores, .workers = options.threads, .precision = options.precision});
     std::shared_ptr<const Executable> executable;
     result.compile_ms = milliseconds_of([&] { executable = engine.compile(step.graph); });
     result.peak_bytes = engine.memory(*executable).peak_bytes;

@@ -7,7 +7,8 @@ namespace slipway {
 
 struct BenchOptions {
     PrecisionPolicy precision = PrecisionPolicy::f32;
-    int threads = 1;    ///< as many virtual cores, which share the batch
+    int threads = 1;    ///< which run the cores
+    int cores = 0;      ///< virtual cores, which share the batch; 0: one for each thread
     int repeats = 20;
     std::int64_t batch = 0;    ///< 0: the workload's own
 };
@@ -15,6 +16,7 @@ struct BenchOptions {
 /// One workload's training step, measured. Times in milliseconds.
 struct BenchResult {
     std::int64_t batch = 0;
+    int cores = 0;
     double median_ms = 0, min_ms = 0;
     double cpu_ms = 0;         ///< what all threads worked for one step
     double items_per_s = 0;    ///< samples, by the median

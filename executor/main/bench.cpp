@@ -51,8 +51,11 @@ CLI::App* add_bench(CLI::App& app, BenchCommand& command) {
     bench->add_option("workload", command.workload, "Which network; see below")->required();
     bench->add_option("--precision", command.precision, "f32, bf16 or bf16_true; default: f32");
     bench
-        ->add_option("--threads", command.threads,
-                     "Virtual cores, a thread each, that share the batch; default: 1")
+        ->add_option("--threads", command.threads, "Threads that run the virtual cores; default: 1")
+        ->check(CLI::Range(1, 64));
+    bench
+        ->add_option("--cores", command.cores,
+                     "Virtual cores that share the batch; default: one for each thread")
         ->check(CLI::Range(1, 64));
     bench->add_option("--repeats", command.repeats, "Steps to time; default: 20")
         ->check(CLI::Range(1, 1'000'000));
@@ -66,11 +69,13 @@ std::string bench_to_json(const BenchCommand& command) {
     const PrecisionPolicy precision = precision_of(command.precision);
     const BenchResult result = measure(find_workload(command.workload), {.precision = precision,
                                                                          .threads = command.threads,
+                                                                         .cores = command.cores,
                                                                          .repeats = command.repeats,
                                                                          .batch = command.batch});
     const nlohmann::ordered_json line{{"workload", command.workload},
                                       {"precision", command.precision},
                                       {"threads", command.threads},
+                                      {"cores", result.cores},
                                       {"batch", result.batch},
                                       {"repeats", command.repeats},
                                       {"median_ms", rounded(result.median_ms)},

@@ -12,6 +12,7 @@ struct BenchCommand {
     std::string workload;
     std::string precision = "f32";
     int threads = 1;
+    int cores = 0;
     int repeats = 20;
     std::int64_t batch = 0;
 };

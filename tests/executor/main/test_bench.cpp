@@ -33,12 +33,24 @@ TEST(Bench, one_line_says_what_was_measured) {
     EXPECT_EQ(result["workload"], "mlp128");
     EXPECT_EQ(result["precision"], "f32");
     EXPECT_EQ(result["threads"], 2);
+    EXPECT_EQ(result["cores"], 2);
     EXPECT_EQ(result["batch"], 8);
     // Forward, and backward over the weights of three layers and the data of two.
     EXPECT_EQ(result["flops"], 8 * 2 * (2 * 784 * 512 + 3 * 512 * 256 + 3 * 256 * 10));
     EXPECT_GE(result["median_ms"], result["min_ms"]);
     EXPECT_GT(result["limit_ms"], 0);
     EXPECT_GT(result["loss"], 0);
+}
+
+TEST(Bench, more_cores_than_threads_do_the_same_work) {
+    const Json few =
+        Json::parse(bench_to_json({.workload = "mlp128", .threads = 1, .repeats = 1, .batch = 8}));
+    const Json many = Json::parse(
+        bench_to_json({.workload = "mlp128", .threads = 1, .cores = 4, .repeats = 1, .batch = 8}));
+    EXPECT_EQ(many["cores"], 4);
+    EXPECT_EQ(many["flops"], few["flops"]);
+    // Sums over a batch in another order: losses of order 1 in float32.
+    EXPECT_NEAR(many["loss"].get<double>(), few["loss"].get<double>(), 1e-4);
 }
 
 TEST(Bench, what_cannot_be_measured_is_refused_in_words) {
