@@ -1,5 +1,7 @@
 #include "executor/codegen/jit/vector_math.h"
 
+#include <llvm/IR/IntrinsicsX86.h>
+
 #include <array>
 #include <cmath>
 #include <limits>
@@ -74,6 +76,19 @@ public:
         return as_number(b.CreateShl(b.CreateAdd(n, bits(bias)), bits(mantissa)));
     }
 
+    /// Sixteen floats are a vector of AVX-512.
+    bool can_scale() const {
+        const auto* const vector = llvm::dyn_cast<llvm::FixedVectorType>(type_);
+        return !is_double_ && vector != nullptr && vector->getNumElements() == 16;
+    }
+    /// x 2^n of whole numbers n, in one instruction.
+    llvm::Value* scaled(llvm::Value* x, llvm::Value* n) {
+        constexpr int as_the_thread_rounds = 4;
+        return b.CreateIntrinsic(
+            llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {},
+            {x, n, number(0), b.getInt16(0xffff), b.getInt32(as_the_thread_rounds)});
+    }
+
     llvm::IRBuilder<>& b;    // lives as long as the function being built
 
 private:
@@ -86,7 +101,7 @@ private:
 constexpr std::array exponential_rest{0.500000001354,   0.166666666817,   0.0416664641974,
                                       0.00833331084465, 0.00139337307158, 0.00019891080464};
 
-/// x = n ln 2 + r with |r| <= ln(2) / 2.
+/// x = n ln 2 + r with |r| <= ln(2) / 2, n a whole number in floating form.
 struct Reduced {
     llvm::Value *n, *r;
 };
@@ -94,7 +109,7 @@ Reduced reduced(Math& m, llvm::Value* x) {
     llvm::Value* const n = m.nearest_whole(m.b.CreateFMul(x, m.number(log2_e)));
     llvm::Value* r = m.fma(n, m.number(-ln2_high), x);
     r = m.fma(n, m.number(-ln2_low), r);
-    return {m.to_int(n), r};
+    return {n, r};
 }
 
 /// e^r - 1 - r.
@@ -102,14 +117,21 @@ llvm::Value* exponential_minus_two_terms(Math& m, llvm::Value* r) {
     return m.b.CreateFMul(m.b.CreateFMul(r, r), m.polynomial(r, exponential_rest));
 }
 
-/// e^x of -104 <= x <= 89, in two steps of scaling: the first may leave the range of floats.
+/// x 2^n, rounded once. Without an instruction for it in two steps: 2^n may leave the range of
+/// floats, and half of it does not.
+llvm::Value* scaled_by_power_of_two(Math& m, llvm::Value* x, llvm::Value* n) {
+    if (m.can_scale()) return m.scaled(x, n);
+    llvm::Value* const whole = m.to_int(n);
+    llvm::Value* const half = m.b.CreateAShr(whole, m.bits(1));
+    x = m.b.CreateFMul(x, m.power_of_two(half));
+    return m.b.CreateFMul(x, m.power_of_two(m.b.CreateSub(whole, half)));
+}
+
+/// e^x of -104 <= x <= 89.
 llvm::Value* bounded_exponential(Math& m, llvm::Value* x) {
     const auto [n, r] = reduced(m, x);
-    llvm::Value* y = m.b.CreateFAdd(r, exponential_minus_two_terms(m, r));
-    y = m.b.CreateFAdd(m.number(1), y);
-    llvm::Value* const half = m.b.CreateAShr(n, m.bits(1));
-    y = m.b.CreateFMul(y, m.power_of_two(half));
-    return m.b.CreateFMul(y, m.power_of_two(m.b.CreateSub(n, half)));
+    llvm::Value* const y = m.b.CreateFAdd(r, exponential_minus_two_terms(m, r));
+    return scaled_by_power_of_two(m, m.b.CreateFAdd(m.number(1), y), n);
 }
 
 // (log(1+f) - f + f^2/2) / f^3 for sqrt(1/2) - 1 <= f <= sqrt(2) - 1.
@@ -144,7 +166,8 @@ llvm::Value* log_or_special(Math& m, llvm::Value* x, llvm::Value* y) {
 }
 
 llvm::Value* expm1_core(Math& m, llvm::Value* x) {
-    const auto [n, r] = reduced(m, x);
+    const auto [whole, r] = reduced(m, x);
+    llvm::Value* const n = m.to_int(whole);
     llvm::Value* const rest = exponential_minus_two_terms(m, r);
     llvm::Value* const half = m.b.CreateAShr(n, m.bits(1));
     llvm::Value* const other_half = m.b.CreateSub(n, half);
