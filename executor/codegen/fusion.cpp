@@ -17,10 +17,11 @@ namespace {
 constexpr std::size_t members_max = 400;
 // What is computed again in another kernel rather than stored and loaded: a few instructions;
 // functions of what that kernel reads anyway (an exponential takes less time than a load and a
-// store); what is made of counters and scalars alone.
+// store), or cheap ones when it reads no more for them; what is made of counters and scalars alone.
 constexpr int inlined_ops_max = 4;
 constexpr int inlined_scalar_ops_max = 8;
 constexpr int inlined_cost_max = 64;
+constexpr int inlined_cost_for_bytes_max = 12;
 constexpr int generated_ops_max = 16;
 constexpr int generated_ops_of_one_user_max = 200;
 
@@ -439,7 +440,12 @@ private:
         if (!same_stage) return false;
         if (expression.is_plain && ops <= inlined_ops_max)
             return large_bytes(id, expression) <= nodes_[id].shape().byte_count();
-        return expression.cost <= inlined_cost_max && reads_nothing_new(id, expression);
+        if (expression.cost > inlined_cost_max) return false;
+        const std::int64_t bytes =
+            expression.cost <= inlined_cost_for_bytes_max ? nodes_[id].shape().byte_count() : 0;
+        return std::ranges::all_of(users_[id], [&](const Link& user) {
+            return new_bytes(cluster_of_[user.user], id, expression) <= bytes;
+        });
     }
 
     bool is_large_for(std::size_t leaf, std::size_t id) const {
@@ -453,16 +459,16 @@ private:
         return bytes;
     }
 
-    /// Whether all clusters that read the node read what it is made of, too.
-    bool reads_nothing_new(std::size_t id, const Expression& expression) const {
-        return std::ranges::all_of(expression.leaves, [&](std::size_t leaf) {
-            if (!is_large_for(leaf, id)) return true;
-            return std::ranges::all_of(users_[id], [&](const Link& user) {
-                return std::ranges::any_of(users_[leaf], [&](const Link& link) {
-                    return cluster_of_[link.user] == cluster_of_[user.user];
-                });
-            });
-        });
+    /// What the cluster would have to read for the node's expression and does not read yet.
+    std::int64_t new_bytes(std::size_t cluster, std::size_t id,
+                           const Expression& expression) const {
+        std::int64_t bytes = 0;
+        for (const std::size_t leaf : expression.leaves) {
+            const bool is_read = std::ranges::any_of(
+                users_[leaf], [&](const Link& link) { return cluster_of_[link.user] == cluster; });
+            if (is_large_for(leaf, id) && !is_read) bytes += nodes_[leaf].shape().byte_count();
+        }
+        return bytes;
     }
 
     void inline_node(std::size_t id) {

@@ -24,11 +24,15 @@ BatchNormalization BatchNormalization::create(ParameterList& parameters, const s
 }
 
 Tensor BatchNormalization::operator()(const Tensor& x, ForwardPass& pass) const {
-    if (!pass.training) {
-        return batch_norm_inference(x, weight, bias, running_mean, running_var, epsilon,
-                                    channel_dimension);
-    }
-    const BatchNorm norm = batch_norm_training(x, weight, bias, epsilon, channel_dimension);
+    return pass.training ? trained(batch_norm_training, x, pass) : evaluated(x);
+}
+
+Tensor BatchNormalization::relu(const Tensor& x, ForwardPass& pass) const {
+    return pass.training ? trained(batch_norm_relu, x, pass) : slipway::relu(evaluated(x));
+}
+
+Tensor BatchNormalization::trained(Training normalise, const Tensor& x, ForwardPass& pass) const {
+    const BatchNorm norm = normalise(x, weight, bias, epsilon, channel_dimension);
     const auto count = double(x.shape().element_count() / x.dims()[channel_dimension]);
     const auto moved = [&](const Tensor& running, const Tensor& batch, double scale) {
         return running * constant(1 - momentum) +
@@ -37,6 +41,11 @@ Tensor BatchNormalization::operator()(const Tensor& x, ForwardPass& pass) const 
     pass.updates.push_back({running_mean, moved(running_mean, norm.mean, 1)});
     pass.updates.push_back({running_var, moved(running_var, norm.variance, count / (count - 1))});
     return norm.y;
+}
+
+Tensor BatchNormalization::evaluated(const Tensor& x) const {
+    return batch_norm_inference(x, weight, bias, running_mean, running_var, epsilon,
+                                channel_dimension);
 }
 
 }    // namespace slipway

@@ -22,6 +22,13 @@ struct BatchNormalization {
     static BatchNormalization create(ParameterList& parameters, const std::string& name,
                                      std::int64_t channels);
     Tensor operator()(const Tensor& x, ForwardPass& pass) const;
+    /// The same followed by relu: as one operation its gradient moves less memory.
+    Tensor relu(const Tensor& x, ForwardPass& pass) const;
+
+private:
+    using Training = decltype(&batch_norm_training);
+    Tensor trained(Training normalise, const Tensor& x, ForwardPass& pass) const;
+    Tensor evaluated(const Tensor& x) const;
 };
 
 }    // namespace slipway

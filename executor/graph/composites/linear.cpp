@@ -77,10 +77,28 @@ std::vector<Tensor> decompose_batch_norm_relu(const Node& node) {
     return {relu(parts.y), parts.mean, parts.variance};
 }
 
+/// Which elements got through is computed again from x, which the rest of the gradient reads
+/// anyway: the masked gradient need not be stored, nor the result read.
+std::vector<Tensor> gradient_batch_norm_relu(const Tensor& y, const Tensor& dy) {
+    const auto& operands = y.node().operands;
+    const double epsilon = numbers_of(y.node())[0];
+    const auto feature_dimension = std::int64_t(numbers_of(y.node())[1]);
+    const Tensor mean = get_result(y, 1);
+    const Tensor variance = get_result(y, 2);
+    const Tensor normalised = batch_norm_inference(operands[0], operands[1], operands[2], mean,
+                                                   variance, epsilon, feature_dimension);
+    const Tensor zeros = zeros_like(normalised);
+    const Tensor flow = select(compare(normalised, zeros, Comparison::gt), dy, zeros);
+    const BatchNormGradient flows =
+        batch_norm_grad(operands[0], operands[1], mean, variance, flow, epsilon, feature_dimension);
+    return {flows.dx, flows.dscale, flows.doffset};
+}
+
 }    // namespace
 
 const CompositeRow composites::linear{"linear", 2, 3, 0, infer_linear, decompose_linear};
 const CompositeRow composites::batch_norm_relu{
-    "batch_norm_relu", 3, 3, 2, infer_batch_norm_relu, decompose_batch_norm_relu};
+    "batch_norm_relu",       3, 3, 2, infer_batch_norm_relu, decompose_batch_norm_relu,
+    gradient_batch_norm_relu};
 
 }    // namespace slipway

@@ -58,7 +58,7 @@ Tensor mean_of_pixels(const Tensor& x) {
 }    // namespace
 
 Tensor BasicBlock::operator()(const Tensor& x, ForwardPass& pass) const {
-    const Tensor inner = relu(bn1(conv1(x), pass));
+    const Tensor inner = bn1.relu(conv1(x), pass);
     const Tensor residual = bn2(conv2(inner), pass);
     if (!downsample) return relu(residual + x);
     return relu(residual + downsample->norm(downsample->convolution(x), pass));
@@ -88,7 +88,7 @@ ResNet ResNet::create(ParameterList& parameters, Init& init, const Options& opti
 }
 
 Tensor ResNet::operator()(const Tensor& x, ForwardPass& pass) const {
-    Tensor y = stem_pool(relu(bn1(conv1(x), pass)));
+    Tensor y = stem_pool(bn1.relu(conv1(x), pass));
     for (const std::vector<BasicBlock>& stage : layers)
         for (const BasicBlock& block : stage)
             y = block(y, pass);
