@@ -22,16 +22,36 @@ using Role = Cluster::Role;
 /// Views that lie between a node and the one that reads it, innermost first.
 using Chain = std::vector<const Node*>;
 
+// Arrays of so many elements leave the first-level cache before the next of a line's is asked for.
+constexpr std::int64_t gathered_elements_max = 8192;
+
 class ClusterBuilder {
 public:
-    ClusterBuilder(Lowering& lowering, const Cluster& cluster)
-        : lowering_(lowering), cluster_(cluster), space_(space_of(cluster)) {}
+    /// `wanted`: what lies otherwise and is read whole is brought in this order first.
+    ClusterBuilder(Lowering& lowering, const Cluster& cluster,
+                   std::optional<LoopOrder> wanted = std::nullopt)
+        : lowering_(lowering),
+          cluster_(cluster),
+          space_(space_of(cluster)),
+          wanted_(std::move(wanted)) {}
+
+    /// The order in which the kernel would walk.
+    LoopOrder find_order() {
+        for (const Tensor& member : cluster_.members)
+            add_member(member);
+        return order_of_loops(request());
+    }
+
+    /// Whether a kernel in this order would pick the elements of a large array one by one.
+    bool gathers(const LoopOrder& order) const {
+        return std::ranges::any_of(kernel_.values, [&](const LoopValue& value) {
+            return value.kind == LoopValueKind::load && is_gathered(value.access.strides, order);
+        });
+    }
 
     void run() {
         if (cluster_.elements == 0) return fill_with_neutral();
-        for (const Tensor& member : cluster_.members)
-            add_member(member);
-        const LoopOrder order = order_of_loops(request());
+        const LoopOrder order = find_order();
         add_stores(order);
         arrange(kernel_, space_, order);
         coalesce(kernel_);
@@ -153,6 +173,10 @@ private:
             }
             value.view = std::move(*next);
         }
+        if (wanted_ &&
+            is_gathered(strides_in(space_, value.view.dims, value.view.strides, unit), *wanted_))
+            value = lowering_.ordered(value, dims_order(space_, *wanted_, value.view.dims),
+                                      cluster_.stage);
         const auto known = std::ranges::find(reads_, value.buffer);
         const auto buffer = std::size_t(known - reads_.begin());
         if (known == reads_.end()) reads_.push_back(value.buffer);
@@ -162,6 +186,16 @@ private:
         const auto same = std::ranges::find(kernel_.values, loaded);
         if (same != kernel_.values.end()) return ValueId(same - kernel_.values.begin());
         return add_value(std::move(loaded));
+    }
+
+    /// Large, with an element for each of the space, and those of the last loop not side by side.
+    bool is_gathered(const Dims& strides, const LoopOrder& order) const {
+        if (cluster_.elements <= gathered_elements_max) return false;
+        const std::int64_t last = strides[order.inner.back()];
+        if (last == 0 || last == 1) return false;
+        for (std::size_t i = 0; i < strides.size(); ++i)
+            if (strides[i] == 0 && space_.extents[i] > 1) return false;
+        return true;
     }
 
     LoopAccess access(std::size_t buffer, const View& view, std::int64_t unit) const {
@@ -369,6 +403,7 @@ private:
     Lowering& lowering_;    // outlives the builder, as the cluster does
     const Cluster& cluster_;
     const LoopSpace space_;
+    const std::optional<LoopOrder> wanted_;
     LoopKernel kernel_;
     std::map<const Node*, ValueId> members_;
     std::map<std::tuple<const Node*, Chain, std::int64_t>, ValueId> inlined_;
@@ -380,6 +415,11 @@ private:
 }    // namespace
 
 void lower_cluster(Lowering& lowering, const Cluster& cluster) {
+    if (cluster.elements > gathered_elements_max) {
+        ClusterBuilder first(lowering, cluster);
+        const LoopOrder order = first.find_order();
+        if (first.gathers(order)) return ClusterBuilder(lowering, cluster, order).run();
+    }
     ClusterBuilder(lowering, cluster).run();
 }
 
