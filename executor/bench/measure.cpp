@@ -72,7 +72,7 @@ DType product_type(PrecisionPolicy precision) {
 BenchResult measure(const Workload& workload, const BenchOptions& options) {
     BenchResult result{.batch = options.batch > 0 ? options.batch : workload.batch,
                        .cores = options.cores > 0 ? options.cores : options.threads};
-    const BenchModel model = make_bench_model(workload);
+    BenchModel model = make_bench_model(workload);
     BenchStep step;
     result.trace_ms =
         milliseconds_of([&] { step = trace_bench_step(model, result.batch, result.cores); });
@@ -84,7 +84,9 @@ BenchResult measure(const Workload& workload, const BenchOptions& options) {
     std::shared_ptr<const Executable> executable;
     result.compile_ms = milliseconds_of([&] { executable = engine.compile(step.graph); });
     result.peak_bytes = engine.memory(*executable).peak_bytes;
-    run_steps(engine, *executable, bench_values(model, step), options.repeats, result);
+    const std::vector<Value> values = bench_values(model, step);
+    model.parameters.forget_values();
+    run_steps(engine, *executable, values, options.repeats, result);
     result.resident_peak_bytes = std::int64_t(usage().ru_maxrss) * 1024;
 
     result.rate = measure_product_rate(product_type(options.precision), options.threads);

@@ -39,8 +39,14 @@ std::vector<Tensor> ParameterList::leaves() const {
 std::int64_t ParameterList::element_count() const {
     std::int64_t count = 0;
     for (const Parameter& parameter : parameters_)
-        count += parameter.value.element_count();
+        count += parameter.leaf.shape().element_count();
     return count;
+}
+
+void ParameterList::forget_values() {
+    for (auto* list : {&parameters_, &statistics_})
+        for (Parameter& parameter : *list)
+            parameter.value = Array();
 }
 
 }    // namespace slipway

@@ -11,7 +11,7 @@ namespace slipway {
 struct Parameter {
     std::string name;
     Tensor leaf;
-    Array value;
+    Array value;    ///< the initial one, until the list forgets it
 };
 
 /// A model's parameters in the order they were made: the order of leaves, slots and checkpoints.
@@ -30,6 +30,8 @@ public:
     /// Of the parameters, without statistics.
     std::vector<Tensor> leaves() const;
     std::int64_t element_count() const;
+    /// Whoever trains has values of its own: the initial ones would hold the weights twice.
+    void forget_values();
 
 private:
     bool is_known(const std::string& name) const;

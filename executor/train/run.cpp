@@ -203,6 +203,7 @@ private:
     void restore() {
         if (!plan_.resume_from) {
             state_ = initial_state(model_, *settings_.optimizer);
+            model_.parameters.forget_values();
             reporter_.log(
                 "info",
                 fmt::format("{} parameters, {} training and {} validation samples, "
@@ -211,6 +212,7 @@ private:
                             data_.split.val.size(), settings_.steps_per_epoch, engine_.workers()));
             return;
         }
+        model_.parameters.forget_values();
         state_ = from_checkpoint(*plan_.resume_from, model_, settings_);
         sampler_.seek(state_.position);
         explainer_.begin_at(state_.step);

@@ -49,7 +49,7 @@ TrainState initial_state(const Model& model, const Optimizer& optimizer) {
     }
     for (const Parameter& parameter : model.parameters.all()) {
         for (std::size_t slot = 0; slot < optimizer.slots.size(); ++slot) {
-            state.values.emplace_back(parameter.value.shape());
+            state.values.emplace_back(parameter.leaf.shape());
         }
     }
     return state;
@@ -87,9 +87,9 @@ TrainState from_checkpoint(const std::filesystem::path& folder, const Model& mod
 
     std::vector<std::pair<std::string, Shape>> weights, slots;
     for (const Parameter& parameter : model.parameters.all()) {
-        weights.emplace_back(parameter.name, parameter.value.shape());
+        weights.emplace_back(parameter.name, parameter.leaf.shape());
         for (const std::string_view slot : settings.optimizer->slots) {
-            slots.emplace_back(slot_name(parameter, slot), parameter.value.shape());
+            slots.emplace_back(slot_name(parameter, slot), parameter.leaf.shape());
         }
     }
     TrainState state;
