@@ -444,7 +444,7 @@ private:
         const std::int64_t bytes =
             expression.cost <= inlined_cost_for_bytes_max ? nodes_[id].shape().byte_count() : 0;
         return std::ranges::all_of(users_[id], [&](const Link& user) {
-            return new_bytes(cluster_of_[user.user], id, expression) <= bytes;
+            return new_bytes(cluster_of_[user.user], id) <= bytes;
         });
     }
 
@@ -459,15 +459,30 @@ private:
         return bytes;
     }
 
-    /// What the cluster would have to read for the node's expression and does not read yet.
-    std::int64_t new_bytes(std::size_t cluster, std::size_t id,
-                           const Expression& expression) const {
+    bool is_read_by(std::size_t cluster, std::size_t id) const {
+        return std::ranges::any_of(
+            users_[id], [&](const Link& link) { return cluster_of_[link.user] == cluster; });
+    }
+
+    /// What the cluster would have to read to compute the node, beyond what it reads anyway: that,
+    /// or what it is made of.
+    std::int64_t new_bytes(std::size_t cluster, std::size_t id) const {
         std::int64_t bytes = 0;
-        for (const std::size_t leaf : expression.leaves) {
-            const bool is_read = std::ranges::any_of(
-                users_[leaf], [&](const Link& link) { return cluster_of_[link.user] == cluster; });
-            if (is_large_for(leaf, id) && !is_read) bytes += nodes_[leaf].shape().byte_count();
-        }
+        std::vector<std::size_t> seen{id};
+        for (std::size_t i = 0; i < seen.size(); ++i)
+            for (const Link& link : sources_[seen[i]]) {
+                const std::size_t source = link.source;
+                const OpCode op = nodes_[source].node().op;
+                if (is_one_of(seen, source) || !is_large_for(source, id) || is_generated(op) ||
+                    is_read_by(cluster, source))
+                    continue;
+                const bool is_computed =
+                    is_fusible(nodes_[source]) && facts(source).stage == facts(id).stage;
+                if (is_computed)
+                    seen.push_back(source);
+                else
+                    bytes += nodes_[source].shape().byte_count();
+            }
         return bytes;
     }
 
