@@ -247,7 +247,8 @@ llvm::Value* erf(llvm::IRBuilder<>& builder, llvm::Value* x) {
     llvm::Value* const inner = m.fma(m.polynomial(m.b.CreateFMul(x, x), near_zero), x, x);
     llvm::Value* const t = m.bounded(m.absolute(x), 0, 4);
     llvm::Value* const exponent = m.fma(m.polynomial(t, far), t, t);
-    llvm::Value* const outer = m.b.CreateFNeg(expm1_core(m, m.b.CreateFNeg(exponent)));
+    llvm::Value* const tail = bounded_exponential(m, m.b.CreateFNeg(exponent));
+    llvm::Value* const outer = m.b.CreateFSub(m.number(1), tail);
     llvm::Value* const is_near = m.b.CreateFCmpULT(m.absolute(x), m.number(0.93));
     return m.b.CreateSelect(is_near, inner, m.with_sign_of(outer, x));
 }
