@@ -6,6 +6,7 @@
 #include "api/base/clock.h"
 #include "executor/runtime/arena.h"
 #include "executor/runtime/collectives.h"
+#include "executor/runtime/flush_denormals.h"
 #include "executor/runtime/workers.h"
 
 namespace slipway {
@@ -56,6 +57,7 @@ public:
           addresses_(run.program.buffers.size()) {}
 
     void operator()() {
+        const FlushDenormals flush;
         begin_times();
         for (const Stage& stage : run_.program.stages) {
             if (stage.per_core)

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "api/base/error.h"
@@ -147,6 +148,15 @@ TEST(Elementwise, runs_a_chain_as_few_steps) {
     const Tensor bias = leaf({DType::f32, {16}}, Placement::replicated, "bias");
     const Tensor y = maximum(x + broadcast_in_dim(bias, {8, 16}, {1}), constant(0)) * x;
     EXPECT_EQ(lower(graph_of({y}), {}).steps.size(), 1u);
+}
+
+TEST(Elementwise, numbers_below_the_smallest_normal_one_are_zero) {
+    const Tensor x = leaf({DType::f32, {4}}, Placement::replicated, "x");
+    const Graph graph = graph_of({x * constant(2), exponential(x)});
+    const Array values = array_of<float>({4}, {{0x1p-130F, -0x1p-130F, 0x1p-126F, -100}});
+    const auto outputs = run_graph(graph, {{values}}, {1, 1});
+    EXPECT_THAT(outputs[0][0].as<float>(), testing::ElementsAre(0, 0, 0x1p-125F, -200));
+    EXPECT_THAT(outputs[1][0].as<float>(), testing::ElementsAre(1, 1, 1, 0));
 }
 
 TEST(Elementwise, refuses_double_precision) {
