@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "api/base/error.h"
+#include "executor/autodiff/sum_of_flows.h"
 #include "executor/graph/composite_table.h"
 #include "executor/graph/op_table.h"
 #include "executor/graph/ops.h"
@@ -30,21 +31,21 @@ Nodes dependent_nodes(std::span<const Tensor> order, std::span<const Tensor> par
     return dependent;
 }
 
-/// Sums of what flows to each node.
+/// What flows to each node.
 class Flows {
 public:
-    const Tensor* find(const Tensor& x) const {
-        const auto found = sums_.find(x.get());
-        return found == sums_.end() ? nullptr : &found->second;
-    }
     void add(const Tensor& x, const Tensor& flow) {
         check(flow.shape() == x.shape(), "a gradient has its operand's shape");
-        const auto [sum, is_first] = sums_.emplace(x.get(), flow);
-        if (!is_first) sum->second = sum->second + flow;
+        flows_[x.get()].push_back(flow);
+    }
+    /// Their sum; an empty handle where nothing flows.
+    Tensor sum_to(const Tensor& x) const {
+        const auto found = flows_.find(x.get());
+        return found == flows_.end() ? Tensor() : sum_of_flows(found->second);
     }
 
 private:
-    std::unordered_map<const Node*, Tensor> sums_;
+    std::unordered_map<const Node*, std::vector<Tensor>> flows_;
 };
 
 std::vector<Tensor> gradient_of(const Tensor& y, const Tensor& dy);
@@ -57,11 +58,12 @@ Flows pull_back(const Tensor& y, const Tensor& dy, std::span<const Tensor> order
     Flows flows;
     flows.add(y, dy);
     for (auto node = order.rbegin(); node != order.rend(); ++node) {
-        const Tensor* flow = flows.find(*node);
         const std::vector<Tensor>& operands = node->node().operands;
-        if (flow == nullptr || operands.empty() || !dependent.contains(node->get())) continue;
+        if (operands.empty() || !dependent.contains(node->get())) continue;
         if (boundary.contains(node->get())) continue;
-        const std::vector<Tensor> parts = gradient_of(*node, *flow);
+        const Tensor flow = flows.sum_to(*node);
+        if (flow.empty()) continue;
+        const std::vector<Tensor> parts = gradient_of(*node, flow);
         for (std::size_t i = 0; i < operands.size(); ++i)
             if (!parts[i].empty() && dependent.contains(operands[i].get()))
                 flows.add(operands[i], parts[i]);
@@ -93,9 +95,8 @@ std::vector<Tensor> gradient_of_parts(const Tensor& y, const Tensor& dy) {
         const bool is_repeated =
             std::ranges::find(operands.begin(), operands.begin() + std::ptrdiff_t(results.size()),
                               operand) != operands.begin() + std::ptrdiff_t(results.size());
-        const Tensor* flow = flows.find(operand);
         // An operand given twice gets the whole sum once.
-        results.push_back(flow == nullptr || is_repeated ? Tensor() : *flow);
+        results.push_back(is_repeated ? Tensor() : flows.sum_to(operand));
     }
     return results;
 }
@@ -133,9 +134,9 @@ std::vector<Tensor> gradients(const Tensor& loss, std::span<const Tensor> parame
     const Flows flows = pull_back(loss, constant(1, loss.dtype()), order, parameters, {});
     std::vector<Tensor> results;
     for (const Tensor& parameter : parameters) {
-        const Tensor* flow = flows.find(parameter);
-        results.push_back(
-            flow != nullptr ? *flow : broadcast(constant(0, parameter.dtype()), parameter.dims()));
+        const Tensor flow = flows.sum_to(parameter);
+        results.push_back(flow.empty() ? broadcast(constant(0, parameter.dtype()), parameter.dims())
+                                       : flow);
     }
     return results;
 }

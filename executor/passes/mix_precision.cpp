@@ -38,6 +38,18 @@ bool is_narrowing(const Node& node) {
            node.operands[0].dtype() == DType::f32;
 }
 
+bool moves_elements(OpCode op) {
+    return is_view(op) || op == OpCode::concatenate;
+}
+
+/// What only moves elements, moving the narrow ones below the widening.
+Tensor moved_narrow(const Tensor& x, const std::vector<Tensor>& widened) {
+    std::vector<Tensor> narrow_operands;
+    for (const Tensor& operand : widened)
+        narrow_operands.push_back(operand.node().operands[0]);
+    return convert(with_operands(x, std::move(narrow_operands)), DType::f32);
+}
+
 /// x in the narrow type. Views go on top of the conversion, so that whatever computes x writes the
 /// narrow numbers itself.
 Tensor narrowed(const Tensor& x) {
@@ -92,8 +104,8 @@ Graph narrow_products(const Graph& graph) {
             const bool stays_wide = kept_wide.contains(old.get());
             current = make_product(old, operands, stays_wide ? DType::f32 : narrow);
             if (!stays_wide) current = convert(current, DType::f32);
-        } else if (is_view(old.node().op) && is_widened(operands[0])) {
-            current = convert(with_operands(old, {operands[0].node().operands[0]}), DType::f32);
+        } else if (moves_elements(old.node().op) && std::ranges::all_of(operands, is_widened)) {
+            current = moved_narrow(old, operands);
         } else if (!operands.empty()) {
             current = with_operands(old, std::move(operands));
         }

@@ -94,6 +94,17 @@ TEST(MixPrecision, a_view_lies_on_top_of_its_rounding) {
     EXPECT_EQ(left.node().operands[0].node().op, OpCode::convert);
 }
 
+TEST(MixPrecision, parts_of_the_narrow_type_are_joined_narrow) {
+    const Tensor x = leaf({DType::f32, {2, 3}}, Placement::per_core, "x");
+    const Tensor w = leaf({DType::f32, {3, 3}}, Placement::replicated, "w");
+    const Tensor joined = concatenate({matmul(x, w), matmul(tanh(x), w)}, 0);
+    const Tensor sum = reduce(joined, {0}, Reduction::add);
+    const Graph graph = mix_precision({{x, w}, {matmul(joined, w), sum}, {}});
+    const std::vector<Tensor> found = nodes_of(graph, OpCode::concatenate);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].dtype(), DType::bf16);
+}
+
 TEST(MixPrecision, results_are_those_of_f32_within_its_rounding) {
     const Step step;
     std::vector<ReferenceValue> values;
