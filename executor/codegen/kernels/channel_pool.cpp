@@ -85,6 +85,45 @@ void for_each_window(const ChannelPool& pool, Body&& body) {
         }
 }
 
+/// Whether the windows lie side by side along a dimension and see all of it.
+bool covers_once(const WindowDimension& w, std::int64_t extent, std::int64_t positions) {
+    return w.stride == w.size && w.window_dilation == 1 && w.padding_low == 0 &&
+           positions * w.stride == extent;
+}
+
+/// Which of the elements at `offsets` is the first largest, channel by channel.
+template <class Number, class Place>
+Place place_of_largest(const float* from, const std::int64_t* offsets, std::size_t count) {
+    auto largest = load<Number>(from + offsets[0]);
+    Place place{};
+    for (std::size_t k = 1; k < count; ++k) {
+        const auto value = load<Number>(from + offsets[k]);
+        const auto above = is_above(value, largest);
+        largest = above ? value : largest;
+        place = above ? Place{} + std::int32_t(k) : place;
+    }
+    return place;
+}
+
+/// Adds to what is there, or is the first and only one to write it.
+template <bool adds>
+void scatter_windows(const ChannelPool& pool, const float* input, const float* source, float* to) {
+    for_each_window(pool, [&](std::int64_t window, const std::int64_t* offsets, std::size_t count) {
+        const float* const terms = source + window * pool.channels;
+        in_parts(pool.channels, [&]<class Number, class Place>(std::int64_t i) {
+            const auto place = place_of_largest<Number, Place>(input + i, offsets, count);
+            const auto term = load<Number>(terms + i);
+            for (std::size_t k = 0; k < count; ++k) {
+                float* const target = to + offsets[k] + i;
+                const auto chosen = place == Place{} + std::int32_t(k);
+                const auto added = chosen ? term : Number{};
+                // A sum begins with 0: that of -0 is 0.
+                store((adds ? load<Number>(target) : Number{}) + added, target);
+            }
+        });
+    });
+}
+
 }    // namespace
 
 std::optional<ChannelPool> channel_pool_of(const Dims& operand,
@@ -118,26 +157,11 @@ void largest_of_windows(const ChannelPool& pool, const float* from, float* to) {
 
 void scatter_to_largest(const ChannelPool& pool, const float* input, const float* source,
                         float* to) {
+    if (covers_once(pool.row_window, pool.rows, pool.row_positions) &&
+        covers_once(pool.column_window, pool.columns, pool.column_positions))
+        return scatter_windows<false>(pool, input, source, to);
     std::fill_n(to, pool.batch * pool.rows * pool.columns * pool.channels, 0.0F);
-    for_each_window(pool, [&](std::int64_t window, const std::int64_t* offsets, std::size_t count) {
-        const float* const terms = source + window * pool.channels;
-        in_parts(pool.channels, [&]<class Number, class Place>(std::int64_t i) {
-            auto largest = load<Number>(input + offsets[0] + i);
-            Place place{};
-            for (std::size_t k = 1; k < count; ++k) {
-                const auto value = load<Number>(input + offsets[k] + i);
-                const auto above = is_above(value, largest);
-                largest = above ? value : largest;
-                place = above ? Place{} + std::int32_t(k) : place;
-            }
-            const auto term = load<Number>(terms + i);
-            for (std::size_t k = 0; k < count; ++k) {
-                float* const target = to + offsets[k] + i;
-                const auto chosen = place == Place{} + std::int32_t(k);
-                store(load<Number>(target) + (chosen ? term : Number{}), target);
-            }
-        });
-    });
+    scatter_windows<true>(pool, input, source, to);
 }
 
 }    // namespace slipway
