@@ -53,4 +53,8 @@ Graph simplify_algebra(const Graph& graph, const PassOptions& options = {});
 /// equal numbers today may differ tomorrow.
 Graph merge_common(const Graph& graph, const PassOptions& options = {});
 
+/// The mask of a value above a maximum pool's gradient goes below it, onto fewer elements: relu's
+/// gradient becomes one of pooled values. Needs equal nodes merged.
+Graph mask_pooled(const Graph& graph, const PassOptions& options = {});
+
 }    // namespace slipway

@@ -17,9 +17,13 @@ namespace {
 
 // A node that no output reaches is no part of a graph, so there is nothing to drop at the end.
 constexpr std::array passes{
-    Pass{"expand_composites", expand_composites},         Pass{"apply_precision", apply_precision},
-    Pass{"canonicalize_products", canonicalize_products}, Pass{"fold_constants", fold_constants},
-    Pass{"simplify_algebra", simplify_algebra},           Pass{"merge_common", merge_common},
+    Pass{"expand_composites", expand_composites},
+    Pass{"apply_precision", apply_precision},
+    Pass{"canonicalize_products", canonicalize_products},
+    Pass{"fold_constants", fold_constants},
+    Pass{"simplify_algebra", simplify_algebra},
+    Pass{"merge_common", merge_common},
+    Pass{"mask_pooled", mask_pooled},
 };
 
 void require_known(std::span<const std::string> skip) {
