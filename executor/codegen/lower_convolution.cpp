@@ -67,7 +67,7 @@ void emit_weights_gradient(Lowering& lowering, const Tensor& tensor, const Libra
 ///   bf16  256 to 512, stride 2    65   543      bf16 64 to 128, 1x1 stride 2   74   280
 std::optional<PatchShape> patches_of(const ConvolutionSpec& spec) {
     constexpr std::int64_t few_positions_bf16 = 1024, few_positions = 256, channels_min = 32;
-    if (spec.strides.size() != 2 || spec.w.dims[0] != 1) return {};
+    if (spec.strides.size() != 2 || spec.w.dims[0] != 1 || is_winograd(spec)) return {};
     PatchShape shape{.batch = spec.x.dims[0],
                      .channels = spec.x.dims[1],
                      .offset = spec.x.offset,
