@@ -1,6 +1,7 @@
 #include "executor/autodiff/sum_of_flows.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -69,13 +70,32 @@ std::optional<Tensor> joined(std::span<const Tensor> flows) {
     return concatenate(std::move(insides), dimension);
 }
 
+bool is_zeros(const Tensor& x) {
+    if (x.node().op != OpCode::broadcast_in_dim) return false;
+    const Node& number = x.node().operands[0].node();
+    return number.op == OpCode::constant &&
+           std::get<ConstantAttributes>(number.attributes).value == 0;
+}
+
+/// The gradient of a look-up in a table.
+bool is_scattered(const Tensor& flow) {
+    return flow.node().op == OpCode::scatter_add && is_zeros(flow.node().operands[0]);
+}
+
+Tensor added(const Tensor& sum, const Tensor& flow) {
+    if (!is_scattered(flow)) return sum + flow;
+    return scatter_add(sum, flow.node().operands[1], flow.node().operands[2]);
+}
+
 }    // namespace
 
 Tensor sum_of_flows(std::span<const Tensor> flows) {
     if (const auto whole = joined(flows)) return *whole;
-    Tensor sum = flows[0];
-    for (const Tensor& flow : flows.subspan(1))
-        sum = sum + flow;
+    std::vector<Tensor> ordered(flows.begin(), flows.end());
+    std::ranges::stable_partition(ordered, std::not_fn(is_scattered));
+    Tensor sum = ordered[0];
+    for (const Tensor& flow : std::span(ordered).subspan(1))
+        sum = added(sum, flow);
     return sum;
 }
 

@@ -25,13 +25,6 @@ bool is_computed(const Node& node) {
     }
 }
 
-/// The node whose buffer holds exactly this value, in this order.
-Tensor root_of(Tensor tensor) {
-    while (tensor.node().op == OpCode::reshape || tensor.node().op == OpCode::stop_gradient)
-        tensor = tensor.node().operands[0];
-    return tensor;
-}
-
 class Analyser {
 public:
     explicit Analyser(const Graph& graph) : graph_(graph) {
@@ -43,17 +36,27 @@ public:
             find_stage(tensor);
         for (std::size_t i = analysis_.order.size(); i-- > 0;)
             postpone(analysis_.order[i]);
+        count_users();
+        for (const Tensor& tensor : analysis_.order)
+            find_addition_in_place(tensor);
         for (std::size_t i = analysis_.order.size(); i-- > 0;)
             find_uses(analysis_.order[i]);
         place_outputs();
         for (const Tensor& tensor : analysis_.order)
             if (tensor.node().op == OpCode::all_reduce) place_contribution(tensor);
-        count_users();
         return std::move(analysis_);
     }
 
 private:
     NodeFacts& facts(const Tensor& tensor) { return analysis_.facts[tensor.get()]; }
+
+    /// The node whose buffer holds exactly this value, in this order.
+    Tensor root_of(Tensor tensor) {
+        while (tensor.node().op == OpCode::reshape || tensor.node().op == OpCode::stop_gradient ||
+               facts(tensor).adds_in_place)
+            tensor = tensor.node().operands[0];
+        return tensor;
+    }
 
     void find_stage(const Tensor& tensor) {
         int stage = is_per_core(tensor) ? 1 : 0;
@@ -81,12 +84,20 @@ private:
         }
     }
 
+    void find_addition_in_place(const Tensor& tensor) {
+        if (tensor.node().op != OpCode::scatter_add || !is_per_core(tensor)) return;
+        const Tensor& operand = tensor.node().operands[0];
+        facts(tensor).adds_in_place = is_computed(operand.node()) && is_per_core(operand) &&
+                                      users_[operand.get()] == 1 &&
+                                      facts(operand).stage == facts(tensor).stage;
+    }
+
     /// Called for users before their operands.
     void find_uses(const Tensor& tensor) {
         NodeFacts& user = facts(tensor);
         user.last_use_stage = std::max(user.last_use_stage, user.stage);
         int stage = user.stage;
-        if (is_view(tensor.node())) stage = user.last_use_stage;
+        if (is_view(tensor.node()) || user.adds_in_place) stage = user.last_use_stage;
         // Contributions are read as their stage ends.
         if (tensor.node().op == OpCode::all_reduce) stage = user.stage - 1;
         for (const Tensor& operand : tensor.node().operands)

@@ -6,7 +6,8 @@
 #include "executor/graph/op_table.h"
 
 /// Ops whose places are known only when the program runs: gather, scatter_add, dynamic_slice,
-/// dynamic_update_slice. A loop kernel each; those that change a part first copy the whole.
+/// dynamic_update_slice. A loop kernel each; those that change a part first copy the whole, unless
+/// they may change it where it lies.
 namespace slipway {
 
 namespace {
@@ -83,11 +84,11 @@ struct Reads {
     }
 };
 
-void emit(Lowering& lowering, const Tensor& tensor, Reads reads, Kernel kernel) {
+void emit(Lowering& lowering, const Tensor& tensor, Reads reads, Kernel kernel, BufferId result) {
     lowering.emit(lowering.facts(tensor).stage,
                   {.name = step_name(name_of(tensor.node()), tensor.shape()),
                    .reads = std::move(reads.buffers),
-                   .writes = {lowering.make_result(tensor)},
+                   .writes = {result},
                    .in_place = {},
                    .elements = 0,
                    .kernel = std::move(kernel)});
@@ -162,7 +163,8 @@ void lower_gather(Lowering& lowering, const Tensor& tensor) {
     from.terms.push_back({.index = row, .stride = table.view.strides[0]});
     builder.store(LoopStoreKind::element, builder.load(from, table.dtype),
                   builder.access(0, with_inner(strides_of(tensor.dims()), rows), 0));
-    emit(lowering, tensor, reads, std::move(builder).finish(lowering, reads.buffers.size()));
+    emit(lowering, tensor, reads, std::move(builder).finish(lowering, reads.buffers.size()),
+         lowering.make_result(tensor));
 }
 
 /// What names no row goes nowhere: it is added as 0 to a row that there is.
@@ -170,6 +172,8 @@ void lower_scatter_add(Lowering& lowering, const Tensor& tensor) {
     const PlacedValue operand = lowering.value_of(tensor.node().operands[0]);
     const PlacedValue indices = lowering.value_of(tensor.node().operands[1]);
     const PlacedValue updates = lowering.value_of(tensor.node().operands[2]);
+    const bool adds_in_place = lowering.facts(tensor).adds_in_place;
+    const View target = adds_in_place ? operand.view : dense_view(tensor.dims());
     Reads reads;
     const std::size_t whole = reads.add(operand);
     const std::size_t rows = indices.view.dims.size();
@@ -186,15 +190,23 @@ void lower_scatter_add(Lowering& lowering, const Tensor& tensor) {
                      updates.dtype);
     const ValueId added = builder.compute(OpCode::select, updates.dtype,
                                           {is_row, update, builder.constant(updates.dtype, 0)});
-    const Dims dense = strides_of(tensor.dims());
-    LoopAccess to = builder.access(0, with_inner(joined(Dims(rows, 0), tail(dense, 1)), rows), 0);
-    to.terms.push_back({.index = row, .stride = dense[0]});
+    LoopAccess to = builder.access(
+        0, with_inner(joined(Dims(rows, 0), tail(target.strides, 1)), rows), target.offset);
+    to.terms.push_back({.index = row, .stride = target.strides[0]});
     builder.store(LoopStoreKind::scatter, added, to);
     const std::size_t count = reads.buffers.size();
+    const bool is_empty = tensor.shape().element_count() == 0;
+    if (adds_in_place) {
+        lowering.set_value(tensor, operand);
+        if (is_empty) return;
+        return emit(lowering, tensor, reads, std::move(builder).finish(lowering, count),
+                    operand.buffer);
+    }
     Kernel copy = copy_of(lowering, operand, whole, count);
-    if (tensor.shape().element_count() == 0) return emit(lowering, tensor, reads, copy);
-    emit(lowering, tensor, reads,
-         both(std::move(copy), std::move(builder).finish(lowering, count)));
+    const BufferId result = lowering.make_result(tensor);
+    if (is_empty) return emit(lowering, tensor, reads, copy, result);
+    emit(lowering, tensor, reads, both(std::move(copy), std::move(builder).finish(lowering, count)),
+         result);
 }
 
 void lower_dynamic_slice(Lowering& lowering, const Tensor& tensor) {
@@ -207,7 +219,8 @@ void lower_dynamic_slice(Lowering& lowering, const Tensor& tensor) {
         terms_of(lowering, builder, reads, std::span(operands).subspan(1), tensor.dims(), x.view);
     builder.store(LoopStoreKind::element, builder.load(from, x.dtype),
                   builder.access(0, with_inner(strides_of(tensor.dims()), 0), 0));
-    emit(lowering, tensor, reads, std::move(builder).finish(lowering, reads.buffers.size()));
+    emit(lowering, tensor, reads, std::move(builder).finish(lowering, reads.buffers.size()),
+         lowering.make_result(tensor));
 }
 
 void lower_dynamic_update_slice(Lowering& lowering, const Tensor& tensor) {
@@ -227,8 +240,8 @@ void lower_dynamic_update_slice(Lowering& lowering, const Tensor& tensor) {
     builder.store(LoopStoreKind::element, value, to);
     const std::size_t count = reads.buffers.size();
     Kernel copy = copy_of(lowering, x, whole, count);
-    emit(lowering, tensor, reads,
-         both(std::move(copy), std::move(builder).finish(lowering, count)));
+    emit(lowering, tensor, reads, both(std::move(copy), std::move(builder).finish(lowering, count)),
+         lowering.make_result(tensor));
 }
 
 }    // namespace slipway

@@ -58,6 +58,12 @@ Tensor narrowed(const Tensor& x) {
     return with_operands(x, {narrowed(x.node().operands[0])});
 }
 
+/// Whether a user's result is that operand, moved or with something added.
+bool passes_on(const Node& user, std::size_t operand) {
+    return is_view(user.op) || user.op == OpCode::add ||
+           (user.op == OpCode::scatter_add && operand == 0);
+}
+
 /// Products whose value goes nowhere but into sums over the cores: gradients of weights, which
 /// stay f32 from the product's own sums to the optimizer.
 Nodes gradients_of_weights(const Graph& graph) {
@@ -68,10 +74,9 @@ Nodes gradients_of_weights(const Graph& graph) {
     for (auto user = order.rbegin(); user != order.rend(); ++user) {
         const Node& node = user->node();
         if (node.op == OpCode::all_reduce) continue;
-        const bool passes_on = is_view(node.op) || node.op == OpCode::add;
-        if (passes_on && !elsewhere.contains(user->get())) continue;
-        for (const Tensor& operand : node.operands)
-            elsewhere.insert(operand.get());
+        const bool only_to_sums = !elsewhere.contains(user->get());
+        for (std::size_t i = 0; i < node.operands.size(); ++i)
+            if (!only_to_sums || !passes_on(node, i)) elsewhere.insert(node.operands[i].get());
     }
     Nodes found;
     for (const Tensor& tensor : order)

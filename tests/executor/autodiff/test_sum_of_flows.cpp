@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "executor/autodiff/gradients.h"
 #include "executor/graph/ops.h"
 #include "tests/support/gradcheck.h"
 
@@ -57,6 +58,25 @@ TEST(SumOfFlows, of_other_flows_adds_them) {
     EXPECT_EQ(op_of_sum({half, rows}), OpCode::add);
     EXPECT_EQ(op_of_sum({every_second, rest}), OpCode::add);
     EXPECT_EQ(op_of_sum({ones, rest}), OpCode::add);
+}
+
+// A table that is also a layer's weight: rows are added to the weight's gradient.
+TEST(SumOfFlows, of_look_ups_adds_their_rows_to_the_rest) {
+    const Tensor table = leaf({DType::f32, {4, 6}}, Placement::replicated, "table");
+    const auto looked_up = [&] {
+        const Tensor rows = gather(table, leaf({DType::i32, {3}}, Placement::per_core, "n"));
+        return gradients(reduce(tanh(rows), {0, 1}, Reduction::add), {{table}})[0];
+    };
+    const Tensor first = looked_up(), second = looked_up();
+    const Tensor rest = leaf(table.shape(), Placement::per_core, "dy");
+    ASSERT_EQ(first.node().op, OpCode::scatter_add);
+    const std::vector<Tensor> flows{first, rest, second};
+    const Tensor sum = sum_of_flows(flows);
+    ASSERT_EQ(sum.node().op, OpCode::scatter_add);
+    EXPECT_EQ(sum.node().operands[2], second.node().operands[2]);
+    EXPECT_EQ(sum.node().operands[0].node().operands[0], rest);
+    const std::vector<Tensor> look_ups{first, second};
+    EXPECT_EQ(sum_of_flows(look_ups).node().operands[0], first);
 }
 
 TEST(SumOfFlows, gradient_of_slices_matches_differences) {

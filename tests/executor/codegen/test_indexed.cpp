@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "executor/codegen/lower.h"
 #include "executor/graph/ops.h"
 #include "tests/executor/codegen/run_graph.h"
 
@@ -28,6 +29,38 @@ TEST(Indexed, rows_are_taken_and_added_by_number) {
                 EXPECT_EQ(compare_with_reference(graph, sum_tolerance(8), 1), "")
                     << to_string(graph.outputs[0].shape());
             }
+}
+
+/// Rows added to a value, by numbers of which some do not exist.
+Tensor with_rows_added(const Tensor& value) {
+    Dims rows = value.dims();
+    rows[0] = 4;
+    return scatter_add(value, core_leaf({4}, DType::i32), core_leaf(rows));
+}
+
+std::size_t step_count(const Graph& graph) {
+    return lower(graph, {}).steps.size();
+}
+
+// Goal: what nobody else reads is added to where it lies, wherever that is: in the contribution to
+// a sum, an output, or what a later stage reads.
+TEST(Indexed, rows_are_added_in_place_where_nobody_else_reads) {
+    const Tensor x = core_leaf({9, 20}), y = core_leaf({9, 30});
+    const Tensor product = dot_general(x, y, {{}, {}, {0}, {0}});
+    const Tensor sum = all_reduce(with_rows_added(product));
+    EXPECT_EQ(step_count(graph_of({sum})), step_count(graph_of({all_reduce(product)})) + 1);
+    const Tensor later = with_rows_added(tanh(x)) * all_reduce(reduce(x, {0, 1}, Reduction::add));
+    const Tensor twice = with_rows_added(with_rows_added(transpose(tanh(y), {1, 0})));
+    EXPECT_EQ(compare_with_reference(graph_of({sum, later, twice}), sum_tolerance(4 * 13), 3), "");
+}
+
+TEST(Indexed, rows_are_added_to_a_copy_of_what_others_read) {
+    const Tensor x = core_leaf({9, 20});
+    const Tensor y = tanh(x);
+    EXPECT_EQ(compare_with_reference(graph_of({with_rows_added(y), y, with_rows_added(x),
+                                               with_rows_added(slice(x, {1, 0}, {7, 20}, {2, 1}))}),
+                                     sum_tolerance(4), 4),
+              "");
 }
 
 TEST(Indexed, parts_lie_where_the_starts_say) {

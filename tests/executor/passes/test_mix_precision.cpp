@@ -67,6 +67,24 @@ TEST(MixPrecision, gradients_of_weights_and_sums_over_cores_stay_wide) {
     EXPECT_EQ(wide, 2);
 }
 
+TEST(MixPrecision, a_gradient_with_rows_added_stays_wide) {
+    const Tensor x = leaf({DType::f32, {4, 6}}, Placement::per_core, "x");
+    const Tensor rows = leaf({DType::f32, {3, 6}}, Placement::per_core, "rows");
+    const Tensor numbers = leaf({DType::i32, {3}}, Placement::per_core, "numbers");
+    const Tensor product = matmul(transpose(x, {1, 0}), x);
+    const Graph graph =
+        mix_precision({{x, rows, numbers},
+                       {all_reduce(scatter_add(product, numbers, matmul(rows, product)))},
+                       {}});
+    const std::vector<Tensor> products = nodes_of(graph, OpCode::dot_general);
+    ASSERT_EQ(products.size(), 2U);
+    EXPECT_EQ(products[0].dtype(), DType::bf16);    // a product reads it, too
+    EXPECT_EQ(products[1].dtype(), DType::bf16);    // it is rounded before it is added
+    const Graph alone =
+        mix_precision({{x, rows, numbers}, {all_reduce(scatter_add(product, numbers, rows))}, {}});
+    EXPECT_EQ(nodes_of(alone, OpCode::dot_general).at(0).dtype(), DType::f32);
+}
+
 TEST(MixPrecision, weights_are_rounded_once) {
     const Step step;
     int roundings = 0;
