@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <array>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "executor/graph/node.h"
 #include "executor/graph/ops.h"
@@ -9,26 +12,71 @@ namespace slipway {
 
 namespace {
 
+using Nodes = std::unordered_set<const Node*>;
+
+bool only_moves(OpCode op) {
+    constexpr std::array moves{OpCode::reshape, OpCode::transpose, OpCode::slice,
+                               OpCode::broadcast_in_dim};
+    return std::ranges::find(moves, op) != moves.end();
+}
+
+bool is_product(OpCode op) {
+    return op == OpCode::dot_general || op == OpCode::convolution;
+}
+
+/// What lies between the last products and scalar outputs and leads nowhere else: a loss or a
+/// count that is reported. 256 + 1 is 256 in bf16.
+Nodes metric_nodes(const Graph& graph) {
+    Nodes elsewhere, metrics;
+    for (const Tensor& output : graph.outputs)
+        if (!output.dims().empty()) elsewhere.insert(output.get());
+    const std::vector<Tensor> order = topological_order(graph);
+    for (auto user = order.rbegin(); user != order.rend(); ++user) {
+        const Node& node = user->node();
+        if (!elsewhere.contains(user->get()) && !is_product(node.op)) {
+            metrics.insert(user->get());
+            continue;
+        }
+        for (const Tensor& operand : node.operands)
+            elsewhere.insert(operand.get());
+    }
+    return metrics;
+}
+
+/// What one batch's sum over the cores is added to: the sum over the batches before it.
+bool is_running_sum(const Node& node) {
+    const auto is = [&](OpCode op) {
+        return std::ranges::any_of(node.operands,
+                                   [op](const Tensor& x) { return x.node().op == op; });
+    };
+    return node.op == OpCode::add && is(OpCode::leaf) && is(OpCode::all_reduce);
+}
+
 /// Every f32 value in bf16.
 class AllNarrow {
 public:
-    explicit AllNarrow(const Graph& graph) : graph_(graph) {}
+    explicit AllNarrow(const Graph& graph) : graph_(graph), metrics_(metric_nodes(graph)) {}
 
     Graph run() {
         for (const Tensor& x : topological_order(graph_))
             values_.emplace(x.get(), narrow_value(x));
         Graph result{graph_.leaves, {}, graph_.donations};
-        for (const Tensor& output : graph_.outputs) {
-            const Tensor& value = values_.at(output.get());
-            const bool stays = output.node().op == OpCode::leaf;
-            result.outputs.push_back(stays ? output : in_type(value, output.dtype()));
-        }
+        for (const Tensor& output : graph_.outputs)
+            result.outputs.push_back(output_value(output));
         return result;
     }
 
 private:
     static Tensor in_type(const Tensor& x, DType dtype) {
         return x.dtype() == dtype ? x : convert(x, dtype);
+    }
+
+    /// What is there in f32 is not rounded on its way out.
+    Tensor output_value(const Tensor& output) const {
+        if (output.node().op == OpCode::leaf) return output;
+        const auto wide = wide_.find(output.get());
+        return wide != wide_.end() ? wide->second
+                                   : in_type(values_.at(output.get()), output.dtype());
     }
 
     /// Ops over all cores sum in f32, and bits mean what they mean in f32.
@@ -48,14 +96,19 @@ private:
 
     Tensor narrow_value(const Tensor& x) {
         const Node& node = x.node();
+        const bool is_metric = metrics_.contains(x.get()) && !node.operands.empty();
+        if (is_metric || is_running_sum(node)) {
+            std::vector<Tensor> operands;
+            for (const Tensor& operand : node.operands)
+                operands.push_back(exact_operand(operand));
+            return wide_value(x, std::move(operands));
+        }
         // Results after the first keep their producer, which is not made narrow here.
         if (stays_wide(node.op) || node.op == OpCode::get_result || !node.more_shapes.empty()) {
             std::vector<Tensor> operands;
             for (const Tensor& operand : node.operands)
                 operands.push_back(wide_operand(operand));
-            const Tensor wide = with_operands(x, std::move(operands));
-            wide_.emplace(x.get(), wide);
-            return wide.dtype() == DType::f32 ? convert(wide, DType::bf16) : wide;
+            return wide_value(x, std::move(operands));
         }
         std::vector<Tensor> operands;
         for (const Tensor& operand : node.operands)
@@ -72,6 +125,22 @@ private:
         return make_node(std::move(request));
     }
 
+    /// Keeps x as it is, for those who want it so, and gives its bf16 form for all others.
+    Tensor wide_value(const Tensor& x, std::vector<Tensor> operands) {
+        const Tensor wide = with_operands(x, std::move(operands));
+        wide_.emplace(x.get(), wide);
+        return wide.dtype() == DType::f32 ? convert(wide, DType::bf16) : wide;
+    }
+
+    /// Without rounding what is there in f32: leaves and constants, moved or not.
+    Tensor exact_operand(const Tensor& operand) const {
+        const Node& node = operand.node();
+        if (node.operands.empty()) return operand;
+        if (only_moves(node.op) && !wide_.contains(operand.get()))
+            return with_operands(operand, {exact_operand(node.operands[0])});
+        return wide_operand(operand);
+    }
+
     Tensor wide_operand(const Tensor& operand) const {
         const auto known = wide_.find(operand.get());
         if (known != wide_.end() && operand.node().op != OpCode::leaf) return known->second;
@@ -79,6 +148,7 @@ private:
     }
 
     const Graph& graph_;
+    const Nodes metrics_;
     std::unordered_map<const Node*, Tensor> values_, wide_;
 };
 

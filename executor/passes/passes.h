@@ -13,7 +13,9 @@ namespace slipway {
 enum class PrecisionPolicy : std::uint8_t {
     f32,
     bf16,    ///< products of bf16 values; everything else calculates, and every sum adds, in f32
-    bf16_true    ///< every value is bf16, but for what goes over the cores: what XLA_USE_BF16 did
+    /// Every value is bf16, as with XLA_USE_BF16, but for sums over the cores, what is added to
+    /// them over several batches, and metrics: what nothing but a scalar output needs.
+    bf16_true
 };
 
 /// What the passes must know about the backend and the job.

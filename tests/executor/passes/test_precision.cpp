@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "executor/autodiff/gradients.h"
@@ -78,16 +79,19 @@ TEST(ApplyPrecision, bf16_copies_below_views) {
     EXPECT_EQ(count(graph, is_copy), 3);    // image, kernel (also reversed), the flow
 }
 
-TEST(ApplyPrecision, bf16_true_is_narrow_but_for_leaves_outputs_and_sums_over_cores) {
+TEST(ApplyPrecision, bf16_true_is_narrow_but_for_leaves_outputs_metrics_and_sums_over_cores) {
     const Step step;
     const Graph graph = in_precision(step.graph, PrecisionPolicy::bf16_true);
+    std::vector<OpCode> wide;
     for (const Tensor& tensor : topological_order(graph)) {
         const Node& node = tensor.node();
-        if (node.shape.dtype != DType::f32) continue;
-        EXPECT_TRUE(node.op == OpCode::leaf || node.op == OpCode::convert ||
-                    node.op == OpCode::all_reduce)
-            << int(node.op);
+        if (node.shape.dtype != DType::f32 || node.op == OpCode::leaf ||
+            node.op == OpCode::convert || node.op == OpCode::all_reduce)
+            continue;
+        wide.push_back(node.op);
     }
+    // What turns the probabilities into the loss that is reported.
+    EXPECT_THAT(wide, testing::UnorderedElementsAre(OpCode::multiply, OpCode::reduce));
     for (std::size_t i = 0; i < graph.outputs.size(); ++i)
         EXPECT_EQ(graph.outputs[i].shape(), step.graph.outputs[i].shape());
 }
@@ -109,6 +113,37 @@ TEST(ApplyPrecision, results_are_near_those_in_f32) {
         for (std::size_t i = 0; i < expected.size(); ++i)
             EXPECT_EQ(difference(found[i][0], expected[i][0], tolerance), "");
     }
+}
+
+Array filled_with(const Shape& shape, float value) {
+    Array array(shape);
+    std::ranges::fill(array.as<float>(), value);
+    return array;
+}
+
+TEST(ApplyPrecision, bf16_true_counts_exactly) {
+    const Tensor x = input({301, 2}, Placement::per_core);
+    const Tensor w = input({2, 1});
+    const Tensor hits = convert(
+        compare(matmul(x, w), broadcast(constant(0), {301, 1}), Comparison::gt), DType::f32);
+    const Tensor share = input({});
+    const Graph graph{
+        {x, w, share}, {all_reduce(reduce(hits, {0, 1}, Reduction::add)) * share}, {}};
+    const std::vector<ReferenceValue> leaves{{filled_with(x.shape(), 1)},
+                                             {filled_with(w.shape(), 1)},
+                                             {filled_with({DType::f32, {}}, 1.0F / 3)}};
+    const auto found = evaluate(in_precision(graph, PrecisionPolicy::bf16_true), leaves, 1);
+    EXPECT_EQ(found[0][0].as<float>()[0], 301 * (1.0F / 3));    // in bf16 300 thirds of 0.332
+}
+
+TEST(ApplyPrecision, bf16_true_adds_batches_up_in_f32) {
+    const Tensor sum = input({3});
+    const Tensor x = input({3}, Placement::per_core);
+    const Graph graph{{sum, x}, {sum + all_reduce(x)}, {{0, 0}}};
+    const std::vector<ReferenceValue> leaves{{filled_with(sum.shape(), 256)},
+                                             {filled_with(x.shape(), 1)}};
+    const auto found = evaluate(in_precision(graph, PrecisionPolicy::bf16_true), leaves, 1);
+    EXPECT_EQ(found[0][0].as<float>()[0], 257);    // 256 in bf16
 }
 
 // Every op in bf16_true keeps the laws.
