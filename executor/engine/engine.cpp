@@ -12,6 +12,7 @@
 #include "executor/codegen/jit/kernel_store.h"
 #include "executor/codegen/lower.h"
 #include "executor/engine/shape_difference.h"
+#include "executor/graph/hash.h"
 #include "executor/graph/print.h"
 #include "executor/passes/pipeline.h"
 #include "executor/runtime/run.h"
@@ -250,7 +251,7 @@ Engine::~Engine() = default;
 std::shared_ptr<const Executable> Engine::compile(const Graph& graph) {
     Parts& parts = *parts_;
     const Tick begin = system_clock().tick();
-    const Hash128 hash = hash_of(graph);
+    const Hash128 hash = program_hash(graph, parts.options.precision);
     auto executable = parts.find(graph, hash);
     parts.compiled = {.hash = hash, .cached = executable != nullptr, .cause = {}};
     if (executable) {
@@ -317,6 +318,15 @@ const Program& Engine::program(const Executable& executable) const {
 
 Metrics& Engine::metrics() {
     return parts_->metrics;
+}
+
+Hash128 program_hash(const Graph& graph, PrecisionPolicy precision) {
+    const Hash128 hash = hash_of(graph);
+    if (precision == PrecisionPolicy::f32) return hash;
+    Hasher hasher;
+    hasher.add(hash);
+    hasher.add(std::uint64_t(precision));
+    return hasher.finish();
 }
 
 std::string code_compiler() {

@@ -63,6 +63,10 @@ struct EngineOptions {
 /// Name and version of what makes machine code while a job runs: part of the cache's environment.
 std::string code_compiler();
 
+/// Names the program that this graph becomes: hash_of(graph) in f32, another hash in each other
+/// precision.
+Hash128 program_hash(const Graph& graph, PrecisionPolicy precision);
+
 /// What a step would need on such an engine. Compiles it and throws the program away.
 MemoryReport plan_memory(const Graph& graph, const EngineOptions& options);
 
@@ -77,7 +81,8 @@ public:
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
-    /// The program of this graph: from the cache by hash_of(graph), else compiled.
+    /// The program of this graph in the engine's precision: from the cache by program_hash, else
+    /// compiled.
     /// errors  exhausted when its peak exceeds memory_bytes_max (says both numbers)
     std::shared_ptr<const Executable> compile(const Graph& graph);
 

@@ -141,6 +141,18 @@ TEST(Engine, compiles_equal_graphs_once) {
     EXPECT_GT(engine.counters().compile_s, 0);
 }
 
+TEST(Engine, names_a_program_by_its_graph_and_its_precision) {
+    const Graph graph = TrainStep(2).graph;
+    EXPECT_EQ(program_hash(graph, PrecisionPolicy::f32), hash_of(graph));
+    EXPECT_NE(program_hash(graph, PrecisionPolicy::bf16), hash_of(graph));
+    EXPECT_NE(program_hash(graph, PrecisionPolicy::bf16_true), hash_of(graph));
+    EXPECT_NE(program_hash(graph, PrecisionPolicy::bf16_true),
+              program_hash(graph, PrecisionPolicy::bf16));
+    Engine engine({.cores = 2, .precision = PrecisionPolicy::bf16});
+    engine.compile(graph);
+    EXPECT_EQ(engine.last_compile().hash, program_hash(graph, PrecisionPolicy::bf16));
+}
+
 TEST(Engine, takes_no_notice_of_leaf_names) {
     Engine engine({});
     const auto named = [](const char* name) {
