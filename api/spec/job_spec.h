@@ -23,7 +23,9 @@ enum class TruncatedImages { fail };
 enum class OptimizerName { sgd, adam };
 enum class LrScaling { none, linear, sqrt };
 enum class ScheduleName { constant, step, cosine, linear };
-enum class Precision { f32 };
+/// bf16: products of bf16 values; weights, the optimizer's state and all sums are f32. bf16_true:
+/// everything but metrics and sums over the cores is bf16, the update of the weights too.
+enum class Precision { f32, bf16, bf16_true };
 enum class MetricMode { min, max };
 enum class QueueClass { urgent, high, normal, low, idle };
 
@@ -228,7 +230,7 @@ struct Spelling<ScheduleName> {
 };
 template <>
 struct Spelling<Precision> {
-    static constexpr std::array<std::string_view, 1> words{"f32"};
+    static constexpr std::array<std::string_view, 3> words{"f32", "bf16", "bf16_true"};
 };
 template <>
 struct Spelling<MetricMode> {

@@ -103,8 +103,10 @@ const Object<TrainSpec>& train_table() {
                    Integer{})
             .field("deterministic", &TrainSpec::deterministic,
                    "The same spec and data give the same bits.", Flag{})
-            .field("precision", &TrainSpec::precision, "Of the arithmetic.",
-                   Choice<Precision>{.later = {"bf16", "bf16_true"}})
+            .field("precision", &TrainSpec::precision,
+                   "f32; bf16: products of bf16 values, all else in f32; bf16_true: everything in "
+                   "bf16, the update of the weights too. Metrics and checkpoints are always f32.",
+                   Choice<Precision>{})
             .field("optimizer", &TrainSpec::optimizer, "The rule that changes the weights.",
                    Nested<OptimizerSpec>{&optimizer_table()}, {.required = true})
             .field("schedule", &TrainSpec::schedule, "How the learning rate moves.",

@@ -1,15 +1,15 @@
 #include "executor/main/bench.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "api/base/error.h"
 #include "executor/bench/measure.h"
+#include "executor/train/settings.h"
 
 namespace slipway {
 
@@ -23,19 +23,11 @@ std::string footer() {
     return text;
 }
 
-struct PrecisionName {
-    std::string_view name;
-    PrecisionPolicy policy;
-};
-constexpr std::array precisions{PrecisionName{"f32", PrecisionPolicy::f32},
-                                PrecisionName{"bf16", PrecisionPolicy::bf16},
-                                PrecisionName{"bf16_true", PrecisionPolicy::bf16_true}};
-
 PrecisionPolicy precision_of(const std::string& name) {
-    const auto row = std::ranges::find(precisions, name, &PrecisionName::name);
-    if (row != precisions.end()) return row->policy;
+    if (const auto precision = parse_word<Precision>(name)) return precision_policy(*precision);
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("there is no precision {}; there are f32, bf16, bf16_true", name));
+                fmt::format("there is no precision {}; there are {}", name,
+                            fmt::join(all_words<Precision>(), ", ")));
 }
 
 /// Whole microseconds: more digits would be noise.

@@ -50,6 +50,18 @@ SamplerOptions sampler_options(const JobSpec& spec) {
             .epochs = spec.train.epochs.value_or(0)};
 }
 
+PrecisionPolicy precision_policy(Precision precision) {
+    switch (precision) {
+        case Precision::f32:
+            return PrecisionPolicy::f32;
+        case Precision::bf16:
+            return PrecisionPolicy::bf16;
+        case Precision::bf16_true:
+            return PrecisionPolicy::bf16_true;
+    }
+    return PrecisionPolicy::f32;
+}
+
 TrainSettings make_settings(const JobSpec& spec, std::int64_t steps_per_epoch) {
     const OptimizerSpec& optimizer = spec.train.optimizer;
     const ScheduleSpec& schedule = spec.train.schedule;

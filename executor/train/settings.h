@@ -8,6 +8,7 @@
 #include "executor/optim/hyper.h"
 #include "executor/optim/optimizer.h"
 #include "executor/optim/schedule.h"
+#include "executor/passes/passes.h"
 
 namespace slipway {
 
@@ -41,6 +42,9 @@ std::int64_t part_count(const JobSpec& spec);
 
 /// Batches in part_count parts: what the sampler and the engine call cores.
 SamplerOptions sampler_options(const JobSpec& spec);
+
+/// What the job's programs calculate in, training and evaluation alike.
+PrecisionPolicy precision_policy(Precision precision);
 
 /// `steps_per_epoch` comes from the sampler.
 TrainSettings make_settings(const JobSpec& spec, std::int64_t steps_per_epoch);

@@ -52,6 +52,7 @@ TEST(JobSpec, every_field_arrives) {
     EXPECT_EQ(spec.data.normalize->std, std::vector<double>{0.3081});
     EXPECT_EQ(spec.data.columns->label, "digit");
     EXPECT_EQ(spec.train.schedule.name, ScheduleName::step);
+    EXPECT_EQ(spec.train.precision, Precision::bf16);
     EXPECT_EQ(spec.checkpoint.best.mode, MetricMode::max);
     EXPECT_EQ(to_rfc3339(*spec.limits.valid_until), "2030-01-02T06:00:00.000000Z");
     EXPECT_FALSE(spec.queue.preemptible);
@@ -142,6 +143,16 @@ TEST(JobSpec, effective_values_follow_the_cores) {
         EXPECT_EQ(values.world_size, one.cores);
         EXPECT_EQ(values.global_batch, 32 * one.cores);
         EXPECT_EQ(encode(values)["precision"], "f32");
+    }
+}
+
+TEST(JobSpec, the_effective_precision_is_the_one_asked_for) {
+    Json json = example("valid_minimal.json");
+    for (const std::string precision : {"f32", "bf16", "bf16_true"}) {
+        json["train"]["precision"] = precision;
+        const Decoded<JobSpec> decoded = decode_job_spec(json);
+        ASSERT_TRUE(decoded.ok()) << joined_messages(decoded.problems);
+        EXPECT_EQ(encode(effective(decoded.value))["precision"], precision);
     }
 }
 

@@ -99,6 +99,7 @@ TrainSpec random_train(Dice& dice) {
     train.shuffle = dice.coin();
     train.seed = dice.whole(0, 9007199254740991);
     train.deterministic = dice.coin();
+    train.precision = dice.word<Precision>();
     OptimizerSpec& optimizer = train.optimizer;
     optimizer.name = dice.word<OptimizerName>();
     optimizer.lr = dice.real(0, 10);

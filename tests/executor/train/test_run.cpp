@@ -3,103 +3,12 @@
 // at a chosen step.
 #include "executor/train/run.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-
-#include "executor/checkpoint/checkpoint.h"
-#include "executor/tensor/random.h"
-#include "tests/support/temp_folder.h"
+#include "tests/executor/train/run_fixture.h"
 
 namespace slipway {
 namespace {
-
-class KeepingReporter final : public Reporter {
-public:
-    std::int64_t stop_at_step = -1;    ///< asks to stop once a checkpoint or metric says this step
-    StopReason reason = StopReason::drain;
-
-    std::vector<std::string> states, logs;
-    std::vector<MetricPoint> points;
-    std::vector<SavedCheckpoint> checkpoints;
-    std::vector<CompiledProgram> programs;
-    Progress last_progress;
-
-    void state(const std::string& state) override { states.push_back(state); }
-    void progress(const Progress& progress) override { last_progress = progress; }
-    void metric(const MetricPoint& point) override { points.push_back(point); }
-    void log(const std::string&, const std::string& message) override { logs.push_back(message); }
-    void warning(const std::string&, const std::string& message) override {
-        logs.push_back(message);
-    }
-    void checkpoint(const SavedCheckpoint& saved) override { checkpoints.push_back(saved); }
-    void compiled(const CompiledProgram& program) override { programs.push_back(program); }
-    void reported(const WrittenReport&) override {}
-    StopReason stop_requested() override {
-        return stop_at_step >= 0 && step() >= stop_at_step ? reason : StopReason::none;
-    }
-
-    std::int64_t step() const { return points.empty() ? 0 : points.back().step; }
-    std::vector<double> values_of(const std::string& name) const {
-        std::vector<double> values;
-        for (const MetricPoint& point : points) {
-            for (const auto& [key, value] : point.values) {
-                if (key == name) values.push_back(value);
-            }
-        }
-        return values;
-    }
-};
-
-/// Two noisy clusters in four columns, 120 rows.
-std::string table() {
-    std::string text = "a,b,c,d,label\n";
-    RandomStream stream(11, site_augment, 0);
-    for (int row = 0; row < 120; ++row) {
-        const float centre = row % 2 == 0 ? 0.0F : 1.5F;
-        for (int column = 0; column < 4; ++column) {
-            text += fmt::format("{:.6f},", centre + stream.next_normal());
-        }
-        text += row % 2 == 0 ? "no\n" : "yes\n";
-    }
-    return text;
-}
-
-class Run : public testing::Test {
-protected:
-    AttemptPlan plan(std::int64_t cores = 1) {
-        AttemptPlan plan;
-        plan.spec.model.width = 8;
-        plan.spec.data.split.val_fraction = 0.2;
-        plan.spec.train.epochs = 4;
-        plan.spec.train.batch_size_per_core = 16 / cores;
-        plan.spec.train.optimizer.name = OptimizerName::adam;
-        plan.spec.train.optimizer.lr = 0.02;
-        plan.spec.accelerator.cores = cores;
-        plan.spec.monitor.log_every_steps = 1;
-        plan.dataset_format = "csv";
-        plan.dataset_path = folder_.write("data/points.csv", table());
-        plan.checkpoint_folder = folder_.path() / fmt::format("checkpoints_{}", folders_++);
-        plan.worker_threads = 2;
-        return plan;
-    }
-    static std::vector<NamedArray> weights_of(const AttemptPlan& plan) {
-        return load_checkpoint(*newest_checkpoint(plan.checkpoint_folder)).value().weights;
-    }
-    static void expect_same_bits(const AttemptPlan& left, const AttemptPlan& right) {
-        const auto a = weights_of(left);
-        const auto b = weights_of(right);
-        ASSERT_EQ(a.size(), b.size());
-        for (std::size_t i = 0; i < a.size(); ++i) {
-            EXPECT_TRUE(std::ranges::equal(a[i].array.as<float>(), b[i].array.as<float>()))
-                << a[i].name;
-        }
-    }
-
-    TempFolder folder_;
-    int folders_ = 0;
-};
 
 TEST_F(Run, says_states_metrics_and_checkpoints_in_order) {
     KeepingReporter reporter;
@@ -123,17 +32,8 @@ TEST_F(Run, resumed_anywhere_it_ends_with_the_same_bits) {
     run_training(undisturbed, whole);
     for (const std::int64_t stop : {1, 6, 13}) {
         AttemptPlan broken = plan(8);
-        KeepingReporter first;
-        first.stop_at_step = stop;
-        EXPECT_EQ(run_training(broken, first).stopped, StopReason::drain);
-        broken.resume_from = newest_checkpoint(broken.checkpoint_folder);
-        broken.attempt = 2;
-        KeepingReporter second;
-        run_training(broken, second);
-        auto losses = first.values_of("train_loss");
-        for (const double loss : second.values_of("train_loss"))
-            losses.push_back(loss);
-        EXPECT_EQ(losses, whole.values_of("train_loss")) << "stopped at " << stop;
+        EXPECT_EQ(losses_of_broken_run(broken, stop), whole.values_of("train_loss"))
+            << "stopped at " << stop;
         expect_same_bits(broken, undisturbed);
     }
 }
