@@ -7,7 +7,8 @@ namespace slipway {
 EffectiveValues effective(const JobSpec& spec) {
     EffectiveValues values;
     values.world_size = spec.accelerator.cores;
-    values.global_batch = values.world_size * spec.train.batch_size_per_core;
+    values.global_batch =
+        values.world_size * spec.train.batch_size_per_core * spec.train.grad_accumulation;
     values.precision = spec.train.precision;
     const OptimizerSpec& optimizer = spec.train.optimizer;
     switch (optimizer.lr_scaling) {

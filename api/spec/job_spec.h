@@ -113,6 +113,7 @@ struct TrainSpec {
     std::optional<std::int64_t> epochs;
     std::optional<std::int64_t> steps;
     std::int64_t batch_size_per_core = 32;
+    std::int64_t grad_accumulation = 1;    ///< batches of each core whose gradients a step adds up
     std::optional<std::int64_t> batches_per_epoch;    ///< absent: the whole training part
     bool drop_last = true;
     bool shuffle = true;
@@ -190,9 +191,10 @@ struct JobSpec {
 
 /// What a spec comes to: the numbers that users ask about first.
 struct EffectiveValues {
-    std::int64_t world_size = 1;       ///< cores
-    std::int64_t global_batch = 32;    ///< world_size * train.batch_size_per_core
-    double lr = 0;                     ///< after lr_scaling: times world_size, or its square root
+    std::int64_t world_size = 1;    ///< cores
+    /// world_size * train.batch_size_per_core * train.grad_accumulation
+    std::int64_t global_batch = 32;
+    double lr = 0;    ///< after lr_scaling: times world_size, or its square root
     Precision precision = Precision::f32;
     bool operator==(const EffectiveValues&) const = default;
 };

@@ -91,7 +91,11 @@ const Object<TrainSpec>& train_table() {
             .field("steps", &TrainSpec::steps, "How often the weights are changed.",
                    Integer{.min = 1, .max = 1000000000}, {.required = true, .only = {"steps"}})
             .field("batch_size_per_core", &TrainSpec::batch_size_per_core,
-                   "Samples of each core in each step.", Integer{.min = 1, .max = 65536})
+                   "Samples that each core computes at once.", Integer{.min = 1, .max = 65536})
+            .field("grad_accumulation", &TrainSpec::grad_accumulation,
+                   "Batches of each core in each step: their gradients are added up before the "
+                   "weights change.",
+                   Integer{.min = 1, .max = 65536})
             .field("batches_per_epoch", &TrainSpec::batches_per_epoch,
                    "Ends each epoch after so many steps; without it all samples are seen.",
                    Integer{.min = 1, .max = 1000000000})
@@ -111,7 +115,6 @@ const Object<TrainSpec>& train_table() {
                    Nested<OptimizerSpec>{&optimizer_table()}, {.required = true})
             .field("schedule", &TrainSpec::schedule, "How the learning rate moves.",
                    Nested<ScheduleSpec>{&schedule_table()})
-            .later({"grad_accumulation"})
             .rule(judge_train);
     return table;
 }

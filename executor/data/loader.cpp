@@ -20,6 +20,8 @@ LoadedBatch load_batch(const Dataset& dataset, const GlobalBatch& batch,
     LoadedBatch loaded{.position = batch.position,
                        .next = batch.next,
                        .sample_count = batch.sample_count(),
+                       .step_samples = batch.step_samples,
+                       .ends_step = batch.ends_step,
                        .cores = {}};
     for (std::size_t core = 0; core < cores; ++core) {
         Batch part{Array({DType::f32, dims}), Array({DType::i32, {options.batch_size_per_core}}),

@@ -18,11 +18,13 @@ struct Batch {
     Array weights;     ///< f32 [B]; 1, or 0 where padded
 };
 
-/// One step of all cores.
+/// What all cores compute at once: a step, or a part of one.
 struct LoadedBatch {
     SamplerPosition position;
     SamplerPosition next;             ///< what a checkpoint after this step keeps
     std::int64_t sample_count = 0;    ///< without padding
+    std::int64_t step_samples = 0;    ///< of all batches of its step, without padding
+    bool ends_step = true;            ///< the last batch of its step
     std::vector<Batch> cores;         ///< core r's is at r
     Tick read_begin{}, read_end{};    ///< when it was read
     int thread = 0;                   ///< by which of the loader's threads

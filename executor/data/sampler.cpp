@@ -16,23 +16,36 @@ void check_options(std::int64_t sample_count, const SamplerOptions& options) {
     const auto refuse = [](const std::string& message) {
         throw Error{ErrorCode::invalid_argument, message};
     };
-    if (options.batch_size_per_core < 1 || options.cores < 1) {
-        refuse(fmt::format("batch_size_per_core and cores must be at least 1, got {} and {}",
-                           options.batch_size_per_core, options.cores));
+    if (options.batch_size_per_core < 1 || options.cores < 1 || options.batches_per_step < 1) {
+        refuse(fmt::format(
+            "batch_size_per_core, cores and batches_per_step must be at least 1, got {}, {} and {}",
+            options.batch_size_per_core, options.cores, options.batches_per_step));
     }
-    if (options.batches_per_epoch < 0 || options.epochs < 0) {
-        refuse(fmt::format("batches_per_epoch and epochs must not be negative, got {} and {}",
-                           options.batches_per_epoch, options.epochs));
+    if (options.steps_per_epoch < 0 || options.epochs < 0) {
+        refuse(fmt::format("steps_per_epoch and epochs must not be negative, got {} and {}",
+                           options.steps_per_epoch, options.epochs));
     }
     if (sample_count == 0) refuse("there are no samples to draw from");
     const std::int64_t global = options.batch_size_per_core * options.cores;
-    if (options.drop_last && sample_count < global) {
+    const std::int64_t batches = options.batches_per_step;
+    if (!options.drop_last || sample_count >= global * batches) return;
+    if (batches > 1 && sample_count >= global) {
         refuse(
-            fmt::format("one step takes {} samples ({} cores x batch_size_per_core {}) and there "
-                        "are {}; use a batch_size_per_core of at most {}, or drop_last false",
-                        global, options.cores, options.batch_size_per_core, sample_count,
-                        std::max<std::int64_t>(1, sample_count / options.cores)));
+            fmt::format("one step takes {} samples ({} cores x batch_size_per_core {} x "
+                        "grad_accumulation {}) and there are {}; use a grad_accumulation of at "
+                        "most {}, or drop_last false",
+                        global * batches, options.cores, options.batch_size_per_core, batches,
+                        sample_count, sample_count / global));
     }
+    refuse(
+        fmt::format("one step takes {} samples ({} cores x batch_size_per_core {}) and there "
+                    "are {}; use a batch_size_per_core of at most {}, or drop_last false",
+                    global, options.cores, options.batch_size_per_core, sample_count,
+                    std::max<std::int64_t>(1, sample_count / options.cores)));
+}
+
+std::int64_t divided_up(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
 }
 
 }    // namespace
@@ -44,24 +57,28 @@ std::int64_t GlobalBatch::sample_count() const {
 Sampler::Sampler(std::vector<std::int64_t> samples, const SamplerOptions& options)
     : samples_(std::move(samples)), options_(options) {
     check_options(sample_count(), options_);
-    const std::int64_t global = global_batch_size();
-    batches_per_epoch_ = sample_count() / global;
-    if (!options_.drop_last && sample_count() % global != 0) ++batches_per_epoch_;
-    if (options_.batches_per_epoch > 0) {
-        batches_per_epoch_ = std::min(batches_per_epoch_, options_.batches_per_epoch);
+    steps_per_epoch_ =
+        options_.drop_last ? sample_count() / step_size() : divided_up(sample_count(), step_size());
+    if (options_.steps_per_epoch > 0) {
+        steps_per_epoch_ = std::min(steps_per_epoch_, options_.steps_per_epoch);
     }
+    batches_per_epoch_ = std::min(steps_per_epoch_ * options_.batches_per_step,
+                                  divided_up(sample_count(), global_batch_size()));
 }
 
 std::optional<GlobalBatch> Sampler::next() {
     if (options_.epochs > 0 && position_.epoch >= options_.epochs) return std::nullopt;
     if (ordered_epoch_ != position_.epoch) arrange(position_.epoch);
     const std::int64_t global = global_batch_size();
-    GlobalBatch batch{position_, position_, {}};
+    GlobalBatch batch{.position = position_, .next = position_, .samples = {}};
     batch.samples.resize(std::size_t(global), GlobalBatch::padding);
     const std::int64_t begin = position_.batch * global;
     const std::int64_t end = std::min(begin + global, sample_count());
     std::copy(order_.begin() + begin, order_.begin() + end, batch.samples.begin());
+    const std::int64_t step_begin = begin / step_size() * step_size();
+    batch.step_samples = std::min(step_size(), sample_count() - step_begin);
     if (++position_.batch == batches_per_epoch_) position_ = {position_.epoch + 1, 0};
+    batch.ends_step = position_.batch % options_.batches_per_step == 0;
     batch.next = position_;
     return batch;
 }
@@ -74,6 +91,11 @@ void Sampler::seek(SamplerPosition position) {
                     fmt::format("epoch {}, batch {} is no position of a sampler with {} batches an "
                                 "epoch",
                                 position.epoch, position.batch, batches_per_epoch_)};
+    }
+    if (position.batch % options_.batches_per_step != 0) {
+        throw Error{ErrorCode::data_loss,
+                    fmt::format("batch {} is amid a step of {} batches; no step ended there",
+                                position.batch, options_.batches_per_step)};
     }
     position_ = position;
 }

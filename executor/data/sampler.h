@@ -17,18 +17,21 @@ struct SamplerOptions {
     std::uint64_t seed = 0;
     std::int64_t batch_size_per_core = 32;
     std::int64_t cores = 1;
-    bool shuffle = true;                   ///< a new order each epoch; false: as listed
-    bool drop_last = true;                 ///< leave out the last, partial batch of an epoch
-    std::int64_t batches_per_epoch = 0;    ///< at most; 0: all
-    std::int64_t epochs = 0;               ///< 0: no end
+    std::int64_t batches_per_step = 1;    ///< global batches that one update of the weights takes
+    bool shuffle = true;                  ///< a new order each epoch; false: as listed
+    bool drop_last = true;                ///< leave out the last, partial step of an epoch
+    std::int64_t steps_per_epoch = 0;     ///< at most; 0: all
+    std::int64_t epochs = 0;              ///< 0: no end
 };
 
-/// The samples of one step of all cores.
+/// The samples that all cores compute at once: a step, or a part of one.
 struct GlobalBatch {
     static constexpr std::int64_t padding = -1;
 
     SamplerPosition position;    ///< of this batch
     SamplerPosition next;        ///< of the batch after it: what a checkpoint after this step keeps
+    std::int64_t step_samples = 0;    ///< of all batches of its step, without padding
+    bool ends_step = true;            ///< the last batch of its step
     /// cores x batch_size_per_core entries; core r's j-th is entry j * cores + r.
     /// `padding` where a partial batch has no sample: computed, with weight 0, and not counted.
     std::vector<std::int64_t> samples;
@@ -38,7 +41,9 @@ struct GlobalBatch {
 
 /// Gives each epoch's samples in global batches. Epoch e's order is the Fisher-Yates shuffle of
 /// the list by RandomStream(seed, site_shuffle, e): the same for any number of cores, so that one
-/// core with batch 8 B and eight cores with batch B see the same global batches.
+/// core with batch 8 B and eight cores with batch B see the same global batches, and N batches of B
+/// in a step are the samples of one batch of N B. A step never spans two epochs: without drop_last
+/// an epoch's last step has what is left, in as many batches as that needs.
 /// Not synchronised; cheap to copy apart from the list of samples.
 class Sampler {
 public:
@@ -53,10 +58,12 @@ public:
     const SamplerOptions& options() const { return options_; }
     std::int64_t sample_count() const { return std::int64_t(samples_.size()); }
     std::int64_t batches_per_epoch() const { return batches_per_epoch_; }
+    std::int64_t steps_per_epoch() const { return steps_per_epoch_; }
     std::int64_t global_batch_size() const { return options_.batch_size_per_core * options_.cores; }
+    std::int64_t step_size() const { return global_batch_size() * options_.batches_per_step; }
     SamplerPosition position() const { return position_; }
     /// Goes on from `position`, as a sampler that has given everything before it would.
-    /// errors  data_loss when it is no position of this sampler
+    /// errors  data_loss when it is no position of this sampler, or amid a step
     void seek(SamplerPosition position);
 
 private:
@@ -64,6 +71,7 @@ private:
 
     std::vector<std::int64_t> samples_;    ///< ascending as given
     SamplerOptions options_;
+    std::int64_t steps_per_epoch_ = 0;
     std::int64_t batches_per_epoch_ = 0;
     SamplerPosition position_;
     std::vector<std::int64_t> order_;    ///< of epoch `ordered_epoch_`

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -92,11 +93,9 @@ bool Explainer::wants_timeline() const {
     return steps_here_ % steps_per_timeline == 1;
 }
 
-void Explainer::stepped(const Executable& executable, std::int64_t step, const ReadSpan& read) {
+void Explainer::ran(const Executable& executable, const ReadSpan& read) {
     const RunTimes& times = engine_.times();
     const Program& program = engine_.program(executable);
-    step_ = step;
-    ++steps_here_;
     add_times(times);
     // The engine binds arrays before it runs them: a transfer, though its caller sees a run.
     const double binding_s = engine_.binding_s();
@@ -105,10 +104,32 @@ void Explainer::stepped(const Executable& executable, std::int64_t step, const R
     engine_.metrics().add(Metric::transfer_to_device_time, transfer_s_ + binding_s, times.end);
     timeline_.add({TrackKind::loader, read.thread}, read_name_, read.begin, read.end, read.number);
     if (!times.timeline) return;
+    keeps_timeline_ = true;
     add_spans(program, times);
-    if (trained_ != &program) kernels_ = {};
-    trained_ = &program;
-    kernels_.add(program, times);
+    kernels_[&program].add(program, times);
+}
+
+void Explainer::stepped(std::int64_t step) {
+    step_ = step;
+    ++steps_here_;
+    if (keeps_timeline_) ++timelines_;
+    keeps_timeline_ = false;
+}
+
+std::vector<KernelTime> Explainer::kernels() const {
+    std::vector<KernelTime> all;
+    if (timelines_ == 0) return all;
+    for (const auto& [program, times] : kernels_) {
+        const double runs = double(times.runs()) / double(timelines_);    // in one step
+        for (KernelTime kernel : times.slowest(*program)) {
+            kernel.calls = std::llround(double(kernel.calls) * runs);
+            kernel.bytes = std::llround(double(kernel.bytes) * runs);
+            kernel.seconds *= runs;
+            all.push_back(std::move(kernel));
+        }
+    }
+    std::ranges::stable_sort(all, std::ranges::greater(), &KernelTime::seconds);
+    return all;
 }
 
 void Explainer::add_times(const RunTimes& times) {
@@ -126,7 +147,7 @@ void Explainer::add_times(const RunTimes& times) {
 void Explainer::add_spans(const Program& program, const RunTimes& times) {
     for (std::size_t i = 0; i < times.workers.size(); ++i) {
         const Track track{TrackKind::worker, int(i)};
-        timeline_.add(track, step_name_, times.workers[i].begin, times.workers[i].end, step_);
+        timeline_.add(track, step_name_, times.workers[i].begin, times.workers[i].end, step_ + 1);
         for (const StepSpan& span : times.workers[i].steps)
             timeline_.add(track, timeline_.name(program.steps[span.step].name), span.begin,
                           span.end, span.core);
@@ -166,8 +187,8 @@ ReportFacts Explainer::facts(bool finished) const {
         const int core = options_.first_core + int(part) / options_.parts_per_core;
         facts.core_busy_s[core] += part_busy_s_[part];
     }
-    if (trained_ != nullptr) facts.kernels = kernels_.slowest(*trained_);
-    facts.timelines = kernels_.runs();
+    facts.kernels = kernels();
+    facts.timelines = timelines_;
     facts.late_compiles = late_compiles_;
     if (options_.cache != nullptr) facts.cache = counts_of(*options_.cache);
     facts.graphs = graphs_;

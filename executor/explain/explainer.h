@@ -2,6 +2,7 @@
 
 #include <array>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -64,10 +65,13 @@ public:
     void begin_at(std::int64_t step) { step_ = step; }
     /// The engine's last compile() made or found this program.
     void compiled(const std::string& program, const Graph& graph, const Executable& executable);
-    /// The run that comes should keep its timeline: the second of training, then every 64th.
+    /// The step that comes should keep its timeline: the second of training, then every 64th.
     bool wants_timeline() const;
-    /// A training step has run: the engine's times are of it.
-    void stepped(const Executable& executable, std::int64_t step, const ReadSpan& read);
+    /// A program of a training step has run on a batch: the engine's times are of it. Most steps
+    /// are one program; one that adds up the gradients of several batches runs one for each.
+    void ran(const Executable& executable, const ReadSpan& read);
+    /// All of a training step's programs have run.
+    void stepped(std::int64_t step);
 
     /// Something new was written a while ago.
     bool due() const;
@@ -78,6 +82,8 @@ public:
 
 private:
     ReportFacts facts(bool finished) const;
+    /// What ran in a training step, slowest first.
+    std::vector<KernelTime> kernels() const;
     void add_times(const RunTimes& times);
     void add_spans(const Program& program, const RunTimes& times);
 
@@ -94,9 +100,10 @@ private:
     double transfer_s_ = 0;          // of the last step's leaves
     std::int64_t late_compiles_ = 0;
     std::vector<WorkerSeconds> workers_;
-    std::vector<double> part_busy_s_;    // by the engine's core
-    KernelTimes kernels_;
-    const Program* trained_ = nullptr;    // the program that kernels_ are of; the engine keeps it
+    std::vector<double> part_busy_s_;                  // by the engine's core
+    std::map<const Program*, KernelTimes> kernels_;    // the engine keeps the programs
+    std::int64_t timelines_ = 0;                       // steps that kernels_ are of
+    bool keeps_timeline_ = false;                      // in the step under way
     Json graphs_;
     Tick next_write_{};
 };

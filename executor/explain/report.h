@@ -30,8 +30,8 @@ struct ReportFacts {
     PhaseSeconds phases{};
     std::vector<WorkerSeconds> workers;
     std::map<int, double> core_busy_s;    ///< by the number of the core
-    std::vector<KernelTime> kernels;      ///< of the training program, slowest first
-    std::int64_t timelines = 0;           ///< runs that the kernels' times come from
+    std::vector<KernelTime> kernels;      ///< of a training step, slowest first
+    std::int64_t timelines = 0;           ///< steps that the kernels' times come from
     std::int64_t late_compiles = 0;
     std::map<std::string, std::int64_t> cache;    ///< counts of the compile cache; empty: none
     Json graphs;                                  ///< summaries, as in GET /graphs

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "executor/cache/environment.h"
 #include "executor/cache/object_cache.h"
@@ -70,7 +72,7 @@ public:
           cache_(open_cache(plan, reporter)),
           data_(open_train_data(plan)),
           sampler_(data_.split.train, sampler_options(plan.spec)),
-          settings_(make_settings(plan.spec, sampler_.batches_per_epoch())),
+          settings_(make_settings(plan.spec, sampler_.steps_per_epoch())),
           model_(build_model(plan.spec, data_.dataset().index().feature_dims,
                              data_.dataset().index().class_count())),
           engine_(engine_options(sampler_.options().cores)),
@@ -113,21 +115,37 @@ private:
 
     void compile() {
         reporter_.state("compiling");
-        const BatchShape batch{sampler_.options().batch_size_per_core,
-                               data_.dataset().index().feature_dims};
+        const std::int64_t batch_size = sampler_.options().batch_size_per_core;
         try {
             train_program_ =
-                compile_one("train_step", traced([&] {
-                                return trace_train_step(model_, *settings_.optimizer, batch).graph;
-                            }));
+                compile_one("train_step", traced([&] { return train_graph(batch_size); }));
+            if (accumulates()) {
+                accumulation_program_ = compile_one(
+                    "accumulation_step", traced([&] { return accumulation_graph(batch_size); }));
+            }
             if (data_.split.val.empty()) return;
-            evaluation_program_ =
-                compile_one("evaluation_step",
-                            traced([&] { return trace_evaluation_step(model_, batch).graph; }));
+            evaluation_program_ = compile_one("evaluation_step",
+                                              traced([&] { return evaluation_graph(batch_size); }));
         } catch (const Error& error) {
             if (error.code() != ErrorCode::exhausted) throw;
             throw TrainError("out_of_memory", error.what() + batch_advice());
         }
+    }
+
+    bool accumulates() const { return sampler_.options().batches_per_step > 1; }
+    BatchShape shape_of(std::int64_t batch_size) const {
+        return {batch_size, data_.dataset().index().feature_dims};
+    }
+    Graph train_graph(std::int64_t batch_size) const {
+        return trace_train_step(model_, *settings_.optimizer, shape_of(batch_size),
+                                accumulates() ? Accumulation::finished : Accumulation::none)
+            .graph;
+    }
+    Graph accumulation_graph(std::int64_t batch_size) const {
+        return trace_accumulation_step(model_, shape_of(batch_size)).graph;
+    }
+    Graph evaluation_graph(std::int64_t batch_size) const {
+        return trace_evaluation_step(model_, shape_of(batch_size)).graph;
     }
 
     template <class Make>
@@ -157,22 +175,26 @@ private:
     /// How much smaller the batch must be, for a job that needs more memory than it may have.
     std::string batch_advice() const {
         JobSpec spec = plan_.spec;
-        const Dims& dims = data_.dataset().index().feature_dims;
         const auto peak = [&](std::int64_t batch_size) {
             spec.train.batch_size_per_core = batch_size;
             const SamplerOptions options = sampler_options(spec);
-            const BatchShape batch{options.batch_size_per_core, dims};
             const EngineOptions engine = engine_options(options.cores);
-            const Graph step = trace_train_step(model_, *settings_.optimizer, batch).graph;
-            const std::int64_t needed = plan_memory(step, engine).peak_bytes;
-            if (data_.split.val.empty()) return needed;
-            const Graph evaluation = trace_evaluation_step(model_, batch).graph;
-            return std::max(needed, plan_memory(evaluation, engine).peak_bytes);
+            std::vector<Graph> graphs{train_graph(options.batch_size_per_core)};
+            if (accumulates()) graphs.push_back(accumulation_graph(options.batch_size_per_core));
+            if (!data_.split.val.empty())
+                graphs.push_back(evaluation_graph(options.batch_size_per_core));
+            std::int64_t needed = 0;
+            for (const Graph& graph : graphs)
+                needed = std::max(needed, plan_memory(graph, engine).peak_bytes);
+            return needed;
         };
         const std::int64_t largest = largest_fitting_batch(plan_.spec.train.batch_size_per_core,
                                                            plan_.memory_bytes_max, peak);
         if (largest == 0) return "; not even one sample per core fits";
-        return fmt::format("; the largest train.batch_size_per_core that fits is {}", largest);
+        return fmt::format(
+            "; the largest train.batch_size_per_core that fits is {}; with "
+            "train.grad_accumulation a step takes as many samples all the same",
+            largest);
     }
 
     void explain(const std::string& name, const Graph& graph, const Executable& executable) {
@@ -207,6 +229,10 @@ private:
     }
 
     void restore() {
+        if (accumulates()) {
+            for (const Parameter& parameter : model_.parameters.all())
+                gradient_sums_.emplace_back(parameter.leaf.shape());
+        }
         if (!plan_.resume_from) {
             state_ = initial_state(model_, *settings_.optimizer);
             model_.parameters.forget_values();
@@ -227,7 +253,8 @@ private:
                                           plan_.resume_from->filename().string()));
     }
 
-    /// The only loop: a batch, a step, what is due after it.
+    /// The only loop: a batch, and after the last one of a step what is due then. A stop amid a
+    /// step drops what it has added up: the weights are still those of the step before.
     StopReason train() {
         Loader loader(data_.dataset(), sampler_);
         while (state_.step < settings_.steps_total) {
@@ -238,7 +265,9 @@ private:
             }
             const auto batch = next_batch(loader);
             check(batch.has_value(), "the sampler has as many batches as the settings say");
-            step(*batch);
+            compute(*batch);
+            if (!batch->ends_step) continue;
+            end_step(*batch);
             after_step(*batch);
         }
         return StopReason::none;
@@ -249,47 +278,62 @@ private:
         return loader.next();
     }
 
-    void step(const LoadedBatch& batch) {
-        const Hyper hyper = hyper_at(settings_, state_.step, batch.sample_count);
+    /// Runs a batch: the last of its step changes the weights, the others add their gradients up.
+    void compute(const LoadedBatch& batch) {
+        const Executable& program = batch.ends_step ? *train_program_ : *accumulation_program_;
+        const Hyper hyper = hyper_at(settings_, state_.step, batch.step_samples);
         const std::vector<Value> leaves = leaves_of(hyper, batch);
-        const std::vector<Value> outputs = execute(leaves);
+        const std::vector<Value> outputs = execute(program, leaves);
         take(outputs, batch);
         lr_ = hyper.lr;
+        explainer_.ran(program, {.begin = batch.read_begin,
+                                 .end = batch.read_end,
+                                 .thread = batch.thread,
+                                 .number = state_.step + 1});
+    }
+
+    void end_step(const LoadedBatch& batch) {
+        loss_ = std::exchange(loss_sum_, 0);
+        accuracy_ = std::exchange(correct_sum_, 0) / double(batch.step_samples);
+        for (Array& sum : gradient_sums_)
+            std::ranges::fill(sum.as<float>(), 0.0F);
         ++state_.step;
-        state_.samples += batch.sample_count;
+        state_.samples += batch.step_samples;
         state_.position = batch.next;
-        pace_.step(batch.sample_count);
-        explainer_.stepped(*train_program_, state_.step,
-                           {.begin = batch.read_begin,
-                            .end = batch.read_end,
-                            .thread = batch.thread,
-                            .number = state_.step});
+        pace_.step(batch.step_samples);
+        explainer_.stepped(state_.step);
         if (explainer_.due()) write_report(false);
     }
 
     std::vector<Value> leaves_of(const Hyper& hyper, const LoadedBatch& batch) {
         const auto timed = explainer_.time(Phase::transfer_to_device);
+        const std::span<const Array> values(state_.values);
         std::vector<Value> leaves;
-        leaves.reserve(state_.values.size() + 4);
-        for (const Array& value : state_.values)
+        leaves.reserve(values.size() + gradient_sums_.size() + 4);
+        for (const Array& value : batch.ends_step ? values : values.first(parameter_count()))
             leaves.push_back({{value}});
+        for (const Array& sum : gradient_sums_)
+            leaves.push_back({{sum}});
         leaves.push_back({{hyper_values(hyper)}});
         append_batch(leaves, batch);
         return leaves;
     }
 
-    std::vector<Value> execute(const std::vector<Value>& leaves) {
+    std::size_t parameter_count() const { return model_.parameters.all().size(); }
+
+    std::vector<Value> execute(const Executable& program, const std::vector<Value>& leaves) {
         const auto timed = explainer_.time(Phase::execute);
-        return engine_.run(*train_program_, leaves, explainer_.wants_timeline());
+        return engine_.run(program, leaves, explainer_.wants_timeline());
     }
 
+    /// The donated outputs lie where they were; sums over batches are kept in double.
     void take(const std::vector<Value>& outputs, const LoadedBatch& batch) {
         const auto timed = explainer_.time(Phase::transfer_from_device);
-        const std::size_t state_count = state_.values.size();
-        for (std::size_t i = 0; i < state_count; ++i)
-            state_.values[i] = outputs[i].arrays[0];
-        loss_ = double(scalar_of(outputs[state_count]));
-        accuracy_ = double(scalar_of(outputs[state_count + 1])) / double(batch.sample_count);
+        std::vector<Array>& donated = batch.ends_step ? state_.values : gradient_sums_;
+        for (std::size_t i = 0; i < donated.size(); ++i)
+            donated[i] = outputs[i].arrays[0];
+        loss_sum_ += double(scalar_of(outputs[donated.size()]));
+        correct_sum_ += double(scalar_of(outputs[donated.size() + 1]));
     }
 
     void after_step(const LoadedBatch& batch) {
@@ -322,13 +366,12 @@ private:
     Values evaluate_now(const LoadedBatch& batch) {
         report_progress("evaluate");
         const auto timed = explainer_.time(Phase::evaluate);
-        const auto parameter_count = model_.parameters.all().size();
-        const Evaluation result =
-            evaluate(engine_, *evaluation_program_, std::span(state_.values).first(parameter_count),
-                     {.dataset = data_.dataset(),
-                      .samples = data_.split.val,
-                      .batch_size_per_core = sampler_.options().batch_size_per_core,
-                      .cores = sampler_.options().cores});
+        const Evaluation result = evaluate(
+            engine_, *evaluation_program_, std::span(state_.values).first(parameter_count()),
+            {.dataset = data_.dataset(),
+             .samples = data_.split.val,
+             .batch_size_per_core = sampler_.options().batch_size_per_core,
+             .cores = sampler_.options().cores});
         final_values_ = {{"val_loss", result.loss}, {"val_accuracy", result.accuracy}};
         reporter_.metric(
             {.step = state_.step, .epoch = batch.position.epoch + 1, .values = final_values_});
@@ -413,8 +456,11 @@ private:
     bool complained_ = false;
     Pace pace_;
     std::shared_ptr<const Executable> train_program_;
-    std::shared_ptr<const Executable> evaluation_program_;    ///< none without validation samples
+    std::shared_ptr<const Executable> accumulation_program_;    ///< none when a step is one batch
+    std::shared_ptr<const Executable> evaluation_program_;      ///< none without validation samples
     TrainState state_;
+    std::vector<Array> gradient_sums_;         ///< of the step's batches so far; same condition
+    double loss_sum_ = 0, correct_sum_ = 0;    ///< likewise
     std::int64_t saved_step_ = -1;
     double loss_ = 0, accuracy_ = 0, lr_ = 0;    ///< of the last step
     Values final_values_;

@@ -44,9 +44,10 @@ SamplerOptions sampler_options(const JobSpec& spec) {
     return {.seed = std::uint64_t(spec.train.seed),
             .batch_size_per_core = spec.train.batch_size_per_core * spec.accelerator.cores / parts,
             .cores = parts,
+            .batches_per_step = spec.train.grad_accumulation,
             .shuffle = spec.train.shuffle,
             .drop_last = spec.train.drop_last,
-            .batches_per_epoch = spec.train.batches_per_epoch.value_or(0),
+            .steps_per_epoch = spec.train.batches_per_epoch.value_or(0),
             .epochs = spec.train.epochs.value_or(0)};
 }
 

@@ -20,33 +20,89 @@ struct BatchLeaves {
     }
 };
 
+/// What a batch gives, each core dividing by the count of the whole step: sums over the cores, and
+/// over the step's batches, are means over it.
+struct BatchResults {
+    Tensor loss, correct;             ///< summed over the cores
+    std::vector<Tensor> gradients;    ///< each core's share
+
+    BatchResults(const Model& model, const HyperLeaf& hyper, const BatchLeaves& inputs) {
+        const ClassificationSums sums =
+            classification_sums(model.forward(inputs.features), inputs.labels, inputs.weights);
+        const Tensor share = sums.loss * hyper.scalar(HyperSlot::inverse_sample_count);
+        gradients = slipway::gradients(share, model.parameters.leaves());
+        loss = all_reduce(share);
+        correct = all_reduce(sums.correct);
+    }
+};
+
+/// One leaf per parameter, f32 and replicated: the gradients of a step's batches so far.
+std::vector<Tensor> sum_leaves(const std::vector<Tensor>& parameters) {
+    std::vector<Tensor> sums;
+    for (const Tensor& parameter : parameters)
+        sums.push_back(leaf(parameter.shape(), Placement::replicated, "gradient_sum"));
+    return sums;
+}
+
+/// The sums with this batch's gradients.
+std::vector<Tensor> added(const std::vector<Tensor>& sums, const std::vector<Tensor>& gradients) {
+    std::vector<Tensor> results;
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        const bool is_share = gradients[i].node().placement == Placement::per_core;
+        results.push_back(sums[i] + (is_share ? all_reduce(gradients[i]) : gradients[i]));
+    }
+    return results;
+}
+
+void append(std::vector<Tensor>& to, const std::vector<Tensor>& more) {
+    to.insert(to.end(), more.begin(), more.end());
+}
+
+void donate_first(Graph& graph, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+        graph.donations.push_back({.output = i, .leaf = i});
+}
+
 }    // namespace
 
-TrainStep trace_train_step(const Model& model, const Optimizer& optimizer,
-                           const BatchShape& batch) {
+TrainStep trace_train_step(const Model& model, const Optimizer& optimizer, const BatchShape& batch,
+                           Accumulation accumulation) {
     const std::vector<Tensor> parameters = model.parameters.leaves();
     const HyperLeaf hyper;
     const BatchLeaves inputs(batch);
-
-    // Each core divides by the count of the whole batch, so the sum over cores is the mean over it.
-    const ClassificationSums sums =
-        classification_sums(model.forward(inputs.features), inputs.labels, inputs.weights);
-    const Tensor loss = sums.loss * hyper.scalar(HyperSlot::inverse_sample_count);
-    const std::vector<Tensor> local = gradients(loss, parameters);
+    const BatchResults results(model, hyper, inputs);
+    std::vector<Tensor> sums;
+    if (accumulation == Accumulation::finished) sums = sum_leaves(parameters);
 
     TrainStep step;
     step.parameter_count = parameters.size();
     step.slot_count = parameters.size() * optimizer.slots.size();
-    OptimizerStep updates = trace_optimizer(optimizer, hyper, parameters, local);
-    step.graph.leaves = std::move(updates.leaves);
-    step.graph.outputs = std::move(updates.outputs);
-    for (std::size_t i = 0; i < step.state_count(); ++i) {
-        step.graph.donations.push_back({.output = i, .leaf = i});
-    }
-    step.graph.leaves.insert(step.graph.leaves.end(),
-                             {hyper.leaf(), inputs.features, inputs.labels, inputs.weights});
-    step.graph.outputs.push_back(all_reduce(loss));
-    step.graph.outputs.push_back(all_reduce(sums.correct));
+    OptimizerStep updates =
+        trace_optimizer(optimizer, hyper, parameters,
+                        sums.empty() ? results.gradients : added(sums, results.gradients));
+    step.graph = {std::move(updates.leaves), std::move(updates.outputs), {}};
+    donate_first(step.graph, step.state_count());
+    append(step.graph.leaves, sums);
+    append(step.graph.leaves, {hyper.leaf(), inputs.features, inputs.labels, inputs.weights});
+    append(step.graph.outputs, {results.loss, results.correct});
+    return step;
+}
+
+AccumulationStep trace_accumulation_step(const Model& model, const BatchShape& batch) {
+    const std::vector<Tensor> parameters = model.parameters.leaves();
+    const HyperLeaf hyper;
+    const BatchLeaves inputs(batch);
+    const BatchResults results(model, hyper, inputs);
+    const std::vector<Tensor> sums = sum_leaves(parameters);
+
+    AccumulationStep step;
+    step.parameter_count = parameters.size();
+    step.graph = {parameters, added(sums, results.gradients), {}};
+    append(step.graph.leaves, sums);
+    append(step.graph.leaves, {hyper.leaf(), inputs.features, inputs.labels, inputs.weights});
+    append(step.graph.outputs, {results.loss, results.correct});
+    for (std::size_t i = 0; i < sums.size(); ++i)
+        step.graph.donations.push_back({.output = i, .leaf = parameters.size() + i});
     return step;
 }
 

@@ -9,15 +9,26 @@
 namespace slipway {
 
 /// One training step as a graph.
-///   leaves   parameters…, slots… (parameter by parameter), hyper, features, labels, weights
-///   outputs  parameters…, slots… (donated), loss (mean over the global batch), correct (summed
-///   weights)
+///   leaves   parameters…, slots… (parameter by parameter), sums…, hyper, features, labels, weights
+///   outputs  parameters…, slots… (donated), loss (this batch's part of the mean over all samples
+///            of the step), correct (summed weights)
+/// The sums are what the batches before it left (AccumulationStep), one per parameter; a step of
+/// one batch has none.
 struct TrainStep {
     Graph graph;
     std::size_t parameter_count = 0;
     std::size_t slot_count = 0;    ///< over all parameters
 
     std::size_t state_count() const { return parameter_count + slot_count; }
+};
+
+/// All batches of a step but the last: adds their gradients up and leaves the weights alone. The
+/// same graph for each of them, however many there are.
+///   leaves   parameters…, sums… (of each parameter's shape), hyper, features, labels, weights
+///   outputs  sums… (donated), loss and correct as in TrainStep
+struct AccumulationStep {
+    Graph graph;
+    std::size_t parameter_count = 0;
 };
 
 /// One evaluation step.
@@ -34,9 +45,15 @@ struct BatchShape {
     Dims sample_dims;
 };
 
+/// Whether a step's last batch finds sums of batches before it.
+enum class Accumulation { none, finished };
+
 /// Traces forward, backward, the all_reduce of the gradients and the optimizer's update. Runs
 /// nothing.
-TrainStep trace_train_step(const Model& model, const Optimizer& optimizer, const BatchShape& batch);
+TrainStep trace_train_step(const Model& model, const Optimizer& optimizer, const BatchShape& batch,
+                           Accumulation accumulation = Accumulation::none);
+/// Traces forward, backward, the all_reduce of the gradients and their sums.
+AccumulationStep trace_accumulation_step(const Model& model, const BatchShape& batch);
 /// Traces forward and the sums of loss and hits.
 EvaluationStep trace_evaluation_step(const Model& model, const BatchShape& batch);
 

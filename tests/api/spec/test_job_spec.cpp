@@ -53,6 +53,7 @@ TEST(JobSpec, every_field_arrives) {
     EXPECT_EQ(spec.data.columns->label, "digit");
     EXPECT_EQ(spec.train.schedule.name, ScheduleName::step);
     EXPECT_EQ(spec.train.precision, Precision::bf16);
+    EXPECT_EQ(spec.train.grad_accumulation, 4);
     EXPECT_EQ(spec.checkpoint.best.mode, MetricMode::max);
     EXPECT_EQ(to_rfc3339(*spec.limits.valid_until), "2030-01-02T06:00:00.000000Z");
     EXPECT_FALSE(spec.queue.preemptible);
@@ -144,6 +145,14 @@ TEST(JobSpec, effective_values_follow_the_cores) {
         EXPECT_EQ(values.global_batch, 32 * one.cores);
         EXPECT_EQ(encode(values)["precision"], "f32");
     }
+}
+
+TEST(JobSpec, the_global_batch_has_all_batches_of_a_step) {
+    JobSpec spec = decode_job_spec(example("valid_minimal.json")).value;
+    EXPECT_EQ(spec.train.grad_accumulation, 1);
+    spec.train.grad_accumulation = 4;
+    spec.accelerator.cores = 8;
+    EXPECT_EQ(effective(spec).global_batch, 32 * 8 * 4);
 }
 
 TEST(JobSpec, the_effective_precision_is_the_one_asked_for) {

@@ -94,6 +94,7 @@ TrainSpec random_train(Dice& dice) {
         train.epochs = dice.whole(1, 1000000);
     }
     train.batch_size_per_core = dice.whole(1, 65536);
+    train.grad_accumulation = dice.whole(1, 65536);
     train.batches_per_epoch = dice.maybe<std::int64_t>([&] { return dice.whole(1, 1000); });
     train.drop_last = dice.coin();
     train.shuffle = dice.coin();

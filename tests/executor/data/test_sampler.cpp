@@ -106,10 +106,51 @@ TEST(Sampler, a_sampler_put_to_a_position_goes_on_as_an_undisturbed_one) {
     }
 }
 
-TEST(Sampler, a_limit_on_batches_shortens_the_epoch) {
-    Sampler sampler(counted(100), {.batch_size_per_core = 10, .batches_per_epoch = 3});
-    EXPECT_EQ(sampler.batches_per_epoch(), 3);
+TEST(Sampler, a_limit_on_steps_shortens_the_epoch) {
+    Sampler sampler(counted(100), {.batch_size_per_core = 10, .steps_per_epoch = 3});
+    EXPECT_EQ(sampler.steps_per_epoch(), 3);
     EXPECT_EQ(epoch_of(sampler, 0).size(), 3U);
+    Sampler pairs(counted(100),
+                  {.batch_size_per_core = 10, .batches_per_step = 2, .steps_per_epoch = 3});
+    EXPECT_EQ(pairs.batches_per_epoch(), 6);
+    EXPECT_EQ(epoch_of(pairs, 0).size(), 6U);
+}
+
+// Goal: N batches of B are the samples of one batch of N B, at an epoch's end too.
+// Method: both samplers side by side, for every kind of last step.
+TEST(Sampler, the_batches_of_a_step_are_one_large_batch) {
+    constexpr std::int64_t parts = 4;
+    for (const bool drop_last : {true, false})
+        for (const std::int64_t cores : {1, 8})
+            for (const std::int64_t size : {64, 65, 71, 72, 96, 127, 130}) {
+                Sampler large(counted(size), {.seed = 3,
+                                              .batch_size_per_core = parts * 2,
+                                              .cores = cores,
+                                              .drop_last = drop_last,
+                                              .epochs = 2});
+                Sampler small(counted(size), {.seed = 3,
+                                              .batch_size_per_core = 2,
+                                              .cores = cores,
+                                              .batches_per_step = parts,
+                                              .drop_last = drop_last,
+                                              .epochs = 2});
+                EXPECT_EQ(small.steps_per_epoch(), large.steps_per_epoch());
+                while (const auto whole = large.next()) {
+                    std::vector<std::int64_t> samples;
+                    std::optional<GlobalBatch> part;
+                    do {
+                        part = small.next();
+                        ASSERT_TRUE(part);
+                        EXPECT_GT(part->sample_count(), 0);
+                        EXPECT_EQ(part->step_samples, whole->sample_count());
+                        samples.insert(samples.end(), part->samples.begin(), part->samples.end());
+                    } while (!part->ends_step);
+                    samples.resize(whole->samples.size(), GlobalBatch::padding);
+                    EXPECT_EQ(samples, whole->samples);
+                    EXPECT_EQ(part->next.epoch, whole->next.epoch);
+                }
+                EXPECT_FALSE(small.next());
+            }
 }
 
 TEST(Sampler, without_shuffling_the_listed_order_stays) {
@@ -128,8 +169,23 @@ TEST(Sampler, refuses_sizes_that_leave_nothing_to_do) {
     EXPECT_EQ(code(10, {.cores = 0}), ErrorCode::invalid_argument);
     EXPECT_EQ(code(100, {.batch_size_per_core = 32, .cores = 8}), ErrorCode::invalid_argument);
     EXPECT_EQ(code(10, {.batch_size_per_core = 1, .epochs = -1}), ErrorCode::invalid_argument);
-    EXPECT_EQ(code(10, {.batch_size_per_core = 1, .batches_per_epoch = -1}),
+    EXPECT_EQ(code(10, {.batch_size_per_core = 1, .steps_per_epoch = -1}),
               ErrorCode::invalid_argument);
+    EXPECT_EQ(code(10, {.batch_size_per_core = 1, .batches_per_step = 0}),
+              ErrorCode::invalid_argument);
+    EXPECT_EQ(code(10, {.batch_size_per_core = 2, .batches_per_step = 6}),
+              ErrorCode::invalid_argument);
+}
+
+TEST(Sampler, says_which_accumulation_would_fit) {
+    try {
+        Sampler(counted(10), {.batch_size_per_core = 2, .batches_per_step = 6});
+        ADD_FAILURE() << "10 samples were enough for 6 batches of 2";
+    } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("a grad_accumulation of at most 5"),
+                  std::string::npos)
+            << error.what();
+    }
 }
 
 TEST(Sampler, refuses_a_position_it_cannot_have) {
@@ -141,6 +197,10 @@ TEST(Sampler, refuses_a_position_it_cannot_have) {
     }
     sampler.seek({2, 0});
     EXPECT_FALSE(sampler.next());
+    Sampler pairs(counted(20), {.batch_size_per_core = 5, .batches_per_step = 2});
+    EXPECT_EQ(error_code_of([&] { pairs.seek({0, 1}); }), ErrorCode::data_loss);
+    pairs.seek({0, 2});
+    EXPECT_TRUE(pairs.next()->samples.size() == 5);
 }
 
 }    // namespace slipway

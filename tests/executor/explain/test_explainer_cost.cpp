@@ -59,7 +59,8 @@ TEST(ExplainerCost, is_below_a_hundredth_of_a_small_step) {
                                       Phase::transfer_from_device})
                 const auto timed = explainer.time(phase);
             explainer.wants_timeline();
-            explainer.stepped(*executable, ++step, {.begin = begin, .end = begin});
+            explainer.ran(*executable, {.begin = begin, .end = begin});
+            explainer.stepped(++step);
             explainer.due();
         }
         cost_s = std::min(cost_s, seconds(system_clock().tick() - begin) / steps);

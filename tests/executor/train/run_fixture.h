@@ -16,7 +16,7 @@
 /// step.
 namespace slipway {
 
-class KeepingReporter final : public Reporter {
+class KeepingReporter : public Reporter {
 public:
     std::int64_t stop_at_step = -1;    ///< asks to stop once a checkpoint or metric says this step
     StopReason reason = StopReason::drain;

@@ -129,6 +129,37 @@ TEST_F(RunExplained, metrics_and_counters_have_the_known_names_and_fit) {
     EXPECT_THAT(text, HasSubstr("Verdict: "));
 }
 
+/// How often products ran in one step.
+std::int64_t products_in(const Json& report) {
+    std::int64_t calls = 0;
+    for (const Json& kernel : report["kernels"])
+        if (kernel["name"].get<std::string>().starts_with("dot"))
+            calls += kernel["calls"].get<std::int64_t>();
+    return calls;
+}
+
+TEST_F(RunExplained, a_step_of_several_batches_is_one_step) {
+    run_training(plan(), reporter);
+    const std::int64_t products = products_in(read("report.json"));
+    EXPECT_GT(products, 0);
+    AttemptPlan many = plan();
+    many.spec.train.batch_size_per_core = 1;
+    many.spec.train.grad_accumulation = 4;
+    many.checkpoint_folder = folder.path() / "others";
+    run_training(many, reporter);
+    const Json report = read("report.json");
+    EXPECT_EQ(report["step"], 100);
+    EXPECT_EQ(report["timelines"], 2);    // the second step and the 66th, as ever
+    EXPECT_EQ(products_in(report), 4 * products);
+    // 400 batches trained on; 20 evaluations of 40 rows in batches of 8.
+    EXPECT_EQ(report["counters"]["MarkStep"], 400 + 100);
+    EXPECT_EQ(report["counters"]["UncachedCompile"], 3);
+    const Json graphs = read("graphs.json");
+    ASSERT_EQ(graphs.size(), 3U);
+    EXPECT_EQ(graphs[0]["program"], "train_step");
+    EXPECT_EQ(graphs[1]["program"], "accumulation_step");
+}
+
 TEST_F(RunExplained, every_program_has_a_page) {
     run_training(plan(), reporter);
     const Json graphs = read("graphs.json");

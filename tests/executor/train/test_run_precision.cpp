@@ -3,6 +3,7 @@
 // losses are to those in f32 is judged in test_loss_curves.cpp.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <set>
 
 #include "tests/executor/train/run_fixture.h"

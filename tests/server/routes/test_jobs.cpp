@@ -115,14 +115,22 @@ TEST_F(Jobs, a_dry_run_shows_what_would_be_and_stores_nothing) {
     Json body = TestService::spec();
     body["accelerator"] = {{"cores", 8}};
     body["train"]["optimizer"]["lr_scaling"] = "linear";
+    body["train"]["grad_accumulation"] = 3;
+    body["train"]["precision"] = "bf16";
     const Json preview = service.expect(200, "POST", "/v1/jobs?dry_run=true", body);
     EXPECT_TRUE(check_document("JobPreview", preview).empty());
     EXPECT_EQ(preview["effective"]["world_size"], 8);
-    EXPECT_EQ(preview["effective"]["global_batch"], 128);
+    EXPECT_EQ(preview["effective"]["global_batch"], 128 * 3);
+    EXPECT_EQ(preview["effective"]["precision"], "bf16");
     EXPECT_NEAR(preview["effective"]["lr"].get<double>(), 0.08, 1e-12);
     EXPECT_EQ(count(), 0);
     body["accelerator"] = {{"cores", 3}};
     service.expect(422, "POST", "/v1/jobs?dry_run=true", body);
+    body["accelerator"] = {{"cores", 8}};
+    body["train"]["precision"] = "f16";
+    const Json refusal = service.expect(422, "POST", "/v1/jobs?dry_run=true", body);
+    EXPECT_EQ(refusal["errors"][0]["pointer"], "/train/precision");
+    EXPECT_EQ(refusal["errors"][0]["allowed"], Json::array({"f32", "bf16", "bf16_true"}));
 }
 
 TEST_F(Jobs, a_job_without_a_name_gets_one) {

@@ -1,0 +1,163 @@
+// Goal: a step over several batches gives what one step over all of their samples gives.
+// Method: the naive evaluator runs the graph of the large batch; the engine runs an accumulation
+// step for each batch but the last, and the training step for that.
+#include "executor/train/step.h"
+
+#include <gtest/gtest.h>
+
+#include "executor/engine/engine.h"
+#include "executor/nn/models/mlp.h"
+#include "executor/reference/evaluate.h"
+#include "executor/tensor/random.h"
+#include "executor/train/evaluate.h"
+
+namespace slipway {
+namespace {
+
+constexpr std::int64_t features = 6, classes = 3, batch_size = 3, batches = 4;
+constexpr int cores = 2;
+
+Model small_model() {
+    Model model;
+    Init init(5);
+    model.forward = Mlp::create(model.parameters, init, features, {5}, classes);
+    return model;
+}
+
+/// What one core reads in all batches of the step; the last two samples are padding.
+Batch samples_of_core(int core) {
+    const std::int64_t count = batch_size * batches;
+    Batch batch{.features = Array({DType::f32, {count, features}}),
+                .labels = Array({DType::i32, {count}}),
+                .weights = Array({DType::f32, {count}})};
+    RandomStream random(3, site_augment, std::uint64_t(core));
+    for (float& value : batch.features.as<float>())
+        value = random.next_normal();
+    for (std::int64_t j = 0; j < count; ++j) {
+        batch.labels.as<std::int32_t>()[std::size_t(j)] = std::int32_t((j + core) % classes);
+        batch.weights.as<float>()[std::size_t(j)] = j < count - 2 ? 1.0F : 0.0F;
+    }
+    return batch;
+}
+
+template <class T>
+Array rows(const Array& all, std::int64_t first) {
+    Shape shape = all.shape();
+    const std::int64_t width = shape.element_count() / shape.dims[0];
+    shape.dims[0] = batch_size;
+    Array part(shape);
+    std::ranges::copy(all.as<T>().subspan(std::size_t(first * width), part.as<T>().size()),
+                      part.as<T>().begin());
+    return part;
+}
+
+LoadedBatch large_batch() {
+    LoadedBatch batch;
+    for (int core = 0; core < cores; ++core)
+        batch.cores.push_back(samples_of_core(core));
+    return batch;
+}
+
+LoadedBatch small_batch(std::int64_t number) {
+    LoadedBatch batch;
+    for (const Batch& core : large_batch().cores)
+        batch.cores.push_back({.features = rows<float>(core.features, number * batch_size),
+                               .labels = rows<std::int32_t>(core.labels, number * batch_size),
+                               .weights = rows<float>(core.weights, number * batch_size)});
+    return batch;
+}
+
+Value numbers() {
+    return {{hyper_values({.lr = 0.1,
+                           .momentum = 0.9,
+                           .weight_decay = 0.01,
+                           .sample_count = double(cores * (batch_size * batches - 2))})}};
+}
+
+std::vector<Value> initial_values(const Model& model) {
+    std::vector<Value> values;
+    for (const Parameter& parameter : model.parameters.all())
+        values.push_back({{parameter.value.clone()}});
+    return values;
+}
+
+/// One array of zeros for each parameter.
+std::vector<Value> zeros(const Model& model) {
+    std::vector<Value> values;
+    for (const Parameter& parameter : model.parameters.all())
+        values.push_back({{Array(parameter.value.shape())}});
+    return values;
+}
+
+std::vector<Value> joined(std::vector<std::vector<Value>> lists, const LoadedBatch& batch) {
+    std::vector<Value> leaves;
+    for (const auto& list : lists)
+        leaves.insert(leaves.end(), list.begin(), list.end());
+    leaves.push_back(numbers());
+    append_batch(leaves, batch);
+    return leaves;
+}
+
+class AccumulatedStep : public testing::TestWithParam<const char*> {};
+
+TEST_P(AccumulatedStep, is_the_step_of_all_samples) {
+    const Model model = small_model();
+    const Optimizer& optimizer = find_optimizer(GetParam());
+    const std::size_t count = model.parameters.all().size();
+    std::vector<Value> slots;
+    for (std::size_t i = 0; i < optimizer.slots.size(); ++i)
+        for (const Value& value : zeros(model))
+            slots.push_back(value);
+
+    const TrainStep whole = trace_train_step(model, optimizer, {batch_size * batches, {features}});
+    std::vector<ReferenceValue> values;
+    for (const Value& value : joined({initial_values(model), slots}, large_batch()))
+        values.push_back(value.arrays);
+    const std::vector<ReferenceValue> expected = evaluate(whole.graph, values, cores);
+
+    Engine engine({.cores = cores, .workers = 2});
+    const std::vector<Value> parameters = initial_values(model);
+    std::vector<Value> sums = zeros(model);
+    double loss = 0, correct = 0;
+    const auto accumulation =
+        engine.compile(trace_accumulation_step(model, {batch_size, {features}}).graph);
+    for (std::int64_t number = 0; number + 1 < batches; ++number) {
+        const auto outputs =
+            engine.run(*accumulation, joined({parameters, sums}, small_batch(number)));
+        std::copy_n(outputs.begin(), count, sums.begin());
+        loss += double(scalar_of(outputs[count]));
+        correct += double(scalar_of(outputs[count + 1]));
+    }
+    const TrainStep last =
+        trace_train_step(model, optimizer, {batch_size, {features}}, Accumulation::finished);
+    const auto outputs = engine.run(*engine.compile(last.graph),
+                                    joined({parameters, slots, sums}, small_batch(batches - 1)));
+    loss += double(scalar_of(outputs[last.state_count()]));
+    correct += double(scalar_of(outputs[last.state_count() + 1]));
+
+    // Sums of some ten numbers below 1 in f32, against the evaluator's in f64.
+    for (std::size_t i = 0; i < last.state_count(); ++i) {
+        const auto found = outputs[i].arrays[0].as<float>();
+        for (std::size_t k = 0; k < found.size(); ++k)
+            EXPECT_NEAR(found[k], expected[i][0].as<float>()[k], 1e-6) << i << ", " << k;
+    }
+    EXPECT_NEAR(loss, expected[last.state_count()][0].as<float>()[0], 1e-6);
+    EXPECT_EQ(correct, expected[last.state_count() + 1][0].as<float>()[0]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Optimizers, AccumulatedStep,
+                         testing::Values("sgd", "sgd_momentum", "sgd_nesterov"));
+
+TEST(TrainStep, of_one_batch_has_no_sums) {
+    const Model model = small_model();
+    const Optimizer& optimizer = find_optimizer("adam");
+    const BatchShape shape{batch_size, {features}};
+    const std::size_t count = model.parameters.all().size();
+    EXPECT_EQ(trace_train_step(model, optimizer, shape).graph.leaves.size(), 3 * count + 4);
+    EXPECT_EQ(trace_train_step(model, optimizer, shape, Accumulation::finished).graph.leaves.size(),
+              4 * count + 4);
+    EXPECT_EQ(trace_accumulation_step(model, shape).graph.leaves.size(), 2 * count + 4);
+}
+
+}    // namespace
+}    // namespace slipway
