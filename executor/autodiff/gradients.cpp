@@ -48,6 +48,47 @@ private:
     std::unordered_map<const Node*, std::vector<Tensor>> flows_;
 };
 
+bool is_per_core(const Tensor& x) {
+    return x.node().placement == Placement::per_core;
+}
+
+/// What flows to a replicated value is each core's share, to be summed over the cores, where it
+/// comes from values per core; it is the whole where it comes from a replicated loss alone. An
+/// all_reduce must know which: a replicated flow may be either.
+class Readings {
+public:
+    explicit Readings(const Tensor& loss) { known_[loss.get()].whole = !is_per_core(loss); }
+
+    /// Something flows from a node to one of its operands.
+    void pass(const Tensor& from, const Tensor& to) {
+        const Reading reading = is_per_core(from) ? Reading{.share = true} : known_[from.get()];
+        Reading& sum = known_[to.get()];
+        sum.share |= reading.share;
+        sum.whole |= reading.whole;
+    }
+
+    void require_clear(const Tensor& node, const Tensor& flow) {
+        if (node.node().op != OpCode::all_reduce) return;
+        const Reading reading = known_[node.get()];
+        if (!reading.share || (!reading.whole && is_per_core(flow))) return;
+        throw Error(
+            ErrorCode::invalid_argument,
+            fmt::format("all_reduce {}: it is open how often the gradient counts: {}",
+                        to_string(node.shape()),
+                        reading.whole
+                            ? "the loss takes it by itself and through values per core; add the "
+                              "parts up on each core"
+                            : "every core's loss moves with it by the same amount; use it in a "
+                              "value per core"));
+    }
+
+private:
+    struct Reading {
+        bool share = false, whole = false;
+    };
+    std::unordered_map<const Node*, Reading> known_;
+};
+
 std::vector<Tensor> gradient_of(const Tensor& y, const Tensor& dy);
 
 /// Pulls dy back from y, the last of `order`, through the nodes that move with `targets`; not
@@ -57,16 +98,20 @@ Flows pull_back(const Tensor& y, const Tensor& dy, std::span<const Tensor> order
     const Nodes dependent = dependent_nodes(order, targets);
     Flows flows;
     flows.add(y, dy);
+    Readings readings(y);
     for (auto node = order.rbegin(); node != order.rend(); ++node) {
         const std::vector<Tensor>& operands = node->node().operands;
         if (operands.empty() || !dependent.contains(node->get())) continue;
         if (boundary.contains(node->get())) continue;
         const Tensor flow = flows.sum_to(*node);
         if (flow.empty()) continue;
+        readings.require_clear(*node, flow);
         const std::vector<Tensor> parts = gradient_of(*node, flow);
-        for (std::size_t i = 0; i < operands.size(); ++i)
-            if (!parts[i].empty() && dependent.contains(operands[i].get()))
-                flows.add(operands[i], parts[i]);
+        for (std::size_t i = 0; i < operands.size(); ++i) {
+            if (parts[i].empty() || !dependent.contains(operands[i].get())) continue;
+            flows.add(operands[i], parts[i]);
+            readings.pass(*node, operands[i]);
+        }
     }
     return flows;
 }

@@ -95,11 +95,12 @@ Shape infer_all_reduce(const NodeRequest& request) {
     return x.shape();
 }
 
-/// The sum over cores moves as much as this core's term does.
+/// The sum over cores moves as much as this core's term does. What flows back per core are shares
+/// of the cores' own losses: all of them move with the term.
 std::vector<Tensor> gradient_all_reduce(const Tensor& y, const Tensor& dy) {
     if (std::get<AllReduceAttributes>(y.node().attributes).reduction != Reduction::add)
         refuse_gradient(y, "only sums over cores have one");
-    return {dy};
+    return {dy.node().placement == Placement::per_core ? all_reduce(dy) : dy};
 }
 
 Shape infer_reduce_scatter(const NodeRequest& request) {

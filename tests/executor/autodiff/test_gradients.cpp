@@ -103,6 +103,35 @@ TEST(Gradients, flow_through_a_sum_over_cores) {
     EXPECT_EQ(value_of(graph, {{scalar(1), scalar(10)}}, 2), 22);
 }
 
+// Each core's loss is (x0 + x1)^2 w of its own w: with sum 11 both cores' x get 22 (w0 + w1).
+TEST(Gradients, of_a_sum_over_cores_are_summed_over_the_cores_losses) {
+    const Tensor x = input({}, Placement::per_core);
+    const Tensor w = input({}, Placement::per_core);
+    const Tensor sum = all_reduce(x);
+    const Graph graph{{x, w}, gradients(sum * sum * w, {{x}}), {}};
+    EXPECT_EQ(value_of(graph, {{scalar(1), scalar(10)}, {scalar(2), scalar(3)}}, 2), 110);
+}
+
+// The loss is the sum of the cores' losses, taken once more by itself: nobody can tell shares from
+// the whole in what flows to the inner sum.
+TEST(Gradients, of_a_sum_used_on_each_core_and_once_are_refused) {
+    const Tensor x = input({}, Placement::per_core);
+    const Tensor sum = all_reduce(x);
+    EXPECT_THAT(refusal(all_reduce(sum * x) + sum, x), testing::HasSubstr("add the parts up"));
+}
+
+TEST(Gradients, of_a_sum_that_moves_every_cores_loss_alike_are_refused) {
+    const Tensor x = input({}, Placement::per_core);
+    EXPECT_THAT(refusal(all_reduce(x) + x, x), testing::HasSubstr("in a value per core"));
+}
+
+// Through two sums, one of each core's loss and one in it: d/dx of (x0 + x1) (x0 + x1).
+TEST(Gradients, of_a_sum_within_a_summed_loss_count_every_core) {
+    const Tensor x = input({}, Placement::per_core);
+    const Graph graph{{x}, gradients(all_reduce(all_reduce(x) * x), {{x}}), {}};
+    EXPECT_EQ(value_of(graph, {{scalar(1), scalar(10)}}, 2), 22);
+}
+
 // A network as small as it gets with the layers of LeNet, against differences in f64.
 TEST(Gradients, of_a_convolutional_network_match_differences) {
     RandomStream random(1, 0, 0);
