@@ -12,6 +12,7 @@ namespace {
 struct Maker {
     ParameterList& parameters;
     Init& init;
+    bool sync_norms;
 
     Convolution convolution(const std::string& name, const Convolution::Options& options) {
         const double deviation = std::sqrt(2.0 / double(options.fan_out()));
@@ -20,7 +21,9 @@ struct Maker {
     }
 
     BatchNormalization norm(const std::string& name, std::int64_t channels) {
-        return BatchNormalization::create(parameters, name, channels);
+        BatchNormalization norm = BatchNormalization::create(parameters, name, channels);
+        norm.sync = sync_norms;
+        return norm;
     }
 
     BasicBlock block(const std::string& name, std::int64_t in, std::int64_t out,
@@ -65,7 +68,7 @@ Tensor BasicBlock::operator()(const Tensor& x, ForwardPass& pass) const {
 }
 
 ResNet ResNet::create(ParameterList& parameters, Init& init, const Options& options) {
-    Maker make{parameters, init};
+    Maker make{parameters, init, options.sync_norms};
     ResNet model;
     model.conv1 = make.convolution("conv1", {.in_channels = options.channels,
                                              .out_channels = options.width,

@@ -39,6 +39,7 @@ struct ResNet {
         std::int64_t channels = 3;                         ///< of an image
         std::int64_t classes = 10;
         std::int64_t width = 64;
+        bool sync_norms = false;    ///< BatchNormalization::sync
     };
     static ResNet create(ParameterList& parameters, Init& init, const Options& options);
     /// x f32 [n, channels, height, width] -> logits f32 [n, classes]
