@@ -6,6 +6,7 @@
 
 #include "api/base/check.h"
 #include "executor/codegen/analysis.h"
+#include "executor/codegen/iteration_space.h"
 #include "executor/codegen/jit/loop_plan.h"
 #include "executor/codegen/node_views.h"
 
@@ -28,49 +29,6 @@ constexpr int generated_ops_of_one_user_max = 200;
 constexpr std::size_t none = SIZE_MAX;
 
 using Role = Cluster::Role;
-
-std::int64_t reduced_elements(const Node& node) {
-    return node.operands[0].shape().element_count() /
-           std::max<std::int64_t>(1, node.shape.element_count());
-}
-
-/// The strides at which the dims begin, in a space where one element is `unit`.
-std::vector<std::int64_t> strides_in_space(const Dims& dims, std::int64_t unit) {
-    std::vector<std::int64_t> strides{unit};
-    for (std::size_t i = dims.size(); i-- > 0;)
-        strides.push_back(strides.back() * dims[i]);
-    return strides;
-}
-
-/// What a reduction reduces, as ranges of its operand's space, ascending and joined.
-std::vector<SpaceRange> reduced_ranges(const Node& node) {
-    const Dims& dims = node.operands[0].dims();
-    const Dims& reduced = std::get<ReduceAttributes>(node.attributes).dimensions;
-    std::vector<SpaceRange> ranges;
-    std::int64_t stride = 1;
-    for (std::size_t i = dims.size(); i-- > 0;) {
-        const std::int64_t next = stride * dims[i];
-        if (dims[i] != 1 && std::ranges::count(reduced, std::int64_t(i)) > 0) {
-            if (!ranges.empty() && ranges.back().last == stride)
-                ranges.back().last = next;
-            else
-                ranges.push_back({stride, next});
-        }
-        stride = next;
-    }
-    return ranges;
-}
-
-/// Both sets of strides in one, or nothing when one does not divide the next.
-std::optional<std::vector<std::int64_t>> refined(const std::vector<std::int64_t>& a,
-                                                 const std::vector<std::int64_t>& b) {
-    std::vector<std::int64_t> both;
-    std::ranges::set_union(a, b, std::back_inserter(both));
-    both.erase(std::ranges::unique(both).begin(), both.end());
-    for (std::size_t i = 1; i < both.size(); ++i)
-        if (both[i] % both[i - 1] != 0) return {};
-    return both;
-}
 
 class Fuser {
 public:
@@ -438,8 +396,9 @@ private:
         if (is_made_of_counters)
             return ops <= (one_user ? generated_ops_of_one_user_max : generated_ops_max);
         if (!same_stage) return false;
-        if (expression.is_plain && ops <= inlined_ops_max)
-            return large_bytes(id, expression) <= nodes_[id].shape().byte_count();
+        if (expression.is_plain && ops <= inlined_ops_max &&
+            large_bytes(id, expression) <= nodes_[id].shape().byte_count())
+            return true;
         if (expression.cost > inlined_cost_max) return false;
         const std::int64_t bytes =
             expression.cost <= inlined_cost_for_bytes_max ? nodes_[id].shape().byte_count() : 0;

@@ -8,19 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "executor/codegen/iteration_space.h"
 #include "executor/graph/tensor.h"
 
 /// Which nodes run together in one loop kernel.
 namespace slipway {
 
 struct Analysis;
-
-/// Consecutive dimensions of an iteration space: those whose strides, counted in elements of the
-/// space, lie in [first, last).
-struct SpaceRange {
-    std::int64_t first = 1, last = 1;
-    bool operator==(const SpaceRange&) const = default;
-};
 
 /// Nodes that share one iteration space of `elements`, in row-major order of their own dims: a
 /// node of the space has an element for each, a node of its rows one for each row.
