@@ -88,7 +88,7 @@ void add_report_commands(CLI::App& app, Line& line) {
         app, "graphs", "List the programs a job made, or show one", line,
         [&line](const HttpClient& c) { return print_graphs(c, line.id, line.file, line.format); });
     one->add_option("hash", line.file, "of the one to show");
-    one->add_option("--format", line.format, "ir, program or json");
+    one->add_option("--format", line.format, "ir, stablehlo, dot, program or json");
     add_with_id(app, "trace", "Print a job's timeline, for chrome://tracing or Perfetto", line,
                 [&line](const HttpClient& c) { return print_trace(c, line.id); });
 }

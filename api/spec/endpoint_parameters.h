@@ -19,7 +19,8 @@ inline constexpr auto dataset_states =
     std::to_array<std::string_view>({"checking", "ready", "failed"});
 inline constexpr auto spec_forms = std::to_array<std::string_view>({"json", "curl"});
 inline constexpr auto report_forms = std::to_array<std::string_view>({"json", "text"});
-inline constexpr auto graph_forms = std::to_array<std::string_view>({"json", "ir", "program"});
+inline constexpr auto graph_forms =
+    std::to_array<std::string_view>({"json", "ir", "stablehlo", "dot", "program"});
 inline constexpr auto log_levels = std::to_array<std::string_view>({"info", "warn", "error"});
 
 inline constexpr QueryParameter limit{.name = "limit",
@@ -135,7 +136,8 @@ inline constexpr auto report_query = std::to_array<QueryParameter>({
 inline constexpr auto graph_query = std::to_array<QueryParameter>({
     {.name = "format",
      .type = QueryType::word,
-     .summary = "json: all of it; ir: the graph as text; program: what it was made into, as text.",
+     .summary = "json: all of it; ir: the graph as text; stablehlo: the same as an MLIR module; "
+                "dot: what was fused of it, for Graphviz; program: what it was made into, as text.",
      .allowed = Words(graph_forms),
      .standard = "json"},
 });

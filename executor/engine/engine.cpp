@@ -23,6 +23,7 @@ namespace slipway {
 /// A program ready to run, and what is known about it.
 class Executable {
 public:
+    Graph optimized;    ///< what the program was lowered from
     Program program;
     RunPlan plan;
     MemoryReport memory;
@@ -77,9 +78,8 @@ MemoryReport memory_of(const Program& program, const Team& team) {
     return report;
 }
 
-Program program_of(const Graph& graph, const EngineOptions& options, const LowerOptions& lowering) {
-    const OptimizeOptions passes{.passes = {.precision = options.precision}};
-    return lower(optimize(graph, passes).graph, lowering);
+Graph optimized_of(const Graph& graph, const EngineOptions& options) {
+    return optimize(graph, {.passes = {.precision = options.precision}}).graph;
 }
 
 void require_room(const MemoryReport& report, std::int64_t bytes_max) {
@@ -202,8 +202,9 @@ struct Engine::Parts {
         const auto executable = std::make_shared<Executable>();
         executable->shapes = shapes_of(graph);
         const Team& team = runtime.team();
+        executable->optimized = optimized_of(graph, options);
         executable->program =
-            program_of(graph, options, {.workers = team.workers, .kernels = kernels});
+            lower(executable->optimized, {.workers = team.workers, .kernels = kernels});
         executable->plan = make_run_plan(executable->program, team);
         executable->memory = memory_of(executable->program, team);
         require_room(executable->memory, options.memory_bytes_max);
@@ -300,6 +301,10 @@ int Engine::workers() const {
     return parts_->runtime.team().workers;
 }
 
+int Engine::cores() const {
+    return parts_->runtime.team().cores;
+}
+
 const CompileRecord& Engine::last_compile() const {
     return parts_->compiled;
 }
@@ -314,6 +319,10 @@ double Engine::binding_s() const {
 
 const Program& Engine::program(const Executable& executable) const {
     return executable.program;
+}
+
+const Graph& Engine::optimized(const Executable& executable) const {
+    return executable.optimized;
 }
 
 Metrics& Engine::metrics() {
@@ -335,7 +344,7 @@ std::string code_compiler() {
 
 MemoryReport plan_memory(const Graph& graph, const EngineOptions& options) {
     const Team team = make_team(options.cores, options.workers);
-    return memory_of(program_of(graph, options, {.workers = team.workers}), team);
+    return memory_of(lower(optimized_of(graph, options), {.workers = team.workers}), team);
 }
 
 }    // namespace slipway

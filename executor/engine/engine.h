@@ -96,6 +96,7 @@ public:
     std::string print(const Executable& executable) const;
     const EngineCounters& counters() const;
     int workers() const;
+    int cores() const;
 
     const CompileRecord& last_compile() const;
     /// Where the time of the last run went; valid until the next.
@@ -103,6 +104,8 @@ public:
     /// Seconds that finding and making the memory of the last run took.
     double binding_s() const;
     const Program& program(const Executable& executable) const;
+    /// What the passes made of its graph: what the program was lowered from.
+    const Graph& optimized(const Executable& executable) const;
     /// What is measured: the engine's own are added by it, the others by whoever measures them.
     Metrics& metrics();
 

@@ -11,7 +11,11 @@
 #include "api/base/error.h"
 #include "api/base/posix.h"
 #include "executor/cache/object_cache.h"
+#include "executor/codegen/analysis.h"
+#include "executor/codegen/fusion.h"
 #include "executor/explain/graph_page.h"
+#include "executor/graph/dot.h"
+#include "executor/graph/stablehlo/stablehlo.h"
 #include "executor/runtime/run_times.h"
 
 namespace slipway {
@@ -85,8 +89,19 @@ void Explainer::compiled(const std::string& program, const Graph& graph,
     const Json summary = graph_summary(program, record, graph, lowered, engine_.memory(executable));
     graphs_.push_back(summary);
     make_folders(options_.folder);
-    write_file_aside(options_.folder / "graphs" / (to_hex(record.hash) + ".json"),
-                     graph_page(summary, graph, lowered).dump());
+    write_graph_files(options_.folder / "graphs" / to_hex(record.hash),
+                      graph_page(summary, graph, lowered), graph, executable);
+}
+
+/// The page, and what other tools read: the graph as traced for compilers, and as it runs, each
+/// kernel in a frame, for people.
+void Explainer::write_graph_files(const fs::path& base, const Json& page, const Graph& graph,
+                                  const Executable& executable) const {
+    const Graph& runs = engine_.optimized(executable);
+    const DotFrames kernels = fuse(runs, analyse(runs)).cluster_of;
+    write_file_aside(fs::path(base) += ".mlir", print_stablehlo(graph, engine_.cores()));
+    write_file_aside(fs::path(base) += ".dot", print_dot(runs, kernels));
+    write_file_aside(fs::path(base) += ".json", page.dump());
 }
 
 bool Explainer::wants_timeline() const {

@@ -35,7 +35,8 @@ struct ReadSpan {
 
 /// Watches one training run and writes, into its folder, where the time goes:
 ///   report.json, report.txt   metrics, phases, cores, kernels, verdict
-///   graphs.json               every program made; graphs/HASH.json in full
+///   graphs.json               every program made; graphs/HASH.json in full, .mlir as StableHLO,
+///                             .dot as a drawing
 ///   trace.json                a timeline for chrome://tracing and Perfetto
 /// Measuring costs well below 1 % of a step. The training thread's own.
 class Explainer {
@@ -84,6 +85,8 @@ private:
     ReportFacts facts(bool finished) const;
     /// What ran in a training step, slowest first.
     std::vector<KernelTime> kernels() const;
+    void write_graph_files(const std::filesystem::path& base, const Json& page, const Graph& graph,
+                           const Executable& executable) const;
     void add_times(const RunTimes& times);
     void add_spans(const Program& program, const RunTimes& times);
 

@@ -2,9 +2,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
+#include "api/base/check.h"
 #include "api/base/parsed_json.h"
 #include "api/base/posix.h"
 #include "server/http/files.h"
@@ -62,6 +64,27 @@ Json read_json(const OpenedFile& file) {
     return std::move(parsed->value);
 }
 
+/// How a program is asked for: a file of its own, or a text in the file of all of it.
+struct GraphForm {
+    std::string_view format;
+    std::string_view ending;
+    std::string_view member;    ///< of the JSON; empty: the file as it is
+    std::string_view media_type;
+};
+constexpr std::string_view plain_text = "text/plain; charset=utf-8";
+constexpr std::array graph_forms{
+    GraphForm{"json", ".json", "", "application/json"}, GraphForm{"ir", ".json", "ir", plain_text},
+    GraphForm{"stablehlo", ".mlir", "", plain_text},    GraphForm{"dot", ".dot", "", plain_text},
+    GraphForm{"program", ".json", "text", plain_text},
+};
+
+const GraphForm& graph_form(const Request& request) {
+    const std::string format = query_text(request, "format");
+    const auto form = std::ranges::find(graph_forms, format, &GraphForm::format);
+    check(format.empty() || form != graph_forms.end(), "the query was checked");
+    return format.empty() ? graph_forms.front() : *form;
+}
+
 bool is_hash(const std::string& text) {
     return text.size() == 32 && std::ranges::all_of(text, [](char c) {
                return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
@@ -79,7 +102,7 @@ bool wants_text(const Request& request) {
 Response get_job_report(const Context& context) {
     const store::Job job = the_job(context);
     if (wants_text(context.request))
-        return send(context, report_file(context, job, "report.txt"), "text/plain; charset=utf-8");
+        return send(context, report_file(context, job, "report.txt"), std::string(plain_text));
     return send(context, report_file(context, job, "report.json"), "application/json");
 }
 
@@ -92,14 +115,15 @@ Response get_job_graph(const Context& context) {
     const store::Job job = the_job(context);
     const std::string& hash = context.request.parameter("hash");
     report_file(context, job, "graphs.json");    // first of all: has it made any program
-    const auto file = is_hash(hash) ? open_below(context.services.store_folder / "reports",
+    const auto page = is_hash(hash) ? open_below(context.services.store_folder / "reports",
                                                  fmt::format("{}/graphs/{}.json", job.id, hash))
                                     : std::nullopt;
-    if (!file) throw_not_found("program of this job", hash);
-    const std::string format = query_text(context.request, "format");
-    if (format.empty() || format == "json") return send(context, *file, "application/json");
-    const Json page = read_json(*file);
-    return text_response(page.value(format == "ir" ? "ir" : "text", std::string()));
+    if (!page) throw_not_found("program of this job", hash);
+    const GraphForm& form = graph_form(context.request);
+    if (!form.member.empty())
+        return text_response(read_json(*page).value(form.member, std::string()));
+    const std::string name = fmt::format("graphs/{}{}", hash, form.ending);
+    return send(context, report_file(context, job, name), std::string(form.media_type));
 }
 
 Response get_job_trace(const Context& context) {

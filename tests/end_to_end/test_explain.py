@@ -48,6 +48,14 @@ class Explain(unittest.TestCase):
         page = self.part(f"/graphs/{graphs[0]['hash']}")
         self.assertIn("dot_general", page["ir"])
         self.assertGreater(page["memory"]["aliased_bytes"], 0)
+        for form, part in {"ir": "= dot_general", "stablehlo": "stablehlo.dot_general", "dot": "digraph step {",
+                           "program": "stage per_core"}.items():
+            answer = self.service.call("GET", f"/v1/jobs/{self.job}/graphs/{graphs[0]['hash']}?format={form}")
+            self.assertEqual(answer.status, 200, form)
+            self.assertIn(part, answer.body.decode())
+        refused = self.service.call("GET", f"/v1/jobs/{self.job}/graphs/{graphs[0]['hash']}?format=svg")
+        self.assertEqual(refused.status, 422)
+        self.assertEqual(refused.json["errors"][0]["allowed"], ["json", "ir", "stablehlo", "dot", "program"])
         self.assertEqual(self.service.call("GET", f"/v1/jobs/{self.job}/graphs/{'0' * 32}").status, 404)
 
     def test_the_trace_shows_every_thread(self):

@@ -127,6 +127,9 @@ TEST_F(Commands, a_report_is_printed_for_people_and_for_programs) {
     EXPECT_NE(printed([&] { print_graphs(client, job, "", "ir"); }).find("5.0 MB"),
               std::string::npos);
     EXPECT_EQ(printed([&] { print_graphs(client, job, hash, "program"); }), "program\n");
+    write("graphs/" + hash + ".dot", "digraph step {}\n");
+    EXPECT_EQ(printed([&] { print_graphs(client, job, hash, "dot"); }), "digraph step {}\n");
+    EXPECT_THROW(print_graphs(client, job, hash, "svg"), Stop);
     EXPECT_THROW(print_graphs(client, job, std::string(32, 'b'), "ir"), Stop);
 }
 

@@ -5,10 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "api/base/json.h"
-
 #include "executor/tensor/random.h"
 #include "executor/train/run.h"
 #include "tests/support/temp_folder.h"
@@ -176,6 +176,26 @@ TEST_F(RunExplained, every_program_has_a_page) {
                                         memory["output_bytes"].get<std::int64_t>() +
                                         memory["temporary_bytes"].get<std::int64_t>());
     EXPECT_GT(memory["aliased_bytes"], 0);
+}
+
+TEST_F(RunExplained, every_program_is_there_for_other_tools) {
+    run_training(plan(), reporter);
+    for (const CompiledProgram& program : reporter.programs) {
+        const auto base = folder.path() / "reports/job/graphs" / program.hash;
+        const std::string stablehlo = read_file(fs::path(base) += ".mlir");
+        EXPECT_THAT(stablehlo, HasSubstr("stablehlo.dot_general"));
+        EXPECT_THAT(stablehlo, HasSubstr("mhlo.num_replicas = 8"));
+        const fs::path problems = folder.path() / "problems";
+        const std::string command =
+            fmt::format("mlir-opt-19 --allow-unregistered-dialect {}.mlir -o /dev/null 2> {}",
+                        base.string(), problems.string());
+        EXPECT_EQ(std::system(command.c_str()), 0) << read_file(problems).substr(0, 2000);
+        const std::string dot = read_file(fs::path(base) += ".dot");
+        EXPECT_TRUE(dot.starts_with("digraph step {\n"));
+        EXPECT_THAT(dot, HasSubstr("subgraph cluster_0 {\nlabel=\"kernel 0\"\n"));
+        EXPECT_THAT(dot, HasSubstr("[label=\"dot_general\\nf32["));
+        EXPECT_THAT(dot, HasSubstr("name=features"));
+    }
 }
 
 TEST_F(RunExplained, the_trace_has_a_track_for_each_thread_and_every_step) {

@@ -30,6 +30,8 @@ struct JobReport : testing::Test {
         write("report.txt", "Metric: CompileTime\n");
         write("graphs.json", R"([{"hash": ")" + hash + R"("}])");
         write("graphs/" + hash + ".json", R"({"ir": "%0 = leaf\n", "text": "program\n"})");
+        write("graphs/" + hash + ".mlir", "\"builtin.module\"()\n");
+        write("graphs/" + hash + ".dot", "digraph step {}\n");
         write("trace.json", R"({"traceEvents": []})");
     }
 };
@@ -57,7 +59,21 @@ TEST_F(JobReport, graphs_are_listed_and_shown) {
     EXPECT_EQ(service.expect(200, "GET", path + "/graphs/" + hash)["text"], "program\n");
     EXPECT_EQ(service.call("GET", path + "/graphs/" + hash + "?format=ir").body, "%0 = leaf\n");
     EXPECT_EQ(service.call("GET", path + "/graphs/" + hash + "?format=program").body, "program\n");
+    const auto stablehlo = service.call("GET", path + "/graphs/" + hash + "?format=stablehlo");
+    EXPECT_EQ(stablehlo.body, "\"builtin.module\"()\n");
+    EXPECT_EQ(stablehlo.header("content-type"), "text/plain; charset=utf-8");
+    EXPECT_EQ(service.call("GET", path + "/graphs/" + hash + "?format=dot").body,
+              "digraph step {}\n");
     EXPECT_TRUE(service.expect(200, "GET", path + "/trace").contains("traceEvents"));
+}
+
+TEST_F(JobReport, a_form_that_an_older_executor_did_not_write_is_said_to_be_missing) {
+    write_all();
+    std::filesystem::remove(service.folder.path() / "store/reports" / job / "graphs" /
+                            (hash + ".dot"));
+    const Json problem = service.expect(404, "GET", path + "/graphs/" + hash + "?format=dot");
+    EXPECT_EQ(problem["code"], "no_report");
+    EXPECT_NE(problem["detail"].get<std::string>().find(hash + ".dot"), std::string::npos);
 }
 
 TEST_F(JobReport, is_there_after_the_job_has_ended) {
@@ -93,7 +109,8 @@ TEST_F(JobReport, an_unknown_form_is_refused_with_those_there_are) {
     write_all();
     const Json problem = service.expect(422, "GET", path + "/report?format=xml");
     EXPECT_EQ(problem["errors"][0]["allowed"], Json({"json", "text"}));
-    service.expect(422, "GET", path + "/graphs/" + hash + "?format=dot");
+    const Json graph = service.expect(422, "GET", path + "/graphs/" + hash + "?format=svg");
+    EXPECT_EQ(graph["errors"][0]["allowed"], Json({"json", "ir", "stablehlo", "dot", "program"}));
     service.expect(422, "GET", path + "/trace?format=json");
 }
 
