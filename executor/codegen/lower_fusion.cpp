@@ -305,7 +305,7 @@ private:
                   .writes = writes_,
                   .in_place = {},
                   .elements = kernel_.flat ? sliceable_elements() : 0,
-                  .kernel = kernel_of(lowering_.kernels(), kernel_)};
+                  .kernel = lowering_.compiled(kernel_)};
         const LoopPlan plan = plan_of(kernel_);
         find_in_place(plan, step);
         if (plan.scratch_bytes > 0)
@@ -374,7 +374,7 @@ private:
                       .in_place = {},
                       .elements = 0,
                       .kernel = {}};
-            step.kernel = [kernel = kernel_of(lowering_.kernels(), kernel),
+            step.kernel = [kernel = lowering_.compiled(kernel),
                            n = kernel.extents[0]](const KernelCall& call) {
                 kernel({call.reads, call.writes, 0, n, call.worker});
             };

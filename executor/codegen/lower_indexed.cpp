@@ -58,7 +58,7 @@ public:
     Kernel finish(Lowering& lowering, std::size_t reads) && {
         kernel_.reads = reads;
         coalesce(kernel_);
-        Kernel kernel = kernel_of(lowering.kernels(), kernel_);
+        Kernel kernel = lowering.compiled(kernel_);
         if (!kernel_.flat) return kernel;
         return [kernel = std::move(kernel), n = kernel_.extents[0]](const KernelCall& call) {
             kernel({call.reads, call.writes, 0, n, call.worker});

@@ -50,6 +50,12 @@ Program Lowering::run() {
     return std::move(program_);
 }
 
+Kernel Lowering::compiled(const LoopKernel& kernel) {
+    const LoopCode& code = options_.kernels->get(kernel);
+    if (codes_.insert(&code).second) program_.code_bytes += code.bytes;
+    return kernel_of(options_.kernels, code);
+}
+
 void Lowering::set_value(const Tensor& tensor, PlacedValue value) {
     values_.insert_or_assign(tensor.get(), std::move(value));
 }

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "executor/codegen/analysis.h"
@@ -37,7 +38,8 @@ public:
     /// Where the value is; views and constants are placed when they are first asked for.
     const PlacedValue& value_of(const Tensor& tensor);
     const Fusion& fusion() const { return fusion_; }
-    const std::shared_ptr<KernelStore>& kernels() const { return options_.kernels; }
+    /// The loop kernel's code, compiled where the store does not have it.
+    Kernel compiled(const LoopKernel& kernel);
     const Shape& shape_of(BufferId buffer) const { return program_.buffers[buffer].shape; }
     void set_value(const Tensor& tensor, PlacedValue value);
 
@@ -119,6 +121,7 @@ private:
     std::vector<StageParts> stages_;
     std::vector<BufferId> leaf_buffers_;
     std::vector<std::byte> constants_;
+    std::unordered_set<const LoopCode*> codes_;    ///< of the store: each counts once
     std::vector<Copy> copies_;
     std::vector<PackedCopy> packed_copies_;
     std::unordered_map<const Node*, Packing> packings_;    ///< of results that stay packed

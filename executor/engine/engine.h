@@ -37,7 +37,7 @@ struct MemoryReport {
     std::int64_t input_bytes = 0, output_bytes = 0, donated_bytes = 0, temporary_bytes = 0;
     std::int64_t constant_bytes =
         0;                          ///< of the temporaries: numbers that are part of the program
-    std::int64_t code_bytes = 0;    ///< machine code made for it; not part of the peak
+    std::int64_t code_bytes = 0;    ///< machine code of its loop kernels; not in the peak
     std::int64_t peak_bytes = 0;    ///< inputs, outputs and temporaries, over all workers
 };
 

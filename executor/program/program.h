@@ -102,7 +102,7 @@ struct Program {
     Array constants;              ///< u8 bytes of region constant; may be empty
     std::array<std::int64_t, region_count>
         arena_bytes{};              ///< worker, core, shared, sum: one copy
-    std::int64_t code_bytes = 0;    ///< machine code made for its kernels
+    std::int64_t code_bytes = 0;    ///< machine code of its loop kernels, each counted once
 };
 
 inline std::int64_t constant_bytes(const Program& program) {

@@ -33,7 +33,8 @@ const Object<Answer>& memory_plan_table() {
             .field("aliased_bytes", "Inputs whose memory an output takes over.", count, known)
             .field("temporary_bytes", "What lives only inside a step.", count, known)
             .field("constant_bytes", "Of the temporaries: numbers of the program.", count, known)
-            .field("code_bytes", "Machine code made for it.", count, known)
+            .field("code_bytes", "Machine code of its loop kernels, each counted once.", count,
+                   known)
             .field("peak_bytes", "Inputs, outputs and temporaries.", count, known);
     return table;
 }

@@ -7,6 +7,7 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Object/ObjectFile.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
@@ -138,6 +139,16 @@ std::vector<std::byte> compile(const LoopKernel& kernel, const CompileTarget& ta
         value_or_fail("compile", llvm::orc::SimpleCompiler(*machine)(module));
     std::vector<std::byte> bytes(object->getBufferSize());
     std::memcpy(bytes.data(), object->getBufferStart(), bytes.size());
+    return bytes;
+}
+
+std::int64_t code_bytes(std::span<const std::byte> object) {
+    const llvm::StringRef text(reinterpret_cast<const char*>(object.data()), object.size());
+    const auto file =
+        value_or_fail("measure", llvm::object::ObjectFile::createObjectFile({text, "kernel"}));
+    std::int64_t bytes = 0;
+    for (const llvm::object::SectionRef& section : file->sections())
+        if (section.isText()) bytes += std::int64_t(section.getSize());
     return bytes;
 }
 

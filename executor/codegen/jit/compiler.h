@@ -37,6 +37,9 @@ std::int64_t scratch_bytes(const LoopKernel& kernel);
 /// errors  invalid_argument for what no program runs (f64)
 std::vector<std::byte> compile(const LoopKernel& kernel, const CompileTarget& target);
 
+/// Bytes of machine code in an object that `compile` made: its tables and names are not counted.
+std::int64_t code_bytes(std::span<const std::byte> object);
+
 /// Loads objects into this process and keeps them for as long as it lives. Safe from every thread.
 class KernelLoader {
 public:

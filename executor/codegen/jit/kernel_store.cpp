@@ -34,21 +34,19 @@ std::vector<std::byte> KernelStore::object_of(const LoopKernel& kernel, const st
     return object;
 }
 
-LoopFunctionPointer KernelStore::get(const LoopKernel& kernel) {
+const LoopCode& KernelStore::get(const LoopKernel& kernel) {
     std::string text = print(kernel);
     const std::lock_guard lock(mutex_);
-    const auto known = functions_.find(text);
-    if (known != functions_.end()) return known->second;
+    const auto known = codes_.find(text);
+    if (known != codes_.end()) return known->second;
     const std::vector<std::byte> object = object_of(kernel, text);
-    const LoopFunctionPointer function = loader_.load(object);
-    code_bytes_ += object.size();
-    functions_.emplace(std::move(text), function);
-    return function;
+    const LoopCode code{.function = loader_.load(object), .bytes = code_bytes(object)};
+    return codes_.emplace(std::move(text), code).first->second;
 }
 
 std::size_t KernelStore::size() const {
     const std::lock_guard lock(mutex_);
-    return functions_.size();
+    return codes_.size();
 }
 
 std::size_t KernelStore::compiled() const {
@@ -56,14 +54,8 @@ std::size_t KernelStore::compiled() const {
     return compiled_;
 }
 
-std::size_t KernelStore::code_bytes() const {
-    const std::lock_guard lock(mutex_);
-    return code_bytes_;
-}
-
-Kernel kernel_of(std::shared_ptr<KernelStore> store, const LoopKernel& kernel) {
-    const LoopFunctionPointer function = store->get(kernel);
-    return [store = std::move(store), function](const KernelCall& call) {
+Kernel kernel_of(std::shared_ptr<const KernelStore> store, const LoopCode& code) {
+    return [store = std::move(store), function = code.function](const KernelCall& call) {
         function(call.reads.data(), call.writes.data(), call.begin, call.end);
     };
 }

@@ -13,6 +13,12 @@
 
 namespace slipway {
 
+/// A kernel as it runs.
+struct LoopCode {
+    LoopFunctionPointer function = nullptr;
+    std::int64_t bytes = 0;    ///< of machine code
+};
+
 /// Compiled kernels by their text: what is asked for twice is compiled once, and with a cache on
 /// disk once on this machine. The functions live as long as the store. Safe from every thread.
 class KernelStore {
@@ -21,14 +27,13 @@ public:
     explicit KernelStore(ObjectCache* cache = nullptr) : target_(host_target()), cache_(cache) {}
 
     /// errors  invalid_argument for what no program runs (f64)
-    LoopFunctionPointer get(const LoopKernel& kernel);
+    /// Valid as long as the store; the same object for equal kernels.
+    const LoopCode& get(const LoopKernel& kernel);
 
     /// Kernels in the store.
     std::size_t size() const;
     /// Those of them that were compiled here, not found on disk.
     std::size_t compiled() const;
-    /// Bytes of their objects.
-    std::size_t code_bytes() const;
 
 private:
     std::vector<std::byte> object_of(const LoopKernel& kernel, const std::string& text);
@@ -38,12 +43,12 @@ private:
     KernelLoader loader_;
     mutable std::mutex mutex_;
     // Guarded by mutex_.
-    std::unordered_map<std::string, LoopFunctionPointer> functions_;
+    std::unordered_map<std::string, LoopCode> codes_;
     std::size_t compiled_ = 0;
-    std::size_t code_bytes_ = 0;
 };
 
-/// A step's kernel that runs the function. Shared: programs and their copies keep the store alive.
-Kernel kernel_of(std::shared_ptr<KernelStore> store, const LoopKernel& kernel);
+/// A step's kernel that runs the code of this store. Shared: programs and their copies keep the
+/// store alive.
+Kernel kernel_of(std::shared_ptr<const KernelStore> store, const LoopCode& code);
 
 }    // namespace slipway

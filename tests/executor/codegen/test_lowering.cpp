@@ -182,6 +182,17 @@ TEST(Lowering, is_the_same_every_time) {
     EXPECT_EQ(print(lower(graph, {})), print(lower(graph, {})));
 }
 
+TEST(Lowering, counts_the_code_of_each_kernel_once) {
+    const Tensor x = core_leaf(), w = shared_leaf();
+    const Tensor once = matmul(tanh(matmul(x, w)), w);
+    const Tensor twice = matmul(tanh(once), w);
+    const std::int64_t bytes = lower(graph_of({once}), {}).code_bytes;
+    EXPECT_GT(bytes, 0);
+    EXPECT_EQ(lower(graph_of({twice}), {}).code_bytes, bytes);
+    EXPECT_GT(lower(graph_of({matmul(exponential(once), w)}), {}).code_bytes, bytes);
+    EXPECT_EQ(lower(graph_of({matmul(x, w)}), {}).code_bytes, 0);
+}
+
 // What has no kernel is an answer to whoever asked for it, not the end of the process.
 TEST(Lowering, refuses_what_it_has_no_kernel_for) {
     const Tensor x = core_leaf();

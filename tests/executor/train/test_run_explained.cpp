@@ -176,6 +176,7 @@ TEST_F(RunExplained, every_program_has_a_page) {
                                         memory["output_bytes"].get<std::int64_t>() +
                                         memory["temporary_bytes"].get<std::int64_t>());
     EXPECT_GT(memory["aliased_bytes"], 0);
+    EXPECT_GT(memory["code_bytes"], 0);
 }
 
 TEST_F(RunExplained, every_program_is_there_for_other_tools) {
