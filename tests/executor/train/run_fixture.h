@@ -35,7 +35,10 @@ public:
         logs.push_back(message);
     }
     void checkpoint(const SavedCheckpoint& saved) override { checkpoints.push_back(saved); }
-    void compiled(const CompiledProgram& program) override { programs.push_back(program); }
+    void compiled(const CompiledProgram& program) override {
+        EXPECT_FALSE(program.after_warm_up) << program.program << ": " << program.cause;
+        programs.push_back(program);
+    }
     void reported(const WrittenReport&) override {}
     StopReason stop_requested() override {
         return stop_at_step >= 0 && step() >= stop_at_step ? reason : StopReason::none;

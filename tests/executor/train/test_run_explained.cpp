@@ -32,7 +32,10 @@ public:
     void log(const std::string&, const std::string& message) override { logs.push_back(message); }
     void warning(const std::string& code, const std::string&) override { warnings.push_back(code); }
     void checkpoint(const SavedCheckpoint&) override {}
-    void compiled(const CompiledProgram& program) override { programs.push_back(program); }
+    void compiled(const CompiledProgram& program) override {
+        EXPECT_FALSE(program.after_warm_up) << program.program << ": " << program.cause;
+        programs.push_back(program);
+    }
     void reported(const WrittenReport& report) override { reports.push_back(report); }
     StopReason stop_requested() override { return StopReason::none; }
 };
