@@ -1,10 +1,5 @@
-#include <algorithm>
-#include <unordered_map>
-#include <unordered_set>
-#include <utility>
-
-#include "api/base/check.h"
 #include "executor/graph/hash.h"
+#include "executor/graph/node_map.h"
 #include "executor/graph/tensor.h"
 
 namespace slipway {
@@ -18,9 +13,8 @@ struct Visit {
 };
 
 /// Depth first, operands in order; a loop and not a recursion, as graphs may be deep.
-void append_reachable(const Tensor& root, std::unordered_set<const Node*>& seen,
-                      std::vector<Tensor>& order) {
-    if (!seen.insert(root.get()).second) return;
+void append_reachable(const Tensor& root, NodeSet& seen, std::vector<Tensor>& order) {
+    if (!seen.insert(root.get(), {})) return;
     std::vector<Visit> path{{&root}};
     while (!path.empty()) {
         Visit& top = path.back();
@@ -31,14 +25,14 @@ void append_reachable(const Tensor& root, std::unordered_set<const Node*>& seen,
             continue;
         }
         const Tensor& operand = operands[top.operands_done++];
-        if (seen.insert(operand.get()).second) path.push_back({&operand});
+        if (seen.insert(operand.get(), {})) path.push_back({&operand});
     }
 }
 
 }    // namespace
 
 std::vector<Tensor> topological_order(std::span<const Tensor> roots) {
-    std::unordered_set<const Node*> seen;
+    NodeSet seen;
     std::vector<Tensor> order;
     for (const Tensor& root : roots)
         append_reachable(root, seen, order);
@@ -53,14 +47,13 @@ std::vector<Tensor> topological_order(const Graph& graph) {
 
 Hash128 hash_of(const Graph& graph) {
     const std::vector<Tensor> order = topological_order(graph);
-    std::unordered_map<const Node*, std::size_t> position;
-    position.reserve(order.size());
+    NodeMap<std::size_t> position;
     Hasher hasher;
     hasher.add(std::uint64_t(graph.leaves.size()));
     hasher.add(std::uint64_t(order.size()));
     // A node's own hash does not tell leaves of one shape apart; the operands' positions do.
     for (const Tensor& tensor : order) {
-        position.emplace(tensor.get(), position.size());
+        position.insert(tensor.get(), position.size());
         hasher.add(tensor.node().hash);
         for (const Tensor& operand : tensor.node().operands)
             hasher.add(std::uint64_t(position.at(operand.get())));

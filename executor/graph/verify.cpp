@@ -17,6 +17,13 @@ namespace {
 
 using Problems = std::vector<std::string>;
 
+/// A graph under examination.
+struct Subject {
+    const Graph& graph;
+    std::vector<Tensor> order;
+    const NodeSet& known;    ///< nodes that need no further look
+};
+
 std::string described(const Node& node) {
     return fmt::format("{} {} {}", name_of(node), to_string(node.shape),
                        print_attributes(node.attributes));
@@ -31,7 +38,8 @@ NodeRequest request_of(const Node& node) {
 }
 
 /// Leaves are bound by position, so each is there once and nothing else is.
-void leaves_are_distinct_leaves(const Graph& graph, Problems& problems) {
+void leaves_are_distinct_leaves(const Subject& subject, Problems& problems) {
+    const Graph& graph = subject.graph;
     std::unordered_set<const Node*> seen;
     for (std::size_t i = 0; i < graph.leaves.size(); ++i) {
         const Node& node = graph.leaves[i].node();
@@ -42,17 +50,19 @@ void leaves_are_distinct_leaves(const Graph& graph, Problems& problems) {
     }
 }
 
-void reachable_leaves_are_listed(const Graph& graph, Problems& problems) {
-    for (const Tensor& tensor : topological_order(graph.outputs)) {
+void reachable_leaves_are_listed(const Subject& subject, Problems& problems) {
+    const std::vector<Tensor>& leaves = subject.graph.leaves;
+    for (const Tensor& tensor : subject.order) {
         if (tensor.node().op != OpCode::leaf) continue;
-        if (std::ranges::find(graph.leaves, tensor) == graph.leaves.end())
+        if (std::ranges::find(leaves, tensor) == leaves.end())
             problems.push_back("a leaf in use is not listed: " + described(tensor.node()));
     }
 }
 
 /// Each node is what make_node would make of its parts.
-void nodes_are_well_made(const Graph& graph, Problems& problems) {
-    for (const Tensor& tensor : topological_order(graph)) {
+void nodes_are_well_made(const Subject& subject, Problems& problems) {
+    for (const Tensor& tensor : subject.order) {
+        if (subject.known.contains(tensor.get())) continue;
         const Node& node = tensor.node();
         try {
             // The Error is the answer of the op's own rules, told here as a broken law.
@@ -72,11 +82,12 @@ void nodes_are_well_made(const Graph& graph, Problems& problems) {
     }
 }
 
-void there_are_outputs(const Graph& graph, Problems& problems) {
-    if (graph.outputs.empty()) problems.push_back("there is no output");
+void there_are_outputs(const Subject& subject, Problems& problems) {
+    if (subject.graph.outputs.empty()) problems.push_back("there is no output");
 }
 
-void donations_fit(const Graph& graph, Problems& problems) {
+void donations_fit(const Subject& subject, Problems& problems) {
+    const Graph& graph = subject.graph;
     std::unordered_set<std::size_t> outputs, leaves;
     for (const auto& [output, leaf] : graph.donations) {
         if (output >= graph.outputs.size() || leaf >= graph.leaves.size()) {
@@ -99,27 +110,49 @@ void donations_fit(const Graph& graph, Problems& problems) {
     }
 }
 
-using Law = void (*)(const Graph& graph, Problems& problems);
+using Law = void (*)(const Subject& subject, Problems& problems);
 constexpr std::array<Law, 5> laws{leaves_are_distinct_leaves, reachable_leaves_are_listed,
                                   nodes_are_well_made, there_are_outputs, donations_fit};
+
+bool has_empty_handle(const Graph& graph) {
+    const auto is_empty = [](const Tensor& tensor) { return tensor.empty(); };
+    return std::ranges::any_of(graph.leaves, is_empty) ||
+           std::ranges::any_of(graph.outputs, is_empty);
+}
+
+Subject subject_of(const Graph& graph, const NodeSet& known) {
+    return {graph, has_empty_handle(graph) ? std::vector<Tensor>() : topological_order(graph),
+            known};
+}
+
+Problems problems_of(const Subject& subject) {
+    if (has_empty_handle(subject.graph)) return {"a leaf or an output is an empty handle"};
+    Problems problems;
+    for (const Law law : laws)
+        law(subject, problems);
+    return problems;
+}
 
 }    // namespace
 
 std::vector<std::string> broken_laws(const Graph& graph) {
-    const auto is_empty = [](const Tensor& tensor) { return tensor.empty(); };
-    if (std::ranges::any_of(graph.leaves, is_empty) || std::ranges::any_of(graph.outputs, is_empty))
-        return {"a leaf or an output is an empty handle"};
-    Problems problems;
-    for (const Law law : laws)
-        law(graph, problems);
-    return problems;
+    return problems_of(subject_of(graph, {}));
 }
 
 void verify(const Graph& graph, std::string_view after) {
-    const std::vector<std::string> problems = broken_laws(graph);
+    verify(graph, after, {});
+}
+
+NodeSet verify(const Graph& graph, std::string_view after, const NodeSet& known) {
+    const Subject subject = subject_of(graph, known);
+    const Problems problems = problems_of(subject);
     check(problems.empty(),
           problems.empty() ? std::string()
                            : fmt::format("a graph is sound after {}: {}", after, problems.front()));
+    NodeSet nodes;
+    for (const Tensor& tensor : subject.order)
+        nodes.insert(tensor.get(), {});
+    return nodes;
 }
 
 }    // namespace slipway

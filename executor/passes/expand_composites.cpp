@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <unordered_map>
 
+#include "executor/graph/node_map.h"
 #include "executor/graph/op_table.h"
 #include "executor/passes/passes.h"
 
@@ -14,7 +14,7 @@ public:
 
     Graph run() {
         for (const Tensor& old : topological_order(graph_))
-            results_.emplace(old.get(), results_for(old));
+            results_.insert(old.get(), results_for(old));
         Graph expanded{graph_.leaves, {}, graph_.donations};
         for (const Tensor& output : graph_.outputs)
             expanded.outputs.push_back(results_.at(output.get())[0]);
@@ -53,7 +53,7 @@ private:
 
     const Graph& graph_;
     const PassOptions& options_;
-    std::unordered_map<const Node*, std::vector<Tensor>> results_;    ///< those that take its place
+    NodeMap<std::vector<Tensor>> results_;    ///< those that take its place
     bool found_any_ = false;
 };
 

@@ -47,19 +47,18 @@ std::span<const Pass> pipeline() {
 Optimized optimize(const Graph& graph, const OptimizeOptions& options, const Clock& clock) {
     const std::vector<std::string>& skip = options.skip;
     require_known(skip);
-    verify(graph, "tracing");
+    NodeSet nodes = verify(graph, "tracing", {});
     Optimized result{graph, {}};
-    std::size_t node_count = topological_order(graph).size();
     for (const Pass& pass : passes) {
         if (std::ranges::find(skip, pass.name) != skip.end()) continue;
         const Tick begin = clock.tick();
-        result.graph = pass.rewrite(result.graph, options.passes);
+        Graph rewritten = pass.rewrite(result.graph, options.passes);
         const std::chrono::duration<double> elapsed = clock.tick() - begin;
-        verify(result.graph, pass.name);
-        const std::size_t nodes_after = topological_order(result.graph).size();
-        result.passes.push_back({pass.name, elapsed.count(), node_count, nodes_after});
-        if (options.dump) result.passes.back().text = print(result.graph);
-        node_count = nodes_after;
+        NodeSet nodes_after = verify(rewritten, pass.name, nodes);
+        result.passes.push_back({pass.name, elapsed.count(), nodes.size(), nodes_after.size()});
+        if (options.dump) result.passes.back().text = print(rewritten);
+        result.graph = std::move(rewritten);
+        nodes = std::move(nodes_after);
     }
     return result;
 }

@@ -1,25 +1,26 @@
 #include "executor/passes/rewrite.h"
 
-#include <unordered_map>
-
 #include "api/base/check.h"
 #include "executor/graph/node.h"
+#include "executor/graph/node_map.h"
 
 namespace slipway {
 
 Graph rewrite_nodes(const Graph& graph, const NodeRewrite& rewrite) {
-    std::unordered_map<const Node*, Tensor> replacement;
-    for (const Tensor& old : topological_order(graph)) {
+    const std::vector<Tensor> order = topological_order(graph);
+    NodeMap<Tensor> replacement;
+    for (const Tensor& old : order) {
         Tensor current = old;
         if (old.node().op != OpCode::leaf) {
             std::vector<Tensor> operands;
+            operands.reserve(old.node().operands.size());
             for (const Tensor& operand : old.node().operands)
                 operands.push_back(replacement.at(operand.get()));
             current = rewrite(with_operands(old, std::move(operands)));
             check(current.shape() == old.shape(), "a pass keeps a node's shape");
             check(current.node().placement == old.node().placement, "a pass keeps a placement");
         }
-        replacement.emplace(old.get(), std::move(current));
+        replacement.insert(old.get(), std::move(current));
     }
     Graph result{graph.leaves, {}, graph.donations};
     for (const Tensor& output : graph.outputs)

@@ -97,5 +97,16 @@ TEST(VerifyDeathTest, broken_law_stops_the_process_and_names_who_made_the_graph)
     EXPECT_DEATH(verify({{}, {}, {}}, "merge_common"), "after merge_common: there is no output");
 }
 
+TEST(Verify, known_nodes_are_not_looked_at_again_and_others_are) {
+    const Tensor x = input();
+    const Tensor bent =
+        changed(negate(x), [](Node& node) { node.placement = Placement::per_core; });
+    const Graph graph{{x}, {bent}, {}};
+    EXPECT_DEATH(verify(graph, "a pass", {}), "placement is wrong");
+    NodeSet known;
+    known.insert(bent.get(), {});
+    EXPECT_EQ(verify(graph, "a pass", known).size(), 2U);
+}
+
 }    // namespace
 }    // namespace slipway
