@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-
-#include "executor/tensor/random.h"
-
 namespace slipway {
 
 namespace {
@@ -19,51 +16,56 @@ Dims with_batch(std::int64_t batch, Dims dims) {
 }    // namespace
 
 Tensor BenchInputs::normal(const char* name, Dims sample_dims) {
-    RandomStream stream(seed, site_bench, inputs_.size());
-    Array values({DType::f32, with_batch(batch_, std::move(sample_dims))});
-    for (float& value : values.as<float>())
-        value = stream.next_normal();
-    return add(name, std::move(values));
+    return add(name, DType::f32, std::move(sample_dims), [](Array& values, RandomStream& stream) {
+        for (float& value : values.as<float>())
+            value = stream.next_normal();
+    });
 }
 
 Tensor BenchInputs::coins(const char* name, Dims sample_dims) {
-    RandomStream stream(seed, site_bench, inputs_.size());
-    Array values({DType::f32, with_batch(batch_, std::move(sample_dims))});
-    for (float& value : values.as<float>())
-        value = float(stream.next_below(2));
-    return add(name, std::move(values));
+    return add(name, DType::f32, std::move(sample_dims), [](Array& values, RandomStream& stream) {
+        for (float& value : values.as<float>())
+            value = float(stream.next_below(2));
+    });
 }
 
 Tensor BenchInputs::integers(const char* name, Dims sample_dims, std::int64_t first,
                              std::int64_t end) {
-    RandomStream stream(seed, site_bench, inputs_.size());
-    Array values({DType::i32, with_batch(batch_, std::move(sample_dims))});
-    for (std::int32_t& value : values.as<std::int32_t>())
-        value = std::int32_t(first + std::int64_t(stream.next_below(std::uint64_t(end - first))));
-    return add(name, std::move(values));
+    return add(name, DType::i32, std::move(sample_dims),
+               [first, end](Array& values, RandomStream& stream) {
+                   const auto count = std::uint64_t(end - first);
+                   for (std::int32_t& value : values.as<std::int32_t>())
+                       value = std::int32_t(first + std::int64_t(stream.next_below(count)));
+               });
 }
 
 Tensor BenchInputs::choices(const char* name, std::int64_t count, std::int64_t end) {
-    RandomStream stream(seed, site_bench, inputs_.size());
-    Array values({DType::i32, {batch_, count}});
-    std::vector<std::int32_t> numbers(static_cast<std::size_t>(end));
-    const std::span<std::int32_t> all = values.as<std::int32_t>();
-    for (std::int64_t sample = 0; sample < batch_; ++sample) {
-        std::iota(numbers.begin(), numbers.end(), 0);
-        for (std::int64_t i = 0; i < count; ++i) {
-            const auto other = std::size_t(i) + stream.next_below(std::uint64_t(end - i));
-            std::swap(numbers[std::size_t(i)], numbers[other]);
+    return add(name, DType::i32, {count}, [count, end](Array& values, RandomStream& stream) {
+        std::vector<std::int32_t> numbers(static_cast<std::size_t>(end));
+        const std::span<std::int32_t> all = values.as<std::int32_t>();
+        for (auto rest = all; !rest.empty(); rest = rest.subspan(std::size_t(count))) {
+            std::iota(numbers.begin(), numbers.end(), 0);
+            for (std::int64_t i = 0; i < count; ++i) {
+                const auto other = std::size_t(i) + stream.next_below(std::uint64_t(end - i));
+                std::swap(numbers[std::size_t(i)], numbers[other]);
+            }
+            const auto chosen = std::span(numbers).first(std::size_t(count));
+            std::ranges::sort(chosen);
+            std::ranges::copy(chosen, rest.begin());
         }
-        const auto chosen = std::span(numbers).first(std::size_t(count));
-        std::ranges::sort(chosen);
-        std::ranges::copy(chosen, all.subspan(std::size_t(sample * count)).begin());
-    }
-    return add(name, std::move(values));
+    });
 }
 
-Tensor BenchInputs::add(const char* name, Array values) {
-    Shape part = values.shape();
+Tensor BenchInputs::add(const char* name, DType dtype, Dims sample_dims, Fill fill) {
+    const Shape whole{dtype, with_batch(batch_, std::move(sample_dims))};
+    Shape part = whole;
     part.dims[0] /= cores_;
+    auto values = [whole, number = inputs_.size(), fill = std::move(fill)] {
+        Array made(whole);
+        RandomStream stream(seed, site_bench, number);
+        fill(made, stream);
+        return made;
+    };
     return inputs_.emplace_back(leaf(part, Placement::per_core, name), std::move(values)).leaf;
 }
 

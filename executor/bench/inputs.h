@@ -1,16 +1,19 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "executor/graph/ops.h"
+#include "executor/tensor/random.h"
 
 namespace slipway {
 
-/// A leaf for one core's part of the batch, and the values of the whole batch.
+/// A leaf for one core's part of the batch, and what makes the values of the whole batch: the same
+/// at each call.
 struct BenchInput {
     Tensor leaf;
-    Array values;
+    std::function<Array()> values;
 };
 
 /// The fixed random input of a benchmark: the same for any number of cores, which share the batch.
@@ -34,7 +37,8 @@ public:
     Tensor choices(const char* name, std::int64_t count, std::int64_t end);
 
 private:
-    Tensor add(const char* name, Array values);
+    using Fill = std::function<void(Array& values, RandomStream& stream)>;
+    Tensor add(const char* name, DType dtype, Dims sample_dims, Fill fill);
 
     std::int64_t batch_;
     int cores_;

@@ -121,8 +121,9 @@ std::vector<Value> bench_values(const BenchModel& model, const BenchStep& step) 
     }
     for (const BenchInput& input : step.inputs) {
         Value& value = values.emplace_back();
+        const Array whole = input.values();
         for (int core = 0; core < step.cores; ++core)
-            value.arrays.push_back(part_of(input.values, core, step.cores));
+            value.arrays.push_back(part_of(whole, core, step.cores));
     }
     return values;
 }
