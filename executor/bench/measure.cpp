@@ -9,6 +9,7 @@
 #include "executor/bench/step.h"
 #include "executor/codegen/onednn/product_rate.h"
 #include "executor/passes/pipeline.h"
+#include "executor/runtime/cpus.h"
 
 namespace slipway {
 
@@ -79,8 +80,10 @@ BenchResult measure(const Workload& workload, const BenchOptions& options) {
     const PassOptions passes{.precision = options.precision};
     result.flops = product_flops(optimize(step.graph, {.passes = passes}).graph, result.cores);
 
-    Engine engine(
-        {.cores = result.cores, .workers = options.threads, .precision = options.precision});
+    Engine engine({.cores = result.cores,
+                   .workers = options.threads,
+                   .precision = options.precision,
+                   .cpu_scope = options.pin ? machine_cpu_scope : ""});
     std::shared_ptr<const Executable> executable;
     result.compile_ms = milliseconds_of([&] { executable = engine.compile(step.graph); });
     result.peak_bytes = engine.memory(*executable).peak_bytes;

@@ -10,6 +10,7 @@ struct BenchOptions {
     int threads = 1;    ///< which run the cores
     int cores = 0;      ///< virtual cores, which share the batch; 0: one for each thread
     int repeats = 20;
+    bool pin = false;          ///< workers on CPUs of their own, as in training
     std::int64_t batch = 0;    ///< 0: the workload's own
 };
 

@@ -137,7 +137,8 @@ struct Engine::Parts {
     using Entry = std::pair<Hash128, std::shared_ptr<const Executable>>;
 
     explicit Parts(const EngineOptions& the_options)
-        : options(the_options), runtime(make_team(the_options.cores, the_options.workers)) {}
+        : options(the_options),
+          runtime(make_team(the_options.cores, the_options.workers), the_options.cpu_scope) {}
 
     std::shared_ptr<const Executable> find(const Graph& graph, const Hash128& hash) {
         const auto known = entries.find(hash);
@@ -303,6 +304,10 @@ int Engine::workers() const {
 
 int Engine::cores() const {
     return parts_->runtime.team().cores;
+}
+
+const std::vector<std::optional<int>>& Engine::worker_cpus() const {
+    return parts_->runtime.worker_cpus();
 }
 
 const CompileRecord& Engine::last_compile() const {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,6 +59,8 @@ struct EngineOptions {
     PrecisionPolicy precision = PrecisionPolicy::f32;
     /// Where machine code is kept between processes; outlives the engine. None: nowhere.
     ObjectCache* cache = nullptr;
+    /// Workers are kept on CPUs that nobody else claims under this name; empty: on none.
+    std::string cpu_scope = {};
 };
 
 /// Name and version of what makes machine code while a job runs: part of the cache's environment.
@@ -97,6 +100,8 @@ public:
     const EngineCounters& counters() const;
     int workers() const;
     int cores() const;
+    /// Where each worker is kept; none: anywhere.
+    const std::vector<std::optional<int>>& worker_cpus() const;
 
     const CompileRecord& last_compile() const;
     /// Where the time of the last run went; valid until the next.

@@ -198,6 +198,7 @@ ReportFacts Explainer::facts(bool finished) const {
     facts.cpu_s = cpu_seconds() - cpu_begin_s_;
     facts.phases = phases_;
     facts.workers = workers_;
+    facts.worker_cpus = engine_.worker_cpus();
     for (std::size_t part = 0; part < part_busy_s_.size(); ++part) {
         const int core = options_.first_core + int(part) / options_.parts_per_core;
         facts.core_busy_s[core] += part_busy_s_[part];

@@ -117,10 +117,16 @@ Json cores_json(const ReportFacts& facts) {
     return cores;
 }
 
+Json cpu_json(const ReportFacts& facts, std::size_t worker) {
+    if (worker >= facts.worker_cpus.size() || !facts.worker_cpus[worker]) return {};
+    return *facts.worker_cpus[worker];
+}
+
 Json workers_json(const ReportFacts& facts) {
     Json workers = Json::array();
     for (std::size_t i = 0; i < facts.workers.size(); ++i)
         workers.push_back({{"worker", i},
+                           {"cpu", cpu_json(facts, i)},
                            {"running_s", facts.workers[i].running},
                            {"waiting_s", facts.workers[i].waiting},
                            {"reducing_s", facts.workers[i].reducing}});

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,9 +30,10 @@ struct ReportFacts {
     double cpu_s = 0;    ///< CPU time of all threads, since the run began
     PhaseSeconds phases{};
     std::vector<WorkerSeconds> workers;
-    std::map<int, double> core_busy_s;    ///< by the number of the core
-    std::vector<KernelTime> kernels;      ///< of a training step, slowest first
-    std::int64_t timelines = 0;           ///< steps that the kernels' times come from
+    std::vector<std::optional<int>> worker_cpus;    ///< where each is kept; none: anywhere
+    std::map<int, double> core_busy_s;              ///< by the number of the core
+    std::vector<KernelTime> kernels;                ///< of a training step, slowest first
+    std::int64_t timelines = 0;                     ///< steps that the kernels' times come from
     std::int64_t late_compiles = 0;
     std::map<std::string, std::int64_t> cache;    ///< counts of the compile cache; empty: none
     Json graphs;                                  ///< summaries, as in GET /graphs

@@ -53,6 +53,7 @@ CLI::App* add_bench(CLI::App& app, BenchCommand& command) {
         ->check(CLI::Range(1, 1'000'000));
     bench->add_option("--batch", command.batch, "Samples of a step; default: the workload's")
         ->check(CLI::PositiveNumber);
+    bench->add_flag("--pin", command.pin, "Keep each thread on a CPU of its own, as jobs do");
     bench->footer(footer());
     return bench;
 }
@@ -63,6 +64,7 @@ std::string bench_to_json(const BenchCommand& command) {
                                                                          .threads = command.threads,
                                                                          .cores = command.cores,
                                                                          .repeats = command.repeats,
+                                                                         .pin = command.pin,
                                                                          .batch = command.batch});
     const nlohmann::ordered_json line{{"workload", command.workload},
                                       {"precision", command.precision},

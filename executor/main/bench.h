@@ -15,6 +15,7 @@ struct BenchCommand {
     int cores = 0;
     int repeats = 20;
     std::int64_t batch = 0;
+    bool pin = false;
 };
 
 /// Adds the subcommand `bench`, which fills `command`.

@@ -15,6 +15,7 @@
 #include "executor/main/progress_bar.h"
 #include "executor/main/run_folder.h"
 #include "executor/main/stop_signal.h"
+#include "executor/runtime/cpus.h"
 
 namespace slipway {
 
@@ -125,6 +126,7 @@ AttemptPlan plan_of(const RunAloneOptions& options) {
     plan.report_folder = options.out;
     plan.cache_folder = options.cache;
     plan.worker_threads = options.workers;
+    plan.cpu_scope = machine_cpu_scope;
     plan.memory_bytes_max = plan.spec.accelerator.memory_bytes.value_or(0);
     if (options.resume) plan.resume_from = newest_checkpoint(plan.checkpoint_folder);
     plan.attempt = next_attempt(plan.checkpoint_folder);

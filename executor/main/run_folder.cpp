@@ -10,6 +10,7 @@
 #include "api/base/parsed_json.h"
 #include "api/base/posix.h"
 #include "api/spec/documents.h"
+#include "executor/runtime/cpus.h"
 
 namespace slipway {
 
@@ -53,6 +54,7 @@ AttemptOrder order_from(const Json& json) {
     plan.memory_bytes_max = member<std::int64_t>(json, "memory_bytes");
     plan.report_folder = member<std::string>(json, "report_folder");
     plan.cache_folder = member<std::string>(json, "cache_folder");
+    plan.cpu_scope = machine_cpu_scope;
     return order;
 }
 

@@ -6,6 +6,7 @@
 #include "api/base/clock.h"
 #include "executor/runtime/arena.h"
 #include "executor/runtime/collectives.h"
+#include "executor/runtime/cpus.h"
 #include "executor/runtime/flush_denormals.h"
 #include "executor/runtime/workers.h"
 
@@ -228,10 +229,20 @@ void check_bindings(const std::vector<Slot>& slots,
               "a slot is bound once, or once per core");
 }
 
+std::vector<int> cpus_of(const std::vector<CpuClaim>& claims) {
+    std::vector<int> cpus;
+    for (const CpuClaim& claim : claims)
+        cpus.push_back(claim.cpu());
+    return cpus;
+}
+
 }    // namespace
 
 struct Runtime::Parts {
-    explicit Parts(Team a_team) : team(a_team), workers(a_team.workers) {
+    Parts(Team a_team, const std::string& cpu_scope)
+        : team(a_team),
+          claims(claim_cpus(cpu_scope, order_of_use(usable_cpus()), team.workers)),
+          workers(team.workers, cpus_of(claims)) {
         const std::vector<CoreBlock> blocks = core_blocks(team);
         memory.worker.resize(std::size_t(team.workers));
         memory.core.resize(std::size_t(team.cores));
@@ -260,10 +271,12 @@ struct Runtime::Parts {
     const Team team;
     Memory memory;
     RunTimes times;
+    const std::vector<CpuClaim> claims;
     Workers workers;    // last: joined before the memory goes
 };
 
-Runtime::Runtime(Team team) : parts_(std::make_unique<Parts>(team)) {}
+Runtime::Runtime(Team team, const std::string& cpu_scope)
+    : parts_(std::make_unique<Parts>(team, cpu_scope)) {}
 Runtime::~Runtime() = default;
 
 void Runtime::run(const Program& program, const RunPlan& plan, const Bindings& bindings,
@@ -286,6 +299,10 @@ const RunTimes& Runtime::times() const {
 
 const Team& Runtime::team() const {
     return parts_->team;
+}
+
+const std::vector<std::optional<int>>& Runtime::worker_cpus() const {
+    return parts_->workers.cpus();
 }
 
 }    // namespace slipway

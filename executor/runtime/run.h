@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "executor/program/program.h"
@@ -23,7 +25,9 @@ struct Bindings {
 /// One thread at a time may call it. The bits of a result do not depend on `workers`.
 class Runtime {
 public:
-    explicit Runtime(Team team);
+    /// cpu_scope  each worker is kept on a CPU that nobody else claims in it (cpus.h), as long as
+    ///            there are any; empty: all run where the system puts them
+    explicit Runtime(Team team, const std::string& cpu_scope = {});
     ~Runtime();
     Runtime(const Runtime&) = delete;
     Runtime& operator=(const Runtime&) = delete;
@@ -38,6 +42,8 @@ public:
     const RunTimes& times() const;
 
     const Team& team() const;
+    /// Where each worker is kept; none: anywhere.
+    const std::vector<std::optional<int>>& worker_cpus() const;
 
 private:
     struct Parts;

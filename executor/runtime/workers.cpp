@@ -1,13 +1,31 @@
 #include "executor/runtime/workers.h"
 
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
 #include <utility>
 
 namespace slipway {
 
-Workers::Workers(int count) : barrier_(count) {
+namespace {
+
+bool keep_on(std::thread& thread, int cpu) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    return pthread_setaffinity_np(thread.native_handle(), sizeof set, &set) == 0;
+}
+
+}    // namespace
+
+Workers::Workers(int count, const std::vector<int>& cpus)
+    : barrier_(count), cpus_(std::size_t(count)) {
     threads_.reserve(std::size_t(count));
     for (int worker = 0; worker < count; ++worker)
         threads_.emplace_back([this, worker] { live(worker); });
+    for (std::size_t i = 0; i < std::min(cpus.size(), threads_.size()); ++i)
+        if (keep_on(threads_[i], cpus[i])) cpus_[i] = cpus[i];
 }
 
 Workers::~Workers() {

@@ -5,6 +5,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -16,7 +17,9 @@ namespace slipway {
 /// its destructor. `run` is for one thread at a time.
 class Workers {
 public:
-    explicit Workers(int count);
+    /// Worker i is kept on cpus[i], as far as that goes: others run where the system puts them, and
+    /// so does one that may not be there.
+    explicit Workers(int count, const std::vector<int>& cpus = {});
     ~Workers();
     Workers(const Workers&) = delete;
     Workers& operator=(const Workers&) = delete;
@@ -34,6 +37,8 @@ public:
     bool failed() const { return failed_.load(std::memory_order_acquire); }
     Barrier& barrier() { return barrier_; }
     int count() const { return int(threads_.size()); }
+    /// Where each worker is kept; none: anywhere.
+    const std::vector<std::optional<int>>& cpus() const { return cpus_; }
 
 private:
     void live(int worker);
@@ -58,8 +63,10 @@ private:
     // Written by the caller before order_ moves, read by the workers after.
     const std::function<void(int)>* task_ = nullptr;
     std::mutex mutex_;
-    std::exception_ptr first_error_;      ///< guarded by mutex_
-    std::vector<std::thread> threads_;    ///< constant after construction
+    std::exception_ptr first_error_;    ///< guarded by mutex_
+    // Constant after construction.
+    std::vector<std::thread> threads_;
+    std::vector<std::optional<int>> cpus_;
 };
 
 }    // namespace slipway

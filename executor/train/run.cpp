@@ -1,6 +1,7 @@
 #include "executor/train/run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -100,10 +101,12 @@ private:
                 .workers = worker_count(plan_),
                 .memory_bytes_max = plan_.memory_bytes_max,
                 .precision = precision_policy(plan_.spec.train.precision),
-                .cache = cache_.get()};
+                .cache = cache_.get(),
+                .cpu_scope = plan_.cpu_scope};
     }
 
     TrainOutcome run_to_the_end() {
+        say_where_workers_run();
         compile();
         restore();
         reporter_.state("running");
@@ -111,6 +114,22 @@ private:
         const StopReason stopped = train();
         if (stopped == StopReason::none) reporter_.state("finishing");
         return outcome(stopped);
+    }
+
+    /// Also why some are not kept on a CPU: a machine may be full, or not allow it.
+    void say_where_workers_run() {
+        if (plan_.cpu_scope.empty()) return;
+        std::vector<int> kept;
+        for (const std::optional<int>& cpu : engine_.worker_cpus())
+            if (cpu) kept.push_back(*cpu);
+        const auto free = engine_.worker_cpus().size() - kept.size();
+        if (!kept.empty())
+            reporter_.log("info", fmt::format("workers are kept on CPU {}", fmt::join(kept, ", ")));
+        if (free > 0)
+            reporter_.log("info", fmt::format("{} workers run on any CPU: other jobs have the rest "
+                                              "of the {} granted, or the system keeps no thread "
+                                              "on a CPU",
+                                              free, granted_cpus()));
     }
 
     void compile() {

@@ -25,6 +25,7 @@ struct AttemptPlan {
     std::int64_t memory_bytes_max = 0;      ///< 0 = no limit
     std::filesystem::path report_folder;    ///< gets report, graphs and trace; empty: none
     std::filesystem::path cache_folder;     ///< of compiled code, shared by jobs; empty: none
+    std::string cpu_scope = {};             ///< see EngineOptions; empty: workers run anywhere
 };
 
 /// How a run ended when nothing was thrown.

@@ -124,6 +124,7 @@ const Object<Answer>& report_table() {
         Object<Answer>("ReportWorker", "What a thread did in training steps.")
             .open()
             .field("worker", "Its number, from 0.", count, known)
+            .field("cpu", "The CPU that it is kept on; null: any.", count, or_null)
             .field("running_s", "Seconds in steps.", seconds, known)
             .field("waiting_s", "Of them, waiting for the others.", seconds, known)
             .field("reducing_s", "Of them, adding up over cores.", seconds, known);

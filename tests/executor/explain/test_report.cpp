@@ -22,6 +22,7 @@ ReportFacts some_facts() {
     facts.phases[std::size_t(Phase::execute)] = 4;
     facts.phases[std::size_t(Phase::evaluate)] = 3;
     facts.workers = {{.running = 4, .waiting = 1, .reducing = 0.5}, {.running = 4, .waiting = 0.5}};
+    facts.worker_cpus = {1, std::nullopt};
     facts.core_busy_s = {{1, 3.5}, {2, 2.5}};
     facts.kernels = {{.name = "dot_general",
                       .per_core = true,
@@ -61,6 +62,8 @@ TEST(Report, keeps_the_contract_and_adds_up) {
         ADD_FAILURE() << problem.pointer << " " << problem.message;
     EXPECT_EQ(report["phases"]["other"], 1);
     EXPECT_EQ(report["cores"][0]["busy_share"], 0.875);
+    EXPECT_EQ(report["workers"][0]["cpu"], 1);
+    EXPECT_EQ(report["workers"][1]["cpu"], nullptr);
     EXPECT_EQ(report["kernels"][0]["share"], 0.75);
     EXPECT_EQ(report["kernels"][0]["bytes_per_s"], 100000);
     EXPECT_EQ(report["compile_cache"]["hits"], 3);

@@ -8,8 +8,6 @@
 #include <set>
 
 #include "api/base/json.h"
-#include "executor/cache/environment.h"
-#include "executor/cache/object_cache.h"
 #include "executor/engine/engine.h"
 #include "executor/nn/models/mlp.h"
 #include "executor/tensor/random.h"

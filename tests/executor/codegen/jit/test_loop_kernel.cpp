@@ -36,7 +36,7 @@ void run(const LoopKernel& kernel, std::vector<const std::byte*> reads,
     static KernelStore store;
     std::vector<std::byte> scratch(std::size_t(scratch_bytes(kernel)));
     if (!scratch.empty()) writes.push_back(scratch.data());
-    store.get(kernel)(reads.data(), writes.data(), 0, kernel.extents.back());
+    store.get(kernel).function(reads.data(), writes.data(), 0, kernel.extents.back());
 }
 
 LoopValue load(std::size_t buffer, Dims strides, DType dtype = DType::f32) {
@@ -143,7 +143,7 @@ TEST(LoopKernel, a_flat_one_runs_any_slice_and_touches_nothing_else) {
                             .reads = 1,
                             .writes = 1};
     KernelStore kernels;
-    const LoopFunctionPointer function = kernels.get(kernel);
+    const LoopFunctionPointer function = kernels.get(kernel).function;
     const auto x = random_numbers(100, 3);
     for (std::int64_t begin = 0; begin < 40; begin += 3)
         for (std::int64_t end = begin; end <= 100; end += 7) {
@@ -164,11 +164,11 @@ TEST(LoopKernel, equal_ones_are_compiled_once_whatever_their_size) {
                       .stores = {store(LoopStoreKind::element, 0, 0, {1})},
                       .reads = 1,
                       .writes = 1};
-    const LoopFunctionPointer first = kernels.get(kernel);
+    const LoopFunctionPointer first = kernels.get(kernel).function;
     kernel.extents = {7};
-    EXPECT_EQ(kernels.get(kernel), first);
+    EXPECT_EQ(kernels.get(kernel).function, first);
     kernel.values[0].dtype = DType::i32;
-    EXPECT_NE(kernels.get(kernel), first);
+    EXPECT_NE(kernels.get(kernel).function, first);
     EXPECT_EQ(kernels.compiled(), 2u);
 }
 

@@ -1,0 +1,76 @@
+#include "executor/runtime/cpus.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <map>
+
+namespace slipway {
+
+namespace {
+
+/// The first number of a list such as "2-3" or "0,4"; the CPU itself where the system does not say.
+int first_sibling(int cpu) {
+    std::ifstream file(
+        fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
+    int first = cpu;
+    return file >> first ? first : cpu;
+}
+
+}    // namespace
+
+std::vector<Cpu> usable_cpus() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return {};
+    std::vector<Cpu> cpus;
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+        if (CPU_ISSET(cpu, &set)) cpus.push_back({cpu, first_sibling(cpu)});
+    return cpus;
+}
+
+std::vector<int> order_of_use(std::vector<Cpu> cpus) {
+    std::ranges::sort(cpus, {}, &Cpu::number);
+    std::map<int, int> taken;    // by physical core
+    std::vector<std::pair<int, int>> order;
+    for (const Cpu& cpu : cpus)
+        order.emplace_back(taken[cpu.core]++, cpu.number);
+    std::ranges::sort(order);
+    std::vector<int> numbers;
+    for (const auto& [round, number] : order)
+        numbers.push_back(number);
+    return numbers;
+}
+
+std::optional<CpuClaim> CpuClaim::take(const std::string& scope, int cpu) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    // A name that begins with a zero byte is abstract.
+    const std::string name = '\0' + fmt::format("{}-cpu-{}", scope, cpu);
+    if (name.size() > sizeof address.sun_path) return std::nullopt;
+    std::memcpy(address.sun_path, name.data(), name.size());
+    UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    const auto bytes = socklen_t(offsetof(sockaddr_un, sun_path) + name.size());
+    if (!socket || bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0)
+        return std::nullopt;
+    return CpuClaim(std::move(socket), cpu);
+}
+
+std::vector<CpuClaim> claim_cpus(const std::string& scope, const std::vector<int>& order,
+                                 int count) {
+    std::vector<CpuClaim> claims;
+    if (scope.empty()) return claims;
+    for (const int cpu : order) {
+        if (int(claims.size()) == count) break;
+        if (std::optional<CpuClaim> claim = CpuClaim::take(scope, cpu))
+            claims.push_back(std::move(*claim));
+    }
+    return claims;
+}
+
+}    // namespace slipway
