@@ -252,7 +252,7 @@ onednn::ProductViews views_of(const ConvolutionSpec& spec) {
 }    // namespace
 
 bool is_winograd(const ConvolutionSpec& spec) {
-    constexpr std::int64_t tile = 4, channels_min = 32;
+    constexpr std::int64_t tile = 4, channels_min = 64;
     const auto is_all = [](const Dims& dims, std::int64_t value) {
         return std::ranges::all_of(dims, [&](std::int64_t d) { return d == value; });
     };

@@ -38,6 +38,7 @@ struct ConvolutionSpec {
 ///    8 images, 256 channels of 8x8    251 228   251 226   214 287    (32 tiles)
 ///   32 images, 512 channels of 4x4    239 212   266 235   148 301    (32 tiles)
 ///   16 images, 512 channels of 4x4    199 131   242 128   132 161    (16 tiles)
+///  128 images, 32 to 64 of 14x14      191 193   183 186   185 190    (inside a step)
 bool is_winograd(const ConvolutionSpec& spec);
 
 /// Sums are kept in f32.
