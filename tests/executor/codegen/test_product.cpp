@@ -168,6 +168,23 @@ TEST(DotGeneral, of_attention_copies_nothing) {
     }
 }
 
+// Goal: queries, keys and values that are parts of one value are cut out once, for all products.
+TEST(DotGeneral, of_parts_of_one_value_is_what_the_reference_says) {
+    const Tensor joined = core_leaf({2, 40, 3 * 64}, DType::bf16);
+    const auto part = [&](std::int64_t i) {
+        const Tensor x = slice(joined, {0, 0, i * 64}, {2, 40, (i + 1) * 64}, {1, 1, 1});
+        return transpose(reshape(x, {2, 40, 4, 16}), {0, 2, 1, 3});
+    };
+    const auto across = [&](const Tensor& x, const Tensor& y) {
+        return dot_general(x, y, {{0, 1}, {0, 1}, {3}, {3}, DType::f32});
+    };
+    const Tensor narrow = slice(core_leaf({9, 20}, DType::bf16), {0, 0}, {9, 7}, {1, 1});
+    const Graph graph = graph_of({across(part(0), part(1)), across(part(1), part(2)),
+                                  dot_general(narrow, narrow, {{}, {}, {1}, {1}, DType::f32})});
+    EXPECT_EQ(lower(graph, {}).steps.size(), 6u) << steps_of(graph);
+    EXPECT_EQ(compare_with_reference(graph, sum_tolerance(16), 9), "");
+}
+
 /// Only the library's blocked products want packing; a machine may lack them.
 void expect_packing(const Graph& graph) {
     const std::string steps = steps_of(graph);
