@@ -135,13 +135,6 @@ bool has_reversed_kernel(const Roles& roles) {
     return false;
 }
 
-std::int64_t spatial_count(const View& view) {
-    std::int64_t count = 1;
-    for (std::size_t i = 2; i < view.dims.size(); ++i)
-        count *= view.dims[i];
-    return count;
-}
-
 Roles roles_of(const ConvolutionViews& views, const ConvolutionAttributes& attributes) {
     return {.input = transposed_view(views.input, attributes.input_layout),
             .kernel = transposed_view(views.kernel, attributes.kernel_layout),
@@ -159,8 +152,7 @@ std::vector<ConvolutionKind> convolution_kinds(const ConvolutionViews& views,
     const Roles roles = roles_of(views, attributes);
     std::vector<ConvolutionKind> kinds;
     if (has_reversed_kernel(roles)) kinds.push_back(backward_data);
-    if (spatial_count(roles.kernel) > spatial_count(roles.result))
-        kinds.push_back(backward_weights);
+    if (attributes.input_layout[1] == 0) kinds.push_back(backward_weights);
     for (const ConvolutionKind kind : {forward, backward_data, backward_weights})
         if (std::ranges::count(kinds, kind) == 0) kinds.push_back(kind);
     return kinds;

@@ -17,7 +17,7 @@ struct ConvolutionViews {
 /// The ways in which the library could compute a convolution node, best first. Gradients are
 /// ordinary convolutions in the graph; here they are recognised by their attributes:
 ///   a reversed kernel                         the input's gradient (backward_data)
-///   a window larger than the result           the kernel's gradient (backward_weights)
+///   features in dimension 0, the batch's      the kernel's gradient (backward_weights)
 ///   everything else                           forward
 /// Each computes the very same sums.
 std::vector<ConvolutionKind> convolution_kinds(const ConvolutionViews& views,
