@@ -172,4 +172,21 @@ std::optional<ConvolutionSpec> convolution_spec(ConvolutionKind kind, const Conv
     return as_backward_weights(roles);
 }
 
+PatchShape patch_shape_of(const ConvolutionSpec& spec) {
+    PatchShape shape{.batch = spec.x.dims[0],
+                     .channels = spec.x.dims[1],
+                     .offset = spec.x.offset,
+                     .image_step = spec.x.strides[0],
+                     .row_step = spec.x.strides[2]};
+    for (std::size_t i = 0; i < 2; ++i) {
+        shape.extents[i] = spec.x.dims[i + 2];
+        shape.windows[i] = spec.w.dims[i + 3];
+        shape.strides[i] = spec.strides[i];
+        shape.dilations[i] = spec.dilations[i];
+        shape.padding_low[i] = spec.padding_low[i];
+        shape.positions[i] = spec.y.dims[i + 2];
+    }
+    return shape;
+}
+
 }    // namespace slipway

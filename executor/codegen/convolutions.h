@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "executor/codegen/kernels/patches.h"
 #include "executor/codegen/kernels/view.h"
 #include "executor/codegen/onednn/convolution.h"
 #include "executor/graph/op.h"
@@ -27,5 +28,9 @@ std::vector<ConvolutionKind> convolution_kinds(const ConvolutionViews& views,
 /// refused by make_convolution.
 std::optional<ConvolutionSpec> convolution_spec(ConvolutionKind kind, const ConvolutionViews& views,
                                                 const ConvolutionAttributes& attributes);
+
+/// What the windows of a forward convolution over two spatial dimensions see of x, which lies
+/// channels-last.
+PatchShape patch_shape_of(const ConvolutionSpec& spec);
 
 }    // namespace slipway

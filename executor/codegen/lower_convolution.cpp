@@ -3,6 +3,7 @@
 #include "executor/codegen/convolutions.h"
 #include "executor/codegen/kernels/naive.h"
 #include "executor/codegen/kernels/patches.h"
+#include "executor/codegen/lower_patches.h"
 #include "executor/codegen/lowering.h"
 #include "executor/codegen/onednn/matmul.h"
 #include "executor/codegen/onednn/reorder.h"
@@ -16,14 +17,6 @@ namespace {
 
 const ConvolutionAttributes& attributes_of(const Tensor& tensor) {
     return std::get<ConvolutionAttributes>(tensor.node().attributes);
-}
-
-/// An image's dimensions by role (batch, feature, spatial...) -> batch, spatial..., feature.
-Dims channels_last(const Dims& layout) {
-    Dims order(layout.begin() + 2, layout.end());
-    order.insert(order.begin(), layout[0]);
-    order.push_back(layout[1]);
-    return order;
 }
 
 /// In the gradient of the weights batch and feature have changed roles.
@@ -69,19 +62,7 @@ void emit_weights_gradient(Lowering& lowering, const Tensor& tensor, const Libra
 std::optional<PatchShape> patches_of(const ConvolutionSpec& spec) {
     constexpr std::int64_t few_positions_bf16 = 2048, few_positions = 256, channels_min = 32;
     if (spec.strides.size() != 2 || spec.w.dims[0] != 1 || is_winograd(spec)) return {};
-    PatchShape shape{.batch = spec.x.dims[0],
-                     .channels = spec.x.dims[1],
-                     .offset = spec.x.offset,
-                     .image_step = spec.x.strides[0],
-                     .row_step = spec.x.strides[2]};
-    for (std::size_t i = 0; i < 2; ++i) {
-        shape.extents[i] = spec.x.dims[i + 2];
-        shape.windows[i] = spec.w.dims[i + 3];
-        shape.strides[i] = spec.strides[i];
-        shape.dilations[i] = spec.dilations[i];
-        shape.padding_low[i] = spec.padding_low[i];
-        shape.positions[i] = spec.y.dims[i + 2];
-    }
+    const PatchShape shape = patch_shape_of(spec);
     if (shape.channels < channels_min || spec.y.dims[1] < channels_min) return {};
     if (shape.row_count() == 0 || shape.row_elements() == 0) return {};
     const bool skips = shape.strides[0] > 1 || shape.strides[1] > 1;
@@ -115,15 +96,7 @@ bool emit_product(Lowering& lowering, const Tensor& tensor, const ConvolutionSpe
             Packing{{{}, tensor.shape().byte_count()}, plain->kernel, plain->scratch_bytes};
     }
     const BufferId patches =
-        lowering.make_temporary({spec.operands, {shape.row_count(), shape.row_elements()}}, stage);
-    lowering.emit(
-        stage,
-        {.name = step_name("patches", {spec.operands, {shape.row_count(), shape.row_elements()}}),
-         .reads = {images[0].buffer},
-         .writes = {patches},
-         .in_place = {},
-         .elements = 0,
-         .kernel = make_patches(shape, spec.operands)});
+        emit_patches(lowering, shape, {spec.operands, images[0].buffer}, stage);
     emit_weights_gradient(lowering, tensor, *product, {images[1].buffer, patches});
     return true;
 }
@@ -172,6 +145,8 @@ bool emit_primitive(Lowering& lowering, const Tensor& tensor,
                     const std::array<PlacedValue, 2>& operands) {
     const auto kinds = convolution_kinds(
         {operands[0].view, operands[1].view, dense_view(tensor.dims())}, attributes_of(tensor));
+    const bool is_weights_gradient = kinds.front() == ConvolutionKind::backward_weights;
+    if (!is_weights_gradient && emit_product_of_patches(lowering, tensor, operands)) return true;
     return std::ranges::any_of(
         kinds, [&](ConvolutionKind kind) { return emit_kind(lowering, tensor, kind, operands); });
 }

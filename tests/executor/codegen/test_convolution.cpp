@@ -184,6 +184,27 @@ TEST(Convolution, of_many_tiles_is_what_the_reference_says) {
         EXPECT_EQ(difference(results[i], expected[i], {2.4e-4, 0}), "") << "output " << i;
 }
 
+// Goal: convolutions of small images with large weights, forward and of the input's gradient, whose
+// kernel is reversed, as products of patches.
+TEST(Convolution, of_few_positions_is_what_the_reference_says) {
+    const Tensor w = shared_leaf({512, 256, 3, 3}, DType::bf16);
+    const Tensor y = convolution_2d(core_leaf({32, 256, 2, 1}, DType::bf16), w, 1, 1);
+    const Tensor dy = core_leaf(y.dims(), DType::bf16);
+    const Tensor dx = row_of(OpCode::convolution).gradient(y, dy)[0];
+    const Graph graph = graph_of({summed_in_f32(y), dx});
+    std::size_t patches = 0;
+    for (const Step& step : lower(graph, {}).steps)
+        patches += step.name.starts_with("patches") ? 1 : 0;
+    EXPECT_EQ(patches, 2u) << steps_of(graph);
+    const auto leaves = random_leaves(graph, 1, 6);
+    const auto expected = evaluate(graph, leaves, 1);
+    const auto results = run_graph(graph, leaves, {.cores = 1, .workers = 1});
+    Tolerance tolerance = sum_tolerance(512 * 9);
+    tolerance.relative += 1.0 / 128;
+    for (std::size_t i = 0; i < results.size(); ++i)
+        EXPECT_EQ(difference(results[i], expected[i], tolerance), "") << "output " << i;
+}
+
 INSTANTIATE_TEST_SUITE_P(Product, Convolutions, testing::ValuesIn(convolution_cases),
                          [](const auto& row) { return std::string(row.param.name); });
 
