@@ -11,14 +11,11 @@ class Accuracy(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.service = Service()
+        cls.addClassCleanup(cls.service.close)
         shutil.copytree(DATA / "mnist10k", cls.service.data / "mnist10k")
         os.chmod(cls.service.data / "mnist10k", 0o755)
         cls.service.start()
         cls.service.dataset("mnist10k", "idx")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.service.close()
 
     def train(self, cores, batch_size_per_core):
         job_id = self.service.submit({

@@ -42,13 +42,10 @@ class Cpus(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.service = Service()
+        cls.addClassCleanup(cls.service.close)
         write_points(cls.service.data / "points", rows=500)
         cls.service.start()
         cls.service.dataset("points", "csv", {"group_column": "family"})
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.service.close()
 
     def setUp(self):
         if not claims_are_free():

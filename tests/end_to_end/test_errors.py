@@ -9,13 +9,10 @@ class Errors(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.service = Service()
+        cls.addClassCleanup(cls.service.close)
         write_points(cls.service.data / "points")
         cls.service.start()
         cls.service.dataset("points", "csv", {"group_column": "family"})
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.service.close()
 
     def refused(self, spec, pointer, words):
         before = len(self.service.get("/v1/jobs")["items"])

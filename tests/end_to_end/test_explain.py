@@ -12,15 +12,12 @@ class Explain(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.service = Service()
+        cls.addClassCleanup(cls.service.close)
         write_points(cls.service.data / "points")
         cls.service.start()
         cls.service.dataset("points", "csv", {"group_column": "family"})
         cls.job = cls.service.submit(points_job(accelerator={"cores": 8}))
         cls.end = cls.service.wait_end(cls.job)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.service.close()
 
     def part(self, path):
         return self.service.get(f"/v1/jobs/{self.job}{path}")

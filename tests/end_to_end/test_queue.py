@@ -14,13 +14,10 @@ class Queue(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.service = Service()
+        cls.addClassCleanup(cls.service.close)
         write_points(cls.service.data / "points", rows=500)
         cls.service.start()
         cls.service.dataset("points", "csv", {"group_column": "family"})
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.service.close()
 
     def test_many_single_core_jobs_all_succeed_and_no_core_is_held_twice(self):
         generator = random.Random(5)

@@ -9,13 +9,10 @@ class Sweep(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.service = Service()
+        cls.addClassCleanup(cls.service.close)
         write_points(cls.service.data / "points", rows=500)
         cls.service.start()
         cls.service.dataset("points", "csv", {"group_column": "family"})
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.service.close()
 
     def run_all(self, cores):
         """The jobs' ids; the first has ended before the others begin."""

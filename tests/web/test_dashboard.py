@@ -16,6 +16,7 @@ class Dashboard(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.service = Service()
+        cls.addClassCleanup(cls.service.close)
         write_points(cls.service.data / "points")
         cls.service.start()
         cls.service.dataset("points", "csv", {"group_column": "family"})
@@ -31,10 +32,6 @@ class Dashboard(unittest.TestCase):
                               capture_output=True, text=True, timeout=240, cwd=SOURCE / "web")
         assert done.returncode == 0, done.stdout + done.stderr
         cls.found = json.loads(done.stdout)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.service.close()
 
     def test_the_one_time_link_signs_in_once(self):
         self.assertTrue(self.found["signed_in"])
