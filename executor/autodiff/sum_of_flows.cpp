@@ -36,10 +36,10 @@ std::optional<std::int64_t> padded_dimension(const PadAttributes& padding) {
 std::optional<Part> part_of(const Tensor& flow) {
     const Node& node = flow.node();
     if (node.op != OpCode::pad) return {};
-    const double filler = std::get<ConstantAttributes>(node.operands[1].node().attributes).value;
+    const auto* filler = std::get_if<ConstantAttributes>(&node.operands[1].node().attributes);
     const auto& padding = std::get<PadAttributes>(node.attributes);
     const auto dimension = padded_dimension(padding);
-    if (filler != 0 || !dimension) return {};
+    if (filler == nullptr || filler->value != 0 || !dimension) return {};
     return Part{node.operands[0], *dimension, padding.low[std::size_t(*dimension)]};
 }
 
