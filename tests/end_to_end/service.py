@@ -218,6 +218,15 @@ def write_points(folder, rows=600, seed=1):
     (folder / "points.csv").write_text("\n".join(lines) + "\n")
 
 
+def serve_points(case, **options):
+    """A service with the data set `points` for all tests of a class; it is stopped when the set-up fails, too."""
+    case.service = Service()
+    case.addClassCleanup(case.service.close)
+    write_points(case.service.data / "points", **options)
+    case.service.start()
+    case.service.dataset("points", "csv", {"group_column": "family"})
+
+
 def points_job(**changes):
     """A job on the points set; `changes` replace whole top-level parts, or merge into dictionaries."""
     spec = {

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-from service import BIN, Service, points_job, wait_for, write_points
+from service import BIN, points_job, serve_points, wait_for
 
 CPUS = sorted(os.sched_getaffinity(0))
 
@@ -41,11 +41,7 @@ def kept_threads(process):
 class Cpus(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.service = Service()
-        cls.addClassCleanup(cls.service.close)
-        write_points(cls.service.data / "points", rows=500)
-        cls.service.start()
-        cls.service.dataset("points", "csv", {"group_column": "family"})
+        serve_points(cls, rows=500)
 
     def setUp(self):
         if not claims_are_free():

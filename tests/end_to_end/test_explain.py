@@ -5,17 +5,13 @@ import re
 import subprocess
 import unittest
 
-from service import BIN, Service, points_job, write_points
+from service import BIN, points_job, serve_points, write_points
 
 
 class Explain(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.service = Service()
-        cls.addClassCleanup(cls.service.close)
-        write_points(cls.service.data / "points")
-        cls.service.start()
-        cls.service.dataset("points", "csv", {"group_column": "family"})
+        serve_points(cls)
         cls.job = cls.service.submit(points_job(accelerator={"cores": 8}))
         cls.end = cls.service.wait_end(cls.job)
 

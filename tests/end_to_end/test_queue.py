@@ -5,7 +5,7 @@ import random
 import time
 import unittest
 
-from service import DATA, Service, points_job, wait_for, write_points
+from service import points_job, serve_points, wait_for
 
 JOBS = int(os.environ.get("SLIPWAY_QUEUE_JOBS", "40"))
 
@@ -13,11 +13,7 @@ JOBS = int(os.environ.get("SLIPWAY_QUEUE_JOBS", "40"))
 class Queue(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.service = Service()
-        cls.addClassCleanup(cls.service.close)
-        write_points(cls.service.data / "points", rows=500)
-        cls.service.start()
-        cls.service.dataset("points", "csv", {"group_column": "family"})
+        serve_points(cls, rows=500)
 
     def test_many_single_core_jobs_all_succeed_and_no_core_is_held_twice(self):
         generator = random.Random(5)

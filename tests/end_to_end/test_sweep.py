@@ -2,17 +2,13 @@
 others, each a process of its own, find it."""
 import unittest
 
-from service import Service, points_job, write_points
+from service import points_job, serve_points
 
 
 class Sweep(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.service = Service()
-        cls.addClassCleanup(cls.service.close)
-        write_points(cls.service.data / "points", rows=500)
-        cls.service.start()
-        cls.service.dataset("points", "csv", {"group_column": "family"})
+        serve_points(cls, rows=500)
 
     def run_all(self, cores):
         """The jobs' ids; the first has ended before the others begin."""

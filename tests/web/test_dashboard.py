@@ -9,17 +9,13 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "end_to_end"))
-from service import BIN, SOURCE, Service, points_job, wait_for, write_points  # noqa: E402
+from service import BIN, SOURCE, points_job, serve_points  # noqa: E402
 
 
 class Dashboard(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.service = Service()
-        cls.addClassCleanup(cls.service.close)
-        write_points(cls.service.data / "points")
-        cls.service.start()
-        cls.service.dataset("points", "csv", {"group_column": "family"})
+        serve_points(cls)
         cls.done = cls.service.submit(points_job(name="done"))
         cls.service.wait_end(cls.done)
         cls.live = cls.service.submit(points_job(name="live", train={
