@@ -6,13 +6,16 @@ namespace slipway {
 
 namespace {
 
-/// The scores with every position's future pushed out of its softmax.
-Tensor without_future(const Tensor& scores) {
-    const Dims square{scores.dims()[2], scores.dims()[3]};
-    const Tensor is_seen =
-        compare(iota({DType::i32, square}, 0), iota({DType::i32, square}, 1), Comparison::ge);
-    const Tensor lowest = broadcast(constant(-1e30, scores.dtype()), scores.dims());
-    return select(broadcast_in_dim(is_seen, scores.dims(), {2, 3}), scores, lowest);
+/// Which keys each query of [b, h, s, s] scores may look at: none after itself.
+Tensor seen_keys(const Tensor& scores) {
+    const Shape square{DType::i32, {scores.dims()[2], scores.dims()[3]}};
+    const Tensor is_seen = compare(iota(square, 0), iota(square, 1), Comparison::ge);
+    return broadcast_in_dim(is_seen, scores.dims(), {2, 3});
+}
+
+/// x where the key is seen, else the number.
+Tensor where_seen(const Tensor& x, double otherwise) {
+    return select(seen_keys(x), x, broadcast(constant(otherwise, x.dtype()), x.dims()));
 }
 
 }    // namespace
@@ -37,7 +40,9 @@ Tensor attend(const Tensor& query, const Tensor& key, const Tensor& value, bool 
                                        .lhs_contracting = {3},
                                        .rhs_contracting = {3}}) *
                           constant(scale, query.dtype());
-    const Tensor chances = dropped(softmax(causal ? without_future(scores) : scores), pass);
+    Tensor chances = dropped(softmax(causal ? where_seen(scores, -1e30) : scores), pass);
+    // They are 0 already; this says so to the compiler, which then leaves that half out.
+    if (causal) chances = where_seen(chances, 0);
     return dot_general(chances, value,
                        {.lhs_batching = {0, 1},
                         .rhs_batching = {0, 1},

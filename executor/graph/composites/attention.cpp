@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "executor/graph/composites/parts.h"
 #include "executor/graph/composites/rows.h"
 
@@ -24,6 +26,25 @@ Tensor product(const Tensor& lhs, std::int64_t lhs_dimension, const Tensor& rhs,
                         .lhs_contracting = {lhs_dimension},
                         .rhs_contracting = {rhs_dimension},
                         .result = result});
+}
+
+/// Which keys a query sees when it does not look ahead, for each of [b, h, s, s].
+Tensor seen_keys(const Dims& dims) {
+    const Shape places{DType::i32, {dims[2], dims[3]}};
+    const Tensor seen = compare(iota(places, 0), iota(places, 1), Comparison::ge);
+    return broadcast_in_dim(seen, dims, {2, 3});
+}
+
+/// The softmax over the keys that are seen, and nothing for the others. That these are exactly 0 is
+/// written out: it is what tells the backend which half it need not compute.
+Tensor softmax_of_seen(const Tensor& scores, const Tensor& seen) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const Tensor lowest = broadcast(number_like(scores, -infinity), scores.dims());
+    const Tensor largest = reduce_rows(select(seen, scores, lowest), Reduction::maximum);
+    const Tensor nothing = zeros_like(scores);
+    const Tensor powers = select(seen, exponential(scores - along_rows(largest, scores)), nothing);
+    const Tensor inverse = number_like(largest, 1) / reduce_rows(powers, Reduction::add);
+    return select(seen, powers * along_rows(inverse, scores), nothing);
 }
 
 /// Results: out [b, h, s, d], probabilities [b, h, s, t].
@@ -55,15 +76,13 @@ std::vector<Tensor> decompose(const Node& node) {
     Tensor scores = product(operands[0], 3, operands[1], 3, wide_type(dtype));
     scores = scores * number_like(scores, numbers_of(node)[0]);
     const Dims dims = scores.dims();
-    const Tensor hidden = broadcast(number_like(scores, hidden_score), dims);
-    if (numbers_of(node)[1] != 0) {
-        const Shape places{DType::i32, {dims[2], dims[3]}};
-        const Tensor seen = compare(iota(places, 0), iota(places, 1), Comparison::ge);
-        scores = select(broadcast_in_dim(seen, dims, {2, 3}), scores, hidden);
-    }
-    if (operands.size() > 3)
+    if (operands.size() > 3) {
+        const Tensor hidden = broadcast(number_like(scores, hidden_score), dims);
         scores = select(broadcast_in_dim(operands[3], dims, {0, 3}), scores, hidden);
-    const Tensor probabilities = as(softmax(scores), dtype);
+    }
+    const bool causal = numbers_of(node)[1] != 0;
+    const Tensor probabilities =
+        as(causal ? softmax_of_seen(scores, seen_keys(dims)) : softmax(scores), dtype);
     return {product(probabilities, 3, operands[2], 2), probabilities};
 }
 
@@ -100,7 +119,9 @@ std::vector<Tensor> decompose_grad(const Node& node) {
     // The sum of dp * p along a row is that of dy * out, which is shorter.
     const Tensor common = reduce_rows(widened(dy) * widened(operands[3]), Reduction::add);
     const Tensor tilted = widened(probabilities) * (dp - along_rows(common, dp));
-    const Tensor ds = as(tilted * number_like(tilted, numbers_of(node)[0]), q.dtype());
+    Tensor flow = tilted * number_like(tilted, numbers_of(node)[0]);
+    if (numbers_of(node)[1] != 0) flow = select(seen_keys(flow.dims()), flow, zeros_like(flow));
+    const Tensor ds = as(flow, q.dtype());
     return {product(ds, 3, operands[1], 2), product(ds, 2, q, 2), dv};
 }
 
