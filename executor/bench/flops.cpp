@@ -1,14 +1,24 @@
 #include "executor/bench/flops.h"
 
+#include "executor/codegen/product_parts.h"
+
 namespace slipway {
 
 namespace {
 
-double dot_flops(const Node& node, const DotAttributes& dot) {
-    double terms = 1;
-    for (const std::int64_t i : dot.lhs_contracting)
-        terms *= double(node.operands[0].dims()[std::size_t(i)]);
-    return 2 * terms * double(node.shape.element_count());
+/// Pairs that meet in one matrix of the batch.
+double pairs(const ProductPart& part) {
+    return double(part.rows.count()) * double(part.columns.count()) * double(part.terms.count());
+}
+
+double dot_flops(const Tensor& tensor, const DotAttributes& dot, const Triangles& triangles) {
+    double batch = 1;
+    for (const std::int64_t i : dot.lhs_batching)
+        batch *= double(tensor.node().operands[0].dims()[std::size_t(i)]);
+    double flops = 0;
+    for (const ProductPart& part : product_parts(tensor, triangles))
+        flops += 2 * batch * pairs(part);
+    return flops;
 }
 
 double convolution_flops(const Node& node, const ConvolutionAttributes& convolution) {
@@ -20,9 +30,10 @@ double convolution_flops(const Node& node, const ConvolutionAttributes& convolut
     return 2 * terms * double(node.shape.element_count()) / double(convolution.batch_groups);
 }
 
-double flops_of(const Node& node) {
+double flops_of(const Tensor& tensor, const Triangles& triangles) {
+    const Node& node = tensor.node();
     if (const auto* dot = std::get_if<DotAttributes>(&node.attributes))
-        return dot_flops(node, *dot);
+        return dot_flops(tensor, *dot, triangles);
     if (const auto* convolution = std::get_if<ConvolutionAttributes>(&node.attributes))
         return convolution_flops(node, *convolution);
     return 0;
@@ -31,10 +42,11 @@ double flops_of(const Node& node) {
 }    // namespace
 
 double product_flops(const Graph& graph, int cores) {
+    const Triangles triangles = find_triangles(graph);
     double flops = 0;
     for (const Tensor& tensor : topological_order(graph)) {
         const bool on_each = tensor.node().placement == Placement::per_core;
-        flops += flops_of(tensor.node()) * (on_each ? cores : 1);
+        flops += flops_of(tensor, triangles) * (on_each ? cores : 1);
     }
     return flops;
 }

@@ -10,6 +10,7 @@
 #include "executor/codegen/loop_order.h"
 #include "executor/codegen/lowering.h"
 #include "executor/codegen/node_views.h"
+#include "executor/codegen/staircase_kernels.h"
 #include "executor/graph/op_table.h"
 
 /// Clusters: one loop kernel and one step for each.
@@ -54,6 +55,9 @@ public:
         const LoopOrder order = find_order();
         add_stores(order);
         arrange(kernel_, space_, order);
+        kernel_.reads = reads_.size();
+        kernel_.writes = writes_.size();
+        if (const auto row_loop = staircase_rows(order)) return emit_staircase(*row_loop);
         coalesce(kernel_);
         emit();
     }
@@ -254,6 +258,7 @@ private:
             view = spread_over_operand(member, view);
         kernel_.stores.push_back(
             {.kind = kind, .value = value, .to = access(writes_.size() - 1, view, unit)});
+        stored_.push_back(member.get());
     }
 
     /// The result of a reduction as its operand's dims see it: standing still in what is reduced.
@@ -283,6 +288,71 @@ private:
         kernel_.stores.back().reduction = how;
     }
 
+    // ---- the staircase ---------------------------------------------------------------------
+
+    /// The loop over the rows of square matrices whose elements beyond the staircase the kernel
+    /// need not compute.
+    std::optional<std::size_t> staircase_rows(const LoopOrder& order) const {
+        const std::size_t rank = space_.extents.size();
+        if (rank < 2 || space_.extents[rank - 1] != space_.extents[rank - 2]) return {};
+        const bool is_cut = row_blocks(space_.extents.back()).size() > 1;
+        if (!is_cut || !std::ranges::all_of(cluster_.members, [&](const Tensor& member) {
+                return ends_with_staircase(member);
+            }))
+            return {};
+        std::vector<std::size_t> loops = order.groups;
+        loops.insert(loops.end(), order.rows.begin(), order.rows.end());
+        loops.insert(loops.end(), order.inner.begin(), order.inner.end());
+        if (loops.back() != rank - 1) return {};
+        return std::size_t(std::ranges::find(loops, rank - 2) - loops.begin());
+    }
+
+    bool ends_with_staircase(const Tensor& member) const {
+        const Node& node = member.node();
+        if (role_of(member) == Role::row) return true;
+        if (role_of(member) == Role::row_reduction) {
+            const Tensor& x = node.operands[0];
+            const auto how = std::get<ReduceAttributes>(node.attributes).reduction;
+            return x.dims().back() == space_.extents.back() &&
+                   cluster_.row_elements == space_.extents.back() && is_neutral_above(x, how);
+        }
+        if (role_of(member) != Role::element || node.op == OpCode::reduce) return false;
+        if (!lowering_.fusion().stored.contains(&node)) return true;
+        const Triangles& triangles = lowering_.triangles();
+        return member.dims().back() == space_.extents.back() &&
+               (triangles.zero.contains(&node) || triangles.unread.contains(&node));
+    }
+
+    /// Positions of the stores whose zeros beyond the staircase somebody reads.
+    std::vector<std::size_t> zeroed_stores() const {
+        std::vector<std::size_t> positions;
+        for (std::size_t i = 0; i < kernel_.stores.size(); ++i)
+            if (kernel_.stores[i].kind == LoopStoreKind::element &&
+                !lowering_.triangles().unread.contains(stored_[i]))
+                positions.push_back(i);
+        return positions;
+    }
+
+    void emit_staircase(std::size_t row_loop) {
+        std::vector<Kernel> kernels;
+        std::int64_t scratch_bytes = 0;
+        for (const LoopKernel& kernel : staircase_kernels({kernel_, row_loop, zeroed_stores()})) {
+            kernels.push_back(lowering_.compiled(kernel));
+            scratch_bytes = std::max(scratch_bytes, plan_of(kernel).scratch_bytes);
+        }
+        Step step{.name = step_text(),
+                  .reads = reads_,
+                  .writes = writes_,
+                  .in_place = {},
+                  .elements = 0,
+                  .kernel = [kernels = std::move(kernels)](const KernelCall& call) {
+                      for (const Kernel& kernel : kernels)
+                          kernel(call);
+                  }};
+        find_in_place(plan_of(kernel_), step);
+        emit(std::move(step), scratch_bytes);
+    }
+
     // ---- the step --------------------------------------------------------------------------
 
     std::string step_text() const {
@@ -298,8 +368,6 @@ private:
     }
 
     void emit() {
-        kernel_.reads = reads_.size();
-        kernel_.writes = writes_.size();
         Step step{.name = step_text(),
                   .reads = reads_,
                   .writes = writes_,
@@ -308,9 +376,6 @@ private:
                   .kernel = lowering_.compiled(kernel_)};
         const LoopPlan plan = plan_of(kernel_);
         find_in_place(plan, step);
-        if (plan.scratch_bytes > 0)
-            step.writes.push_back(
-                lowering_.make_temporary({DType::u8, {plan.scratch_bytes}}, cluster_.stage));
         if (kernel_.flat && step.elements == 0) {
             // All of it, whatever bounds the call names.
             step.kernel = [kernel = std::move(step.kernel),
@@ -318,6 +383,13 @@ private:
                 kernel({call.reads, call.writes, 0, n, call.worker});
             };
         }
+        emit(std::move(step), plan.scratch_bytes);
+    }
+
+    void emit(Step step, std::int64_t scratch_bytes) {
+        if (scratch_bytes > 0)
+            step.writes.push_back(
+                lowering_.make_temporary({DType::u8, {scratch_bytes}}, cluster_.stage));
         lowering_.emit(cluster_.stage, std::move(step));
     }
 
@@ -409,6 +481,7 @@ private:
     std::map<std::tuple<const Node*, Chain, std::int64_t>, ValueId> inlined_;
     std::vector<FreeReduction> reductions_;
     std::vector<BufferId> reads_, writes_;
+    std::vector<const Node*> stored_;    ///< by store: the node
     std::vector<std::string_view> names_;
 };
 

@@ -8,6 +8,7 @@
 #include "executor/codegen/kernels/naive.h"
 #include "executor/codegen/lowering.h"
 #include "executor/codegen/onednn/matmul.h"
+#include "executor/codegen/product_parts.h"
 #include "executor/codegen/products.h"
 
 /// dot_general: a batched matrix product over views, by the library; plain loops for what it does
@@ -172,6 +173,32 @@ bool pays_to_cut_out(const PlacedValue& value) {
            element_count(view) >= extent_min * extent_min;
 }
 
+/// The part of matrices [batch..., rows, columns] between these.
+View part_of(View matrices, const ProductPart::Range& rows, const ProductPart::Range& columns) {
+    const std::size_t last = matrices.dims.size() - 1;
+    matrices.offset += rows.first * matrices.strides[last - 1];
+    matrices.offset += columns.first * matrices.strides[last];
+    matrices.dims[last - 1] = rows.count();
+    matrices.dims[last] = columns.count();
+    return matrices;
+}
+
+MatmulSpec part_of(MatmulSpec spec, const ProductPart& part) {
+    spec.lhs = part_of(spec.lhs, part.rows, part.terms);
+    spec.rhs = part_of(spec.rhs, part.terms, part.columns);
+    spec.result = part_of(spec.result, part.rows, part.columns);
+    return spec;
+}
+
+/// The same product transposed: of the transposed operands the other way round.
+MatmulSpec with_sides_swapped(const MatmulSpec& spec) {
+    MatmulSpec swapped = spec;
+    swapped.lhs = with_last_two_swapped(spec.rhs);
+    swapped.rhs = with_last_two_swapped(spec.lhs);
+    swapped.result = with_last_two_swapped(spec.result);
+    return swapped;
+}
+
 Operand place_operand(Lowering& lowering, const Product& product, std::size_t i,
                       const std::optional<View>& matrices, bool merges_batch, int stage) {
     const PlacedValue& value = product.operands[i];
@@ -206,6 +233,30 @@ bool pays_to_pack(const Lowering& lowering, const MatmulSpec& spec, const Placed
     return !is_f32 && spec.lhs.strides[1] == 1 && m >= 768 && k >= 512 && k <= 1024;
 }
 
+LibraryKernel make_kernel(const MatmulSpec& spec, int workers) {
+    const std::int64_t terms = product_of(spec.result.dims) * spec.lhs.dims.back();
+    if (terms > loop_terms_max)
+        if (auto kernel = make_matmul(spec, workers)) return std::move(*kernel);
+    const ProductTypes types{spec.operands, spec.results};
+    return {make_naive_matmul(spec.lhs, spec.rhs, spec.result, types), 0, "loops", {}};
+}
+
+/// One kernel after the other, over the same buffers and the same scratch memory.
+LibraryKernel in_turn(std::vector<LibraryKernel> kernels) {
+    if (kernels.size() == 1) return std::move(kernels.front());
+    LibraryKernel all{.kernel = {},
+                      .scratch_bytes = 0,
+                      .name = fmt::format("{} in {} parts", kernels.front().name, kernels.size()),
+                      .packing = {}};
+    for (const LibraryKernel& kernel : kernels)
+        all.scratch_bytes = std::max(all.scratch_bytes, kernel.scratch_bytes);
+    all.kernel = [kernels = std::move(kernels)](const KernelCall& call) {
+        for (const LibraryKernel& kernel : kernels)
+            kernel.kernel(call);
+    };
+    return all;
+}
+
 }    // namespace
 
 ProductTypes product_types(const Tensor& tensor) {
@@ -227,26 +278,24 @@ void lower_dot_general(Lowering& lowering, const Tensor& tensor) {
     const auto matrices = operand_matrices(product, merges);
     Operand lhs = place_operand(lowering, product, 0, matrices[0], merges, stage);
     Operand rhs = place_operand(lowering, product, 1, matrices[1], merges, stage);
-    MatmulSpec spec{.lhs = lhs.matrices,
-                    .rhs = rhs.matrices,
-                    .result = result.matrices,
-                    .operands = types.operands,
-                    .results = types.results};
-    if (result.is_swapped) {
-        std::swap(lhs, rhs);
-        spec.lhs = with_last_two_swapped(lhs.matrices);
-        spec.rhs = with_last_two_swapped(rhs.matrices);
-        spec.result = with_last_two_swapped(result.matrices);
+    const MatmulSpec spec{.lhs = lhs.matrices,
+                          .rhs = rhs.matrices,
+                          .result = result.matrices,
+                          .operands = types.operands,
+                          .results = types.results};
+    if (result.is_swapped) std::swap(lhs, rhs);
+    const std::vector<ProductPart> parts = product_parts(tensor, lowering.triangles());
+    std::vector<LibraryKernel> kernels;
+    for (const ProductPart& part : parts) {
+        MatmulSpec piece = part_of(spec, part);
+        if (result.is_swapped) piece = with_sides_swapped(piece);
+        piece.packs_rhs = parts.size() == 1 && pays_to_pack(lowering, piece, rhs.value, stage);
+        kernels.push_back(make_kernel(piece, lowering.workers()));
     }
-    spec.packs_rhs = pays_to_pack(lowering, spec, rhs.value, stage);
-    const std::int64_t terms = product_of(spec.result.dims) * spec.lhs.dims.back();
-    auto kernel = terms <= loop_terms_max ? std::nullopt : make_matmul(spec, lowering.workers());
-    if (!kernel)
-        kernel = LibraryKernel{
-            make_naive_matmul(spec.lhs, spec.rhs, spec.result, types), 0, "loops", {}};
+    const LibraryKernel kernel = in_turn(std::move(kernels));
     const BufferId weights =
-        kernel->packing ? lowering.packed(rhs.value, *kernel->packing, stage) : rhs.value.buffer;
-    lowering.emit(stage, step_name("dot_general " + kernel->name, tensor.shape()), *kernel,
+        kernel.packing ? lowering.packed(rhs.value, *kernel.packing, stage) : rhs.value.buffer;
+    lowering.emit(stage, step_name("dot_general " + kernel.name, tensor.shape()), kernel,
                   {lhs.value.buffer, weights}, lowering.make_result(tensor, result.order));
 }
 

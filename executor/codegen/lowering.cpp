@@ -33,7 +33,11 @@ std::string step_name(std::string_view name, const Shape& shape) {
 }
 
 Lowering::Lowering(const Graph& graph, const LowerOptions& options)
-    : graph_(graph), options_(options), analysis_(analyse(graph)), fusion_(fuse(graph, analysis_)) {
+    : graph_(graph),
+      options_(options),
+      analysis_(analyse(graph)),
+      fusion_(fuse(graph, analysis_)),
+      triangles_(find_triangles(graph)) {
     if (options_.kernels == nullptr) options_.kernels = std::make_shared<KernelStore>();
     // The last stage is replicated: outputs that are copied have a place to be.
     stages_.resize(std::size_t(analysis_.last_stage) / 2 * 2 + 3);

@@ -4,6 +4,7 @@
 
 #include "executor/autodiff/gradients.h"
 #include "executor/graph/ops.h"
+#include "executor/passes/pipeline.h"
 
 namespace slipway {
 namespace {
@@ -31,6 +32,22 @@ TEST(ProductFlops, a_convolution_and_its_two_gradients_count_the_same) {
         EXPECT_NEAR(product_flops({{x, w}, {both[0]}, {}}, 1), forward * places, 1);
         EXPECT_NEAR(product_flops({{x, w}, {both[1]}, {}}, 1), forward, 1);
     }
+}
+
+// 256 rows in four blocks: 1 + 2 + 3 + 4 of 16 squares.
+TEST(ProductFlops, the_half_that_a_causal_mask_hides_counts_nothing) {
+    const Shape shape{DType::f32, {2, 3, 256, 8}};
+    const auto values = [&] { return leaf(shape, Placement::per_core, "x"); };
+    const Tensor q = values(), k = values(), v = values();
+    const auto flops = [&](bool causal) {
+        const Tensor loss =
+            reduce(attention(q, k, v, 0.5, causal, {}), {0, 1, 2, 3}, Reduction::add);
+        const std::vector<Tensor> wanted{q, k, v};
+        return product_flops(optimize({{q, k, v}, gradients(loss, wanted), {}}).graph, 1);
+    };
+    const double product = 2.0 * 2 * 3 * 256 * 256 * 8;
+    EXPECT_EQ(flops(false), 6 * product);
+    EXPECT_EQ(flops(true), 6 * product * 10 / 16);
 }
 
 }    // namespace

@@ -117,11 +117,16 @@ std::vector<ReferenceValue> random_leaves(const Graph& graph, int cores, std::ui
 
 std::vector<ReferenceValue> run_graph(const Graph& graph, const std::vector<ReferenceValue>& leaves,
                                       const Team& team) {
+    return run_graph(graph, leaves, team, random_leaves(graph, team.cores, 4711));
+}
+
+std::vector<ReferenceValue> run_graph(const Graph& graph, const std::vector<ReferenceValue>& leaves,
+                                      const Team& team, const std::vector<ReferenceValue>& before) {
     // One store for all tests of the process: equal kernels are compiled once.
     static const auto kernels = std::make_shared<KernelStore>();
     const Program program = lower(graph, {.workers = team.workers, .kernels = kernels});
     Runtime runtime(team);
-    run_once(runtime, program, random_leaves(graph, team.cores, 4711));
+    run_once(runtime, program, before);
     return run_once(runtime, program, leaves);
 }
 

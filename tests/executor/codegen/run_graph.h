@@ -19,6 +19,9 @@ std::vector<ReferenceValue> random_leaves(const Graph& graph, int cores, std::ui
 /// leaves, so that what a buffer held before can do harm. The leaves themselves are not changed.
 std::vector<ReferenceValue> run_graph(const Graph& graph, const std::vector<ReferenceValue>& leaves,
                                       const Team& team);
+/// The same; the first run is with `before`.
+std::vector<ReferenceValue> run_graph(const Graph& graph, const std::vector<ReferenceValue>& leaves,
+                                      const Team& team, const std::vector<ReferenceValue>& before);
 
 /// How far a result may be from the naive evaluator's: |a - b| <= absolute + relative * |b|.
 struct Tolerance {
