@@ -144,4 +144,15 @@ Image resized(const Image& image, std::int64_t height, std::int64_t width) {
     return result;
 }
 
+void to_planes(std::span<const std::uint8_t> pixels, std::size_t channels,
+               std::span<float> features) {
+    const std::size_t area = pixels.size() / channels;
+    for (std::size_t channel = 0; channel < channels; ++channel) {
+        float* plane = &features[channel * area];
+        const std::uint8_t* from = &pixels[channel];
+        for (std::size_t i = 0; i < area; ++i)
+            plane[i] = float(from[i * channels]) / 255.0F;
+    }
+}
+
 }    // namespace slipway

@@ -60,4 +60,8 @@ Image with_channels(Image image, std::int64_t channels);
 /// the area it covers under a triangle (as Pillow's BILINEAR).
 Image resized(const Image& image, std::int64_t height, std::int64_t width);
 
+/// Interleaved bytes (as Image::pixels) to one plane after the other of numbers in [0, 1].
+void to_planes(std::span<const std::uint8_t> pixels, std::size_t channels,
+               std::span<float> features);
+
 }    // namespace slipway

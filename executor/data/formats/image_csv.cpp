@@ -3,9 +3,10 @@
 #include <optional>
 #include <unordered_map>
 
+#include "executor/data/files.h"
 #include "executor/data/formats/csv_reader.h"
 #include "executor/data/formats/format.h"
-#include "executor/data/formats/image_dataset.h"
+#include "executor/data/formats/image_files.h"
 #include "executor/data/formats/name_table.h"
 
 namespace slipway {
@@ -112,7 +113,7 @@ std::unique_ptr<Dataset> open_image_csv(const std::filesystem::path& path,
     const Folder folder(path);
     CsvReader table(ByteStream(folder.open(options.labels_file), options.labels_file));
     ImageList list = Table(std::move(table), folder, options, problems).read();
-    return std::make_unique<ImageDataset>(path, std::move(list), options, problems);
+    return open_image_files(path, std::move(list), options, problems);
 }
 
 }    // namespace slipway

@@ -3,33 +3,16 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include "api/base/check.h"
 
 namespace slipway {
 
-namespace {
-
-constexpr std::int64_t image_file_bytes_max = 256 << 20;
-
-/// Interleaved bytes to planes of numbers in [0, 1].
-void spread(std::span<const std::uint8_t> pixels, std::size_t channels, std::span<float> features) {
-    const std::size_t area = pixels.size() / channels;
-    for (std::size_t channel = 0; channel < channels; ++channel) {
-        float* plane = &features[channel * area];
-        const std::uint8_t* from = &pixels[channel];
-        for (std::size_t i = 0; i < area; ++i)
-            plane[i] = float(from[i * channels]) / 255.0F;
-    }
-}
-
-}    // namespace
-
-ImageDataset::ImageDataset(const std::filesystem::path& folder, ImageList list,
+ImageDataset::ImageDataset(DatasetIndex index, std::unique_ptr<ImageSource> source,
                            const DatasetOptions& options, const ProblemLog& problems)
-    : folder_(folder), list_(std::move(list)), options_(options) {
-    index_ = std::move(list_.index);
+    : source_(std::move(source)), options_(options) {
+    index_ = std::move(index);
     take_shape(problems.mode());
     const std::int64_t bytes = size() * index_.feature_count();
     if (bytes > 0 && bytes <= options_.cache_bytes_max) {
@@ -53,8 +36,7 @@ void ImageDataset::take_shape(ProblemLog::Mode mode) {
 
 Result<ImageHeader> ImageDataset::header_of(std::int64_t sample) const {
     try {
-        return read_image_header(
-            folder_.read(list_.names[std::size_t(sample)], image_file_bytes_max));
+        return read_image_header(source_->read(sample));
     } catch (const DataError& error) {    // take_shape decides what an unreadable file means
         return Error{error.code(), error.problem().message};
     }
@@ -67,11 +49,11 @@ void ImageDataset::read(std::int64_t sample, std::span<float> features) const {
     if (!cached_pixels_) {
         std::vector<std::uint8_t> pixels(count);
         write_pixels(sample, pixels);
-        return spread(pixels, channels, features);
+        return to_planes(pixels, channels, features);
     }
     const std::span<std::uint8_t> place(&cached_pixels_[std::size_t(sample) * count], count);
     std::atomic<std::uint8_t>& state = cache_states_[std::size_t(sample)];
-    if (state.load(std::memory_order_acquire) == ready) return spread(place, channels, features);
+    if (state.load(std::memory_order_acquire) == ready) return to_planes(place, channels, features);
     std::vector<std::uint8_t> pixels(count);
     write_pixels(sample, pixels);
     std::uint8_t expected = absent;
@@ -79,7 +61,7 @@ void ImageDataset::read(std::int64_t sample, std::span<float> features) const {
         std::copy(pixels.begin(), pixels.end(), place.begin());
         state.store(ready, std::memory_order_release);
     }
-    spread(pixels, channels, features);
+    to_planes(pixels, channels, features);
 }
 
 void ImageDataset::write_pixels(std::int64_t sample, std::span<std::uint8_t> pixels) const {
@@ -101,28 +83,16 @@ Image ImageDataset::decode(std::int64_t sample) const {
 }
 
 Image ImageDataset::decode(std::int64_t sample, std::int64_t side_hint) const {
-    const std::string& name = list_.names[std::size_t(sample)];
     const std::int64_t channels = index_.feature_dims.empty() ? 0 : index_.feature_dims[0];
-    Result<Image> image =
-        decode_image(folder_.read(name, image_file_bytes_max), {channels, side_hint});
+    Result<Image> image = decode_image(source_->read(sample), {channels, side_hint});
     if (!image) refuse(sample, image.error().what());
     return std::move(image).value();
 }
 
 void ImageDataset::refuse(std::int64_t sample, const std::string& message) const {
-    throw DataError({.file = list_.names[std::size_t(sample)], .message = message});
-}
-
-DataProblem ImageDataset::place(std::int64_t sample) const {
-    return {.file = list_.names[std::size_t(sample)]};
-}
-
-std::vector<std::string> ImageDataset::files() const {
-    std::vector<std::string> files = list_.names;
-    files.insert(files.end(), list_.other_files.begin(), list_.other_files.end());
-    std::sort(files.begin(), files.end());
-    files.erase(std::unique(files.begin(), files.end()), files.end());
-    return files;
+    DataProblem problem = place(sample);
+    problem.message = message;
+    throw DataError(std::move(problem));
 }
 
 }    // namespace slipway

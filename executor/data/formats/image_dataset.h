@@ -2,34 +2,27 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "executor/data/dataset.h"
-#include "executor/data/files.h"
 #include "executor/data/formats/image.h"
+#include "executor/data/formats/image_source.h"
 
 namespace slipway {
 
-/// What image_folder and image_csv have found: an index without feature_dims, and the files.
-struct ImageList {
-    DatasetIndex index;
-    std::vector<std::string> names;          ///< per sample, relative to the folder
-    std::vector<std::string> other_files;    ///< the table, for the content hash
-};
-
-/// Samples that are image files. Decoded pixels of small sets stay in memory (one byte a number,
+/// Samples that are images. Decoded pixels of small sets stay in memory (one byte a number,
 /// at their final size), so that later epochs decode nothing; larger sets decode each time.
 class ImageDataset final : public Dataset {
 public:
-    /// Takes the shape of the first image that can be read where the options leave it open.
-    ImageDataset(const std::filesystem::path& folder, ImageList list, const DatasetOptions& options,
-                 const ProblemLog& problems);
+    /// `index` is without feature_dims: the shape is that of the first image that can be read where
+    /// the options leave it open.
+    ImageDataset(DatasetIndex index, std::unique_ptr<ImageSource> source,
+                 const DatasetOptions& options, const ProblemLog& problems);
 
     void read(std::int64_t sample, std::span<float> features) const override;
-    DataProblem place(std::int64_t sample) const override;
-    std::vector<std::string> files() const override;
+    DataProblem place(std::int64_t sample) const override { return source_->place(sample); }
+    std::vector<std::string> files() const override { return source_->files(); }
 
     /// Decodes the whole file at its own size, with the set's channels.
     /// errors  DataError
@@ -44,8 +37,7 @@ private:
     Result<ImageHeader> header_of(std::int64_t sample) const;
     void write_pixels(std::int64_t sample, std::span<std::uint8_t> pixels) const;
 
-    Folder folder_;
-    ImageList list_;    // its index has become index_
+    std::unique_ptr<ImageSource> source_;
     DatasetOptions options_;
 
     /// Pixels of all samples, and for each whether they are there. A reader that finds them absent

@@ -4,8 +4,9 @@
 #include <array>
 #include <set>
 
+#include "executor/data/files.h"
 #include "executor/data/formats/format.h"
-#include "executor/data/formats/image_dataset.h"
+#include "executor/data/formats/image_files.h"
 #include "executor/data/formats/image_names.h"
 #include "executor/data/formats/name_table.h"
 
@@ -97,7 +98,7 @@ std::unique_ptr<Dataset> open_image_folder(const fs::path& path, const DatasetOp
     list.index.class_names =
         options.class_names.empty() ? classes.sort(list.index.labels) : options.class_names;
     list.index.part_names = parts.names();
-    return std::make_unique<ImageDataset>(path, std::move(list), options, problems);
+    return open_image_files(path, std::move(list), options, problems);
 }
 
 }    // namespace slipway

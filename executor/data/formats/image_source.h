@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "executor/data/problem.h"
+
+namespace slipway {
+
+/// A JPEG or PNG file larger than this is not read.
+inline constexpr std::int64_t image_file_bytes_max = 256 << 20;
+
+/// Where the images of a data set are: files of a folder, or pieces of larger files. Constant after
+/// construction: safe from every thread.
+class ImageSource {
+public:
+    virtual ~ImageSource() = default;
+    ImageSource(const ImageSource&) = delete;
+    ImageSource& operator=(const ImageSource&) = delete;
+
+    /// The sample's JPEG or PNG file.
+    /// errors  DataError when it is missing or too large; unavailable
+    virtual std::vector<std::byte> read(std::int64_t sample) const = 0;
+    /// Where the sample is, without a message.
+    virtual DataProblem place(std::int64_t sample) const = 0;
+    /// Every file that the data set consists of, relative to its folder, sorted.
+    virtual std::vector<std::string> files() const = 0;
+
+protected:
+    ImageSource() = default;
+};
+
+}    // namespace slipway
