@@ -22,7 +22,7 @@ const TextForm dataset_name{
     "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", is_dataset_name};
 
 const std::vector<std::string_view> tables{"csv", "image_csv"};
-const std::vector<std::string_view> images{"image_folder", "image_csv"};
+const std::vector<std::string_view> images{"image_folder", "image_csv", "cifar10"};
 
 void judge_dataset(const Json& given, DatasetCreate& dataset, const Reader& at) {
     if (!given.contains("options")) return;
@@ -93,7 +93,7 @@ const Object<DatasetCreate>& dataset_create_table() {
             .field("project", &DatasetCreate::project, "What it belongs to.",
                    Text{.form = &plain_name})
             .field("format", &DatasetCreate::format, "How the files are laid out.",
-                   Choice<DatasetFormat>{.later = {"cifar10", "tfrecord", "webdataset", "text"}},
+                   Choice<DatasetFormat>{.later = {"tfrecord", "webdataset", "text"}},
                    {.required = true})
             .field("source", &DatasetCreate::source, "Where the files come from.",
                    Nested<DatasetSource>{&dataset_source_table()}, {.required = true})

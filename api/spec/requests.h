@@ -17,12 +17,12 @@ namespace slipway {
 // Bodies of requests other than the job spec, as plain data.
 
 /// How the files of a dataset are laid out.
-enum class DatasetFormat { idx, csv, image_folder, image_csv };
+enum class DatasetFormat { idx, csv, image_folder, image_csv, cifar10 };
 
 template <>
 struct Spelling<DatasetFormat> {
-    static constexpr std::array<std::string_view, 4> words{"idx", "csv", "image_folder",
-                                                           "image_csv"};
+    static constexpr std::array<std::string_view, 5> words{"idx", "csv", "image_folder",
+                                                           "image_csv", "cifar10"};
 };
 
 /// `options` of a dataset: how its files are to be read. Each format has some of them.
@@ -33,8 +33,8 @@ struct DatasetOptionsSpec {
     std::string file_column = "file";            ///< image_csv
     std::string labels_file = "labels.csv";      ///< image_csv: the table, below the folder
     std::vector<std::string> class_names;        ///< in the order of their numbers; empty: as found
-    std::optional<std::int64_t> image_size;      ///< image_folder, image_csv: side in pixels
-    std::optional<std::int64_t> channels;        ///< image_folder, image_csv: 1 gray, 3 RGB
+    std::optional<std::int64_t> image_size;      ///< sets of images: side in pixels
+    std::optional<std::int64_t> channels;        ///< sets of images: 1 gray, 3 RGB
     std::vector<double> mean;                    ///< one, or one for each channel or column
     std::vector<double> std;
     bool operator==(const DatasetOptionsSpec&) const = default;

@@ -22,6 +22,7 @@ constexpr auto formats = std::to_array<Format>({
     {"csv", open_csv},
     {"image_folder", open_image_folder},
     {"image_csv", open_image_csv},
+    {"cifar10", open_cifar10},
 });
 
 constexpr auto format_names = [] {

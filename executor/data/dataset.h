@@ -86,6 +86,8 @@ protected:
 ///   csv           a file or a folder of *.csv; the file's name without .csv is the part
 ///   image_folder  CLASS/*.jpg, or PART/CLASS/*.jpg with parts among train, val, valid, test
 ///   image_csv     a table of files below the folder, and the files
+///   cifar10       *.bin[.gz]: records of a label and 32 x 32 pixels; class names beside them in
+///                 batches.meta.txt
 /// Images of another size than the first need `image_size`; of other channels are converted.
 /// errors  DataError for what is in the files; not_found without folder; invalid_argument for an
 ///         unknown format or options that do not fit; exhausted over a memory limit

@@ -1,11 +1,12 @@
 // The executor's command line: one attempt under an agent, a job by hand, one look at a data set,
 // or one measurement.
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
 
+#include "executor/data/dataset.h"
 #include "executor/main/attempt.h"
 #include "executor/main/bench.h"
 #include "executor/main/inspect.h"
@@ -18,6 +19,7 @@ using namespace slipway;
 int run(int argc, char** argv) {
     CLI::App app{"Trains one job. Under a service it is started by the agent; by hand: run."};
     app.require_subcommand(1);
+    const std::string formats = fmt::format("{}", fmt::join(dataset_formats(), ", "));
 
     std::filesystem::path run_folder;
     CLI::App* attempt =
@@ -33,8 +35,7 @@ int run(int argc, char** argv) {
                      "Folder for metrics.csv, frames.ndjson, checkpoints/, report.txt, trace.json")
         ->required();
     by_hand->add_option("--data", alone.data, "The data set; default: data.dataset as a path");
-    by_hand->add_option("--format", alone.format,
-                        "idx, csv, image_folder or image_csv; default: guessed");
+    by_hand->add_option("--format", alone.format, formats + "; default: guessed");
     by_hand->add_option("--options", alone.data_options,
                         "Options of the data set, as a JSON object");
     by_hand
@@ -45,7 +46,7 @@ int run(int argc, char** argv) {
 
     InspectOptions look;
     CLI::App* inspect = app.add_subcommand("inspect", "Checks a data set and prints a JSON report");
-    inspect->add_option("--format", look.format, "idx, csv, image_folder or image_csv")->required();
+    inspect->add_option("--format", look.format, formats)->required();
     auto* path = inspect->add_option("--path", look.path, "The data set");
     inspect->add_option("--options", look.options, "Options of the data set, as a JSON object");
     auto* unpack = inspect->add_option("--unpack", look.unpack, "Archive or file to unpack first");

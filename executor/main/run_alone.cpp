@@ -1,14 +1,17 @@
 #include "executor/main/run_alone.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "executor/checkpoint/checkpoint.h"
+#include "executor/data/dataset.h"
 #include "executor/main/frame_reporter.h"
 #include "executor/main/frames/frame_log.h"
 #include "executor/main/metrics_csv.h"
@@ -118,8 +121,8 @@ AttemptPlan plan_of(const RunAloneOptions& options) {
     if (plan.dataset_format.empty()) {
         throw Error{ErrorCode::invalid_argument,
                     fmt::format("the format of {} is not clear from its files; give it with "
-                                "--format (idx, csv, image_folder, image_csv)",
-                                plan.dataset_path.string())};
+                                "--format ({})",
+                                plan.dataset_path.string(), fmt::join(dataset_formats(), ", "))};
     }
     plan.dataset_options = options.data_options;
     plan.checkpoint_folder = options.out / "checkpoints";
@@ -175,24 +178,33 @@ Ending train(const RunAloneOptions& options, const Trainer& trainer, const Clock
     return ending;
 }
 
+/// What a file's name has in it when the data set is of a format.
+constexpr auto marks = std::to_array<std::pair<const char*, const char*>>(
+    {{"-idx3-ubyte", "idx"}, {".csv", "csv"}, {".bin", "cifar10"}});
+
 }    // namespace
 
 std::string guess_format(const fs::path& data) {
-    if (fs::is_regular_file(data)) return data.extension() == ".csv" ? "csv" : "";
+    if (fs::is_regular_file(data)) {
+        for (const auto& [mark, format] : marks)
+            if (data.filename().string().find(mark) != std::string::npos) return format;
+        return "";
+    }
     const auto any = [&data](auto test) {
         return std::ranges::any_of(fs::directory_iterator(data), [&](const auto& entry) {
             return test(entry, entry.path().filename().string());
         });
     };
-    if (any([](const auto&, const std::string& name) {
-            return name.find("-idx3-ubyte") != std::string::npos;
-        }))
-        return "idx";
-    const bool tables = any(
-        [](const auto& entry, const std::string&) { return entry.path().extension() == ".csv"; });
     const bool folders =
         any([](const auto& entry, const std::string&) { return entry.is_directory(); });
-    if (tables) return folders || fs::exists(data / "labels.csv") ? "image_csv" : "csv";
+    for (const auto& [mark, format] : marks) {
+        const bool found = any([&mark](const auto&, const std::string& name) {
+            return name.find(mark) != std::string::npos;
+        });
+        if (!found) continue;
+        const bool of_files = folders || fs::exists(data / "labels.csv");
+        return format == std::string("csv") && of_files ? "image_csv" : format;
+    }
     return folders ? "image_folder" : "";
 }
 

@@ -26,7 +26,7 @@ struct RunAloneOptions {
 int run_alone(const RunAloneOptions& options, const Trainer& trainer, const Clock& clock,
               std::FILE* output);
 
-/// "idx", "csv", "image_csv" or "image_folder", by the names in the folder; empty when unclear.
+/// One of dataset_formats(), by the names in the folder; empty when unclear.
 std::string guess_format(const std::filesystem::path& data);
 
 }    // namespace slipway

@@ -15,10 +15,10 @@ namespace slipway {
 /// One attempt at one job, everything resolved: what attempt.json says.
 struct AttemptPlan {
     JobSpec spec;
-    std::string dataset_format;                 ///< "idx", "csv", "image_folder", "image_csv"
-    std::filesystem::path dataset_path;         ///< folder or file
-    std::string dataset_options = "{}";         ///< JSON object: label_column, …
-    std::filesystem::path checkpoint_folder;    ///< made when absent
+    std::string dataset_format;                          ///< one of dataset_formats()
+    std::filesystem::path dataset_path;                  ///< folder or file
+    std::string dataset_options = "{}";                  ///< JSON object: label_column, …
+    std::filesystem::path checkpoint_folder;             ///< made when absent
     std::optional<std::filesystem::path> resume_from;    ///< a checkpoint's folder
     int attempt = 1;                                     ///< part of the names of checkpoints
     int worker_threads = 0;                 ///< 0 = as many as CPUs granted, at most one per core

@@ -17,8 +17,10 @@ std::unique_ptr<Dataset> open_image_folder(const std::filesystem::path& path,
                                            const DatasetOptions& options, ProblemLog& problems);
 std::unique_ptr<Dataset> open_image_csv(const std::filesystem::path& path,
                                         const DatasetOptions& options, ProblemLog& problems);
+std::unique_ptr<Dataset> open_cifar10(const std::filesystem::path& path,
+                                      const DatasetOptions& options, ProblemLog& problems);
 
-/// At most this many bytes of features are kept in memory by idx and csv.
+/// At most this many bytes of features are kept in memory by idx, csv and cifar10.
 inline constexpr std::int64_t table_bytes_max = std::int64_t{8} << 30;
 
 }    // namespace slipway

@@ -142,12 +142,15 @@ TEST(GuessFormat, the_names_tell) {
     folder.write("labelled/labels.csv", "");
     folder.write("labelled/images/a.jpg", "");
     folder.write("folders/ants/a.jpg", "");
+    folder.write("batches/data_batch_1.bin", "");
+    folder.write("batches/batches.meta.txt", "");
     folder.write("none/readme.txt", "");
     EXPECT_EQ(guess_format(folder.path() / "idx"), "idx");
     EXPECT_EQ(guess_format(folder.path() / "tables"), "csv");
     EXPECT_EQ(guess_format(folder.path() / "tables" / "train.csv"), "csv");
     EXPECT_EQ(guess_format(folder.path() / "labelled"), "image_csv");
     EXPECT_EQ(guess_format(folder.path() / "folders"), "image_folder");
+    EXPECT_EQ(guess_format(folder.path() / "batches"), "cifar10");
     EXPECT_EQ(guess_format(folder.path() / "none"), "");
 }
 

@@ -1,0 +1,69 @@
+#include "executor/data/formats/shards.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "executor/data/formats/name_table.h"
+#include "executor/data/problem.h"
+
+namespace slipway {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr auto endings = std::to_array<std::string_view>(
+    {".gz", ".bin", ".tfrecords", ".tfrecord", ".tfrec", ".tar", ".tgz"});
+
+/// As CIFAR-10's files are called.
+constexpr auto usual_names = std::to_array<std::pair<std::string_view, std::string_view>>(
+    {{"data_batch", "train"}, {"test_batch", "test"}});
+
+/// `name` without one of: an ending, a number, "-of" between two numbers, a separator.
+std::string_view shortened(std::string_view name) {
+    for (const std::string_view ending : endings) {
+        if (name.ends_with(ending)) return name.substr(0, name.size() - ending.size());
+    }
+    if (name.ends_with("-of")) return name.substr(0, name.size() - 3);
+    const std::size_t last = name.find_last_not_of("0123456789-_./");
+    return name.substr(0, last == std::string_view::npos ? 0 : last + 1);
+}
+
+}    // namespace
+
+std::string part_of_shard(std::string_view name) {
+    for (std::string_view shorter = shortened(name); shorter != name; shorter = shortened(name)) {
+        name = shorter;
+    }
+    if (name.empty()) return "all";
+    const auto usual = std::find_if(usual_names.begin(), usual_names.end(),
+                                    [&](const auto& pair) { return pair.first == name; });
+    return std::string(usual == usual_names.end() ? name : usual->second);
+}
+
+Shards find_shards(const fs::path& path, bool (*is_shard)(std::string_view name),
+                   std::string_view wanted) {
+    const bool single = fs::is_regular_file(path);
+    Shards shards{Folder(single ? path.parent_path() / "." : path), {}, {}, {}};
+    if (single) {
+        shards.files = {path.filename().string()};
+    } else {
+        shards.files = shards.folder.list();
+        if (shards.files.size() != 1) {
+            std::erase_if(shards.files, [&](const std::string& name) { return !is_shard(name); });
+        }
+    }
+    if (shards.files.empty()) {
+        throw DataError({.message = fmt::format("the folder has no {}", wanted)});
+    }
+    NameTable parts;
+    for (const std::string& name : shards.files)
+        shards.parts.push_back(parts.number(part_of_shard(name)));
+    shards.part_names = parts.names();
+    return shards;
+}
+
+}    // namespace slipway

@@ -1,0 +1,54 @@
+#include "executor/data/formats/shards.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/executor/data/make_files.h"
+#include "tests/support/temp_folder.h"
+
+namespace slipway {
+
+TEST(Shards, a_part_is_what_the_name_says_without_ending_and_number) {
+    const std::vector<std::pair<std::string, std::string>> parts = {
+        {"data_batch_3.bin", "train"},
+        {"test_batch.bin.gz", "test"},
+        {"train-00017-of-00128", "train"},
+        {"train-00017-of-00128.tfrecord", "train"},
+        {"mnist-val.tfrecord-00000-of-00001", "mnist-val"},
+        {"val.tfrecords.gz", "val"},
+        {"train/0017.tar", "train"},
+        {"deep/train_1.tar.gz", "deep/train"},
+        {"0017.tar", "all"},
+        {"set.tgz", "set"},
+        {"..", "all"},
+        {"-of", "all"},
+        {"data", "data"},
+    };
+    for (const auto& [name, part] : parts)
+        EXPECT_EQ(part_of_shard(name), part) << name;
+}
+
+TEST(Shards, files_are_found_by_name_and_one_alone_by_being_there) {
+    const auto is_tar = [](std::string_view name) { return name.ends_with(".tar"); };
+    const TempFolder folder;
+    folder.write("set/b.tar", "");
+    folder.write("set/a-2.tar", "");
+    folder.write("set/a-1.tar", "");
+    folder.write("set/notes.txt", "");
+    const Shards shards = find_shards(folder.path() / "set", is_tar, "tar");
+    EXPECT_EQ(shards.files, (std::vector<std::string>{"a-1.tar", "a-2.tar", "b.tar"}));
+    EXPECT_EQ(shards.part_names, (std::vector<std::string>{"a", "b"}));
+    EXPECT_EQ(shards.parts, (std::vector<std::int32_t>{0, 0, 1}));
+
+    EXPECT_EQ(find_shards(folder.write("alone/upload", "").parent_path(), is_tar, "tar").files,
+              std::vector<std::string>{"upload"});
+    EXPECT_EQ(find_shards(folder.path() / "set/notes.txt", is_tar, "tar").files,
+              std::vector<std::string>{"notes.txt"});
+    folder.write("none/x", "");
+    folder.write("none/y", "");
+    EXPECT_EQ(data_problem_of([&] { find_shards(folder.path() / "none", is_tar, "tar"); }).message,
+              "the folder has no tar");
+    EXPECT_EQ(error_code_of([&] { find_shards(folder.path() / "absent", is_tar, "tar"); }),
+              ErrorCode::not_found);
+}
+
+}    // namespace slipway
