@@ -66,7 +66,7 @@ struct NormalizeSpec {
     bool operator==(const NormalizeSpec&) const = default;
 };
 
-/// `data.columns`: overrides what the dataset says (csv, image_csv).
+/// `data.columns`: overrides what the dataset says (csv, image_csv, tfrecord).
 struct ColumnsSpec {
     std::string label;                    ///< empty: as the dataset says
     std::vector<std::string> features;    ///< empty: as the dataset says

@@ -21,8 +21,8 @@ const TextForm dataset_name{
     "1 to 64 letters, digits, dots, dashes and underscores, first a letter or digit, and no id",
     "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", is_dataset_name};
 
-const std::vector<std::string_view> tables{"csv", "image_csv"};
-const std::vector<std::string_view> images{"image_folder", "image_csv", "cifar10"};
+const std::vector<std::string_view> tables{"csv", "image_csv", "tfrecord"};
+const std::vector<std::string_view> images{"image_folder", "image_csv", "cifar10", "tfrecord"};
 
 void judge_dataset(const Json& given, DatasetCreate& dataset, const Reader& at) {
     if (!given.contains("options")) return;
@@ -44,7 +44,10 @@ const Object<DatasetOptionsSpec>& dataset_options_table() {
             .field("feature_columns", &DatasetOptionsSpec::feature_columns,
                    "The columns to learn from; without it all but label and group.",
                    List<Text>{.item = {}, .min = 1, .unique = true},
-                   {.only = {"csv"}, .absent_when_empty = true})
+                   {.only = {"csv", "tfrecord"}, .absent_when_empty = true})
+            .field("image_column", &DatasetOptionsSpec::image_column,
+                   "The feature with a JPEG or PNG; without it `image`, where records have one.",
+                   Text{}, {.only = {"tfrecord"}, .absent_when_empty = true})
             .field("file_column", &DatasetOptionsSpec::file_column,
                    "The column of the files, relative to the folder.", Text{},
                    {.only = {"image_csv"}})
@@ -93,8 +96,7 @@ const Object<DatasetCreate>& dataset_create_table() {
             .field("project", &DatasetCreate::project, "What it belongs to.",
                    Text{.form = &plain_name})
             .field("format", &DatasetCreate::format, "How the files are laid out.",
-                   Choice<DatasetFormat>{.later = {"tfrecord", "webdataset", "text"}},
-                   {.required = true})
+                   Choice<DatasetFormat>{.later = {"webdataset", "text"}}, {.required = true})
             .field("source", &DatasetCreate::source, "Where the files come from.",
                    Nested<DatasetSource>{&dataset_source_table()}, {.required = true})
             .field("options", &DatasetCreate::options, "How the files are read.",

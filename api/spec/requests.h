@@ -17,19 +17,20 @@ namespace slipway {
 // Bodies of requests other than the job spec, as plain data.
 
 /// How the files of a dataset are laid out.
-enum class DatasetFormat { idx, csv, image_folder, image_csv, cifar10 };
+enum class DatasetFormat { idx, csv, image_folder, image_csv, cifar10, tfrecord };
 
 template <>
 struct Spelling<DatasetFormat> {
-    static constexpr std::array<std::string_view, 5> words{"idx", "csv", "image_folder",
-                                                           "image_csv", "cifar10"};
+    static constexpr std::array<std::string_view, 6> words{"idx",       "csv",     "image_folder",
+                                                           "image_csv", "cifar10", "tfrecord"};
 };
 
 /// `options` of a dataset: how its files are to be read. Each format has some of them.
 struct DatasetOptionsSpec {
-    std::string label_column = "label";          ///< csv, image_csv
-    std::string group_column;                    ///< csv, image_csv; empty: no groups
-    std::vector<std::string> feature_columns;    ///< csv; empty: all but label and group
+    std::string label_column = "label";          ///< csv, image_csv, tfrecord
+    std::string group_column;                    ///< likewise; empty: no groups
+    std::vector<std::string> feature_columns;    ///< csv, tfrecord; empty: all but label and group
+    std::string image_column;                    ///< tfrecord; empty: "image", where there is one
     std::string file_column = "file";            ///< image_csv
     std::string labels_file = "labels.csv";      ///< image_csv: the table, below the folder
     std::vector<std::string> class_names;        ///< in the order of their numbers; empty: as found

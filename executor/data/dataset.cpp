@@ -23,6 +23,7 @@ constexpr auto formats = std::to_array<Format>({
     {"image_folder", open_image_folder},
     {"image_csv", open_image_csv},
     {"cifar10", open_cifar10},
+    {"tfrecord", open_tfrecord},
 });
 
 constexpr auto format_names = [] {

@@ -18,21 +18,22 @@ namespace slipway {
 
 /// How the files of a data set are to be read. A format reads the fields that concern it.
 struct DatasetOptions {
-    std::string label_column = "label";               ///< csv, image_csv
-    std::string group_column = {};                    ///< csv, image_csv; empty: no groups
+    std::string label_column = "label";               ///< csv, image_csv, tfrecord
+    std::string group_column = {};                    ///< likewise; empty: no groups
     std::string file_column = "file";                 ///< image_csv
     std::string labels_file = "labels.csv";           ///< image_csv: the table, below the folder
-    std::vector<std::string> feature_columns = {};    ///< csv; empty: all but label and group
-    std::vector<std::string> class_names = {};        ///< in their order; empty: as found
-    std::int64_t image_size = 0;                 ///< images: side in pixels; 0: as the first image
-    std::int64_t channels = 0;                   ///< images: 1 gray, 3 RGB; 0: as the first image
-    std::vector<float> mean = {};                ///< per channel or column, or one for all
-    std::vector<float> deviation = {};           ///< likewise; (x - mean) / deviation
-    std::int64_t cache_bytes_max = 512 << 20;    ///< images: decoded pixels kept in memory
+    std::vector<std::string> feature_columns = {};    ///< csv, tfrecord; empty: all but these two
+    std::string image_column = {};    ///< tfrecord: the image; empty: "image", where there is one
+    std::vector<std::string> class_names = {};    ///< in their order; empty: as found
+    std::int64_t image_size = 0;                  ///< images: side in pixels; 0: as the first image
+    std::int64_t channels = 0;                    ///< images: 1 gray, 3 RGB; 0: as the first image
+    std::vector<float> mean = {};                 ///< per channel or column, or one for all
+    std::vector<float> deviation = {};            ///< likewise; (x - mean) / deviation
+    std::int64_t cache_bytes_max = 512 << 20;     ///< images: decoded pixels kept in memory
 };
 
-/// Reads the options of a data set's JSON (label_column, group_column, file_column, labels_file,
-/// feature_columns, class_names, image_size, channels, mean, std). null means none.
+/// Reads the options of a data set's JSON (label_column, group_column, file_column, image_column,
+/// labels_file, feature_columns, class_names, image_size, channels, mean, std). null means none.
 /// errors  invalid_argument naming the unknown or wrong key and what is allowed
 DatasetOptions parse_dataset_options(const nlohmann::json& options);
 
@@ -88,6 +89,8 @@ protected:
 ///   image_csv     a table of files below the folder, and the files
 ///   cifar10       *.bin[.gz]: records of a label and 32 x 32 pixels; class names beside them in
 ///                 batches.meta.txt
+///   tfrecord      TFRecord files of tf.train.Example, one a sample: an encoded image or lists of
+///                 numbers, and a label
 /// Images of another size than the first need `image_size`; of other channels are converted.
 /// errors  DataError for what is in the files; not_found without folder; invalid_argument for an
 ///         unknown format or options that do not fit; exhausted over a memory limit

@@ -84,6 +84,7 @@ constexpr auto keys = std::to_array<Key>({
     {"label_column", [](auto key, auto& value, auto& o) { read_name(key, value, o.label_column); }},
     {"group_column", [](auto key, auto& value, auto& o) { read_text(key, value, o.group_column); }},
     {"file_column", [](auto key, auto& value, auto& o) { read_name(key, value, o.file_column); }},
+    {"image_column", [](auto key, auto& value, auto& o) { read_name(key, value, o.image_column); }},
     {"labels_file", [](auto key, auto& value, auto& o) { read_name(key, value, o.labels_file); }},
     {"feature_columns",
      [](auto key, auto& value, auto& o) { read_texts(key, value, o.feature_columns); }},

@@ -180,7 +180,7 @@ Ending train(const RunAloneOptions& options, const Trainer& trainer, const Clock
 
 /// What a file's name has in it when the data set is of a format.
 constexpr auto marks = std::to_array<std::pair<const char*, const char*>>(
-    {{"-idx3-ubyte", "idx"}, {".csv", "csv"}, {".bin", "cifar10"}});
+    {{"-idx3-ubyte", "idx"}, {".csv", "csv"}, {".tfrec", "tfrecord"}, {".bin", "cifar10"}});
 
 }    // namespace
 

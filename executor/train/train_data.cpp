@@ -33,8 +33,11 @@ Split split_of(const DatasetIndex& index, const SplitSpec& spec) {
 /// A table's columns come in any unit: without a wish of the user they are brought to mean 0 and
 /// deviation 1, measured on the training part alone so that nothing of the validation part leaks
 /// in.
-bool wants_measured(const AttemptPlan& plan, const DatasetOptions& options) {
-    return plan.dataset_format == "csv" && options.mean.empty() && options.deviation.empty();
+bool wants_measured(const AttemptPlan& plan, const Dataset& dataset,
+                    const DatasetOptions& options) {
+    const bool table = plan.dataset_format == "csv" || plan.dataset_format == "tfrecord";
+    const bool images = dataset.index().feature_dims.size() > 1;
+    return table && !images && options.mean.empty() && options.deviation.empty();
 }
 
 }    // namespace
@@ -45,7 +48,7 @@ TrainData open_train_data(const AttemptPlan& plan) {
         TrainData data;
         data.raw = open_dataset(plan.dataset_format, plan.dataset_path, options);
         data.split = split_of(data.raw->index(), plan.spec.data.split);
-        if (wants_measured(plan, options)) {
+        if (wants_measured(plan, *data.raw, options)) {
             data.normalized = normalized(*data.raw, measure(*data.raw, data.split.train, 1));
         }
         return data;

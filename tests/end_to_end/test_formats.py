@@ -1,5 +1,6 @@
 """Goal: a data set of each format that comes in large files is checked and trained on, and a bad file is named."""
 import random
+import struct
 import unittest
 
 from service import Service
@@ -11,6 +12,41 @@ def cifar10_batch(count, seed=1):
     return b"".join(
         bytes([label]) + bytes(generator.randrange(100) + 150 * label for _ in range(3072))
         for label in (index % 2 for index in range(count)))
+
+
+def crc(content):
+    """Masked CRC-32C, bit by bit."""
+    value = 0xFFFFFFFF
+    for byte in content:
+        value ^= byte
+        for _ in range(8):
+            value = value >> 1 ^ (0x82F63B78 if value & 1 else 0)
+    value ^= 0xFFFFFFFF
+    return struct.pack("<I", ((value >> 15 | value << 17) + 0xA282EAD8) & 0xFFFFFFFF)
+
+
+def framed(record):
+    length = struct.pack("<Q", len(record))
+    return length + crc(length) + record + crc(record)
+
+
+def tagged(number, content):
+    """A protobuf field with a length below 128."""
+    assert len(content) < 128
+    return bytes([number << 3 | 2, len(content)]) + content
+
+
+def example(label, numbers):
+    """tf.train.Example with a text and a list of floats."""
+    features = (("kind", tagged(1, tagged(1, label))), ("x", tagged(2, tagged(1, struct.pack(f"<{len(numbers)}f", *numbers)))))
+    return tagged(1, b"".join(tagged(1, tagged(1, name.encode()) + tagged(2, feature)) for name, feature in features))
+
+
+def point_records(count, seed=1):
+    generator = random.Random(seed)
+    return b"".join(
+        framed(example(b"yes" if index % 2 else b"no", [generator.gauss(300 * (index % 2), 100) for _ in range(4)]))
+        for index in range(count))
 
 
 class Formats(unittest.TestCase):
@@ -51,6 +87,23 @@ class Formats(unittest.TestCase):
         (problem,) = found["problems"]
         self.assertEqual((problem["file"], problem["row"]), ("data_batch_1.bin", 3))
         self.assertIn("at byte 6146", problem["message"])
+
+    def test_tfrecord(self):
+        self.write("records/train-00000-of-00001.tfrecord", point_records(300))
+        found = self.service.dataset("records", "tfrecord", {"label_column": "kind"})
+        self.assertEqual(found["state"], "ready", found)
+        self.learns("records", {"arch": "mlp", "width": 16, "depth": 1})
+
+    def test_tfrecord_with_a_changed_byte(self):
+        content = bytearray(point_records(3))
+        size = len(point_records(1))
+        content[size + 40] ^= 1
+        self.write("changed/train.tfrecord", bytes(content))
+        found = self.service.dataset("changed", "tfrecord", {"label_column": "kind"})
+        self.assertEqual(found["state"], "failed", found)
+        (problem,) = found["problems"]
+        self.assertEqual((problem["file"], problem["row"]), ("train.tfrecord", 2))
+        self.assertIn(f"at byte {size + 12} do not match their checksum", problem["message"])
 
 
 if __name__ == "__main__":

@@ -5,43 +5,16 @@
 #include <cmath>
 #include <optional>
 
-#include "api/base/check.h"
 #include "executor/data/formats/csv_reader.h"
 #include "executor/data/formats/format.h"
 #include "executor/data/formats/name_table.h"
+#include "executor/data/formats/table_dataset.h"
 
 namespace slipway {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-/// A table in memory: its features row by row.
-class CsvDataset final : public Dataset {
-public:
-    CsvDataset(DatasetIndex index, std::vector<float> features, std::vector<std::int64_t> rows,
-               std::vector<std::string> files)
-        : features_(std::move(features)), rows_(std::move(rows)), files_(std::move(files)) {
-        index_ = std::move(index);
-    }
-
-    void read(std::int64_t sample, std::span<float> features) const override {
-        const std::size_t columns = std::size_t(index_.feature_count());
-        check(features.size() == columns, "a sample is read into room for its features");
-        std::copy_n(&features_[std::size_t(sample) * columns], columns, features.begin());
-    }
-    DataProblem place(std::int64_t sample) const override {
-        const std::size_t file =
-            index_.parts.empty() ? 0 : std::size_t(index_.parts[std::size_t(sample)]);
-        return {.file = files_[file], .row = rows_[std::size_t(sample)]};
-    }
-    std::vector<std::string> files() const override { return files_; }
-
-private:
-    std::vector<float> features_;
-    std::vector<std::int64_t> rows_;
-    std::vector<std::string> files_;    // in the order of the parts
-};
 
 /// The number that all of `text` is, blanks around it aside.
 std::optional<float> parse_number(std::string_view text) {
@@ -74,12 +47,12 @@ public:
         }
         std::vector<std::string> fields;
         while (table.next(fields)) {
-            if (add_row(table, columns, fields) && part) index_.parts.push_back(*part);
+            if (add_row(table, columns, fields, part) && part) index_.parts.push_back(*part);
         }
     }
 
     std::unique_ptr<Dataset> finish(std::vector<std::string> files) {
-        if (rows_.empty()) {
+        if (places_.empty()) {
             problems_.add({.file = files[0], .message = "there is no row that can be used"});
         }
         index_.feature_dims = {std::int64_t(feature_names_.size())};
@@ -92,8 +65,8 @@ public:
                 index_.part_names.push_back(file.substr(0, file.find(".csv")));
             }
         }
-        return std::make_unique<CsvDataset>(std::move(index_), std::move(features_),
-                                            std::move(rows_), std::move(files));
+        return std::make_unique<TableDataset>(std::move(index_), std::move(features_),
+                                              std::move(places_), std::move(files));
     }
 
 private:
@@ -131,7 +104,7 @@ private:
 
     /// False when the row has a problem: it is left out.
     bool add_row(const CsvReader& table, const Columns& columns,
-                 const std::vector<std::string>& fields) {
+                 const std::vector<std::string>& fields, std::optional<std::int32_t> part) {
         const auto problem = [&](const std::string& field, const std::string& message) {
             problems_.add(
                 {.file = table.file(), .row = table.row(), .field = field, .message = message});
@@ -163,15 +136,10 @@ private:
             }
             features_.push_back(*number);
         }
-        if (std::int64_t(features_.size() * sizeof(float)) > table_bytes_max) {
-            throw Error{ErrorCode::exhausted,
-                        fmt::format("the table has more than {} bytes of features, the most that "
-                                    "is kept in memory",
-                                    table_bytes_max)};
-        }
+        check_table_size(features_.size());
         index_.labels.push_back(classes_.number(label));
         if (columns.group) index_.groups.push_back(groups_.number(fields[*columns.group]));
-        rows_.push_back(table.row());
+        places_.push_back({part.value_or(0), table.row()});
         return true;
     }
 
@@ -181,7 +149,7 @@ private:
     DatasetIndex index_;
     std::vector<std::string> feature_names_;
     std::vector<float> features_;
-    std::vector<std::int64_t> rows_;
+    std::vector<TableDataset::Place> places_;
 };
 
 bool is_table_name(const std::string& name) {

@@ -19,8 +19,11 @@ std::unique_ptr<Dataset> open_image_csv(const std::filesystem::path& path,
                                         const DatasetOptions& options, ProblemLog& problems);
 std::unique_ptr<Dataset> open_cifar10(const std::filesystem::path& path,
                                       const DatasetOptions& options, ProblemLog& problems);
+std::unique_ptr<Dataset> open_tfrecord(const std::filesystem::path& path,
+                                       const DatasetOptions& options, ProblemLog& problems);
 
-/// At most this many bytes of features are kept in memory by idx, csv and cifar10.
+/// At most this many bytes are kept in memory: of features by idx, csv, cifar10 and tfrecord; of
+/// encoded images out of gzipped files.
 inline constexpr std::int64_t table_bytes_max = std::int64_t{8} << 30;
 
 }    // namespace slipway

@@ -30,6 +30,14 @@ std::int32_t NameTable::number(const std::string& name) {
     return entry->second;
 }
 
+std::optional<std::int32_t> NameTable::class_number(const std::string& label,
+                                                    const std::vector<std::string>& names) {
+    if (names.empty() || contains(label)) return number(label);
+    const std::optional<std::int64_t> place = whole_number(label);
+    if (!place || *place < 0 || *place >= std::int64_t(names.size())) return std::nullopt;
+    return std::int32_t(*place);
+}
+
 std::vector<std::string> NameTable::sort(std::vector<std::int32_t>& numbers) {
     std::vector<std::optional<std::int64_t>> values;
     for (const std::string& name : names_)

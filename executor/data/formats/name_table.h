@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -16,6 +17,10 @@ public:
 
     /// The text's number: its place in the order of first sight.
     std::int32_t number(const std::string& name);
+    /// The number of the class that `label` means: that of the name itself; where `names` are given
+    /// and it is none of them, a whole number below their count is a place among them.
+    std::optional<std::int32_t> class_number(const std::string& label,
+                                             const std::vector<std::string>& names);
     bool contains(const std::string& name) const { return numbers_.contains(name); }
     const std::vector<std::string>& names() const { return names_; }
 

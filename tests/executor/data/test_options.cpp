@@ -15,12 +15,13 @@ using Json = nlohmann::json;
 
 TEST(DatasetOptions, are_read_from_json) {
     const DatasetOptions options = parse_dataset_options(Json::parse(R"({
-        "label_column": "kind", "group_column": "family", "file_column": "path",
+        "label_column": "kind", "group_column": "family", "file_column": "path", "image_column": "jpeg",
         "labels_file": "t.csv", "feature_columns": ["x", "y"], "class_names": ["a", "b"],
         "image_size": 64, "channels": 3, "mean": [0.1, 0.2, 0.3], "std": 0.5})"));
     EXPECT_EQ(options.label_column, "kind");
     EXPECT_EQ(options.group_column, "family");
     EXPECT_EQ(options.file_column, "path");
+    EXPECT_EQ(options.image_column, "jpeg");
     EXPECT_EQ(options.labels_file, "t.csv");
     EXPECT_EQ(options.feature_columns.size(), 2U);
     EXPECT_EQ(options.class_names.size(), 2U);

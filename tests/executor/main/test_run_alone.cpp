@@ -144,6 +144,7 @@ TEST(GuessFormat, the_names_tell) {
     folder.write("folders/ants/a.jpg", "");
     folder.write("batches/data_batch_1.bin", "");
     folder.write("batches/batches.meta.txt", "");
+    folder.write("records/train.tfrecord-00000-of-00001", "");
     folder.write("none/readme.txt", "");
     EXPECT_EQ(guess_format(folder.path() / "idx"), "idx");
     EXPECT_EQ(guess_format(folder.path() / "tables"), "csv");
@@ -151,6 +152,7 @@ TEST(GuessFormat, the_names_tell) {
     EXPECT_EQ(guess_format(folder.path() / "labelled"), "image_csv");
     EXPECT_EQ(guess_format(folder.path() / "folders"), "image_folder");
     EXPECT_EQ(guess_format(folder.path() / "batches"), "cifar10");
+    EXPECT_EQ(guess_format(folder.path() / "records"), "tfrecord");
     EXPECT_EQ(guess_format(folder.path() / "none"), "");
 }
 

@@ -6,8 +6,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "executor/data/formats/example.h"
 #include "executor/data/inspect.h"
 #include "executor/tensor/random.h"
+#include "tests/executor/data/formats/make_records.h"
 #include "tests/executor/data/make_files.h"
 #include "tests/support/temp_folder.h"
 
@@ -76,6 +78,44 @@ TEST(Damage, cifar10_batches) {
     EXPECT_GT(usable, 1);    // pixels of any value are fine
     EXPECT_LT(usable, rounds);
     survivors("cifar10", "data_batch_1.bin.gz", gzipped(file));
+}
+
+// A changed byte is found by a checksum: only what is cut off between two records passes.
+TEST(Damage, records_of_numbers_and_of_images) {
+    std::string numbers, images;
+    for (int i = 0; i < 6; ++i) {
+        numbers += framed(example({{"label", ints({i % 2})}, {"x", floats({0.5F, float(i)})}}));
+        images += framed(example({{"label", texts({i % 2 == 0 ? "a" : "b"})},
+                                  {"image", texts({png_file(patterned_image(1, 4, 4, i))})}}));
+    }
+    EXPECT_LT(survivors("tfrecord", "a.tfrecord", numbers), rounds / 8);
+    EXPECT_LT(survivors("tfrecord", "a.tfrecord", images), rounds / 8);
+    EXPECT_LT(survivors("tfrecord", "a.tfrecord.gz", gzipped(images)), rounds / 8);
+}
+
+// Records whose sums are right and whose insides are not: the reader of messages alone.
+TEST(Damage, messages_with_good_checksums) {
+    const std::string good = example({{"label", ints({1})},
+                                      {"x", floats({0.5F, 2})},
+                                      {"image", texts({png_file(patterned_image(1, 4, 4, 1))})}});
+    for (int round = 0; round < 3000; ++round) {
+        RandomStream random(2027, site_bench, std::uint64_t(round));
+        const std::string bad = damaged(good, random);
+        const auto read = read_example(as_bytes(bad));
+        EXPECT_TRUE(read || std::string(read.error().what()).find("at byte") != std::string::npos);
+    }
+    const TempFolder folder;
+    for (int round = 0; round < 400; ++round) {
+        RandomStream random(2028, site_bench, std::uint64_t(round));
+        folder.write("a.tfrecord", framed(good) + framed(damaged(good, random)));
+        for (const char* columns : {"{}", R"({"feature_columns": ["x"]})"}) {
+            const auto report =
+                inspect_dataset("tfrecord", folder.path(),
+                                parse_dataset_options(nlohmann::json::parse(columns)), 1);
+            EXPECT_GE(report["samples"], 1) << round << report.dump();
+            EXPECT_TRUE(report["problem_count"] == 0 || report["problems"][0]["row"] == 2) << round;
+        }
+    }
 }
 
 }    // namespace slipway

@@ -1,0 +1,295 @@
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "executor/data/formats/csv_reader.h"
+#include "executor/data/formats/example.h"
+#include "executor/data/formats/format.h"
+#include "executor/data/formats/image_dataset.h"
+#include "executor/data/formats/name_table.h"
+#include "executor/data/formats/shard_images.h"
+#include "executor/data/formats/shards.h"
+#include "executor/data/formats/table_dataset.h"
+#include "executor/data/formats/tfrecord_reader.h"
+
+namespace slipway {
+
+namespace {
+
+using Features = std::vector<ExampleFeature>;
+using Kind = ExampleFeature::Kind;
+
+constexpr const char* usual_image = "image";
+
+bool is_tfrecord(std::string_view name) {
+    if (name.ends_with(".gz")) name.remove_suffix(3);
+    const std::size_t of = name.rfind("-of-");    // train-00000-of-00010 has no ending
+    return name.find(".tfrec") != std::string_view::npos ||
+           (of != std::string_view::npos && of + 4 < name.size() &&
+            name.substr(of + 4).find_first_not_of("0123456789") == std::string_view::npos);
+}
+
+const ExampleFeature* find(const Features& features, const std::string& name) {
+    const auto found = std::find_if(features.begin(), features.end(),
+                                    [&](const auto& feature) { return feature.name == name; });
+    return found == features.end() ? nullptr : &*found;
+}
+
+/// "label (int64), x (float)", for messages.
+std::string listed(const Features& features) {
+    constexpr std::size_t listed_max = 20;
+    std::vector<std::string> words;
+    for (const ExampleFeature& feature : features) {
+        if (words.size() == listed_max) break;
+        words.push_back(
+            fmt::format("{} ({})", shown(std::string(feature.name)), to_string(feature.kind)));
+    }
+    return words.empty() ? "none" : fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// What a record's sample is made of, from the first record: one image, or numbers side by side.
+struct Schema {
+    std::string image;                   ///< empty: numbers
+    std::vector<std::string> numbers;    ///< features in their order
+    std::vector<std::size_t> counts;     ///< values of each
+    std::size_t total = 0;
+};
+
+/// Gathers the records of one file after the other. Whatever is wrong with a record leaves it out.
+class TfrecordBuilder {
+public:
+    TfrecordBuilder(Shards shards, const DatasetOptions& options, ProblemLog& problems)
+        : shards_(std::move(shards)),
+          options_(options),
+          problems_(problems),
+          classes_(options.class_names) {}
+
+    void add_file(std::int32_t file) {
+        const std::string& name = shards_.files[std::size_t(file)];
+        TfrecordReader reader(shards_.folder.open(name), name);
+        for (;;) {
+            try {
+                const auto record = reader.next();
+                if (!record) return;
+                add(reader, *record, file);
+            } catch (const DataError& error) {    // an inspection lists what is wrong and goes on
+                problems_.add(error.problem());
+                if (!reader.can_go_on()) return;
+            }
+        }
+    }
+
+    std::unique_ptr<Dataset> finish() {
+        if (index_.labels.empty()) {
+            problems_.add(
+                {.file = shards_.files[0], .message = "there is no record that can be used"});
+        }
+        index_.class_names =
+            options_.class_names.empty() ? classes_.sort(index_.labels) : options_.class_names;
+        index_.group_column = options_.group_column;
+        index_.group_names = groups_.sort(index_.groups);
+        index_.part_names = std::move(shards_.part_names);
+        if (schema_ && !schema_->image.empty()) {
+            return std::make_unique<ImageDataset>(
+                std::move(index_),
+                std::make_unique<ShardImages>(std::move(shards_.folder), std::move(shards_.files),
+                                              std::move(pieces_)),
+                options_, problems_);
+        }
+        if (schema_) index_.feature_dims = {std::int64_t(schema_->total)};
+        return std::make_unique<TableDataset>(std::move(index_), std::move(numbers_),
+                                              std::move(places_), std::move(shards_.files));
+    }
+
+private:
+    void add(const TfrecordReader& reader, std::span<const std::byte> record, std::int32_t file) {
+        const Result<Features> parsed = read_example(record);
+        if (!parsed) refuse(reader, {}, parsed.error().what());
+        const Features& features = *parsed;
+        if (!schema_) schema_ = find_schema(reader, features);
+        const std::int32_t label = read_label(reader, features);
+        std::optional<std::string> group;
+        if (!options_.group_column.empty()) {
+            group = read_text(reader, features, options_.group_column, "group_column");
+        }
+        if (schema_->image.empty()) {
+            const std::vector<float> numbers = read_numbers(reader, features);
+            check_table_size(numbers_.size() + numbers.size());
+            numbers_.insert(numbers_.end(), numbers.begin(), numbers.end());
+            places_.push_back({file, reader.row()});
+        } else {
+            pieces_.push_back(read_image(reader, features, record, file));
+        }
+        index_.labels.push_back(label);
+        if (group) index_.groups.push_back(groups_.number(*group));
+        index_.parts.push_back(shards_.parts[std::size_t(file)]);
+    }
+
+    [[noreturn]] static void refuse(const TfrecordReader& reader, const std::string& field,
+                                    const std::string& message) {
+        throw DataError(
+            {.file = reader.file(),
+             .row = reader.row(),
+             .field = field,
+             .message = fmt::format("{} (the record begins at byte {}{})", message, reader.begin(),
+                                    reader.gzipped() ? " of the unpacked file" : "")});
+    }
+
+    static const ExampleFeature& required(const TfrecordReader& reader, const Features& features,
+                                          const std::string& name, std::string_view option) {
+        if (const ExampleFeature* feature = find(features, name)) return *feature;
+        refuse(reader, name,
+               fmt::format("the record has no such feature; it has {}. Set {} to what all records "
+                           "have",
+                           listed(features), option));
+    }
+
+    Schema find_schema(const TfrecordReader& reader, const Features& features) const {
+        Schema schema;
+        const std::string image =
+            options_.image_column.empty() ? usual_image : options_.image_column;
+        const ExampleFeature* found = find(features, image);
+        const bool has_image = found != nullptr && found->kind == Kind::bytes;
+        if (options_.feature_columns.empty() && (has_image || !options_.image_column.empty())) {
+            schema.image = image;
+            return schema;
+        }
+        if (options_.image_size > 0 || options_.channels > 0) {
+            throw Error{ErrorCode::invalid_argument,
+                        "image_size and channels are for images; these records have numbers"};
+        }
+        schema.numbers = options_.feature_columns;
+        for (const ExampleFeature& feature : features) {
+            const bool numeric = feature.kind == Kind::floats || feature.kind == Kind::ints;
+            if (!options_.feature_columns.empty() || !numeric ||
+                feature.name == options_.label_column || feature.name == options_.group_column) {
+                continue;
+            }
+            schema.numbers.emplace_back(feature.name);
+        }
+        for (const std::string& name : schema.numbers) {
+            schema.counts.push_back(required(reader, features, name, "feature_columns").size());
+            schema.total += schema.counts.back();
+        }
+        if (schema.total > 0) return schema;
+        refuse(reader, {},
+               fmt::format("the record has neither an image called {} nor numbers besides label "
+                           "and group; it has {}. Set image_column or feature_columns",
+                           image, listed(features)));
+    }
+
+    /// A label or group: one whole number or one text.
+    static std::string read_text(const TfrecordReader& reader, const Features& features,
+                                 const std::string& name, std::string_view option) {
+        const ExampleFeature& feature = required(reader, features, name, option);
+        if (feature.kind == Kind::ints && feature.size() == 1) {
+            return std::to_string(feature.ints[0]);
+        }
+        if (feature.kind != Kind::bytes || feature.size() != 1) {
+            refuse(reader, name,
+                   fmt::format("it should be one int64 or one text and has {} values ({})",
+                               feature.size(), to_string(feature.kind)));
+        }
+        if (feature.bytes[0].empty()) refuse(reader, name, "the text is empty");
+        if (!is_utf8(feature.bytes[0])) refuse(reader, name, "the text is not UTF-8");
+        return std::string(feature.bytes[0]);
+    }
+
+    std::int32_t read_label(const TfrecordReader& reader, const Features& features) {
+        const std::string& column = options_.label_column;
+        const std::string label = read_text(reader, features, column, "label_column");
+        const auto number = classes_.class_number(label, options_.class_names);
+        if (!number) {
+            refuse(reader, column,
+                   fmt::format("{} is neither among class_names nor a place there, 0 to {}",
+                               shown(label), options_.class_names.size() - 1));
+        }
+        return *number;
+    }
+
+    std::vector<float> read_numbers(const TfrecordReader& reader, const Features& features) const {
+        std::vector<float> numbers;
+        for (std::size_t i = 0; i < schema_->numbers.size(); ++i) {
+            const std::string& name = schema_->numbers[i];
+            const ExampleFeature& feature = required(reader, features, name, "feature_columns");
+            if (feature.kind == Kind::bytes) refuse(reader, name, "it has bytes, not numbers");
+            if (feature.size() != schema_->counts[i]) {
+                refuse(reader, name,
+                       fmt::format("it has {} values where the first record has {}", feature.size(),
+                                   schema_->counts[i]));
+            }
+            numbers.insert(numbers.end(), feature.floats.begin(), feature.floats.end());
+            for (const std::int64_t value : feature.ints)
+                numbers.push_back(float(value));
+            const auto bad = std::find_if(feature.floats.begin(), feature.floats.end(),
+                                          [](float value) { return !std::isfinite(value); });
+            if (bad == feature.floats.end()) continue;
+            refuse(reader, name,
+                   fmt::format("value {} of {} is {}, not a finite number",
+                               bad - feature.floats.begin() + 1, feature.size(), *bad));
+        }
+        return numbers;
+    }
+
+    ShardImages::Piece read_image(const TfrecordReader& reader, const Features& features,
+                                  std::span<const std::byte> record, std::int32_t file) {
+        const std::string& name = schema_->image;
+        const ExampleFeature& feature = required(reader, features, name, "image_column");
+        if (feature.kind != Kind::bytes || feature.size() != 1) {
+            refuse(reader, name,
+                   fmt::format("it should be the bytes of one JPEG or PNG and has {} values ({})",
+                               feature.size(), to_string(feature.kind)));
+        }
+        const auto image = std::as_bytes(std::span(feature.bytes[0]));
+        if (std::int64_t(image.size()) > image_file_bytes_max) {
+            refuse(reader, name,
+                   fmt::format("the image has {} bytes, more than the {} that are read",
+                               image.size(), image_file_bytes_max));
+        }
+        ShardImages::Piece piece{.file = file,
+                                 .row = reader.row(),
+                                 .field = name,
+                                 .offset = reader.data_begin() + (image.data() - record.data()),
+                                 .size = std::int64_t(image.size()),
+                                 .kept = {}};
+        if (!reader.gzipped()) return piece;
+        kept_bytes_ += piece.size;
+        check_kept_size(kept_bytes_);
+        piece.kept.assign(image.begin(), image.end());
+        return piece;
+    }
+
+    Shards shards_;
+    const DatasetOptions& options_;
+    ProblemLog& problems_;
+    NameTable classes_, groups_;
+    DatasetIndex index_;
+    std::optional<Schema> schema_;
+    std::vector<float> numbers_;
+    std::vector<TableDataset::Place> places_;
+    std::vector<ShardImages::Piece> pieces_;
+    std::int64_t kept_bytes_ = 0;
+};
+
+}    // namespace
+
+std::unique_ptr<Dataset> open_tfrecord(const std::filesystem::path& path,
+                                       const DatasetOptions& options, ProblemLog& problems) {
+    if (!options.image_column.empty() && !options.feature_columns.empty()) {
+        throw Error{ErrorCode::invalid_argument,
+                    "a sample is an image (image_column) or numbers (feature_columns), not both"};
+    }
+    Shards shards = find_shards(path, is_tfrecord,
+                                "TFRecord file: NAME.tfrecord or NAME-00000-of-00010, each with or "
+                                "without .gz");
+    const std::size_t files = shards.files.size();
+    TfrecordBuilder builder(std::move(shards), options, problems);
+    for (std::size_t i = 0; i < files; ++i)
+        builder.add_file(std::int32_t(i));
+    return builder.finish();
+}
+
+}    // namespace slipway
