@@ -22,7 +22,8 @@ const TextForm dataset_name{
     "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", is_dataset_name};
 
 const std::vector<std::string_view> tables{"csv", "image_csv", "tfrecord"};
-const std::vector<std::string_view> images{"image_folder", "image_csv", "cifar10", "tfrecord"};
+const std::vector<std::string_view> images{"image_folder", "image_csv", "cifar10", "tfrecord",
+                                           "webdataset"};
 
 void judge_dataset(const Json& given, DatasetCreate& dataset, const Reader& at) {
     if (!given.contains("options")) return;
@@ -82,9 +83,11 @@ const Object<DatasetSource>& dataset_source_table() {
             .field("path", &DatasetSource::path,
                    "A folder or file below a folder that the operator allowed.", Text{.max = 4000},
                    {.required = true, .only = {"path"}})
-            .field("upload", &DatasetSource::upload,
-                   "Id of a complete upload: an archive (zip, tar) or a single file.",
-                   Text{.form = &upload_id}, {.required = true, .only = {"upload"}});
+            .field(
+                "upload", &DatasetSource::upload,
+                "Id of a complete upload: an archive (zip, tar) or a single file; for webdataset a "
+                "tar is a single file.",
+                Text{.form = &upload_id}, {.required = true, .only = {"upload"}});
     return table;
 }
 
@@ -96,7 +99,7 @@ const Object<DatasetCreate>& dataset_create_table() {
             .field("project", &DatasetCreate::project, "What it belongs to.",
                    Text{.form = &plain_name})
             .field("format", &DatasetCreate::format, "How the files are laid out.",
-                   Choice<DatasetFormat>{.later = {"webdataset", "text"}}, {.required = true})
+                   Choice<DatasetFormat>{.later = {"text"}}, {.required = true})
             .field("source", &DatasetCreate::source, "Where the files come from.",
                    Nested<DatasetSource>{&dataset_source_table()}, {.required = true})
             .field("options", &DatasetCreate::options, "How the files are read.",

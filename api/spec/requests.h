@@ -17,12 +17,12 @@ namespace slipway {
 // Bodies of requests other than the job spec, as plain data.
 
 /// How the files of a dataset are laid out.
-enum class DatasetFormat { idx, csv, image_folder, image_csv, cifar10, tfrecord };
+enum class DatasetFormat { idx, csv, image_folder, image_csv, cifar10, tfrecord, webdataset };
 
 template <>
 struct Spelling<DatasetFormat> {
-    static constexpr std::array<std::string_view, 6> words{"idx",       "csv",     "image_folder",
-                                                           "image_csv", "cifar10", "tfrecord"};
+    static constexpr std::array<std::string_view, 7> words{
+        "idx", "csv", "image_folder", "image_csv", "cifar10", "tfrecord", "webdataset"};
 };
 
 /// `options` of a dataset: how its files are to be read. Each format has some of them.

@@ -24,6 +24,7 @@ constexpr auto formats = std::to_array<Format>({
     {"image_csv", open_image_csv},
     {"cifar10", open_cifar10},
     {"tfrecord", open_tfrecord},
+    {"webdataset", open_webdataset},
 });
 
 constexpr auto format_names = [] {

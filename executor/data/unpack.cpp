@@ -283,7 +283,8 @@ UnpackReport unpack(const fs::path& upload, const std::string& name, const fs::p
     if (fs::exists(folder)) {
         throw Error{ErrorCode::conflict, fmt::format("{} exists already", folder.string())};
     }
-    const Kind kind = kind_of(upload);
+    Kind kind = kind_of(upload);
+    if (kind == Kind::tar && limits.tar_is_a_file) kind = Kind::single;
     const Aside aside{folder.string() + ".tmp"};
     std::error_code error;
     fs::remove_all(aside.path, error);

@@ -19,7 +19,8 @@ Json inspect(const InspectOptions& options) {
     std::filesystem::path path = options.path;
     Json unpacked;
     if (!options.unpack.empty()) {
-        const UnpackReport report = unpack(options.unpack, options.name, options.into);
+        const UnpackReport report = unpack(options.unpack, options.name, options.into,
+                                           {.tar_is_a_file = options.format == "webdataset"});
         unpacked = {{"files", report.files}, {"bytes", report.bytes}, {"archive", report.archive}};
         if (path.empty()) path = options.into;
     }

@@ -179,8 +179,12 @@ Ending train(const RunAloneOptions& options, const Trainer& trainer, const Clock
 }
 
 /// What a file's name has in it when the data set is of a format.
-constexpr auto marks = std::to_array<std::pair<const char*, const char*>>(
-    {{"-idx3-ubyte", "idx"}, {".csv", "csv"}, {".tfrec", "tfrecord"}, {".bin", "cifar10"}});
+constexpr auto marks = std::to_array<std::pair<const char*, const char*>>({{"-idx3-ubyte", "idx"},
+                                                                           {".csv", "csv"},
+                                                                           {".tfrec", "tfrecord"},
+                                                                           {".tar", "webdataset"},
+                                                                           {".tgz", "webdataset"},
+                                                                           {".bin", "cifar10"}});
 
 }    // namespace
 

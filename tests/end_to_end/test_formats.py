@@ -1,9 +1,13 @@
 """Goal: a data set of each format that comes in large files is checked and trained on, and a bad file is named."""
+import hashlib
+import io
 import random
 import struct
+import tarfile
 import unittest
+import zlib
 
-from service import Service
+from service import Service, wait_for
 
 
 def cifar10_batch(count, seed=1):
@@ -47,6 +51,31 @@ def point_records(count, seed=1):
     return b"".join(
         framed(example(b"yes" if index % 2 else b"no", [generator.gauss(300 * (index % 2), 100) for _ in range(4)]))
         for index in range(count))
+
+
+def png(pixels, side):
+    """A gray PNG."""
+    def chunk(kind, content):
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+    lines = b"".join(b"\0" + pixels[begin:begin + side] for begin in range(0, side * side, side))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b""))
+
+
+def shard(count, without_label=None, seed=1):
+    """A tar of dark and bright images beside their labels."""
+    generator = random.Random(seed)
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as tar:
+        for index in range(count):
+            members = {"png": png(bytes(generator.randrange(100) + 150 * (index % 2) for _ in range(256)), 16)}
+            if index != without_label:
+                members["cls"] = b"bright" if index % 2 else b"dark"
+            for ending, content in members.items():
+                entry = tarfile.TarInfo(f"{index:05}.{ending}")
+                entry.size = len(content)
+                tar.addfile(entry, io.BytesIO(content))
+    return file.getvalue()
 
 
 class Formats(unittest.TestCase):
@@ -104,6 +133,31 @@ class Formats(unittest.TestCase):
         (problem,) = found["problems"]
         self.assertEqual((problem["file"], problem["row"]), ("train.tfrecord", 2))
         self.assertIn(f"at byte {size + 12} do not match their checksum", problem["message"])
+
+    def upload(self, filename, content):
+        made = self.service.post("/v1/uploads", {
+            "size": len(content), "sha256": hashlib.sha256(content).hexdigest(), "filename": filename})
+        sent = self.service.call("PATCH", f"/v1/uploads/{made['id']}", content,
+                                 {"Content-Type": "application/octet-stream", "Upload-Offset": "0"})
+        self.assertEqual(sent.status, 204, sent.body)
+        self.service.post(f"/v1/uploads/{made['id']}/complete", {})
+        return made["id"]
+
+    def test_webdataset_uploaded_as_one_tar(self):
+        made = self.service.post("/v1/datasets", {
+            "name": "shards", "format": "webdataset", "source": {"upload": self.upload("train-0.tar", shard(120))},
+            "options": {"image_size": 28}})
+        found = wait_for(lambda: (now := self.service.get(f"/v1/datasets/{made['id']}"))["state"] != "checking" and now, "shards")
+        self.assertEqual(found["state"], "ready", found)
+        self.learns("shards", {"arch": "lenet"})
+
+    def test_webdataset_without_a_label(self):
+        self.write("unlabelled/train.tar", shard(5, without_label=3))
+        found = self.service.dataset("unlabelled", "webdataset")
+        self.assertEqual(found["state"], "failed", found)
+        (problem,) = found["problems"]
+        self.assertEqual((problem["file"], problem["row"], problem["field"]), ("train.tar", 4, "00003"))
+        self.assertIn("no .cls", problem["message"])
 
 
 if __name__ == "__main__":

@@ -21,6 +21,8 @@ std::unique_ptr<Dataset> open_cifar10(const std::filesystem::path& path,
                                       const DatasetOptions& options, ProblemLog& problems);
 std::unique_ptr<Dataset> open_tfrecord(const std::filesystem::path& path,
                                        const DatasetOptions& options, ProblemLog& problems);
+std::unique_ptr<Dataset> open_webdataset(const std::filesystem::path& path,
+                                         const DatasetOptions& options, ProblemLog& problems);
 
 /// At most this many bytes are kept in memory: of features by idx, csv, cifar10 and tfrecord; of
 /// encoded images out of gzipped files.

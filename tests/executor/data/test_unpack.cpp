@@ -174,4 +174,18 @@ TEST(Unpack, the_name_and_the_folder_must_be_usable) {
               ErrorCode::not_found);
 }
 
+TEST(Unpack, a_tar_that_is_data_is_kept_and_a_zip_of_such_is_not) {
+    const std::string tar = archive_of({{"a.txt", "one"}, {"b.txt", "two"}}, false);
+    const Upload upload;
+    const UnpackReport report = upload.unpack(tar, "train.tar", {.tar_is_a_file = true});
+    EXPECT_FALSE(report.archive);
+    EXPECT_EQ(read_file(upload.target / "train.tar"), tar);
+    const Upload several;
+    EXPECT_TRUE(several
+                    .unpack(archive_of({{"1.tar", tar}, {"2.tar", tar}}, true), "shards.zip",
+                            {.tar_is_a_file = true})
+                    .archive);
+    EXPECT_EQ(read_file(several.target / "2.tar"), tar);
+}
+
 }    // namespace slipway

@@ -145,6 +145,7 @@ TEST(GuessFormat, the_names_tell) {
     folder.write("batches/data_batch_1.bin", "");
     folder.write("batches/batches.meta.txt", "");
     folder.write("records/train.tfrecord-00000-of-00001", "");
+    folder.write("shards/train-0.tar", "");
     folder.write("none/readme.txt", "");
     EXPECT_EQ(guess_format(folder.path() / "idx"), "idx");
     EXPECT_EQ(guess_format(folder.path() / "tables"), "csv");
@@ -153,6 +154,7 @@ TEST(GuessFormat, the_names_tell) {
     EXPECT_EQ(guess_format(folder.path() / "folders"), "image_folder");
     EXPECT_EQ(guess_format(folder.path() / "batches"), "cifar10");
     EXPECT_EQ(guess_format(folder.path() / "records"), "tfrecord");
+    EXPECT_EQ(guess_format(folder.path() / "shards"), "webdataset");
     EXPECT_EQ(guess_format(folder.path() / "none"), "");
 }
 

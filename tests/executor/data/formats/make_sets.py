@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a data set of 10,000 samples, reads it back with Python's own modules and prints what is in it.
 
-usage: make_sets.py cifar10|numbers|images|messages FOLDER
+usage: make_sets.py cifar10|numbers|images|messages|webdataset FOLDER
 
 One line for each sample, in the order of the files' names: PART CLASS HASH (independent_set.h).
 `messages`: RECORD (hexadecimal) and what protobuf reads in it (test_example.cpp), or "refused".
@@ -9,10 +9,12 @@ Exit code 77: a module is missing.
 """
 import gzip
 import hashlib
+import io
 import pathlib
 import random
 import struct
 import sys
+import tarfile
 import warnings
 import zlib
 
@@ -190,6 +192,41 @@ def images(folder):
               digest(read_png(feature["image/encoded"].bytes_list.value[0])))
 
 
+# ---- tar, with tarfile ------------------------------------------------------------------------------------------
+def webdataset(folder):
+    """Shards in each form that tarfile writes, with long and foreign names, other members and empty folders."""
+    def member(tar, name, content):
+        entry = tarfile.TarInfo(name)
+        entry.size = len(content)
+        tar.addfile(entry, io.BytesIO(content))
+
+    shards = (("train-000.tar", tarfile.USTAR_FORMAT, "", 3_000, ""), ("train-001.tar", tarfile.GNU_FORMAT, "", 2_000, "long/" * 30),
+              ("train-002.tar", tarfile.PAX_FORMAT, "", 2_000, "m\u00f6ve/"), ("val.tgz", tarfile.PAX_FORMAT, "gz", 3_000, "deep/"))
+    for name, form, packing, count, prefix in shards:
+        with tarfile.open(folder / name, f"w:{packing}", format=form, **({"compresslevel": 1} if packing else {})) as tar:
+            entry = tarfile.TarInfo("an_empty_folder.jpg")
+            entry.type = tarfile.DIRTYPE
+            tar.addfile(entry)
+            for index in range(count):
+                parts = [("png", some_png()), ("cls", f"{GENERATOR.randrange(12)}\n".encode()), ("json", b"{}")]
+                GENERATOR.shuffle(parts)
+                for ending, content in parts:
+                    member(tar, f"{prefix}{index:06}.{ending}", content)
+                if index % 100 == 0:
+                    member(tar, f"{prefix}.hidden.png", b"nothing")
+    for file in sorted(folder.iterdir()):
+        with tarfile.open(file) as tar:
+            sample = {}
+            for entry in tar:
+                stem, _, ending = entry.name.rpartition("/")[2].partition(".")
+                if not entry.isfile() or not stem:
+                    continue
+                sample[ending] = tar.extractfile(entry).read()
+                if len(sample) == 3:
+                    print(file.name.split("-")[0].split(".")[0], sample["cls"].decode().strip(), digest(read_png(sample["png"])))
+                    sample = {}
+
+
 def messages(_):
     """Good messages, and ones with bytes changed, left out or doubled."""
     example = example_class()
@@ -242,7 +279,8 @@ def messages(_):
 def main():
     kind, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     folder.mkdir()
-    {"cifar10": cifar10, "numbers": numbers, "images": images, "messages": messages}[kind](folder)
+    {"cifar10": cifar10, "numbers": numbers, "images": images, "messages": messages,
+     "webdataset": webdataset}[kind](folder)
 
 
 if __name__ == "__main__":

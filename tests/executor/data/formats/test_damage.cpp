@@ -10,6 +10,7 @@
 #include "executor/data/inspect.h"
 #include "executor/tensor/random.h"
 #include "tests/executor/data/formats/make_records.h"
+#include "tests/executor/data/formats/make_tar.h"
 #include "tests/executor/data/make_files.h"
 #include "tests/support/temp_folder.h"
 
@@ -116,6 +117,19 @@ TEST(Damage, messages_with_good_checksums) {
             EXPECT_TRUE(report["problem_count"] == 0 || report["problems"][0]["row"] == 2) << round;
         }
     }
+}
+
+// A tar has checksums of its headers alone: damage inside a member is left to the image's reader.
+TEST(Damage, tar_files_of_images) {
+    std::vector<TarMember> members;
+    for (int i = 0; i < 4; ++i) {
+        members.push_back({std::to_string(i) + ".png", png_file(patterned_image(1, 4, 4, i))});
+        members.push_back({std::to_string(i) + ".cls", std::to_string(i % 2)});
+    }
+    const std::string tar = tar_file(members);
+    EXPECT_GT(survivors("webdataset", "a.tar", tar), 1);    // padding
+    EXPECT_LT(survivors("webdataset", "a.tar", tar), rounds);
+    EXPECT_LT(survivors("webdataset", "a.tar.gz", gzipped(tar)), rounds / 4);
 }
 
 }    // namespace slipway
