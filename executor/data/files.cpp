@@ -140,7 +140,7 @@ std::vector<std::byte> Folder::read(const std::string& name, std::int64_t bytes_
 
 struct ByteStream::State {
     struct Close {
-        void operator()(gzFile file) const { gzclose_r(file); }
+        void operator()(gzFile stream) const { gzclose_r(stream); }
     };
     std::unique_ptr<gzFile_s, Close> file;
 };

@@ -25,8 +25,8 @@ constexpr T neutral() {
 template <Reduction reduction, class T>
 T combined(T x, T y) {
     if constexpr (reduction == Reduction::add) return T(x + y);
-    if constexpr (reduction == Reduction::maximum) return (x > y) | (x != x) ? x : y;
-    return (x < y) | (x != x) ? x : y;
+    if constexpr (reduction == Reduction::maximum) return ((x > y) | (x != x)) ? x : y;
+    return ((x < y) | (x != x)) ? x : y;
 }
 
 /// Calls call.operator()<reduction, T>() for the numbers that programs run.

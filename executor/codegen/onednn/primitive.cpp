@@ -1,13 +1,13 @@
 #include "executor/codegen/onednn/primitive.h"
 
 #include <fmt/format.h>
-#include <omp.h>
 
 #include <cstring>
 #include <memory>
 #include <unordered_map>
 
 #include "api/base/error.h"
+#include "executor/codegen/onednn/openmp.h"
 
 namespace slipway::onednn {
 

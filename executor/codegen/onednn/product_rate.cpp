@@ -1,13 +1,12 @@
 #include "executor/codegen/onednn/product_rate.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <barrier>
 #include <thread>
 #include <vector>
 
 #include "api/base/clock.h"
+#include "executor/codegen/onednn/openmp.h"
 #include "executor/codegen/onednn/primitive.h"
 #include "executor/tensor/array.h"
 

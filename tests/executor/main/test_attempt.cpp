@@ -138,7 +138,7 @@ TEST(RunAttempt, an_agent_s_request_ends_it) {
              {"cancel", "cancelled"}, {"timeout", "timed_out"}, {"drain", "orphaned"}}) {
         const TempFolder folder;
         folder.write("attempt.json", order_json(folder.path()).dump());
-        std::thread agent([&folder, &reason = reason] {
+        std::thread agent([&folder, &reason] {
             std::optional<UniqueFd> socket;
             eventually([&] {
                 socket = connect_unix(folder.path(), "executor.sock");

@@ -230,7 +230,8 @@ TEST_F(RunExplained, what_is_written_is_announced_and_said_at_the_end) {
     ASSERT_GE(reporter.reports.size(), 2U);
     EXPECT_FALSE(reporter.reports.front().finished);
     EXPECT_TRUE(reporter.reports.back().finished);
-    EXPECT_EQ(reporter.reports.back().verdict, read("report.json")["verdict"]["kind"]);
+    EXPECT_EQ(reporter.reports.back().verdict,
+              read("report.json")["verdict"]["kind"].get<std::string>());
     EXPECT_EQ(reporter.logs.back(), reporter.reports.back().message);
 }
 
