@@ -2,21 +2,34 @@
 
 #include <immintrin.h>
 
+#include "api/base/clock.h"
+
 namespace slipway {
 
 namespace {
 
-// About 10 microseconds: longer than two workers usually differ, shorter than a scheduler's turn
-// when more threads than CPUs want to run.
-constexpr int spins_max = 200;
+// A look at the clock costs about as much as a pause.
+constexpr int pauses_between_looks = 8;
+
+bool changes_within(const std::atomic<std::uint32_t>& value, std::uint32_t old,
+                    std::chrono::nanoseconds awake_max) {
+    if (value.load(std::memory_order_acquire) != old) return true;
+    if (awake_max.count() == 0) return false;
+    const Tick end = system_clock().tick() + awake_max;
+    do {
+        for (int i = 0; i < pauses_between_looks; ++i) {
+            _mm_pause();
+            if (value.load(std::memory_order_acquire) != old) return true;
+        }
+    } while (system_clock().tick() < end);
+    return false;
+}
 
 }    // namespace
 
-void wait_while_equal(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
-    for (int spin = 0; spin < spins_max; ++spin) {
-        if (value.load(std::memory_order_acquire) != old) return;
-        _mm_pause();
-    }
+void wait_while_equal(const std::atomic<std::uint32_t>& value, std::uint32_t old,
+                      std::chrono::nanoseconds awake_max) {
+    if (changes_within(value, old, awake_max)) return;
     while (value.load(std::memory_order_acquire) == old)
         value.wait(old, std::memory_order_acquire);
 }
@@ -30,7 +43,7 @@ void Barrier::arrive_and_wait() {
         generation_.notify_all();
         return;
     }
-    wait_while_equal(generation_, generation);
+    wait_while_equal(generation_, generation, awake_max_);
 }
 
 }    // namespace slipway

@@ -1,15 +1,22 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 
 namespace slipway {
 
-/// A meeting point for a fixed number of threads, usable again and again. Arriving threads spin
-/// shortly, then sleep in the kernel; what a thread wrote before it arrived is seen by all after.
+/// Waits until `value` is no longer `old`: awake for at most so long, then asleep until notified.
+void wait_while_equal(const std::atomic<std::uint32_t>& value, std::uint32_t old,
+                      std::chrono::nanoseconds awake_max);
+
+/// A meeting point for a fixed number of threads, usable again and again; what a thread wrote
+/// before it arrived is seen by all after.
 class Barrier {
 public:
-    explicit Barrier(int threads) : threads_(std::uint32_t(threads)) {}
+    /// awake_max  how long a thread waits for the others before it sleeps
+    Barrier(int threads, std::chrono::nanoseconds awake_max)
+        : threads_(std::uint32_t(threads)), awake_max_(awake_max) {}
     Barrier(const Barrier&) = delete;
     Barrier& operator=(const Barrier&) = delete;
 
@@ -17,11 +24,9 @@ public:
 
 private:
     const std::uint32_t threads_;
+    const std::chrono::nanoseconds awake_max_;
     std::atomic<std::uint32_t> arrived_{0};
     std::atomic<std::uint32_t> generation_{0};
 };
-
-/// Waits until `value` is no longer `old`: spins shortly, then sleeps until notified.
-void wait_while_equal(const std::atomic<std::uint32_t>& value, std::uint32_t old);
 
 }    // namespace slipway

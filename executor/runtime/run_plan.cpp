@@ -149,12 +149,13 @@ int granted_cpus() {
 }
 
 Team make_team(int cores, int workers) {
-    if (cores < 1 || cores > 64)
+    if (cores < 1 || cores > cores_max)
         throw Error(ErrorCode::invalid_argument,
-                    fmt::format("cores must be 1 to 64, got {}", cores));
-    if (workers < 0 || workers > 64)
+                    fmt::format("cores must be 1 to {}, got {}", cores_max, cores));
+    if (workers < 0 || workers > workers_max)
         throw Error(ErrorCode::invalid_argument,
-                    fmt::format("workers must be 0 (all granted CPUs) to 64, got {}", workers));
+                    fmt::format("workers must be 0 (all granted CPUs) to {}, got {}", workers_max,
+                                workers));
     return {.cores = cores, .workers = std::min(workers == 0 ? granted_cpus() : workers, cores)};
 }
 

@@ -14,12 +14,14 @@ struct Team {
     int workers = 1;
 };
 
+inline constexpr int cores_max = 64, workers_max = 64;
+
 /// CPUs this process may use (its affinity mask), at least 1.
 int granted_cpus();
 
 /// The team for `cores` virtual cores: `workers` threads, or when 0 as many as CPUs are granted;
 /// never more than cores.
-/// errors  invalid_argument when cores is outside 1..64 or workers outside 0..64
+/// errors  invalid_argument when cores is outside 1..cores_max or workers outside 0..workers_max
 Team make_team(int cores, int workers);
 
 /// A range of cores whose contributions one worker adds up by itself: an aligned subtree of the

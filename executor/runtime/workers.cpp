@@ -6,9 +6,22 @@
 #include <algorithm>
 #include <utility>
 
+#include "executor/runtime/kept_on.h"
+#include "executor/runtime/run_plan.h"
+
 namespace slipway {
 
 namespace {
+
+using namespace std::chrono_literals;
+
+// About what it costs to be put to sleep and woken: a wait costs at most twice what it must.
+constexpr std::chrono::nanoseconds awake_max = 50us;
+
+/// Where workers must take turns on CPUs, one that is awake would keep away whom it waits for.
+std::chrono::nanoseconds awake_max_of(int workers) {
+    return workers <= granted_cpus() ? awake_max : 0ns;
+}
 
 bool keep_on(std::thread& thread, int cpu) {
     cpu_set_t set;
@@ -20,12 +33,14 @@ bool keep_on(std::thread& thread, int cpu) {
 }    // namespace
 
 Workers::Workers(int count, const std::vector<int>& cpus)
-    : barrier_(count), cpus_(std::size_t(count)) {
-    threads_.reserve(std::size_t(count));
-    for (int worker = 0; worker < count; ++worker)
+    : awake_max_(awake_max_of(count)), cpus_(std::size_t(count)), barrier_(count, awake_max_) {
+    threads_.reserve(cpus_.size() - 1);
+    for (int worker = 1; worker < count; ++worker)
         threads_.emplace_back([this, worker] { live(worker); });
-    for (std::size_t i = 0; i < std::min(cpus.size(), threads_.size()); ++i)
-        if (keep_on(threads_[i], cpus[i])) cpus_[i] = cpus[i];
+    for (std::size_t i = 0; i < std::min(cpus.size(), cpus_.size()); ++i) {
+        const bool is_kept = i == 0 ? KeptOn(cpus[i]).is_kept() : keep_on(threads_[i - 1], cpus[i]);
+        if (is_kept) cpus_[i] = cpus[i];
+    }
 }
 
 Workers::~Workers() {
@@ -37,6 +52,7 @@ Workers::~Workers() {
 }
 
 void Workers::run(const std::function<void(int)>& task) {
+    const KeptOn kept(cpus_[0]);
     task_ = &task;
     first_error_ = nullptr;
     failed_.store(false, std::memory_order_relaxed);
@@ -44,7 +60,8 @@ void Workers::run(const std::function<void(int)>& task) {
     const std::uint32_t before = finished_.load(std::memory_order_relaxed);
     order_.fetch_add(1, std::memory_order_release);
     order_.notify_all();
-    finished_.wait(before, std::memory_order_acquire);
+    attempt([&] { task(0); });
+    if (!threads_.empty()) wait_while_equal(finished_, before, awake_max_);
     const std::lock_guard lock(mutex_);
     if (first_error_) std::rethrow_exception(std::exchange(first_error_, nullptr));
 }
@@ -57,7 +74,7 @@ void Workers::keep(std::exception_ptr error) {
 
 void Workers::live(int worker) {
     for (std::uint32_t seen = 0;; ++seen) {
-        wait_while_equal(order_, seen);
+        wait_while_equal(order_, seen, awake_max_);
         if (stopping_.load(std::memory_order_acquire)) return;
         attempt([&] { (*task_)(worker); });
         if (working_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
