@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace slipway {
@@ -66,10 +67,11 @@ Advice about_memory(const Circumstances& circumstances) {
 }
 
 Advice about_compute(const Circumstances& circumstances) {
-    if (circumstances.cores == 1 && circumstances.cpus > 1) {
+    const int with_all_cores = std::min(8, circumstances.cpus);
+    if (circumstances.cores == 1 && circumstances.workers < with_all_cores) {
         return {"accelerator.cores",
-                fmt::format("The job runs on one of {} CPUs: 8 cores use them all.",
-                            circumstances.cpus)};
+                fmt::format("The job runs on {} of {} CPUs: with 8 cores it runs on {}.",
+                            circumstances.workers, circumstances.cpus, with_all_cores)};
     }
     if (circumstances.bf16) {
         return {"train.precision", "With bf16 products take about half the time."};

@@ -38,8 +38,7 @@ int run(int argc, char** argv) {
     by_hand->add_option("--format", alone.format, formats + "; default: guessed");
     by_hand->add_option("--options", alone.data_options,
                         "Options of the data set, as a JSON object");
-    by_hand
-        ->add_option("--workers", alone.workers, "Worker threads; default: CPUs, at most the cores")
+    by_hand->add_option("--workers", alone.workers, "Worker threads; default: CPUs")
         ->check(CLI::Range(0, 64));
     by_hand->add_option("--cache", alone.cache, "Folder of compiled code that runs share");
     by_hand->add_flag("--resume", alone.resume, "Go on from the newest checkpoint in --out");

@@ -24,9 +24,8 @@ namespace {
 
 using Values = std::vector<std::pair<std::string, double>>;
 
-/// A job on one core gets one thread, in however many parts it computes.
-int worker_count(const AttemptPlan& plan) {
-    return plan.spec.accelerator.cores == 1 ? 1 : plan.worker_threads;
+int threads_of(const AttemptPlan& plan) {
+    return plan.worker_threads > 0 ? plan.worker_threads : std::min(granted_cpus(), workers_max);
 }
 
 /// The machine code of earlier jobs. A folder that cannot be used costs the job time, not its life.
@@ -72,7 +71,7 @@ public:
           started_(system_clock().tick()),
           cache_(open_cache(plan, reporter)),
           data_(open_train_data(plan)),
-          sampler_(data_.split.train, sampler_options(plan.spec)),
+          sampler_(data_.split.train, sampler_options(plan.spec, threads_of(plan))),
           settings_(make_settings(plan.spec, sampler_.steps_per_epoch())),
           model_(build_model(plan.spec, data_.dataset().index().feature_dims,
                              data_.dataset().index().class_count())),
@@ -98,7 +97,7 @@ public:
 private:
     EngineOptions engine_options(std::int64_t cores) const {
         return {.cores = int(cores),
-                .workers = worker_count(plan_),
+                .workers = threads_of(plan_),
                 .memory_bytes_max = plan_.memory_bytes_max,
                 .precision = precision_policy(plan_.spec.train.precision),
                 .cache = cache_.get(),
@@ -196,7 +195,7 @@ private:
         JobSpec spec = plan_.spec;
         const auto peak = [&](std::int64_t batch_size) {
             spec.train.batch_size_per_core = batch_size;
-            const SamplerOptions options = sampler_options(spec);
+            const SamplerOptions options = sampler_options(spec, threads_of(plan_));
             const EngineOptions engine = engine_options(options.cores);
             std::vector<Graph> graphs{train_graph(options.batch_size_per_core)};
             if (accumulates()) graphs.push_back(accumulation_graph(options.batch_size_per_core));

@@ -21,7 +21,7 @@ struct AttemptPlan {
     std::filesystem::path checkpoint_folder;             ///< made when absent
     std::optional<std::filesystem::path> resume_from;    ///< a checkpoint's folder
     int attempt = 1;                                     ///< part of the names of checkpoints
-    int worker_threads = 0;                 ///< 0 = as many as CPUs granted, at most one per core
+    int worker_threads = 0;    ///< 0 = as many as CPUs granted; at most one per part (part_count)
     std::int64_t memory_bytes_max = 0;      ///< 0 = no limit
     std::filesystem::path report_folder;    ///< gets report, graphs and trace; empty: none
     std::filesystem::path cache_folder;     ///< of compiled code, shared by jobs; empty: none

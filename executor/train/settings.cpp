@@ -1,5 +1,9 @@
 #include "executor/train/settings.h"
 
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
 namespace slipway {
 
 namespace {
@@ -31,16 +35,17 @@ ScheduleKind kind_of(ScheduleName name) {
 
 }    // namespace
 
-std::int64_t part_count(const JobSpec& spec) {
-    constexpr std::int64_t parts = 8;
-    const bool divides = spec.train.batch_size_per_core % parts == 0;
-    return spec.accelerator.cores == 1 && spec.train.deterministic && divides
-               ? parts
-               : spec.accelerator.cores;
+std::int64_t part_count(const JobSpec& spec, int threads) {
+    constexpr std::int64_t deterministic_parts = 8;
+    const std::int64_t cores = spec.accelerator.cores;
+    const std::int64_t wanted = std::max<std::int64_t>(
+        1, spec.train.deterministic ? deterministic_parts / cores : threads / cores);
+    const auto per_core = std::int64_t(std::bit_floor(std::uint64_t(wanted)));
+    return cores * std::gcd(per_core, spec.train.batch_size_per_core);
 }
 
-SamplerOptions sampler_options(const JobSpec& spec) {
-    const std::int64_t parts = part_count(spec);
+SamplerOptions sampler_options(const JobSpec& spec, int threads) {
+    const std::int64_t parts = part_count(spec, threads);
     return {.seed = std::uint64_t(spec.train.seed),
             .batch_size_per_core = spec.train.batch_size_per_core * spec.accelerator.cores / parts,
             .cores = parts,

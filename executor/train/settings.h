@@ -35,13 +35,14 @@ struct TrainSettings {
     std::string schedule_name;
 };
 
-/// How many parts a global batch is computed in, each summed by itself and then by the fixed tree:
-/// one per core. A deterministic job on one core takes 8 parts too when its batch divides by 8, so
-/// that it gives the bits that 8 cores give with the same global batch (docs/decisions/0004).
-std::int64_t part_count(const JobSpec& spec);
+/// How many parts a global batch is computed in, each summed by itself and then by the fixed tree;
+/// a thread computes whole parts. A deterministic job has 8, on one core as on 8, so that both give
+/// the same bits with the same global batch (docs/decisions/0004). One that need not be has as many
+/// as keep `threads` busy, at least one per core. Fewer where a core's batch does not divide so.
+std::int64_t part_count(const JobSpec& spec, int threads);
 
 /// Batches in part_count parts: what the sampler and the engine call cores.
-SamplerOptions sampler_options(const JobSpec& spec);
+SamplerOptions sampler_options(const JobSpec& spec, int threads);
 
 /// What the job's programs calculate in, training and evaluation alike.
 PrecisionPolicy precision_policy(Precision precision);

@@ -10,6 +10,7 @@
 #include "api/base/log.h"
 #include "scheduler/agent/dataset_places.h"
 #include "scheduler/agent/run_folder.h"
+#include "scheduler/agent/thread_share.h"
 #include "scheduler/store/relay.h"
 
 namespace slipway {
@@ -196,7 +197,8 @@ void AttemptKeeper::start(const store::HostAttempt& found, Live& live, const Uni
         .checkpoints = options_.home / "store" / "checkpoints" / live.key.job_id,
         .report = options_.home / "store" / "reports" / live.key.job_id,
         .cache = options_.home / "store" / "compile_cache",
-        .worker_threads = 0,
+        .worker_threads =
+            thread_share(int(found.attempt.cores.size()), options_.cores, usable_cpu_count()),
         .grace_s = double(options_.grace.count())};
     write_file_aside(live.folder / "attempt.json", attempt_json(found, places).dump());
     RunningProcess process = spawn({.program = options_.executor,

@@ -30,7 +30,7 @@ struct AttemptPlaces {
     std::filesystem::path checkpoints;    ///< of the job
     std::filesystem::path report = {};    ///< of the job: where its time goes
     std::filesystem::path cache = {};     ///< of compiled code, of all jobs
-    int worker_threads = 0;
+    int worker_threads = 0;               ///< 0: as many as CPUs
     double grace_s = 60;
 };
 

@@ -32,6 +32,7 @@ TEST(Verdict, the_share_furthest_above_what_is_fine_decides) {
         {{.memory = 0.7, .compute = 0.3}, {}, "memory_bound", "train.batch_size_per_core"},
         {{.memory = 0.7, .compute = 0.3}, {.bf16 = true}, "memory_bound", "train.precision"},
         {{.compute = 1}, {.cores = 1, .cpus = 4}, "compute_bound", "accelerator.cores"},
+        {{.compute = 1}, {.cores = 1, .workers = 4, .cpus = 4}, "compute_bound", "model.arch"},
         {{.compute = 1}, {.cores = 8, .cpus = 4}, "compute_bound", "model.arch"},
         {{.compute = 1}, {.cores = 8, .cpus = 4, .bf16 = true}, "compute_bound", "train.precision"},
         {{}, {}, "compute_bound", "model.arch"},

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "executor/train/settings.h"
 #include "tests/executor/train/run_fixture.h"
 
 namespace slipway {
@@ -57,9 +58,54 @@ TEST_F(Run, one_core_gives_the_bits_of_eight_with_the_same_global_batch) {
     expect_same_bits(one, eight);
 }
 
-TEST_F(Run, a_job_that_need_not_be_deterministic_computes_its_batch_whole) {
+// Goal: the parts of one core's batch are shared out to threads as cores are, without a change.
+TEST_F(Run, one_core_gives_the_same_bits_on_any_number_of_threads) {
+    AttemptPlan alone = plan(1);
+    alone.worker_threads = 1;
+    KeepingReporter first;
+    run_training(alone, first);
+    for (const int threads : {2, 4, 8, 16}) {
+        AttemptPlan shared = plan(1);
+        shared.worker_threads = threads;
+        KeepingReporter reporter;
+        run_training(shared, reporter);
+        EXPECT_EQ(reporter.values_of("train_loss"), first.values_of("train_loss")) << threads;
+        EXPECT_EQ(reporter.values_of("val_loss"), first.values_of("val_loss")) << threads;
+        expect_same_bits(shared, alone);
+    }
+}
+
+TEST(PartCount, keeps_threads_busy_and_depends_on_them_only_where_bits_may_differ) {
+    JobSpec spec;
+    const auto parts = [&](std::int64_t batch, int threads) {
+        spec.train.batch_size_per_core = batch;
+        return part_count(spec, threads);
+    };
+    spec.accelerator.cores = 1;
+    for (const int threads : {1, 2, 4, 16}) {
+        EXPECT_EQ(parts(64, threads), 8);
+        EXPECT_EQ(parts(100, threads), 4);
+        EXPECT_EQ(parts(7, threads), 1);
+    }
+    spec.train.deterministic = false;
+    EXPECT_EQ(parts(64, 1), 1);
+    EXPECT_EQ(parts(64, 2), 2);
+    EXPECT_EQ(parts(64, 7), 4);
+    EXPECT_EQ(parts(64, 16), 16);
+    EXPECT_EQ(parts(100, 16), 4);
+    spec.accelerator.cores = 8;
+    EXPECT_EQ(parts(7, 16), 8);
+    EXPECT_EQ(parts(64, 4), 8);
+    EXPECT_EQ(parts(64, 20), 16);
+    EXPECT_EQ(parts(64, 64), 64);
+    spec.train.deterministic = true;
+    EXPECT_EQ(parts(64, 64), 8);
+}
+
+TEST_F(Run, a_job_that_need_not_be_deterministic_computes_its_batch_whole_on_one_thread) {
     AttemptPlan whole = plan(1);
     whole.spec.train.deterministic = false;
+    whole.worker_threads = 1;
     KeepingReporter first, second;
     run_training(whole, first);
     run_training(plan(1), second);
