@@ -59,4 +59,12 @@ Graph merge_common(const Graph& graph, const PassOptions& options = {});
 /// gradient becomes one of pooled values. Needs equal nodes merged.
 Graph mask_pooled(const Graph& graph, const PassOptions& options = {});
 
+/// The largest of relu(x + bias) is relu(largest x + bias): a maximum pool reads x, and bias and
+/// relu are of pooled values. Its gradient goes by x too, where the mask is below the pool (after
+/// mask_pooled), and the bias' gradient adds up what is scattered instead of where to. Bits change
+/// in two cases: of two elements that only differ before the bias is added the larger one gets the
+/// gradient, not the first; and the bias' gradient leaves zeros out of its sum. Not of an x that
+/// is converted first, as a product in bf16 is.
+Graph pool_first(const Graph& graph, const PassOptions& options = {});
+
 }    // namespace slipway

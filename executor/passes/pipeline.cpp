@@ -24,6 +24,7 @@ constexpr std::array passes{
     Pass{"simplify_algebra", simplify_algebra},
     Pass{"merge_common", merge_common},
     Pass{"mask_pooled", mask_pooled},
+    Pass{"pool_first", pool_first},
 };
 
 void require_known(std::span<const std::string> skip) {

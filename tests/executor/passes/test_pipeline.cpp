@@ -87,9 +87,9 @@ TEST(Pipeline, each_pass_is_timed_and_its_nodes_are_counted) {
         names.push_back(record.name);
         EXPECT_EQ(record.seconds, 1);
     }
-    EXPECT_THAT(names,
-                ElementsAre("expand_composites", "apply_precision", "canonicalize_products",
-                            "fold_constants", "simplify_algebra", "merge_common", "mask_pooled"));
+    EXPECT_THAT(names, ElementsAre("expand_composites", "apply_precision", "canonicalize_products",
+                                   "fold_constants", "simplify_algebra", "merge_common",
+                                   "mask_pooled", "pool_first"));
     EXPECT_EQ(optimized.passes.front().nodes_before, 7u);
     EXPECT_EQ(optimized.passes.back().nodes_after, 3u);
 }
@@ -97,7 +97,8 @@ TEST(Pipeline, each_pass_is_timed_and_its_nodes_are_counted) {
 TEST(Pipeline, passes_can_be_skipped_by_name) {
     OptimizeOptions options;
     options.skip = {"merge_common",    "fold_constants",        "expand_composites",
-                    "apply_precision", "canonicalize_products", "mask_pooled"};
+                    "apply_precision", "canonicalize_products", "mask_pooled",
+                    "pool_first"};
     const Optimized optimized = optimize(with_two_equal_sums(), options);
     ASSERT_EQ(optimized.passes.size(), 1u);
     EXPECT_EQ(optimized.passes[0].name, "simplify_algebra");

@@ -1,0 +1,121 @@
+#include <algorithm>
+
+#include "executor/graph/ops.h"
+#include "executor/passes/passes.h"
+#include "executor/passes/rewrite.h"
+
+namespace slipway {
+
+namespace {
+
+using Window = std::vector<WindowDimension>;
+
+template <class Wanted>
+const Wanted& attributes_of(const Tensor& x) {
+    return std::get<Wanted>(x.node().attributes);
+}
+
+/// relu(x + bias), the bias the same for all elements of a window.
+struct Activation {
+    Tensor x, bias;
+};
+
+/// Whether a broadcast repeats its operand along every dimension that the window moves over.
+bool is_fixed_in(const Tensor& broadcast, const Window& window) {
+    const auto& own = attributes_of<BroadcastAttributes>(broadcast).dimensions;
+    const Dims& operand = broadcast.node().operands[0].dims();
+    for (std::size_t i = 0; i < own.size(); ++i)
+        if (operand[i] != broadcast.dims()[std::size_t(own[i])] ||
+            window[std::size_t(own[i])] != WindowDimension{})
+            return false;
+    return true;
+}
+
+std::optional<Activation> activation_of(const Tensor& y, const Window& window) {
+    if (y.node().op != OpCode::maximum || uniform_value(y.node().operands[1]) != 0) return {};
+    const Tensor& sum = y.node().operands[0];
+    if (sum.node().op != OpCode::add) return {};
+    for (const std::size_t i : {0, 1}) {
+        const Tensor& bias = sum.node().operands[i];
+        const Tensor& x = sum.node().operands[1 - i];
+        // The sum's kernel converts on the way; a pool would have it done before, in memory.
+        if (x.node().op == OpCode::convert) return {};
+        if (bias.node().op == OpCode::broadcast_in_dim && is_fixed_in(bias, window))
+            return Activation{x, bias};
+    }
+    return {};
+}
+
+Tensor pooled_first(const Tensor& pool, const Activation& activation) {
+    const Tensor largest = reduce_window(
+        activation.x, attributes_of<ReduceWindowAttributes>(pool).window, Reduction::maximum);
+    const Node& bias = activation.bias.node();
+    return relu(largest +
+                broadcast_in_dim(bias.operands[0], pool.dims(),
+                                 attributes_of<BroadcastAttributes>(activation.bias).dimensions));
+}
+
+/// select(pooled > 0, anything, 0).
+bool is_masked_by(const Tensor& source, const Tensor& pooled) {
+    if (source.node().op != OpCode::select) return false;
+    const Node& mask = source.node().operands[0].node();
+    return mask.op == OpCode::compare && mask.operands[0] == pooled &&
+           uniform_value(mask.operands[1]) == 0 &&
+           std::get<CompareAttributes>(mask.attributes).direction == Comparison::gt &&
+           uniform_value(source.node().operands[2]) == 0;
+}
+
+/// The sum over whole images of what was scattered in them.
+bool is_sum_of_scattered(const Tensor& x) {
+    if (x.node().op != OpCode::reduce) return false;
+    const auto& reduce = attributes_of<ReduceAttributes>(x);
+    const Tensor& scatter = x.node().operands[0];
+    if (reduce.reduction != Reduction::add || scatter.node().op != OpCode::select_and_scatter ||
+        x.dtype() == DType::bf16)
+        return false;
+    const Window& window = attributes_of<SelectAndScatterAttributes>(scatter).window;
+    for (std::size_t i = 0; i < window.size(); ++i)
+        if (window[i] != WindowDimension{} &&
+            std::ranges::count(reduce.dimensions, std::int64_t(i)) == 0)
+            return false;
+    return true;
+}
+
+/// A pool that was moved, as its users know it: by what it read before.
+struct MovedPool {
+    Tensor operand;
+    Window window;
+    Tensor pooled;
+};
+
+}    // namespace
+
+Graph pool_first(const Graph& graph, const PassOptions&) {
+    std::vector<MovedPool> moved;
+    const auto move_pool = [&](const Tensor& x) {
+        const auto& pool = attributes_of<ReduceWindowAttributes>(x);
+        if (pool.reduction != Reduction::maximum) return x;
+        const auto activation = activation_of(x.node().operands[0], pool.window);
+        if (!activation) return x;
+        moved.push_back({x.node().operands[0], pool.window, pooled_first(x, *activation)});
+        return moved.back().pooled;
+    };
+    const auto move_scatter = [&](const Tensor& x) {
+        const Window& window = attributes_of<SelectAndScatterAttributes>(x).window;
+        const Tensor &operand = x.node().operands[0], &source = x.node().operands[1];
+        const auto pool = std::ranges::find_if(moved, [&](const MovedPool& one) {
+            return one.operand == operand && one.window == window;
+        });
+        if (pool == moved.end() || !is_masked_by(source, pool->pooled)) return x;
+        return select_and_scatter(activation_of(operand, window)->x, source, window);
+    };
+    return rewrite_nodes(graph, [&](const Tensor& x) {
+        if (x.node().op == OpCode::reduce_window) return move_pool(x);
+        if (x.node().op == OpCode::select_and_scatter) return move_scatter(x);
+        if (!is_sum_of_scattered(x)) return x;
+        const Tensor& source = x.node().operands[0].node().operands[1];
+        return reduce(source, attributes_of<ReduceAttributes>(x).dimensions, Reduction::add);
+    });
+}
+
+}    // namespace slipway
