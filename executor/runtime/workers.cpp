@@ -15,8 +15,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// About what it costs to be put to sleep and woken: a wait costs at most twice what it must.
-constexpr std::chrono::nanoseconds awake_max = 50us;
+// Longer than workers at work usually differ, and of the order of what a sleep and waking cost.
+constexpr std::chrono::nanoseconds awake_max = 20us;
 
 /// Where workers must take turns on CPUs, one that is awake would keep away whom it waits for.
 std::chrono::nanoseconds awake_max_of(int workers) {
