@@ -223,11 +223,12 @@ int cost_of(const LoopValue& value) {
         case OpCode::log:
         case OpCode::log_plus_one:
             return 25;
-        case OpCode::tanh:
         case OpCode::logistic:
             return 28;
+        case OpCode::tanh:
+            return 22;
         case OpCode::erf:
-            return 35;
+            return 18;
         case OpCode::power:
         case OpCode::remainder:
             return 80;

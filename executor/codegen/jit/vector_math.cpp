@@ -7,6 +7,8 @@
 #include <limits>
 #include <span>
 
+#include "executor/codegen/jit/vector_tables.h"
+
 namespace slipway::vector_math {
 
 namespace {
@@ -55,6 +57,14 @@ public:
     llvm::Value* to_int(llvm::Value* x) { return b.CreateFPToSI(x, int_type_); }
     llvm::Value* to_number(llvm::Value* x) { return b.CreateSIToFP(x, type_); }
 
+    /// One instruction each; NaN stays.
+    llvm::Value* not_below(llvm::Value* x, double low) {
+        return b.CreateSelect(b.CreateFCmpUGE(x, number(low)), x, number(low));
+    }
+    llvm::Value* not_above(llvm::Value* x, double high) {
+        return b.CreateSelect(b.CreateFCmpULE(x, number(high)), x, number(high));
+    }
+
     /// Within [low, high]; a NaN becomes low, so that it can be turned into a whole number.
     llvm::Value* bounded(llvm::Value* x, double low, double high) {
         x = b.CreateSelect(b.CreateFCmpOGT(x, number(low)), x, number(low));
@@ -76,17 +86,38 @@ public:
         return as_number(b.CreateShl(b.CreateAdd(n, bits(bias)), bits(mantissa)));
     }
 
-    /// Sixteen floats are a vector of AVX-512.
-    bool can_scale() const {
+    /// In a vector; 0 for a single number.
+    unsigned lanes() const {
         const auto* const vector = llvm::dyn_cast<llvm::FixedVectorType>(type_);
-        return !is_double_ && vector != nullptr && vector->getNumElements() == 16;
+        return vector == nullptr ? 0 : vector->getNumElements();
     }
-    /// x 2^n of whole numbers n, in one instruction.
+    /// Sixteen floats are a vector of AVX-512.
+    bool can_scale() const { return !is_double_ && lanes() == 16; }
+    /// x 2^floor(n), in one instruction.
     llvm::Value* scaled(llvm::Value* x, llvm::Value* n) {
         constexpr int as_the_thread_rounds = 4;
         return b.CreateIntrinsic(
             llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {},
             {x, n, number(0), b.getInt16(0xffff), b.getInt32(as_the_thread_rounds)});
+    }
+
+    /// Of floats: the table's number at the place that the low four bits of `index` name.
+    llvm::Value* looked_up(const PieceTable& table, llvm::Value* index) {
+        const llvm::ArrayRef<float> numbers(table.data(), table.size());
+        const auto vector_of = [&](llvm::ArrayRef<float> part) {
+            return llvm::ConstantDataVector::get(b.getContext(), part);
+        };
+        if (lanes() == 16)
+            return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_sf_512, {},
+                                     {vector_of(numbers), index});
+        if (lanes() == 0)
+            return b.CreateExtractElement(vector_of(numbers), b.CreateAnd(index, bits(15)));
+        const auto half = [&](std::size_t first) {
+            return b.CreateIntrinsic(llvm::Intrinsic::x86_avx2_permps, {},
+                                     {vector_of(numbers.slice(first, 8)), index});
+        };
+        llvm::Value* const is_low = b.CreateICmpEQ(b.CreateAnd(index, bits(8)), bits(0));
+        return b.CreateSelect(is_low, half(0), half(8));
     }
 
     llvm::IRBuilder<>& b;    // lives as long as the function being built
@@ -117,21 +148,27 @@ llvm::Value* exponential_minus_two_terms(Math& m, llvm::Value* r) {
     return m.b.CreateFMul(m.b.CreateFMul(r, r), m.polynomial(r, exponential_rest));
 }
 
-/// x 2^n, rounded once. Without an instruction for it in two steps: 2^n may leave the range of
-/// floats, and half of it does not.
-llvm::Value* scaled_by_power_of_two(Math& m, llvm::Value* x, llvm::Value* n) {
-    if (m.can_scale()) return m.scaled(x, n);
-    llvm::Value* const whole = m.to_int(n);
-    llvm::Value* const half = m.b.CreateAShr(whole, m.bits(1));
-    x = m.b.CreateFMul(x, m.power_of_two(half));
-    return m.b.CreateFMul(x, m.power_of_two(m.b.CreateSub(whole, half)));
-}
-
-/// e^x of -104 <= x <= 89.
+/// e^x of -104 <= x <= 89; NaN of NaN.
 llvm::Value* bounded_exponential(Math& m, llvm::Value* x) {
-    const auto [n, r] = reduced(m, x);
-    llvm::Value* const y = m.b.CreateFAdd(r, exponential_minus_two_terms(m, r));
-    return scaled_by_power_of_two(m, m.b.CreateFAdd(m.number(1), y), n);
+    // x = n ln 2 + r for a multiple n of 1/16 and |r| <= ln(2) / 32. The number added to round to
+    // such multiples has their count in its last bits; e^r = 1 + r + r^2 (...).
+    constexpr double shift = 0x1.8p19;
+    constexpr std::int64_t shift_bits = 0x49400000;
+    constexpr std::array rest{0.500016195, 0.16666979};
+    llvm::Value* const shifted = m.fma(x, m.number(log2_e), m.number(shift));
+    llvm::Value* const n = m.b.CreateFSub(shifted, m.number(shift));
+    llvm::Value* r = m.fma(n, m.number(-ln2_high), x);
+    r = m.fma(n, m.number(-ln2_low), r);
+    llvm::Value* const minus_one = m.fma(m.b.CreateFMul(r, r), m.polynomial(r, rest), r);
+    llvm::Value* const root = m.looked_up(roots_of_two, m.as_bits(shifted));
+    llvm::Value* const y = m.fma(root, minus_one, root);
+    if (m.can_scale()) return m.scaled(y, n);
+    // 2^floor(n) may leave the range of floats, and half of it does not.
+    llvm::Value* const whole =
+        m.b.CreateAShr(m.b.CreateSub(m.as_bits(shifted), m.bits(shift_bits)), m.bits(4));
+    llvm::Value* const half = m.b.CreateAShr(whole, m.bits(1));
+    llvm::Value* const scaled = m.b.CreateFMul(y, m.power_of_two(half));
+    return m.b.CreateFMul(scaled, m.power_of_two(m.b.CreateSub(whole, half)));
 }
 
 // (log(1+f) - f + f^2/2) / f^3 for sqrt(1/2) - 1 <= f <= sqrt(2) - 1.
@@ -178,12 +215,25 @@ llvm::Value* expm1_core(Math& m, llvm::Value* x) {
     return m.b.CreateFMul(y, m.power_of_two(other_half));
 }
 
+/// Sixteen short polynomials instead of one long one or a division.
+template <std::size_t Coefficients>
+llvm::Value* odd_in_pieces(Math& m, llvm::Value* x, const PieceTables<Coefficients>& tables) {
+    // Added, it rounds to a whole number, which its last bits then hold.
+    constexpr double shift = 0x1.8p23;
+    llvm::Value* const size = m.not_above(m.absolute(x), tables.bound);
+    llvm::Value* const piece = m.as_bits(m.fma(size, m.number(tables.per_unit), m.number(shift)));
+    llvm::Value* const t = m.b.CreateFSub(size, m.looked_up(tables.centers, piece));
+    llvm::Value* sum = m.looked_up(tables.coefficients.back(), piece);
+    for (std::size_t i = Coefficients - 1; i-- > 0;)
+        sum = m.fma(sum, t, m.looked_up(tables.coefficients[i], piece));
+    return m.with_sign_of(m.b.CreateFMul(sum, size), x);
+}
+
 }    // namespace
 
 llvm::Value* exponential(llvm::IRBuilder<>& builder, llvm::Value* x) {
     Math m(builder, x->getType());
-    llvm::Value* const y = bounded_exponential(m, m.bounded(x, -104, 89));
-    return m.b.CreateSelect(m.b.CreateFCmpUNO(x, x), x, y);
+    return bounded_exponential(m, m.not_above(m.not_below(x, -104), 89));
 }
 
 llvm::Value* exponential_minus_one(llvm::IRBuilder<>& builder, llvm::Value* x) {
@@ -219,38 +269,20 @@ llvm::Value* log_plus_one(llvm::IRBuilder<>& builder, llvm::Value* x) {
 
 llvm::Value* tanh(llvm::IRBuilder<>& builder, llvm::Value* x) {
     Math m(builder, x->getType());
-    llvm::Value* const size = m.bounded(m.absolute(x), 0, 10);
-    llvm::Value* const e = expm1_core(m, m.b.CreateFMul(size, m.number(2)));
-    llvm::Value* const y = m.b.CreateFDiv(e, m.b.CreateFAdd(e, m.number(2)));
-    llvm::Value* const is_tiny = m.b.CreateFCmpULT(m.absolute(x), m.number(0x1p-12));
-    return m.b.CreateSelect(is_tiny, x, m.with_sign_of(y, x));
+    return odd_in_pieces(m, x, tanh_pieces);
 }
 
 llvm::Value* logistic(llvm::IRBuilder<>& builder, llvm::Value* x) {
     Math m(builder, x->getType());
-    llvm::Value* const size = m.bounded(m.absolute(x), 0, 104);
+    llvm::Value* const size = m.not_above(m.absolute(x), 104);
     llvm::Value* const e = bounded_exponential(m, m.b.CreateFNeg(size));
     llvm::Value* const upper = m.b.CreateFCmpOGE(x, m.number(0));
-    llvm::Value* const y =
-        m.b.CreateFDiv(m.b.CreateSelect(upper, m.number(1), e), m.b.CreateFAdd(m.number(1), e));
-    return m.b.CreateSelect(m.b.CreateFCmpUNO(x, x), x, y);
+    return m.b.CreateFDiv(m.b.CreateSelect(upper, m.number(1), e), m.b.CreateFAdd(m.number(1), e));
 }
 
 llvm::Value* erf(llvm::IRBuilder<>& builder, llvm::Value* x) {
-    // erf(x) / x - 1 in x^2 below 0.93; -log(erfc(t)) / t - 1 in t from there on.
-    constexpr std::array near_zero{0.128379149121,   -0.376124890446,  0.11281754131,
-                                   -0.0267639951375, 0.00498890602537, -0.000596731087832};
-    constexpr std::array far{0.128902798136,   0.634148183824,   0.10785565293,
-                             -0.0251395503127, 0.00430378930758, -0.000498825008151,
-                             3.43885087718e-5, -1.04606568192e-6};
     Math m(builder, x->getType());
-    llvm::Value* const inner = m.fma(m.polynomial(m.b.CreateFMul(x, x), near_zero), x, x);
-    llvm::Value* const t = m.bounded(m.absolute(x), 0, 4);
-    llvm::Value* const exponent = m.fma(m.polynomial(t, far), t, t);
-    llvm::Value* const tail = bounded_exponential(m, m.b.CreateFNeg(exponent));
-    llvm::Value* const outer = m.b.CreateFSub(m.number(1), tail);
-    llvm::Value* const is_near = m.b.CreateFCmpULT(m.absolute(x), m.number(0.93));
-    return m.b.CreateSelect(is_near, inner, m.with_sign_of(outer, x));
+    return odd_in_pieces(m, x, erf_pieces);
 }
 
 llvm::Value* sqrt(llvm::IRBuilder<>& builder, llvm::Value* x) {
