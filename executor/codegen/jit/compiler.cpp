@@ -33,7 +33,7 @@ namespace slipway {
 namespace {
 
 // Raise it whenever the emitter gives other instructions for the same kernel.
-constexpr int emitter_version = 2;
+constexpr int emitter_version = 3;
 
 const char* const symbol = "slipway_kernel";
 
@@ -109,6 +109,7 @@ CompileTarget host_target() {
     const auto has = [&](const char* name) { return features.lookup(name); };
     const bool is_wide = has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl");
     target.lanes = is_wide ? 16 : 8;
+    target.rounds_to_bf16 = is_wide && has("avx512bf16");
     return target;
 }
 
@@ -132,7 +133,7 @@ std::vector<std::byte> compile(const LoopKernel& kernel, const CompileTarget& ta
     llvm::Module module("kernel", context);
     module.setTargetTriple(machine->getTargetTriple().str());
     module.setDataLayout(machine->createDataLayout());
-    emit_loop_kernel(module, symbol, kernel, plan_of(kernel), target.lanes);
+    emit_loop_kernel(module, symbol, kernel, plan_of(kernel), target);
     check(!llvm::verifyModule(module), "the emitter makes valid functions");
     optimize(module, *machine);
     const std::unique_ptr<llvm::MemoryBuffer> object =

@@ -21,6 +21,8 @@ struct CompileTarget {
     std::string cpu;         ///< as LLVM names it
     std::string features;    ///< "+avx512f,-xop...": exactly what the CPU has
     unsigned lanes = 8;      ///< floats in a vector: 16 with AVX-512, 8 otherwise
+    /// One instruction rounds a vector to bf16 (AVX-512 BF16): the same bits sooner.
+    bool rounds_to_bf16 = false;
 
     bool operator==(const CompileTarget&) const = default;
 };

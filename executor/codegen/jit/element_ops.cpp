@@ -1,6 +1,7 @@
 #include "executor/codegen/jit/element_ops.h"
 
 #include <fmt/format.h>
+#include <llvm/IR/IntrinsicsX86.h>
 
 #include <cmath>
 #include <limits>
@@ -113,14 +114,24 @@ llvm::Value* ElementOps::to_memory(DType dtype, llvm::Value* value) const {
 
 llvm::Value* ElementOps::rounded(DType dtype, llvm::Value* value) const {
     if (dtype != DType::bf16) return value;
+    if (rounds_to_bf16_ && !llvm::isa<llvm::Constant>(value)) {
+        llvm::Value* const narrow =
+            b_.CreateIntrinsic(llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_512, {},
+                               llvm::ArrayRef<llvm::Value*>(value));
+        return from_memory(dtype, b_.CreateBitCast(narrow, memory_type(dtype)));
+    }
     llvm::Type* const wide = with_lanes(b_.getInt32Ty());
     const auto number = [&](std::uint32_t bits) { return llvm::ConstantInt::get(wide, bits); };
     llvm::Value* const bits = b_.CreateBitCast(value, wide);
     llvm::Value* const odd = b_.CreateAnd(b_.CreateLShr(bits, number(16)), number(1));
     llvm::Value* const nearest = b_.CreateAdd(bits, b_.CreateAdd(odd, number(0x7fff)));
     llvm::Value* const quiet = b_.CreateOr(bits, number(0x400000));
-    llvm::Value* const result = b_.CreateAnd(
-        b_.CreateSelect(b_.CreateFCmpUNO(value, value), quiet, nearest), number(0xffff0000));
+    llvm::Value* const is_normal =
+        b_.CreateFCmpUGE(b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, value),
+                         llvm::ConstantFP::get(value->getType(), 0x1p-126));
+    llvm::Value* const result =
+        b_.CreateAnd(b_.CreateSelect(b_.CreateFCmpUNO(value, value), quiet, nearest),
+                     b_.CreateSelect(is_normal, number(0xffff0000), number(0x80000000)));
     return b_.CreateBitCast(result, register_type(dtype));
 }
 

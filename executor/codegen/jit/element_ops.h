@@ -10,8 +10,10 @@ namespace slipway {
 
 class ElementOps {
 public:
-    /// lanes  0 for single values
-    ElementOps(llvm::IRBuilder<>& builder, unsigned lanes) : b_(builder), lanes_(lanes) {}
+    /// lanes           0 for single values
+    /// rounds_to_bf16  one instruction does so, for vectors of 16
+    ElementOps(llvm::IRBuilder<>& builder, unsigned lanes, bool rounds_to_bf16 = false)
+        : b_(builder), lanes_(lanes), rounds_to_bf16_(rounds_to_bf16 && lanes == 16) {}
 
     llvm::Type* register_type(DType dtype) const;
     llvm::Type* memory_type(DType dtype) const;
@@ -27,7 +29,8 @@ public:
     /// Combines two partial results; sums of bf16 stay f32 until `rounded`.
     llvm::Value* combined(Reduction reduction, DType dtype, llvm::Value* x, llvm::Value* y) const;
     llvm::Value* neutral(Reduction reduction, DType dtype) const;
-    /// To the numbers of the type: bf16 has fewer than its register.
+    /// To the numbers of the type: bf16 has fewer than its register. What is too small to be normal
+    /// becomes zero, as the processor's own instruction has it.
     llvm::Value* rounded(DType dtype, llvm::Value* value) const;
 
 private:
@@ -48,6 +51,7 @@ private:
 
     llvm::IRBuilder<>& b_;    // lives as long as the function being built
     unsigned lanes_;
+    bool rounds_to_bf16_;
 };
 
 }    // namespace slipway

@@ -20,13 +20,13 @@ constexpr std::int64_t summed_elements = 8192;
 class LoopEmitter : LoopFunction {
 public:
     LoopEmitter(llvm::Module& module, const LoopKernel& kernel, const LoopPlan& plan,
-                unsigned lanes)
+                const CompileTarget& target)
         : LoopFunction(module),
           kernel_(kernel),
           plan_(plan),
-          lanes_(lanes),
+          lanes_(target.lanes),
           scalars_(b_, 0),
-          vectors_(b_, lanes),
+          vectors_(b_, target.lanes, target.rounds_to_bf16),
           index_(kernel.extents.size()) {}
 
     void run(const std::string& symbol) {
@@ -587,8 +587,8 @@ private:
 }    // namespace
 
 void emit_loop_kernel(llvm::Module& module, const std::string& symbol, const LoopKernel& kernel,
-                      const LoopPlan& plan, unsigned lanes) {
-    LoopEmitter(module, kernel, plan, lanes).run(symbol);
+                      const LoopPlan& plan, const CompileTarget& target) {
+    LoopEmitter(module, kernel, plan, target).run(symbol);
 }
 
 }    // namespace slipway

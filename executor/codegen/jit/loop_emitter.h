@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "executor/codegen/jit/compiler.h"
 #include "executor/codegen/jit/loop_plan.h"
 
 namespace slipway {
@@ -17,6 +18,6 @@ namespace slipway {
 /// last write if the plan needs any; begin and end are the bounds of a flat kernel's loop.
 /// Everything that decides the order of sums is the kernel and the number of lanes.
 void emit_loop_kernel(llvm::Module& module, const std::string& symbol, const LoopKernel& kernel,
-                      const LoopPlan& plan, unsigned lanes);
+                      const LoopPlan& plan, const CompileTarget& target);
 
 }    // namespace slipway

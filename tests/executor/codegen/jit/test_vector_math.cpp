@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "executor/codegen/jit/compiler.h"
+#include "executor/tensor/bfloat16.h"
 
 namespace slipway {
 namespace {
@@ -159,6 +160,36 @@ TEST(OddFunctions, end_in_one_exactly) {
 
 INSTANTIATE_TEST_SUITE_P(Jit, VectorMath, testing::ValuesIn(functions),
                          [](const auto& row) { return std::string(row.param.name); });
+
+// Goal: one rounding to bf16, with and without the processor's instruction for it.
+// Method: a sample of all floats, against the nearest bf16; too small to be normal becomes zero.
+TEST(Rounding, to_bf16_is_to_the_nearest_with_every_target) {
+#ifdef NDEBUG
+    constexpr std::uint64_t step = 61;
+#else
+    constexpr std::uint64_t step = 20011;
+#endif
+    LoopKernel kernel = flat_kernel(OpCode::convert, 1);
+    kernel.values[1].dtype = DType::bf16;
+    CompileTarget without = host_target();
+    without.rounds_to_bf16 = false;
+    KernelLoader loader;
+    const auto targets = {loader.load(compile(kernel, host_target())),
+                          loader.load(compile(kernel, without))};
+    for_blocks_of_floats(step, [&](const std::vector<float>& x) {
+        for (const auto function : targets) {
+            std::vector<BFloat16> y(x.size());
+            const std::byte* const reads[] = {reinterpret_cast<const std::byte*>(x.data())};
+            std::byte* const writes[] = {reinterpret_cast<std::byte*>(y.data())};
+            function(reads, writes, 0, std::int64_t(x.size()));
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                const bool is_normal = !(std::abs(x[i]) < std::numeric_limits<float>::min());
+                const BFloat16 expected(is_normal ? x[i] : std::copysign(0.0F, x[i]));
+                ASSERT_EQ(y[i].bits(), expected.bits()) << x[i];
+            }
+        }
+    });
+}
 
 TEST(Power, is_as_exact_as_stated) {
     KernelLoader loader;
