@@ -139,8 +139,8 @@ Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targ
 Tensor layer_norm(const Tensor& x, const Tensor& scale, const Tensor& offset, double epsilon);
 Tensor gelu(const Tensor& x, bool tanh_approximation);
 /// Inverted dropout: 0 with probability `rate` (f32[]), else x / (1 - rate). The mask is threefry
-/// of key (u32[2]: seed and step) and site, at (first_sample (i32[]) + row, element): the same on
-/// any number of cores.
+/// of key (u32[2]: seed and step) and site, at (first_sample (i32[]) + row, element), a word for
+/// each of two elements: the same on any number of cores.
 Tensor dropout(const Tensor& x, const Tensor& rate, const Tensor& key, std::uint32_t site,
                const Tensor& first_sample);
 /// x [..., in] times weight [out, in], plus bias [out] unless that is an empty handle.

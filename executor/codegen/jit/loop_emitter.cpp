@@ -209,12 +209,14 @@ private:
     }
 
     /// Sums want several independent chains of additions, unless there is other work to hide the
-    /// additions behind.
+    /// additions behind. What is counted may be shared by two elements 16 apart, as dropout's is.
     unsigned unrolled_copies() const {
         int cost = 0;
         bool sums = false;
-        for (const ValueId id : lane_order_)
+        for (const ValueId id : lane_order_) {
+            if (kernel_.values[id].kind == LoopValueKind::counter) return 32 / lanes_;
             cost += cost_of(kernel_.values[id]);
+        }
         for (std::size_t id = 0; id < kernel_.values.size(); ++id)
             sums = sums || (kernel_.values[id].kind == LoopValueKind::reduce &&
                             plan_.passes[id] == pass_ + 1);
@@ -272,7 +274,7 @@ private:
         if (elements_max >= step)
             rest = loop(begin, b_.CreateSub(end, count(step - 1)), step, [&](llvm::Value* i) {
                 for (unsigned copy = 0; copy < copies_; ++copy)
-                    emit_elements(b_.CreateAdd(i, count(copy * lanes_)), nullptr, copy);
+                    emit_elements(i, nullptr, copy);
             });
         if (elements_max >= step && elements_max % step == 0 && !kernel_.flat &&
             kernel_.extents.back() % step == 0)
@@ -320,11 +322,14 @@ private:
 
     // ---- one vector of elements ------------------------------------------------------------
 
-    /// Everything the pass does with elements i.. of the last loop.
-    void emit_elements(llvm::Value* i, llvm::Value* mask, unsigned copy) {
+    /// Everything the pass does with one vector of the last loop's elements first..: the `copy`th.
+    void emit_elements(llvm::Value* first, llvm::Value* mask, unsigned copy) {
+        llvm::Value* const i = b_.CreateAdd(first, count(copy * lanes_));
         lane_values_.assign(kernel_.values.size(), nullptr);
         for (const ValueId id : lane_order_)
-            lane_values_[id] = vector_value(id, i, mask);
+            lane_values_[id] = kernel_.values[id].kind == LoopValueKind::counter
+                                   ? counter_lanes(kernel_.values[id], first, copy)
+                                   : vector_value(id, i, mask);
         for (ValueId id = 0; id < kernel_.values.size(); ++id)
             if (plan_.kept[id] && plan_.passes[id] == pass_) keep(id, i);
         for (const Accumulator& accumulator : accumulators_)
@@ -353,7 +358,6 @@ private:
             return vectors_.from_memory(
                 value.dtype,
                 load_lanes(line_pointers_.at(&value.access), value.access, value.dtype, {i, mask}));
-        if (value.kind == LoopValueKind::counter) return counter_lanes(value, i);
         std::vector<llvm::Value*> operands;
         for (const ValueId operand : value.operands)
             operands.push_back(lane(operand));
@@ -409,14 +413,15 @@ private:
             b_.CreateMaskedStore(stored, to, alignment(dtype), place.mask);
     }
 
-    llvm::Value* counter_lanes(const LoopValue& value, llvm::Value* i) {
+    /// The copies count from one number: what is seen to be the same in two of them is one value.
+    llvm::Value* counter_lanes(const LoopValue& value, llvm::Value* first, unsigned copy) {
         const std::int64_t stride = value.access.strides.back();
-        llvm::Value* const first = advanced(element_number(value.access), i, stride);
+        llvm::Value* const begin = advanced(element_number(value.access), first, stride);
         std::vector<std::uint64_t> steps(lanes_);
         for (unsigned k = 0; k < lanes_; ++k)
-            steps[k] = std::uint64_t(std::int64_t(k) * stride);
+            steps[k] = std::uint64_t(std::int64_t(copy * lanes_ + k) * stride);
         llvm::Value* const wide =
-            b_.CreateAdd(b_.CreateVectorSplat(lanes_, first),
+            b_.CreateAdd(b_.CreateVectorSplat(lanes_, begin),
                          llvm::ConstantDataVector::get(b_.getContext(), steps));
         llvm::Value* const narrow =
             b_.CreateTrunc(wide, llvm::FixedVectorType::get(b_.getInt32Ty(), lanes_));

@@ -60,9 +60,13 @@ Tensor uniform_numbers(const Dims& dims, const Tensor& key, std::uint32_t site,
     for (std::size_t i = 1; i < dims.size(); ++i)
         within.push_back(std::int64_t(i));
     const Words spread{broadcast(site_key[0], dims), broadcast(site_key[1], dims)};
-    const Words counter{broadcast_in_dim(samples, dims, {0}),
-                        broadcast_in_dim(element_numbers(dims), dims, within)};
-    const Tensor bits = threefry(spread, counter)[0];
+    // Two elements share a counter, a word for each. 16 apart, they are in two vectors or four of
+    // one round of a kernel's loop, and nothing has to move between lanes.
+    const Tensor elements = broadcast_in_dim(element_numbers(dims), dims, within);
+    const Tensor second = compare(logical_and(elements, word(16)), word(0), Comparison::ne);
+    const Words words = threefry(
+        spread, {broadcast_in_dim(samples, dims, {0}), logical_and(elements, word(0xffffffef))});
+    const Tensor bits = select(second, words[1], words[0]);
     return convert(shift_right_logical(bits, word(8)), DType::f32) * constant(0x1p-24);
 }
 

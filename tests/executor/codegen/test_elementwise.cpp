@@ -4,6 +4,7 @@
 #include "api/base/error.h"
 #include "executor/codegen/lower.h"
 #include "executor/graph/ops.h"
+#include "executor/passes/pipeline.h"
 #include "tests/executor/codegen/run_graph.h"
 
 namespace slipway {
@@ -49,6 +50,17 @@ TEST_P(Unary, is_what_the_reference_says) {
 
 INSTANTIATE_TEST_SUITE_P(Elementwise, Unary, testing::ValuesIn(unary_cases),
                          [](const auto& row) { return std::string(row.param.name); });
+
+// Masks are the same however rows and vectors meet.
+TEST(Dropout, is_what_the_reference_says) {
+    const Tensor key = leaf({DType::u32, {2}}, Placement::replicated, "key");
+    for (const Dims& dims :
+         {Dims{3, 64}, Dims{2, 100}, Dims{2, 3, 48}, Dims{70}, Dims{2, 2, 5, 32}}) {
+        const Tensor y = dropout(core_leaf(dims), constant(0.4), key, 7, core_leaf({}, DType::i32));
+        const Graph graph = optimize(graph_of({y})).graph;
+        EXPECT_EQ(compare_with_reference(graph, few_ulps, 2), "") << to_string(y.shape());
+    }
+}
 
 struct BinaryCase {
     const char* name;

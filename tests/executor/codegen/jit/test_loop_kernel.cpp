@@ -135,6 +135,56 @@ TEST(LoopKernel, columns_begin_anew_with_each_group) {
         }
 }
 
+/// Numbers made in many steps of i & kept_bits, by i & 16 in one way or in another.
+LoopKernel counted_kernel(double kept_bits) {
+    const auto number = [](double value) {
+        return LoopValue{.dtype = DType::u32, .number = value};
+    };
+    LoopKernel kernel{.extents = {70},
+                      .values = {{.kind = LoopValueKind::counter,
+                                  .dtype = DType::u32,
+                                  .access = {.strides = {1}}},
+                                 number(kept_bits),
+                                 compute(OpCode::logical_and, {0, 1}, DType::u32),
+                                 number(16),
+                                 compute(OpCode::logical_and, {0, 3}, DType::u32),
+                                 number(0)},
+                      .stores = {},
+                      .writes = 1};
+    LoopValue is_second = compute(OpCode::compare, {4, 5}, DType::pred);
+    is_second.direction = Comparison::ne;
+    kernel.values.push_back(is_second);
+    ValueId last = 2;
+    for (int i = 0; i < 30; ++i) {
+        kernel.values.push_back(compute(OpCode::multiply, {last, last}, DType::u32));
+        const auto square = ValueId(kernel.values.size() - 1);
+        kernel.values.push_back(compute(OpCode::logical_xor, {square, 2}, DType::u32));
+        last = square + 1;
+    }
+    kernel.values.push_back(compute(OpCode::select, {6, last, ValueId(last - 1)}, DType::u32));
+    kernel.stores = {store(LoopStoreKind::element, last + 1, 0, {1})};
+    return kernel;
+}
+
+// Goal: of elements 16 apart that are made from one number, that number is made once.
+TEST(LoopKernel, shares_what_is_counted_alike) {
+    const auto bytes_of = [](double kept_bits) {
+        return code_bytes(compile(counted_kernel(kept_bits), host_target()));
+    };
+    EXPECT_LT(double(bytes_of(0xffffffef)), 0.8 * double(bytes_of(0xfffffffb)));
+    std::vector<std::uint32_t> y(70);
+    run(counted_kernel(0xffffffef), {}, {out(y)});
+    for (std::uint32_t i = 0; i < 70; ++i) {
+        std::uint32_t x = i & ~16U;
+        std::uint32_t square = 0;
+        for (int k = 0; k < 30; ++k) {
+            square = x * x;
+            x = square ^ (i & ~16U);
+        }
+        ASSERT_EQ(y[i], (i & 16U) != 0 ? x : square) << i;
+    }
+}
+
 TEST(LoopKernel, a_flat_one_runs_any_slice_and_touches_nothing_else) {
     const LoopKernel kernel{.extents = {100},
                             .flat = true,
