@@ -15,6 +15,7 @@
 #include "executor/train/evaluate.h"
 #include "executor/train/fitting_batch.h"
 #include "executor/train/pace.h"
+#include "executor/train/step_in_progress.h"
 #include "executor/train/train_data.h"
 #include "executor/train/train_state.h"
 
@@ -247,10 +248,7 @@ private:
     }
 
     void restore() {
-        if (accumulates()) {
-            for (const Parameter& parameter : model_.parameters.all())
-                gradient_sums_.emplace_back(parameter.leaf.shape());
-        }
+        step_ = StepInProgress(model_, accumulates());
         if (!plan_.resume_from) {
             state_ = initial_state(model_, *settings_.optimizer);
             model_.parameters.forget_values();
@@ -311,10 +309,7 @@ private:
     }
 
     void end_step(const LoadedBatch& batch) {
-        loss_ = std::exchange(loss_sum_, 0);
-        accuracy_ = std::exchange(correct_sum_, 0) / double(batch.step_samples);
-        for (Array& sum : gradient_sums_)
-            std::ranges::fill(sum.as<float>(), 0.0F);
+        means_ = step_.finish(batch.step_samples);
         ++state_.step;
         state_.samples += batch.step_samples;
         state_.position = batch.next;
@@ -325,16 +320,7 @@ private:
 
     std::vector<Value> leaves_of(const Hyper& hyper, const LoadedBatch& batch) {
         const auto timed = explainer_.time(Phase::transfer_to_device);
-        const std::span<const Array> values(state_.values);
-        std::vector<Value> leaves;
-        leaves.reserve(values.size() + gradient_sums_.size() + 4);
-        for (const Array& value : batch.ends_step ? values : values.first(parameter_count()))
-            leaves.push_back({{value}});
-        for (const Array& sum : gradient_sums_)
-            leaves.push_back({{sum}});
-        leaves.push_back({{hyper_values(hyper)}});
-        append_batch(leaves, batch);
-        return leaves;
+        return step_.leaves(state_, hyper, batch);
     }
 
     std::size_t parameter_count() const { return model_.parameters.all().size(); }
@@ -344,29 +330,26 @@ private:
         return engine_.run(program, leaves, explainer_.wants_timeline());
     }
 
-    /// The donated outputs lie where they were; sums over batches are kept in double.
     void take(const std::vector<Value>& outputs, const LoadedBatch& batch) {
         const auto timed = explainer_.time(Phase::transfer_from_device);
-        std::vector<Array>& donated = batch.ends_step ? state_.values : gradient_sums_;
-        for (std::size_t i = 0; i < donated.size(); ++i)
-            donated[i] = outputs[i].arrays[0];
-        loss_sum_ += double(scalar_of(outputs[donated.size()]));
-        correct_sum_ += double(scalar_of(outputs[donated.size() + 1]));
+        step_.take(outputs, batch, state_);
     }
 
     void after_step(const LoadedBatch& batch) {
         const bool ended = state_.step == settings_.steps_total;
         const bool epoch_ended = batch.next.epoch != batch.position.epoch;
-        if (!std::isfinite(loss_)) {
+        if (!std::isfinite(means_.loss)) {
             throw TrainError("nan_loss", fmt::format("the loss became {} at step {}; a smaller "
                                                      "train.optimizer.lr (now {}) usually helps",
-                                                     loss_, state_.step, lr_));
+                                                     means_.loss, state_.step, lr_));
         }
         if (state_.step % settings_.log_every_steps == 0 || ended) {
             reporter_.metric(
                 {.step = state_.step,
                  .epoch = batch.position.epoch + 1,
-                 .values = {{"train_loss", loss_}, {"train_accuracy", accuracy_}, {"lr", lr_}}});
+                 .values = {{"train_loss", means_.loss},
+                            {"train_accuracy", means_.accuracy},
+                            {"lr", lr_}}});
         }
         if (pace_.due() || ended || epoch_ended) report_progress("train");
 
@@ -477,10 +460,10 @@ private:
     std::shared_ptr<const Executable> accumulation_program_;    ///< none when a step is one batch
     std::shared_ptr<const Executable> evaluation_program_;      ///< none without validation samples
     TrainState state_;
-    std::vector<Array> gradient_sums_;         ///< of the step's batches so far; same condition
-    double loss_sum_ = 0, correct_sum_ = 0;    ///< likewise
+    StepInProgress step_;
     std::int64_t saved_step_ = -1;
-    double loss_ = 0, accuracy_ = 0, lr_ = 0;    ///< of the last step
+    StepMeans means_;    ///< of the last step
+    double lr_ = 0;      ///< likewise
     Values final_values_;
 };
 
