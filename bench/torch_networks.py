@@ -1,6 +1,6 @@
 """The networks of executor/nn/models in PyTorch, for the benchmarks and for reference numbers.
 
-Parameters are named as in the networks' usual homes: torchvision (ResNet), timm (MLP-Mixer), Hugging Face (BERT,
+Parameters are named as in the networks' usual homes: torchvision (ResNet), timm (MLP-Mixer, ViT), Hugging Face (BERT,
 GPT-2). Only torch is needed, 1.13 or newer.
 """
 import math
@@ -60,8 +60,30 @@ class BasicBlock(nn.Module):
         return self.relu(y)
 
 
+class Bottleneck(nn.Module):
+    def __init__(self, into, width, stride):
+        super().__init__()
+        out = 4 * width
+        self.conv1 = nn.Conv2d(into, width, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(width)
+        self.conv2 = nn.Conv2d(width, width, 3, stride, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(width)
+        self.conv3 = nn.Conv2d(width, out, 1, bias=False)
+        self.bn3 = nn.BatchNorm2d(out)
+        self.relu = nn.ReLU(inplace=True)
+        self.downsample = None
+        if stride != 1 or into != out:
+            self.downsample = nn.Sequential(nn.Conv2d(into, out, 1, stride, bias=False), nn.BatchNorm2d(out))
+
+    def forward(self, x):
+        y = self.relu(self.bn2(self.conv2(self.relu(self.bn1(self.conv1(x))))))
+        y = self.bn3(self.conv3(y))
+        y += x if self.downsample is None else self.downsample(x)
+        return self.relu(y)
+
+
 class ResNet(nn.Module):
-    def __init__(self, blocks, classes=10, width=64):
+    def __init__(self, blocks, classes=10, width=64, block=BasicBlock):
         super().__init__()
         self.conv1 = nn.Conv2d(3, width, 7, 2, 3, bias=False)
         self.bn1 = nn.BatchNorm2d(width)
@@ -69,11 +91,10 @@ class ResNet(nn.Module):
         self.maxpool = nn.MaxPool2d(3, 2, 1)
         into = width
         for stage, count in enumerate(blocks):
-            out = width << stage
             parts = []
             for i in range(count):
-                parts.append(BasicBlock(into, out, 2 if stage > 0 and i == 0 else 1))
-                into = out
+                parts.append(block(into, width << stage, 2 if stage > 0 and i == 0 else 1))
+                into = (width << stage) * (4 if block is Bottleneck else 1)
             setattr(self, f"layer{stage + 1}", nn.Sequential(*parts))
         self.fc = nn.Linear(into, classes)
         for module in self.modules():
@@ -129,6 +150,38 @@ class Mixer(nn.Module):
 
     def forward(self, x):
         return self.head(self.norm(self.blocks(self.stem(x))).mean(1))
+
+
+class VitBlock(nn.Module):
+    def __init__(self, hidden, heads):
+        super().__init__()
+        self.heads = heads
+        self.norm1 = LayerNorm(hidden, eps=1e-6)
+        self.attn = Named(qkv=nn.Linear(hidden, 3 * hidden), proj=nn.Linear(hidden, hidden))
+        self.norm2 = LayerNorm(hidden, eps=1e-6)
+        self.mlp = Named(fc1=nn.Linear(hidden, 4 * hidden), fc2=nn.Linear(4 * hidden, hidden))
+
+    def forward(self, x):
+        query, key, value = (heads_of(part, self.heads) for part in self.attn.qkv(self.norm1(x)).chunk(3, dim=2))
+        x = x + self.attn.proj(attend(query, key, value, None))
+        return x + self.mlp.fc2(functional.gelu(self.mlp.fc1(self.norm2(x))))
+
+
+class Vit(nn.Module):
+    def __init__(self, image, patch, layers, hidden, heads, classes=10):
+        super().__init__()
+        self.cls_token = nn.Parameter(torch.randn(1, 1, hidden) * 1e-6)
+        self.pos_embed = nn.Parameter(torch.randn(1, (image // patch) ** 2 + 1, hidden) * 0.02)
+        self.patch_embed = PatchEmbed(patch, hidden)
+        self.blocks = nn.Sequential(*(VitBlock(hidden, heads) for _ in range(layers)))
+        self.norm = LayerNorm(hidden, eps=1e-6)
+        self.head = nn.Linear(hidden, classes)
+        initialise_normal(self)
+
+    def forward(self, x):
+        x = self.patch_embed(x)
+        x = torch.cat((self.cls_token.expand(x.shape[0], -1, -1), x), dim=1) + self.pos_embed
+        return self.head(self.norm(self.blocks(x))[:, 0])
 
 
 def heads_of(x, heads):

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <unordered_map>
-
 #include "api/base/error.h"
 #include "executor/autodiff/gradients.h"
 #include "executor/optim/optimizer.h"
@@ -35,17 +33,6 @@ ForwardPass training_pass(const BenchModel& model, const HyperLeaf& hyper) {
             .first_sample = leaf({DType::i32, {}}, Placement::per_core, "first_sample")};
     }
     return pass;
-}
-
-/// The new values of all statistics in their order.
-std::vector<Tensor> new_statistics(const ParameterList& parameters, const ForwardPass& pass) {
-    std::unordered_map<const Node*, Tensor> updates;
-    for (const ForwardPass::StatisticUpdate& update : pass.updates)
-        updates.emplace(update.statistic.get(), update.value);
-    std::vector<Tensor> values;
-    for (const Parameter& statistic : parameters.statistics())
-        values.push_back(updates.at(statistic.leaf.get()));
-    return values;
 }
 
 void append(std::vector<Tensor>& to, const std::vector<Tensor>& more) {

@@ -35,6 +35,7 @@ BatchNormalization BatchNormalization::create(ParameterList& parameters, const s
     layer.bias = parameters.add(name + ".bias", filled({channels}, 0));
     layer.running_mean = parameters.add_statistic(name + ".running_mean", filled({channels}, 0));
     layer.running_var = parameters.add_statistic(name + ".running_var", filled({channels}, 1));
+    parameters.add_batch_count(name + ".num_batches_tracked");
     return layer;
 }
 

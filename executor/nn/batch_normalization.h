@@ -15,8 +15,9 @@ namespace slipway {
 ///   with `sync`  as torch.nn.SyncBatchNorm, by the mean and variance over all cores: what one core
 ///                with the whole batch computes. Two sums over the cores forward, one backward
 /// Either way the running statistics are replicated: the same on all cores.
-/// Parameters: weight, bias. Statistics: running_mean, running_var. All [channels].
-/// No network of the job spec has batch norm yet, so the spec has no field for `sync`.
+/// Parameters: weight, bias. Statistics: running_mean, running_var. All [channels]. And the count
+/// num_batches_tracked.
+/// The job spec has no field for `sync`: its networks normalise by the core's own batch.
 struct BatchNormalization {
     Tensor weight, bias;
     Tensor running_mean, running_var;

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "executor/graph/ops.h"
+#include "executor/nn/parameter.h"
 
 namespace slipway {
 
@@ -31,6 +31,10 @@ struct ForwardPass {
     /// Dropouts traced so far: each has random numbers of its own.
     std::uint32_t dropout_count = 0;
 };
+
+/// The new values of all statistics in their order; empty for a network without.
+/// `pass` was a training pass of the network that made `parameters`.
+std::vector<Tensor> new_statistics(const ParameterList& parameters, const ForwardPass& pass);
 
 /// x with each element dropped by chance; x itself when the pass drops nothing. The first
 /// dimension of x is the batch.

@@ -20,6 +20,13 @@ Tensor where_seen(const Tensor& x, double otherwise) {
 
 }    // namespace
 
+Tensor part_of_features(const Tensor& x, std::int64_t index, std::int64_t width) {
+    Dims start(x.dims().size(), 0), limit = x.dims();
+    start.back() = index * width;
+    limit.back() = start.back() + width;
+    return slice(x, start, limit, Dims(x.dims().size(), 1));
+}
+
 Tensor split_heads(const Tensor& x, std::int64_t heads) {
     const Dims& dims = x.dims();
     return transpose(reshape(x, {dims[0], dims[1], heads, dims[2] / heads}), {0, 2, 1, 3});

@@ -5,6 +5,10 @@
 /// Attention over several heads (Vaswani and others 2017), between its projections.
 namespace slipway {
 
+/// Part `index` of the last axis cut into parts of `width`: queries, keys or values that one
+/// product has made.
+Tensor part_of_features(const Tensor& x, std::int64_t index, std::int64_t width);
+
 /// [batch, sequence, heads * depth] -> [batch, heads, sequence, depth].
 Tensor split_heads(const Tensor& x, std::int64_t heads);
 /// [batch, heads, sequence, depth] -> [batch, sequence, heads * depth].

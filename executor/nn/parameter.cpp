@@ -15,7 +15,9 @@ Parameter make_parameter(const std::string& name, Array initial) {
 
 bool ParameterList::is_known(const std::string& name) const {
     const auto has_name = [&](const Parameter& p) { return p.name == name; };
-    return std::ranges::any_of(parameters_, has_name) || std::ranges::any_of(statistics_, has_name);
+    return std::ranges::any_of(parameters_, has_name) ||
+           std::ranges::any_of(statistics_, has_name) ||
+           std::ranges::find(batch_counts_, name, &BatchCount::name) != batch_counts_.end();
 }
 
 Tensor ParameterList::add(const std::string& name, Array initial) {
@@ -26,6 +28,11 @@ Tensor ParameterList::add(const std::string& name, Array initial) {
 Tensor ParameterList::add_statistic(const std::string& name, Array initial) {
     check(!is_known(name), "parameter names are unique");
     return statistics_.emplace_back(make_parameter(name, std::move(initial))).leaf;
+}
+
+void ParameterList::add_batch_count(const std::string& name) {
+    check(!is_known(name), "parameter names are unique");
+    batch_counts_.push_back({.name = name});
 }
 
 std::vector<Tensor> ParameterList::leaves() const {

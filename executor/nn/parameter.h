@@ -14,19 +14,30 @@ struct Parameter {
     Array value;    ///< the initial one, until the list forgets it
 };
 
+/// A number that only checkpoints have.
+struct BatchCount {
+    std::string name;
+    std::int64_t value = 0;    ///< the initial one
+};
+
 /// A model's parameters in the order they were made: the order of leaves, slots and checkpoints.
-/// Beside them the statistics: kept in checkpoints and moved by each step like parameters, but by
-/// the forward pass (batch norm's running mean) and not by the optimizer.
+/// Beside them the statistics: kept in checkpoints and moved by each batch like parameters, but by
+/// the forward pass (batch norm's running mean) and not by the optimizer. And the names of batch
+/// counts: numbers that only checkpoints have, of training batches seen (torch's
+/// num_batches_tracked).
 class ParameterList {
 public:
     /// Adds a trained tensor with its initial value; names are unique, statistics included.
     Tensor add(const std::string& name, Array initial);
     Tensor add_statistic(const std::string& name, Array initial);
+    void add_batch_count(const std::string& name);
 
     std::vector<Parameter>& all() { return parameters_; }
     const std::vector<Parameter>& all() const { return parameters_; }
     std::vector<Parameter>& statistics() { return statistics_; }
     const std::vector<Parameter>& statistics() const { return statistics_; }
+    std::vector<BatchCount>& batch_counts() { return batch_counts_; }
+    const std::vector<BatchCount>& batch_counts() const { return batch_counts_; }
     /// Of the parameters, without statistics.
     std::vector<Tensor> leaves() const;
     std::int64_t element_count() const;
@@ -38,6 +49,7 @@ private:
 
     std::vector<Parameter> parameters_;
     std::vector<Parameter> statistics_;
+    std::vector<BatchCount> batch_counts_;
 };
 
 }    // namespace slipway

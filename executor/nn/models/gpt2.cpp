@@ -46,14 +46,6 @@ struct Maker {
     }
 };
 
-/// Part `index` of the last axis cut into parts of `width`.
-Tensor part(const Tensor& x, std::int64_t index, std::int64_t width) {
-    Dims start(x.dims().size(), 0), limit = x.dims();
-    start.back() = index * width;
-    limit.back() = start.back() + width;
-    return slice(x, start, limit, Dims(x.dims().size(), 1));
-}
-
 }    // namespace
 
 Tensor TransposedLinear::operator()(const Tensor& x) const {
@@ -65,7 +57,7 @@ Tensor Gpt2Block::operator()(const Tensor& x, ForwardPass& pass) const {
     const std::int64_t hidden = x.dims()[2];
     const Tensor joined = c_attn(ln_1(x));
     const auto by_head = [&](std::int64_t index) {
-        return split_heads(part(joined, index, hidden), heads);
+        return split_heads(part_of_features(joined, index, hidden), heads);
     };
     const Tensor attended = merge_heads(attend(by_head(0), by_head(1), by_head(2), true, pass));
     const Tensor y = x + dropped(attn_c_proj(attended), pass);

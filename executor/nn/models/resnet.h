@@ -12,30 +12,31 @@
 /// values: convolutions N(0, sqrt(2 / fan_out)), the head as torch.nn.Linear.
 namespace slipway {
 
-/// Two 3x3 convolutions beside a shortcut; the shortcut is a 1x1 convolution where the shape
-/// changes.
-struct BasicBlock {
-    struct Shortcut {
-        Convolution convolution;    ///< downsample.0
-        BatchNormalization norm;    ///< downsample.1
+/// Convolutions in a row beside a shortcut; the shortcut is a 1x1 convolution where the shape
+/// changes. A basic block has two of 3x3; a bottleneck has 1x1, 3x3 and 1x1, which widens to four
+/// times the channels. The stride is on the first 3x3.
+struct ResidualBlock {
+    struct Layer {
+        Convolution convolution;
+        BatchNormalization norm;
     };
-    Convolution conv1, conv2;
-    BatchNormalization bn1, bn2;
-    std::optional<Shortcut> downsample;
+    std::vector<Layer> layers;          ///< conv1 and bn1, conv2 and bn2, …
+    std::optional<Layer> downsample;    ///< downsample.0 and downsample.1
 
     Tensor operator()(const Tensor& x, ForwardPass& pass) const;
 };
 
-/// 7x7 stem, maximum pooling, four stages of blocks at 1, 2, 4 and 8 times `width` channels, mean,
-/// head.
+/// 7x7 stem, maximum pooling, four stages of blocks at 1, 2, 4 and 8 times `width` channels (four
+/// times that with bottlenecks), mean, head.
 struct ResNet {
     Convolution conv1;
     BatchNormalization bn1;
-    std::array<std::vector<BasicBlock>, 4> layers;    ///< layer1 … layer4
+    std::array<std::vector<ResidualBlock>, 4> layers;    ///< layer1 … layer4
     Linear fc;
 
     struct Options {
-        std::array<std::int64_t, 4> blocks{2, 2, 2, 2};    ///< 18: 2 2 2 2   34: 3 4 6 3
+        std::array<std::int64_t, 4> blocks{2, 2, 2, 2};    ///< 18: 2 2 2 2   34 and 50: 3 4 6 3
+        bool bottleneck = false;                           ///< 50
         std::int64_t channels = 3;                         ///< of an image
         std::int64_t classes = 10;
         std::int64_t width = 64;

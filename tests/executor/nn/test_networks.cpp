@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "executor/autodiff/gradients.h"
+#include "executor/engine/engine.h"
 #include "executor/nn/loss.h"
 #include "executor/nn/models/bert.h"
 #include "executor/nn/models/cnn.h"
@@ -13,6 +14,7 @@
 #include "executor/nn/models/mixer.h"
 #include "executor/nn/models/mlp.h"
 #include "executor/nn/models/resnet.h"
+#include "executor/nn/models/vit.h"
 #include "executor/reference/evaluate.h"
 
 // Goal: every network has its reference's parameter names and shapes, and computes what torch
@@ -123,8 +125,10 @@ void trace_cnn(ParameterList& parameters, Init& init, ForwardPass&, Traced& trac
     classify(traced, model(images(traced, 8)));
 }
 
+template <bool bottleneck>
 void trace_resnet(ParameterList& parameters, Init& init, ForwardPass& pass, Traced& traced) {
-    const ResNet model = ResNet::create(parameters, init, {.blocks = {1, 2, 1, 1}, .width = 4});
+    const ResNet model = ResNet::create(
+        parameters, init, {.blocks = {1, 2, 1, 1}, .bottleneck = bottleneck, .width = 4});
     traced.logits = model(images(traced, 64), pass);
     Array coins = reals("targets", {batch, classes});
     for (float& coin : coins.as<float>())
@@ -142,6 +146,13 @@ void trace_mixer(ParameterList& parameters, Init& init, ForwardPass&, Traced& tr
                                        .token_width = 10,
                                        .channel_width = 20});
     classify(traced, model(images(traced, 16)));
+}
+
+void trace_vit(ParameterList& parameters, Init& init, ForwardPass& pass, Traced& traced) {
+    const Vit model =
+        Vit::create(parameters, init,
+                    {.image_size = 16, .patch_size = 4, .layers = 2, .hidden = 12, .heads = 3});
+    classify(traced, model(images(traced, 16), pass));
 }
 
 void trace_bert(ParameterList& parameters, Init& init, ForwardPass& pass, Traced& traced) {
@@ -247,11 +258,16 @@ TEST(Networks, a_small_convolutional_network_computes_what_torch_does) {
 }
 
 TEST(Networks, a_residual_network_computes_what_torch_does) {
-    compare_with_torch("resnet", trace_resnet);
+    compare_with_torch("resnet", trace_resnet<false>);
+    compare_with_torch("bottleneck", trace_resnet<true>);
 }
 
 TEST(Networks, a_mixer_computes_what_torch_does) {
     compare_with_torch("mixer", trace_mixer);
+}
+
+TEST(Networks, a_vision_transformer_computes_what_torch_does) {
+    compare_with_torch("vit", trace_vit);
 }
 
 TEST(Networks, bert_computes_what_torch_does) {
@@ -262,7 +278,59 @@ TEST(Networks, gpt2_computes_what_torch_does) {
     compare_with_torch("gpt2", trace_gpt2);
 }
 
-/// The names and shapes of a full network, statistics included.
+/// The twin of `evaluated_logits` in make_networks.py, on the engine.
+std::vector<float> evaluated_logits(const ResNet::Options& options) {
+    ParameterList parameters;
+    Init init = Init::zeros();
+    const ResNet model = ResNet::create(parameters, init, options);
+    set_weights(parameters);
+    Graph graph;
+    std::vector<Value> values;
+    for (const Parameter& parameter : parameters.all()) {
+        graph.leaves.push_back(parameter.leaf);
+        values.push_back({{parameter.value}});
+    }
+    for (Parameter& statistic : parameters.statistics()) {
+        const bool is_mean = statistic.name.ends_with("running_mean");
+        const auto numbers_of_name = numbers(statistic.name, statistic.value.element_count());
+        std::ranges::transform(numbers_of_name, statistic.value.as<float>().begin(), [&](double x) {
+            return float(is_mean ? x * 0.125 : x * 0.25 + 1.0);
+        });
+        graph.leaves.push_back(statistic.leaf);
+        values.push_back({{statistic.value}});
+    }
+    const Array pixels = reals("images", {batch, 3, 128, 128});
+    graph.leaves.push_back(leaf(pixels.shape(), Placement::replicated, "images"));
+    values.push_back({{pixels}});
+    ForwardPass pass;
+    graph.outputs = {model(graph.leaves.back(), pass)};
+    Engine engine({.cores = 1, .workers = 1});
+    const Array logits = engine.run(*engine.compile(graph), values)[0].arrays[0];
+    return {logits.as<float>().begin(), logits.as<float>().end()};
+}
+
+void expect_logits(const std::string& name, const ResNet::Options& options) {
+    const std::vector<float> found = evaluated_logits(options);
+    std::size_t at = 0;
+    double largest = 0;
+    const Json& rows = reference().at("logits").at(name);
+    for (const Json& row : rows) {
+        for (const Json& expected : row)
+            largest = std::max(largest, std::abs(double(found.at(at++)) - expected.get<double>()));
+    }
+    EXPECT_EQ(at, found.size());
+    EXPECT_LT(largest, 1e-5) << name;
+    testing::Test::RecordProperty(name, std::to_string(largest));
+}
+
+// 1e-5 is what users of torch's float32 may expect; the convolutions are by minimal filtering where
+// that is faster.
+TEST(Networks, full_residual_networks_have_torchs_logits) {
+    expect_logits("resnet18", {.blocks = {2, 2, 2, 2}});
+    expect_logits("resnet50", {.blocks = {3, 4, 6, 3}, .bottleneck = true});
+}
+
+/// The names and shapes of a full network, statistics and counts included.
 void expect_names(const std::string& name, const ParameterList& parameters) {
     const Json& expected = reference().at("full").at(name);
     Json ours = Json::object();
@@ -270,6 +338,8 @@ void expect_names(const std::string& name, const ParameterList& parameters) {
         ours[parameter.name] = parameter.value.shape().dims;
     for (const Parameter& statistic : parameters.statistics())
         ours[statistic.name] = statistic.value.shape().dims;
+    for (const BatchCount& count : parameters.batch_counts())
+        ours[count.name] = Json::array();
     EXPECT_EQ(ours, expected) << Json::diff(expected, ours).dump(1);
 }
 
@@ -284,15 +354,21 @@ void expect_names(const std::string& name, const typename Network::Options& opti
 TEST(Networks, residual_networks_have_torchvisions_names) {
     expect_names<ResNet>("resnet18", {.blocks = {2, 2, 2, 2}});
     expect_names<ResNet>("resnet34", {.blocks = {3, 4, 6, 3}});
+    expect_names<ResNet>("resnet50", {.blocks = {3, 4, 6, 3}, .bottleneck = true});
 }
 
-TEST(Networks, the_mixer_has_timms_names) {
-    expect_names<Mixer>("mixer", {.image_size = 128,
-                                  .patch_size = 16,
-                                  .layers = 8,
-                                  .hidden = 512,
-                                  .token_width = 256,
-                                  .channel_width = 2048});
+TEST(Networks, mixers_have_timms_names) {
+    expect_names<Mixer>("mixer_s16", {.image_size = 64,
+                                      .patch_size = 16,
+                                      .layers = 8,
+                                      .hidden = 512,
+                                      .token_width = 256,
+                                      .channel_width = 2048});
+}
+
+TEST(Networks, vision_transformers_have_timms_names) {
+    expect_names<Vit>(
+        "vit_tiny", {.image_size = 64, .patch_size = 16, .layers = 12, .hidden = 192, .heads = 3});
 }
 
 TEST(Networks, bert_and_gpt2_have_hugging_faces_names) {

@@ -1,6 +1,6 @@
-#!/usr/bin/env python3
-"""Writes networks.json: names and shapes of full networks, and logits, loss, gradients and running statistics of tiny
-ones, from the torch networks of bench/torch_networks.py (named as torchvision, timm and Hugging Face name theirs).
+#!/ usr / bin / env python3
+"""Writes networks.json: names and shapes of full networks, logits of the full residual ones in evaluation, and logits,
+loss, gradients and running statistics of tiny ones, from the torch networks of bench/torch_networks.py (named as torchvision, timm and Hugging Face name theirs).
 
 How it was made: python3 make_networks.py (Debian 12, python3-torch 1.13.1, computed in float64).
 Weights and inputs are made from their names (`numbers` below; its twin is in test_networks.cpp), so no file of weights
@@ -94,13 +94,14 @@ def next_token(logits):
 def tokens():
     return integers("tokens", (BATCH, SEQUENCE), 1, VOCABULARY)
 
-
-# name -> (network, input, loss of its output)
+#name->(network, input, loss of its output)
 TINY = {
     "mlp": lambda: (networks.Mlp([12, 8, 6, CLASSES]), tensor("images", (BATCH, 12)), classified),
     "cnn": lambda: (networks.Cnn(3, 8, CLASSES), images(8), classified),
     "resnet": lambda: (networks.ResNet([1, 2, 1, 1], CLASSES, 4), images(64), yes_or_no),
+    "bottleneck": lambda: (networks.ResNet([1, 2, 1, 1], CLASSES, 4, networks.Bottleneck), images(64), yes_or_no),
     "mixer": lambda: (networks.Mixer(16, 4, 2, 12, 10, 20, CLASSES), images(16), classified),
+    "vit": lambda: (networks.Vit(16, 4, 2, 12, 3, CLASSES), images(16), classified),
     "bert": lambda: (networks.Bert(2, 12, 3, VOCABULARY, 24, 16, 0.0), tokens(), predicted),
     "gpt2": lambda: (networks.Gpt2(2, 12, 3, VOCABULARY, 16), tokens(), next_token),
 }
@@ -108,10 +109,28 @@ TINY = {
 FULL = {
     "resnet18": lambda: networks.ResNet([2, 2, 2, 2], CLASSES),
     "resnet34": lambda: networks.ResNet([3, 4, 6, 3], CLASSES),
-    "mixer": lambda: networks.Mixer(128, 16, 8, 512, 256, 2048, CLASSES),
+    "resnet50": lambda: networks.ResNet([3, 4, 6, 3], CLASSES, block=networks.Bottleneck),
+    "vit_tiny": lambda: networks.Vit(64, 16, 12, 192, 3, CLASSES),
+    "vit_small": lambda: networks.Vit(64, 16, 12, 384, 6, CLASSES),
+    "vit_base": lambda: networks.Vit(64, 16, 12, 768, 12, CLASSES),
+    "mixer_s16": lambda: networks.Mixer(64, 16, 8, 512, 256, 2048, CLASSES),
+    "mixer_b16": lambda: networks.Mixer(64, 16, 12, 768, 384, 3072, CLASSES),
     "bert_base": lambda: networks.Bert(12, 768, 12, 30522, 3072),
     "gpt2_124m": lambda: networks.Gpt2(12, 768, 12, 50257),
 }
+
+
+def evaluated_logits(make):
+    """Four images of 128 x 128, by running statistics that are made from their names, too: [[…], …]."""
+    network = make().double().eval()
+    set_weights(network)
+    with torch.no_grad():
+        for name, buffer in network.named_buffers():
+            if name.endswith("running_mean"):
+                buffer.copy_((tensor(name, tuple(buffer.shape)) * 0.125).float().double())
+            if name.endswith("running_var"):
+                buffer.copy_((tensor(name, tuple(buffer.shape)) * 0.25 + 1.0).float().double())
+        return network(tensor("images", (BATCH, 3, 128, 128))).tolist()
 
 
 def tiny_case(make):
@@ -124,16 +143,17 @@ def tiny_case(make):
     case = {"logits": sums("logits", logits), "loss": loss.item(),
             "gradients": {name: sums(name, p.grad) for name, p in network.named_parameters()}}
     statistics = {name: sums(name, b) for name, b in network.named_buffers() if "running" in name}
-    return case | ({"statistics": statistics} if statistics else {})
+    return case | ({
+    "statistics" : statistics} if statistics else {})
 
 
 def main():
-    names = {name: {p: list(value.shape) for p, value in make().state_dict().items()
-                    if not p.endswith("num_batches_tracked")} for name, make in FULL.items()}
+    names = {name: {p: list(value.shape) for p, value in make().state_dict().items()} for name, make in FULL.items()}
+    logits = {name: evaluated_logits(FULL[name]) for name in ("resnet18", "resnet50")}
     cases = {name: tiny_case(make) for name, make in TINY.items()}
     lines = [f' "{kind}": {{\n' + ",\n".join(
         f'  "{name}": ' + json.dumps(rows) for name, rows in table.items()) + "\n }"
-        for kind, table in (("full", names), ("tiny", cases))]
+        for kind, table in (("full", names), ("logits", logits), ("tiny", cases))]
     (HERE / "networks.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
