@@ -4,6 +4,10 @@
 
 namespace slipway {
 
+bool has_batch_norm(Arch arch) {
+    return arch == Arch::resnet18 || arch == Arch::resnet34 || arch == Arch::resnet50;
+}
+
 EffectiveValues effective(const JobSpec& spec) {
     EffectiveValues values;
     values.world_size = spec.accelerator.cores;

@@ -16,7 +16,18 @@ namespace slipway {
 // The job spec as plain data: what a user may ask of a job. The values here are the defaults;
 // bounds, documentation and rules are in the field tables (job_spec_tables.h).
 
-enum class Arch { mlp, lenet };
+enum class Arch {
+    mlp,
+    lenet,
+    resnet18,
+    resnet34,
+    resnet50,
+    vit_tiny,
+    vit_small,
+    vit_base,
+    mixer_s16,
+    mixer_b16
+};
 enum class TaskType { classification };
 enum class TaskMetric { loss, accuracy };
 enum class TruncatedImages { fail };
@@ -115,7 +126,7 @@ struct TrainSpec {
     std::int64_t batch_size_per_core = 32;
     std::int64_t grad_accumulation = 1;    ///< batches of each core whose gradients a step adds up
     std::optional<std::int64_t> batches_per_epoch;    ///< absent: the whole training part
-    bool drop_last = true;
+    bool drop_last = true;                            ///< always true with batch norm
     bool shuffle = true;
     std::int64_t seed = 0;
     bool deterministic = true;
@@ -189,6 +200,10 @@ struct JobSpec {
     bool operator==(const JobSpec&) const = default;
 };
 
+/// Whether it has batch norm: the samples of a core's batch change one another's results, and
+/// padding would, too.
+bool has_batch_norm(Arch arch);
+
 /// What a spec comes to: the numbers that users ask about first.
 struct EffectiveValues {
     std::int64_t world_size = 1;    ///< cores
@@ -204,7 +219,9 @@ EffectiveValues effective(const JobSpec& spec);
 
 template <>
 struct Spelling<Arch> {
-    static constexpr std::array<std::string_view, 2> words{"mlp", "lenet"};
+    static constexpr std::array<std::string_view, 10> words{
+        "mlp",      "lenet",     "resnet18", "resnet34",  "resnet50",
+        "vit_tiny", "vit_small", "vit_base", "mixer_s16", "mixer_b16"};
 };
 template <>
 struct Spelling<TaskType> {

@@ -12,7 +12,18 @@ Map<Text> labels_kind() {
     return {.key = &plain_name, .item = {.min = 0}, .max = 64};
 }
 
+/// The last batch of an epoch is filled up with padding, which batch norm would count.
+void judge_last_batch(const JobSpec& spec, const Reader& at) {
+    if (spec.train.drop_last || !has_batch_norm(spec.model.arch)) return;
+    const Reader here = at.at("train").at("drop_last");
+    here.report("inconsistent",
+                fmt::format("{} must be true with model.arch {}, got false: its batch norm would "
+                            "count what fills the last batch up; leave it out",
+                            here.path(), to_string(spec.model.arch)));
+}
+
 void judge_job(const Json&, JobSpec& spec, const Reader& at) {
+    judge_last_batch(spec, at);
     const auto& metrics = spec.task.metrics;
     const bool has_accuracy =
         std::find(metrics.begin(), metrics.end(), TaskMetric::accuracy) != metrics.end();

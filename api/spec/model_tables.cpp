@@ -3,15 +3,22 @@
 
 namespace slipway {
 
+namespace {
+
+std::vector<std::string_view> architectures() {
+    const auto words = all_words<Arch>();
+    return {words.begin(), words.end()};
+}
+
+}    // namespace
+
 const Object<ModelSpec>& model_table() {
     static const auto table =
         Object<ModelSpec>("ModelSpec", "The network.")
-            .variants("arch", {"mlp", "lenet"}, "",
+            .variants("arch", architectures(), "",
                       [](const ModelSpec& spec) { return to_string(spec.arch); })
             .field("arch", &ModelSpec::arch, "Its architecture.",
-                   Choice<Arch>{.later = {"resnet18", "resnet34", "resnet50", "vit_tiny",
-                                          "vit_small", "vit_base", "mixer_s16", "mixer_b16",
-                                          "bert_tiny", "bert_small", "bert_base", "bert_large",
+                   Choice<Arch>{.later = {"bert_tiny", "bert_small", "bert_base", "bert_large",
                                           "gpt_tiny", "gpt2", "layers"}},
                    {.required = true})
             .field("num_classes", &ModelSpec::num_classes,

@@ -22,7 +22,7 @@ float scalar_of(const Value& value) {
     return value.arrays[0].as<float>()[0];
 }
 
-Evaluation evaluate(Engine& engine, const Executable& executable, std::span<const Array> parameters,
+Evaluation evaluate(Engine& engine, const Executable& executable, std::span<const Array> network,
                     const EvaluationRequest& request) {
     Loader loader(request.dataset,
                   evaluation_sampler(request.samples, request.batch_size_per_core, request.cores));
@@ -31,8 +31,8 @@ Evaluation evaluate(Engine& engine, const Executable& executable, std::span<cons
     double correct = 0;
     while (const auto batch = loader.next()) {
         std::vector<Value> leaves;
-        for (const Array& parameter : parameters)
-            leaves.push_back({{parameter}});
+        for (const Array& value : network)
+            leaves.push_back({{value}});
         append_batch(leaves, *batch);
         const std::vector<Value> outputs = engine.run(executable, leaves);
         loss += double(scalar_of(outputs[0]));

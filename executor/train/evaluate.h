@@ -25,7 +25,8 @@ struct EvaluationRequest {
 
 /// Runs `executable` (of trace_evaluation_step) over the samples; the last batch is padded with
 /// weight 0. Sums are f32 per batch and double over batches.
-Evaluation evaluate(Engine& engine, const Executable& executable, std::span<const Array> parameters,
+/// `network` is parameters…, statistics….
+Evaluation evaluate(Engine& engine, const Executable& executable, std::span<const Array> network,
                     const EvaluationRequest& request);
 
 /// The leaves of one step that carry samples: features, labels, weights, one array per core.

@@ -2,45 +2,151 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "executor/nn/models/lenet.h"
+#include "executor/nn/models/mixer.h"
 #include "executor/nn/models/mlp.h"
+#include "executor/nn/models/resnet.h"
+#include "executor/nn/models/vit.h"
 #include "executor/train/run.h"
 
 namespace slipway {
 
 namespace {
 
-std::int64_t product(const Dims& dims) {
-    return Shape{DType::f32, dims}.element_count();
+/// What a network is built for.
+struct Request {
+    const JobSpec& spec;
+    const Dims& sample_dims;
+    std::int64_t classes;
+
+    std::string_view arch() const { return to_string(spec.model.arch); }
+};
+
+struct ImageShape {
+    std::int64_t channels, height, width;
+};
+
+ImageShape image_of(const Request& request) {
+    const Dims& dims = request.sample_dims;
+    if (dims.size() == 3) return {dims[0], dims[1], dims[2]};
+    throw TrainError(
+        "spec_error",
+        fmt::format("{} needs images, and this data set is a table; use model.arch mlp",
+                    request.arch()));
 }
 
-void build_mlp(Model& model, Init& init, const ModelSpec& spec, const Dims& sample_dims,
-               std::int64_t classes) {
-    const auto hidden = spec.hidden.value_or(
-        std::vector<std::int64_t>(static_cast<std::size_t>(spec.depth), spec.width));
-    model.forward = Mlp::create(model.parameters, init, product(sample_dims), hidden, classes);
+/// The side of a square image that can be cut into patches of this size.
+std::int64_t side_in_patches(const Request& request, std::int64_t patch_size) {
+    const ImageShape image = image_of(request);
+    if (image.height == image.width && image.width % patch_size == 0) return image.width;
+    const std::int64_t longer = std::max(image.height, image.width);
+    throw TrainError(
+        "spec_error",
+        fmt::format("{} cuts square images into patches of {} x {} pixels, got images of {} x {}; "
+                    "set data.image_size to a multiple of {}, for instance {}",
+                    request.arch(), patch_size, patch_size, image.height, image.width, patch_size,
+                    (longer + patch_size - 1) / patch_size * patch_size));
 }
 
-void build_lenet(Model& model, Init& init, const Dims& sample_dims, std::int64_t classes) {
-    if (sample_dims.size() != 3) {
-        throw TrainError("spec_error",
-                         "lenet needs images, and this data set is a table; use model.arch mlp");
-    }
+void build_mlp(Model& model, Init& init, const Request& request) {
+    const ModelSpec& spec = request.spec.model;
+    const std::int64_t features = Shape{DType::f32, request.sample_dims}.element_count();
+    const auto hidden =
+        spec.hidden.value_or(std::vector<std::int64_t>(std::size_t(spec.depth), spec.width));
+    model.forward =
+        without_pass(Mlp::create(model.parameters, init, features, hidden, request.classes));
+}
+
+void build_lenet(Model& model, Init& init, const Request& request) {
+    const ImageShape image = image_of(request);
     try {
-        model.forward = LeNet::create(model.parameters, init,
-                                      {.channels = sample_dims[0],
-                                       .height = sample_dims[1],
-                                       .width = sample_dims[2],
-                                       .classes = classes});
+        model.forward = without_pass(LeNet::create(model.parameters, init,
+                                                   {.channels = image.channels,
+                                                    .height = image.height,
+                                                    .width = image.width,
+                                                    .classes = request.classes}));
     } catch (
         const Error& error) {    // the network's complaint about the images is the user's to mend
         throw TrainError("spec_error", error.what());
     }
 }
 
+/// A variance needs two values; a residual network's last norm has a 32nd of the image's sides.
+void require_variance(const Request& request, const ImageShape& image) {
+    constexpr std::int64_t reduction = 32;
+    const auto reduced = [](std::int64_t side) { return (side + reduction - 1) / reduction; };
+    const std::int64_t samples = request.spec.train.batch_size_per_core;
+    if (samples * reduced(image.height) * reduced(image.width) > 1) return;
+    throw TrainError("spec_error",
+                     fmt::format("batch norm needs more than one value per channel, and the last "
+                                 "one of {} has a single one with train.batch_size_per_core 1 and "
+                                 "images of {} x {}; set train.batch_size_per_core to 2 or more",
+                                 request.arch(), image.height, image.width));
+}
+
+template <std::int64_t... blocks>
+void build_resnet(Model& model, Init& init, const Request& request) {
+    const ImageShape image = image_of(request);
+    require_variance(request, image);
+    model.forward = ResNet::create(model.parameters, init,
+                                   {.blocks = {blocks...},
+                                    .bottleneck = request.spec.model.arch == Arch::resnet50,
+                                    .channels = image.channels,
+                                    .classes = request.classes});
+}
+
+constexpr std::int64_t patch_size = 16;
+
+template <std::int64_t hidden, std::int64_t heads>
+void build_vit(Model& model, Init& init, const Request& request) {
+    model.forward = Vit::create(model.parameters, init,
+                                {.image_size = side_in_patches(request, patch_size),
+                                 .patch_size = patch_size,
+                                 .layers = 12,
+                                 .hidden = hidden,
+                                 .heads = heads,
+                                 .channels = request.sample_dims[0],
+                                 .classes = request.classes});
+}
+
+template <std::int64_t layers, std::int64_t hidden>
+void build_mixer(Model& model, Init& init, const Request& request) {
+    model.forward = without_pass(Mixer::create(model.parameters, init,
+                                               {.image_size = side_in_patches(request, patch_size),
+                                                .patch_size = patch_size,
+                                                .layers = layers,
+                                                .hidden = hidden,
+                                                .token_width = hidden / 2,
+                                                .channel_width = 4 * hidden,
+                                                .channels = request.sample_dims[0],
+                                                .classes = request.classes}));
+}
+
+struct Builder {
+    Arch arch;
+    void (*build)(Model& model, Init& init, const Request& request);
+};
+
+constexpr std::array builders{
+    Builder{Arch::mlp, build_mlp},
+    Builder{Arch::lenet, build_lenet},
+    Builder{Arch::resnet18, build_resnet<2, 2, 2, 2>},
+    Builder{Arch::resnet34, build_resnet<3, 4, 6, 3>},
+    Builder{Arch::resnet50, build_resnet<3, 4, 6, 3>},
+    Builder{Arch::vit_tiny, build_vit<192, 3>},
+    Builder{Arch::vit_small, build_vit<384, 6>},
+    Builder{Arch::vit_base, build_vit<768, 12>},
+    Builder{Arch::mixer_s16, build_mixer<8, 512>},
+    Builder{Arch::mixer_b16, build_mixer<12, 768>},
+};
+static_assert(builders.size() == all_words<Arch>().size());
+
 }    // namespace
 
-Model build_model(const JobSpec& spec, const Dims& sample_dims, std::int64_t classes) {
+Model build_model(const JobSpec& spec, const Dims& sample_dims, std::int64_t classes, Init init) {
     const std::int64_t outputs = spec.model.num_classes.value_or(classes);
     if (outputs < classes) {
         throw TrainError("spec_error",
@@ -49,15 +155,9 @@ Model build_model(const JobSpec& spec, const Dims& sample_dims, std::int64_t cla
                                      outputs, classes, classes));
     }
     Model model;
-    Init init(std::uint64_t(spec.train.seed));
-    switch (spec.model.arch) {
-        case Arch::mlp:
-            build_mlp(model, init, spec.model, sample_dims, outputs);
-            break;
-        case Arch::lenet:
-            build_lenet(model, init, sample_dims, outputs);
-            break;
-    }
+    const auto builder = std::ranges::find(builders, spec.model.arch, &Builder::arch);
+    check(builder != builders.end(), "every architecture of the job spec has a builder");
+    builder->build(model, init, {spec, sample_dims, outputs});
     return model;
 }
 

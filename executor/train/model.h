@@ -1,9 +1,11 @@
 #pragma once
 
 #include <functional>
+#include <utility>
 
 #include "api/spec/job_spec.h"
-#include "executor/nn/parameter.h"
+#include "executor/nn/forward_pass.h"
+#include "executor/nn/init.h"
 
 namespace slipway {
 
@@ -11,11 +13,18 @@ namespace slipway {
 struct Model {
     ParameterList parameters;
     /// features f32 [n, …] -> logits f32 [n, classes]; traces nodes, runs nothing.
-    std::function<Tensor(const Tensor&)> forward;
+    std::function<Tensor(const Tensor&, ForwardPass&)> forward;
 };
 
-/// Builds the network of a job for samples of this shape (without the batch dimension).
+/// A network whose layers need no ForwardPass, as Model::forward.
+template <class Network>
+auto without_pass(Network network) {
+    return [network = std::move(network)](const Tensor& x, ForwardPass&) { return network(x); };
+}
+
+/// Builds the network of a job for samples of this shape (without the batch dimension), its initial
+/// values from `init`.
 /// errors  TrainError spec_error when the samples do not fit the network
-Model build_model(const JobSpec& spec, const Dims& sample_dims, std::int64_t classes);
+Model build_model(const JobSpec& spec, const Dims& sample_dims, std::int64_t classes, Init init);
 
 }    // namespace slipway

@@ -41,6 +41,11 @@ std::unique_ptr<ObjectCache> open_cache(const AttemptPlan& plan, Reporter& repor
     }
 }
 
+/// A resumed run has values of its own: none need be drawn.
+Init initial_values(const AttemptPlan& plan) {
+    return plan.resume_from ? Init::zeros() : Init(std::uint64_t(plan.spec.train.seed));
+}
+
 /// Elsewhere bf16 saves memory and no time.
 bool has_bf16_products() {
     return __builtin_cpu_supports("avx512bf16") != 0;
@@ -75,7 +80,7 @@ public:
           sampler_(data_.split.train, sampler_options(plan.spec, threads_of(plan))),
           settings_(make_settings(plan.spec, sampler_.steps_per_epoch())),
           model_(build_model(plan.spec, data_.dataset().index().feature_dims,
-                             data_.dataset().index().class_count())),
+                             data_.dataset().index().class_count(), initial_values(plan))),
           engine_(engine_options(sampler_.options().cores)),
           explainer_(engine_, explain_options(plan, sampler_.options(), cache_.get(), started_),
                      system_clock()),
@@ -312,6 +317,8 @@ private:
         means_ = step_.finish(batch.step_samples);
         ++state_.step;
         state_.samples += batch.step_samples;
+        for (std::int64_t& count : state_.batch_counts)
+            count += sampler_.options().batches_per_step;
         state_.position = batch.next;
         pace_.step(batch.step_samples);
         explainer_.stepped(state_.step);
@@ -322,8 +329,6 @@ private:
         const auto timed = explainer_.time(Phase::transfer_to_device);
         return step_.leaves(state_, hyper, batch);
     }
-
-    std::size_t parameter_count() const { return model_.parameters.all().size(); }
 
     std::vector<Value> execute(const Executable& program, const std::vector<Value>& leaves) {
         const auto timed = explainer_.time(Phase::execute);
@@ -344,12 +349,11 @@ private:
                                                      means_.loss, state_.step, lr_));
         }
         if (state_.step % settings_.log_every_steps == 0 || ended) {
-            reporter_.metric(
-                {.step = state_.step,
-                 .epoch = batch.position.epoch + 1,
-                 .values = {{"train_loss", means_.loss},
-                            {"train_accuracy", means_.accuracy},
-                            {"lr", lr_}}});
+            reporter_.metric({.step = state_.step,
+                              .epoch = batch.position.epoch + 1,
+                              .values = {{"train_loss", means_.loss},
+                                         {"train_accuracy", means_.accuracy},
+                                         {"lr", lr_}}});
         }
         if (pace_.due() || ended || epoch_ended) report_progress("train");
 
@@ -367,12 +371,12 @@ private:
     Values evaluate_now(const LoadedBatch& batch) {
         report_progress("evaluate");
         const auto timed = explainer_.time(Phase::evaluate);
-        const Evaluation result = evaluate(
-            engine_, *evaluation_program_, std::span(state_.values).first(parameter_count()),
-            {.dataset = data_.dataset(),
-             .samples = data_.split.val,
-             .batch_size_per_core = sampler_.options().batch_size_per_core,
-             .cores = sampler_.options().cores});
+        const Evaluation result =
+            evaluate(engine_, *evaluation_program_, network_values(state_, model_),
+                     {.dataset = data_.dataset(),
+                      .samples = data_.split.val,
+                      .batch_size_per_core = sampler_.options().batch_size_per_core,
+                      .cores = sampler_.options().cores});
         final_values_ = {{"val_loss", result.loss}, {"val_accuracy", result.accuracy}};
         reporter_.metric(
             {.step = state_.step, .epoch = batch.position.epoch + 1, .values = final_values_});

@@ -38,6 +38,7 @@ ScheduleKind kind_of(ScheduleName name) {
 std::int64_t part_count(const JobSpec& spec, int threads) {
     constexpr std::int64_t deterministic_parts = 8;
     const std::int64_t cores = spec.accelerator.cores;
+    if (has_batch_norm(spec.model.arch)) return cores;
     const std::int64_t wanted = std::max<std::int64_t>(
         1, spec.train.deterministic ? deterministic_parts / cores : threads / cores);
     const auto per_core = std::int64_t(std::bit_floor(std::uint64_t(wanted)));
@@ -97,6 +98,7 @@ TrainSettings make_settings(const JobSpec& spec, std::int64_t steps_per_epoch) {
                          .gamma = schedule.gamma,
                          .min_lr = schedule.min_lr};
     settings.schedule_name = to_string(schedule.name);
+    settings.parts = int(part_count(spec));
     return settings;
 }
 
@@ -105,6 +107,7 @@ Hyper hyper_at(const TrainSettings& settings, std::int64_t step, std::int64_t sa
     hyper.lr = lr_at(settings.schedule, settings.hyper.lr, step);
     hyper.step = step + 1;
     hyper.sample_count = double(sample_count);
+    hyper.core_count = settings.parts;
     return hyper;
 }
 

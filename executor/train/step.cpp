@@ -23,14 +23,20 @@ struct BatchLeaves {
 /// What a batch gives, each core dividing by the count of the whole step: sums over the cores, and
 /// over the step's batches, are means over it.
 struct BatchResults {
-    Tensor loss, correct;             ///< summed over the cores
-    std::vector<Tensor> gradients;    ///< each core's share
+    Tensor loss, correct;              ///< summed over the cores
+    std::vector<Tensor> gradients;     ///< each core's share
+    std::vector<Tensor> statistics;    ///< replicated
 
     BatchResults(const Model& model, const HyperLeaf& hyper, const BatchLeaves& inputs) {
-        const ClassificationSums sums =
-            classification_sums(model.forward(inputs.features), inputs.labels, inputs.weights);
+        ForwardPass pass{.training = true,
+                         .core_share = hyper.scalar(HyperSlot::inverse_core_count),
+                         .dropout = {},
+                         .updates = {}};
+        const ClassificationSums sums = classification_sums(model.forward(inputs.features, pass),
+                                                            inputs.labels, inputs.weights);
         const Tensor share = sums.loss * hyper.scalar(HyperSlot::inverse_sample_count);
         gradients = slipway::gradients(share, model.parameters.leaves());
+        statistics = new_statistics(model.parameters, pass);
         loss = all_reduce(share);
         correct = all_reduce(sums.correct);
     }
@@ -52,6 +58,13 @@ std::vector<Tensor> added(const std::vector<Tensor>& sums, const std::vector<Ten
         results.push_back(sums[i] + (is_share ? all_reduce(gradients[i]) : gradients[i]));
     }
     return results;
+}
+
+std::vector<Tensor> statistic_leaves(const Model& model) {
+    std::vector<Tensor> leaves;
+    for (const Parameter& statistic : model.parameters.statistics())
+        leaves.push_back(statistic.leaf);
+    return leaves;
 }
 
 void append(std::vector<Tensor>& to, const std::vector<Tensor>& more) {
@@ -81,6 +94,9 @@ TrainStep trace_train_step(const Model& model, const Optimizer& optimizer, const
         trace_optimizer(optimizer, hyper, parameters,
                         sums.empty() ? results.gradients : added(sums, results.gradients));
     step.graph = {std::move(updates.leaves), std::move(updates.outputs), {}};
+    step.statistic_count = results.statistics.size();
+    append(step.graph.leaves, statistic_leaves(model));
+    append(step.graph.outputs, results.statistics);
     donate_first(step.graph, step.state_count());
     append(step.graph.leaves, sums);
     append(step.graph.leaves, {hyper.leaf(), inputs.features, inputs.labels, inputs.weights});
@@ -98,23 +114,28 @@ AccumulationStep trace_accumulation_step(const Model& model, const BatchShape& b
     AccumulationStep step;
     step.parameter_count = parameters.size();
     step.graph = {parameters, added(sums, results.gradients), {}};
+    append(step.graph.leaves, statistic_leaves(model));
+    const std::size_t first_sum = step.graph.leaves.size();
     append(step.graph.leaves, sums);
     append(step.graph.leaves, {hyper.leaf(), inputs.features, inputs.labels, inputs.weights});
+    // Not donated: a step that is given up leaves the statistics as they were before it.
+    append(step.graph.outputs, results.statistics);
     append(step.graph.outputs, {results.loss, results.correct});
     for (std::size_t i = 0; i < sums.size(); ++i)
-        step.graph.donations.push_back({.output = i, .leaf = parameters.size() + i});
+        step.graph.donations.push_back({.output = i, .leaf = first_sum + i});
     return step;
 }
 
 EvaluationStep trace_evaluation_step(const Model& model, const BatchShape& batch) {
     const BatchLeaves inputs(batch);
+    ForwardPass pass;
     const ClassificationSums sums =
-        classification_sums(model.forward(inputs.features), inputs.labels, inputs.weights);
+        classification_sums(model.forward(inputs.features, pass), inputs.labels, inputs.weights);
     EvaluationStep step;
     step.graph.leaves = model.parameters.leaves();
     step.parameter_count = step.graph.leaves.size();
-    step.graph.leaves.insert(step.graph.leaves.end(),
-                             {inputs.features, inputs.labels, inputs.weights});
+    append(step.graph.leaves, statistic_leaves(model));
+    append(step.graph.leaves, {inputs.features, inputs.labels, inputs.weights});
     step.graph.outputs = {all_reduce(sums.loss), all_reduce(sums.correct)};
     return step;
 }

@@ -9,30 +9,33 @@
 namespace slipway {
 
 /// One training step as a graph.
-///   leaves   parameters…, slots… (parameter by parameter), sums…, hyper, features, labels, weights
-///   outputs  parameters…, slots… (donated), loss (this batch's part of the mean over all samples
-///            of the step), correct (summed weights)
+///   leaves   parameters…, slots… (parameter by parameter), statistics…, sums…, hyper, features,
+///            labels, weights
+///   outputs  parameters…, slots…, statistics… (donated), loss (this batch's part of the mean over
+///            all samples of the step), correct (summed weights)
 /// The sums are what the batches before it left (AccumulationStep), one per parameter; a step of
 /// one batch has none.
 struct TrainStep {
     Graph graph;
     std::size_t parameter_count = 0;
     std::size_t slot_count = 0;    ///< over all parameters
+    std::size_t statistic_count = 0;
 
-    std::size_t state_count() const { return parameter_count + slot_count; }
+    std::size_t state_count() const { return parameter_count + slot_count + statistic_count; }
 };
 
 /// All batches of a step but the last: adds their gradients up and leaves the weights alone. The
 /// same graph for each of them, however many there are.
-///   leaves   parameters…, sums… (of each parameter's shape), hyper, features, labels, weights
-///   outputs  sums… (donated), loss and correct as in TrainStep
+///   leaves   parameters…, statistics…, sums… (of each parameter's shape), hyper, features, labels,
+///            weights
+///   outputs  sums… (donated), statistics…, loss and correct as in TrainStep
 struct AccumulationStep {
     Graph graph;
     std::size_t parameter_count = 0;
 };
 
-/// One evaluation step.
-///   leaves   parameters…, features, labels, weights
+/// One evaluation step: batch norm by its statistics.
+///   leaves   parameters…, statistics…, features, labels, weights
 ///   outputs  loss (summed over the batch, weighted), correct (summed weights)
 struct EvaluationStep {
     Graph graph;

@@ -9,7 +9,8 @@
 namespace slipway {
 
 StepInProgress::StepInProgress(const Model& model, bool accumulates)
-    : parameter_count_(model.parameters.all().size()) {
+    : parameter_count_(model.parameters.all().size()),
+      statistic_count_(model.parameters.statistics().size()) {
     if (!accumulates) return;
     for (const Parameter& parameter : model.parameters.all())
         gradient_sums_.emplace_back(parameter.leaf.shape());
@@ -18,12 +19,17 @@ StepInProgress::StepInProgress(const Model& model, bool accumulates)
 std::vector<Value> StepInProgress::leaves(const TrainState& state, const Hyper& hyper,
                                           const LoadedBatch& batch) const {
     const std::span<const Array> values(state.values);
+    const auto statistics =
+        statistics_.empty() ? values.last(statistic_count_) : std::span<const Array>(statistics_);
     std::vector<Value> leaves;
     leaves.reserve(values.size() + gradient_sums_.size() + 4);
-    for (const Array& value : batch.ends_step ? values : values.first(parameter_count_))
-        leaves.push_back({{value}});
-    for (const Array& sum : gradient_sums_)
-        leaves.push_back({{sum}});
+    const auto append = [&leaves](std::span<const Array> arrays) {
+        for (const Array& array : arrays)
+            leaves.push_back({{array}});
+    };
+    append(values.first(batch.ends_step ? values.size() - statistic_count_ : parameter_count_));
+    append(statistics);
+    append(gradient_sums_);
     leaves.push_back({{hyper_values(hyper)}});
     append_batch(leaves, batch);
     return leaves;
@@ -31,16 +37,26 @@ std::vector<Value> StepInProgress::leaves(const TrainState& state, const Hyper& 
 
 void StepInProgress::take(const std::vector<Value>& outputs, const LoadedBatch& batch,
                           TrainState& state) {
-    std::vector<Array>& donated = batch.ends_step ? state.values : gradient_sums_;
-    for (std::size_t i = 0; i < donated.size(); ++i)
-        donated[i] = outputs[i].arrays[0];
-    loss_sum_ += double(scalar_of(outputs[donated.size()]));
-    correct_sum_ += double(scalar_of(outputs[donated.size() + 1]));
+    auto output = outputs.begin();
+    const auto keep = [&output](std::vector<Array>& arrays) {
+        for (Array& array : arrays)
+            array = (output++)->arrays[0];
+    };
+    if (batch.ends_step) {
+        keep(state.values);
+    } else {
+        keep(gradient_sums_);
+        statistics_.resize(statistic_count_);
+        keep(statistics_);
+    }
+    loss_sum_ += double(scalar_of(*output++));
+    correct_sum_ += double(scalar_of(*output));
 }
 
 StepMeans StepInProgress::finish(std::int64_t sample_count) {
     for (Array& sum : gradient_sums_)
         std::ranges::fill(sum.as<float>(), 0.0F);
+    statistics_.clear();
     return {.loss = std::exchange(loss_sum_, 0),
             .accuracy = std::exchange(correct_sum_, 0) / double(sample_count)};
 }

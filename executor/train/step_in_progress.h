@@ -15,8 +15,8 @@ struct StepMeans {
     double accuracy = 0;
 };
 
-/// A step while its batches run: what each program reads, and what the batches have added up so
-/// far. Nothing of it is saved: a step that does not end has changed no state.
+/// A step while its batches run: what each program reads, and what the batches have added up and
+/// moved so far. Nothing of it is saved: a step that does not end has changed no state.
 class StepInProgress {
 public:
     StepInProgress() = default;
@@ -33,8 +33,9 @@ public:
     StepMeans finish(std::int64_t sample_count);
 
 private:
-    std::size_t parameter_count_ = 0;
+    std::size_t parameter_count_ = 0, statistic_count_ = 0;
     std::vector<Array> gradient_sums_;    ///< one per parameter; none when a step is one batch
+    std::vector<Array> statistics_;       ///< as the step's batches left them; none before them
     double loss_sum_ = 0, correct_sum_ = 0;
 };
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "executor/train/run.h"
 
@@ -52,7 +54,20 @@ TrainState initial_state(const Model& model, const Optimizer& optimizer) {
             state.values.emplace_back(parameter.leaf.shape());
         }
     }
+    for (const Parameter& statistic : model.parameters.statistics())
+        state.values.push_back(statistic.value.clone());
+    for (const BatchCount& count : model.parameters.batch_counts())
+        state.batch_counts.push_back(count.value);
     return state;
+}
+
+std::vector<Array> network_values(const TrainState& state, const Model& model) {
+    const std::span<const Array> values(state.values);
+    const auto parameters = values.first(model.parameters.all().size());
+    const auto statistics = values.last(model.parameters.statistics().size());
+    std::vector<Array> network(parameters.begin(), parameters.end());
+    network.insert(network.end(), statistics.begin(), statistics.end());
+    return network;
 }
 
 Checkpoint to_checkpoint(const TrainState& state, const Model& model, const TrainSettings& settings,
@@ -76,6 +91,13 @@ Checkpoint to_checkpoint(const TrainState& state, const Model& model, const Trai
             checkpoint.optimizer.push_back({slot_name(parameter, slot), state.values[at++]});
         }
     }
+    for (const Parameter& statistic : model.parameters.statistics())
+        checkpoint.weights.push_back({statistic.name, state.values[at++]});
+    for (std::size_t i = 0; i < state.batch_counts.size(); ++i) {
+        const std::array count{state.batch_counts[i]};
+        checkpoint.weights.push_back(
+            {model.parameters.batch_counts()[i].name, array_of<std::int64_t>({}, count)});
+    }
     return checkpoint;
 }
 
@@ -92,10 +114,21 @@ TrainState from_checkpoint(const std::filesystem::path& folder, const Model& mod
             slots.emplace_back(slot_name(parameter, slot), parameter.leaf.shape());
         }
     }
+    for (const Parameter& statistic : model.parameters.statistics())
+        weights.emplace_back(statistic.name, statistic.leaf.shape());
+    for (const BatchCount& count : model.parameters.batch_counts())
+        weights.emplace_back(count.name, Shape{DType::i64, {}});
+
+    const std::vector<Array> saved = in_order(std::move(checkpoint.weights), weights);
+    const std::vector<Array> slot_values = in_order(std::move(checkpoint.optimizer), slots);
+    const auto statistics = saved.begin() + std::ptrdiff_t(model.parameters.all().size());
+    const auto counts = statistics + std::ptrdiff_t(model.parameters.statistics().size());
     TrainState state;
-    state.values = in_order(std::move(checkpoint.weights), weights);
-    std::vector<Array> slot_values = in_order(std::move(checkpoint.optimizer), slots);
+    state.values.assign(saved.begin(), statistics);
     state.values.insert(state.values.end(), slot_values.begin(), slot_values.end());
+    state.values.insert(state.values.end(), statistics, counts);
+    for (auto count = counts; count != saved.end(); ++count)
+        state.batch_counts.push_back(count->as<std::int64_t>()[0]);
     state.step = checkpoint.state.step;
     state.samples = checkpoint.state.samples;
     state.position = {checkpoint.state.sampler_epoch, checkpoint.state.sampler_batch};

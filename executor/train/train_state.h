@@ -14,15 +14,21 @@ namespace slipway {
 
 /// All that changes while a job trains, and all that a checkpoint holds.
 struct TrainState {
-    std::vector<Array> values;    ///< parameters…, then slots… parameter by parameter
-    std::int64_t step = 0;        ///< steps done
-    std::int64_t samples = 0;     ///< training samples seen
-    SamplerPosition position;     ///< of the next batch
+    /// parameters…, slots… parameter by parameter, statistics…: the order of TrainStep's outputs
+    std::vector<Array> values;
+    std::vector<std::int64_t> batch_counts;    ///< as ParameterList::batch_counts
+    std::int64_t step = 0;                     ///< steps done
+    std::int64_t samples = 0;                  ///< training samples seen
+    SamplerPosition position;                  ///< of the next batch
     KeptCheckpoints kept;
 };
 
 /// Step 0: the model's initial values, slots of zeros.
 TrainState initial_state(const Model& model, const Optimizer& optimizer);
+
+/// parameters…, statistics…: what an evaluation and the batches of a step but the last read. The
+/// arrays are shared with `state`, not copied.
+std::vector<Array> network_values(const TrainState& state, const Model& model);
 
 Checkpoint to_checkpoint(const TrainState& state, const Model& model, const TrainSettings& settings,
                          std::uint64_t seed);

@@ -133,6 +133,7 @@ JobSpec random_spec(Dice& dice) {
     if (dice.coin()) spec.task.metrics = {TaskMetric::accuracy};
     spec.data = random_data(dice);
     spec.train = random_train(dice);
+    if (has_batch_norm(spec.model.arch)) spec.train.drop_last = true;
     if (dice.coin()) {
         spec.accelerator.core_id = dice.whole(1, 8);
     } else if (dice.coin()) {

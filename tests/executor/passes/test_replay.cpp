@@ -29,16 +29,16 @@ Graph step_of(const Model& model, const char* optimizer, Dims sample_dims) {
 Graph mlp_step() {
     Model model;
     Init init(1);
-    model.forward = Mlp::create(model.parameters, init, 12, {8, 6}, 3);
+    model.forward = without_pass(Mlp::create(model.parameters, init, 12, {8, 6}, 3));
     return step_of(model, "adam", {3, 4});
 }
 
 Graph lenet_step() {
     Model model;
     Init init(1);
-    model.forward =
+    model.forward = without_pass(
         LeNet::create(model.parameters, init,
-                      {.channels = 1, .height = 12, .width = 12, .classes = 10, .multiplier = 1});
+                      {.channels = 1, .height = 12, .width = 12, .classes = 10, .multiplier = 1}));
     return step_of(model, "sgd_momentum", {1, 12, 12});
 }
 

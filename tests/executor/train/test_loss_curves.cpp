@@ -61,11 +61,12 @@ Model model_of(const std::string& name) {
     Model model;
     Init init(seed);
     if (name == "mlp") {
-        model.forward = Mlp::create(model.parameters, init, pixels, {64, 32}, classes);
+        model.forward =
+            without_pass(Mlp::create(model.parameters, init, pixels, {64, 32}, classes));
     } else {
-        model.forward = LeNet::create(
+        model.forward = without_pass(LeNet::create(
             model.parameters, init,
-            {.channels = 1, .height = side, .width = side, .classes = classes, .multiplier = 1});
+            {.channels = 1, .height = side, .width = side, .classes = classes, .multiplier = 1}));
     }
     return model;
 }

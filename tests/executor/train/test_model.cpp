@@ -1,0 +1,119 @@
+// Goal: each architecture of the job spec is its reference's network, and what does not fit is
+// refused with the field to change.
+// Method: names and shapes beside tests/executor/nn/reference/networks.json.
+#include "executor/train/model.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "executor/train/run.h"
+#include "executor/train/settings.h"
+
+namespace slipway {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::int64_t classes = 10;
+
+Json reference_names(const std::string& arch) {
+    static const Json all =
+        Json::parse(std::ifstream(SLIPWAY_SOURCE_DIR "/tests/executor/nn/reference/networks.json"));
+    return all.at("full").at(arch);
+}
+
+JobSpec spec_of(Arch arch) {
+    JobSpec spec;
+    spec.model.arch = arch;
+    return spec;
+}
+
+Json names_of(const Model& model) {
+    Json names = Json::object();
+    for (const auto* list : {&model.parameters.all(), &model.parameters.statistics()})
+        for (const Parameter& parameter : *list)
+            names[parameter.name] = parameter.leaf.dims();
+    for (const BatchCount& count : model.parameters.batch_counts())
+        names[count.name] = Json::array();
+    return names;
+}
+
+class Architecture : public testing::TestWithParam<Arch> {};
+
+TEST_P(Architecture, has_the_names_and_shapes_of_its_reference) {
+    const Model model = build_model(spec_of(GetParam()), {3, 64, 64}, classes, Init::zeros());
+    const Json expected = reference_names(std::string(to_string(GetParam())));
+    EXPECT_EQ(names_of(model), expected) << Json::diff(expected, names_of(model)).dump(1);
+}
+
+TEST_P(Architecture, makes_logits_of_gray_images_too) {
+    const Model model = build_model(spec_of(GetParam()), {1, 64, 64}, classes, Init::zeros());
+    ForwardPass pass;
+    const Tensor x = leaf({DType::f32, {2, 1, 64, 64}}, Placement::per_core, "x");
+    EXPECT_EQ(model.forward(x, pass).dims(), (Dims{2, classes}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Images, Architecture,
+                         testing::Values(Arch::resnet18, Arch::resnet34, Arch::resnet50,
+                                         Arch::vit_tiny, Arch::vit_small, Arch::vit_base,
+                                         Arch::mixer_s16, Arch::mixer_b16),
+                         [](const auto& one) { return std::string(to_string(one.param)); });
+
+struct Refused {
+    Arch arch;
+    Dims sample_dims;
+    std::int64_t batch_size;
+    const char* says;
+};
+
+TEST(Model, what_does_not_fit_is_refused_with_the_way_out) {
+    const std::vector<Refused> cases{
+        {Arch::resnet18, {4}, 32, "resnet18 needs images"},
+        {Arch::vit_tiny, {4}, 32, "vit_tiny needs images"},
+        {Arch::mixer_s16, {4}, 32, "mixer_s16 needs images"},
+        {Arch::vit_tiny,
+         {1, 28, 28},
+         32,
+         "got images of 28 x 28; set data.image_size to a multiple "
+         "of 16, for instance 32"},
+        {Arch::vit_base,
+         {3, 32, 48},
+         32,
+         "got images of 32 x 48; set data.image_size to a multiple "
+         "of 16, for instance 48"},
+        {Arch::mixer_b16, {3, 100, 100}, 32, "for instance 112"},
+        {Arch::resnet50, {3, 32, 32}, 1, "set train.batch_size_per_core to 2 or more"},
+        {Arch::lenet, {1, 8, 8}, 32, "data.image_size"},
+    };
+    for (const Refused& one : cases) {
+        JobSpec spec = spec_of(one.arch);
+        spec.train.batch_size_per_core = one.batch_size;
+        try {
+            build_model(spec, one.sample_dims, classes, Init::zeros());
+            ADD_FAILURE() << one.says << " was not said";
+        } catch (const TrainError& error) {
+            EXPECT_EQ(error.reason(), "spec_error");
+            EXPECT_NE(std::string(error.what()).find(one.says), std::string::npos) << error.what();
+        }
+    }
+}
+
+TEST(Model, batch_norm_takes_one_sample_when_its_images_are_large) {
+    JobSpec spec = spec_of(Arch::resnet18);
+    spec.train.batch_size_per_core = 1;
+    const Model model = build_model(spec, {3, 33, 32}, classes, Init::zeros());
+    EXPECT_EQ(model.parameters.batch_counts().size(), 20U);
+}
+
+TEST(Model, a_core_normalises_its_batch_as_a_whole) {
+    JobSpec spec = spec_of(Arch::resnet18);
+    EXPECT_EQ(part_count(spec), 1);
+    spec.accelerator.cores = 8;
+    EXPECT_EQ(part_count(spec), 8);
+    EXPECT_EQ(part_count(spec_of(Arch::vit_tiny)), 8);
+}
+
+}    // namespace
+}    // namespace slipway
