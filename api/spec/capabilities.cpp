@@ -39,9 +39,8 @@ Json words() {
 }    // namespace
 
 Json capabilities_document() {
-    // The objects listed hold no others, so nothing refers to a definition.
     Definitions definitions("#/$defs/");
-    return {
+    Json document{
         {"architectures", variants_of(model_table(), definitions)},
         {"optimizers", variants_of(optimizer_table(), definitions)},
         {"schedules", variants_of(schedule_table(), definitions)},
@@ -54,6 +53,8 @@ Json capabilities_document() {
         {"queue_classes", words<QueueClass>()},
         {"accelerators",
          {{"cores", Json::array({1, 8})}, {"core_ids", Json::array({1, 2, 3, 4, 5, 6, 7, 8})}}}};
+    document["$defs"] = definitions.all();    // of objects within the parameters
+    return document;
 }
 
 }    // namespace slipway

@@ -40,6 +40,20 @@ enum class Precision { f32, bf16, bf16_true };
 enum class MetricMode { min, max };
 enum class QueueClass { urgent, high, normal, low, idle };
 
+/// `model.init`: weights to begin with.
+struct InitSpec {
+    /// A checkpoint or an upload of a safetensors file by id; without a service the path of either.
+    std::string from;
+    bool strict = true;    ///< every name and shape must be the network's
+    bool operator==(const InitSpec&) const = default;
+};
+
+/// `model.head`.
+struct HeadSpec {
+    bool replace = false;    ///< the last layer is drawn anew instead of loaded
+    bool operator==(const HeadSpec&) const = default;
+};
+
 /// `model`. `width`, `depth` and `hidden` belong to mlp.
 struct ModelSpec {
     Arch arch = Arch::mlp;
@@ -49,6 +63,8 @@ struct ModelSpec {
     /// Features of each hidden layer, in order; absent: `depth` times `width`. An empty list is a
     /// linear classifier.
     std::optional<std::vector<std::int64_t>> hidden;
+    std::optional<InitSpec> init;    ///< absent: drawn by train.seed
+    HeadSpec head;
     bool operator==(const ModelSpec&) const = default;
 };
 

@@ -12,6 +12,29 @@ std::vector<std::string_view> architectures() {
 
 }    // namespace
 
+const Object<InitSpec>& init_table() {
+    static const auto table =
+        Object<InitSpec>("InitSpec", "Weights to begin with, instead of drawn ones.")
+            .field("from", &InitSpec::from,
+                   "Id of a checkpoint, or of an upload that is a safetensors file; for "
+                   "slipway-executor run the path of either.",
+                   Text{.max = 1000}, {.required = true})
+            .field("strict", &InitSpec::strict,
+                   "Refuse weights that are missing, left over or of another shape; false: load "
+                   "what fits and log the rest.",
+                   Flag{});
+    return table;
+}
+
+const Object<HeadSpec>& head_table() {
+    static const auto table =
+        Object<HeadSpec>("HeadSpec", "Its last layer.")
+            .field("replace", &HeadSpec::replace,
+                   "Draw it anew instead of loading it: for other classes than the weights had.",
+                   Flag{});
+    return table;
+}
+
 const Object<ModelSpec>& model_table() {
     static const auto table =
         Object<ModelSpec>("ModelSpec", "The network.")
@@ -31,8 +54,18 @@ const Object<ModelSpec>& model_table() {
             .field("hidden", &ModelSpec::hidden,
                    "Features of each hidden layer in order, instead of width and depth.",
                    List<Integer>{.item = {.min = 1, .max = 65536}, .max = 64}, {.only = {"mlp"}})
-            .later(
-                {"heads", "dropout", "vocab_size", "max_length", "layers", "tie", "init", "head"});
+            .field("init", &ModelSpec::init, "Weights to begin with, instead of drawn ones.",
+                   Nested<InitSpec>{&init_table()})
+            .field("head", &ModelSpec::head, "Its last layer.", Nested<HeadSpec>{&head_table()})
+            .later({"heads", "dropout", "vocab_size", "max_length", "layers", "tie"})
+            .rule([](const Json&, ModelSpec& spec, const Reader& at) {
+                if (!spec.head.replace || spec.init) return;
+                const Reader here = at.at("head").at("replace");
+                here.report("inconsistent",
+                            fmt::format("{} needs weights that it is another head of: set "
+                                        "model.init.from, or leave it out",
+                                        here.path()));
+            });
     return table;
 }
 

@@ -24,6 +24,8 @@ const Object<JobPatchBody>& job_patch_table();
 
 // model_tables.cpp
 const Object<ModelSpec>& model_table();
+const Object<InitSpec>& init_table();
+const Object<HeadSpec>& head_table();
 const Object<AcceleratorSpec>& accelerator_table();
 
 // train_tables.cpp

@@ -131,6 +131,7 @@ AttemptPlan plan_of(const RunAloneOptions& options) {
     plan.worker_threads = options.workers;
     plan.cpu_scope = machine_cpu_scope;
     plan.memory_bytes_max = plan.spec.accelerator.memory_bytes.value_or(0);
+    if (plan.spec.model.init) plan.init_from = plan.spec.model.init->from;
     if (options.resume) plan.resume_from = newest_checkpoint(plan.checkpoint_folder);
     plan.attempt = next_attempt(plan.checkpoint_folder);
     return plan;

@@ -49,6 +49,9 @@ AttemptOrder order_from(const Json& json) {
     if (const Json from = member<Json>(json, "resume_from"); !from.is_null()) {
         plan.resume_from = from.get<std::string>();
     }
+    if (const Json from = member<Json>(json, "init_from"); !from.is_null()) {
+        plan.init_from = from.get<std::string>();
+    }
     plan.attempt = member<int>(json, "attempt");
     plan.worker_threads = member<int>(json, "worker_threads");
     plan.memory_bytes_max = member<std::int64_t>(json, "memory_bytes");

@@ -158,6 +158,8 @@ Model build_model(const JobSpec& spec, const Dims& sample_dims, std::int64_t cla
     const auto builder = std::ranges::find(builders, spec.model.arch, &Builder::arch);
     check(builder != builders.end(), "every architecture of the job spec has a builder");
     builder->build(model, init, {spec, sample_dims, outputs});
+    const std::string& last = model.parameters.all().back().name;
+    model.head = last.substr(0, last.rfind('.'));
     return model;
 }
 

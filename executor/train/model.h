@@ -12,6 +12,7 @@ namespace slipway {
 /// A network ready to train: its parameters with their initial values, and what it computes.
 struct Model {
     ParameterList parameters;
+    std::string head;    ///< name of its last layer: "fc" of "fc.weight"
     /// features f32 [n, …] -> logits f32 [n, classes]; traces nodes, runs nothing.
     std::function<Tensor(const Tensor&, ForwardPass&)> forward;
 };

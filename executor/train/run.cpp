@@ -14,6 +14,7 @@
 #include "executor/runtime/run_plan.h"
 #include "executor/train/evaluate.h"
 #include "executor/train/fitting_batch.h"
+#include "executor/train/initial_weights.h"
 #include "executor/train/pace.h"
 #include "executor/train/step_in_progress.h"
 #include "executor/train/train_data.h"
@@ -255,6 +256,7 @@ private:
     void restore() {
         step_ = StepInProgress(model_, accumulates());
         if (!plan_.resume_from) {
+            load_weights();
             state_ = initial_state(model_, *settings_.optimizer);
             model_.parameters.forget_values();
             reporter_.log(
@@ -272,6 +274,15 @@ private:
         saved_step_ = state_.step;
         reporter_.log("info", fmt::format("resumed at step {} from {}", state_.step,
                                           plan_.resume_from->filename().string()));
+    }
+
+    void load_weights() {
+        const auto& init = plan_.spec.model.init;
+        if (!plan_.init_from || !init) return;
+        const LoadedWeights loaded = load_initial_weights(
+            model_, *plan_.init_from,
+            {.strict = init->strict, .replace_head = plan_.spec.model.head.replace});
+        reporter_.log("info", describe(loaded, *plan_.init_from));
     }
 
     /// The only loop: a batch, and after the last one of a step what is due then. A stop amid a

@@ -20,7 +20,9 @@ struct AttemptPlan {
     std::string dataset_options = "{}";                  ///< JSON object: label_column, …
     std::filesystem::path checkpoint_folder;             ///< made when absent
     std::optional<std::filesystem::path> resume_from;    ///< a checkpoint's folder
-    int attempt = 1;                                     ///< part of the names of checkpoints
+    /// spec.model.init: a safetensors file or a checkpoint's folder; not read when resuming.
+    std::optional<std::filesystem::path> init_from = {};
+    int attempt = 1;           ///< part of the names of checkpoints
     int worker_threads = 0;    ///< 0 = as many as CPUs granted; at most one per part (part_count)
     std::int64_t memory_bytes_max = 0;      ///< 0 = no limit
     std::filesystem::path report_folder;    ///< gets report, graphs and trace; empty: none

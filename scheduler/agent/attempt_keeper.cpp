@@ -11,6 +11,7 @@
 #include "scheduler/agent/dataset_places.h"
 #include "scheduler/agent/run_folder.h"
 #include "scheduler/agent/thread_share.h"
+#include "scheduler/agent/weights_place.h"
 #include "scheduler/store/relay.h"
 
 namespace slipway {
@@ -192,11 +193,24 @@ void AttemptKeeper::start(const store::HostAttempt& found, Live& live, const Uni
         live.ended = Ended{.name = live.name(), .exit_status = {}, .cause = EndCause::none};
         return;
     }
+    // A job that resumes has weights of its own.
+    const auto weights = found.resume_checkpoint.empty()
+                             ? find_weights_place(store_, found.spec, options_.home)
+                             : fs::path();
+    if (!weights) {
+        live.done = DoneFrame{.outcome = "failed",
+                              .code = "data_error",
+                              .message = "the weights of model.init.from are not kept any more",
+                              .result = {}};
+        live.ended = Ended{.name = live.name(), .exit_status = {}, .cause = EndCause::none};
+        return;
+    }
     const AttemptPlaces places{
         .dataset = place->path,
         .checkpoints = options_.home / "store" / "checkpoints" / live.key.job_id,
         .report = options_.home / "store" / "reports" / live.key.job_id,
         .cache = options_.home / "store" / "compile_cache",
+        .init = *weights,
         .worker_threads =
             thread_share(int(found.attempt.cores.size()), options_.cores, usable_cpu_count()),
         .grace_s = double(options_.grace.count())};

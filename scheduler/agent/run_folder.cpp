@@ -73,6 +73,7 @@ Json attempt_json(const store::HostAttempt& attempt, const AttemptPlaces& places
                {"dataset", dataset_json(attempt, places)},
                {"checkpoint_folder", places.checkpoints.string()},
                {"resume_from", nullptr},
+               {"init_from", places.init.empty() ? Json() : Json(places.init.string())},
                {"worker_threads", places.worker_threads},
                {"grace_s", places.grace_s},
                {"memory_bytes", memory_bytes_of(spec)},

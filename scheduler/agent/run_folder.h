@@ -30,6 +30,7 @@ struct AttemptPlaces {
     std::filesystem::path checkpoints;    ///< of the job
     std::filesystem::path report = {};    ///< of the job: where its time goes
     std::filesystem::path cache = {};     ///< of compiled code, of all jobs
+    std::filesystem::path init = {};      ///< weights to begin with; empty: none
     int worker_threads = 0;               ///< 0: as many as CPUs
     double grace_s = 60;
 };

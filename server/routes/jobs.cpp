@@ -15,6 +15,7 @@
 #include "server/routes/problems.h"
 #include "server/routes/query.h"
 #include "server/routes/render.h"
+#include "server/routes/weights_check.h"
 
 namespace slipway::routes {
 namespace {
@@ -42,6 +43,8 @@ CheckedSpec read_spec(const Context& context) {
             if (!told) decoded.problems.push_back(std::move(problem));
         }
     }
+    for (Problem& problem : check_weights(context, spec))
+        decoded.problems.push_back(std::move(problem));
     throw_problems(decoded.problems, "invalid_spec", "the job spec");
     checked.spec = std::move(spec);
     return checked;

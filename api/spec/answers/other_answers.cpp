@@ -195,7 +195,8 @@ const Object<Answer>& capabilities_table() {
             .field("precisions", "Kinds of arithmetic.", words, known)
             .field("lr_scalings", "How the learning rate follows the cores.", words, known)
             .field("queue_classes", "Most urgent first.", words, known)
-            .field("accelerators", "What a job can run on.", AnyObject{}, known);
+            .field("accelerators", "What a job can run on.", AnyObject{}, known)
+            .field("$defs", "Schemas that the parameters refer to.", AnyObject{}, known);
     return table;
 }
 

@@ -45,6 +45,10 @@ ModelSpec random_model(Dice& dice) {
     ModelSpec model;
     model.arch = dice.word<Arch>();
     model.num_classes = dice.maybe<std::int64_t>([&] { return dice.whole(2, 100000); });
+    if (dice.coin()) {
+        model.init = InitSpec{.from = dice.text(), .strict = dice.coin()};
+        model.head.replace = dice.coin();
+    }
     if (model.arch != Arch::mlp) return model;
     if (dice.coin()) {
         model.hidden.emplace();

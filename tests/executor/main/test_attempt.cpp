@@ -37,6 +37,7 @@ Json order_json(const std::filesystem::path& folder, double grace_s = 60) {
               {"options", Json::object()}}},
             {"checkpoint_folder", (folder / "checkpoints").string()},
             {"resume_from", (folder / "checkpoints" / "step_1").string()},
+            {"init_from", (folder / "weights.safetensors").string()},
             {"worker_threads", 2},
             {"grace_s", grace_s},
             {"memory_bytes", 0},
@@ -72,6 +73,7 @@ TEST(ReadAttempt, the_order_becomes_a_plan) {
     EXPECT_EQ(order->plan.spec.model.arch, Arch::mlp);
     EXPECT_EQ(order->plan.dataset_path, "/data/digits");
     EXPECT_EQ(order->plan.resume_from, folder.path() / "checkpoints" / "step_1");
+    EXPECT_EQ(order->plan.init_from, folder.path() / "weights.safetensors");
     EXPECT_EQ(order->plan.worker_threads, 2);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "api/base/id.h"
 #include "api/spec/documents.h"
 #include "api/spec/endpoints.h"
 #include "scheduler/store/datasets.h"
@@ -60,6 +61,20 @@ TEST_F(Jobs, what_is_wrong_is_named_with_the_way_out) {
     EXPECT_EQ(missing["allowed"], Json::array({"points"}));
     refused({{"model", {{"arch", "bert_tiny"}}}}, "/model/arch");
     refused({{"labels", {{"k", std::string(5000, 'x')}}}}, "/labels/k");
+}
+
+TEST_F(Jobs, weights_to_begin_with_must_be_there) {
+    const auto refused_from = [&](const char* from) {
+        return refused({{"model", {{"init", {{"from", from}}}}}}, "/model/init/from")
+            .value("message", "");
+    };
+    EXPECT_NE(refused_from("weights.safetensors").find("ckp_"), std::string::npos);
+    EXPECT_NE(refused_from("../../etc/passwd").find("upl_"), std::string::npos);
+    const std::string checkpoint = new_id("ckp"), upload = new_id("upl");
+    EXPECT_NE(refused_from(checkpoint.c_str()).find("no checkpoint"), std::string::npos);
+    EXPECT_NE(refused_from(upload.c_str()).find("no upload"), std::string::npos);
+    const Json made = service.expect(201, "POST", "/v1/uploads", {{"size", 10}});
+    EXPECT_NE(refused_from(made.value("id", "").c_str()).find("not complete"), std::string::npos);
 }
 
 TEST_F(Jobs, all_problems_come_at_once) {

@@ -1,0 +1,133 @@
+#include "executor/train/initial_weights.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <span>
+
+#include "executor/checkpoint/checkpoint.h"
+#include "executor/train/run.h"
+
+namespace slipway {
+
+namespace {
+
+constexpr std::size_t names_shown_max = 10;
+
+std::vector<NamedArray> read_tensors(const std::filesystem::path& from) {
+    if (std::filesystem::is_directory(from)) {
+        Result<Checkpoint> checkpoint = load_checkpoint(from);
+        if (!checkpoint) throw TrainError("data_error", checkpoint.error().what());
+        return std::move(checkpoint).value().weights;
+    }
+    Result<Safetensors> file = read_safetensors(from);
+    if (!file) throw TrainError("data_error", file.error().what());
+    return std::move(file).value().tensors;
+}
+
+std::string listed(const std::vector<std::string>& names) {
+    const std::size_t shown = std::min(names.size(), names_shown_max);
+    std::string text = fmt::format("{}", fmt::join(std::span(names).first(shown), ", "));
+    if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
+    return text;
+}
+
+/// Takes tensors out of a file, one by one.
+class Source {
+public:
+    explicit Source(std::vector<NamedArray> tensors) {
+        for (NamedArray& one : tensors) {
+            order_.push_back(one.name);
+            tensors_.emplace(one.name, std::move(one.array));
+        }
+    }
+
+    /// Empty when there is none of this name and shape.
+    Array take(const std::string& name, const Shape& shape) {
+        const auto found = tensors_.find(name);
+        if (found == tensors_.end() || found->second.shape() != shape) return {};
+        Array array = std::move(found->second);
+        tensors_.erase(found);
+        return array;
+    }
+    bool drop(const std::string& name) { return tensors_.erase(name) > 0; }
+
+    /// What nobody took, with its shape.
+    std::vector<std::string> left() const {
+        std::vector<std::string> names;
+        for (const std::string& name : order_) {
+            const auto found = tensors_.find(name);
+            if (found != tensors_.end())
+                names.push_back(fmt::format("{} {}", name, to_string(found->second.shape())));
+        }
+        return names;
+    }
+
+private:
+    std::vector<std::string> order_;
+    std::map<std::string, Array> tensors_;
+};
+
+void require_fit(const LoadedWeights& weights, const std::filesystem::path& from, bool strict) {
+    const bool fits = weights.missing.empty() && weights.skipped.empty();
+    if (fits || (!strict && !weights.loaded.empty())) return;
+    std::string differences;
+    if (!weights.missing.empty()) differences += "; it lacks " + listed(weights.missing);
+    if (!weights.skipped.empty()) differences += "; it has also " + listed(weights.skipped);
+    throw TrainError("spec_error",
+                     fmt::format("{} is not of this network{}; set model.init.strict to false to "
+                                 "load what fits, or model.head.replace for another head",
+                                 from.filename().string(), differences));
+}
+
+}    // namespace
+
+LoadedWeights load_initial_weights(Model& model, const std::filesystem::path& from,
+                                   const LoadOptions& options) {
+    Source source(read_tensors(from));
+    LoadedWeights result;
+    const auto load = [&](Parameter& parameter) {
+        const std::string& name = parameter.name;
+        if (options.replace_head && name.starts_with(model.head + ".")) {
+            source.drop(name);
+            result.replaced.push_back(name);
+            return;
+        }
+        Array array = source.take(name, parameter.leaf.shape());
+        if (array.empty()) {
+            result.missing.push_back(fmt::format("{} {}", name, to_string(parameter.leaf.shape())));
+            return;
+        }
+        parameter.value = std::move(array);
+        result.loaded.push_back(name);
+    };
+    for (Parameter& parameter : model.parameters.all())
+        load(parameter);
+    for (Parameter& statistic : model.parameters.statistics())
+        load(statistic);
+    for (BatchCount& count : model.parameters.batch_counts()) {
+        const Array array = source.take(count.name, {DType::i64, {}});
+        if (array.empty()) continue;
+        count.value = array.as<std::int64_t>()[0];
+        result.loaded.push_back(count.name);
+    }
+    result.skipped = source.left();
+    require_fit(result, from, options.strict);
+    return result;
+}
+
+std::string describe(const LoadedWeights& loaded, const std::filesystem::path& from) {
+    std::string text =
+        fmt::format("{} tensors loaded from {}", loaded.loaded.size(), from.filename().string());
+    const auto add = [&text](const char* what, const std::vector<std::string>& names) {
+        if (!names.empty()) text += fmt::format("; {}: {}", what, listed(names));
+    };
+    add("head replaced", loaded.replaced);
+    add("missing, drawn anew", loaded.missing);
+    add("skipped", loaded.skipped);
+    return text;
+}
+
+}    // namespace slipway

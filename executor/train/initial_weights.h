@@ -1,0 +1,34 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "executor/train/model.h"
+
+namespace slipway {
+
+/// What became of a file of weights. Names in the network's order, then in the file's.
+struct LoadedWeights {
+    std::vector<std::string> loaded;
+    std::vector<std::string> missing;     ///< of the network, not in the file: initial values stay
+    std::vector<std::string> skipped;     ///< in the file, not of the network or of another shape
+    std::vector<std::string> replaced;    ///< of the head, which keeps its initial values
+};
+
+struct LoadOptions {
+    bool strict = true;           ///< nothing may be missing or skipped
+    bool replace_head = false;    ///< the file's head is not looked at
+};
+
+/// Sets the model's initial values to those of a safetensors file, or of a checkpoint (its folder).
+/// Batch counts that the file does not have stay 0.
+/// errors  TrainError data_error when it cannot be read; spec_error when it is strict and names or
+///         shapes differ, or when nothing fits at all (says which do not)
+LoadedWeights load_initial_weights(Model& model, const std::filesystem::path& from,
+                                   const LoadOptions& options);
+
+/// "122 tensors loaded from x; head replaced: fc.weight, fc.bias": for the log.
+std::string describe(const LoadedWeights& loaded, const std::filesystem::path& from);
+
+}    // namespace slipway

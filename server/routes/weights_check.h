@@ -1,0 +1,15 @@
+#pragma once
+
+#include <vector>
+
+#include "api/spec/field.h"
+#include "api/spec/job_spec.h"
+#include "server/routes/handlers.h"
+
+namespace slipway::routes {
+
+/// What is wrong with the weights that a job is to begin with (at /model/init/from): none, or they
+/// are of a checkpoint that the asker sees and that is kept, or a complete upload of theirs.
+std::vector<Problem> check_weights(const Context& context, const JobSpec& spec);
+
+}    // namespace slipway::routes

@@ -1,0 +1,139 @@
+// Goal: a network begins with the weights of a file, and what does not fit is named.
+// Method: files of a small network's own tensors, changed one by one.
+#include "executor/train/initial_weights.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <functional>
+
+#include "executor/nn/batch_normalization.h"
+#include "executor/nn/linear.h"
+#include "executor/train/run.h"
+#include "executor/train/train_state.h"
+#include "tests/support/temp_folder.h"
+
+namespace slipway {
+namespace {
+
+Model model_of(std::uint64_t seed, std::int64_t classes = 3) {
+    Model model;
+    Init init(seed);
+    BatchNormalization::create(model.parameters, "norm", 4);
+    Linear::create(model.parameters, init, "fc", 4, classes);
+    model.head = "fc";
+    return model;
+}
+
+std::vector<NamedArray> tensors_of(const Model& model) {
+    std::vector<NamedArray> tensors;
+    for (const auto* list : {&model.parameters.all(), &model.parameters.statistics()})
+        for (const Parameter& parameter : *list)
+            tensors.push_back({parameter.name, parameter.value});
+    const std::array<std::int64_t, 1> count{12};
+    tensors.push_back({"norm.num_batches_tracked", array_of<std::int64_t>({}, count)});
+    return tensors;
+}
+
+class InitialWeights : public testing::Test {
+protected:
+    /// The error's text; empty when all went well.
+    std::string refused(const std::function<void(std::vector<NamedArray>&)>& change,
+                        LoadOptions options = {}) {
+        std::vector<NamedArray> tensors = tensors_of(model_of(1));
+        change(tensors);
+        write_safetensors(file_, tensors);
+        try {
+            loaded_ = load_initial_weights(model_, file_, options);
+        } catch (const TrainError& error) {
+            EXPECT_EQ(error.reason(), "spec_error");
+            return error.what();
+        }
+        return {};
+    }
+    float first_of(const std::string& name) const {
+        for (const Parameter& parameter : model_.parameters.all())
+            if (parameter.name == name) return parameter.value.as<float>()[0];
+        ADD_FAILURE() << name;
+        return 0;
+    }
+
+    TempFolder folder_;
+    std::filesystem::path file_ = folder_.path() / "weights.safetensors";
+    Model model_ = model_of(2);
+    LoadedWeights loaded_;
+};
+
+void leave(std::vector<NamedArray>&) {}
+
+void drop_last_weight(std::vector<NamedArray>& tensors) {
+    std::erase_if(tensors, [](const NamedArray& one) { return one.name == "fc.weight"; });
+}
+
+TEST_F(InitialWeights, of_the_same_network_are_all_taken) {
+    EXPECT_NE(first_of("fc.weight"), model_of(1).parameters.all()[2].value.as<float>()[0]);
+    EXPECT_EQ(refused(leave), "");
+    EXPECT_EQ(loaded_.loaded.size(), 7U);
+    EXPECT_EQ(first_of("fc.weight"), model_of(1).parameters.all()[2].value.as<float>()[0]);
+    EXPECT_EQ(initial_state(model_, find_optimizer("sgd")).batch_counts,
+              std::vector<std::int64_t>{12});
+    EXPECT_EQ(describe(loaded_, file_), "7 tensors loaded from weights.safetensors");
+}
+
+TEST_F(InitialWeights, what_is_missing_left_over_or_of_another_shape_is_named) {
+    EXPECT_NE(refused(drop_last_weight).find("it lacks fc.weight f32[3,4]"), std::string::npos);
+    const std::string more = refused([](std::vector<NamedArray>& tensors) {
+        tensors.push_back({"fc2.weight", Array({DType::f32, {2}})});
+    });
+    EXPECT_NE(more.find("it has also fc2.weight f32[2]"), std::string::npos) << more;
+    const std::string reshaped = refused([](std::vector<NamedArray>& tensors) {
+        for (NamedArray& one : tensors)
+            if (one.name == "fc.weight") one.array = Array({DType::f32, {5, 4}});
+    });
+    EXPECT_NE(reshaped.find("f32[3,4]"), std::string::npos) << reshaped;
+    EXPECT_NE(reshaped.find("f32[5,4]"), std::string::npos) << reshaped;
+    EXPECT_NE(reshaped.find("model.head.replace"), std::string::npos) << reshaped;
+}
+
+TEST_F(InitialWeights, counts_may_be_missing) {
+    EXPECT_EQ(refused([](std::vector<NamedArray>& tensors) { tensors.pop_back(); }), "");
+    EXPECT_EQ(loaded_.loaded.size(), 6U);
+}
+
+TEST_F(InitialWeights, without_strictness_what_fits_is_taken) {
+    const float own = first_of("fc.weight");
+    EXPECT_EQ(refused(drop_last_weight, {.strict = false}), "");
+    EXPECT_EQ(first_of("fc.weight"), own);
+    EXPECT_EQ(loaded_.missing.size(), 1U);
+    const std::string nothing = refused(
+        [](std::vector<NamedArray>& tensors) {
+            tensors = {{"other.weight", Array({DType::f32, {2}})}};
+        },
+        {.strict = false});
+    EXPECT_NE(nothing.find("other.weight"), std::string::npos) << nothing;
+}
+
+TEST_F(InitialWeights, a_head_that_is_replaced_keeps_its_own) {
+    model_ = model_of(2, 5);
+    const float own = first_of("fc.weight");
+    EXPECT_EQ(refused(leave, {.replace_head = true}), "");
+    EXPECT_EQ(first_of("fc.weight"), own);
+    EXPECT_EQ(loaded_.replaced, (std::vector<std::string>{"fc.weight", "fc.bias"}));
+    EXPECT_EQ(describe(loaded_, file_),
+              "5 tensors loaded from weights.safetensors; head replaced: fc.weight, fc.bias");
+}
+
+TEST_F(InitialWeights, a_file_that_is_none_is_an_error_of_the_data) {
+    folder_.write("weights.safetensors", "no such thing");
+    for (const auto& path : {file_, folder_.path(), folder_.path() / "absent"}) {
+        try {
+            load_initial_weights(model_, path, {});
+            ADD_FAILURE() << path;
+        } catch (const TrainError& error) {
+            EXPECT_EQ(error.reason(), "data_error") << error.what();
+        }
+    }
+}
+
+}    // namespace
+}    // namespace slipway
