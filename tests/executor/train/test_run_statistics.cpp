@@ -203,8 +203,8 @@ protected:
     AttemptPlan resnet(std::int64_t core_count) {
         AttemptPlan one = plan(core_count);
         one.spec.model.arch = Arch::resnet18;
-        one.spec.train.optimizer = {.name = OptimizerName::sgd, .lr = 0.05};
-        one.spec.checkpoint.every_epochs = 0;    // 45 MB each: at the end, and where it stops
+        one.spec.train.optimizer = {.name = OptimizerName::sgd, .lr = 0.02, .momentum = 0.9};
+        one.spec.checkpoint.every_epochs = 0;    // 90 MB each: at the end, and where it stops
         one.spec.train.epochs.reset();
         one.spec.train.steps = 4;
         one.spec.train.batch_size_per_core = 16 / core_count;
