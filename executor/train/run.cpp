@@ -79,7 +79,7 @@ public:
           cache_(open_cache(plan, reporter)),
           data_(open_train_data(plan)),
           sampler_(data_.split.train, sampler_options(plan.spec, threads_of(plan))),
-          settings_(make_settings(plan.spec, sampler_.steps_per_epoch())),
+          settings_(make_settings(plan.spec, sampler_.steps_per_epoch(), threads_of(plan))),
           model_(build_model(plan.spec, data_.dataset().index().feature_dims,
                              data_.dataset().index().class_count(), initial_values(plan))),
           engine_(engine_options(sampler_.options().cores)),

@@ -69,7 +69,7 @@ PrecisionPolicy precision_policy(Precision precision) {
     return PrecisionPolicy::f32;
 }
 
-TrainSettings make_settings(const JobSpec& spec, std::int64_t steps_per_epoch) {
+TrainSettings make_settings(const JobSpec& spec, std::int64_t steps_per_epoch, int threads) {
     const OptimizerSpec& optimizer = spec.train.optimizer;
     const ScheduleSpec& schedule = spec.train.schedule;
     TrainSettings settings;
@@ -98,7 +98,7 @@ TrainSettings make_settings(const JobSpec& spec, std::int64_t steps_per_epoch) {
                          .gamma = schedule.gamma,
                          .min_lr = schedule.min_lr};
     settings.schedule_name = to_string(schedule.name);
-    settings.parts = int(part_count(spec));
+    settings.parts = int(part_count(spec, threads));
     return settings;
 }
 

@@ -49,8 +49,8 @@ SamplerOptions sampler_options(const JobSpec& spec, int threads);
 /// What the job's programs calculate in, training and evaluation alike.
 PrecisionPolicy precision_policy(Precision precision);
 
-/// `steps_per_epoch` comes from the sampler.
-TrainSettings make_settings(const JobSpec& spec, std::int64_t steps_per_epoch);
+/// `steps_per_epoch` comes from the sampler; `threads` as for part_count.
+TrainSettings make_settings(const JobSpec& spec, std::int64_t steps_per_epoch, int threads);
 
 /// The numbers of step `step` (0-based).
 Hyper hyper_at(const TrainSettings& settings, std::int64_t step, std::int64_t sample_count);

@@ -124,8 +124,7 @@ std::vector<std::string> read_names(const Folder& folder, const std::string& nam
 
 class Cifar10Builder {
 public:
-    Cifar10Builder(const DatasetOptions& options, ProblemLog& problems)
-        : options_(options), problems_(problems) {
+    Cifar10Builder(const DatasetOptions& options, ProblemLog& problems) : problems_(problems) {
         const std::int64_t extent = options.image_size > 0 ? options.image_size : side;
         index_.feature_dims = {options.channels > 0 ? options.channels : channels, extent, extent};
         index_.class_names = options.class_names;
@@ -200,7 +199,6 @@ private:
         index_.labels.push_back(label);
     }
 
-    const DatasetOptions& options_;
     ProblemLog& problems_;
     DatasetIndex index_;
     std::vector<Batch> batches_;
