@@ -321,6 +321,7 @@ void AttemptKeeper::relay_one(Live& live) {
 /// Stores the next frames; false when there are none.
 bool AttemptKeeper::relay_batch(Live& live) {
     const std::vector<ReadFrame>& read = live.tail.peek();
+    if (live.tail.done_before() && !live.done) keep_done(live, *live.tail.done_before());
     if (read.empty()) return false;
     std::vector<store::RelayedFrame> frames;
     for (const ReadFrame& each : read)
@@ -336,15 +337,18 @@ bool AttemptKeeper::relay_batch(Live& live) {
             std::error_code problem;
             fs::remove_all(checkpoints / name, problem);
         }
-        if (!each.done) continue;
-        live.done = each.done;
-        if (!live.ended) supervisor_.done_said(live.name());
+        if (each.done) keep_done(live, *each.done);
     }
     live.tail.advance();
     if (const auto request = wanted_stop(live.job_state); request && !live.done && !live.ended) {
         supervisor_.stop(live.name(), *request);
     }
     return true;
+}
+
+void AttemptKeeper::keep_done(Live& live, const DoneFrame& done) {
+    live.done = done;
+    if (!live.ended) supervisor_.done_said(live.name());
 }
 
 void AttemptKeeper::finish_one(Live& live) {

@@ -62,6 +62,7 @@ private:
     void record(Live& live);
     void relay_one(Live& live);
     bool relay_batch(Live& live);
+    void keep_done(Live& live, const DoneFrame& done);
     void finish_one(Live& live);
     void store_end(const Live& live, const store::AttemptEnd& end);
     void give_up(Live& live);

@@ -205,10 +205,14 @@ std::string FrameTail::read_lines() {
     return text;
 }
 
-/// Frames that are stored already and lines that are no frames leave nothing.
+/// Frames that are stored already leave how it ended, lines that are no frames nothing.
 void FrameTail::take_line(std::string_view line) {
     auto read = read_frame(line);
-    if (!read || read->frame.number <= last_number_) return;
+    if (!read) return;
+    if (read->frame.number <= last_number_) {
+        if (read->done) done_before_ = std::move(read->done);
+        return;
+    }
     last_number_ = read->frame.number;
     peeked_.push_back(std::move(*read));
 }

@@ -43,6 +43,9 @@ public:
     /// The peeked frames are stored.
     void advance();
     std::int64_t last_number() const { return last_number_; }
+    /// What a frame said that was stored before, as far as peek() has read: whoever stored it may
+    /// have ended before it acted on it.
+    const std::optional<DoneFrame>& done_before() const { return done_before_; }
 
 private:
     std::string read_lines();
@@ -53,6 +56,7 @@ private:
     std::int64_t offset_ = 0;         // behind the last peeked line
     std::int64_t last_number_ = 0;    // of the last peeked frame
     std::vector<ReadFrame> peeked_;
+    std::optional<DoneFrame> done_before_;
 };
 
 }    // namespace slipway

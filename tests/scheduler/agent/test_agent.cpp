@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "scheduler/agent/frame_tail.h"
+#include "scheduler/store/relay.h"
 #include "tests/scheduler/agent/bench.h"
 
 namespace slipway {
@@ -195,6 +197,26 @@ TEST_F(AgentTest, an_executor_that_ended_while_nobody_listened_is_read_to_its_la
     start_agent();
     ASSERT_TRUE(reaches(key.job_id, succeeded));
     expect_complete(key.job_id, 60);
+}
+
+TEST_F(AgentTest, last_words_count_when_an_agent_ended_right_after_it_had_stored_them) {
+    start_agent();
+    const auto key = run_job({{"steps", "300"}, {"step_ms", "2"}});
+    ASSERT_TRUE(trains(key.job_id));
+    agent.reset();
+    ASSERT_TRUE(eventually([&] { return is_gone(key); }));
+    // What the agent would have done next, up to the moment before it writes the end.
+    FrameTail tail(run_folder_of(options.home, key) / "frames.ndjson",
+                   attempt_of(key).frames_relayed);
+    std::vector<store::RelayedFrame> frames;
+    for (const ReadFrame& each : tail.peek(10000))
+        frames.push_back(each.frame);
+    ASSERT_FALSE(frames.empty());
+    store::relay_frames(store, key, frames);
+    start_agent();
+    ASSERT_TRUE(reaches(key.job_id, succeeded));
+    expect_complete(key.job_id, 300);
+    EXPECT_EQ(store::list_attempts(store, key.job_id).size(), 1U);
 }
 
 TEST_F(AgentTest, an_executor_that_was_killed_while_nobody_listened_runs_again) {

@@ -139,6 +139,21 @@ TEST(FrameTail, frames_come_once_in_order_and_only_whole) {
     EXPECT_EQ(tail.last_number(), 5);
 }
 
+TEST(FrameTail, last_words_that_were_stored_before_are_told_apart) {
+    const TempFolder folder;
+    const auto file =
+        folder.write("frames.ndjson",
+                     log_line(1) + "\n" + line(2, R"("type":"done","outcome":"succeeded")") + "\n");
+    FrameTail tail(file, 2);
+    EXPECT_FALSE(tail.done_before()) << "nothing has been read yet";
+    EXPECT_TRUE(tail.peek().empty());
+    ASSERT_TRUE(tail.done_before());
+    EXPECT_EQ(tail.done_before()->outcome, "succeeded");
+    FrameTail behind(file, 1);
+    EXPECT_EQ(behind.peek().size(), 1U);
+    EXPECT_FALSE(behind.done_before()) << "they come as a frame";
+}
+
 TEST(FrameTail, batches_are_bounded_and_miss_nothing) {
     const TempFolder folder;
     std::string text;
