@@ -252,7 +252,7 @@ TEST_F(RunStatistics, a_residual_network_learns_on_one_core) {
 
 TEST_F(RunStatistics, resumed_within_an_accumulating_run_they_have_the_same_bits) {
     const auto accumulating = [&] {
-        AttemptPlan one = resnet(8);
+        AttemptPlan one = resnet(2);
         one.spec.train.batch_size_per_core = 2;
         one.spec.train.grad_accumulation = 2;
         return one;
