@@ -1,5 +1,5 @@
 // Everything the job page knows about one job: the object, and what its events add while it runs.
-import { signal } from "@preact/signals";
+import { batch, signal } from "@preact/signals";
 import { get } from "../api/client";
 import type { Checkpoint, Job, List } from "../api/job";
 import { follow } from "../live";
@@ -13,6 +13,9 @@ export interface LogLine {
 }
 
 const log_lines_max = 2000;
+const redraw_pause_ms = 100;
+const points_per_pause_ms = 50;
+const reload_pause_ms = 250;
 
 export function job_feed(id: string) {
   const job = signal<Job | undefined>(undefined);
@@ -31,16 +34,31 @@ export function job_feed(id: string) {
     }
   };
 
-  // Events come in bursts when a page opens; one redraw and one reload per burst is enough.
+  // Events come in bursts when a page opens, and by the thousand from a job of short steps: what
+  // they change is shown together. A redraw takes some microseconds a point; the pause before the
+  // next one grows with them, so that the page keeps listening to its user.
+  let points = 0;
+  let progress: Job["progress"] | undefined;
+  let lines: LogLine[] = [];
   let redraw = 0;
   let reload_soon = 0;
+  const show = () => {
+    redraw = 0;
+    batch(() => {
+      if (progress && job.value) job.value = { ...job.value, progress };
+      if (lines.length > 0) log.value = [...log.value, ...lines].slice(-log_lines_max);
+      revision.value++;
+    });
+    progress = undefined;
+    lines = [];
+  };
   const schedule = (with_reload: boolean) => {
-    if (!redraw) redraw = window.setTimeout(() => ((redraw = 0), revision.value++), 100);
-    if (with_reload && !reload_soon) reload_soon = window.setTimeout(() => ((reload_soon = 0), reload()), 250);
+    if (!redraw) redraw = window.setTimeout(show, Math.max(redraw_pause_ms, points / points_per_pause_ms));
+    if (with_reload && !reload_soon) reload_soon = window.setTimeout(() => ((reload_soon = 0), reload()), reload_pause_ms);
   };
 
   const add_log = (sequence: number, level: string, message: string) => {
-    log.value = [...log.value.slice(1 - log_lines_max), { sequence, level, message }];
+    lines.push({ sequence, level, message });
   };
 
   const on_event = ({ sequence, type, body }: JobEvent) => {
@@ -48,9 +66,10 @@ export function job_feed(id: string) {
       for (const [name, value] of Object.entries(body.values ?? {})) {
         if (!series.has(name)) series.set(name, { name, points: new Map() });
         series.get(name)!.points.set(body.step, value as number);
+        points++;
       }
-    } else if (type === "progress" && job.value) {
-      job.value = { ...job.value, progress: body };
+    } else if (type === "progress") {
+      progress = body as Job["progress"];
     } else if (type === "log") {
       add_log(sequence, body.level, body.message);
     } else if (type === "warning") {
