@@ -96,6 +96,16 @@ CountingDataset::CountingDataset(std::int64_t samples, std::int64_t features,
         index_.labels.push_back(std::int32_t(i % 2));
 }
 
+bool says(const DataProblem& problem, const std::string& words) {
+    return problem.message.find(words) != std::string::npos;
+}
+
+std::vector<float> features_of(const Dataset& dataset, std::int64_t sample) {
+    std::vector<float> features(std::size_t(dataset.index().feature_count()));
+    dataset.read(sample, features);
+    return features;
+}
+
 void CountingDataset::read(std::int64_t sample, std::span<float> features) const {
     if (sample == broken_sample_) throw DataError(place(sample));
     for (std::size_t i = 0; i < features.size(); ++i)

@@ -28,6 +28,11 @@ DataProblem data_problem_of(const std::function<void()>& action);
 /// The code of the Error that `action` throws; fails the test when it throws none.
 ErrorCode error_code_of(const std::function<void()>& action);
 
+/// Whether the problem's message has these words.
+bool says(const DataProblem& problem, const std::string& words);
+
+std::vector<float> features_of(const Dataset& dataset, std::int64_t sample);
+
 /// A data set in memory: sample i's features are i, i + 1, …; a chosen sample cannot be read.
 class CountingDataset final : public Dataset {
 public:

@@ -27,12 +27,6 @@ struct SmallSet {
     }
 };
 
-std::vector<float> read(const Dataset& dataset, std::int64_t sample) {
-    std::vector<float> features(std::size_t(dataset.index().feature_count()));
-    dataset.read(sample, features);
-    return features;
-}
-
 }    // namespace
 
 TEST(Idx, reads_mnist_as_it_is_distributed) {
@@ -57,12 +51,12 @@ TEST(Idx, scales_bytes_to_one_and_normalises_by_the_options) {
     SmallSet set;
     set.write();
     const auto dataset = set.open();
-    EXPECT_EQ(read(*dataset, 0), (std::vector<float>{0, 0.2F, 0.4F, 1}));
+    EXPECT_EQ(features_of(*dataset, 0), (std::vector<float>{0, 0.2F, 0.4F, 1}));
     EXPECT_EQ(dataset->label(0), 2);
     EXPECT_EQ(dataset->index().class_names, (std::vector<std::string>{"0", "1", "2"}));
     const auto normal = set.open({.mean = {0.5F}, .deviation = {0.25F}});
-    EXPECT_EQ(read(*normal, 0)[3], 2.0F);
-    EXPECT_EQ(read(*normal, 0)[0], -2.0F);
+    EXPECT_EQ(features_of(*normal, 0)[3], 2.0F);
+    EXPECT_EQ(features_of(*normal, 0)[0], -2.0F);
     EXPECT_EQ(error_code_of([&] { set.open({.mean = {0, 0}}); }), ErrorCode::invalid_argument);
 }
 
@@ -76,7 +70,7 @@ TEST(Idx, gzip_is_known_by_content_and_parts_by_prefix) {
     EXPECT_EQ(dataset->size(), 6);
     EXPECT_EQ(dataset->index().part_names, (std::vector<std::string>{"t10k", "train"}));
     EXPECT_EQ(dataset->index().parts, (std::vector<std::int32_t>{0, 0, 0, 1, 1, 1}));
-    EXPECT_EQ(read(*dataset, 1), read(*dataset, 4));
+    EXPECT_EQ(features_of(*dataset, 1), features_of(*dataset, 4));
     EXPECT_EQ(dataset->place(4).file, "train-images-idx3-ubyte");
     EXPECT_EQ(dataset->place(4).row, 2);
 }
@@ -86,7 +80,7 @@ TEST(Idx, brings_images_to_a_size_and_to_three_channels) {
     set.write();
     const auto dataset = set.open({.image_size = 4, .channels = 3});
     EXPECT_EQ(dataset->index().feature_dims, (Dims{3, 4, 4}));
-    const std::vector<float> features = read(*dataset, 0);
+    const std::vector<float> features = features_of(*dataset, 0);
     EXPECT_EQ(features[0], features[16]);
     EXPECT_EQ(features[15], features[47]);
     EXPECT_EQ(features[15], 1);

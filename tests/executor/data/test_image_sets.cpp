@@ -15,12 +15,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::vector<float> read(const Dataset& dataset, std::int64_t sample) {
-    std::vector<float> features(std::size_t(dataset.index().feature_count()));
-    dataset.read(sample, features);
-    return features;
-}
-
 /// Two classes of two images of 6 x 4.
 struct ImageFolder {
     TempFolder folder;
@@ -72,7 +66,7 @@ TEST(ImageFolder, folders_are_classes) {
 TEST(ImageFolder, pixels_become_planes_between_0_and_1) {
     const ImageFolder set;
     const Image image = patterned_image(3, 6, 4, 1);
-    const std::vector<float> features = read(*set.open(), 0);
+    const std::vector<float> features = features_of(*set.open(), 0);
     for (std::size_t i = 0; i < 24; ++i) {
         for (std::size_t channel = 0; channel < 3; ++channel) {
             EXPECT_EQ(features[channel * 24 + i], float(image.pixels[i * 3 + channel]) / 255.0F);
@@ -101,7 +95,7 @@ TEST(ImageFolder, the_cache_gives_the_same_numbers_from_every_thread) {
         threads.emplace_back([&] {
             for (int round = 0; round < 20; ++round) {
                 for (std::int64_t sample = 0; sample < 4; ++sample) {
-                    EXPECT_EQ(read(*cached, sample), read(*uncached, sample));
+                    EXPECT_EQ(features_of(*cached, sample), features_of(*uncached, sample));
                 }
             }
         });
@@ -111,21 +105,21 @@ TEST(ImageFolder, the_cache_gives_the_same_numbers_from_every_thread) {
 TEST(ImageFolder, cached_images_are_not_read_again) {
     const ImageFolder set;
     const auto dataset = set.open({.image_size = 8});
-    const std::vector<float> before = read(*dataset, 0);
+    const std::vector<float> before = features_of(*dataset, 0);
     fs::remove(set.folder.path() / "cat/b.PNG");
-    EXPECT_EQ(read(*dataset, 0), before);
+    EXPECT_EQ(features_of(*dataset, 0), before);
     fs::remove(set.folder.path() / "dog/d.png");
-    EXPECT_EQ(data_problem_of([&] { read(*dataset, 3); }).file, "dog/d.png");
+    EXPECT_EQ(data_problem_of([&] { features_of(*dataset, 3); }).file, "dog/d.png");
 }
 
 TEST(ImageFolder, images_of_different_sizes_need_an_image_size) {
     const ImageFolder set;
     set.folder.write("dog/e.png", png_file(patterned_image(3, 9, 4)));
     const auto dataset = set.open();
-    const DataProblem problem = data_problem_of([&] { read(*dataset, 4); });
+    const DataProblem problem = data_problem_of([&] { features_of(*dataset, 4); });
     EXPECT_EQ(problem.file, "dog/e.png");
     EXPECT_NE(problem.message.find("image_size"), std::string::npos);
-    EXPECT_EQ(read(*set.open({.image_size = 5, .channels = 1}), 4).size(), 25U);
+    EXPECT_EQ(features_of(*set.open({.image_size = 5, .channels = 1}), 4).size(), 25U);
 }
 
 TEST(ImageFolder, a_truncated_image_is_named) {
@@ -133,7 +127,7 @@ TEST(ImageFolder, a_truncated_image_is_named) {
     const std::string file = jpeg_file(patterned_image(3, 6, 4));
     set.folder.write("dog/c.jpeg", file.substr(0, file.size() - 20));
     const auto dataset = set.open();
-    EXPECT_EQ(data_problem_of([&] { read(*dataset, 2); }).file, "dog/c.jpeg");
+    EXPECT_EQ(data_problem_of([&] { features_of(*dataset, 2); }).file, "dog/c.jpeg");
     set.folder.write("cat/b.PNG", "");    // the first is looked at when opening
     EXPECT_EQ(data_problem_of([&] { set.open(); }).file, "cat/b.PNG");
 }
@@ -245,7 +239,7 @@ TEST(Photos, all_decode_at_a_common_size) {
     EXPECT_EQ(dataset->index().part_names, (std::vector<std::string>{"train", "val"}));
     EXPECT_EQ(dataset->index().feature_dims, (Dims{3, 32, 32}));
     for (std::int64_t i = 0; i < dataset->size(); i += 10)
-        EXPECT_EQ(read(*dataset, i).size(), 3072U);
+        EXPECT_EQ(features_of(*dataset, i).size(), 3072U);
 }
 
 TEST(Photos, an_inspection_finds_nothing_wrong_and_the_sizes) {
@@ -277,7 +271,7 @@ TEST(Photos, a_damaged_copy_is_found_by_name) {
     EXPECT_EQ(report["problems"][0]["file"], "bees/2.jpg");
     EXPECT_TRUE(report["problems"][0]["row"].is_null());
     const auto dataset = open_dataset("image_folder", folder.path(), {.image_size = 64});
-    EXPECT_EQ(data_problem_of([&] { read(*dataset, 4); }).file, "bees/2.jpg");
+    EXPECT_EQ(data_problem_of([&] { features_of(*dataset, 4); }).file, "bees/2.jpg");
 }
 
 }    // namespace slipway

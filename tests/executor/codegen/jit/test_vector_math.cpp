@@ -49,6 +49,12 @@ std::vector<float> results(LoopFunctionPointer function, const std::vector<float
     return y;
 }
 
+#ifdef NDEBUG
+constexpr std::uint64_t sample_step = 61;
+#else
+constexpr std::uint64_t sample_step = 20011;
+#endif
+
 /// All floats that there are, NaN and infinities too, or each `step`th of them, in blocks.
 template <class Body>
 void for_blocks_of_floats(std::uint64_t step, Body&& body) {
@@ -96,16 +102,11 @@ class VectorMath : public testing::TestWithParam<Function> {};
 // Goal: the largest error that vector_math.h states.
 // Method: a regular sample of all floats that there are, NaN and infinities too, in every lane.
 TEST_P(VectorMath, is_as_exact_as_stated) {
-#ifdef NDEBUG
-    constexpr std::uint64_t step = 61;
-#else
-    constexpr std::uint64_t step = 20011;
-#endif
     KernelLoader loader;
     const auto run = loader.load(compile(flat_kernel(GetParam().op, 1), host_target()));
     double worst = 0;
     float worst_at = 0;
-    for_blocks_of_floats(step, [&](const std::vector<float>& x) {
+    for_blocks_of_floats(sample_step, [&](const std::vector<float>& x) {
         const std::vector<float> y = results(run, x);
         for (std::size_t i = 0; i < x.size(); ++i) {
             const double error = ulps(y[i], GetParam().exact(double(x[i])));
@@ -122,7 +123,6 @@ TEST_P(VectorMath, is_as_exact_as_stated) {
 // Goal: a function has one result, whoever computes it.
 // Method: vectors of this machine's width, of eight, and single numbers give the same bits.
 TEST_P(VectorMath, does_not_depend_on_the_width_of_vectors) {
-    constexpr std::uint64_t step = 20011;
     CompileTarget narrow = host_target();
     narrow.lanes = 8;
     KernelLoader loader;
@@ -130,7 +130,7 @@ TEST_P(VectorMath, does_not_depend_on_the_width_of_vectors) {
     const auto wide = loader.load(compile(flat, host_target()));
     const auto others = {loader.load(compile(flat, narrow)),
                          loader.load(compile(row_kernel(GetParam().op, 4096), host_target()))};
-    for_blocks_of_floats(step, [&](const std::vector<float>& x) {
+    for_blocks_of_floats(sample_step, [&](const std::vector<float>& x) {
         const std::vector<float> expected = results(wide, x);
         for (const auto other : others) {
             const std::vector<float> y = results(other, x);
@@ -164,11 +164,6 @@ INSTANTIATE_TEST_SUITE_P(Jit, VectorMath, testing::ValuesIn(functions),
 // Goal: one rounding to bf16, with and without the processor's instruction for it.
 // Method: a sample of all floats, against the nearest bf16; too small to be normal becomes zero.
 TEST(Rounding, to_bf16_is_to_the_nearest_with_every_target) {
-#ifdef NDEBUG
-    constexpr std::uint64_t step = 61;
-#else
-    constexpr std::uint64_t step = 20011;
-#endif
     LoopKernel kernel = flat_kernel(OpCode::convert, 1);
     kernel.values[1].dtype = DType::bf16;
     CompileTarget without = host_target();
@@ -176,7 +171,7 @@ TEST(Rounding, to_bf16_is_to_the_nearest_with_every_target) {
     KernelLoader loader;
     const auto targets = {loader.load(compile(kernel, host_target())),
                           loader.load(compile(kernel, without))};
-    for_blocks_of_floats(step, [&](const std::vector<float>& x) {
+    for_blocks_of_floats(sample_step, [&](const std::vector<float>& x) {
         for (const auto function : targets) {
             std::vector<BFloat16> y(x.size());
             const std::byte* const reads[] = {reinterpret_cast<const std::byte*>(x.data())};

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "api/base/sha256.h"
+#include "tests/executor/data/make_files.h"
 
 namespace slipway {
 
@@ -34,8 +35,7 @@ IndependentSet::IndependentSet(const std::string& kind) {
 
 std::string describe(const Dataset& dataset, std::int64_t sample, bool scaled) {
     const DatasetIndex& index = dataset.index();
-    std::vector<float> features(std::size_t(index.feature_count()));
-    dataset.read(sample, features);
+    const std::vector<float> features = features_of(dataset, sample);
     std::string bytes;
     if (scaled) {
         for (const float feature : features)

@@ -32,12 +32,6 @@ struct SmallSet {
     }
 };
 
-std::vector<float> read(const Dataset& dataset, std::int64_t sample) {
-    std::vector<float> features(std::size_t(dataset.index().feature_count()));
-    dataset.read(sample, features);
-    return features;
-}
-
 }    // namespace
 
 TEST(Cifar10, ten_thousand_records_as_python_reads_them) {
@@ -59,18 +53,19 @@ TEST(Cifar10, has_planes_parts_and_places) {
     EXPECT_EQ(dataset->index().parts, (std::vector<std::int32_t>{0, 0, 0, 1}));
     EXPECT_EQ(dataset->place(2).row, 3);
     EXPECT_EQ(dataset->place(3).file, "test_batch.bin");
-    const std::vector<float> features = read(*dataset, 2);
+    const std::vector<float> features = features_of(*dataset, 2);
     EXPECT_EQ(features[0], 51.0F / 255.0F);
     EXPECT_EQ(features[1024], 102.0F / 255.0F);
     EXPECT_EQ(features[3071], 0);
     const auto normal = set.open({.mean = {0.2F}, .deviation = {0.5F}});
-    EXPECT_NEAR(read(*normal, 2)[1024], (0.4 - 0.2) / 0.5, 1e-6);    // one rounding of each step
+    EXPECT_NEAR(features_of(*normal, 2)[1024], (0.4 - 0.2) / 0.5,
+                1e-6);    // one rounding of each step
 }
 
 TEST(Cifar10, is_brought_to_another_size_and_to_gray) {
     const auto dataset = SmallSet().open({.image_size = 8, .channels = 1});
     EXPECT_EQ(dataset->index().feature_dims, (Dims{1, 8, 8}));
-    const std::vector<float> features = read(*dataset, 2);
+    const std::vector<float> features = features_of(*dataset, 2);
     EXPECT_EQ(features.size(), 64U);
     // 0.299 * 51 + 0.587 * 102 = 75.1 in every pixel; an even image stays even when it shrinks.
     for (const float feature : features)

@@ -32,16 +32,6 @@ struct SmallSet {
     }
 };
 
-std::vector<float> read(const Dataset& dataset, std::int64_t sample) {
-    std::vector<float> features(std::size_t(dataset.index().feature_count()));
-    dataset.read(sample, features);
-    return features;
-}
-
-bool says(const DataProblem& problem, const std::string& words) {
-    return problem.message.find(words) != std::string::npos;
-}
-
 }    // namespace
 
 TEST(Tfrecord, ten_thousand_records_of_numbers_as_python_reads_them) {
@@ -68,12 +58,12 @@ TEST(Tfrecord, numbers_are_side_by_side_and_labels_are_classes) {
     const SmallSet set;
     const auto dataset = set.open();
     EXPECT_EQ(dataset->index().feature_dims, (Dims{3}));
-    EXPECT_EQ(read(*dataset, 1), (std::vector<float>{7, -1, 3}));    // by name: n, x
+    EXPECT_EQ(features_of(*dataset, 1), (std::vector<float>{7, -1, 3}));    // by name: n, x
     EXPECT_EQ(dataset->index().class_names, (std::vector<std::string>{"2", "4"}));
     EXPECT_EQ(dataset->index().labels, (std::vector<std::int32_t>{1, 0, 1}));
     EXPECT_EQ(dataset->index().part_names, std::vector<std::string>{"train"});
     EXPECT_EQ(dataset->place(2).row, 3);
-    EXPECT_EQ(read(*set.open({.feature_columns = {"x"}}), 0), (std::vector<float>{0.5F, 1}));
+    EXPECT_EQ(features_of(*set.open({.feature_columns = {"x"}}), 0), (std::vector<float>{0.5F, 1}));
 }
 
 TEST(Tfrecord, a_label_is_a_name_or_a_place_among_the_names) {
@@ -219,16 +209,16 @@ TEST(Tfrecord, images_are_decoded_and_a_bad_one_is_named) {
         const auto dataset = open_dataset("tfrecord", folder.path());
         EXPECT_EQ(dataset->index().feature_dims, (Dims{3, 8, 6}));
         const Image image = patterned_image(3, 8, 6, 2);
-        EXPECT_EQ(read(*dataset, 0)[1], float(image.pixels[3]) / 255.0F);
-        read(*dataset, 1);
-        const DataProblem problem = data_problem_of([&] { read(*dataset, 2); });
+        EXPECT_EQ(features_of(*dataset, 0)[1], float(image.pixels[3]) / 255.0F);
+        features_of(*dataset, 1);
+        const DataProblem problem = data_problem_of([&] { features_of(*dataset, 2); });
         EXPECT_EQ(problem.file, "a.tfrecord");
         EXPECT_EQ(problem.row, 3);
         EXPECT_EQ(problem.field, "image");
-        EXPECT_EQ(
-            read(*open_dataset("tfrecord", folder.path(), {.image_size = 4, .channels = 1}), 0)
-                .size(),
-            16U);
+        EXPECT_EQ(features_of(
+                      *open_dataset("tfrecord", folder.path(), {.image_size = 4, .channels = 1}), 0)
+                      .size(),
+                  16U);
     }
 }
 

@@ -30,16 +30,6 @@ struct SmallSet {
     }
 };
 
-std::vector<float> read(const Dataset& dataset, std::int64_t sample) {
-    std::vector<float> features(std::size_t(dataset.index().feature_count()));
-    dataset.read(sample, features);
-    return features;
-}
-
-bool says(const DataProblem& problem, const std::string& words) {
-    return problem.message.find(words) != std::string::npos;
-}
-
 }    // namespace
 
 TEST(Webdataset, ten_thousand_samples_as_python_reads_them) {
@@ -65,12 +55,12 @@ TEST(Webdataset, a_sample_is_an_image_beside_its_label) {
     EXPECT_EQ(dataset->index().class_names, (std::vector<std::string>{"cat", "dog"}));
     EXPECT_EQ(dataset->index().labels, (std::vector<std::int32_t>{0, 1, 0}));
     EXPECT_EQ(dataset->index().part_names, std::vector<std::string>{"train"});
-    EXPECT_EQ(read(*dataset, 1)[1], float(patterned_image(3, 4, 5, 1).pixels[3]) / 255.0F);
+    EXPECT_EQ(features_of(*dataset, 1)[1], float(patterned_image(3, 4, 5, 1).pixels[3]) / 255.0F);
     const DataProblem place = dataset->place(1);
     EXPECT_EQ(place.file, "train-0.tar");
     EXPECT_EQ(place.row, 2);
     EXPECT_EQ(place.field, "1.PNG");
-    EXPECT_EQ(read(*set.open({.image_size = 2, .channels = 1}), 2).size(), 4U);
+    EXPECT_EQ(features_of(*set.open({.image_size = 2, .channels = 1}), 2).size(), 4U);
 }
 
 TEST(Webdataset, gzipped_shards_and_shards_of_several_parts) {
@@ -82,7 +72,7 @@ TEST(Webdataset, gzipped_shards_and_shards_of_several_parts) {
     EXPECT_EQ(dataset->index().part_names, (std::vector<std::string>{"train", "val"}));
     EXPECT_EQ(dataset->index().parts, (std::vector<std::int32_t>{0, 0, 1, 1, 1, 1}));
     for (std::int64_t sample = 2; sample < 6; ++sample)
-        EXPECT_EQ(read(*dataset, sample), read(*dataset, sample % 2));
+        EXPECT_EQ(features_of(*dataset, sample), features_of(*dataset, sample % 2));
 }
 
 TEST(Webdataset, a_label_is_a_name_or_a_place_among_the_names) {
@@ -131,7 +121,7 @@ TEST(Webdataset, a_damaged_image_is_named) {
     SmallSet set;
     set.members[3].content.resize(60);
     const auto dataset = set.open();
-    const DataProblem problem = data_problem_of([&] { read(*dataset, 1); });
+    const DataProblem problem = data_problem_of([&] { features_of(*dataset, 1); });
     EXPECT_EQ(problem.row, 2);
     EXPECT_EQ(problem.field, "1.PNG");
     set.members[0].content = "";    // the first is looked at when opening
