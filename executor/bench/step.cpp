@@ -25,6 +25,7 @@ ForwardPass training_pass(const BenchModel& model, const HyperLeaf& hyper) {
     ForwardPass pass{.training = true,
                      .core_share = hyper.scalar(HyperSlot::inverse_core_count),
                      .dropout = {},
+                     .positions = {},
                      .updates = {}};
     if (model.dropout_rate > 0) {
         pass.dropout = {

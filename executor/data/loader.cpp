@@ -10,27 +10,44 @@
 
 namespace slipway {
 
-LoadedBatch load_batch(const Dataset& dataset, const GlobalBatch& batch,
+namespace {
+
+/// [batch_size, …shape], of zeros.
+Array rows(std::int64_t batch_size, const Shape& shape) {
+    Dims dims = shape.dims;
+    dims.insert(dims.begin(), batch_size);
+    return Array({shape.dtype, std::move(dims)});
+}
+
+/// Row `at` of a batch of `count`.
+std::span<std::byte> row_of(Array& array, std::size_t at, std::size_t count) {
+    const std::size_t size = std::size_t(array.byte_count()) / count;
+    return {array.bytes() + at * size, size};
+}
+
+}    // namespace
+
+LoadedBatch load_batch(const Samples& samples, const GlobalBatch& batch,
                        const SamplerOptions& options) {
     const auto size = std::size_t(options.batch_size_per_core);
     const auto cores = std::size_t(options.cores);
-    const auto features = std::size_t(dataset.index().feature_count());
-    Dims dims = dataset.index().feature_dims;
-    dims.insert(dims.begin(), options.batch_size_per_core);
+    const SampleShape& shape = samples.shape();
     LoadedBatch loaded{.position = batch.position,
                        .next = batch.next,
                        .sample_count = batch.sample_count(),
                        .step_samples = batch.step_samples,
+                       .step_labels = batch.step_labels,
                        .ends_step = batch.ends_step,
                        .cores = {}};
     for (std::size_t core = 0; core < cores; ++core) {
-        Batch part{Array({DType::f32, dims}), Array({DType::i32, {options.batch_size_per_core}}),
+        Batch part{rows(options.batch_size_per_core, shape.features),
+                   rows(options.batch_size_per_core, shape.labels),
                    Array({DType::f32, {options.batch_size_per_core}})};
         for (std::size_t j = 0; j < size; ++j) {
             const std::int64_t sample = batch.samples[j * cores + core];
             if (sample == GlobalBatch::padding) continue;
-            dataset.read(sample, part.features.as<float>().subspan(j * features, features));
-            part.labels.as<std::int32_t>()[j] = dataset.label(sample);
+            samples.read({.sample = sample, .epoch = batch.position.epoch},
+                         {row_of(part.features, j, size), row_of(part.labels, j, size)});
             part.weights.as<float>()[j] = 1;
         }
         loaded.cores.push_back(std::move(part));
@@ -46,7 +63,7 @@ struct Loader::State {
     };
 
     // constant after construction
-    const Dataset& dataset;
+    const Samples& samples;
     const SamplerOptions sampler_options;
     const LoaderOptions options;
 
@@ -64,8 +81,8 @@ struct Loader::State {
 
     std::vector<std::jthread> threads;    // last: joined before the rest goes
 
-    State(const Dataset& dataset_, Sampler sampler_, const LoaderOptions& options_)
-        : dataset(dataset_),
+    State(const Samples& samples_, Sampler sampler_, const LoaderOptions& options_)
+        : samples(samples_),
           sampler_options(sampler_.options()),
           options(options_),
           sampler(std::move(sampler_)) {}
@@ -109,7 +126,7 @@ struct Loader::State {
     void fill(Slot& slot, const GlobalBatch& wanted, int thread) const {
         try {
             const Tick begin = options.clock.tick();
-            slot.batch = load_batch(dataset, wanted, sampler_options);
+            slot.batch = load_batch(samples, wanted, sampler_options);
             slot.batch->read_begin = begin;
             slot.batch->read_end = options.clock.tick();
             slot.batch->thread = thread;
@@ -136,8 +153,8 @@ struct Loader::State {
     }
 };
 
-Loader::Loader(const Dataset& dataset, Sampler sampler, const LoaderOptions& options)
-    : state_(std::make_unique<State>(dataset, std::move(sampler), options)) {
+Loader::Loader(const Samples& samples, Sampler sampler, const LoaderOptions& options)
+    : state_(std::make_unique<State>(samples, std::move(sampler), options)) {
     for (int i = 0; i < options.threads; ++i) {
         state_->threads.emplace_back([state = state_.get(), i] { state->work(i); });
     }

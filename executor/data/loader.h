@@ -5,16 +5,16 @@
 #include <vector>
 
 #include "api/base/clock.h"
-#include "executor/data/dataset.h"
 #include "executor/data/sampler.h"
+#include "executor/data/samples.h"
 #include "executor/tensor/array.h"
 
 namespace slipway {
 
 /// What one core reads in one step. B = batch_size_per_core.
 struct Batch {
-    Array features;    ///< f32 [B, …feature_dims]; zeros where padded
-    Array labels;      ///< i32 [B]; 0 where padded
+    Array features;    ///< [B, …features of SampleShape]; zeros where padded
+    Array labels;      ///< [B, …labels of SampleShape]; zeros where padded
     Array weights;     ///< f32 [B]; 1, or 0 where padded
 };
 
@@ -24,6 +24,7 @@ struct LoadedBatch {
     SamplerPosition next;             ///< what a checkpoint after this step keeps
     std::int64_t sample_count = 0;    ///< without padding
     std::int64_t step_samples = 0;    ///< of all batches of its step, without padding
+    std::int64_t step_labels = 0;     ///< of the same samples: what the step's loss is a mean over
     bool ends_step = true;            ///< the last batch of its step
     std::vector<Batch> cores;         ///< core r's is at r
     Tick read_begin{}, read_end{};    ///< when it was read
@@ -40,8 +41,8 @@ struct LoaderOptions {
 /// number of threads. next() is called by one thread.
 class Loader {
 public:
-    /// `dataset` must outlive the loader.
-    Loader(const Dataset& dataset, Sampler sampler, const LoaderOptions& options = {});
+    /// `samples` must outlive the loader.
+    Loader(const Samples& samples, Sampler sampler, const LoaderOptions& options = {});
     /// Stops and joins the threads; batches not taken are dropped.
     ~Loader();
     Loader(const Loader&) = delete;
@@ -61,7 +62,7 @@ private:
 };
 
 /// Reads one global batch on the calling thread.
-LoadedBatch load_batch(const Dataset& dataset, const GlobalBatch& batch,
+LoadedBatch load_batch(const Samples& samples, const GlobalBatch& batch,
                        const SamplerOptions& options);
 
 }    // namespace slipway

@@ -54,8 +54,9 @@ std::int64_t GlobalBatch::sample_count() const {
     return std::int64_t(samples.size()) - std::count(samples.begin(), samples.end(), padding);
 }
 
-Sampler::Sampler(std::vector<std::int64_t> samples, const SamplerOptions& options)
-    : samples_(std::move(samples)), options_(options) {
+Sampler::Sampler(std::vector<std::int64_t> samples, const SamplerOptions& options,
+                 LabelCount label_count)
+    : samples_(std::move(samples)), options_(options), label_count_(std::move(label_count)) {
     check_options(sample_count(), options_);
     steps_per_epoch_ =
         options_.drop_last ? sample_count() / step_size() : divided_up(sample_count(), step_size());
@@ -77,6 +78,7 @@ std::optional<GlobalBatch> Sampler::next() {
     std::copy(order_.begin() + begin, order_.begin() + end, batch.samples.begin());
     const std::int64_t step_begin = begin / step_size() * step_size();
     batch.step_samples = std::min(step_size(), sample_count() - step_begin);
+    batch.step_labels = labels_of(step_begin, batch.step_samples);
     if (++position_.batch == batches_per_epoch_) position_ = {position_.epoch + 1, 0};
     batch.ends_step = position_.batch % options_.batches_per_step == 0;
     batch.next = position_;
@@ -108,6 +110,14 @@ void Sampler::arrange(std::int64_t epoch) {
     for (std::size_t i = order_.size(); i > 1; --i) {
         std::swap(order_[i - 1], order_[std::size_t(random.next_below(i))]);
     }
+}
+
+std::int64_t Sampler::labels_of(std::int64_t first, std::int64_t count) const {
+    if (!label_count_) return count;
+    std::int64_t labels = 0;
+    for (std::int64_t i = first; i < first + count; ++i)
+        labels += label_count_(order_[std::size_t(i)]);
+    return labels;
 }
 
 Sampler evaluation_sampler(std::vector<std::int64_t> samples, std::int64_t batch_size_per_core,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct GlobalBatch {
     SamplerPosition position;    ///< of this batch
     SamplerPosition next;        ///< of the batch after it: what a checkpoint after this step keeps
     std::int64_t step_samples = 0;    ///< of all batches of its step, without padding
+    std::int64_t step_labels = 0;     ///< of the same samples: what the step's loss is a mean over
     bool ends_step = true;            ///< the last batch of its step
     /// cores x batch_size_per_core entries; core r's j-th is entry j * cores + r.
     /// `padding` where a partial batch has no sample: computed, with weight 0, and not counted.
@@ -38,6 +40,9 @@ struct GlobalBatch {
 
     std::int64_t sample_count() const;    ///< without padding
 };
+
+/// How many labels of a sample the loss counts; Samples::label_count.
+using LabelCount = std::function<std::int64_t(std::int64_t sample)>;
 
 /// Gives each epoch's samples in global batches. Epoch e's order is the Fisher-Yates shuffle of
 /// the list by RandomStream(seed, site_shuffle, e): the same for any number of cores, so that one
@@ -47,10 +52,12 @@ struct GlobalBatch {
 /// Not synchronised; cheap to copy apart from the list of samples.
 class Sampler {
 public:
-    /// `samples` are what is drawn from, each once per epoch.
+    /// `samples` are what is drawn from, each once per epoch. Without `label_count` each has one
+    /// label.
     /// errors  invalid_argument when sizes are not positive, when there is no sample, or when
     ///         drop_last leaves no batch at all (the message says which batch size would fit)
-    Sampler(std::vector<std::int64_t> samples, const SamplerOptions& options);
+    Sampler(std::vector<std::int64_t> samples, const SamplerOptions& options,
+            LabelCount label_count = {});
 
     /// The next batch, or none after the last epoch.
     std::optional<GlobalBatch> next();
@@ -68,9 +75,12 @@ public:
 
 private:
     void arrange(std::int64_t epoch);
+    /// Of `count` samples of the epoch's order.
+    std::int64_t labels_of(std::int64_t first, std::int64_t count) const;
 
     std::vector<std::int64_t> samples_;    ///< ascending as given
     SamplerOptions options_;
+    LabelCount label_count_;
     std::int64_t steps_per_epoch_ = 0;
     std::int64_t batches_per_epoch_ = 0;
     SamplerPosition position_;

@@ -86,7 +86,7 @@ std::vector<std::string> notes_of(const ReportFacts& facts, const Metrics& metri
     return notes;
 }
 
-Json metric_json(const MetricRow& row, const SampleSummary& summary) {
+Json metric_json(const MetricRow& row, const MeasurementSummary& summary) {
     Json at = Json::object();
     for (std::size_t i = 0; i < percentiles.size(); ++i)
         at[fmt::to_string(percentiles[i])] = summary.at[i];

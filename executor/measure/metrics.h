@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "executor/measure/samples.h"
+#include "executor/measure/measurements.h"
 
 namespace slipway {
 
@@ -51,16 +51,16 @@ const std::array<CounterRow, counter_count>& counter_rows();
 /// Every metric and counter of one job. One thread.
 class Metrics {
 public:
-    void add(Metric metric, double value, Tick when) { samples(metric).add(value, when); }
+    void add(Metric metric, double value, Tick when) { measurements(metric).add(value, when); }
     void count(Counter counter, std::int64_t by = 1) { counters_[std::size_t(counter)] += by; }
 
-    const Samples& at(Metric metric) const { return samples_[std::size_t(metric)]; }
+    const Measurements& at(Metric metric) const { return measurements_[std::size_t(metric)]; }
     std::int64_t at(Counter counter) const { return counters_[std::size_t(counter)]; }
 
 private:
-    Samples& samples(Metric metric) { return samples_[std::size_t(metric)]; }
+    Measurements& measurements(Metric metric) { return measurements_[std::size_t(metric)]; }
 
-    std::array<Samples, metric_count> samples_;
+    std::array<Measurements, metric_count> measurements_;
     std::array<std::int64_t, counter_count> counters_{};
 };
 

@@ -22,7 +22,7 @@ std::string repr(double value, Unit unit) {
     return unit == Unit::seconds ? format_parts(value) : fmt::format("{:.2f}", value);
 }
 
-std::string metric_text(const MetricRow& row, const SampleSummary& summary) {
+std::string metric_text(const MetricRow& row, const MeasurementSummary& summary) {
     std::string text = fmt::format("Metric: {}\n  TotalSamples: {}\n  Accumulator: {}\n", row.name,
                                    summary.count, repr(summary.total, row.unit));
     if (summary.rate > 0) {

@@ -21,6 +21,8 @@ struct ForwardPass {
     /// training: 1 / cores, f32 scalar: what one core counts for in a mean over the cores.
     Tensor core_share;
     DropoutLeaves dropout;
+    /// i32 [n, count]: the positions of each sequence where outputs are wanted; empty: everywhere.
+    Tensor positions;
 
     /// New values of statistics (ParameterList::add_statistic), replicated.
     struct StatisticUpdate {

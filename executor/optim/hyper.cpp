@@ -28,7 +28,7 @@ Array hyper_values(const Hyper& hyper) {
     put(HyperSlot::decay_factor, 1.0 - hyper.lr * hyper.weight_decay);
     put(HyperSlot::step_size, hyper.lr / bias1);
     put(HyperSlot::inverse_sqrt_bias2, 1.0 / std::sqrt(bias2));
-    put(HyperSlot::inverse_sample_count, 1.0 / hyper.sample_count);
+    put(HyperSlot::inverse_label_count, 1.0 / hyper.label_count);
     put(HyperSlot::inverse_core_count, 1.0 / hyper.core_count);
     return array;
 }

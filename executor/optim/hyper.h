@@ -16,9 +16,8 @@ struct Hyper {
     double beta1 = 0;
     double beta2 = 0;
     double eps = 0;
-    std::int64_t step = 1;    ///< 1 for the first update
-    double sample_count =
-        1;    ///< weights of the global batch added up: the loss is a mean over it
+    std::int64_t step = 1;     ///< 1 for the first update
+    double label_count = 1;    ///< of the whole step: the loss is a mean over them
     int core_count = 1;
 };
 
@@ -36,7 +35,7 @@ enum class HyperSlot : std::size_t {
     decay_factor,          ///< 1 - lr * weight_decay
     step_size,             ///< lr / (1 - beta1^step)
     inverse_sqrt_bias2,    ///< 1 / sqrt(1 - beta2^step)
-    inverse_sample_count,
+    inverse_label_count,
     inverse_core_count,
     count
 };

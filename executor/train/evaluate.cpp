@@ -22,29 +22,24 @@ float scalar_of(const Value& value) {
     return value.arrays[0].as<float>()[0];
 }
 
-Evaluation evaluate(Engine& engine, const Executable& executable, std::span<const Array> network,
+MetricSums evaluate(Engine& engine, const Executable& executable, std::span<const Array> network,
                     const EvaluationRequest& request) {
-    Loader loader(request.dataset,
-                  evaluation_sampler(request.samples, request.batch_size_per_core, request.cores));
-    Evaluation total;
-    double loss = 0;
-    double correct = 0;
+    Loader loader(request.samples,
+                  evaluation_sampler(request.chosen, request.batch_size_per_core, request.cores));
+    MetricSums sums;
+    std::int64_t sample_count = 0;
     while (const auto batch = loader.next()) {
         std::vector<Value> leaves;
         for (const Array& value : network)
             leaves.push_back({{value}});
         append_batch(leaves, *batch);
-        const std::vector<Value> outputs = engine.run(executable, leaves);
-        loss += double(scalar_of(outputs[0]));
-        correct += double(scalar_of(outputs[1]));
-        total.sample_count += batch->sample_count;
+        sums.add(request.sum_names, engine.run(executable, leaves));
+        sample_count += batch->sample_count;
     }
-    if (total.sample_count != std::int64_t(request.samples.size())) {
+    if (sample_count != std::int64_t(request.chosen.size())) {
         throw Error(ErrorCode::internal, "evaluation did not count every sample once");
     }
-    total.loss = loss / double(total.sample_count);
-    total.accuracy = correct / double(total.sample_count);
-    return total;
+    return sums;
 }
 
 }    // namespace slipway

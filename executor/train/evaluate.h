@@ -9,24 +9,18 @@
 
 namespace slipway {
 
-/// Means over every sample given, each counted once whatever the number of cores.
-struct Evaluation {
-    double loss = 0;
-    double accuracy = 0;
-    std::int64_t sample_count = 0;
-};
-
 struct EvaluationRequest {
-    const Dataset& dataset;
-    const std::vector<std::int64_t>& samples;    ///< at least one
+    const Samples& samples;
+    const std::vector<std::int64_t>& chosen;    ///< at least one
     std::int64_t batch_size_per_core = 1;
     std::int64_t cores = 1;
+    const std::vector<std::string>& sum_names;    ///< of the program
 };
 
-/// Runs `executable` (of trace_evaluation_step) over the samples; the last batch is padded with
-/// weight 0. Sums are f32 per batch and double over batches.
+/// Runs `executable` (of trace_evaluation_step) over the samples, each counted once whatever the
+/// number of cores; the last batch is padded with weight 0.
 /// `network` is parameters…, statistics….
-Evaluation evaluate(Engine& engine, const Executable& executable, std::span<const Array> network,
+MetricSums evaluate(Engine& engine, const Executable& executable, std::span<const Array> network,
                     const EvaluationRequest& request);
 
 /// The leaves of one step that carry samples: features, labels, weights, one array per core.

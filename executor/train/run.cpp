@@ -17,14 +17,13 @@
 #include "executor/train/initial_weights.h"
 #include "executor/train/pace.h"
 #include "executor/train/step_in_progress.h"
+#include "executor/train/task.h"
 #include "executor/train/train_data.h"
 #include "executor/train/train_state.h"
 
 namespace slipway {
 
 namespace {
-
-using Values = std::vector<std::pair<std::string, double>>;
 
 int threads_of(const AttemptPlan& plan) {
     return plan.worker_threads > 0 ? plan.worker_threads : std::min(granted_cpus(), workers_max);
@@ -78,10 +77,12 @@ public:
           started_(system_clock().tick()),
           cache_(open_cache(plan, reporter)),
           data_(open_train_data(plan)),
-          sampler_(data_.split.train, sampler_options(plan.spec, threads_of(plan))),
+          sampler_(data_.split.train, sampler_options(plan.spec, threads_of(plan)),
+                   data_.label_count()),
           settings_(make_settings(plan.spec, sampler_.steps_per_epoch(), threads_of(plan))),
           model_(build_model(plan.spec, data_.dataset().index().feature_dims,
                              data_.dataset().index().class_count(), initial_values(plan))),
+          task_(make_task(plan.spec)),
           engine_(engine_options(sampler_.options().cores)),
           explainer_(engine_, explain_options(plan, sampler_.options(), cache_.get(), started_),
                      system_clock()),
@@ -138,19 +139,28 @@ private:
                                               free, granted_cpus()));
     }
 
+    template <class Make>
+    auto traced(const Make& make) {
+        const auto timed = explainer_.time(Phase::trace);
+        return make();
+    }
+
     void compile() {
         reporter_.state("compiling");
         const std::int64_t batch_size = sampler_.options().batch_size_per_core;
         try {
-            train_program_ =
-                compile_one("train_step", traced([&] { return train_graph(batch_size); }));
+            const TrainStep step = traced([&] { return train_step(batch_size); });
+            train_sum_names_ = step.sum_names;
+            train_program_ = compile_one("train_step", step.graph);
             if (accumulates()) {
-                accumulation_program_ = compile_one(
-                    "accumulation_step", traced([&] { return accumulation_graph(batch_size); }));
+                accumulation_program_ =
+                    compile_one("accumulation_step",
+                                traced([&] { return accumulation_step(batch_size); }).graph);
             }
             if (data_.split.val.empty()) return;
-            evaluation_program_ = compile_one("evaluation_step",
-                                              traced([&] { return evaluation_graph(batch_size); }));
+            const EvaluationStep evaluation = traced([&] { return evaluation_step(batch_size); });
+            evaluation_sum_names_ = evaluation.sum_names;
+            evaluation_program_ = compile_one("evaluation_step", evaluation.graph);
         } catch (const Error& error) {
             if (error.code() != ErrorCode::exhausted) throw;
             throw TrainError("out_of_memory", error.what() + batch_advice());
@@ -159,24 +169,17 @@ private:
 
     bool accumulates() const { return sampler_.options().batches_per_step > 1; }
     BatchShape shape_of(std::int64_t batch_size) const {
-        return {batch_size, data_.dataset().index().feature_dims};
+        return {batch_size, data_.training->shape()};
     }
-    Graph train_graph(std::int64_t batch_size) const {
-        return trace_train_step(model_, *settings_.optimizer, shape_of(batch_size),
-                                accumulates() ? Accumulation::finished : Accumulation::none)
-            .graph;
+    TrainStep train_step(std::int64_t batch_size) const {
+        return trace_train_step(model_, task_, *settings_.optimizer, shape_of(batch_size),
+                                accumulates() ? Accumulation::finished : Accumulation::none);
     }
-    Graph accumulation_graph(std::int64_t batch_size) const {
-        return trace_accumulation_step(model_, shape_of(batch_size)).graph;
+    AccumulationStep accumulation_step(std::int64_t batch_size) const {
+        return trace_accumulation_step(model_, task_, shape_of(batch_size));
     }
-    Graph evaluation_graph(std::int64_t batch_size) const {
-        return trace_evaluation_step(model_, shape_of(batch_size)).graph;
-    }
-
-    template <class Make>
-    Graph traced(const Make& make) {
-        const auto timed = explainer_.time(Phase::trace);
-        return make();
+    EvaluationStep evaluation_step(std::int64_t batch_size) const {
+        return trace_evaluation_step(model_, task_, shape_of(batch_size));
     }
 
     std::shared_ptr<const Executable> compile_one(const std::string& name, const Graph& graph) {
@@ -204,10 +207,11 @@ private:
             spec.train.batch_size_per_core = batch_size;
             const SamplerOptions options = sampler_options(spec, threads_of(plan_));
             const EngineOptions engine = engine_options(options.cores);
-            std::vector<Graph> graphs{train_graph(options.batch_size_per_core)};
-            if (accumulates()) graphs.push_back(accumulation_graph(options.batch_size_per_core));
+            std::vector<Graph> graphs{train_step(options.batch_size_per_core).graph};
+            if (accumulates())
+                graphs.push_back(accumulation_step(options.batch_size_per_core).graph);
             if (!data_.split.val.empty())
-                graphs.push_back(evaluation_graph(options.batch_size_per_core));
+                graphs.push_back(evaluation_step(options.batch_size_per_core).graph);
             std::int64_t needed = 0;
             for (const Graph& graph : graphs)
                 needed = std::max(needed, plan_memory(graph, engine).peak_bytes);
@@ -254,7 +258,7 @@ private:
     }
 
     void restore() {
-        step_ = StepInProgress(model_, accumulates());
+        step_ = StepInProgress(model_, accumulates(), train_sum_names_);
         if (!plan_.resume_from) {
             load_weights();
             state_ = initial_state(model_, *settings_.optimizer);
@@ -288,7 +292,7 @@ private:
     /// The only loop: a batch, and after the last one of a step what is due then. A stop amid a
     /// step drops what it has added up: the weights are still those of the step before.
     StopReason train() {
-        Loader loader(data_.dataset(), sampler_);
+        Loader loader(*data_.training, sampler_);
         while (state_.step < settings_.steps_total) {
             if (const StopReason reason = reporter_.stop_requested(); reason != StopReason::none) {
                 // Cancelled work is not wanted again; all other reasons want to go on from here.
@@ -313,7 +317,7 @@ private:
     /// Runs a batch: the last of its step changes the weights, the others add their gradients up.
     void compute(const LoadedBatch& batch) {
         const Executable& program = batch.ends_step ? *train_program_ : *accumulation_program_;
-        const Hyper hyper = hyper_at(settings_, state_.step, batch.step_samples);
+        const Hyper hyper = hyper_at(settings_, state_.step, batch.step_labels);
         const std::vector<Value> leaves = leaves_of(hyper, batch);
         const std::vector<Value> outputs = execute(program, leaves);
         take(outputs, batch);
@@ -325,7 +329,7 @@ private:
     }
 
     void end_step(const LoadedBatch& batch) {
-        means_ = step_.finish(batch.step_samples);
+        means_ = task_.values(step_.finish());
         ++state_.step;
         state_.samples += batch.step_samples;
         for (std::int64_t& count : state_.batch_counts)
@@ -354,21 +358,22 @@ private:
     void after_step(const LoadedBatch& batch) {
         const bool ended = state_.step == settings_.steps_total;
         const bool epoch_ended = batch.next.epoch != batch.position.epoch;
-        if (!std::isfinite(means_.loss)) {
+        const double loss = value_of(means_, "loss");
+        if (!std::isfinite(loss)) {
             throw TrainError("nan_loss", fmt::format("the loss became {} at step {}; a smaller "
                                                      "train.optimizer.lr (now {}) usually helps",
-                                                     means_.loss, state_.step, lr_));
+                                                     loss, state_.step, lr_));
         }
         if (state_.step % settings_.log_every_steps == 0 || ended) {
+            MetricValues values = with_prefix("train_", means_);
+            values.emplace_back("lr", lr_);
             reporter_.metric({.step = state_.step,
                               .epoch = batch.position.epoch + 1,
-                              .values = {{"train_loss", means_.loss},
-                                         {"train_accuracy", means_.accuracy},
-                                         {"lr", lr_}}});
+                              .values = std::move(values)});
         }
         if (pace_.due() || ended || epoch_ended) report_progress("train");
 
-        Values evaluated;
+        MetricValues evaluated;
         if ((epoch_ended || ended) && evaluation_program_) evaluated = evaluate_now(batch);
         const std::int64_t epochs_done = batch.position.epoch + 1;
         const bool save_now =
@@ -379,22 +384,23 @@ private:
         if (save_now) save(evaluated);
     }
 
-    Values evaluate_now(const LoadedBatch& batch) {
+    MetricValues evaluate_now(const LoadedBatch& batch) {
         report_progress("evaluate");
         const auto timed = explainer_.time(Phase::evaluate);
-        const Evaluation result =
+        const MetricSums sums =
             evaluate(engine_, *evaluation_program_, network_values(state_, model_),
-                     {.dataset = data_.dataset(),
-                      .samples = data_.split.val,
+                     {.samples = data_.evaluated(),
+                      .chosen = data_.split.val,
                       .batch_size_per_core = sampler_.options().batch_size_per_core,
-                      .cores = sampler_.options().cores});
-        final_values_ = {{"val_loss", result.loss}, {"val_accuracy", result.accuracy}};
+                      .cores = sampler_.options().cores,
+                      .sum_names = evaluation_sum_names_});
+        final_values_ = with_prefix("val_", task_.values(sums));
         reporter_.metric(
             {.step = state_.step, .epoch = batch.position.epoch + 1, .values = final_values_});
         return final_values_;
     }
 
-    void save(const Values& evaluated) {
+    void save(const MetricValues& evaluated) {
         const auto timed = explainer_.time(Phase::checkpoint);
         const std::string name = fmt::format("step_{:06}_attempt_{}", state_.step, plan_.attempt);
         KeptCheckpoints::Entry entry{name, state_.step, metric_in(evaluated)};
@@ -427,7 +433,7 @@ private:
     }
 
     /// What the best checkpoint is judged by, when this save follows an evaluation.
-    std::optional<double> metric_in(const Values& evaluated) const {
+    std::optional<double> metric_in(const MetricValues& evaluated) const {
         for (const auto& [name, value] : evaluated) {
             if (name == settings_.keep.metric) return value;
         }
@@ -467,6 +473,7 @@ private:
     Sampler sampler_;
     TrainSettings settings_;
     Model model_;
+    const Task task_;
     Engine engine_;
     Explainer explainer_;
     bool complained_ = false;
@@ -474,12 +481,13 @@ private:
     std::shared_ptr<const Executable> train_program_;
     std::shared_ptr<const Executable> accumulation_program_;    ///< none when a step is one batch
     std::shared_ptr<const Executable> evaluation_program_;      ///< none without validation samples
+    std::vector<std::string> train_sum_names_, evaluation_sum_names_;    ///< of these programs
     TrainState state_;
     StepInProgress step_;
     std::int64_t saved_step_ = -1;
-    StepMeans means_;    ///< of the last step
-    double lr_ = 0;      ///< likewise
-    Values final_values_;
+    MetricValues means_;    ///< of the last step
+    double lr_ = 0;         ///< likewise
+    MetricValues final_values_;
 };
 
 }    // namespace

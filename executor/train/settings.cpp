@@ -102,11 +102,11 @@ TrainSettings make_settings(const JobSpec& spec, std::int64_t steps_per_epoch, i
     return settings;
 }
 
-Hyper hyper_at(const TrainSettings& settings, std::int64_t step, std::int64_t sample_count) {
+Hyper hyper_at(const TrainSettings& settings, std::int64_t step, std::int64_t label_count) {
     Hyper hyper = settings.hyper;
     hyper.lr = lr_at(settings.schedule, settings.hyper.lr, step);
     hyper.step = step + 1;
-    hyper.sample_count = double(sample_count);
+    hyper.label_count = double(label_count);
     hyper.core_count = settings.parts;
     return hyper;
 }

@@ -53,6 +53,6 @@ PrecisionPolicy precision_policy(Precision precision);
 TrainSettings make_settings(const JobSpec& spec, std::int64_t steps_per_epoch, int threads);
 
 /// The numbers of step `step` (0-based).
-Hyper hyper_at(const TrainSettings& settings, std::int64_t step, std::int64_t sample_count);
+Hyper hyper_at(const TrainSettings& settings, std::int64_t step, std::int64_t label_count);
 
 }    // namespace slipway

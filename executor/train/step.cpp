@@ -1,46 +1,43 @@
 #include "executor/train/step.h"
 
 #include "executor/autodiff/gradients.h"
-#include "executor/nn/loss.h"
 
 namespace slipway {
 
 namespace {
 
-/// The leaves that each core fills with its own samples.
-struct BatchLeaves {
-    Tensor features, labels, weights;
+/// The sums over all cores, as outputs, and their names.
+struct ReducedSums {
+    std::vector<Tensor> values;
+    std::vector<std::string> names;
 
-    explicit BatchLeaves(const BatchShape& batch) {
-        Dims dims = batch.sample_dims;
-        dims.insert(dims.begin(), batch.batch_size_per_core);
-        features = leaf({DType::f32, std::move(dims)}, Placement::per_core, "features");
-        labels = leaf({DType::i32, {batch.batch_size_per_core}}, Placement::per_core, "labels");
-        weights = leaf({DType::f32, {batch.batch_size_per_core}}, Placement::per_core, "weights");
+    explicit ReducedSums(const std::vector<TaskSum>& sums) {
+        for (const TaskSum& sum : sums) {
+            values.push_back(all_reduce(sum.value));
+            names.push_back(sum.name);
+        }
     }
 };
 
-/// What a batch gives, each core dividing by the count of the whole step: sums over the cores, and
-/// over the step's batches, are means over it.
+/// What a batch gives. Its loss is divided by the labels of the whole step, so that sums over the
+/// cores and over the step's batches are the gradients of the mean.
 struct BatchResults {
-    Tensor loss, correct;              ///< summed over the cores
+    ReducedSums sums;
     std::vector<Tensor> gradients;     ///< each core's share
     std::vector<Tensor> statistics;    ///< replicated
-
-    BatchResults(const Model& model, const HyperLeaf& hyper, const BatchLeaves& inputs) {
-        ForwardPass pass{.training = true,
-                         .core_share = hyper.scalar(HyperSlot::inverse_core_count),
-                         .dropout = {},
-                         .updates = {}};
-        const ClassificationSums sums = classification_sums(model.forward(inputs.features, pass),
-                                                            inputs.labels, inputs.weights);
-        const Tensor share = sums.loss * hyper.scalar(HyperSlot::inverse_sample_count);
-        gradients = slipway::gradients(share, model.parameters.leaves());
-        statistics = new_statistics(model.parameters, pass);
-        loss = all_reduce(share);
-        correct = all_reduce(sums.correct);
-    }
 };
+
+BatchResults batch_results(const Model& model, const Task& task, const HyperLeaf& hyper,
+                           const BatchLeaves& inputs) {
+    ForwardPass pass;
+    pass.training = true;
+    pass.core_share = hyper.scalar(HyperSlot::inverse_core_count);
+    const std::vector<TaskSum> sums = task.trace(model, inputs, pass);
+    const Tensor share = sums[0].value * hyper.scalar(HyperSlot::inverse_label_count);
+    return {.sums = ReducedSums(sums),
+            .gradients = gradients(share, model.parameters.leaves()),
+            .statistics = new_statistics(model.parameters, pass)};
+}
 
 /// One leaf per parameter, f32 and replicated: the gradients of a step's batches so far.
 std::vector<Tensor> sum_leaves(const std::vector<Tensor>& parameters) {
@@ -78,12 +75,12 @@ void donate_first(Graph& graph, std::size_t count) {
 
 }    // namespace
 
-TrainStep trace_train_step(const Model& model, const Optimizer& optimizer, const BatchShape& batch,
-                           Accumulation accumulation) {
+TrainStep trace_train_step(const Model& model, const Task& task, const Optimizer& optimizer,
+                           const BatchShape& batch, Accumulation accumulation) {
     const std::vector<Tensor> parameters = model.parameters.leaves();
     const HyperLeaf hyper;
     const BatchLeaves inputs(batch);
-    const BatchResults results(model, hyper, inputs);
+    const BatchResults results = batch_results(model, task, hyper, inputs);
     std::vector<Tensor> sums;
     if (accumulation == Accumulation::finished) sums = sum_leaves(parameters);
 
@@ -99,16 +96,19 @@ TrainStep trace_train_step(const Model& model, const Optimizer& optimizer, const
     append(step.graph.outputs, results.statistics);
     donate_first(step.graph, step.state_count());
     append(step.graph.leaves, sums);
-    append(step.graph.leaves, {hyper.leaf(), inputs.features, inputs.labels, inputs.weights});
-    append(step.graph.outputs, {results.loss, results.correct});
+    append(step.graph.leaves, {hyper.leaf()});
+    append(step.graph.leaves, inputs.all());
+    append(step.graph.outputs, results.sums.values);
+    step.sum_names = results.sums.names;
     return step;
 }
 
-AccumulationStep trace_accumulation_step(const Model& model, const BatchShape& batch) {
+AccumulationStep trace_accumulation_step(const Model& model, const Task& task,
+                                         const BatchShape& batch) {
     const std::vector<Tensor> parameters = model.parameters.leaves();
     const HyperLeaf hyper;
     const BatchLeaves inputs(batch);
-    const BatchResults results(model, hyper, inputs);
+    const BatchResults results = batch_results(model, task, hyper, inputs);
     const std::vector<Tensor> sums = sum_leaves(parameters);
 
     AccumulationStep step;
@@ -117,26 +117,29 @@ AccumulationStep trace_accumulation_step(const Model& model, const BatchShape& b
     append(step.graph.leaves, statistic_leaves(model));
     const std::size_t first_sum = step.graph.leaves.size();
     append(step.graph.leaves, sums);
-    append(step.graph.leaves, {hyper.leaf(), inputs.features, inputs.labels, inputs.weights});
+    append(step.graph.leaves, {hyper.leaf()});
+    append(step.graph.leaves, inputs.all());
     // Not donated: a step that is given up leaves the statistics as they were before it.
     append(step.graph.outputs, results.statistics);
-    append(step.graph.outputs, {results.loss, results.correct});
+    append(step.graph.outputs, results.sums.values);
+    step.sum_names = results.sums.names;
     for (std::size_t i = 0; i < sums.size(); ++i)
         step.graph.donations.push_back({.output = i, .leaf = first_sum + i});
     return step;
 }
 
-EvaluationStep trace_evaluation_step(const Model& model, const BatchShape& batch) {
+EvaluationStep trace_evaluation_step(const Model& model, const Task& task,
+                                     const BatchShape& batch) {
     const BatchLeaves inputs(batch);
     ForwardPass pass;
-    const ClassificationSums sums =
-        classification_sums(model.forward(inputs.features, pass), inputs.labels, inputs.weights);
+    const ReducedSums sums(task.trace(model, inputs, pass));
     EvaluationStep step;
     step.graph.leaves = model.parameters.leaves();
     step.parameter_count = step.graph.leaves.size();
     append(step.graph.leaves, statistic_leaves(model));
-    append(step.graph.leaves, {inputs.features, inputs.labels, inputs.weights});
-    step.graph.outputs = {all_reduce(sums.loss), all_reduce(sums.correct)};
+    append(step.graph.leaves, inputs.all());
+    step.graph.outputs = sums.values;
+    step.sum_names = sums.names;
     return step;
 }
 

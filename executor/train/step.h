@@ -4,15 +4,14 @@
 #include <vector>
 
 #include "executor/optim/optimizer.h"
-#include "executor/train/model.h"
+#include "executor/train/task.h"
 
 namespace slipway {
 
 /// One training step as a graph.
 ///   leaves   parameters…, slots… (parameter by parameter), statistics…, sums…, hyper, features,
 ///            labels, weights
-///   outputs  parameters…, slots…, statistics… (donated), loss (this batch's part of the mean over
-///            all samples of the step), correct (summed weights)
+///   outputs  parameters…, slots…, statistics… (donated), the task's sums over all cores
 /// The sums are what the batches before it left (AccumulationStep), one per parameter; a step of
 /// one batch has none.
 struct TrainStep {
@@ -20,6 +19,7 @@ struct TrainStep {
     std::size_t parameter_count = 0;
     std::size_t slot_count = 0;    ///< over all parameters
     std::size_t statistic_count = 0;
+    std::vector<std::string> sum_names;
 
     std::size_t state_count() const { return parameter_count + slot_count + statistic_count; }
 };
@@ -28,24 +28,20 @@ struct TrainStep {
 /// same graph for each of them, however many there are.
 ///   leaves   parameters…, statistics…, sums… (of each parameter's shape), hyper, features, labels,
 ///            weights
-///   outputs  sums… (donated), statistics…, loss and correct as in TrainStep
+///   outputs  sums… (donated), statistics…, the task's sums as in TrainStep
 struct AccumulationStep {
     Graph graph;
     std::size_t parameter_count = 0;
+    std::vector<std::string> sum_names;
 };
 
 /// One evaluation step: batch norm by its statistics.
 ///   leaves   parameters…, statistics…, features, labels, weights
-///   outputs  loss (summed over the batch, weighted), correct (summed weights)
+///   outputs  the task's sums over all cores
 struct EvaluationStep {
     Graph graph;
     std::size_t parameter_count = 0;
-};
-
-/// features of one core: [batch_size_per_core, …sample_dims].
-struct BatchShape {
-    std::int64_t batch_size_per_core = 1;
-    Dims sample_dims;
+    std::vector<std::string> sum_names;
 };
 
 /// Whether a step's last batch finds sums of batches before it.
@@ -53,11 +49,12 @@ enum class Accumulation { none, finished };
 
 /// Traces forward, backward, the all_reduce of the gradients and the optimizer's update. Runs
 /// nothing.
-TrainStep trace_train_step(const Model& model, const Optimizer& optimizer, const BatchShape& batch,
-                           Accumulation accumulation = Accumulation::none);
+TrainStep trace_train_step(const Model& model, const Task& task, const Optimizer& optimizer,
+                           const BatchShape& batch, Accumulation accumulation = Accumulation::none);
 /// Traces forward, backward, the all_reduce of the gradients and their sums.
-AccumulationStep trace_accumulation_step(const Model& model, const BatchShape& batch);
-/// Traces forward and the sums of loss and hits.
-EvaluationStep trace_evaluation_step(const Model& model, const BatchShape& batch);
+AccumulationStep trace_accumulation_step(const Model& model, const Task& task,
+                                         const BatchShape& batch);
+/// Traces forward and the task's sums.
+EvaluationStep trace_evaluation_step(const Model& model, const Task& task, const BatchShape& batch);
 
 }    // namespace slipway

@@ -8,9 +8,11 @@
 
 namespace slipway {
 
-StepInProgress::StepInProgress(const Model& model, bool accumulates)
+StepInProgress::StepInProgress(const Model& model, bool accumulates,
+                               std::vector<std::string> sum_names)
     : parameter_count_(model.parameters.all().size()),
-      statistic_count_(model.parameters.statistics().size()) {
+      statistic_count_(model.parameters.statistics().size()),
+      sum_names_(std::move(sum_names)) {
     if (!accumulates) return;
     for (const Parameter& parameter : model.parameters.all())
         gradient_sums_.emplace_back(parameter.leaf.shape());
@@ -49,16 +51,14 @@ void StepInProgress::take(const std::vector<Value>& outputs, const LoadedBatch& 
         statistics_.resize(statistic_count_);
         keep(statistics_);
     }
-    loss_sum_ += double(scalar_of(*output++));
-    correct_sum_ += double(scalar_of(*output));
+    sums_.add(sum_names_, {output, outputs.end()});
 }
 
-StepMeans StepInProgress::finish(std::int64_t sample_count) {
+MetricSums StepInProgress::finish() {
     for (Array& sum : gradient_sums_)
         std::ranges::fill(sum.as<float>(), 0.0F);
     statistics_.clear();
-    return {.loss = std::exchange(loss_sum_, 0),
-            .accuracy = std::exchange(correct_sum_, 0) / double(sample_count)};
+    return std::exchange(sums_, {});
 }
 
 }    // namespace slipway

@@ -5,38 +5,35 @@
 #include "executor/data/loader.h"
 #include "executor/engine/engine.h"
 #include "executor/optim/hyper.h"
+#include "executor/train/metric_sums.h"
 #include "executor/train/train_state.h"
 
 namespace slipway {
-
-/// Means over the samples of one step.
-struct StepMeans {
-    double loss = 0;
-    double accuracy = 0;
-};
 
 /// A step while its batches run: what each program reads, and what the batches have added up and
 /// moved so far. Nothing of it is saved: a step that does not end has changed no state.
 class StepInProgress {
 public:
     StepInProgress() = default;
-    /// `accumulates`: a step has more than one batch, whose gradients are added up.
-    StepInProgress(const Model& model, bool accumulates);
+    /// `accumulates`: a step has more than one batch, whose gradients are added up. `sum_names` are
+    /// the programs' (TrainStep).
+    StepInProgress(const Model& model, bool accumulates, std::vector<std::string> sum_names);
 
     /// What the program of this batch reads, in the order of train/step.h.
     std::vector<Value> leaves(const TrainState& state, const Hyper& hyper,
                               const LoadedBatch& batch) const;
     /// Keeps what it gave. The last batch of a step moves `state.values`; donated outputs lie where
-    /// they were. Sums over batches are kept in double.
+    /// they were.
     void take(const std::vector<Value>& outputs, const LoadedBatch& batch, TrainState& state);
-    /// The means once the last batch is taken; the next step begins.
-    StepMeans finish(std::int64_t sample_count);
+    /// The task's sums once the last batch is taken; the next step begins.
+    MetricSums finish();
 
 private:
     std::size_t parameter_count_ = 0, statistic_count_ = 0;
     std::vector<Array> gradient_sums_;    ///< one per parameter; none when a step is one batch
     std::vector<Array> statistics_;       ///< as the step's batches left them; none before them
-    double loss_sum_ = 0, correct_sum_ = 0;
+    std::vector<std::string> sum_names_;
+    MetricSums sums_;
 };
 
 }    // namespace slipway

@@ -51,6 +51,7 @@ TrainData open_train_data(const AttemptPlan& plan) {
         if (wants_measured(plan, *data.raw, options)) {
             data.normalized = normalized(*data.raw, measure(*data.raw, data.split.train, 1));
         }
+        data.training = class_samples(data.dataset());
         return data;
     } catch (const DataError&) {
         throw;    // run_training gives it its code
@@ -60,6 +61,10 @@ TrainData open_train_data(const AttemptPlan& plan) {
         if (error.code() == ErrorCode::not_found) throw TrainError("data_error", error.what());
         throw TrainError("spec_error", error.what());
     }
+}
+
+LabelCount TrainData::label_count() const {
+    return [&samples = *training](std::int64_t sample) { return samples.label_count(sample); };
 }
 
 }    // namespace slipway

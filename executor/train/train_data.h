@@ -15,8 +15,12 @@ struct TrainData {
     std::unique_ptr<Dataset>
         normalized;    ///< wraps `raw`; absent when nothing is to be normalised
     Split split;
+    std::unique_ptr<Samples> training;      ///< may draw anew in each epoch
+    std::unique_ptr<Samples> evaluation;    ///< the same in each; null: as `training`
 
     const Dataset& dataset() const { return normalized ? *normalized : *raw; }
+    const Samples& evaluated() const { return evaluation ? *evaluation : *training; }
+    LabelCount label_count() const;    ///< of the training samples, which must outlive it
 };
 
 /// Opens the plan's data set with the spec's image size and normalisation, and splits it.

@@ -9,11 +9,11 @@ namespace {
 
 TEST(Hyper, derived_numbers_follow_adams_bias_correction) {
     Array values = hyper_values(
-        {.lr = 0.01, .beta1 = 0.9, .beta2 = 0.99, .eps = 1e-8, .step = 2, .sample_count = 4});
+        {.lr = 0.01, .beta1 = 0.9, .beta2 = 0.99, .eps = 1e-8, .step = 2, .label_count = 4});
     const auto at = [&](HyperSlot slot) { return values.as<float>()[std::size_t(slot)]; };
     EXPECT_FLOAT_EQ(at(HyperSlot::step_size), float(0.01 / 0.19));
     EXPECT_FLOAT_EQ(at(HyperSlot::inverse_sqrt_bias2), float(1 / std::sqrt(1 - 0.99 * 0.99)));
-    EXPECT_FLOAT_EQ(at(HyperSlot::inverse_sample_count), 0.25F);
+    EXPECT_FLOAT_EQ(at(HyperSlot::inverse_label_count), 0.25F);
     EXPECT_FLOAT_EQ(at(HyperSlot::one_minus_beta1), 0.1F);
 }
 

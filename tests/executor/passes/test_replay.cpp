@@ -11,6 +11,7 @@
 #include "executor/nn/models/mlp.h"
 #include "executor/passes/pipeline.h"
 #include "executor/train/step.h"
+#include "tests/executor/train/class_batch.h"
 #include "tests/support/temp_folder.h"
 
 // Goal: a refactor that changes a program is seen.
@@ -21,8 +22,8 @@ namespace slipway {
 namespace {
 
 Graph step_of(const Model& model, const char* optimizer, Dims sample_dims) {
-    return trace_train_step(model, find_optimizer(optimizer),
-                            {.batch_size_per_core = 4, .sample_dims = std::move(sample_dims)})
+    return trace_train_step(model, class_task(), find_optimizer(optimizer),
+                            class_batch(4, std::move(sample_dims)))
         .graph;
 }
 

@@ -14,6 +14,7 @@
 #include "executor/train/evaluate.h"
 #include "executor/train/run.h"
 #include "executor/train/step.h"
+#include "tests/executor/train/class_batch.h"
 #include "tests/support/temp_folder.h"
 
 namespace slipway {
@@ -134,14 +135,15 @@ TEST_F(Compiles, a_hundred_learning_rates_are_one_program) {
         weight = 1;
     std::set<float> results;
     for (int job = 0; job < rates; ++job) {
-        const TrainStep step = trace_train_step(model, optimizer, {8, {4}});
+        const TrainStep step =
+            trace_train_step(model, class_task(), optimizer, class_batch(8, {4}));
         const auto executable = engine.compile(step.graph);
         std::vector<Value> leaves;
         for (const Parameter& parameter : model.parameters.all())
             leaves.push_back({{parameter.value.clone()}});
         for (std::size_t i = leaves.size(); i < step.state_count(); ++i)
             leaves.push_back({{Array(step.graph.leaves[i].shape())}});
-        leaves.push_back({{hyper_values({.lr = rate(job), .step = 1, .sample_count = 8})}});
+        leaves.push_back({{hyper_values({.lr = rate(job), .step = 1, .label_count = 8})}});
         append_batch(leaves, batch);
         const auto outputs = engine.run(*executable, leaves);
         results.insert(outputs[step.parameter_count - 1].arrays[0].as<float>()[0]);

@@ -15,6 +15,7 @@
 #include "executor/tensor/random.h"
 #include "executor/train/evaluate.h"
 #include "executor/train/step.h"
+#include "tests/executor/train/class_batch.h"
 
 namespace slipway {
 namespace {
@@ -91,7 +92,7 @@ std::pair<std::vector<double>, std::vector<Array>> train(const std::string& mode
     const Optimizer& optimizer =
         find_optimizer(optimizer_name == "adam_eps" ? "adam" : optimizer_name);
     Engine engine({.cores = setup.cores, .workers = setup.workers, .precision = setup.precision});
-    const BatchShape shape{batch_size / setup.cores, {1, side, side}};
+    const BatchShape shape = class_batch(batch_size / setup.cores, {1, side, side});
     std::vector<Array> values;
     for (const Parameter& parameter : model.parameters.all())
         values.push_back(parameter.value.clone());
@@ -106,15 +107,16 @@ std::pair<std::vector<double>, std::vector<Array>> train(const std::string& mode
             leaves.push_back({{value}});
         Hyper hyper = hyper_of(optimizer_name);
         hyper.step = k + 1;
-        hyper.sample_count = batch_size;
+        hyper.label_count = batch_size;
         leaves.push_back({{hyper_values(hyper)}});
         append_batch(leaves, batch_of(k, setup.cores));
         // Traced anew each time: equal steps are one program.
-        const auto executable = engine.compile(trace_train_step(model, optimizer, shape).graph);
+        const auto executable =
+            engine.compile(trace_train_step(model, class_task(), optimizer, shape).graph);
         const auto outputs = engine.run(*executable, leaves);
         for (std::size_t i = 0; i < values.size(); ++i)
             values[i] = outputs[i].arrays[0];
-        losses.push_back(double(scalar_of(outputs[values.size()])));
+        losses.push_back(double(scalar_of(outputs[values.size()])) / batch_size);
     }
     EXPECT_EQ(engine.counters().compiles, 1);
     return {losses, values};

@@ -27,6 +27,19 @@ TEST_F(Run, says_states_metrics_and_checkpoints_in_order) {
     EXPECT_EQ(outcome.best->second, std::ranges::min(reporter.values_of("val_loss")));
 }
 
+TEST_F(Run, measures_what_the_spec_asks_for) {
+    AttemptPlan both = plan(), one = plan();
+    one.spec.task.metrics = {TaskMetric::loss};
+    KeepingReporter more, less;
+    run_training(both, more);
+    run_training(one, less);
+    EXPECT_EQ(more.values_of("train_accuracy").size(), 24U);
+    EXPECT_EQ(more.values_of("val_accuracy").size(), 4U);
+    EXPECT_EQ(less.values_of("train_accuracy").size(), 0U);
+    EXPECT_EQ(less.values_of("val_accuracy").size(), 0U);
+    EXPECT_EQ(less.values_of("val_loss"), more.values_of("val_loss"));
+}
+
 TEST_F(Run, resumed_anywhere_it_ends_with_the_same_bits) {
     const AttemptPlan undisturbed = plan(8);
     KeepingReporter whole;

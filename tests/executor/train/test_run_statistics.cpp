@@ -12,6 +12,7 @@
 #include "executor/nn/linear.h"
 #include "executor/train/evaluate.h"
 #include "executor/train/step_in_progress.h"
+#include "tests/executor/train/class_batch.h"
 #include "tests/executor/train/run_fixture.h"
 
 namespace slipway {
@@ -37,7 +38,7 @@ Model normalising_model() {
 
 LoadedBatch random_batch(std::uint64_t number, bool ends_step) {
     LoadedBatch batch;
-    batch.step_samples = 2 * cores * batch_size;
+    batch.step_labels = 2 * cores * batch_size;
     batch.ends_step = ends_step;
     for (int core = 0; core < cores; ++core) {
         Batch one{.features = Array({DType::f32, {batch_size, channels, side, side}}),
@@ -95,23 +96,24 @@ void expect_values(const Array& found, const std::vector<double>& expected) {
 struct Trainer {
     Model model = normalising_model();
     const Optimizer& optimizer = find_optimizer("sgd_momentum");
-    BatchShape shape{batch_size, {channels, side, side}};
+    BatchShape shape = class_batch(batch_size, {channels, side, side});
+    Task task = class_task();
     Engine engine{{.cores = cores, .workers = 2}};
     TrainState state = initial_state(model, optimizer);
-    StepInProgress step{model, true};
+    StepInProgress step{model, true, {"loss", "labels", "correct"}};
 
     void run(const LoadedBatch& batch) {
         const Graph graph =
             batch.ends_step
-                ? trace_train_step(model, optimizer, shape, Accumulation::finished).graph
-                : trace_accumulation_step(model, shape).graph;
+                ? trace_train_step(model, task, optimizer, shape, Accumulation::finished).graph
+                : trace_accumulation_step(model, task, shape).graph;
         const Hyper hyper{.lr = 0.1,
                           .momentum = 0.9,
-                          .sample_count = double(batch.step_samples),
+                          .label_count = double(batch.step_labels),
                           .core_count = cores};
         const auto leaves = step.leaves(state, hyper, batch);
         step.take(engine.run(*engine.compile(graph), leaves), batch, state);
-        if (batch.ends_step) step.finish(batch.step_samples);
+        if (batch.ends_step) step.finish();
     }
     std::span<const Array> statistics() const {
         return std::span<const Array>(state.values).last(model.parameters.statistics().size());
@@ -147,7 +149,7 @@ TEST(RunningStatistics, are_what_evaluations_normalise_by) {
     for (const Array& value : network_values(trainer.state, trainer.model))
         leaves.push_back({{value}});
     append_batch(leaves, batch);
-    const Graph graph = trace_evaluation_step(trainer.model, trainer.shape).graph;
+    const Graph graph = trace_evaluation_step(trainer.model, trainer.task, trainer.shape).graph;
     const auto outputs = trainer.engine.run(*trainer.engine.compile(graph), leaves);
 
     const auto values = [&](std::size_t i) { return leaves[i].arrays[0].as<float>(); };

@@ -10,6 +10,7 @@
 #include "executor/reference/evaluate.h"
 #include "executor/tensor/random.h"
 #include "executor/train/evaluate.h"
+#include "tests/executor/train/class_batch.h"
 
 namespace slipway {
 namespace {
@@ -71,7 +72,7 @@ Value numbers() {
     return {{hyper_values({.lr = 0.1,
                            .momentum = 0.9,
                            .weight_decay = 0.01,
-                           .sample_count = double(cores * (batch_size * batches - 2))})}};
+                           .label_count = double(cores * (batch_size * batches - 2))})}};
 }
 
 std::vector<Value> initial_values(const Model& model) {
@@ -109,7 +110,8 @@ TEST_P(AccumulatedStep, is_the_step_of_all_samples) {
         for (const Value& value : zeros(model))
             slots.push_back(value);
 
-    const TrainStep whole = trace_train_step(model, optimizer, {batch_size * batches, {features}});
+    const TrainStep whole = trace_train_step(model, class_task(), optimizer,
+                                             class_batch(batch_size * batches, {features}));
     std::vector<ReferenceValue> values;
     for (const Value& value : joined({initial_values(model), slots}, large_batch()))
         values.push_back(value.arrays);
@@ -118,22 +120,21 @@ TEST_P(AccumulatedStep, is_the_step_of_all_samples) {
     Engine engine({.cores = cores, .workers = 2});
     const std::vector<Value> parameters = initial_values(model);
     std::vector<Value> sums = zeros(model);
-    double loss = 0, correct = 0;
-    const auto accumulation =
-        engine.compile(trace_accumulation_step(model, {batch_size, {features}}).graph);
+    MetricSums total;
+    const BatchShape shape = class_batch(batch_size, {features});
+    const AccumulationStep first = trace_accumulation_step(model, class_task(), shape);
+    const auto accumulation = engine.compile(first.graph);
     for (std::int64_t number = 0; number + 1 < batches; ++number) {
         const auto outputs =
             engine.run(*accumulation, joined({parameters, sums}, small_batch(number)));
         std::copy_n(outputs.begin(), count, sums.begin());
-        loss += double(scalar_of(outputs[count]));
-        correct += double(scalar_of(outputs[count + 1]));
+        total.add(first.sum_names, std::span(outputs).subspan(count));
     }
     const TrainStep last =
-        trace_train_step(model, optimizer, {batch_size, {features}}, Accumulation::finished);
+        trace_train_step(model, class_task(), optimizer, shape, Accumulation::finished);
     const auto outputs = engine.run(*engine.compile(last.graph),
                                     joined({parameters, slots, sums}, small_batch(batches - 1)));
-    loss += double(scalar_of(outputs[last.state_count()]));
-    correct += double(scalar_of(outputs[last.state_count() + 1]));
+    total.add(last.sum_names, std::span(outputs).subspan(last.state_count()));
 
     // Sums of some ten numbers below 1 in f32, against the evaluator's in f64.
     for (std::size_t i = 0; i < last.state_count(); ++i) {
@@ -141,8 +142,12 @@ TEST_P(AccumulatedStep, is_the_step_of_all_samples) {
         for (std::size_t k = 0; k < found.size(); ++k)
             EXPECT_NEAR(found[k], expected[i][0].as<float>()[k], 1e-6) << i << ", " << k;
     }
-    EXPECT_NEAR(loss, expected[last.state_count()][0].as<float>()[0], 1e-6);
-    EXPECT_EQ(correct, expected[last.state_count() + 1][0].as<float>()[0]);
+    const auto expected_sum = [&](std::size_t i) {
+        return double(expected[last.state_count() + i][0].as<float>()[0]);
+    };
+    EXPECT_NEAR(total.scalar("loss"), expected_sum(0), 2e-5);    // some 20 losses near 1
+    EXPECT_EQ(total.scalar("labels"), expected_sum(1));
+    EXPECT_EQ(total.scalar("correct"), expected_sum(2));
 }
 
 INSTANTIATE_TEST_SUITE_P(Optimizers, AccumulatedStep,
@@ -151,12 +156,14 @@ INSTANTIATE_TEST_SUITE_P(Optimizers, AccumulatedStep,
 TEST(TrainStep, of_one_batch_has_no_sums) {
     const Model model = small_model();
     const Optimizer& optimizer = find_optimizer("adam");
-    const BatchShape shape{batch_size, {features}};
+    const Task task = class_task();
+    const BatchShape shape = class_batch(batch_size, {features});
     const std::size_t count = model.parameters.all().size();
-    EXPECT_EQ(trace_train_step(model, optimizer, shape).graph.leaves.size(), 3 * count + 4);
-    EXPECT_EQ(trace_train_step(model, optimizer, shape, Accumulation::finished).graph.leaves.size(),
-              4 * count + 4);
-    EXPECT_EQ(trace_accumulation_step(model, shape).graph.leaves.size(), 2 * count + 4);
+    EXPECT_EQ(trace_train_step(model, task, optimizer, shape).graph.leaves.size(), 3 * count + 4);
+    EXPECT_EQ(
+        trace_train_step(model, task, optimizer, shape, Accumulation::finished).graph.leaves.size(),
+        4 * count + 4);
+    EXPECT_EQ(trace_accumulation_step(model, task, shape).graph.leaves.size(), 2 * count + 4);
 }
 
 }    // namespace

@@ -1,4 +1,4 @@
-#include "executor/measure/samples.h"
+#include "executor/measure/measurements.h"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ constexpr std::size_t kept_max = 1024;
 
 }    // namespace
 
-void Samples::add(double value, Tick when) {
+void Measurements::add(double value, Tick when) {
     const auto place = std::size_t(count_) % kept_max;
     if (kept_.size() < kept_max)
         kept_.push_back({value, when});
@@ -20,8 +20,8 @@ void Samples::add(double value, Tick when) {
     total_ += value;
 }
 
-SampleSummary Samples::summary() const {
-    SampleSummary summary{.count = count_, .total = total_};
+MeasurementSummary Measurements::summary() const {
+    MeasurementSummary summary{.count = count_, .total = total_};
     if (kept_.empty()) return summary;
     std::vector<double> values;
     double sum = 0;

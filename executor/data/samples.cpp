@@ -1,0 +1,47 @@
+#include "executor/data/samples.h"
+
+#include <utility>
+
+namespace slipway {
+
+namespace {
+
+/// Rows lie in arrays of this type, aligned for it.
+template <class Number>
+std::span<Number> numbers_of(std::span<std::byte> row) {
+    return {reinterpret_cast<Number*>(row.data()), row.size() / sizeof(Number)};
+}
+
+class ClassSamples final : public Samples {
+public:
+    explicit ClassSamples(const Dataset& dataset)
+        : Samples(class_sample_shape(dataset.index().feature_dims)), dataset_(dataset) {}
+
+    void read(const SampleUse& use, const SampleRow& row) const override {
+        dataset_.read(use.sample, floats_of(row.features));
+        integers_of(row.labels)[0] = dataset_.label(use.sample);
+    }
+
+private:
+    const Dataset& dataset_;
+};
+
+}    // namespace
+
+std::span<float> floats_of(std::span<std::byte> row) {
+    return numbers_of<float>(row);
+}
+
+std::span<std::int32_t> integers_of(std::span<std::byte> row) {
+    return numbers_of<std::int32_t>(row);
+}
+
+SampleShape class_sample_shape(Dims feature_dims) {
+    return {.features = {DType::f32, std::move(feature_dims)}, .labels = {DType::i32, {}}};
+}
+
+std::unique_ptr<Samples> class_samples(const Dataset& dataset) {
+    return std::make_unique<ClassSamples>(dataset);
+}
+
+}    // namespace slipway

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "executor/engine/engine.h"
+
+namespace slipway {
+
+/// Names as users see them, and what they came to; "loss" is the first.
+using MetricValues = std::vector<std::pair<std::string, double>>;
+
+/// errors  Error internal when there is none of this name
+double value_of(const MetricValues& values, std::string_view name);
+/// "loss" -> "val_loss".
+MetricValues with_prefix(std::string_view prefix, const MetricValues& values);
+
+/// What batches have added up so far. A batch's sums are f32, over all cores; over batches they
+/// are double.
+class MetricSums {
+public:
+    /// `outputs` are replicated f32 arrays, one per name and each time of the same shape.
+    void add(std::span<const std::string> names, std::span<const Value> outputs);
+    /// errors  Error internal when nothing of this name was added
+    std::span<const double> of(std::string_view name) const;
+    /// Of a sum that is one number.
+    double scalar(std::string_view name) const;
+    /// A sum of one number over the labels that were counted.
+    double mean(std::string_view name) const { return scalar(name) / scalar("labels"); }
+    void reset() { sums_.clear(); }
+
+private:
+    std::map<std::string, std::vector<double>, std::less<>> sums_;
+};
+
+}    // namespace slipway
