@@ -11,10 +11,6 @@
 namespace slipway::client {
 namespace {
 
-std::string job_path(const std::string& job_id) {
-    return "/v1/jobs/" + percent_encode(job_id);
-}
-
 std::string read_text(const std::string& path) {
     if (path == "-")
         return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};

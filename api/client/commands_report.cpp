@@ -7,10 +7,6 @@
 namespace slipway::client {
 namespace {
 
-std::string job_path(const std::string& job_id) {
-    return "/v1/jobs/" + percent_encode(job_id);
-}
-
 /// The answer as it came: text, or JSON that is too large to be laid out anew.
 ExitCode print_raw(const HttpClient& client, std::string target) {
     const ClientResponse response = call_raw(client, {.target = std::move(target)});

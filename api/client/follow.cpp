@@ -30,11 +30,6 @@ void read_number(const Json& object, const char* name, std::optional<double>& va
     if (found != object.end() && found->is_number()) value = found->get<double>();
 }
 
-std::string text_of(const Json& object, const char* name) {
-    const auto found = object.find(name);
-    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 std::size_t terminal_columns() {
     winsize size{};
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 20) return 80;

@@ -52,11 +52,6 @@ bool worth_repeating(const ClientResponse& response) {
     return response.status == 503;
 }
 
-std::string text_of(const Json& object, const char* name) {
-    const auto found = object.find(name);
-    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 std::string problem_line(const Json& item) {
     std::string line = fmt::format("  {}: {}", text_of(item, "pointer"), text_of(item, "message"));
     const auto allowed = item.find("allowed");
@@ -118,6 +113,15 @@ Json get(const HttpClient& client, const std::string& target) {
 
 Json get_items(const HttpClient& client, const std::string& target) {
     return get(client, target).at("items");
+}
+
+std::string text_of(const Json& object, const char* name) {
+    const auto found = object.find(name);
+    return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::string job_path(const std::string& job_id) {
+    return "/v1/jobs/" + percent_encode(job_id);
 }
 
 std::string problem_text(const ClientResponse& response) {

@@ -53,6 +53,12 @@ Json get_items(const HttpClient& client, const std::string& target);
 /// The same with a raw body and the raw answer: uploads, text, downloads.
 ClientResponse call_raw(const HttpClient& client, ClientRequest request);
 
+/// "/v1/jobs/ID".
+std::string job_path(const std::string& job_id);
+
+/// A text field of an answer; empty when it is absent or no text.
+std::string text_of(const Json& object, const char* name);
+
 /// What a problem+json body says, for people: detail, then a line per field with what is allowed.
 std::string problem_text(const ClientResponse& response);
 

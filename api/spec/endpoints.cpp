@@ -21,7 +21,7 @@ constexpr auto finds = std::to_array<int>({404, 422});
 constexpr auto uploads = std::to_array<int>({404, 409, 413, 415});
 constexpr auto ranges = std::to_array<int>({404, 410, 416});
 
-constexpr auto table = std::to_array<Endpoint>({
+constexpr auto endpoint_rows = std::to_array<Endpoint>({
     // ---- jobs
     {.name = "create_job",
      .method = "POST",
@@ -454,13 +454,13 @@ constexpr auto table = std::to_array<Endpoint>({
 }    // namespace
 
 std::span<const Endpoint> endpoints() noexcept {
-    return table;
+    return endpoint_rows;
 }
 
 const Endpoint& find_endpoint(std::string_view name) {
-    const auto found = std::find_if(table.begin(), table.end(),
+    const auto found = std::find_if(endpoint_rows.begin(), endpoint_rows.end(),
                                     [&](const Endpoint& row) { return row.name == name; });
-    check(found != table.end(), "an endpoint's name is in the table");
+    check(found != endpoint_rows.end(), "an endpoint's name is in the table");
     return *found;
 }
 

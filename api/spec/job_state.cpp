@@ -9,7 +9,7 @@ namespace {
 using enum JobState;
 
 // From the left column's point of view: what can happen to a job in this state.
-constexpr auto table = std::to_array<Transition>({
+constexpr auto transition_rows = std::to_array<Transition>({
     {queued, starting, "the scheduler found room"},
     {queued, cancelled, "the user asked"},
     {queued, paused, "the user asked"},
@@ -77,16 +77,16 @@ constexpr auto table = std::to_array<Transition>({
 }    // namespace
 
 std::span<const Transition> transitions() noexcept {
-    return table;
+    return transition_rows;
 }
 
 bool allowed(JobState from, JobState to) noexcept {
-    return std::any_of(table.begin(), table.end(),
+    return std::any_of(transition_rows.begin(), transition_rows.end(),
                        [&](const Transition& row) { return row.from == from && row.to == to; });
 }
 
 bool is_final(JobState state) noexcept {
-    return std::none_of(table.begin(), table.end(),
+    return std::none_of(transition_rows.begin(), transition_rows.end(),
                         [&](const Transition& row) { return row.from == state; });
 }
 

@@ -37,7 +37,7 @@ AuditEntry read_audit(const Row& row) {
             .detail = row.text("detail")};
 }
 
-std::optional<Token> first_of(const Rows& rows) {
+std::optional<Token> first_token(const Rows& rows) {
     if (rows.empty()) return std::nullopt;
     return read_token(rows[0]);
 }
@@ -63,11 +63,11 @@ Token create_token(Store& store, const Token& token) {
 }
 
 std::optional<Token> find_token_by_lookup(Store& store, std::string_view lookup) {
-    return first_of(read(store.pool(), queries::find_token, {std::nullopt, lookup}));
+    return first_token(read(store.pool(), queries::find_token, {std::nullopt, lookup}));
 }
 
 std::optional<Token> find_token(Store& store, std::string_view id) {
-    return first_of(read(store.pool(), queries::find_token, {id, std::nullopt}));
+    return first_token(read(store.pool(), queries::find_token, {id, std::nullopt}));
 }
 
 Page<Token> list_tokens(Store& store, const PageRequest& page) {

@@ -28,7 +28,7 @@ Checkpoint read_checkpoint(const Row& row) {
             .deleted_at = row.maybe_time("deleted_at")};
 }
 
-std::optional<Checkpoint> first_of(const Rows& rows) {
+std::optional<Checkpoint> first_checkpoint(const Rows& rows) {
     if (rows.empty()) return std::nullopt;
     return read_checkpoint(rows[0]);
 }
@@ -46,11 +46,11 @@ Page<Checkpoint> list_checkpoints(Store& store, const CheckpointFilter& filter,
 }
 
 std::optional<Checkpoint> find_checkpoint(Store& store, std::string_view id) {
-    return first_of(read(store.pool(), queries::find_checkpoint, {id}));
+    return first_checkpoint(read(store.pool(), queries::find_checkpoint, {id}));
 }
 
 std::optional<Checkpoint> find_newest_checkpoint(Store& store, std::string_view job_id) {
-    return first_of(read(store.pool(), queries::find_newest_checkpoint, {job_id}));
+    return first_checkpoint(read(store.pool(), queries::find_newest_checkpoint, {job_id}));
 }
 
 bool delete_checkpoint(Store& store, std::string_view id) {
@@ -77,7 +77,7 @@ std::optional<Checkpoint> pin_checkpoint(Store& store, std::string_view id, bool
     return transact(store.pool(), [&](Transaction& transaction) {
         const std::vector<Rows> answers = transaction.commit(
             {{&queries::pin_checkpoint, {id, pinned}}, {&queries::find_checkpoint, {id}}});
-        return first_of(answers.back());
+        return first_checkpoint(answers.back());
     });
 }
 

@@ -42,7 +42,7 @@ Dataset read_dataset(const Row& row) {
             .checked_at = row.maybe_time("checked_at")};
 }
 
-std::optional<Dataset> first_of(const Rows& rows) {
+std::optional<Dataset> first_dataset(const Rows& rows) {
     if (rows.empty()) return std::nullopt;
     return read_dataset(rows[0]);
 }
@@ -98,13 +98,15 @@ Dataset create_dataset(Store& store, const NewDataset& dataset) {
 }
 
 std::optional<Dataset> find_dataset(Store& store, std::string_view id) {
-    return first_of(read(store.pool(), queries::find_dataset, {id, std::nullopt, std::nullopt}));
+    return first_dataset(
+        read(store.pool(), queries::find_dataset, {id, std::nullopt, std::nullopt}));
 }
 
 std::optional<Dataset> find_dataset(Store& store, std::string_view project,
                                     std::string_view id_or_name) {
     if (is_id("ds", id_or_name)) return find_dataset(store, id_or_name);
-    return first_of(read(store.pool(), queries::find_dataset, {std::nullopt, project, id_or_name}));
+    return first_dataset(
+        read(store.pool(), queries::find_dataset, {std::nullopt, project, id_or_name}));
 }
 
 Page<Dataset> list_datasets(Store& store, const DatasetFilter& filter, const PageRequest& page) {

@@ -29,7 +29,7 @@ using std::chrono::milliseconds;
 namespace fs = std::filesystem;
 
 constexpr milliseconds pause_first{100};
-constexpr milliseconds pause_max{5000};
+constexpr milliseconds restart_pause_max{5000};
 constexpr milliseconds quit_timeout{10000};    ///< of an immediate shutdown
 
 /// The right to this cluster, for as long as the descriptor is open.
@@ -118,7 +118,7 @@ struct Cluster::State {
                 pid = 0;
                 std::unique_lock held(mutex);
                 waiting.wait_for(held, stop, pause, [] { return false; });
-                pause = std::min(pause * 2, pause_max);
+                pause = std::min(pause * 2, restart_pause_max);
             }
         }
     }

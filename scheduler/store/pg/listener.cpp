@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds pause_max{1000};
+constexpr milliseconds listen_pause_max{1000};
 
 milliseconds time_left(Tick deadline) {
     const auto left = deadline - system_clock().tick();
@@ -71,7 +71,7 @@ struct Listener::State {
     void pause_before_retry(Tick deadline) {
         pollfd entry{woken.get(), POLLIN, 0};
         poll(&entry, 1, int(std::min(pause, time_left(deadline)).count()));
-        pause = std::min(pause * 2, pause_max);
+        pause = std::min(pause * 2, listen_pause_max);
     }
 
     StoreOptions options;

@@ -13,7 +13,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds pause_first{50};
-constexpr milliseconds pause_max{1000};
+constexpr milliseconds connect_pause_max{1000};
 
 /// Half to all of `pause`: many processes do not come back in step.
 milliseconds jittered(milliseconds pause) {
@@ -115,7 +115,7 @@ void Pool::probe(const std::stop_token& stop) {
         while (down_ && !stop.stop_requested()) {
             changed_.wait_for(lock, stop, jittered(pause), [] { return false; });
             if (stop.stop_requested()) return;
-            pause = std::min(pause * 2, pause_max);
+            pause = std::min(pause * 2, connect_pause_max);
             lock.unlock();
             std::unique_ptr<Connection> made;
             std::string failure;
