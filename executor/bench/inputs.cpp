@@ -6,7 +6,7 @@ namespace slipway {
 
 namespace {
 
-constexpr std::uint64_t seed = 1;
+constexpr std::uint64_t input_seed = 1;
 
 Dims with_batch(std::int64_t batch, Dims dims) {
     dims.insert(dims.begin(), batch);
@@ -62,7 +62,7 @@ Tensor BenchInputs::add(const char* name, DType dtype, Dims sample_dims, Fill fi
     part.dims[0] /= cores_;
     auto values = [whole, number = inputs_.size(), fill = std::move(fill)] {
         Array made(whole);
-        RandomStream stream(seed, site_bench, number);
+        RandomStream stream(input_seed, site_bench, number);
         fill(made, stream);
         return made;
     };

@@ -22,11 +22,7 @@ void require_shares(std::int64_t batch, int cores) {
 }
 
 ForwardPass training_pass(const BenchModel& model, const HyperLeaf& hyper) {
-    ForwardPass pass{.training = true,
-                     .core_share = hyper.scalar(HyperSlot::inverse_core_count),
-                     .dropout = {},
-                     .positions = {},
-                     .updates = {}};
+    ForwardPass pass{.training = true, .core_share = hyper.scalar(HyperSlot::inverse_core_count)};
     if (model.dropout_rate > 0) {
         pass.dropout = {
             .rate = leaf({DType::f32, {}}, Placement::replicated, "dropout_rate"),

@@ -19,17 +19,17 @@ struct DropoutLeaves {
 struct ForwardPass {
     bool training = false;
     /// training: 1 / cores, f32 scalar: what one core counts for in a mean over the cores.
-    Tensor core_share;
-    DropoutLeaves dropout;
+    Tensor core_share = {};
+    DropoutLeaves dropout = {};
     /// i32 [n, count]: the positions of each sequence where outputs are wanted; empty: everywhere.
-    Tensor positions;
+    Tensor positions = {};
 
     /// New values of statistics (ParameterList::add_statistic), replicated.
     struct StatisticUpdate {
         Tensor statistic;
         Tensor value;
     };
-    std::vector<StatisticUpdate> updates;
+    std::vector<StatisticUpdate> updates = {};
     /// Dropouts traced so far: each has random numbers of its own.
     std::uint32_t dropout_count = 0;
 };

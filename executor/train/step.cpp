@@ -29,9 +29,7 @@ struct BatchResults {
 
 BatchResults batch_results(const Model& model, const Task& task, const HyperLeaf& hyper,
                            const BatchLeaves& inputs) {
-    ForwardPass pass;
-    pass.training = true;
-    pass.core_share = hyper.scalar(HyperSlot::inverse_core_count);
+    ForwardPass pass{.training = true, .core_share = hyper.scalar(HyperSlot::inverse_core_count)};
     const std::vector<TaskSum> sums = task.trace(model, inputs, pass);
     const Tensor share = sums[0].value * hyper.scalar(HyperSlot::inverse_label_count);
     return {.sums = ReducedSums(sums),

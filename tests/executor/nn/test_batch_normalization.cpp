@@ -61,8 +61,7 @@ struct Layer {
         const Shape shape{DType::f32, {whole_batch / cores, channels, side, side}};
         const Tensor x = leaf(shape, Placement::per_core, "x");
         const Tensor slope = leaf(shape, Placement::per_core, "slope");
-        ForwardPass pass{
-            .training = true, .core_share = constant(1.0 / cores), .dropout = {}, .updates = {}};
+        ForwardPass pass{.training = true, .core_share = constant(1.0 / cores)};
         const Tensor y = layer(x, pass);
         const Tensor loss = reduce(slope * y * y, {0, 1, 2, 3}, Reduction::add);
         const auto flows = gradients(loss, std::vector{x, layer.weight, layer.bias});
@@ -152,8 +151,7 @@ std::vector<ReferenceValue> run_network(int cores, bool sync) {
     const Shape images{DType::f32, {batch / cores, 3, size, size}};
     const Tensor x = leaf(images, Placement::per_core, "images");
     const Tensor slope = leaf({DType::f32, {batch / cores, classes}}, Placement::per_core, "slope");
-    ForwardPass pass{
-        .training = true, .core_share = constant(1.0 / cores), .dropout = {}, .updates = {}};
+    ForwardPass pass{.training = true, .core_share = constant(1.0 / cores)};
     const Tensor loss = reduce(model(x, pass) * slope, {0, 1}, Reduction::add);
     Graph graph{.leaves = parameters.leaves(), .outputs = {all_reduce(loss)}, .donations = {}};
     for (const Tensor& gradient : gradients(loss, parameters.leaves()))

@@ -208,7 +208,7 @@ void compare_with_torch(const std::string& name, const Trace& trace) {
     const Json& expected = reference().at("tiny").at(name);
     ParameterList parameters;
     Init init(1);
-    ForwardPass pass{.training = true, .core_share = constant(1), .dropout = {}, .updates = {}};
+    ForwardPass pass{.training = true, .core_share = constant(1)};
     Traced traced;
     trace(parameters, init, pass, traced);
     set_weights(parameters);
