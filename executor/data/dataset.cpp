@@ -25,6 +25,7 @@ constexpr auto formats = std::to_array<Format>({
     {"cifar10", open_cifar10},
     {"tfrecord", open_tfrecord},
     {"webdataset", open_webdataset},
+    {"text", open_text},
 });
 
 constexpr auto format_names = [] {

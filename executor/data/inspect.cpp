@@ -12,6 +12,7 @@
 #include "api/base/sha256.h"
 #include "executor/data/files.h"
 #include "executor/data/formats/image_dataset.h"
+#include "executor/data/formats/text.h"
 #include "executor/data/moments.h"
 #include "executor/data/parallel.h"
 
@@ -174,6 +175,7 @@ Json empty_report() {
             {"image_sizes", nullptr},
             {"mean", nullptr},
             {"std", nullptr},
+            {"text", nullptr},
             {"bytes", 0},
             {"content_hash", nullptr},
             {"problems", Json::array()}};
@@ -187,21 +189,67 @@ void describe_index(const DatasetIndex& index, Json& report) {
     report["parts"] = counts_of(index.part_names, index.parts, index.part_names.size());
 }
 
+Json to_json(const TextCounts& counts) {
+    return {{"bytes", counts.bytes}, {"characters", counts.characters}, {"lines", counts.lines}};
+}
+
+/// Parts are read side by side, so a problem waits until all of them are.
+void inspect_text(const fs::path& path, int threads, ProblemLog& problems, Json& report) {
+    struct Found {
+        std::string name;
+        TextCounts counts;
+        ProblemLog problems{ProblemLog::Mode::collect};
+    };
+    const Folder folder = text_folder(path);
+    const std::vector<std::string> files = text_files(path);
+    std::vector<Found> found(files.size());
+    parallel_for(std::int64_t(files.size()), threads, [&](std::int64_t i) {
+        Found& part = found[std::size_t(i)];
+        const TextPart read = read_text_part(folder, files[std::size_t(i)], part.problems);
+        part.name = read.name;
+        part.counts = count_text(read.text);
+    });
+    TextCounts all;
+    for (const Found& part : found) {
+        for (const DataProblem& problem : part.problems.listed())
+            problems.add(problem);
+        if (files.size() > 1) {
+            report["parts"].push_back({{"name", part.name}, {"count", part.counts.lines}});
+        }
+        all.bytes += part.counts.bytes;
+        all.characters += part.counts.characters;
+        all.lines += part.counts.lines;
+    }
+    if (all.bytes == 0) problems.add({.message = "there is no text in its files"});
+    report["samples"] = all.lines;
+    report["text"] = to_json(all);
+    hash_files(path, text_and_tokenizer_files(path), threads, report);
+}
+
+void inspect_samples(std::string_view format, const fs::path& path, const DatasetOptions& options,
+                     int threads, ProblemLog& problems, Json& report) {
+    DatasetOptions raw = options;    // its moments are to be found, not applied
+    raw.mean.clear();
+    raw.deviation.clear();
+    raw.cache_bytes_max = 0;
+    const std::unique_ptr<Dataset> dataset = open_dataset(format, path, raw, problems);
+    describe_index(dataset->index(), report);
+    read_everything(*dataset, threads, problems).describe(*dataset, report);
+    hash_files(path, dataset->files(), threads, report);
+}
+
 }    // namespace
 
 Json inspect_dataset(std::string_view format, const fs::path& path, const DatasetOptions& options,
                      int threads) {
     ProblemLog problems(ProblemLog::Mode::collect);
     Json report = empty_report();
-    DatasetOptions raw = options;    // its moments are to be found, not applied
-    raw.mean.clear();
-    raw.deviation.clear();
-    raw.cache_bytes_max = 0;
     try {
-        const std::unique_ptr<Dataset> dataset = open_dataset(format, path, raw, problems);
-        describe_index(dataset->index(), report);
-        read_everything(*dataset, threads, problems).describe(*dataset, report);
-        hash_files(path, dataset->files(), threads, report);
+        if (format == "text") {
+            inspect_text(path, threads, problems, report);
+        } else {
+            inspect_samples(format, path, options, threads, problems, report);
+        }
     } catch (const DataError& error) {    // what cannot even be opened is a report too
         problems.add(error.problem());
     }

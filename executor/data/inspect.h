@@ -15,6 +15,8 @@ namespace slipway {
 ///    and "group_count", "parts": [{"name", "count"}], "feature_shape": [3, 64, 64] or null when
 ///    images differ in size, "image_sizes": {"min": [h, w], "max": [h, w]} or null,
 ///    "mean": […], "std": […] (before any normalisation; null without a common shape),
+///    "text": null, or of a text {"bytes", "characters", "lines"} unpacked; its "samples" and the
+///    "count" of its parts are lines,
 ///    "bytes": 123, "content_hash": "sha256:…" over names and contents of all files in sorted
 ///    order, "problems": [{"file", "row", "field", "message"}] (at most 20), "problem_count": 0}
 /// A set with problem_count 0 can be trained on.

@@ -53,16 +53,17 @@ public:
     virtual std::int64_t vocabulary_size() const = 0;
     const SpecialTokens& special() const { return special_; }
 
-    /// Appends the tokens of `text`, which is UTF-8; only byte takes any bytes. Special tokens
-    /// written out in the text ("[MASK]", "<|endoftext|>") are those tokens, but for byte and
-    /// character. Nothing is put around the text.
+    /// Appends the tokens of `text`, which is UTF-8; only byte takes any bytes. For wordpiece and
+    /// bpe special tokens written out in the text ("[MASK]", "<|endoftext|>") are those tokens.
+    /// Nothing is put around the text.
     virtual void encode(std::string_view text, std::vector<std::int32_t>& tokens) const = 0;
-    /// The text of tokens. byte, character and bpe: exactly what was encoded. wordpiece and
-    /// unigram: a text that gives the same tokens again, spaces (and case) aside.
+    /// The text of tokens. byte, character and bpe: exactly what was encoded, but for unknown
+    /// characters. wordpiece and unigram: a text that gives the same tokens again. Special tokens
+    /// are written out; unigram leaves them out.
     /// errors  invalid_argument for a number that is no token
     virtual std::string decode(std::span<const std::int32_t> tokens) const = 0;
 
-    /// What it can be read from again with make_tokenizer, with `file_options`.
+    /// What it can be read from again by make_tokenizer; without a name when its type is enough.
     virtual TokenizerFile file() const = 0;
 
 protected:
@@ -70,17 +71,17 @@ protected:
     SpecialTokens special_;
 };
 
-/// Reads the tokenizer's file from `folder`, or makes one from `training_text`.
-///   byte       0 … 255 are the bytes, then [PAD] and [MASK]
-///   character  [PAD], [UNK], [MASK], then the characters of the training text by code point; or of
-///              characters.json
-///   wordpiece  BERT's: basic tokenizer and longest match first
-///   bpe        GPT-2's: byte level; trained ones have the 256 bytes, merges, then <|endoftext|>,
-///              [PAD] and [MASK]. The same text and size give the same tokens on every machine;
-///              a text with too few repeated pairs gives fewer
-///   unigram    sentencepiece's, line by line
+/// Reads the tokenizer's file from `folder`, or makes one from `training_texts`.
+///   byte       0 to 255 are the bytes, then [PAD] and [MASK]
+///   character  [PAD], [UNK], [MASK], then the characters of the training texts by code point; or
+///              those of `file`, a JSON list of characters (characters.json)
+///   wordpiece  BERT's: its basic tokenizer, then the longest match first
+///   bpe        GPT-2's, of bytes. A trained one has the 256 bytes, then merges, then
+///              <|endoftext|>, [PAD] and [MASK]; the same texts and size give the same tokens on
+///              every machine; texts with too few pairs seen twice give fewer
+///   unigram    a sentencepiece model, line by line: ends of lines have no token
 /// errors  DataError naming file and line or byte; invalid_argument when options do not fit
 std::unique_ptr<Tokenizer> make_tokenizer(const TokenizerOptions& options, const Folder& folder,
-                                          std::string_view training_text);
+                                          std::span<const std::string_view> training_texts);
 
 }    // namespace slipway

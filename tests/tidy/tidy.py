@@ -19,6 +19,7 @@ ONLY_IN = [
     (re.compile(r"(oneapi/)?dnnl"), ("executor/codegen/onednn", "bench")),
     (re.compile(r"llvm/"), ("executor/codegen/jit", "tests/executor/codegen/jit")),
     (re.compile(r"gloo/"), ("executor/runtime/gloo",)),
+    (re.compile(r"unicode/|sentencepiece"), ("executor/text",)),
     (re.compile(r"spdlog/"), ("api/base",)),
 ]
 

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <iterator>
 #include <string>
+
+#include "executor/data/utf8.h"
 
 namespace slipway {
 
@@ -230,30 +231,6 @@ std::string_view to_string(ExampleFeature::Kind kind) {
             break;
     }
     return "no values";
-}
-
-// The table of well-formed byte sequences of the Unicode standard, section 3.9, by the first byte.
-bool is_utf8(std::string_view text) {
-    struct Row {
-        unsigned char first_max, following, second_min, second_max;
-    };
-    static constexpr Row rows[] = {
-        {0x7F, 0, 0, 0},       {0xC1, 255, 0, 0},     {0xDF, 1, 0x80, 0xBF}, {0xE0, 2, 0xA0, 0xBF},
-        {0xEC, 2, 0x80, 0xBF}, {0xED, 2, 0x80, 0x9F}, {0xEF, 2, 0x80, 0xBF}, {0xF0, 3, 0x90, 0xBF},
-        {0xF3, 3, 0x80, 0xBF}, {0xF4, 3, 0x80, 0x8F}};
-    const auto at = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const Row* row = std::find_if(std::begin(rows), std::end(rows), [&](const Row& candidate) {
-            return at(i) <= candidate.first_max;
-        });
-        if (row == std::end(rows) || row->following >= text.size() - i) return false;
-        if (row->following == 0) continue;
-        if (at(i + 1) < row->second_min || at(i + 1) > row->second_max) return false;
-        for (std::size_t j = 2; j <= row->following; ++j)
-            if (at(i + j) < 0x80 || at(i + j) > 0xBF) return false;
-        i += row->following;
-    }
-    return true;
 }
 
 }    // namespace slipway

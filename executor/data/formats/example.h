@@ -36,7 +36,4 @@ Result<std::vector<ExampleFeature>> read_example(std::span<const std::byte> reco
 /// "bytes", "float", "int64"; "no values" for none.
 std::string_view to_string(ExampleFeature::Kind kind);
 
-/// True for UTF-8 without surrogates and overlong forms.
-bool is_utf8(std::string_view text);
-
 }    // namespace slipway

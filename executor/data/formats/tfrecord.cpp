@@ -14,6 +14,7 @@
 #include "executor/data/formats/shards.h"
 #include "executor/data/formats/table_dataset.h"
 #include "executor/data/formats/tfrecord_reader.h"
+#include "executor/data/utf8.h"
 
 namespace slipway {
 

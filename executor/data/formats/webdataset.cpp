@@ -14,6 +14,7 @@
 #include "executor/data/formats/shard_images.h"
 #include "executor/data/formats/shards.h"
 #include "executor/data/formats/tar_reader.h"
+#include "executor/data/utf8.h"
 
 namespace slipway {
 

@@ -96,16 +96,6 @@ TEST(Example, a_short_record_cannot_ask_for_endless_memory) {
               std::string::npos);
 }
 
-TEST(Utf8, is_told_from_other_bytes) {
-    for (const char* good : {"", "a", "\xC2\x80", "\xC3\xA9", "\xE0\xA0\x80", "\xED\x9F\xBF",
-                             "\xEF\xBF\xBF", "\xF0\x9F\x98\x80", "\xF4\x8F\xBF\xBF", "x\xC3\xA9y"})
-        EXPECT_TRUE(is_utf8(good)) << good;
-    for (const char* bad : {"\x80", "\xC0\x80", "\xC1\xBF", "\xC3", "\xC3(", "\xE0\x9F\xBF",
-                            "\xED\xA0\x80", "\xE2\x82", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80",
-                            "\xF5\x80\x80\x80", "\xFF", "a\xE2\x82("})
-        EXPECT_FALSE(is_utf8(bad)) << bad;
-}
-
 // Method: 10,000 messages that Python's protobuf was given too, most of them damaged. A group is
 // the one thing that it passes over and we refuse: no version of tf.train.Example has any.
 TEST(Example, ten_thousand_messages_as_protobuf_reads_them) {

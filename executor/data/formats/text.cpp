@@ -1,0 +1,129 @@
+#include "executor/data/formats/text.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "executor/data/formats/format.h"
+#include "executor/data/utf8.h"
+
+namespace slipway {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool is_tokenizer_name(const std::string& name) {
+    return name == "vocab.txt" || name == "merges.txt" || name.ends_with(".json") ||
+           name.ends_with(".model");
+}
+
+bool is_text_name(const std::string& name) {
+    return (name.ends_with(".txt") || name.ends_with(".txt.gz")) && !is_tokenizer_name(name);
+}
+
+/// Not those below.
+std::vector<std::string> files_in(const fs::path& path) {
+    std::vector<std::string> files = Folder(path).list();
+    std::erase_if(files, [](const std::string& name) { return name.find('/') != name.npos; });
+    return files;
+}
+
+std::string without_ending(std::string name) {
+    for (const std::string_view ending : {".gz", ".txt"}) {
+        if (name.ends_with(ending)) name.resize(name.size() - ending.size());
+    }
+    return name;
+}
+
+std::string read_whole(ByteStream stream) {
+    std::string text;
+    constexpr std::size_t piece = 4 << 20;    // the file decides how much memory is taken
+    for (std::size_t begin = 0;; begin = text.size()) {
+        text.resize(begin + piece);
+        const std::size_t count =
+            stream.read(std::as_writable_bytes(std::span(text).subspan(begin)));
+        text.resize(begin + count);
+        if (count < piece) return text;
+        if (std::int64_t(text.size()) > text_bytes_max) {
+            throw Error{ErrorCode::exhausted,
+                        fmt::format("{} has more than {} bytes of text, the most that is read",
+                                    stream.name(), text_bytes_max)};
+        }
+    }
+}
+
+}    // namespace
+
+Folder text_folder(const fs::path& path) {
+    return Folder(fs::is_regular_file(path) ? path.parent_path() / "." : path);
+}
+
+std::vector<std::string> text_files(const fs::path& path, const std::string& but) {
+    if (fs::is_regular_file(path)) return {path.filename().string()};
+    std::vector<std::string> files = files_in(path);
+    std::erase_if(files,
+                  [&](const std::string& name) { return !is_text_name(name) || name == but; });
+    if (files.empty()) {
+        throw DataError({.message = "the folder has no file that ends with .txt or .txt.gz"});
+    }
+    const auto same = std::adjacent_find(files.begin(), files.end(),
+                                         [](const std::string& one, const std::string& other) {
+                                             return without_ending(one) == without_ending(other);
+                                         });
+    if (same != files.end()) {
+        throw DataError({.file = *std::next(same),
+                         .message = fmt::format("{} is the same part; keep one of them", *same)});
+    }
+    return files;
+}
+
+std::vector<std::string> text_and_tokenizer_files(const fs::path& path) {
+    std::vector<std::string> files = text_files(path);
+    if (fs::is_regular_file(path)) return files;
+    for (std::string& name : files_in(path)) {
+        if (is_tokenizer_name(name)) files.push_back(std::move(name));
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+std::unique_ptr<Dataset> open_text(const fs::path& path, const DatasetOptions&, ProblemLog&) {
+    text_files(path);
+    throw Error{ErrorCode::invalid_argument,
+                "a data set of text has no classes; its tasks are causal_lm and masked_lm"};
+}
+
+TextPart read_text_part(const Folder& folder, const std::string& file, ProblemLog& problems) {
+    TextPart part{file, without_ending(file), read_whole(ByteStream(folder.open(file), file))};
+    const std::size_t nul = part.text.find('\0');
+    const std::optional<std::size_t> bad =
+        first_bad_utf8(std::string_view(part.text).substr(0, nul));
+    if (bad || nul != std::string::npos) {
+        const std::size_t place = bad.value_or(nul);
+        const auto before = std::string_view(part.text).substr(0, place);
+        problems.add(
+            {.file = file,
+             .row = std::count(before.begin(), before.end(), '\n') + 1,
+             .message = fmt::format("byte {} of the file is {:#04x}, which is not text in UTF-8{}",
+                                    place, static_cast<unsigned char>(part.text[place]),
+                                    bad ? "" : "; is it UTF-16?")});
+        part.text.resize(place);
+    }
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+    if (part.text.starts_with(byte_order_mark)) part.text.erase(0, byte_order_mark.size());
+    return part;
+}
+
+TextCounts count_text(std::string_view text) {
+    TextCounts counts{.bytes = std::int64_t(text.size())};
+    for (const char byte : text) {
+        counts.characters += (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
+        counts.lines += byte == '\n';
+    }
+    if (!text.empty() && text.back() != '\n') ++counts.lines;
+    return counts;
+}
+
+}    // namespace slipway
