@@ -103,7 +103,7 @@ void add_dataset_commands(CLI::App& app, Line& line) {
     one->add_option("name", line.dataset.name, "its name, or a .json file with the whole request")
         ->required();
     one->add_option("--format", line.dataset.format,
-                    "idx, csv, image_folder, image_csv, cifar10, tfrecord or webdataset");
+                    "idx, csv, image_folder, image_csv, cifar10, tfrecord, webdataset or text");
     auto* path = one->add_option("--path", line.dataset.path,
                                  "a folder below a root that the service was started with");
     one->add_option("--upload", line.dataset.upload, "a file to send: zip, tar or a single one")

@@ -3,6 +3,29 @@
 
 namespace slipway {
 
+namespace {
+
+/// What a tokenizer is read from, or trained to.
+void judge_tokenizer(const Json&, TokenizerSpec& spec, const Reader& at) {
+    const Reader file = at.at("file");
+    const bool reads = spec.type == TokenizerType::wordpiece ||
+                       spec.type == TokenizerType::unigram ||
+                       (spec.type == TokenizerType::bpe && !spec.vocab_size);
+    if (reads && spec.file.empty()) {
+        file.report("missing_field",
+                    fmt::format("{} is required with type {}{}", file.path(), to_string(spec.type),
+                                spec.type == TokenizerType::bpe ? ", or vocab_size to train one"
+                                                                : ": a file of the dataset"));
+    }
+    if (spec.vocab_size && !spec.file.empty()) {
+        file.report(
+            "conflicting_fields",
+            fmt::format("{} excludes vocab_size: read a tokenizer or train one", file.path()));
+    }
+}
+
+}    // namespace
+
 const Object<SplitSpec>& split_table() {
     static const auto table =
         Object<SplitSpec>("SplitSpec",
@@ -63,6 +86,32 @@ const Object<ColumnsSpec>& columns_table() {
     return table;
 }
 
+const Object<TokenizerSpec>& tokenizer_table() {
+    static const auto table =
+        Object<TokenizerSpec>("TokenizerSpec", "What turns text into tokens.")
+            .variants("type", {"byte", "character", "wordpiece", "bpe", "unigram"}, "",
+                      [](const TokenizerSpec& spec) { return to_string(spec.type); })
+            .field("type", &TokenizerSpec::type,
+                   "byte: each byte; character: those of the training text; wordpiece: BERT's; "
+                   "bpe: GPT-2's, of bytes; unigram: a model of sentencepiece.",
+                   Choice<TokenizerType>{}, {.required = true})
+            .field(
+                "file", &TokenizerSpec::file,
+                "A file of the dataset. wordpiece: vocab.txt; bpe: tokenizer.json, or "
+                "vocab.json with merges.txt beside it; unigram: the model; character: a list "
+                "(characters.json) instead of those of the text.",
+                Text{.max = 1000},
+                {.only = {"character", "wordpiece", "bpe", "unigram"}, .absent_when_empty = true})
+            .field("vocab_size", &TokenizerSpec::vocab_size,
+                   "Instead of a file: train one of so many tokens on the training text.",
+                   Integer{.min = 260, .max = 1000000}, {.only = {"bpe"}})
+            .field("lower_case", &TokenizerSpec::lower_case,
+                   "Lower case and without accents, as uncased vocabularies are.", Flag{},
+                   {.only = {"wordpiece"}})
+            .rule(judge_tokenizer);
+    return table;
+}
+
 const Object<DataSpec>& data_table() {
     static const auto table =
         Object<DataSpec>("DataSpec", "What it learns from.")
@@ -81,7 +130,13 @@ const Object<DataSpec>& data_table() {
             .field("truncated_images", &DataSpec::truncated_images,
                    "What a damaged image does: the job fails and names it.",
                    Choice<TruncatedImages>{})
-            .later({"version", "augment", "max_length", "tokenizer"});
+            .field("max_length", &DataSpec::max_length,
+                   "Text is cut into sequences of so many tokens; without it 128.",
+                   Integer{.min = 2, .max = 65536})
+            .field("tokenizer", &DataSpec::tokenizer,
+                   "What turns text into tokens; without it each byte is one.",
+                   Nested<TokenizerSpec>{&tokenizer_table()})
+            .later({"version", "augment"});
     return table;
 }
 

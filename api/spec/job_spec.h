@@ -31,6 +31,7 @@ enum class Arch {
 enum class TaskType { classification };
 enum class TaskMetric { loss, accuracy };
 enum class TruncatedImages { fail };
+enum class TokenizerType { byte, character, wordpiece, bpe, unigram };
 enum class OptimizerName { sgd, adam };
 enum class LrScaling { none, linear, sqrt };
 enum class ScheduleName { constant, step, cosine, linear };
@@ -100,6 +101,15 @@ struct ColumnsSpec {
     bool operator==(const ColumnsSpec&) const = default;
 };
 
+/// `data.tokenizer`: what turns text into tokens.
+struct TokenizerSpec {
+    TokenizerType type = TokenizerType::byte;
+    std::string file;    ///< of the dataset; empty: none, and for character and bpe a trained one
+    std::optional<std::int64_t> vocab_size;    ///< bpe: train one of so many tokens
+    bool lower_case = true;                    ///< wordpiece
+    bool operator==(const TokenizerSpec&) const = default;
+};
+
 /// `data`.
 struct DataSpec {
     std::string dataset;    ///< id or name
@@ -108,6 +118,8 @@ struct DataSpec {
     std::optional<NormalizeSpec> normalize;
     std::optional<ColumnsSpec> columns;
     TruncatedImages truncated_images = TruncatedImages::fail;
+    std::optional<std::int64_t> max_length;    ///< tokens of a sequence; absent: 128
+    std::optional<TokenizerSpec> tokenizer;    ///< absent: byte
     bool operator==(const DataSpec&) const = default;
 };
 
@@ -250,6 +262,11 @@ struct Spelling<TaskMetric> {
 template <>
 struct Spelling<TruncatedImages> {
     static constexpr std::array<std::string_view, 1> words{"fail"};
+};
+template <>
+struct Spelling<TokenizerType> {
+    static constexpr std::array<std::string_view, 5> words{"byte", "character", "wordpiece", "bpe",
+                                                           "unigram"};
 };
 template <>
 struct Spelling<OptimizerName> {

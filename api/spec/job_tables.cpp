@@ -22,8 +22,23 @@ void judge_last_batch(const JobSpec& spec, const Reader& at) {
                             here.path(), to_string(spec.model.arch)));
 }
 
+/// What only text has, asked of a task that has none.
+void judge_text(const JobSpec& spec, const Reader& at) {
+    if (spec.task.type != TaskType::classification) return;
+    const auto refuse = [&](std::string_view field) {
+        const Reader here = at.at("data").at(field);
+        here.report("inconsistent",
+                    fmt::format("{} is for text, which task.type {} does not learn from; leave it "
+                                "out",
+                                here.path(), to_string(spec.task.type)));
+    };
+    if (spec.data.max_length) refuse("max_length");
+    if (spec.data.tokenizer) refuse("tokenizer");
+}
+
 void judge_job(const Json&, JobSpec& spec, const Reader& at) {
     judge_last_batch(spec, at);
+    judge_text(spec, at);
     const auto& metrics = spec.task.metrics;
     const bool has_accuracy =
         std::find(metrics.begin(), metrics.end(), TaskMetric::accuracy) != metrics.end();

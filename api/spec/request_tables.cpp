@@ -25,6 +25,10 @@ const std::vector<std::string_view> tables{"csv", "image_csv", "tfrecord"};
 const std::vector<std::string_view> images{"image_folder", "image_csv", "cifar10", "tfrecord",
                                            "webdataset"};
 
+/// Text has neither classes nor numbers.
+const std::vector<std::string_view> samples{"idx",     "csv",      "image_folder", "image_csv",
+                                            "cifar10", "tfrecord", "webdataset"};
+
 void judge_dataset(const Json& given, DatasetCreate& dataset, const Reader& at) {
     if (!given.contains("options")) return;
     dataset_options_table().report_foreign(given["options"], to_string(dataset.format),
@@ -56,7 +60,8 @@ const Object<DatasetOptionsSpec>& dataset_options_table() {
                    "The table, relative to the folder.", Text{.max = 1000}, {.only = {"image_csv"}})
             .field("class_names", &DatasetOptionsSpec::class_names,
                    "The classes in the order of their numbers; without it as found, sorted.",
-                   List<Text>{.item = {}, .min = 2, .unique = true}, {.absent_when_empty = true})
+                   List<Text>{.item = {}, .min = 2, .unique = true},
+                   {.only = samples, .absent_when_empty = true})
             .field("image_size", &DatasetOptionsSpec::image_size,
                    "Images are resized to this side in pixels; needed when they differ in size.",
                    Integer{.min = 1, .max = 4096}, {.only = images})
@@ -65,11 +70,13 @@ const Object<DatasetOptionsSpec>& dataset_options_table() {
                    {.only = images})
             .field("mean", &DatasetOptionsSpec::mean,
                    "Taken from each feature: one number, or one for each channel or column.",
-                   NumberOrList{{.item = {}, .min = 1}}, {.absent_when_empty = true})
+                   NumberOrList{{.item = {}, .min = 1}},
+                   {.only = samples, .absent_when_empty = true})
             .field("std", &DatasetOptionsSpec::std,
                    "What each feature is divided by: one number, or one for each channel or "
                    "column.",
-                   NumberOrList{{.item = {.above = 0}, .min = 1}}, {.absent_when_empty = true});
+                   NumberOrList{{.item = {.above = 0}, .min = 1}},
+                   {.only = samples, .absent_when_empty = true});
     return table;
 }
 
@@ -99,7 +106,7 @@ const Object<DatasetCreate>& dataset_create_table() {
             .field("project", &DatasetCreate::project, "What it belongs to.",
                    Text{.form = &plain_name})
             .field("format", &DatasetCreate::format, "How the files are laid out.",
-                   Choice<DatasetFormat>{.later = {"text"}}, {.required = true})
+                   Choice<DatasetFormat>{}, {.required = true})
             .field("source", &DatasetCreate::source, "Where the files come from.",
                    Nested<DatasetSource>{&dataset_source_table()}, {.required = true})
             .field("options", &DatasetCreate::options, "How the files are read.",

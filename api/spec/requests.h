@@ -17,12 +17,12 @@ namespace slipway {
 // Bodies of requests other than the job spec, as plain data.
 
 /// How the files of a dataset are laid out.
-enum class DatasetFormat { idx, csv, image_folder, image_csv, cifar10, tfrecord, webdataset };
+enum class DatasetFormat { idx, csv, image_folder, image_csv, cifar10, tfrecord, webdataset, text };
 
 template <>
 struct Spelling<DatasetFormat> {
-    static constexpr std::array<std::string_view, 7> words{
-        "idx", "csv", "image_folder", "image_csv", "cifar10", "tfrecord", "webdataset"};
+    static constexpr std::array<std::string_view, 8> words{
+        "idx", "csv", "image_folder", "image_csv", "cifar10", "tfrecord", "webdataset", "text"};
 };
 
 /// `options` of a dataset: how its files are to be read. Each format has some of them.

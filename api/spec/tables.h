@@ -38,6 +38,7 @@ const Object<DataSpec>& data_table();
 const Object<SplitSpec>& split_table();
 const Object<NormalizeSpec>& normalize_table();
 const Object<ColumnsSpec>& columns_table();
+const Object<TokenizerSpec>& tokenizer_table();
 
 // request_tables.cpp
 const Object<DatasetCreate>& dataset_create_table();

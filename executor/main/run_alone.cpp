@@ -185,7 +185,8 @@ constexpr auto marks = std::to_array<std::pair<const char*, const char*>>({{"-id
                                                                            {".tfrec", "tfrecord"},
                                                                            {".tar", "webdataset"},
                                                                            {".tgz", "webdataset"},
-                                                                           {".bin", "cifar10"}});
+                                                                           {".bin", "cifar10"},
+                                                                           {".txt", "text"}});
 
 }    // namespace
 
@@ -206,7 +207,8 @@ std::string guess_format(const fs::path& data) {
         const bool found = any([&mark](const auto&, const std::string& name) {
             return name.find(mark) != std::string::npos;
         });
-        if (!found) continue;
+        // A text beside folders is about them.
+        if (!found || (format == std::string("text") && folders)) continue;
         const bool of_files = folders || fs::exists(data / "labels.csv");
         return format == std::string("csv") && of_files ? "image_csv" : format;
     }

@@ -8,12 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "api/spec/job_spec.h"
 #include "executor/data/files.h"
 
 namespace slipway {
-
-/// The kinds of tokenizers, spelled as on the wire.
-enum class TokenizerType { byte, character, wordpiece, bpe, unigram };
 
 /// Which tokenizer a data set is read with: the fields of a job spec's `data.tokenizer`.
 struct TokenizerOptions {

@@ -88,7 +88,7 @@ TEST(Capabilities, they_list_what_exists_with_its_parameters) {
     EXPECT_TRUE(document["optimizers"][0]["parameters"]["properties"].contains("momentum"));
     EXPECT_FALSE(document["optimizers"][0]["parameters"]["properties"].contains("name"));
     EXPECT_EQ(document["optimizers"][0]["parameters"]["required"], Json::array({"lr"}));
-    EXPECT_EQ(document["formats"].size(), 7U);
+    EXPECT_EQ(document["formats"].size(), 8U);
     std::set<std::string> references;
     collect_references(document, references);
     EXPECT_TRUE(references.contains("#/$defs/InitSpec"));

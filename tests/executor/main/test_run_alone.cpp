@@ -142,11 +142,13 @@ TEST(GuessFormat, the_names_tell) {
     folder.write("labelled/labels.csv", "");
     folder.write("labelled/images/a.jpg", "");
     folder.write("folders/ants/a.jpg", "");
+    folder.write("folders/README.txt", "");
+    folder.write("books/train.txt", "");
     folder.write("batches/data_batch_1.bin", "");
     folder.write("batches/batches.meta.txt", "");
     folder.write("records/train.tfrecord-00000-of-00001", "");
     folder.write("shards/train-0.tar", "");
-    folder.write("none/readme.txt", "");
+    folder.write("none/readme.md", "");
     EXPECT_EQ(guess_format(folder.path() / "idx"), "idx");
     EXPECT_EQ(guess_format(folder.path() / "tables"), "csv");
     EXPECT_EQ(guess_format(folder.path() / "tables" / "train.csv"), "csv");
@@ -155,6 +157,7 @@ TEST(GuessFormat, the_names_tell) {
     EXPECT_EQ(guess_format(folder.path() / "batches"), "cifar10");
     EXPECT_EQ(guess_format(folder.path() / "records"), "tfrecord");
     EXPECT_EQ(guess_format(folder.path() / "shards"), "webdataset");
+    EXPECT_EQ(guess_format(folder.path() / "books"), "text");
     EXPECT_EQ(guess_format(folder.path() / "none"), "");
 }
 

@@ -47,7 +47,7 @@ TEST_F(Datasets, what_is_wrong_is_refused_and_nothing_is_stored) {
     for (const char* path : {"../points", "/etc", "points/../..", "nowhere", "."})
         refused({{"source", {{"path", path}}}}, "/source/path");
     refused({{"format", "parquet"}}, "/format");
-    refused({{"format", "text"}}, "/format");
+    refused({{"format", "text"}, {"options", {{"image_size", 8}}}}, "/options/image_size");
     refused({{"name", "a b"}}, "/name");
     refused({{"colour", 1}}, "/colour");
     refused({{"options", {{"file_column", "x"}}}}, "/options/file_column");
