@@ -31,6 +31,11 @@ std::string read_tokenizer_file(const Folder& folder, const std::string& name);
 /// errors  DataError naming line and column, or the key that is given twice
 nlohmann::json read_tokenizer_json(const Folder& folder, const std::string& name);
 
+/// A job spec's data.tokenizer as JSON, and back.
+/// errors  DataError for what is no such JSON
+std::string write_tokenizer_spec(const TokenizerSpec& spec);
+TokenizerSpec read_tokenizer_spec(const Folder& folder, const std::string& name);
+
 /// Throws invalid_argument when `token` is no token of a vocabulary of this size.
 void check_token(std::int32_t token, std::int64_t vocabulary_size);
 

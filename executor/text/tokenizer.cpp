@@ -6,6 +6,7 @@
 
 #include "api/base/check.h"
 #include "api/base/parsed_json.h"
+#include "api/spec/tables.h"
 #include "executor/data/problem.h"
 #include "executor/text/kinds.h"
 
@@ -31,6 +32,13 @@ constexpr auto kinds = std::to_array<Kind>({
 });
 
 }    // namespace
+
+TokenizerOptions tokenizer_options(const TokenizerSpec& spec) {
+    return {.type = spec.type,
+            .file = spec.file,
+            .vocabulary_size = spec.vocab_size.value_or(0),
+            .lower_case = spec.lower_case};
+}
 
 std::unique_ptr<Tokenizer> make_tokenizer(const TokenizerOptions& options, const Folder& folder,
                                           std::span<const std::string_view> training_texts) {
@@ -60,6 +68,19 @@ nlohmann::json read_tokenizer_json(const Folder& folder, const std::string& name
         throw DataError({.file = name, .message = parsed->duplicates[0].message});
     }
     return std::move(parsed).value().value;
+}
+
+std::string write_tokenizer_spec(const TokenizerSpec& spec) {
+    return tokenizer_table().write(spec).dump() + "\n";
+}
+
+TokenizerSpec read_tokenizer_spec(const Folder& folder, const std::string& name) {
+    TokenizerSpec spec;
+    std::vector<Problem> problems;
+    tokenizer_table().read(read_tokenizer_json(folder, name), spec,
+                           Reader(problems, tokenizer_table()));
+    if (!problems.empty()) throw DataError({.file = name, .message = problems[0].message});
+    return spec;
 }
 
 void check_token(std::int32_t token, std::int64_t vocabulary_size) {

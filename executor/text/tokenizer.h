@@ -23,6 +23,9 @@ struct TokenizerOptions {
     bool lower_case = true;              ///< wordpiece: lower case, without accents
 };
 
+/// As a job asks for it.
+TokenizerOptions tokenizer_options(const TokenizerSpec& spec);
+
 /// Tokens that stand for no text. Not every tokenizer has each of them.
 struct SpecialTokens {
     std::optional<std::int32_t> padding = {};        ///< [PAD], <pad>
