@@ -35,6 +35,16 @@ void ParameterList::add_batch_count(const std::string& name) {
     batch_counts_.push_back({.name = name});
 }
 
+void ParameterList::add_alias(const std::string& name, const std::string& parameter) {
+    check(!is_known(name) && is_known(parameter), "an alias is another name of a parameter");
+    aliases_.push_back({name, parameter});
+}
+
+void ParameterList::add_unused(const std::string& name) {
+    check(!is_known(name), "parameter names are unique");
+    unused_.push_back(name);
+}
+
 std::vector<Tensor> ParameterList::leaves() const {
     std::vector<Tensor> leaves;
     leaves.reserve(parameters_.size());

@@ -20,6 +20,13 @@ struct BatchCount {
     std::int64_t value = 0;    ///< the initial one
 };
 
+/// Another name of a tensor in files of weights: a tied one, that the reference's programs may have
+/// stored twice. Read, never written.
+struct ParameterAlias {
+    std::string name;
+    std::string parameter;    ///< whose it is
+};
+
 /// A model's parameters in the order they were made: the order of leaves, slots and checkpoints.
 /// Beside them the statistics: kept in checkpoints and moved by each batch like parameters, but by
 /// the forward pass (batch norm's running mean) and not by the optimizer. And the names of batch
@@ -31,6 +38,10 @@ public:
     Tensor add(const std::string& name, Array initial);
     Tensor add_statistic(const std::string& name, Array initial);
     void add_batch_count(const std::string& name);
+    /// `parameter` has been added.
+    void add_alias(const std::string& name, const std::string& parameter);
+    /// A tensor that files of the reference may have and no network needs, such as a mask.
+    void add_unused(const std::string& name);
 
     std::vector<Parameter>& all() { return parameters_; }
     const std::vector<Parameter>& all() const { return parameters_; }
@@ -38,6 +49,8 @@ public:
     const std::vector<Parameter>& statistics() const { return statistics_; }
     std::vector<BatchCount>& batch_counts() { return batch_counts_; }
     const std::vector<BatchCount>& batch_counts() const { return batch_counts_; }
+    const std::vector<ParameterAlias>& aliases() const { return aliases_; }
+    const std::vector<std::string>& unused() const { return unused_; }
     /// Of the parameters, without statistics.
     std::vector<Tensor> leaves() const;
     std::int64_t element_count() const;
@@ -50,6 +63,8 @@ private:
     std::vector<Parameter> parameters_;
     std::vector<Parameter> statistics_;
     std::vector<BatchCount> batch_counts_;
+    std::vector<ParameterAlias> aliases_;
+    std::vector<std::string> unused_;
 };
 
 }    // namespace slipway

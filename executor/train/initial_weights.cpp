@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <span>
 
@@ -53,6 +54,13 @@ public:
         return array;
     }
     bool drop(const std::string& name) { return tensors_.erase(name) > 0; }
+    /// Drops a tensor that is `array` once more; another one stays.
+    void drop_copy(const std::string& name, const Array& array) {
+        const auto found = tensors_.find(name);
+        if (found == tensors_.end() || found->second.shape() != array.shape()) return;
+        const auto size = std::size_t(array.byte_count());
+        if (std::memcmp(found->second.bytes(), array.bytes(), size) == 0) tensors_.erase(found);
+    }
 
     /// What nobody took, with its shape.
     std::vector<std::string> left() const {
@@ -92,10 +100,17 @@ LoadedWeights load_initial_weights(Model& model, const std::filesystem::path& fr
         const std::string& name = parameter.name;
         if (options.replace_head && name.starts_with(model.head + ".")) {
             source.drop(name);
+            for (const ParameterAlias& alias : model.parameters.aliases())
+                if (alias.parameter == name) source.drop(alias.name);
             result.replaced.push_back(name);
             return;
         }
         Array array = source.take(name, parameter.leaf.shape());
+        for (const ParameterAlias& alias : model.parameters.aliases()) {
+            if (alias.parameter != name) continue;
+            if (array.empty()) array = source.take(alias.name, parameter.leaf.shape());
+            if (!array.empty()) source.drop_copy(alias.name, array);
+        }
         if (array.empty()) {
             result.missing.push_back(fmt::format("{} {}", name, to_string(parameter.leaf.shape())));
             return;
@@ -113,6 +128,8 @@ LoadedWeights load_initial_weights(Model& model, const std::filesystem::path& fr
         count.value = array.as<std::int64_t>()[0];
         result.loaded.push_back(count.name);
     }
+    for (const std::string& name : model.parameters.unused())
+        source.drop(name);
     result.skipped = source.left();
     require_fit(result, from, options.strict);
     return result;

@@ -113,6 +113,41 @@ TEST_F(InitialWeights, without_strictness_what_fits_is_taken) {
     EXPECT_NE(nothing.find("other.weight"), std::string::npos) << nothing;
 }
 
+/// The network with its first layer's weight tied to another name, and a mask in its files.
+void tie(Model& model) {
+    model.parameters.add_alias("lm_head.weight", "fc.weight");
+    model.parameters.add_unused("attn.bias");
+}
+
+TEST_F(InitialWeights, a_tied_tensor_is_read_under_either_name_or_both) {
+    tie(model_);
+    const float theirs = model_of(1).parameters.all()[2].value.as<float>()[0];
+    const auto twice = [](std::vector<NamedArray>& tensors) {
+        tensors.push_back({"lm_head.weight", tensors[2].array.clone()});
+        tensors.push_back({"attn.bias", Array({DType::u8, {1, 1, 4, 4}})});
+    };
+    EXPECT_EQ(refused(twice), "");
+    EXPECT_EQ(first_of("fc.weight"), theirs);
+    EXPECT_TRUE(loaded_.skipped.empty());
+
+    model_ = model_of(2);
+    tie(model_);
+    const auto renamed = [](std::vector<NamedArray>& tensors) {
+        tensors[2].name = "lm_head.weight";
+    };
+    EXPECT_EQ(refused(renamed), "");
+    EXPECT_EQ(first_of("fc.weight"), theirs);
+}
+
+TEST_F(InitialWeights, copies_of_a_tied_tensor_that_differ_are_named) {
+    tie(model_);
+    const std::string says = refused([](std::vector<NamedArray>& tensors) {
+        tensors.push_back({"lm_head.weight", tensors[2].array.clone()});
+        tensors.back().array.as<float>()[0] += 1;
+    });
+    EXPECT_NE(says.find("it has also lm_head.weight f32[3,4]"), std::string::npos) << says;
+}
+
 TEST_F(InitialWeights, a_head_that_is_replaced_keeps_its_own) {
     model_ = model_of(2, 5);
     const float own = first_of("fc.weight");
