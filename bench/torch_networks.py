@@ -219,18 +219,18 @@ class BertLayer(nn.Module):
         self.output = Named(dense=nn.Linear(intermediate, hidden), LayerNorm=LayerNorm(hidden, eps=1e-12))
         self.dropout = nn.Dropout(rate)
 
-    def forward(self, x):
+    def forward(self, x, is_seen=None):
         projections = self.attention.get_submodule("self")
         query, key, value = (heads_of(p(x), self.heads) for p in
                              (projections.query, projections.key, projections.value))
-        attended = self.attention.output.dense(attend(query, key, value, self.dropout))
+        attended = self.attention.output.dense(attend(query, key, value, self.dropout, is_seen))
         x = self.attention.output.LayerNorm(self.dropout(attended) + x)
         y = self.output.dense(functional.gelu(self.intermediate.dense(x)))
         return self.output.LayerNorm(self.dropout(y) + x)
 
 
 class Bert(nn.Module):
-    def __init__(self, layers, hidden, heads, vocabulary, intermediate, positions=512, rate=0.1):
+    def __init__(self, layers, hidden, heads, vocabulary, intermediate, positions=512, rate=0.1, padding=None):
         super().__init__()
         self.bert = Named(
             embeddings=Named(word_embeddings=nn.Embedding(vocabulary, hidden, padding_idx=0),
@@ -242,15 +242,17 @@ class Bert(nn.Module):
             transform=Named(dense=nn.Linear(hidden, hidden), LayerNorm=LayerNorm(hidden, eps=1e-12))))
         self.cls.predictions.bias = nn.Parameter(torch.zeros(vocabulary))
         self.dropout = nn.Dropout(rate)
+        self.padding = padding
         initialise_normal(self)
 
     def forward(self, tokens):
+        is_seen = None if self.padding is None else (tokens != self.padding)[:, None, None, :]
         parts = self.bert.embeddings
         x = (parts.word_embeddings(tokens) + parts.token_type_embeddings(torch.zeros_like(tokens))
              + parts.position_embeddings(torch.arange(tokens.shape[1]))[None])
         x = self.dropout(parts.LayerNorm(x))
         for layer in self.bert.encoder.layer:
-            x = layer(x)
+            x = layer(x, is_seen)
         head = self.cls.predictions
         x = head.transform.LayerNorm(functional.gelu(head.transform.dense(x)))
         return functional.linear(x, parts.word_embeddings.weight, head.bias)

@@ -14,10 +14,16 @@ Tensor split_heads(const Tensor& x, std::int64_t heads);
 /// [batch, heads, sequence, depth] -> [batch, sequence, heads * depth].
 Tensor merge_heads(const Tensor& x);
 
+/// Which keys a query looks at; all of them unless told otherwise.
+struct Sight {
+    bool causal = false;    ///< none after the query's own position
+    Tensor keys;            ///< pred [batch, sequence]: only where true; empty: everywhere
+};
+
 /// softmax(q k^T / sqrt(depth)) v for each head, the pass's dropout on the probabilities.
 ///   query, key, value [batch, heads, sequence, depth]
-///   causal   a position sees itself and those before it
-Tensor attend(const Tensor& query, const Tensor& key, const Tensor& value, bool causal,
+/// A query that sees no key looks at all of them alike.
+Tensor attend(const Tensor& query, const Tensor& key, const Tensor& value, const Sight& sight,
               ForwardPass& pass);
 
 }    // namespace slipway

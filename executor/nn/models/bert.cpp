@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "executor/nn/heads.h"
-
 namespace slipway {
 
 namespace {
@@ -46,10 +44,10 @@ struct Maker {
     }
 };
 
-/// Row 0, the padding token, starts as zeros.
-void clear_padding_row(Parameter& words) {
-    const std::int64_t features = words.value.shape().dims[1];
-    std::ranges::fill(words.value.as<float>().first(std::size_t(features)), 0.0F);
+/// The padding token's row starts as zeros.
+void clear_row(Parameter& words, std::int64_t row) {
+    const auto features = std::size_t(words.value.shape().dims[1]);
+    std::ranges::fill(words.value.as<float>().subspan(std::size_t(row) * features, features), 0.0F);
 }
 
 /// The states at the positions of each sequence: [n, sequence, hidden] -> [n, count, hidden].
@@ -62,10 +60,10 @@ Tensor states_at(const Tensor& states, const Tensor& positions) {
 
 }    // namespace
 
-Tensor BertLayer::operator()(const Tensor& x, ForwardPass& pass) const {
+Tensor BertLayer::operator()(const Tensor& x, const Sight& sight, ForwardPass& pass) const {
     const auto by_head = [&](const Linear& project) { return split_heads(project(x), heads); };
     const Tensor attended =
-        merge_heads(attend(by_head(query), by_head(key), by_head(value), false, pass));
+        merge_heads(attend(by_head(query), by_head(key), by_head(value), sight, pass));
     const Tensor y = attention_norm(dropped(attention_output(attended), pass) + x);
     const Tensor wide = gelu(intermediate(y), false);
     return output_norm(dropped(output(wide), pass) + y);
@@ -76,7 +74,7 @@ Bert Bert::create(ParameterList& parameters, Init& init, const Options& options)
     const std::int64_t hidden = options.hidden;
     Bert model;
     model.word_embeddings = make.embedding("word_embeddings", options.vocabulary, hidden);
-    clear_padding_row(parameters.all().back());
+    clear_row(parameters.all().back(), options.padding.value_or(0));
     model.position_embeddings = make.embedding("position_embeddings", options.positions, hidden);
     model.token_type_embeddings =
         make.embedding("token_type_embeddings", options.token_types, hidden);
@@ -86,6 +84,11 @@ Bert Bert::create(ParameterList& parameters, Init& init, const Options& options)
     model.prediction_bias = parameters.add("cls.predictions.bias", filled({options.vocabulary}, 0));
     model.transform = make.linear("cls.predictions.transform.dense", hidden, hidden);
     model.transform_norm = make.norm("cls.predictions.transform", hidden);
+    model.padding = options.padding;
+    parameters.add_alias("cls.predictions.decoder.weight",
+                         "bert.embeddings.word_embeddings.weight");
+    parameters.add_alias("cls.predictions.decoder.bias", "cls.predictions.bias");
+    parameters.add_unused("bert.embeddings.position_ids");
     return model;
 }
 
@@ -98,8 +101,13 @@ Tensor Bert::encode(const Tensor& tokens, ForwardPass& pass) const {
     Tensor x = word_embeddings(tokens) + broadcast_in_dim(reshape(type, {hidden}), dims, {2}) +
                broadcast_in_dim(position, dims, {1, 2});
     x = dropped(embeddings_norm(x), pass);
+    Sight sight;
+    if (padding) {
+        const Tensor filler = constant(double(*padding), tokens.dtype());
+        sight.keys = compare(tokens, filler, Comparison::ne);
+    }
     for (const BertLayer& layer : layers)
-        x = layer(x, pass);
+        x = layer(x, sight, pass);
     return x;
 }
 

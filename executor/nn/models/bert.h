@@ -1,16 +1,18 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "executor/nn/embedding.h"
 #include "executor/nn/forward_pass.h"
+#include "executor/nn/heads.h"
 #include "executor/nn/layer_normalization.h"
 #include "executor/nn/linear.h"
 
 /// BERT (Devlin, Chang, Lee and Toutanova 2018) with the masked-language-model head, and with the
 /// parameter names and initial values of Hugging Face's BertForMaskedLM: N(0, 0.02), biases zero.
-/// Its cls.predictions.decoder is no parameter: weight and bias are those of the word embeddings
-/// and cls.predictions.bias.
+/// Its cls.predictions.decoder is no parameter but a tied one: weight and bias are those of the
+/// word embeddings and cls.predictions.bias, stored once and read under either name.
 namespace slipway {
 
 /// Attention and feed-forward, each with its norm after the shortcut; dropout on what is added and
@@ -24,8 +26,8 @@ struct BertLayer {
     LayerNormalization output_norm;       ///< output.LayerNorm
     std::int64_t heads = 0;
 
-    /// x [n, sequence, hidden] -> the same
-    Tensor operator()(const Tensor& x, ForwardPass& pass) const;
+    /// x [n, sequence, hidden] -> the same; `sight`: where the text is
+    Tensor operator()(const Tensor& x, const Sight& sight, ForwardPass& pass) const;
 };
 
 struct Bert {
@@ -35,12 +37,15 @@ struct Bert {
     Tensor prediction_bias;    ///< cls.predictions.bias
     Linear transform;          ///< cls.predictions.transform.dense
     LayerNormalization transform_norm;
+    std::optional<std::int64_t> padding;
 
     struct Options {
         std::int64_t layers, hidden, heads, vocabulary;
         std::int64_t intermediate;       ///< 4 * hidden as published
         std::int64_t positions = 512;    ///< the longest sequence
         std::int64_t token_types = 2;
+        /// The token that fills short sequences up: nothing looks at it. None: all are full.
+        std::optional<std::int64_t> padding = {};
     };
     static Bert create(ParameterList& parameters, Init& init, const Options& options);
 

@@ -42,6 +42,8 @@ struct Maker {
         block.c_fc = linear(name + ".mlp.c_fc", hidden, 4 * hidden);
         block.mlp_c_proj = linear(name + ".mlp.c_proj", 4 * hidden, hidden, onto_shortcut);
         block.heads = options.heads;
+        parameters.add_unused(name + ".attn.bias");
+        parameters.add_unused(name + ".attn.masked_bias");
         return block;
     }
 };
@@ -59,7 +61,8 @@ Tensor Gpt2Block::operator()(const Tensor& x, ForwardPass& pass) const {
     const auto by_head = [&](std::int64_t index) {
         return split_heads(part_of_features(joined, index, hidden), heads);
     };
-    const Tensor attended = merge_heads(attend(by_head(0), by_head(1), by_head(2), true, pass));
+    const Tensor attended =
+        merge_heads(attend(by_head(0), by_head(1), by_head(2), {.causal = true, .keys = {}}, pass));
     const Tensor y = x + dropped(attn_c_proj(attended), pass);
     return y + dropped(mlp_c_proj(gelu(c_fc(ln_2(y)), true)), pass);
 }
@@ -74,6 +77,7 @@ Gpt2 Gpt2::create(ParameterList& parameters, Init& init, const Options& options)
     for (std::int64_t i = 0; i < options.layers; ++i)
         model.blocks.push_back(make.block(fmt::format("transformer.h.{}", i)));
     model.ln_f = make.norm("transformer.ln_f");
+    parameters.add_alias("lm_head.weight", "transformer.wte.weight");
     return model;
 }
 

@@ -8,7 +8,8 @@
 
 /// GPT-2 (Radford and others 2019) with the parameter names and initial values of Hugging Face's
 /// GPT2LMHeadModel: N(0, 0.02), projections onto the shortcut N(0, 0.02 / sqrt(2 layers)), biases
-/// zero. Its lm_head is no parameter: the weight is that of the token embeddings.
+/// zero. Its lm_head is no parameter but a tied one: the weight is that of the token embeddings,
+/// stored once and read under either name.
 namespace slipway {
 
 /// y = x W + b with the weight as [in, out], as the published checkpoints have it.

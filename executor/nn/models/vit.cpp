@@ -50,7 +50,7 @@ Tensor VitBlock::operator()(const Tensor& x, ForwardPass& pass) const {
     const auto by_head = [&](std::int64_t index) {
         return split_heads(part_of_features(joined, index, hidden), heads);
     };
-    const Tensor y = x + proj(merge_heads(attend(by_head(0), by_head(1), by_head(2), false, pass)));
+    const Tensor y = x + proj(merge_heads(attend(by_head(0), by_head(1), by_head(2), {}, pass)));
     return y + fc2(gelu(fc1(norm2(y)), false));
 }
 

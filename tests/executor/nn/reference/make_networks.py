@@ -94,6 +94,13 @@ def next_token(logits):
 def tokens():
     return integers("tokens", (BATCH, SEQUENCE), 1, VOCABULARY)
 
+
+def padded_tokens():
+    """Every other row is one token short."""
+    rows = tokens()
+    rows[1::2, -1] = 0
+    return rows
+
 #name->(network, input, loss of its output)
 TINY = {
     "mlp": lambda: (networks.Mlp([12, 8, 6, CLASSES]), tensor("images", (BATCH, 12)), classified),
@@ -103,6 +110,7 @@ TINY = {
     "mixer": lambda: (networks.Mixer(16, 4, 2, 12, 10, 20, CLASSES), images(16), classified),
     "vit": lambda: (networks.Vit(16, 4, 2, 12, 3, CLASSES), images(16), classified),
     "bert": lambda: (networks.Bert(2, 12, 3, VOCABULARY, 24, 16, 0.0), tokens(), predicted),
+    "bert_padded": lambda: (networks.Bert(2, 12, 3, VOCABULARY, 24, 16, 0.0, padding=0), padded_tokens(), predicted),
     "gpt2": lambda: (networks.Gpt2(2, 12, 3, VOCABULARY, 16), tokens(), next_token),
 }
 
@@ -133,6 +141,24 @@ def evaluated_logits(make):
         return network(tensor("images", (BATCH, 3, 128, 128))).tolist()
 
 
+LANGUAGE = {
+    "bert_small": lambda: networks.Bert(4, 512, 8, 1000, 2048, padding=0),
+    "gpt_small": lambda: networks.Gpt2(6, 384, 6, 256, 256),
+}
+
+
+def language_logits(make):
+    """Two rows of 32 tokens, the second with 8 of padding; every 37th logit of the others."""
+    network = make().double().eval()
+    set_weights(network)
+    vocabulary = next(network.parameters()).shape[0]
+    tokens = integers("tokens", (2, 32), 1, vocabulary)
+    tokens[1, 24:] = 0
+    with torch.no_grad():
+        logits = network(tokens)
+    return torch.cat((logits[0], logits[1, :24]))[:, ::37].tolist()
+
+
 def tiny_case(make):
     network, x, loss_of = make()
     network.double().train()
@@ -150,6 +176,7 @@ def tiny_case(make):
 def main():
     names = {name: {p: list(value.shape) for p, value in make().state_dict().items()} for name, make in FULL.items()}
     logits = {name: evaluated_logits(FULL[name]) for name in ("resnet18", "resnet50")}
+    logits |= {name: language_logits(make) for name, make in LANGUAGE.items()}
     cases = {name: tiny_case(make) for name, make in TINY.items()}
     lines = [f' "{kind}": {{\n' + ",\n".join(
         f'  "{name}": ' + json.dumps(rows) for name, rows in table.items()) + "\n }"
