@@ -22,7 +22,20 @@ Tensor sum_of(const Tensor& x) {
     return reduce(x, all, Reduction::add);
 }
 
+Tensor count_of(const Tensor& is_true) {
+    return sum_of(convert(is_true, DType::f32));
+}
+
 }    // namespace
+
+TokenSums token_sums(const Tensor& logits, const Tensor& labels, const Tensor& weights) {
+    const Tensor is_sample =
+        broadcast_in_dim(compare(weights, constant(0), Comparison::gt), labels.dims(), {0});
+    const Tensor counted = select(is_sample, labels, constant(-1, DType::i32));
+    return {.loss = cross_entropy_sum(logits, counted),
+            .count = count_of(compare(counted, constant(0, DType::i32), Comparison::ge)),
+            .correct = count_of(compare(argmax(logits), counted, Comparison::eq))};
+}
 
 Tensor cross_entropy_sum(const Tensor& logits, const Tensor& labels) {
     const std::int64_t classes = logits.dims().back();

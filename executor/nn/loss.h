@@ -15,6 +15,17 @@ struct ClassificationSums {
 ClassificationSums classification_sums(const Tensor& logits, const Tensor& labels,
                                        const Tensor& weights);
 
+/// What one core says about the tokens of its batch; sums, as above.
+struct TokenSums {
+    Tensor loss;       ///< f32 scalar: sum over counted tokens of -log softmax(logits)[label]
+    Tensor count;      ///< f32 scalar: tokens counted
+    Tensor correct;    ///< f32 scalar: those whose largest logit is the label's
+};
+
+/// logits [n, s, vocabulary]   labels i32 [n, s], below vocabulary; a negative one counts nothing
+/// weights f32 [n]: 1 for a sample, 0 for padding, of which nothing counts
+TokenSums token_sums(const Tensor& logits, const Tensor& labels, const Tensor& weights);
+
 /// The sum of -log softmax(logits)[label] over all rows, as a scalar.
 /// logits [..., classes]   labels i32 [...]; a label of -100 counts nothing
 Tensor cross_entropy_sum(const Tensor& logits, const Tensor& labels);
