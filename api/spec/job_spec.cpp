@@ -8,6 +8,21 @@ bool has_batch_norm(Arch arch) {
     return arch == Arch::resnet18 || arch == Arch::resnet34 || arch == Arch::resnet50;
 }
 
+std::optional<TaskType> language_task(Arch arch) {
+    switch (arch) {
+        case Arch::bert_tiny:
+        case Arch::bert_small:
+        case Arch::bert_base:
+        case Arch::bert_large:
+            return TaskType::masked_lm;
+        case Arch::gpt_tiny:
+        case Arch::gpt2:
+            return TaskType::causal_lm;
+        default:
+            return std::nullopt;
+    }
+}
+
 EffectiveValues effective(const JobSpec& spec) {
     EffectiveValues values;
     values.world_size = spec.accelerator.cores;

@@ -26,10 +26,16 @@ enum class Arch {
     vit_small,
     vit_base,
     mixer_s16,
-    mixer_b16
+    mixer_b16,
+    bert_tiny,
+    bert_small,
+    bert_base,
+    bert_large,
+    gpt_tiny,
+    gpt2
 };
-enum class TaskType { classification };
-enum class TaskMetric { loss, accuracy };
+enum class TaskType { classification, masked_lm, causal_lm };
+enum class TaskMetric { loss, accuracy, perplexity };
 enum class TruncatedImages { fail };
 enum class TokenizerType { byte, character, wordpiece, bpe, unigram };
 enum class OptimizerName { sgd, adam };
@@ -55,7 +61,8 @@ struct HeadSpec {
     bool operator==(const HeadSpec&) const = default;
 };
 
-/// `model`. `width`, `depth` and `hidden` belong to mlp.
+/// `model`. `width`, `depth` and `hidden` belong to mlp; `dropout`, `vocab_size` and `max_length`
+/// to the language models, `num_classes` to the others.
 struct ModelSpec {
     Arch arch = Arch::mlp;
     std::optional<std::int64_t> num_classes;    ///< absent: as many as the dataset has
@@ -64,12 +71,16 @@ struct ModelSpec {
     /// Features of each hidden layer, in order; absent: `depth` times `width`. An empty list is a
     /// linear classifier.
     std::optional<std::vector<std::int64_t>> hidden;
+    double dropout = 0.1;                      ///< share of activations that training drops
+    std::optional<std::int64_t> vocab_size;    ///< absent: the tokenizer's
+    /// Positions that it knows; absent: as published, 512 of BERT and 1024 of GPT-2.
+    std::optional<std::int64_t> max_length;
     std::optional<InitSpec> init;    ///< absent: drawn by train.seed
     HeadSpec head;
     bool operator==(const ModelSpec&) const = default;
 };
 
-/// `task`.
+/// `task`. The metrics of a language model are loss and perplexity unless it says otherwise.
 struct TaskSpec {
     TaskType type = TaskType::classification;
     std::vector<TaskMetric> metrics{TaskMetric::loss, TaskMetric::accuracy};
@@ -172,10 +183,11 @@ struct AcceleratorSpec {
     bool operator==(const AcceleratorSpec&) const = default;
 };
 
-/// `checkpoint.best`. Metrics are those of the validation part: val_loss, val_accuracy.
+/// `checkpoint.best`. Metrics are those of the validation part: val_loss, val_accuracy,
+/// val_perplexity.
 struct BestSpec {
     std::string metric = "val_loss";
-    MetricMode mode = MetricMode::min;    ///< default: min for val_loss, max for val_accuracy
+    MetricMode mode = MetricMode::min;    ///< default: max for val_accuracy, else min
     std::int64_t keep = 1;
     bool operator==(const BestSpec&) const = default;
 };
@@ -231,6 +243,8 @@ struct JobSpec {
 /// Whether it has batch norm: the samples of a core's batch change one another's results, and
 /// padding would, too.
 bool has_batch_norm(Arch arch);
+/// The task of a language model: masked_lm for BERT, causal_lm for GPT; none for the others.
+std::optional<TaskType> language_task(Arch arch);
 
 /// What a spec comes to: the numbers that users ask about first.
 struct EffectiveValues {
@@ -247,17 +261,19 @@ EffectiveValues effective(const JobSpec& spec);
 
 template <>
 struct Spelling<Arch> {
-    static constexpr std::array<std::string_view, 10> words{
-        "mlp",      "lenet",     "resnet18", "resnet34",  "resnet50",
-        "vit_tiny", "vit_small", "vit_base", "mixer_s16", "mixer_b16"};
+    static constexpr std::array<std::string_view, 16> words{
+        "mlp",       "lenet",      "resnet18",  "resnet34",  "resnet50",  "vit_tiny",
+        "vit_small", "vit_base",   "mixer_s16", "mixer_b16", "bert_tiny", "bert_small",
+        "bert_base", "bert_large", "gpt_tiny",  "gpt2"};
 };
 template <>
 struct Spelling<TaskType> {
-    static constexpr std::array<std::string_view, 1> words{"classification"};
+    static constexpr std::array<std::string_view, 3> words{"classification", "masked_lm",
+                                                           "causal_lm"};
 };
 template <>
 struct Spelling<TaskMetric> {
-    static constexpr std::array<std::string_view, 2> words{"loss", "accuracy"};
+    static constexpr std::array<std::string_view, 3> words{"loss", "accuracy", "perplexity"};
 };
 template <>
 struct Spelling<TruncatedImages> {

@@ -5,7 +5,8 @@ namespace slipway {
 
 namespace {
 
-constexpr auto best_metrics = std::to_array<std::string_view>({"val_loss", "val_accuracy"});
+constexpr auto best_metrics =
+    std::to_array<std::string_view>({"val_loss", "val_accuracy", "val_perplexity"});
 
 /// Labels as filters can name them.
 Map<Text> labels_kind() {
@@ -36,19 +37,44 @@ void judge_text(const JobSpec& spec, const Reader& at) {
     if (spec.data.tokenizer) refuse("tokenizer");
 }
 
+/// Language models learn one task, and no other network learns it.
+void judge_task(const JobSpec& spec, const Reader& at) {
+    const auto own = language_task(spec.model.arch);
+    const TaskType type = spec.task.type;
+    const bool is_language = type == TaskType::masked_lm || type == TaskType::causal_lm;
+    if (own ? type == *own : !is_language) return;
+    const Reader here = at.at("task").at("type");
+    const std::string_view arch = to_string(spec.model.arch);
+    here.report("inconsistent",
+                own ? fmt::format("{} must be {} with model.arch {}, got {}", here.path(),
+                                  to_string(*own), arch, to_string(type))
+                    : fmt::format("{} is {}, which needs a language model, and model.arch is {}; "
+                                  "use {}",
+                                  here.path(), to_string(type), arch,
+                                  type == TaskType::masked_lm ? "bert_small" : "gpt_tiny"));
+}
+
+bool measures(const TaskSpec& task, TaskMetric metric) {
+    return std::find(task.metrics.begin(), task.metrics.end(), metric) != task.metrics.end();
+}
+
+/// The loss is always measured.
+void judge_best(const JobSpec& spec, const Reader& at) {
+    const std::string_view best = spec.checkpoint.best.metric;
+    const std::string_view name = best.substr(std::string_view("val_").size());
+    const auto metric = parse_word<TaskMetric>(name);
+    if (!metric || *metric == TaskMetric::loss || measures(spec.task, *metric)) return;
+    const Reader here = at.at("checkpoint").at("best").at("metric");
+    here.report("inconsistent",
+                fmt::format("{} is {}, but task.metrics leaves {} out; add it there", here.path(),
+                            best, name));
+}
+
 void judge_job(const Json&, JobSpec& spec, const Reader& at) {
     judge_last_batch(spec, at);
     judge_text(spec, at);
-    const auto& metrics = spec.task.metrics;
-    const bool has_accuracy =
-        std::find(metrics.begin(), metrics.end(), TaskMetric::accuracy) != metrics.end();
-    if (spec.checkpoint.best.metric == "val_accuracy" && !has_accuracy) {
-        const Reader here = at.at("checkpoint").at("best").at("metric");
-        here.report("inconsistent",
-                    fmt::format("{} is val_accuracy, but task.metrics leaves accuracy out; add it "
-                                "there",
-                                here.path()));
-    }
+    judge_task(spec, at);
+    judge_best(spec, at);
 }
 
 }    // namespace
@@ -56,13 +82,23 @@ void judge_job(const Json&, JobSpec& spec, const Reader& at) {
 const Object<TaskSpec>& task_table() {
     static const auto table =
         Object<TaskSpec>("TaskSpec", "What it learns to do.")
-            .field(
-                "type", &TaskSpec::type, "The kind of task; it decides the loss.",
-                Choice<TaskType>{.later = {"multilabel", "regression", "masked_lm", "causal_lm"}},
-                {.required = true})
+            .field("type", &TaskSpec::type, "The kind of task; it decides the loss.",
+                   Choice<TaskType>{.later = {"multilabel", "regression"}}, {.required = true})
             .field("metrics", &TaskSpec::metrics, "What is measured besides the training loss.",
-                   List<Choice<TaskMetric>>{.item = {}, .min = 1, .max = 2, .unique = true})
-            .later({"label_smoothing"});
+                   List<Choice<TaskMetric>>{.item = {}, .min = 1, .max = 3, .unique = true})
+            .later({"label_smoothing"})
+            .rule([](const Json& given, TaskSpec& spec, const Reader& at) {
+                const bool is_language =
+                    spec.type == TaskType::masked_lm || spec.type == TaskType::causal_lm;
+                if (is_language && !given.contains("metrics"))
+                    spec.metrics = {TaskMetric::loss, TaskMetric::perplexity};
+                if (is_language || !measures(spec, TaskMetric::perplexity)) return;
+                const Reader here = at.at("metrics");
+                here.report("inconsistent",
+                            fmt::format("{} has perplexity, which is measured of masked_lm and "
+                                        "causal_lm alone; leave it out",
+                                        here.path()));
+            });
     return table;
 }
 
@@ -78,7 +114,7 @@ const Object<BestSpec>& best_table() {
                    Integer{.min = 0, .max = 100})
             .rule([](const Json& given, BestSpec& spec, const Reader&) {
                 if (given.contains("mode")) return;
-                spec.mode = spec.metric == "val_loss" ? MetricMode::min : MetricMode::max;
+                spec.mode = spec.metric == "val_accuracy" ? MetricMode::max : MetricMode::min;
             });
     return table;
 }

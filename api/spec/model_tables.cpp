@@ -10,6 +10,14 @@ std::vector<std::string_view> architectures() {
     return {words.begin(), words.end()};
 }
 
+/// The architectures that read text, or those that do not.
+std::vector<std::string_view> architectures(bool of_text) {
+    std::vector<std::string_view> names;
+    for (const std::string_view name : all_words<Arch>())
+        if (language_task(*parse_word<Arch>(name)).has_value() == of_text) names.push_back(name);
+    return names;
+}
+
 }    // namespace
 
 const Object<InitSpec>& init_table() {
@@ -40,13 +48,11 @@ const Object<ModelSpec>& model_table() {
         Object<ModelSpec>("ModelSpec", "The network.")
             .variants("arch", architectures(), "",
                       [](const ModelSpec& spec) { return to_string(spec.arch); })
-            .field("arch", &ModelSpec::arch, "Its architecture.",
-                   Choice<Arch>{.later = {"bert_tiny", "bert_small", "bert_base", "bert_large",
-                                          "gpt_tiny", "gpt2", "layers"}},
+            .field("arch", &ModelSpec::arch, "Its architecture.", Choice<Arch>{.later = {"layers"}},
                    {.required = true})
             .field("num_classes", &ModelSpec::num_classes,
                    "Classes it tells apart; without it as many as the dataset has.",
-                   Integer{.min = 2, .max = 100000})
+                   Integer{.min = 2, .max = 100000}, {.only = architectures(false)})
             .field("width", &ModelSpec::width, "Features of each hidden layer.",
                    Integer{.min = 1, .max = 65536}, {.only = {"mlp"}, .unless = "hidden"})
             .field("depth", &ModelSpec::depth, "Hidden layers.", Integer{.min = 0, .max = 64},
@@ -54,10 +60,20 @@ const Object<ModelSpec>& model_table() {
             .field("hidden", &ModelSpec::hidden,
                    "Features of each hidden layer in order, instead of width and depth.",
                    List<Integer>{.item = {.min = 1, .max = 65536}, .max = 64}, {.only = {"mlp"}})
+            .field("dropout", &ModelSpec::dropout,
+                   "Share of the activations that training sets to 0; evaluation drops none.",
+                   Number{.min = 0, .below = 1}, {.only = architectures(true)})
+            .field("vocab_size", &ModelSpec::vocab_size,
+                   "Tokens it knows; without it as many as the tokenizer has.",
+                   Integer{.min = 2, .max = 1 << 20}, {.only = architectures(true)})
+            .field("max_length", &ModelSpec::max_length,
+                   "Positions it knows, in tokens: the longest text; without it 512 of BERT and "
+                   "1024 of GPT.",
+                   Integer{.min = 2, .max = 65536}, {.only = architectures(true)})
             .field("init", &ModelSpec::init, "Weights to begin with, instead of drawn ones.",
                    Nested<InitSpec>{&init_table()})
             .field("head", &ModelSpec::head, "Its last layer.", Nested<HeadSpec>{&head_table()})
-            .later({"heads", "dropout", "vocab_size", "max_length", "layers", "tie"})
+            .later({"heads", "layers", "tie"})
             .rule([](const Json&, ModelSpec& spec, const Reader& at) {
                 if (!spec.head.replace || spec.init) return;
                 const Reader here = at.at("head").at("replace");

@@ -44,11 +44,17 @@ private:
 ModelSpec random_model(Dice& dice) {
     ModelSpec model;
     model.arch = dice.word<Arch>();
-    model.num_classes = dice.maybe<std::int64_t>([&] { return dice.whole(2, 100000); });
     if (dice.coin()) {
         model.init = InitSpec{.from = dice.text(), .strict = dice.coin()};
         model.head.replace = dice.coin();
     }
+    if (language_task(model.arch)) {
+        model.dropout = dice.real(0, 1);
+        model.vocab_size = dice.maybe<std::int64_t>([&] { return dice.whole(2, 1 << 20); });
+        model.max_length = dice.maybe<std::int64_t>([&] { return dice.whole(2, 65536); });
+        return model;
+    }
+    model.num_classes = dice.maybe<std::int64_t>([&] { return dice.whole(2, 100000); });
     if (model.arch != Arch::mlp) return model;
     if (dice.coin()) {
         model.hidden.emplace();
@@ -129,12 +135,21 @@ TrainSpec random_train(Dice& dice) {
     return train;
 }
 
+TaskSpec random_task(Dice& dice, Arch arch) {
+    TaskSpec task;
+    const auto type = language_task(arch);
+    task.type = type.value_or(TaskType::classification);
+    if (dice.coin()) task.metrics = {TaskMetric::accuracy};
+    if (type && dice.coin()) task.metrics = {TaskMetric::accuracy, TaskMetric::perplexity};
+    return task;
+}
+
 JobSpec random_spec(Dice& dice) {
     JobSpec spec;
     if (dice.coin()) spec.name = dice.text();
     if (dice.coin()) spec.labels = {{"team", dice.text()}, {"stage", ""}};
     spec.model = random_model(dice);
-    if (dice.coin()) spec.task.metrics = {TaskMetric::accuracy};
+    spec.task = random_task(dice, spec.model.arch);
     spec.data = random_data(dice);
     spec.train = random_train(dice);
     if (has_batch_norm(spec.model.arch)) spec.train.drop_last = true;
@@ -147,8 +162,10 @@ JobSpec random_spec(Dice& dice) {
         dice.maybe<std::int64_t>([&] { return dice.whole(1 << 20, std::int64_t(1) << 40); });
     spec.checkpoint.every_steps = dice.whole(0, 1000);
     spec.checkpoint.every_epochs = dice.whole(0, 1000);
-    spec.checkpoint.best = {dice.coin() ? "val_loss" : "val_accuracy", dice.word<MetricMode>(),
-                            dice.whole(0, 100)};
+    const bool of_loss = dice.coin();
+    spec.checkpoint.best = {
+        of_loss ? "val_loss" : "val_" + std::string(to_string(spec.task.metrics.back())),
+        dice.word<MetricMode>(), dice.whole(0, 100)};
     spec.checkpoint.keep_last = dice.whole(1, 100);
     spec.monitor.log_every_steps = dice.whole(1, 1000000);
     spec.limits.max_wall_s = dice.maybe<double>([&] { return dice.real(0, 1e6); });
