@@ -44,7 +44,8 @@ enum RandomSite : std::uint32_t {
     site_dropout = 4,
     site_glyphs = 5,
     site_augment = 6,
-    site_bench = 7
+    site_bench = 7,
+    site_mask = 8
 };
 
 }    // namespace slipway
