@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "executor/nn/models/bert.h"
+#include "executor/nn/models/gpt2.h"
 #include "executor/nn/models/lenet.h"
 #include "executor/nn/models/mixer.h"
 #include "executor/nn/models/mlp.h"
@@ -21,6 +23,7 @@ struct Request {
     const JobSpec& spec;
     const Dims& sample_dims;
     std::int64_t classes;
+    std::optional<std::int64_t> padding;
 
     std::string_view arch() const { return to_string(spec.model.arch); }
 };
@@ -125,6 +128,54 @@ void build_mixer(Model& model, Init& init, const Request& request) {
                                                 .classes = request.classes}));
 }
 
+/// How many tokens a sample has, and how many positions the network is to have for them.
+std::int64_t positions_of(const Request& request, std::int64_t published) {
+    check(request.sample_dims.size() == 1, "a sample of a language model is a row of tokens");
+    const std::int64_t positions = request.spec.model.max_length.value_or(published);
+    if (request.sample_dims[0] <= positions) return positions;
+    throw TrainError(
+        "spec_error",
+        fmt::format("{} has {} positions and samples have {} tokens; set "
+                    "data.max_length to at most {}, or model.max_length to at least {}",
+                    request.arch(), positions, request.sample_dims[0], positions,
+                    request.sample_dims[0]));
+}
+
+template <std::int64_t layers, std::int64_t hidden, std::int64_t heads>
+void build_bert(Model& model, Init& init, const Request& request) {
+    const Bert network = Bert::create(model.parameters, init,
+                                      {.layers = layers,
+                                       .hidden = hidden,
+                                       .heads = heads,
+                                       .vocabulary = request.classes,
+                                       .intermediate = 4 * hidden,
+                                       .positions = positions_of(request, 512),
+                                       .padding = request.padding});
+    model.head = "cls";
+    model.dropout = request.spec.model.dropout;
+    model.forward = [network](const Tensor& tokens, ForwardPass& pass) {
+        const Tensor everywhere = iota({DType::i32, tokens.dims()}, 1);
+        return network.predict(network.encode(tokens, pass),
+                               pass.positions.empty() ? everywhere : pass.positions);
+    };
+}
+
+template <std::int64_t layers, std::int64_t hidden, std::int64_t heads>
+void build_gpt2(Model& model, Init& init, const Request& request) {
+    if (request.spec.model.head.replace)
+        throw TrainError("spec_error",
+                         fmt::format("{} has no head to replace: its output weights are those of "
+                                     "its token embeddings; leave model.head out",
+                                     request.arch()));
+    model.dropout = request.spec.model.dropout;
+    model.forward = Gpt2::create(model.parameters, init,
+                                 {.layers = layers,
+                                  .hidden = hidden,
+                                  .heads = heads,
+                                  .vocabulary = request.classes,
+                                  .positions = positions_of(request, 1024)});
+}
+
 struct Builder {
     Arch arch;
     void (*build)(Model& model, Init& init, const Request& request);
@@ -141,25 +192,44 @@ constexpr std::array builders{
     Builder{Arch::vit_base, build_vit<768, 12>},
     Builder{Arch::mixer_s16, build_mixer<8, 512>},
     Builder{Arch::mixer_b16, build_mixer<12, 768>},
+    Builder{Arch::bert_tiny, build_bert<2, 128, 2>},
+    Builder{Arch::bert_small, build_bert<4, 512, 8>},
+    Builder{Arch::bert_base, build_bert<12, 768, 12>},
+    Builder{Arch::bert_large, build_bert<24, 1024, 16>},
+    Builder{Arch::gpt_tiny, build_gpt2<4, 128, 4>},
+    Builder{Arch::gpt2, build_gpt2<12, 768, 12>},
 };
 static_assert(builders.size() == all_words<Arch>().size());
 
+/// What tells classes or tokens apart: as many as the data has, unless the job wants more.
+std::int64_t output_count(const JobSpec& spec, std::int64_t classes) {
+    const bool is_language = language_task(spec.model.arch).has_value();
+    const auto wanted = is_language ? spec.model.vocab_size : spec.model.num_classes;
+    const std::int64_t outputs = wanted.value_or(classes);
+    if (outputs >= classes) return outputs;
+    const char* const message = is_language
+                                    ? "model.vocab_size is {}, and the tokenizer has {} tokens; "
+                                      "leave it out or set it to {} or more"
+                                    : "model.num_classes is {}, and the data set has {} classes; "
+                                      "leave it out or set it to {} or more";
+    throw TrainError("spec_error", fmt::format(fmt::runtime(message), outputs, classes, classes));
+}
+
+/// The layer of the last parameter: "fc" of "fc.weight".
+std::string last_layer(const ParameterList& parameters) {
+    const std::string& last = parameters.all().back().name;
+    return last.substr(0, last.rfind('.'));
+}
+
 }    // namespace
 
-Model build_model(const JobSpec& spec, const Dims& sample_dims, std::int64_t classes, Init init) {
-    const std::int64_t outputs = spec.model.num_classes.value_or(classes);
-    if (outputs < classes) {
-        throw TrainError("spec_error",
-                         fmt::format("model.num_classes is {}, and the data set has {} classes; "
-                                     "leave it out or set it to {} or more",
-                                     outputs, classes, classes));
-    }
+Model build_model(const JobSpec& spec, const Dims& sample_dims, std::int64_t classes, Init init,
+                  std::optional<std::int64_t> padding) {
     Model model;
     const auto builder = std::ranges::find(builders, spec.model.arch, &Builder::arch);
     check(builder != builders.end(), "every architecture of the job spec has a builder");
-    builder->build(model, init, {spec, sample_dims, outputs});
-    const std::string& last = model.parameters.all().back().name;
-    model.head = last.substr(0, last.rfind('.'));
+    builder->build(model, init, {spec, sample_dims, output_count(spec, classes), padding});
+    if (!language_task(spec.model.arch)) model.head = last_layer(model.parameters);
     return model;
 }
 

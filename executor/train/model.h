@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "api/spec/job_spec.h"
@@ -12,8 +13,10 @@ namespace slipway {
 /// A network ready to train: its parameters with their initial values, and what it computes.
 struct Model {
     ParameterList parameters;
-    std::string head;    ///< name of its last layer: "fc" of "fc.weight"
-    /// features f32 [n, …] -> logits f32 [n, classes]; traces nodes, runs nothing.
+    std::string head;      ///< name of its last layer: "fc" of "fc.weight"; empty: it has none
+    double dropout = 0;    ///< share that a training pass drops
+    /// features f32 [n, …] -> logits f32 [n, classes], or tokens i32 [n, s] -> logits of each
+    /// position (of the pass's, if there are) f32 [n, s, vocabulary]; traces nodes, runs nothing.
     std::function<Tensor(const Tensor&, ForwardPass&)> forward;
 };
 
@@ -24,8 +27,10 @@ auto without_pass(Network network) {
 }
 
 /// Builds the network of a job for samples of this shape (without the batch dimension), its initial
-/// values from `init`.
+/// values from `init`. Of a language model the classes are the tokenizer's tokens; `padding` is the
+/// one that fills samples up, if any are.
 /// errors  TrainError spec_error when the samples do not fit the network
-Model build_model(const JobSpec& spec, const Dims& sample_dims, std::int64_t classes, Init init);
+Model build_model(const JobSpec& spec, const Dims& sample_dims, std::int64_t classes, Init init,
+                  std::optional<std::int64_t> padding = {});
 
 }    // namespace slipway

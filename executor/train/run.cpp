@@ -258,7 +258,10 @@ private:
     }
 
     void restore() {
-        step_ = StepInProgress(model_, accumulates(), train_sum_names_);
+        step_ = StepInProgress(model_, accumulates(), train_sum_names_,
+                               {.rate = model_.dropout,
+                                .seed = std::uint64_t(plan_.spec.train.seed),
+                                .batches_per_step = sampler_.options().batches_per_step});
         if (!plan_.resume_from) {
             load_weights();
             state_ = initial_state(model_, *settings_.optimizer);

@@ -1,6 +1,7 @@
 #include "executor/train/step.h"
 
 #include "executor/autodiff/gradients.h"
+#include "executor/train/dropout.h"
 
 namespace slipway {
 
@@ -25,16 +26,20 @@ struct BatchResults {
     ReducedSums sums;
     std::vector<Tensor> gradients;     ///< each core's share
     std::vector<Tensor> statistics;    ///< replicated
+    std::vector<Tensor> dropout;       ///< leaves
 };
 
 BatchResults batch_results(const Model& model, const Task& task, const HyperLeaf& hyper,
                            const BatchLeaves& inputs) {
-    ForwardPass pass{.training = true, .core_share = hyper.scalar(HyperSlot::inverse_core_count)};
+    ForwardPass pass{.training = true,
+                     .core_share = hyper.scalar(HyperSlot::inverse_core_count),
+                     .dropout = dropout_leaves(model.dropout)};
     const std::vector<TaskSum> sums = task.trace(model, inputs, pass);
     const Tensor share = sums[0].value * hyper.scalar(HyperSlot::inverse_label_count);
     return {.sums = ReducedSums(sums),
             .gradients = gradients(share, model.parameters.leaves()),
-            .statistics = new_statistics(model.parameters, pass)};
+            .statistics = new_statistics(model.parameters, pass),
+            .dropout = in_order(pass.dropout)};
 }
 
 /// One leaf per parameter, f32 and replicated: the gradients of a step's batches so far.
@@ -95,6 +100,7 @@ TrainStep trace_train_step(const Model& model, const Task& task, const Optimizer
     donate_first(step.graph, step.state_count());
     append(step.graph.leaves, sums);
     append(step.graph.leaves, {hyper.leaf()});
+    append(step.graph.leaves, results.dropout);
     append(step.graph.leaves, inputs.all());
     append(step.graph.outputs, results.sums.values);
     step.sum_names = results.sums.names;
@@ -116,6 +122,7 @@ AccumulationStep trace_accumulation_step(const Model& model, const Task& task,
     const std::size_t first_sum = step.graph.leaves.size();
     append(step.graph.leaves, sums);
     append(step.graph.leaves, {hyper.leaf()});
+    append(step.graph.leaves, results.dropout);
     append(step.graph.leaves, inputs.all());
     // Not donated: a step that is given up leaves the statistics as they were before it.
     append(step.graph.outputs, results.statistics);

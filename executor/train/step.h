@@ -9,11 +9,11 @@
 namespace slipway {
 
 /// One training step as a graph.
-///   leaves   parameters…, slots… (parameter by parameter), statistics…, sums…, hyper, features,
-///            labels, weights
+///   leaves   parameters…, slots… (parameter by parameter), statistics…, sums…, hyper, dropout…,
+///            features, labels, weights
 ///   outputs  parameters…, slots…, statistics… (donated), the task's sums over all cores
 /// The sums are what the batches before it left (AccumulationStep), one per parameter; a step of
-/// one batch has none.
+/// one batch has none. A network that drops nothing has no leaves of dropout (train/dropout.h).
 struct TrainStep {
     Graph graph;
     std::size_t parameter_count = 0;
@@ -26,8 +26,8 @@ struct TrainStep {
 
 /// All batches of a step but the last: adds their gradients up and leaves the weights alone. The
 /// same graph for each of them, however many there are.
-///   leaves   parameters…, statistics…, sums… (of each parameter's shape), hyper, features, labels,
-///            weights
+///   leaves   parameters…, statistics…, sums… (of each parameter's shape), hyper, dropout…,
+///            features, labels, weights
 ///   outputs  sums… (donated), statistics…, the task's sums as in TrainStep
 struct AccumulationStep {
     Graph graph;

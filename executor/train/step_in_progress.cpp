@@ -9,10 +9,11 @@
 namespace slipway {
 
 StepInProgress::StepInProgress(const Model& model, bool accumulates,
-                               std::vector<std::string> sum_names)
+                               std::vector<std::string> sum_names, const DropoutSource& dropout)
     : parameter_count_(model.parameters.all().size()),
       statistic_count_(model.parameters.statistics().size()),
-      sum_names_(std::move(sum_names)) {
+      sum_names_(std::move(sum_names)),
+      dropout_(dropout) {
     if (!accumulates) return;
     for (const Parameter& parameter : model.parameters.all())
         gradient_sums_.emplace_back(parameter.leaf.shape());
@@ -24,7 +25,7 @@ std::vector<Value> StepInProgress::leaves(const TrainState& state, const Hyper& 
     const auto statistics =
         statistics_.empty() ? values.last(statistic_count_) : std::span<const Array>(statistics_);
     std::vector<Value> leaves;
-    leaves.reserve(values.size() + gradient_sums_.size() + 4);
+    leaves.reserve(values.size() + gradient_sums_.size() + 7);
     const auto append = [&leaves](std::span<const Array> arrays) {
         for (const Array& array : arrays)
             leaves.push_back({{array}});
@@ -33,6 +34,7 @@ std::vector<Value> StepInProgress::leaves(const TrainState& state, const Hyper& 
     append(statistics);
     append(gradient_sums_);
     leaves.push_back({{hyper_values(hyper)}});
+    append_dropout(leaves, dropout_, state.step, batch);
     append_batch(leaves, batch);
     return leaves;
 }

@@ -5,6 +5,7 @@
 #include "executor/data/loader.h"
 #include "executor/engine/engine.h"
 #include "executor/optim/hyper.h"
+#include "executor/train/dropout.h"
 #include "executor/train/metric_sums.h"
 #include "executor/train/train_state.h"
 
@@ -17,7 +18,8 @@ public:
     StepInProgress() = default;
     /// `accumulates`: a step has more than one batch, whose gradients are added up. `sum_names` are
     /// the programs' (TrainStep).
-    StepInProgress(const Model& model, bool accumulates, std::vector<std::string> sum_names);
+    StepInProgress(const Model& model, bool accumulates, std::vector<std::string> sum_names,
+                   const DropoutSource& dropout = {});
 
     /// What the program of this batch reads, in the order of train/step.h.
     std::vector<Value> leaves(const TrainState& state, const Hyper& hyper,
@@ -33,6 +35,7 @@ private:
     std::vector<Array> gradient_sums_;    ///< one per parameter; none when a step is one batch
     std::vector<Array> statistics_;       ///< as the step's batches left them; none before them
     std::vector<std::string> sum_names_;
+    DropoutSource dropout_;
     MetricSums sums_;
 };
 

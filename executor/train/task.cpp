@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "executor/train/tasks/causal_lm.h"
 #include "executor/train/tasks/classification.h"
+#include "executor/train/tasks/masked_lm.h"
 
 namespace slipway {
 
@@ -16,6 +18,8 @@ struct TaskRow {
 
 constexpr std::array rows{
     TaskRow{TaskType::classification, classification},
+    TaskRow{TaskType::masked_lm, masked_lm},
+    TaskRow{TaskType::causal_lm, causal_lm},
 };
 static_assert(rows.size() == all_words<TaskType>().size());
 

@@ -61,6 +61,66 @@ INSTANTIATE_TEST_SUITE_P(Images, Architecture,
                                          Arch::mixer_s16, Arch::mixer_b16),
                          [](const auto& one) { return std::string(to_string(one.param)); });
 
+struct LanguageSize {
+    Arch arch;
+    std::int64_t layers, hidden, positions;
+};
+
+// The wide ones are built by tests/executor/nn/test_networks.cpp; their rows differ in numbers
+// alone.
+TEST(Model, language_models_have_the_published_sizes) {
+    const std::vector<LanguageSize> sizes{{Arch::bert_tiny, 2, 128, 512},
+                                          {Arch::bert_small, 4, 512, 512},
+                                          {Arch::gpt_tiny, 4, 128, 1024}};
+    for (const auto& [arch, layers, hidden, positions] : sizes) {
+        constexpr std::int64_t length = 16, tokens = 50;
+        const Model model = build_model(spec_of(arch), {length}, tokens, Init::zeros(), 0);
+        const bool is_bert = model.head == "cls";
+        const std::int64_t of_layer = 12 * hidden * hidden + 13 * hidden;
+        const std::int64_t of_rest =
+            is_bert ? 4 * hidden + hidden * hidden + 3 * hidden + tokens : 2 * hidden;
+        EXPECT_EQ(model.parameters.element_count(),
+                  (tokens + positions) * hidden + layers * of_layer + of_rest)
+            << to_string(arch);
+        EXPECT_EQ(model.dropout, 0.1);
+        ForwardPass pass;
+        const Tensor x = leaf({DType::i32, {2, length}}, Placement::per_core, "x");
+        EXPECT_EQ(model.forward(x, pass).dims(), (Dims{2, length, tokens}));
+    }
+}
+
+TEST(Model, a_language_model_may_know_more_than_its_text_has) {
+    JobSpec spec = spec_of(Arch::bert_tiny);
+    spec.model.vocab_size = 60;
+    spec.model.max_length = 20;
+    const Model model = build_model(spec, {16}, 50, Init::zeros(), 0);
+    EXPECT_EQ(model.parameters.all()[0].leaf.dims(), (Dims{60, 128}));
+    EXPECT_EQ(model.parameters.all()[1].leaf.dims(), (Dims{20, 128}));
+}
+
+TEST(Model, what_a_language_model_cannot_read_is_refused_with_the_way_out) {
+    const auto refused = [](Arch arch, auto change) -> std::string {
+        JobSpec spec = spec_of(arch);
+        change(spec.model);
+        try {
+            build_model(spec, {16}, 50, Init::zeros(), 0);
+        } catch (const TrainError& error) {
+            EXPECT_EQ(error.reason(), "spec_error");
+            return error.what();
+        }
+        return "nothing";
+    };
+    EXPECT_NE(refused(Arch::bert_tiny, [](ModelSpec& spec) { spec.vocab_size = 49; })
+                  .find("model.vocab_size is 49, and the tokenizer has 50 tokens"),
+              std::string::npos);
+    EXPECT_NE(refused(Arch::gpt_tiny, [](ModelSpec& spec) { spec.max_length = 15; })
+                  .find("set data.max_length to at most 15, or model.max_length to at least 16"),
+              std::string::npos);
+    EXPECT_NE(refused(Arch::gpt_tiny, [](ModelSpec& spec) { spec.head.replace = true; })
+                  .find("gpt_tiny has no head to replace"),
+              std::string::npos);
+}
+
 struct Refused {
     Arch arch;
     Dims sample_dims;

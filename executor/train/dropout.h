@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "executor/data/loader.h"
+#include "executor/engine/engine.h"
+#include "executor/nn/forward_pass.h"
+
+/// What a training step's dropout reads: leaves of its program, so that neither rate, seed nor step
+/// is part of it.
+namespace slipway {
+
+/// Leaves for a network with this rate; empty handles when it drops nothing.
+DropoutLeaves dropout_leaves(double rate);
+
+/// rate, key, first_sample: in the order of append_dropout; nothing without leaves.
+std::vector<Tensor> in_order(const DropoutLeaves& leaves);
+
+/// What a job's dropout is drawn from.
+struct DropoutSource {
+    double rate = 0;
+    std::uint64_t seed = 0;
+    std::int64_t batches_per_step = 1;
+};
+
+/// The values of these leaves for a batch of a step (0-based); nothing when the rate is 0. A
+/// sample's mask is a function of seed, step and its place in the step alone: the same after a
+/// resumption, and for any number of threads.
+void append_dropout(std::vector<Value>& leaves, const DropoutSource& source, std::int64_t step,
+                    const LoadedBatch& batch);
+
+}    // namespace slipway
