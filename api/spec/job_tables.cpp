@@ -25,7 +25,7 @@ void judge_last_batch(const JobSpec& spec, const Reader& at) {
 
 /// What only text has, asked of a task that has none.
 void judge_text(const JobSpec& spec, const Reader& at) {
-    if (spec.task.type != TaskType::classification) return;
+    if (language_task(spec.model.arch)) return;
     const auto refuse = [&](std::string_view field) {
         const Reader here = at.at("data").at(field);
         here.report("inconsistent",
@@ -54,6 +54,20 @@ void judge_task(const JobSpec& spec, const Reader& at) {
                                   type == TaskType::masked_lm ? "bert_small" : "gpt_tiny"));
 }
 
+/// What only images and tables have, asked of text.
+void judge_features(const JobSpec& spec, const Reader& at) {
+    if (!language_task(spec.model.arch)) return;
+    const auto refuse = [&](std::string_view field) {
+        const Reader here = at.at("data").at(field);
+        here.report("inconsistent",
+                    fmt::format("{} is for images and tables, and {} reads text; leave it out",
+                                here.path(), to_string(spec.model.arch)));
+    };
+    if (spec.data.image_size) refuse("image_size");
+    if (spec.data.normalize) refuse("normalize");
+    if (spec.data.columns) refuse("columns");
+}
+
 bool measures(const TaskSpec& task, TaskMetric metric) {
     return std::find(task.metrics.begin(), task.metrics.end(), metric) != task.metrics.end();
 }
@@ -74,7 +88,9 @@ void judge_job(const Json&, JobSpec& spec, const Reader& at) {
     judge_last_batch(spec, at);
     judge_text(spec, at);
     judge_task(spec, at);
+    judge_features(spec, at);
     judge_best(spec, at);
+    judge_text(spec, at);
 }
 
 }    // namespace

@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "executor/train/text_data.h"
+
 namespace slipway {
 
 namespace {
@@ -22,14 +24,6 @@ DatasetOptions options_of(const AttemptPlan& plan) {
     return options;
 }
 
-Split split_of(const DatasetIndex& index, const SplitSpec& spec) {
-    if (!spec.train_part.empty()) return split_by_parts(index, spec.train_part, spec.val_part);
-    return split_samples(index, {.val_fraction = spec.val_fraction,
-                                 .seed = std::uint64_t(spec.seed),
-                                 .by_group = !spec.group_by.empty(),
-                                 .stratified = spec.stratify});
-}
-
 /// A table's columns come in any unit: without a wish of the user they are brought to mean 0 and
 /// deviation 1, measured on the training part alone so that nothing of the validation part leaks
 /// in.
@@ -40,21 +34,36 @@ bool wants_measured(const AttemptPlan& plan, const Dataset& dataset,
     return table && !images && options.mean.empty() && options.deviation.empty();
 }
 
+TrainData open_class_data(const AttemptPlan& plan) {
+    const DatasetOptions options = options_of(plan);
+    TrainData data;
+    data.raw = open_dataset(plan.dataset_format, plan.dataset_path, options);
+    data.split = split_of(data.raw->index(), plan.spec.data.split);
+    data.class_count = data.raw->index().class_count();
+    if (wants_measured(plan, *data.raw, options)) {
+        data.normalized = normalized(*data.raw, measure(*data.raw, data.split.train, 1));
+    }
+    data.training = class_samples(data.dataset());
+    return data;
+}
+
 }    // namespace
+
+Split split_of(const DatasetIndex& index, const SplitSpec& spec) {
+    if (!spec.train_part.empty()) return split_by_parts(index, spec.train_part, spec.val_part);
+    return split_samples(index, {.val_fraction = spec.val_fraction,
+                                 .seed = std::uint64_t(spec.seed),
+                                 .by_group = !spec.group_by.empty(),
+                                 .stratified = spec.stratify});
+}
 
 TrainData open_train_data(const AttemptPlan& plan) {
     try {
-        const DatasetOptions options = options_of(plan);
-        TrainData data;
-        data.raw = open_dataset(plan.dataset_format, plan.dataset_path, options);
-        data.split = split_of(data.raw->index(), plan.spec.data.split);
-        if (wants_measured(plan, *data.raw, options)) {
-            data.normalized = normalized(*data.raw, measure(*data.raw, data.split.train, 1));
-        }
-        data.training = class_samples(data.dataset());
-        return data;
+        return language_task(plan.spec.model.arch) ? open_text_data(plan) : open_class_data(plan);
     } catch (const DataError&) {
         throw;    // run_training gives it its code
+    } catch (const TrainError&) {
+        throw;
     } catch (const Error& error) {
         // Options, split and sizes are the spec's; a full memory or disk is not.
         if (error.code() == ErrorCode::exhausted) throw TrainError("out_of_memory", error.what());

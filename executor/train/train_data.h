@@ -1,20 +1,25 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "executor/data/dataset.h"
 #include "executor/data/loader.h"
 #include "executor/data/split.h"
+#include "executor/text/token_sequences.h"
 #include "executor/train/run.h"
 
 namespace slipway {
 
 /// A job's data, opened and divided.
 struct TrainData {
-    std::unique_ptr<Dataset> raw;    ///< as stored
+    std::unique_ptr<TokenizedText> text;    ///< of a language model, which has no data set else
+    std::unique_ptr<Dataset> raw;           ///< as stored
     std::unique_ptr<Dataset>
         normalized;    ///< wraps `raw`; absent when nothing is to be normalised
     Split split;
+    std::int64_t class_count = 0;           ///< classes, or tokens of a text
+    std::optional<std::int64_t> padding;    ///< the token that fills short rows of a text up
     std::unique_ptr<Samples> training;      ///< may draw anew in each epoch
     std::unique_ptr<Samples> evaluation;    ///< the same in each; null: as `training`
 
@@ -22,6 +27,10 @@ struct TrainData {
     const Samples& evaluated() const { return evaluation ? *evaluation : *training; }
     LabelCount label_count() const;    ///< of the training samples, which must outlive it
 };
+
+/// The split that a spec asks for.
+/// errors  invalid_argument when the data does not have what it is split by
+Split split_of(const DatasetIndex& index, const SplitSpec& spec);
 
 /// Opens the plan's data set with the spec's image size and normalisation, and splits it.
 /// errors  TrainError data_error for what is in the files, spec_error for what the spec asks of

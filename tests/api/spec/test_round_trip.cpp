@@ -151,6 +151,17 @@ JobSpec random_spec(Dice& dice) {
     spec.model = random_model(dice);
     spec.task = random_task(dice, spec.model.arch);
     spec.data = random_data(dice);
+    if (language_task(spec.model.arch)) {
+        spec.data.image_size.reset();
+        spec.data.normalize.reset();
+        spec.data.columns.reset();
+        spec.data.max_length = dice.maybe<std::int64_t>([&] { return dice.whole(2, 65536); });
+        if (dice.coin()) {
+            spec.data.tokenizer.emplace();
+            spec.data.tokenizer->type = TokenizerType::bpe;
+            spec.data.tokenizer->vocab_size = 300;
+        }
+    }
     spec.train = random_train(dice);
     if (has_batch_norm(spec.model.arch)) spec.train.drop_last = true;
     if (dice.coin()) {
