@@ -90,7 +90,6 @@ void judge_job(const Json&, JobSpec& spec, const Reader& at) {
     judge_task(spec, at);
     judge_features(spec, at);
     judge_best(spec, at);
-    judge_text(spec, at);
 }
 
 }    // namespace

@@ -120,7 +120,7 @@ const Object<UploadCreate>& upload_create_table() {
         Object<UploadCreate>("UploadCreate", "A file that is about to be sent.")
             .field("size", &UploadCreate::size, "Its bytes.", Integer{.min = 1}, {.required = true})
             .field("sha256", &UploadCreate::sha256, "Its SHA-256; checked when it is complete.",
-                   Text{.form = &sha256_hex}, {.absent_when_empty = true})
+                   Text{.form = &sha256_form}, {.absent_when_empty = true})
             .field("filename", &UploadCreate::filename, "For people; the ending tells the format.",
                    Text{}, {.absent_when_empty = true});
     return table;

@@ -62,7 +62,7 @@ const char* code_of_refused_number(const Json& json) {
 const TextForm plain_name{
     "1 to 64 letters, digits, dots, dashes and underscores, first a letter or digit",
     "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", is_plain_name};
-const TextForm sha256_hex{"64 hexadecimal digits in lower case", "^[0-9a-f]{64}$", is_sha256_hex};
+const TextForm sha256_form{"64 hexadecimal digits in lower case", "^[0-9a-f]{64}$", is_sha256_hex};
 
 void Text::read(const Json& json, std::string& value, const Reader& at) const {
     if (!json.is_string()) return at.refuse("wrong_type", wanted(), json);

@@ -31,7 +31,7 @@ struct TextForm {
 /// "a word of letters, digits, . _ -": names of projects and datasets, keys of labels.
 extern const TextForm plain_name;
 /// 64 hexadecimal digits.
-extern const TextForm sha256_hex;
+extern const TextForm sha256_form;
 
 /// A text without control characters; lengths are in characters.
 struct Text {
