@@ -1,0 +1,134 @@
+// Runs on a folder of photos: augmentation and damaged images, from the spec to the report.
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+
+#include "tests/executor/data/make_files.h"
+#include "tests/executor/train/run_fixture.h"
+
+namespace slipway {
+
+namespace {
+
+class RunImages : public Run {
+protected:
+    RunImages() {
+        for (int i = 0; i < 40; ++i) {
+            const std::string file = jpeg_file(patterned_image(3, 14 + i % 3, 17, i));
+            const std::string name = fmt::format("photos/{}/{:02}.jpg", i % 2, i);
+            folder_.write(name, file);
+        }
+    }
+
+    AttemptPlan photos(std::int64_t cores = 1) {
+        AttemptPlan made = plan(cores);
+        made.dataset_format = "image_folder";
+        made.dataset_path = folder_.path() / "photos";
+        made.spec.train.epochs = 2;
+        made.spec.data.augment = {
+            {.name = AugmentName::resize, .size = {12}},
+            {.name = AugmentName::random_resized_crop,
+             .size = {8},
+             .scale = {{0.5, 1}},
+             .ratio = {{0.75, 1.33}}},
+            {.name = AugmentName::horizontal_flip},
+        };
+        made.spec.data.normalize = NormalizeSpec{.mean = {0.5}, .std = {0.25}};
+        return made;
+    }
+
+    void cut(const std::string& name, std::size_t bytes) {
+        const std::string file = jpeg_file(patterned_image(3, 14, 17, 1));
+        folder_.write("photos/" + name, file.substr(0, file.size() - bytes));
+    }
+
+    std::string failure(const AttemptPlan& plan) {
+        KeepingReporter reporter;
+        try {
+            run_training(plan, reporter);
+        } catch (const TrainError& error) {
+            return error.code() + ": " + error.what();
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "it succeeded";
+    }
+
+    static bool has(const std::vector<std::string>& lines, const std::string& words) {
+        return std::ranges::any_of(
+            lines, [&](const std::string& line) { return line.find(words) != line.npos; });
+    }
+};
+
+}    // namespace
+
+TEST_F(RunImages, augmentation_is_the_same_on_eight_cores_and_after_a_resume) {
+    AttemptPlan one = photos(1), eight = photos(8), broken = photos(1);
+    KeepingReporter reporter, other;
+    run_training(one, reporter);
+    run_training(eight, other);
+    expect_same_bits(one, eight);
+    EXPECT_EQ(losses_of_broken_run(broken, 3), reporter.values_of("train_loss"));
+    expect_same_bits(one, broken);
+    EXPECT_EQ(reporter.values_of("val_loss").size(), 2U);
+}
+
+TEST_F(RunImages, the_report_counts_what_was_augmented) {
+    AttemptPlan made = photos();
+    made.report_folder = folder_.path() / "report";
+    KeepingReporter reporter;
+    run_training(made, reporter);
+    const auto report = nlohmann::json::parse(std::ifstream(made.report_folder / "report.json"));
+    EXPECT_EQ(report["input"]["samples"], 64);    // drop_last: 2 epochs of 2 batches
+    EXPECT_EQ(report["input"]["augmented"], 64);
+    EXPECT_GE(report["input"]["decoded"], 32);    // each once, whichever were read ahead
+    EXPECT_LE(report["input"]["decoded"], 40);
+    EXPECT_GT(report["input"]["read_s"], 0);
+}
+
+TEST_F(RunImages, sizes_that_do_not_fit_are_a_spec_error_that_names_the_step) {
+    AttemptPlan made = photos();
+    made.spec.data.image_size = 9;
+    EXPECT_NE(failure(made).find("spec_error: data.augment[1] (random_resized_crop) ends at 8 x 8"),
+              std::string::npos)
+        << failure(made);
+    made = photos();
+    made.spec.data.augment.resize(1);
+    EXPECT_NE(failure(made).find("spec_error: data.augment[0] (resize) leaves"), std::string::npos);
+    AttemptPlan table = plan();
+    table.spec.data.augment = photos().spec.data.augment;
+    EXPECT_NE(failure(table).find("spec_error: data.augment needs images"), std::string::npos);
+}
+
+TEST_F(RunImages, a_damaged_image_fails_is_skipped_or_accepted) {
+    cut("0/06.jpg", 30);
+    cut("1/07.jpg", 60);
+    AttemptPlan made = photos();
+    made.spec.train.drop_last = false;
+    EXPECT_NE(failure(made).find("data_error: "), std::string::npos);
+    EXPECT_NE(failure(made).find(".jpg: the JPEG image is damaged"), std::string::npos);
+
+    made.spec.data.truncated_images = TruncatedImages::skip;
+    KeepingReporter skipped;
+    run_training(made, skipped);
+    EXPECT_TRUE(has(skipped.logs, "2 damaged images are left out"));
+    EXPECT_TRUE(has(skipped.logs, "left out: 0/06.jpg"));
+    EXPECT_TRUE(has(skipped.logs, "left out: 1/07.jpg"));
+
+    made = photos();
+    made.spec.train.drop_last = false;
+    made.dataset_options = R"({"truncated_images": "accept"})";
+    KeepingReporter accepted;
+    run_training(made, accepted);
+    EXPECT_EQ(std::ranges::count_if(accepted.logs,
+                                    [](const std::string& line) {
+                                        return line.find("taken as it is: ") != line.npos;
+                                    }),
+              2);
+    EXPECT_TRUE(has(accepted.logs, "taken as it is: 1/07.jpg"));
+    EXPECT_EQ(accepted.last_progress.samples, 2 * 32);    // each once an epoch
+    EXPECT_EQ(skipped.last_progress.samples % 2, 0);
+    EXPECT_LT(skipped.last_progress.samples, 2 * 33);
+}
+
+}    // namespace slipway
