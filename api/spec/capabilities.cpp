@@ -44,6 +44,7 @@ Json capabilities_document() {
         {"architectures", variants_of(model_table(), definitions)},
         {"optimizers", variants_of(optimizer_table(), definitions)},
         {"schedules", variants_of(schedule_table(), definitions)},
+        {"augmentations", variants_of(augment_table(), definitions)},
         {"formats", formats(definitions)},
         {"tasks", words<TaskType>()},
         {"losses", Json::array({"cross_entropy"})},

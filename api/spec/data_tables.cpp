@@ -122,13 +122,19 @@ const Object<DataSpec>& data_table() {
             .field("image_size", &DataSpec::image_size,
                    "Images are resized to this side in pixels; without it as the dataset says.",
                    Integer{.min = 1, .max = 4096})
+            .field("augment", &DataSpec::augment,
+                   "What images go through before they are learnt, in this order.",
+                   List<Nested<AugmentSpec>>{.item = {&augment_table()}, .max = 32},
+                   {.absent_when_empty = true})
             .field("normalize", &DataSpec::normalize, "Each feature becomes (x - mean) / std.",
                    Nested<NormalizeSpec>{&normalize_table()})
             .field("columns", &DataSpec::columns,
                    "Columns of a table, where the dataset's own do not fit.",
                    Nested<ColumnsSpec>{&columns_table()})
             .field("truncated_images", &DataSpec::truncated_images,
-                   "What a damaged image does: the job fails and names it.",
+                   "What a damaged image does; without it as the dataset says. fail: the job fails "
+                   "and names it; skip: it is left out; accept: what can be decoded is used, the "
+                   "rest is gray.",
                    Choice<TruncatedImages>{})
             .field("max_length", &DataSpec::max_length,
                    "Text is cut into sequences of so many tokens; without it 128.",
@@ -136,7 +142,7 @@ const Object<DataSpec>& data_table() {
             .field("tokenizer", &DataSpec::tokenizer,
                    "What turns text into tokens; without it each byte is one.",
                    Nested<TokenizerSpec>{&tokenizer_table()})
-            .later({"version", "augment"});
+            .later({"version"});
     return table;
 }
 

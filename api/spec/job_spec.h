@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "api/base/clock.h"
+#include "api/spec/augment_spec.h"
 #include "api/spec/spelling.h"
+#include "api/spec/truncated_images.h"
 
 namespace slipway {
 
@@ -36,7 +38,6 @@ enum class Arch {
 };
 enum class TaskType { classification, masked_lm, causal_lm };
 enum class TaskMetric { loss, accuracy, perplexity };
-enum class TruncatedImages { fail };
 enum class TokenizerType { byte, character, wordpiece, bpe, unigram };
 enum class OptimizerName { sgd, adam };
 enum class LrScaling { none, linear, sqrt };
@@ -126,9 +127,10 @@ struct DataSpec {
     std::string dataset;    ///< id or name
     SplitSpec split;
     std::optional<std::int64_t> image_size;    ///< side in pixels; absent: as the dataset says
+    std::vector<AugmentSpec> augment;          ///< of training samples, in this order
     std::optional<NormalizeSpec> normalize;
     std::optional<ColumnsSpec> columns;
-    TruncatedImages truncated_images = TruncatedImages::fail;
+    std::optional<TruncatedImages> truncated_images;    ///< absent: as the dataset says
     std::optional<std::int64_t> max_length;    ///< tokens of a sequence; absent: 128
     std::optional<TokenizerSpec> tokenizer;    ///< absent: byte
     bool operator==(const DataSpec&) const = default;
@@ -274,10 +276,6 @@ struct Spelling<TaskType> {
 template <>
 struct Spelling<TaskMetric> {
     static constexpr std::array<std::string_view, 3> words{"loss", "accuracy", "perplexity"};
-};
-template <>
-struct Spelling<TruncatedImages> {
-    static constexpr std::array<std::string_view, 1> words{"fail"};
 };
 template <>
 struct Spelling<TokenizerType> {

@@ -28,6 +28,9 @@ const std::vector<std::string_view> images{"image_folder", "image_csv", "cifar10
 /// Text has neither classes nor numbers.
 const std::vector<std::string_view> samples{"idx",     "csv",      "image_folder", "image_csv",
                                             "cifar10", "tfrecord", "webdataset"};
+/// Those whose images can be damaged one by one.
+const std::vector<std::string_view> image_files{"image_folder", "image_csv", "tfrecord",
+                                                "webdataset"};
 
 void judge_dataset(const Json& given, DatasetCreate& dataset, const Reader& at) {
     if (!given.contains("options")) return;
@@ -68,6 +71,11 @@ const Object<DatasetOptionsSpec>& dataset_options_table() {
             .field("channels", &DatasetOptionsSpec::channels,
                    "1: gray, 3: colours; without it as the first image.", IntegerChoice{{1, 3}},
                    {.only = images})
+            .field("truncated_images", &DatasetOptionsSpec::truncated_images,
+                   "What a damaged image does. fail, as without it: the dataset is refused; skip, "
+                   "accept: it is named and the dataset can be used; jobs leave it out, or take "
+                   "what can be decoded of it.",
+                   Choice<TruncatedImages>{}, {.only = image_files})
             .field("mean", &DatasetOptionsSpec::mean,
                    "Taken from each feature: one number, or one for each channel or column.",
                    NumberOrList{{.item = {}, .min = 1}},
@@ -149,7 +157,7 @@ const Object<LoginRequest>& login_table() {
 
 std::span<const ObjectTable* const> request_tables() {
     static const std::vector<const ObjectTable*> all{
-        &job_table(),           &job_patch_table(),    &dataset_create_table(),
+        &job_table(),           &job_patch_table(),    &dataset_create_table(), &augment_table(),
         &upload_create_table(), &token_create_table(), &login_table()};
     return all;
 }

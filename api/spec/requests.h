@@ -36,7 +36,8 @@ struct DatasetOptionsSpec {
     std::vector<std::string> class_names;        ///< in the order of their numbers; empty: as found
     std::optional<std::int64_t> image_size;      ///< sets of images: side in pixels
     std::optional<std::int64_t> channels;        ///< sets of images: 1 gray, 3 RGB
-    std::vector<double> mean;                    ///< one, or one for each channel or column
+    std::optional<TruncatedImages> truncated_images;    ///< sets of images; absent: fail
+    std::vector<double> mean;                           ///< one, or one for each channel or column
     std::vector<double> std;
     bool operator==(const DatasetOptionsSpec&) const = default;
 };

@@ -40,6 +40,9 @@ const Object<NormalizeSpec>& normalize_table();
 const Object<ColumnsSpec>& columns_table();
 const Object<TokenizerSpec>& tokenizer_table();
 
+// augment_tables.cpp
+const Object<AugmentSpec>& augment_table();
+
 // request_tables.cpp
 const Object<DatasetCreate>& dataset_create_table();
 const Object<DatasetOptionsSpec>& dataset_options_table();

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
+#include "api/base/check.h"
 #include "executor/data/formats/format.h"
 
 namespace slipway {
@@ -76,6 +78,13 @@ public:
             }
         }
     }
+    Image image(std::int64_t sample, std::int64_t side_hint) const override {
+        return source_.image(sample, side_hint);
+    }
+    std::optional<DataProblem> damage(std::int64_t sample) const override {
+        return source_.damage(sample);
+    }
+    std::vector<DataProblem> take_accepted() const override { return source_.take_accepted(); }
     DataProblem place(std::int64_t sample) const override { return source_.place(sample); }
     std::vector<std::string> files() const override { return source_.files(); }
 
@@ -86,6 +95,21 @@ private:
 };
 
 }    // namespace
+
+Image Dataset::image(std::int64_t sample, std::int64_t) const {
+    const Dims& dims = index_.feature_dims;
+    check(dims.size() == 3, "pixels are asked of sets of images");
+    std::vector<float> features(std::size_t(index_.feature_count()));
+    read(sample, features);
+    Image image{dims[0], dims[1], dims[2], std::vector<std::uint8_t>(features.size())};
+    const auto channels = std::size_t(dims[0]);
+    const std::size_t area = features.size() / channels;
+    for (std::size_t i = 0; i < features.size(); ++i) {
+        const float level = std::nearbyint(features[i % channels * area + i / channels] * 255);
+        image.pixels[i] = std::uint8_t(std::clamp(level, 0.0F, 255.0F));
+    }
+    return image;
+}
 
 std::int64_t DatasetIndex::feature_count() const {
     std::int64_t count = feature_dims.empty() ? 0 : 1;

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "api/spec/truncated_images.h"
+#include "executor/data/formats/image.h"
 #include "executor/data/problem.h"
 #include "executor/tensor/shape.h"
 
@@ -29,11 +31,13 @@ struct DatasetOptions {
     std::int64_t channels = 0;                    ///< images: 1 gray, 3 RGB; 0: as the first image
     std::vector<float> mean = {};                 ///< per channel or column, or one for all
     std::vector<float> deviation = {};            ///< likewise; (x - mean) / deviation
-    std::int64_t cache_bytes_max = 512 << 20;     ///< images: decoded pixels kept in memory
+    TruncatedImages truncated_images = TruncatedImages::fail;    ///< images
+    std::int64_t cache_bytes_max = 512 << 20;    ///< images: decoded pixels kept in memory
 };
 
 /// Reads the options of a data set's JSON (label_column, group_column, file_column, image_column,
-/// labels_file, feature_columns, class_names, image_size, channels, mean, std). null means none.
+/// labels_file, feature_columns, class_names, image_size, channels, truncated_images, mean, std).
+/// null means none.
 /// errors  invalid_argument naming the unknown or wrong key and what is allowed
 DatasetOptions parse_dataset_options(const nlohmann::json& options);
 
@@ -69,6 +73,18 @@ public:
     /// then (x - mean) / deviation where the options say so; numbers of a table are as written.
     /// errors  DataError when the file has become unreadable, damaged or another size
     virtual void read(std::int64_t sample, std::span<float> features) const = 0;
+
+    /// The sample's pixels, for sets whose features are pixels: before any normalisation, at its
+    /// own size where the options give none. It will be shrunk to no less than `side_hint`: see
+    /// ImageRequest.
+    /// errors  as read
+    virtual Image image(std::int64_t sample, std::int64_t side_hint = 0) const;
+
+    /// What is wrong with the sample's image, when it is there and cannot be decoded whole.
+    virtual std::optional<DataProblem> damage(std::int64_t /*sample*/) const { return {}; }
+
+    /// Damaged images that were accepted since the last call, each once.
+    virtual std::vector<DataProblem> take_accepted() const { return {}; }
 
     /// Where the sample came from: "train/ants/0013035.jpg", "t10k-images-idx3-ubyte.gz row 7".
     virtual DataProblem place(std::int64_t sample) const = 0;

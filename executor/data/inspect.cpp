@@ -33,6 +33,7 @@ struct Finding {
     std::int64_t values = 0;    ///< per channel
     std::int64_t height = 0;    ///< of an image, 0 for others
     std::int64_t width = 0;
+    bool damaged = false;    ///< an image that jobs leave out or accept as it is
 };
 
 /// An image at its own size: an inspection asks for no common one. Sums of bytes are exact.
@@ -61,7 +62,7 @@ Finding read_image(const ImageDataset& images, std::int64_t sample) {
     return finding;
 }
 
-Finding read_sample(const Dataset& dataset, std::int64_t sample) {
+Finding read_sample(const Dataset& dataset, std::int64_t sample, bool tolerant) {
     try {
         if (const auto* images = dynamic_cast<const ImageDataset*>(&dataset)) {
             return read_image(*images, sample);
@@ -73,10 +74,12 @@ Finding read_sample(const Dataset& dataset, std::int64_t sample) {
                 RunningMoments::of(features, channels),
                 std::int64_t(features.size() / channels),
                 0,
-                0};
+                0,
+                false};
     } catch (const DataError& error) {    // an inspection lists what is wrong and goes on
         Finding finding;
         finding.problem = error.problem();
+        finding.damaged = tolerant && dynamic_cast<const ImageDataset*>(&dataset) != nullptr;
         return finding;
     }
 }
@@ -114,16 +117,18 @@ private:
     std::array<std::int64_t, 2> most_{0, 0};
 };
 
-Totals read_everything(const Dataset& dataset, int threads, ProblemLog& problems) {
+/// `damaged` gets the images that jobs tolerate; null: they do not.
+Totals read_everything(const Dataset& dataset, int threads, ProblemLog& problems,
+                       ProblemLog* damaged) {
     constexpr std::int64_t block = 1024;    // bounds the memory for findings
     Totals totals;
     for (std::int64_t begin = 0; begin < dataset.size(); begin += block) {
         std::vector<Finding> findings(std::size_t(std::min(block, dataset.size() - begin)));
         parallel_for(std::int64_t(findings.size()), threads, [&](std::int64_t i) {
-            findings[std::size_t(i)] = read_sample(dataset, begin + i);
+            findings[std::size_t(i)] = read_sample(dataset, begin + i, damaged != nullptr);
         });
         for (const Finding& finding : findings)
-            totals.add(finding, problems);
+            totals.add(finding, finding.damaged ? *damaged : problems);
     }
     return totals;
 }
@@ -165,6 +170,13 @@ Json to_json(const DataProblem& problem) {
             {"message", problem.message}};
 }
 
+Json to_json(const std::vector<DataProblem>& problems) {
+    Json list = Json::array();
+    for (const DataProblem& problem : problems)
+        list.push_back(to_json(problem));
+    return list;
+}
+
 Json empty_report() {
     return {{"samples", 0},
             {"classes", Json::array()},
@@ -178,6 +190,7 @@ Json empty_report() {
             {"text", nullptr},
             {"bytes", 0},
             {"content_hash", nullptr},
+            {"damaged", nullptr},
             {"problems", Json::array()}};
 }
 
@@ -232,10 +245,17 @@ void inspect_samples(std::string_view format, const fs::path& path, const Datase
     raw.mean.clear();
     raw.deviation.clear();
     raw.cache_bytes_max = 0;
+    raw.truncated_images = TruncatedImages::fail;    // to be found, too
+    const bool tolerant = options.truncated_images != TruncatedImages::fail;
+    ProblemLog damaged(ProblemLog::Mode::collect);
     const std::unique_ptr<Dataset> dataset = open_dataset(format, path, raw, problems);
     describe_index(dataset->index(), report);
-    read_everything(*dataset, threads, problems).describe(*dataset, report);
+    read_everything(*dataset, threads, problems, tolerant ? &damaged : nullptr)
+        .describe(*dataset, report);
     hash_files(path, dataset->files(), threads, report);
+    if (tolerant) {
+        report["damaged"] = {{"count", damaged.total()}, {"images", to_json(damaged.listed())}};
+    }
 }
 
 }    // namespace
@@ -253,9 +273,7 @@ Json inspect_dataset(std::string_view format, const fs::path& path, const Datase
     } catch (const DataError& error) {    // what cannot even be opened is a report too
         problems.add(error.problem());
     }
-    for (const DataProblem& problem : problems.listed()) {
-        report["problems"].push_back(to_json(problem));
-    }
+    report["problems"] = to_json(problems.listed());
     report["problem_count"] = problems.total();
     return report;
 }

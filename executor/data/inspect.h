@@ -18,7 +18,9 @@ namespace slipway {
 ///    "text": null, or of a text {"bytes", "characters", "lines"} unpacked; its "samples" and the
 ///    "count" of its parts are lines,
 ///    "bytes": 123, "content_hash": "sha256:…" over names and contents of all files in sorted
-///    order, "problems": [{"file", "row", "field", "message"}] (at most 20), "problem_count": 0}
+///    order, "damaged": {"count": 2, "images": [as problems]} (null unless the options tolerate
+///    damaged images), "problems": [{"file", "row", "field", "message"}] (at most 20),
+///    "problem_count": 0}
 /// A set with problem_count 0 can be trained on.
 /// errors  not_found without folder, invalid_argument for the format or the options, exhausted
 nlohmann::json inspect_dataset(std::string_view format, const std::filesystem::path& path,

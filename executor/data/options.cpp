@@ -75,6 +75,16 @@ void read_channels(std::string_view key, const Json& value, std::int64_t& out) {
     out = value.get<std::int64_t>();
 }
 
+void read_truncated_images(std::string_view key, const Json& value, TruncatedImages& out) {
+    std::string word;
+    read_text(key, value, word);
+    const auto known = parse_word<TruncatedImages>(word);
+    if (!known) {
+        refuse(key, fmt::format("one of {}", fmt::join(all_words<TruncatedImages>(), ", ")), value);
+    }
+    out = *known;
+}
+
 struct Key {
     std::string_view name;
     void (*read)(std::string_view key, const Json& value, DatasetOptions& options);
@@ -92,6 +102,8 @@ constexpr auto keys = std::to_array<Key>({
     {"image_size",
      [](auto key, auto& value, auto& o) { read_image_size(key, value, o.image_size); }},
     {"channels", [](auto key, auto& value, auto& o) { read_channels(key, value, o.channels); }},
+    {"truncated_images",
+     [](auto key, auto& value, auto& o) { read_truncated_images(key, value, o.truncated_images); }},
     {"mean", [](auto key, auto& value, auto& o) { read_numbers(key, value, o.mean); }},
     {"std", [](auto key, auto& value, auto& o) { read_positive_numbers(key, value, o.deviation); }},
 });

@@ -188,6 +188,7 @@ const Object<Answer>& capabilities_table() {
             .field("architectures", "Networks and their parameters.", objects, known)
             .field("optimizers", "Optimizers and their parameters.", objects, known)
             .field("schedules", "Schedules and their parameters.", objects, known)
+            .field("augmentations", "Steps of data.augment and their parameters.", objects, known)
             .field("formats", "Layouts of datasets and their options.", objects, known)
             .field("tasks", "Kinds of tasks.", words, known)
             .field("losses", "What is made small.", words, known)

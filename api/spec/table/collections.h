@@ -129,15 +129,16 @@ struct NumberPair {
     std::string wanted() const { return fmt::format("a list of two, each {}", item.wanted()); }
 };
 
-/// A list of numbers, or one number that stands for a list of one.
-struct NumberOrList {
-    List<Number> list;
+/// A list, or one item that stands for a list of one.
+template <class Kind>
+struct OneOrList {
+    List<Kind> list;
 
-    using Value = std::vector<double>;
+    using Value = typename List<Kind>::Value;
 
     void read(const Json& json, Value& value, const Reader& at) const {
         if (json.is_array()) return list.read(json, value, at);
-        double one = 0;
+        typename Kind::Value one{};
         const std::size_t problems = at.problem_count();
         list.item.read(json, one, at);
         if (at.problem_count() == problems) value.assign(1, one);
@@ -151,6 +152,8 @@ struct NumberOrList {
 
     std::string wanted() const { return list.item.wanted() + ", or a list of such"; }
 };
+
+using NumberOrList = OneOrList<Number>;
 
 /// An object whose keys the user chooses.
 template <class Kind>

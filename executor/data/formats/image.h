@@ -38,11 +38,12 @@ struct ImageRequest {
     std::int64_t side_hint =
         0;    ///< it will be shrunk to this side: a JPEG may be decoded at 1/2,
               ///< 1/4 or 1/8 as long as both sides stay at twice this; 0: full
+    bool accept_damage = false;    ///< a damaged JPEG: what can be decoded, the rest gray
 };
 
 /// Decodes a JPEG or PNG file. Damage is an error, also where the decoder could go on (truncated
-/// files). CMYK is converted, transparency is put on white, orientation marks are ignored.
-/// errors  data_loss in words about the image, without its name
+/// files), unless it is accepted. CMYK is converted, transparency is put on white, orientation
+/// marks are ignored. errors  data_loss in words about the image, without its name
 Result<Image> decode_image(std::span<const std::byte> file, const ImageRequest& request = {});
 
 /// The parts of the two above.

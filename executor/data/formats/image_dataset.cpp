@@ -24,8 +24,10 @@ ImageDataset::ImageDataset(DatasetIndex index, std::unique_ptr<ImageSource> sour
 void ImageDataset::take_shape(ProblemLog::Mode mode) {
     for (std::int64_t sample = 0; sample < size(); ++sample) {
         const Result<ImageHeader> header = header_of(sample);
-        if (!header && mode == ProblemLog::Mode::throw_first) refuse(sample, header.error().what());
-        if (!header) continue;    // an inspection reads every image later and lists this one then
+        const bool listed_later =
+            mode == ProblemLog::Mode::collect || options_.truncated_images != TruncatedImages::fail;
+        if (!header && !listed_later) refuse(sample, header.error().what());
+        if (!header) continue;    // whoever tolerates damage reads every image and lists this one
         const bool square = options_.image_size > 0;
         index_.feature_dims = {options_.channels > 0 ? options_.channels : header->channels,
                                square ? options_.image_size : header->height,
@@ -43,39 +45,71 @@ Result<ImageHeader> ImageDataset::header_of(std::int64_t sample) const {
 }
 
 void ImageDataset::read(std::int64_t sample, std::span<float> features) const {
-    const auto count = std::size_t(index_.feature_count());
+    check(features.size() == feature_count(), "a sample is read into room for its features");
     const auto channels = std::size_t(index_.feature_dims[0]);
-    check(features.size() == count, "a sample is read into room for its features");
-    if (!cached_pixels_) {
-        std::vector<std::uint8_t> pixels(count);
-        write_pixels(sample, pixels);
+    if (const auto pixels = cached(sample); !pixels.empty()) {
         return to_planes(pixels, channels, features);
     }
-    const std::span<std::uint8_t> place(&cached_pixels_[std::size_t(sample) * count], count);
-    std::atomic<std::uint8_t>& state = cache_states_[std::size_t(sample)];
-    if (state.load(std::memory_order_acquire) == ready) return to_planes(place, channels, features);
-    std::vector<std::uint8_t> pixels(count);
-    write_pixels(sample, pixels);
-    std::uint8_t expected = absent;
-    if (state.compare_exchange_strong(expected, written, std::memory_order_relaxed)) {
-        std::copy(pixels.begin(), pixels.end(), place.begin());
-        state.store(ready, std::memory_order_release);
-    }
-    to_planes(pixels, channels, features);
+    const Image image = fitted(sample, decode(sample, options_.image_size));
+    keep(sample, image.pixels);
+    to_planes(image.pixels, channels, features);
 }
 
-void ImageDataset::write_pixels(std::int64_t sample, std::span<std::uint8_t> pixels) const {
+Image ImageDataset::image(std::int64_t sample, std::int64_t side_hint) const {
+    if (!resizes()) return decode(sample, side_hint);
+    const Dims& dims = index_.feature_dims;
+    if (const auto pixels = cached(sample); !pixels.empty()) {
+        return {dims[0], dims[1], dims[2], {pixels.begin(), pixels.end()}};
+    }
+    Image image = fitted(sample, decode(sample, options_.image_size));
+    keep(sample, image.pixels);
+    return image;
+}
+
+std::optional<DataProblem> ImageDataset::damage(std::int64_t sample) const {
+    const std::int64_t channels = index_.feature_dims.empty() ? 0 : index_.feature_dims[0];
+    Result<Image> image = decode_image(source_->read(sample), {channels, options_.image_size});
+    if (!image) {
+        DataProblem problem = place(sample);
+        problem.message = image.error().what();
+        return problem;
+    }
+    // Work that the first epoch would do again.
+    if (resizes()) keep(sample, fitted(sample, std::move(image).value()).pixels);
+    return std::nullopt;
+}
+
+std::vector<DataProblem> ImageDataset::take_accepted() const {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(told_later_, {});
+}
+
+std::span<const std::uint8_t> ImageDataset::cached(std::int64_t sample) const {
+    if (!cached_pixels_) return {};
+    const std::atomic<std::uint8_t>& state = cache_states_[std::size_t(sample)];
+    if (state.load(std::memory_order_acquire) != ready) return {};
+    return {&cached_pixels_[std::size_t(sample) * feature_count()], feature_count()};
+}
+
+void ImageDataset::keep(std::int64_t sample, std::span<const std::uint8_t> pixels) const {
+    if (!cached_pixels_) return;
+    std::atomic<std::uint8_t>& state = cache_states_[std::size_t(sample)];
+    std::uint8_t expected = absent;
+    if (!state.compare_exchange_strong(expected, written, std::memory_order_relaxed)) return;
+    std::copy(pixels.begin(), pixels.end(), &cached_pixels_[std::size_t(sample) * feature_count()]);
+    state.store(ready, std::memory_order_release);
+}
+
+Image ImageDataset::fitted(std::int64_t sample, Image image) const {
     const std::int64_t height = index_.feature_dims[1];
     const std::int64_t width = index_.feature_dims[2];
-    Image image = decode(sample, options_.image_size);
-    if (options_.image_size > 0) {
-        image = resized(image, height, width);
-    } else if (image.height != height || image.width != width) {
+    if (resizes()) return resized(image, height, width);
+    if (image.height != height || image.width != width) {
         refuse(sample, fmt::format("the image has {} x {} pixels where the first has {} x {}; set "
                                    "image_size to bring all to one size",
                                    image.width, image.height, width, height));
     }
-    std::copy(image.pixels.begin(), image.pixels.end(), pixels.begin());
+    return image;
 }
 
 Image ImageDataset::decode(std::int64_t sample) const {
@@ -84,9 +118,33 @@ Image ImageDataset::decode(std::int64_t sample) const {
 
 Image ImageDataset::decode(std::int64_t sample, std::int64_t side_hint) const {
     const std::int64_t channels = index_.feature_dims.empty() ? 0 : index_.feature_dims[0];
-    Result<Image> image = decode_image(source_->read(sample), {channels, side_hint});
-    if (!image) refuse(sample, image.error().what());
-    return std::move(image).value();
+    const std::vector<std::byte> file = source_->read(sample);
+    Result<Image> image = decode_image(file, {channels, side_hint});
+    if (image) return std::move(image).value();
+    return accepted(sample, file, side_hint, image.error().what());
+}
+
+Image ImageDataset::accepted(std::int64_t sample, std::span<const std::byte> file,
+                             std::int64_t side_hint, const std::string& message) const {
+    const Dims& dims = index_.feature_dims;
+    if (options_.truncated_images != TruncatedImages::accept || dims.empty()) {
+        refuse(sample, message);
+    }
+    {
+        const std::lock_guard lock(mutex_);
+        if (accepted_.insert(sample).second) {
+            told_later_.push_back(place(sample));
+            told_later_.back().message = message;
+        }
+    }
+    Result<Image> partly = decode_image(file, {dims[0], side_hint, true});
+    if (partly) return std::move(partly).value();
+    const Result<ImageHeader> header = read_image_header(file);
+    const std::int64_t height = header ? header->height : dims[1];
+    const std::int64_t width = header ? header->width : dims[2];
+    constexpr std::uint8_t gray = 127;
+    return {dims[0], height, width,
+            std::vector<std::uint8_t>(std::size_t(dims[0] * height * width), gray)};
 }
 
 void ImageDataset::refuse(std::int64_t sample, const std::string& message) const {

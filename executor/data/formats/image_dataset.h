@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,9 @@ public:
                  const DatasetOptions& options, const ProblemLog& problems);
 
     void read(std::int64_t sample, std::span<float> features) const override;
+    Image image(std::int64_t sample, std::int64_t side_hint) const override;
+    std::optional<DataProblem> damage(std::int64_t sample) const override;
+    std::vector<DataProblem> take_accepted() const override;
     DataProblem place(std::int64_t sample) const override { return source_->place(sample); }
     std::vector<std::string> files() const override { return source_->files(); }
 
@@ -35,7 +40,14 @@ private:
     Image decode(std::int64_t sample, std::int64_t side_hint) const;
     void take_shape(ProblemLog::Mode mode);
     Result<ImageHeader> header_of(std::int64_t sample) const;
-    void write_pixels(std::int64_t sample, std::span<std::uint8_t> pixels) const;
+    std::size_t feature_count() const { return std::size_t(index_.feature_count()); }
+    /// The pixels at the set's size out of what was decoded.
+    Image fitted(std::int64_t sample, Image image) const;
+    Image accepted(std::int64_t sample, std::span<const std::byte> file, std::int64_t side_hint,
+                   const std::string& message) const;
+    /// Empty when absent.
+    std::span<const std::uint8_t> cached(std::int64_t sample) const;
+    void keep(std::int64_t sample, std::span<const std::uint8_t> pixels) const;
 
     std::unique_ptr<ImageSource> source_;
     DatasetOptions options_;
@@ -46,6 +58,11 @@ private:
     enum CacheState : std::uint8_t { absent, written, ready };
     std::unique_ptr<std::uint8_t[]> cached_pixels_;
     std::unique_ptr<std::atomic<std::uint8_t>[]> cache_states_;
+
+    mutable std::mutex mutex_;
+    // guarded by mutex_
+    mutable std::set<std::int64_t> accepted_;        // samples, ever
+    mutable std::vector<DataProblem> told_later_;    // of them, since take_accepted()
 };
 
 }    // namespace slipway

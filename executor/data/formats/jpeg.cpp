@@ -30,7 +30,7 @@ tjhandle decoder() {
 
 // libjpeg goes on after damage with gray areas and calls it a warning: stop there. Limiting scans
 // keeps a small progressive file from decoding for minutes (libjpeg-turbo#284).
-constexpr int decode_flags = TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS;
+constexpr int strict_flags = TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS;
 
 /// Why the last call failed. The decoder goes with it: after damage inside a header it would read
 /// the next file as the rest of this one.
@@ -106,9 +106,13 @@ Result<Image> decode_jpeg(std::span<const std::byte> file, const ImageRequest& r
     const int format = cmyk ? TJPF_CMYK : gray ? TJPF_GRAY : TJPF_RGB;
     Image image{tjPixelSize[format], height, width, {}};
     image.pixels.resize(std::size_t(image.channels) * std::size_t(width) * std::size_t(height));
+    if (request.accept_damage) std::fill(image.pixels.begin(), image.pixels.end(), 127);
+    const int flags = request.accept_damage ? TJFLAG_LIMITSCANS : strict_flags;
     if (tjDecompress2(decoder(), bytes_of(file), static_cast<unsigned long>(file.size()),
-                      image.pixels.data(), width, 0, height, format, decode_flags) != 0) {
-        return damaged();
+                      image.pixels.data(), width, 0, height, format, flags) != 0) {
+        const bool partly = tjGetErrorCode(decoder()) == TJERR_WARNING;
+        const Error error = damaged();
+        if (!request.accept_damage || !partly) return error;
     }
     if (cmyk) cmyk_to_rgb(image);
     return image;

@@ -2,6 +2,7 @@
 // Method: the examples, and random specs from every field's bounds; the seed is printed.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "api/spec/documents.h"
@@ -68,6 +69,38 @@ ModelSpec random_model(Dice& dice) {
     return model;
 }
 
+AugmentSpec random_step(Dice& dice) {
+    AugmentSpec step;
+    step.name = dice.word<AugmentName>();
+    using enum AugmentName;
+    const auto is = [&](std::initializer_list<AugmentName> names) {
+        return std::find(names.begin(), names.end(), step.name) != names.end();
+    };
+    if (is({resize, center_crop, random_crop, random_resized_crop})) {
+        for (auto left = dice.whole(1, 2); left > 0; --left)
+            step.size.push_back(dice.whole(1, 4096));
+    }
+    if (is({random_crop})) step.padding = dice.whole(0, 4096);
+    if (is({random_crop, rotate, affine})) step.fill = dice.real(0, 1);
+    if (is({horizontal_flip, vertical_flip, random_erasing})) step.p = dice.real(0, 1);
+    if (is({rotate, affine})) step.degrees = dice.real(0, 180);
+    if (is({affine})) {
+        step.translate = {dice.real(0, 1), dice.real(0, 1)};
+        step.shear = dice.real(0, 80);
+    }
+    if (is({random_resized_crop, affine, random_erasing}))
+        step.scale = {dice.real(0, 0.5), dice.real(0.5, 1)};
+    if (is({random_resized_crop, random_erasing})) step.ratio = {dice.real(0, 1), dice.real(1, 3)};
+    if (is({color_jitter})) {
+        step.brightness = dice.real(0, 1);
+        step.contrast = dice.real(0, 1);
+        step.saturation = dice.real(0, 1);
+        step.hue = dice.real(0, 0.5);
+    }
+    if (is({random_erasing})) step.value = dice.real(0, 1);
+    return step;
+}
+
 DataSpec random_data(Dice& dice) {
     DataSpec data;
     data.dataset = dice.text();
@@ -81,6 +114,10 @@ DataSpec random_data(Dice& dice) {
         data.split.stratify = dice.coin();
     }
     data.image_size = dice.maybe<std::int64_t>([&] { return dice.whole(1, 4096); });
+    for (auto left = dice.whole(0, 4); left > 0; --left)
+        data.augment.push_back(random_step(dice));
+    data.truncated_images =
+        dice.maybe<TruncatedImages>([&] { return dice.word<TruncatedImages>(); });
     if (dice.coin()) {
         data.normalize.emplace();
         for (auto left = dice.whole(1, 3); left > 0; --left) {
