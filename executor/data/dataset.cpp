@@ -8,6 +8,7 @@
 
 #include "api/base/check.h"
 #include "executor/data/formats/format.h"
+#include "executor/data/moments.h"
 
 namespace slipway {
 
@@ -37,29 +38,11 @@ constexpr auto format_names = [] {
     return list;
 }();
 
-void check_moments(const Moments& moments, const Dims& feature_dims) {
-    const std::size_t wanted = feature_dims.empty() ? 1 : std::size_t(feature_dims[0]);
-    for (const auto& [name, list] :
-         {std::pair("mean", &moments.mean), std::pair("std", &moments.deviation)}) {
-        if (list->size() != 1 && list->size() != wanted) {
-            throw Error{
-                ErrorCode::invalid_argument,
-                fmt::format("{} must have one number or one per {} ({}), got {}", name,
-                            feature_dims.size() == 3 ? "channel" : "column", wanted, list->size())};
-        }
-    }
-}
-
 class NormalizedDataset final : public Dataset {
 public:
     NormalizedDataset(const Dataset& source, Moments moments) : source_(source) {
         index_ = source.index();
-        const Dims& dims = index_.feature_dims;
-        check_moments(moments, dims);
-        const std::size_t channels = dims.empty() ? 1 : std::size_t(dims[0]);
-        moments.mean.resize(channels, moments.mean[0]);
-        moments.deviation.resize(channels, moments.deviation[0]);
-        moments_ = std::move(moments);
+        moments_ = of_each_channel(std::move(moments), index_.feature_dims);
     }
     NormalizedDataset(std::unique_ptr<Dataset> source, Moments moments)
         : NormalizedDataset(*source, std::move(moments)) {
@@ -68,19 +51,13 @@ public:
 
     void read(std::int64_t sample, std::span<float> features) const override {
         source_.read(sample, features);
-        const std::size_t channels = moments_.mean.size();
-        const std::size_t area = features.size() / channels;
-        for (std::size_t channel = 0; channel < channels; ++channel) {
-            const float mean = moments_.mean[channel];
-            const float scale = 1 / moments_.deviation[channel];
-            for (float& value : features.subspan(channel * area, area)) {
-                value = (value - mean) * scale;
-            }
-        }
+        normalize(moments_, features);
     }
     Image image(std::int64_t sample, std::int64_t side_hint) const override {
         return source_.image(sample, side_hint);
     }
+    bool decodes_images() const override { return source_.decodes_images(); }
+    std::int64_t decoded_count() const override { return source_.decoded_count(); }
     std::optional<DataProblem> damage(std::int64_t sample) const override {
         return source_.damage(sample);
     }

@@ -80,6 +80,10 @@ public:
     /// errors  as read
     virtual Image image(std::int64_t sample, std::int64_t side_hint = 0) const;
 
+    /// Whether samples are image files that are decoded when read; and how often that was done.
+    virtual bool decodes_images() const { return false; }
+    virtual std::int64_t decoded_count() const { return 0; }
+
     /// What is wrong with the sample's image, when it is there and cannot be decoded whole.
     virtual std::optional<DataProblem> damage(std::int64_t /*sample*/) const { return {}; }
 

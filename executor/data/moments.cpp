@@ -1,5 +1,7 @@
 #include "executor/data/moments.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -68,6 +70,33 @@ Moments measure(const Dataset& dataset, std::span<const std::int64_t> samples, i
             running.add(sum, double(features / channels));
     }
     return running.result();
+}
+
+Moments of_each_channel(Moments moments, const Dims& feature_dims) {
+    const std::size_t wanted = feature_dims.empty() ? 1 : std::size_t(feature_dims[0]);
+    for (const auto& [name, list] :
+         {std::pair("mean", &moments.mean), std::pair("std", &moments.deviation)}) {
+        if (list->size() != 1 && list->size() != wanted) {
+            throw Error{
+                ErrorCode::invalid_argument,
+                fmt::format("{} must have one number or one per {} ({}), got {}", name,
+                            feature_dims.size() == 3 ? "channel" : "column", wanted, list->size())};
+        }
+    }
+    moments.mean.resize(wanted, moments.mean[0]);
+    moments.deviation.resize(wanted, moments.deviation[0]);
+    return moments;
+}
+
+void normalize(const Moments& moments, std::span<float> features) {
+    const std::size_t channels = moments.mean.size();
+    const std::size_t area = features.size() / channels;
+    for (std::size_t channel = 0; channel < channels; ++channel) {
+        const float mean = moments.mean[channel];
+        const float scale = 1 / moments.deviation[channel];
+        for (float& value : features.subspan(channel * area, area))
+            value = (value - mean) * scale;
+    }
 }
 
 }    // namespace slipway

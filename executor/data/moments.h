@@ -29,4 +29,11 @@ private:
     std::vector<double> squares_;
 };
 
+/// `moments` with one number for each channel or column.
+/// errors  invalid_argument when there is neither one number nor as many
+Moments of_each_channel(Moments moments, const Dims& feature_dims);
+
+/// Each number of `features` becomes (x - mean) / deviation of its channel or column.
+void normalize(const Moments& moments, std::span<float> features);
+
 }    // namespace slipway

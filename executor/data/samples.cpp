@@ -1,6 +1,7 @@
 #include "executor/data/samples.h"
 
 #include <utility>
+#include <vector>
 
 namespace slipway {
 
@@ -19,7 +20,10 @@ public:
 
     void read(const SampleUse& use, const SampleRow& row) const override {
         dataset_.read(use.sample, floats_of(row.features));
-        integers_of(row.labels)[0] = dataset_.label(use.sample);
+        read_labels(use, row.labels);
+    }
+    void read_labels(const SampleUse& use, std::span<std::byte> labels) const override {
+        integers_of(labels)[0] = dataset_.label(use.sample);
     }
 
 private:
@@ -27,6 +31,11 @@ private:
 };
 
 }    // namespace
+
+void Samples::read_labels(const SampleUse& use, std::span<std::byte> labels) const {
+    std::vector<std::byte> features(std::size_t(shape_.features.byte_count()));
+    read(use, {.features = features, .labels = labels});
+}
 
 std::span<float> floats_of(std::span<std::byte> row) {
     return numbers_of<float>(row);

@@ -45,6 +45,9 @@ public:
     /// errors  DataError as Dataset::read
     virtual void read(const SampleUse& use, const SampleRow& row) const = 0;
 
+    /// The labels alone, for whoever has the features from elsewhere.
+    virtual void read_labels(const SampleUse& use, std::span<std::byte> labels) const;
+
     /// How many labels of a sample its loss counts: 1 for a class, one for each token of a text.
     virtual std::int64_t label_count(std::int64_t) const { return 1; }
 

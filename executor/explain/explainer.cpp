@@ -117,6 +117,8 @@ void Explainer::ran(const Executable& executable, const ReadSpan& read) {
     phases_[std::size_t(Phase::execute)] -= binding_s;
     phases_[std::size_t(Phase::transfer_to_device)] += binding_s;
     engine_.metrics().add(Metric::transfer_to_device_time, transfer_s_ + binding_s, times.end);
+    input_.samples += read.samples;
+    input_.read_s += seconds(read.end - read.begin);
     timeline_.add({TrackKind::loader, read.thread}, read_name_, read.begin, read.end, read.number);
     if (!times.timeline) return;
     keeps_timeline_ = true;
@@ -197,6 +199,10 @@ ReportFacts Explainer::facts(bool finished) const {
     facts.wall_s = seconds(clock_.tick() - options_.started);
     facts.cpu_s = cpu_seconds() - cpu_begin_s_;
     facts.phases = phases_;
+    facts.input = input_;
+    facts.input.threads = options_.loader_threads;
+    if (options_.augments) facts.input.augmented = input_.samples;
+    if (options_.decoded) facts.input.decoded = options_.decoded();
     facts.workers = workers_;
     facts.worker_cpus = engine_.worker_cpus();
     for (std::size_t part = 0; part < part_busy_s_.size(); ++part) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -19,10 +20,13 @@ struct ExplainOptions {
     std::filesystem::path
         folder;    ///< gets report, graphs and trace; made when absent. Empty: none
     int attempt = 1;
-    Tick started{};                        ///< when the job's work began; the trace's zero
-    int parts_per_core = 1;                ///< how many of the engine's cores are one of the job's
-    int first_core = 1;                    ///< the number of the first core, for people
-    Circumstances circumstances;           ///< what is known from the spec
+    Tick started{};                 ///< when the job's work began; the trace's zero
+    int parts_per_core = 1;         ///< how many of the engine's cores are one of the job's
+    int first_core = 1;             ///< the number of the first core, for people
+    Circumstances circumstances;    ///< what is known from the spec
+    int loader_threads = 1;
+    bool augments = false;
+    std::function<std::int64_t()> decoded = {};    ///< images so far; none: they are no images
     const ObjectCache* cache = nullptr;    ///< whose counts are shown; outlives the explainer
 };
 
@@ -31,6 +35,7 @@ struct ReadSpan {
     Tick begin{}, end{};
     int thread = 0;
     std::int64_t number = 0;
+    std::int64_t samples = 0;
 };
 
 /// Watches one training run and writes, into its folder, where the time goes:
@@ -102,6 +107,7 @@ private:
     std::int64_t steps_here_ = 0;    // of this attempt
     double transfer_s_ = 0;          // of the last step's leaves
     std::int64_t late_compiles_ = 0;
+    InputCounts input_;
     std::vector<WorkerSeconds> workers_;
     std::vector<double> part_busy_s_;                  // by the engine's core
     std::map<const Program*, KernelTimes> kernels_;    // the engine keeps the programs

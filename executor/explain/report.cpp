@@ -167,6 +167,18 @@ Verdict verdict_of(const ReportFacts& facts) {
     return judge(time_shares(facts), circumstances);
 }
 
+namespace {
+
+Json input_json(const InputCounts& input) {
+    return {{"threads", input.threads},
+            {"samples", input.samples},
+            {"augmented", input.augmented},
+            {"decoded", input.decoded},
+            {"read_s", input.read_s}};
+}
+
+}    // namespace
+
 Json report_json(const ReportFacts& facts, const Metrics& metrics) {
     Json metric_list = Json::array();
     for (const MetricRow& row : metric_rows())
@@ -186,6 +198,7 @@ Json report_json(const ReportFacts& facts, const Metrics& metrics) {
               {"message", verdict.message},
               {"shares", shares_json(time_shares(facts))}}},
             {"phases", phases_json(facts)},
+            {"input", input_json(facts.input)},
             {"cores", cores_json(facts)},
             {"workers", workers_json(facts)},
             {"metrics", std::move(metric_list)},
@@ -205,6 +218,11 @@ std::string report_text(const ReportFacts& facts, const Metrics& metrics) {
     for (const PhaseRow& row : phase_rows())
         fmt::format_to(out, "  {:22} {:10.3f} s\n", row.name, at(facts.phases, row.phase));
     fmt::format_to(out, "  {:22} {:10.3f} s\n", "other", other_seconds(facts));
+    const InputCounts& input = facts.input;
+    fmt::format_to(out,
+                   "Input: {} samples read in {:.3f} s of {} threads, {} augmented; {} images "
+                   "decoded\n",
+                   input.samples, input.read_s, input.threads, input.augmented, input.decoded);
     const double execute_s = at(facts.phases, Phase::execute);
     for (const auto& [core, busy_s] : facts.core_busy_s)
         fmt::format_to(out, "Core {}: busy {:.3f} s, {:.0f} % of the steps' time\n", core, busy_s,

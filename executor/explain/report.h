@@ -21,6 +21,15 @@ struct WorkerSeconds {
     double reducing = 0;    ///< adding up over cores
 };
 
+/// How training samples came to be.
+struct InputCounts {
+    int threads = 1;               ///< that read ahead
+    std::int64_t samples = 0;      ///< read, a sample again in each epoch
+    std::int64_t augmented = 0;    ///< of them
+    std::int64_t decoded = 0;      ///< image files, for validation too; kept ones are not again
+    double read_s = 0;             ///< of all threads
+};
+
 /// Everything a report is made from.
 struct ReportFacts {
     int attempt = 1;
@@ -29,6 +38,7 @@ struct ReportFacts {
     double wall_s = 0;
     double cpu_s = 0;    ///< CPU time of all threads, since the run began
     PhaseSeconds phases{};
+    InputCounts input;
     std::vector<WorkerSeconds> workers;
     std::vector<std::optional<int>> worker_cpus;    ///< where each is kept; none: anywhere
     std::map<int, double> core_busy_s;              ///< by the number of the core

@@ -25,7 +25,8 @@ float scalar_of(const Value& value) {
 MetricSums evaluate(Engine& engine, const Executable& executable, std::span<const Array> network,
                     const EvaluationRequest& request) {
     Loader loader(request.samples,
-                  evaluation_sampler(request.chosen, request.batch_size_per_core, request.cores));
+                  evaluation_sampler(request.chosen, request.batch_size_per_core, request.cores),
+                  request.loader);
     MetricSums sums;
     std::int64_t sample_count = 0;
     while (const auto batch = loader.next()) {

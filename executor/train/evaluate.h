@@ -15,6 +15,7 @@ struct EvaluationRequest {
     std::int64_t batch_size_per_core = 1;
     std::int64_t cores = 1;
     const std::vector<std::string>& sum_names;    ///< of the program
+    LoaderOptions loader = {};
 };
 
 /// Runs `executable` (of trace_evaluation_step) over the samples, each counted once whatever the

@@ -51,8 +51,20 @@ bool has_bf16_products() {
     return __builtin_cpu_supports("avx512bf16") != 0;
 }
 
+bool decodes_images(const TrainData& data) {
+    return data.raw && data.raw->decodes_images();
+}
+
+/// Decoding and augmenting take a thread for each CPU, whatever the cores: while the workers keep
+/// up with them the queue is full and they sleep. What is in memory is only copied.
+LoaderOptions loader_options(const AttemptPlan& plan, const TrainData& data) {
+    const bool works = decodes_images(data) || !plan.spec.data.augment.empty();
+    const int threads = works ? threads_of(plan) : 1;
+    return {.threads = threads, .batches_ahead = std::max(4, 2 * threads)};
+}
+
 ExplainOptions explain_options(const AttemptPlan& plan, const SamplerOptions& sampler,
-                               const ObjectCache* cache, Tick started) {
+                               const TrainData& data, const ObjectCache* cache, Tick started) {
     const auto cores = int(plan.spec.accelerator.cores);
     return {.folder = plan.report_folder,
             .attempt = plan.attempt,
@@ -61,10 +73,13 @@ ExplainOptions explain_options(const AttemptPlan& plan, const SamplerOptions& sa
             .first_core = int(plan.spec.accelerator.core_id.value_or(1)),
             .circumstances = {.cores = cores,
                               .cpus = granted_cpus(),
-                              .images = plan.dataset_format.starts_with("image"),
+                              .images = decodes_images(data),
                               .bf16 = plan.spec.train.precision == Precision::f32 &&
                                       has_bf16_products(),
                               .counts_epochs = plan.spec.train.epochs.has_value()},
+            .loader_threads = loader_options(plan, data).threads,
+            .augments = !plan.spec.data.augment.empty(),
+            .decoded = [raw = data.raw.get()] { return raw ? raw->decoded_count() : 0; },
             .cache = cache};
 }
 
@@ -84,7 +99,8 @@ public:
                              initial_values(plan), data_.padding)),
           task_(make_task(plan.spec)),
           engine_(engine_options(sampler_.options().cores)),
-          explainer_(engine_, explain_options(plan, sampler_.options(), cache_.get(), started_),
+          explainer_(engine_,
+                     explain_options(plan, sampler_.options(), data_, cache_.get(), started_),
                      system_clock()),
           pace_(system_clock()) {
         explainer_.ended(Phase::open_data, started_, system_clock().tick());
@@ -114,6 +130,7 @@ private:
 
     TrainOutcome run_to_the_end() {
         say_where_workers_run();
+        tell_left_out();
         compile();
         restore();
         reporter_.state("running");
@@ -143,6 +160,22 @@ private:
     auto traced(const Make& make) {
         const auto timed = explainer_.time(Phase::trace);
         return make();
+    }
+
+    void tell_left_out() {
+        if (data_.left_out.empty()) return;
+        reporter_.warning("images_skipped",
+                          fmt::format("{} damaged images are left out; the first is {}",
+                                      data_.left_out.size(), to_string(data_.left_out.front())));
+        for (const DataProblem& problem : data_.left_out)
+            reporter_.log("warn", "left out: " + to_string(problem));
+    }
+
+    /// From the training thread: readers do not speak.
+    void tell_accepted() {
+        if (!data_.raw) return;    // text
+        for (const DataProblem& problem : data_.raw->take_accepted())
+            reporter_.warning("image_accepted", "taken as it is: " + to_string(problem));
     }
 
     void compile() {
@@ -295,7 +328,7 @@ private:
     /// The only loop: a batch, and after the last one of a step what is due then. A stop amid a
     /// step drops what it has added up: the weights are still those of the step before.
     StopReason train() {
-        Loader loader(*data_.training, sampler_);
+        Loader loader(*data_.training, sampler_, loader_options(plan_, data_));
         while (state_.step < settings_.steps_total) {
             if (const StopReason reason = reporter_.stop_requested(); reason != StopReason::none) {
                 // Cancelled work is not wanted again; all other reasons want to go on from here.
@@ -328,7 +361,8 @@ private:
         explainer_.ran(program, {.begin = batch.read_begin,
                                  .end = batch.read_end,
                                  .thread = batch.thread,
-                                 .number = state_.step + 1});
+                                 .number = state_.step + 1,
+                                 .samples = batch.sample_count});
     }
 
     void end_step(const LoadedBatch& batch) {
@@ -361,6 +395,7 @@ private:
     void after_step(const LoadedBatch& batch) {
         const bool ended = state_.step == settings_.steps_total;
         const bool epoch_ended = batch.next.epoch != batch.position.epoch;
+        tell_accepted();
         const double loss = value_of(means_, "loss");
         if (!std::isfinite(loss)) {
             throw TrainError("nan_loss", fmt::format("the loss became {} at step {}; a smaller "
@@ -396,7 +431,9 @@ private:
                       .chosen = data_.split.val,
                       .batch_size_per_core = sampler_.options().batch_size_per_core,
                       .cores = sampler_.options().cores,
-                      .sum_names = evaluation_sum_names_});
+                      .sum_names = evaluation_sum_names_,
+                      .loader = loader_options(plan_, data_)});
+        tell_accepted();
         final_values_ = with_prefix("val_", task_.values(sums));
         reporter_.metric(
             {.step = state_.step, .epoch = batch.position.epoch + 1, .values = final_values_});

@@ -1,7 +1,10 @@
 #include "executor/train/train_data.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "executor/data/parallel.h"
+#include "executor/train/augmented_data.h"
 #include "executor/train/text_data.h"
 
 namespace slipway {
@@ -16,6 +19,7 @@ DatasetOptions options_of(const AttemptPlan& plan) {
     if (data.columns && !data.columns->label.empty()) options.label_column = data.columns->label;
     if (data.columns && !data.columns->features.empty())
         options.feature_columns = data.columns->features;
+    if (data.truncated_images) options.truncated_images = *data.truncated_images;
     if (!data.split.group_by.empty()) options.group_column = data.split.group_by;
     if (data.normalize) {
         options.mean.assign(data.normalize->mean.begin(), data.normalize->mean.end());
@@ -34,17 +38,54 @@ bool wants_measured(const AttemptPlan& plan, const Dataset& dataset,
     return table && !images && options.mean.empty() && options.deviation.empty();
 }
 
-TrainData open_class_data(const AttemptPlan& plan) {
-    const DatasetOptions options = options_of(plan);
+/// Looks at every image of the split and leaves out those that cannot be decoded whole.
+std::vector<DataProblem> leave_damaged_out(const Dataset& dataset, Split& split, int threads) {
+    std::vector<DataProblem> left_out;
+    for (std::vector<std::int64_t>* part : {&split.train, &split.val}) {
+        std::vector<std::optional<DataProblem>> damages(part->size());
+        parallel_for(std::int64_t(part->size()), threads, [&](std::int64_t i) {
+            damages[std::size_t(i)] = dataset.damage((*part)[std::size_t(i)]);
+        });
+        std::vector<std::int64_t> whole;
+        for (std::size_t i = 0; i < damages.size(); ++i) {
+            if (damages[i]) {
+                left_out.push_back(std::move(*damages[i]));
+            } else {
+                whole.push_back((*part)[i]);
+            }
+        }
+        if (whole.empty() && !part->empty()) throw DataError(left_out.back());
+        *part = std::move(whole);
+    }
+    return left_out;
+}
+
+TrainData open_plain(const AttemptPlan& plan, const DatasetOptions& options) {
     TrainData data;
     data.raw = open_dataset(plan.dataset_format, plan.dataset_path, options);
     data.split = split_of(data.raw->index(), plan.spec.data.split);
-    data.class_count = data.raw->index().class_count();
     if (wants_measured(plan, *data.raw, options)) {
         data.normalized = normalized(*data.raw, measure(*data.raw, data.split.train, 1));
     }
     data.training = class_samples(data.dataset());
     return data;
+}
+
+TrainData open_class_data(const AttemptPlan& plan) {
+    const DatasetOptions options = options_of(plan);
+    TrainData data = plan.spec.data.augment.empty() ? open_plain(plan, options)
+                                                    : open_augmented_data(plan, options);
+    data.class_count = data.raw->index().class_count();
+    if (options.truncated_images == TruncatedImages::skip) {
+        data.left_out = leave_damaged_out(*data.raw, data.split, plan.worker_threads);
+    }
+    return data;
+}
+
+void refuse_augmented_text(const JobSpec& spec) {
+    if (spec.data.augment.empty()) return;
+    throw Error{ErrorCode::invalid_argument,
+                "data.augment needs images; this dataset is text. Leave it out"};
 }
 
 }    // namespace
@@ -59,7 +100,11 @@ Split split_of(const DatasetIndex& index, const SplitSpec& spec) {
 
 TrainData open_train_data(const AttemptPlan& plan) {
     try {
-        return language_task(plan.spec.model.arch) ? open_text_data(plan) : open_class_data(plan);
+        if (language_task(plan.spec.model.arch)) {
+            refuse_augmented_text(plan.spec);
+            return open_text_data(plan);
+        }
+        return open_class_data(plan);
     } catch (const DataError&) {
         throw;    // run_training gives it its code
     } catch (const TrainError&) {

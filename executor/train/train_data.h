@@ -22,6 +22,7 @@ struct TrainData {
     std::optional<std::int64_t> padding;    ///< the token that fills short rows of a text up
     std::unique_ptr<Samples> training;      ///< may draw anew in each epoch
     std::unique_ptr<Samples> evaluation;    ///< the same in each; null: as `training`
+    std::vector<DataProblem> left_out;      ///< damaged images that `split` is without
 
     const Dataset& dataset() const { return normalized ? *normalized : *raw; }
     const Samples& evaluated() const { return evaluation ? *evaluation : *training; }

@@ -128,6 +128,14 @@ const Object<Answer>& report_table() {
             .field("running_s", "Seconds in steps.", seconds, known)
             .field("waiting_s", "Of them, waiting for the others.", seconds, known)
             .field("reducing_s", "Of them, adding up over cores.", seconds, known);
+    static const auto input =
+        Object<Answer>("ReportInput", "How training samples were read.")
+            .open()
+            .field("threads", "Threads that read ahead.", count, known)
+            .field("samples", "Read, a sample again in each epoch.", count, known)
+            .field("augmented", "Of them, changed by data.augment.", count, known)
+            .field("decoded", "Image files, those for validation too.", count, known)
+            .field("read_s", "Seconds of all threads together.", seconds, known);
     static const auto table =
         Object<Answer>("Report", "Where a job's time goes.")
             .open()
@@ -138,6 +146,7 @@ const Object<Answer>& report_table() {
             .field("cpu_s", "CPU time of all its threads.", seconds, known)
             .field("verdict", "What limits it.", Nested<Answer>{&verdict_table()}, known)
             .field("phases", "Seconds by what the training thread did.", AnyObject{}, known)
+            .field("input", "How training samples were read.", Nested<Answer>{&input}, known)
             .field("cores", "What each core did.", List<Nested<Answer>>{{&core}}, known)
             .field("workers", "What each thread did.", List<Nested<Answer>>{{&worker}}, known)
             .field("metrics", "Measured again and again.",

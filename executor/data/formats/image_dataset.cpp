@@ -68,6 +68,7 @@ Image ImageDataset::image(std::int64_t sample, std::int64_t side_hint) const {
 
 std::optional<DataProblem> ImageDataset::damage(std::int64_t sample) const {
     const std::int64_t channels = index_.feature_dims.empty() ? 0 : index_.feature_dims[0];
+    ++decoded_;
     Result<Image> image = decode_image(source_->read(sample), {channels, options_.image_size});
     if (!image) {
         DataProblem problem = place(sample);
@@ -119,6 +120,7 @@ Image ImageDataset::decode(std::int64_t sample) const {
 Image ImageDataset::decode(std::int64_t sample, std::int64_t side_hint) const {
     const std::int64_t channels = index_.feature_dims.empty() ? 0 : index_.feature_dims[0];
     const std::vector<std::byte> file = source_->read(sample);
+    ++decoded_;
     Result<Image> image = decode_image(file, {channels, side_hint});
     if (image) return std::move(image).value();
     return accepted(sample, file, side_hint, image.error().what());

@@ -24,6 +24,8 @@ public:
 
     void read(std::int64_t sample, std::span<float> features) const override;
     Image image(std::int64_t sample, std::int64_t side_hint) const override;
+    bool decodes_images() const override { return true; }
+    std::int64_t decoded_count() const override { return decoded_; }
     std::optional<DataProblem> damage(std::int64_t sample) const override;
     std::vector<DataProblem> take_accepted() const override;
     DataProblem place(std::int64_t sample) const override { return source_->place(sample); }
@@ -58,6 +60,8 @@ private:
     enum CacheState : std::uint8_t { absent, written, ready };
     std::unique_ptr<std::uint8_t[]> cached_pixels_;
     std::unique_ptr<std::atomic<std::uint8_t>[]> cache_states_;
+
+    mutable std::atomic<std::int64_t> decoded_ = 0;
 
     mutable std::mutex mutex_;
     // guarded by mutex_
