@@ -132,6 +132,32 @@ TEST(ImageFolder, a_truncated_image_is_named) {
     EXPECT_EQ(data_problem_of([&] { set.open(); }).file, "cat/b.PNG");
 }
 
+// Goal: accepted damage keeps what there was before it, is gray behind it and is told once.
+TEST(ImageFolder, damage_is_accepted_when_it_is_asked_for) {
+    const ImageFolder set;
+    Image white{3, 64, 48, std::vector<std::uint8_t>(std::size_t(3 * 64 * 48), 255)};
+    for (std::size_t i = 0; i < white.pixels.size(); i += 5)
+        white.pixels[i] = 250;    // flat files are too short to be cut in the middle
+    const std::string whole = jpeg_file(white);
+    set.folder.write("dog/c.jpeg", whole.substr(0, whole.size() / 2));
+    set.folder.write("dog/d.png", "\x89PNG, but no more");
+    const auto dataset = set.open(
+        {.image_size = 16, .truncated_images = TruncatedImages::accept, .cache_bytes_max = 0});
+    const std::vector<float> cut = features_of(*dataset, 2);
+    EXPECT_GT(cut[0], 0.9F);               // the first row is there
+    EXPECT_NEAR(cut[255], 0.5F, 0.02F);    // the last is not
+    for (const float value : features_of(*dataset, 3))
+        EXPECT_EQ(value, 127 / 255.0F);
+    features_of(*dataset, 2);
+    const std::vector<DataProblem> told = dataset->take_accepted();
+    ASSERT_EQ(told.size(), 2U);
+    EXPECT_EQ(told[0].file, "dog/c.jpeg");
+    EXPECT_EQ(told[1].file, "dog/d.png");
+    EXPECT_TRUE(dataset->take_accepted().empty());
+    EXPECT_EQ(dataset->damage(2)->file, "dog/c.jpeg");
+    EXPECT_FALSE(dataset->damage(0));
+}
+
 TEST(ImageFolder, refuses_folders_that_are_not_classes_of_images) {
     TempFolder empty;
     data_problem_of([&] { open_dataset("image_folder", empty.path()); });

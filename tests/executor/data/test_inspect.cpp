@@ -70,6 +70,21 @@ TEST(Inspect, the_options_moments_are_not_applied) {
     EXPECT_EQ(set.inspect({.mean = {9}, .deviation = {3}}), set.inspect());
 }
 
+TEST(Inspect, damaged_images_are_counted_apart_when_jobs_tolerate_them) {
+    const TwoImages set;
+    set.folder.write("b/3.png", "\x89PNG, but no more");
+    const Json strict = set.inspect();
+    EXPECT_EQ(strict["problem_count"], 1);
+    EXPECT_TRUE(strict["damaged"].is_null());
+    for (const TruncatedImages policy : {TruncatedImages::skip, TruncatedImages::accept}) {
+        const Json report = set.inspect({.truncated_images = policy});
+        EXPECT_EQ(report["problem_count"], 0);
+        EXPECT_EQ(report["damaged"]["count"], 1);
+        EXPECT_EQ(report["damaged"]["images"], strict["problems"]);
+        EXPECT_EQ(report["mean"], TwoImages().inspect()["mean"]);
+    }
+}
+
 TEST(Inspect, images_of_several_sizes_are_no_problem_and_have_no_shape) {
     const TwoImages set(6);
     const Json report = set.inspect();
