@@ -1,0 +1,97 @@
+// Goal: a job trains a language model on text: resumed anywhere and on any number of cores with the
+// same bits, dropout and masks and all.
+// Method: whole runs of bert_tiny and gpt_tiny on a small text of two parts.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/executor/train/run_fixture.h"
+
+namespace slipway {
+namespace {
+
+class LanguageRun : public Run, public testing::WithParamInterface<Arch> {
+protected:
+    AttemptPlan text_plan(std::int64_t cores = 1) {
+        AttemptPlan one = plan(cores);
+        one.spec.model.arch = GetParam();
+        one.spec.task = {.type = *language_task(GetParam()),
+                         .metrics = {TaskMetric::loss, TaskMetric::perplexity}};
+        one.spec.data.max_length = 8;
+        one.spec.data.split.train_part = "train";
+        one.spec.data.split.val_part = "valid";
+        one.spec.train.epochs = 2;
+        one.spec.train.batch_size_per_core = 8 / cores;
+        one.spec.train.optimizer.lr = 0.001;
+        one.dataset_format = "text";
+        folder_.write("text/train.txt", words(8 * 16 + 3));
+        folder_.write("text/valid.txt", words(45));
+        one.dataset_path = folder_.path() / "text";
+        return one;
+    }
+
+    static std::string words(std::size_t count) {
+        std::string text;
+        while (text.size() < count)
+            text += "to be or not to be, ";
+        return text.substr(0, count);
+    }
+};
+
+TEST_P(LanguageRun, resumed_with_dropout_it_ends_with_the_same_bits) {
+    const AttemptPlan undisturbed = text_plan();
+    AttemptPlan broken = text_plan();
+    KeepingReporter whole;
+    run_training(undisturbed, whole);
+    ASSERT_EQ(whole.values_of("train_loss").size(), 4U);
+    EXPECT_EQ(losses_of_broken_run(broken, 3), whole.values_of("train_loss"));
+    expect_same_bits(broken, undisturbed);
+    const double loss = whole.values_of("val_loss").back();
+    EXPECT_EQ(whole.values_of("val_perplexity").back(), std::exp(loss));
+    EXPECT_TRUE(whole.values_of("val_accuracy").empty());
+    // 258 tokens alike at first.
+    EXPECT_NEAR(whole.values_of("train_loss").front(), std::log(258.0), 0.3);
+}
+
+TEST_P(LanguageRun, eight_cores_give_the_bits_of_one) {
+    const AttemptPlan one = text_plan(1), eight = text_plan(8);
+    KeepingReporter first, second;
+    run_training(one, first);
+    run_training(eight, second);
+    EXPECT_EQ(first.values_of("train_loss"), second.values_of("train_loss"));
+    EXPECT_EQ(first.values_of("val_loss"), second.values_of("val_loss"));
+    expect_same_bits(one, eight);
+}
+
+INSTANTIATE_TEST_SUITE_P(Architectures, LanguageRun,
+                         testing::Values(Arch::bert_tiny, Arch::gpt_tiny),
+                         [](const auto& one) { return std::string(to_string(one.param)); });
+
+class RefusedText : public Run {};
+
+TEST_F(RefusedText, a_language_model_needs_a_text_and_no_other_network_does) {
+    const auto reason = [](const AttemptPlan& one) -> std::string {
+        KeepingReporter reporter;
+        try {
+            run_training(one, reporter);
+        } catch (const TrainError& error) {
+            return error.reason() + ": " + error.what();
+        }
+        return "none";
+    };
+    AttemptPlan table = plan();
+    table.spec.model.arch = Arch::bert_tiny;
+    table.spec.task.type = TaskType::masked_lm;
+    EXPECT_EQ(reason(table).find("spec_error: bert_tiny needs a text, and this data set is of the "
+                                 "format csv"),
+              0U)
+        << reason(table);
+    AttemptPlan text = plan();
+    folder_.write("text/train.txt", "to be or not to be");
+    text.dataset_format = "text";
+    text.dataset_path = folder_.path() / "text";
+    EXPECT_EQ(reason(text).find("spec_error: "), 0U) << reason(text);
+}
+
+}    // namespace
+}    // namespace slipway
