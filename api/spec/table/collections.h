@@ -100,11 +100,12 @@ struct Single {
     }
 };
 
-/// An array of exactly two numbers.
-struct NumberPair {
-    Number item;
+/// An array of exactly two `item`s.
+template <class Kind>
+struct Pair {
+    Kind item;
 
-    using Value = std::array<double, 2>;
+    using Value = std::array<typename Kind::Value, 2>;
 
     void read(const Json& json, Value& value, const Reader& at) const {
         if (!json.is_array()) return at.refuse("wrong_type", wanted(), json);
@@ -117,7 +118,9 @@ struct NumberPair {
         }
     }
 
-    Json write(const Value& value) const { return Json::array({value[0], value[1]}); }
+    Json write(const Value& value) const {
+        return Json::array({item.write(value[0]), item.write(value[1])});
+    }
 
     Json schema(Definitions& definitions) const {
         return {{"type", "array"},
@@ -128,6 +131,8 @@ struct NumberPair {
 
     std::string wanted() const { return fmt::format("a list of two, each {}", item.wanted()); }
 };
+
+using NumberPair = Pair<Number>;
 
 /// A list, or one item that stands for a list of one.
 template <class Kind>

@@ -256,6 +256,19 @@ inline const ObjectTable* nested_table(const Nested<T>& kind) {
     return kind.table;
 }
 
+/// A field that is an object of the table that has the field, or of one around it. That table is
+/// not made yet when its rows are: it is asked for when it is used.
+template <class T>
+struct Recursive {
+    const Object<T>& (*table)();
+
+    using Value = T;
+    void read(const Json& json, T& value, const Reader& at) const { table().read(json, value, at); }
+    Json write(const T& value) const { return table().write(value); }
+    Json schema(Definitions& definitions) const { return definitions.refer(table()); }
+    std::string wanted() const { return "an object"; }
+};
+
 /// What an answer's table describes: nothing is decoded.
 struct Answer {};
 

@@ -147,6 +147,42 @@ TEST(Table, the_schema_says_what_the_decoder_does) {
     EXPECT_EQ(circle["properties"]["title"]["anyOf"][1]["type"], "null");
 }
 
+struct Tree {
+    std::array<std::string, 2> names;
+    std::vector<Tree> branches;
+    bool operator==(const Tree&) const = default;
+};
+
+const Object<Tree>& tree_table() {
+    static const auto table =
+        Object<Tree>("Tree", "A tree.")
+            .field("names", &Tree::names, "Two of them.", Pair<Text>{{.max = 3}},
+                   {.required = true})
+            .field("branches", &Tree::branches, "What grows on it.",
+                   List<Recursive<Tree>>{.item = {&tree_table}, .max = 2},
+                   {.absent_when_empty = true});
+    return table;
+}
+
+TEST(Table, an_object_may_contain_its_like) {
+    const Json json = Json::parse(
+        R"({"names":["a","b"],"branches":[{"names":["c","d"],"branches":[{"names":["e","f"]}]}]})");
+    std::vector<Problem> problems;
+    Tree tree;
+    tree_table().read(json, tree, Reader(problems, tree_table()));
+    EXPECT_EQ(summary_of(problems), "");
+    EXPECT_EQ(tree.branches.at(0).branches.at(0).names, (std::array<std::string, 2>{"e", "f"}));
+    EXPECT_EQ(tree_table().write(tree), json);
+    EXPECT_EQ(summary_of(tree_table().check(Json::parse(
+                  R"({"names":["a","long"],"branches":[{"names":["c"]},{"leaf":1}]})"))),
+              "/branches/0/names out_of_bounds\n/branches/1/leaf unknown_field\n"
+              "/branches/1/names missing_field\n/names/1 out_of_bounds\n");
+    Definitions definitions("#/$defs/");
+    definitions.refer(tree_table());
+    EXPECT_EQ(definitions.all().at("Tree")["properties"]["branches"]["items"]["$ref"],
+              "#/$defs/Tree");
+}
+
 TEST(Table, writing_leaves_out_what_is_not_there) {
     EXPECT_EQ(figure_table().write({}), (Json{{"shape", "circle"}, {"radius", 1.0}}));
     EXPECT_EQ(figure_table().write({.shape = Shape::square, .title = "a", .marks = {3}}),
