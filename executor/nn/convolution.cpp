@@ -16,11 +16,21 @@ Convolution Convolution::create(ParameterList& parameters, const std::string& na
     if (!bias.empty()) layer.bias = parameters.add(name + ".bias", std::move(bias));
     layer.stride = options.stride;
     layer.padding = options.padding;
+    layer.groups = options.groups;
     return layer;
 }
 
 Tensor Convolution::operator()(const Tensor& x) const {
-    const Tensor y = convolution_2d(x, weight, stride, padding);
+    const WindowDimension side{.size = weight.dims()[2],
+                               .stride = stride,
+                               .padding_low = padding,
+                               .padding_high = padding};
+    const Tensor y = convolution(x, weight,
+                                 {.window = {side, side},
+                                  .input_layout = {},
+                                  .kernel_layout = {},
+                                  .output_layout = {},
+                                  .feature_groups = groups});
     return bias.empty() ? y : y + broadcast_in_dim(bias, y.dims(), {1});
 }
 

@@ -8,20 +8,23 @@
 namespace slipway {
 
 /// A square convolution.
-/// x [n, in_channels, h, w]   weight [out_channels, in_channels, size, size]   bias [out_channels]
+/// x [n, in_channels, h, w]   weight [out_channels, in_channels / groups, size, size]
+/// bias [out_channels]
 struct Convolution {
     Tensor weight;
     Tensor bias;    ///< empty: none, as before a batch norm
     std::int64_t stride = 1;
     std::int64_t padding = 0;
+    std::int64_t groups = 1;    ///< parts of the channels, each convolved by itself
 
     struct Options {
         std::int64_t in_channels, out_channels, size;
         std::int64_t stride = 1;
         std::int64_t padding = 0;
+        std::int64_t groups = 1;    ///< a divisor of both numbers of channels
 
-        Dims weight_dims() const { return {out_channels, in_channels, size, size}; }
-        std::int64_t fan_in() const { return in_channels * size * size; }
+        Dims weight_dims() const { return {out_channels, in_channels / groups, size, size}; }
+        std::int64_t fan_in() const { return in_channels / groups * size * size; }
         std::int64_t fan_out() const { return out_channels * size * size; }
     };
     /// Initial values as torch.nn.Conv2d: both U(-k, k), k = 1/sqrt(fan_in).

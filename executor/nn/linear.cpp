@@ -13,7 +13,7 @@ Linear Linear::create(ParameterList& parameters, const std::string& name, Array 
                       Array bias) {
     Linear layer;
     layer.weight = parameters.add(name + ".weight", std::move(weight));
-    layer.bias = parameters.add(name + ".bias", std::move(bias));
+    if (!bias.empty()) layer.bias = parameters.add(name + ".bias", std::move(bias));
     return layer;
 }
 

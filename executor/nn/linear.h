@@ -12,12 +12,12 @@ namespace slipway {
 ///   y [..., out_features]
 struct Linear {
     Tensor weight;
-    Tensor bias;
+    Tensor bias;    ///< empty: none
 
     /// Initial values as torch.nn.Linear: both U(-k, k), k = 1/sqrt(in_features).
     static Linear create(ParameterList& parameters, Init& init, const std::string& name,
                          std::int64_t in_features, std::int64_t out_features);
-    /// With these initial values.
+    /// With these initial values; an empty `bias` leaves it out.
     static Linear create(ParameterList& parameters, const std::string& name, Array weight,
                          Array bias);
     Tensor operator()(const Tensor& x) const;

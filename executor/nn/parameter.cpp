@@ -17,11 +17,17 @@ bool ParameterList::is_known(const std::string& name) const {
     const auto has_name = [&](const Parameter& p) { return p.name == name; };
     return std::ranges::any_of(parameters_, has_name) ||
            std::ranges::any_of(statistics_, has_name) ||
-           std::ranges::find(batch_counts_, name, &BatchCount::name) != batch_counts_.end();
+           std::ranges::find(batch_counts_, name, &BatchCount::name) != batch_counts_.end() ||
+           std::ranges::find(aliases_, name, &ParameterAlias::name) != aliases_.end();
 }
 
 Tensor ParameterList::add(const std::string& name, Array initial) {
     check(!is_known(name), "parameter names are unique");
+    names_.push_back(name);
+    if (const Parameter* same = tied_to(name, initial.shape())) {
+        aliases_.push_back({name, same->name});
+        return same->leaf;
+    }
     return parameters_.emplace_back(make_parameter(name, std::move(initial))).leaf;
 }
 
@@ -43,6 +49,23 @@ void ParameterList::add_alias(const std::string& name, const std::string& parame
 void ParameterList::add_unused(const std::string& name) {
     check(!is_known(name), "parameter names are unique");
     unused_.push_back(name);
+}
+
+void ParameterList::tie(const std::string& one, const std::string& other) {
+    const std::size_t kept = ties_.try_emplace(one, ties_.size()).first->second;
+    const std::size_t merged = ties_.try_emplace(other, ties_.size()).first->second;
+    for (auto& [name, group] : ties_)
+        if (group == merged) group = kept;
+}
+
+const Parameter* ParameterList::tied_to(const std::string& name, const Shape& shape) const {
+    const auto own = ties_.find(name);
+    if (own == ties_.end()) return nullptr;
+    const auto found = std::ranges::find_if(parameters_, [&](const Parameter& parameter) {
+        const auto tie = ties_.find(parameter.name);
+        return tie != ties_.end() && tie->second == own->second && parameter.leaf.shape() == shape;
+    });
+    return found == parameters_.end() ? nullptr : &*found;
 }
 
 std::vector<Tensor> ParameterList::leaves() const {

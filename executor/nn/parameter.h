@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,10 @@ public:
     void add_alias(const std::string& name, const std::string& parameter);
     /// A tensor that files of the reference may have and no network needs, such as a mask.
     void add_unused(const std::string& name);
+    /// From now on `add` makes one parameter of both: the name that is added second becomes an
+    /// alias of the first and has its leaf; its initial value is dropped. Where the shapes differ
+    /// they stay two. Ties of ties are one, too.
+    void tie(const std::string& one, const std::string& other);
 
     std::vector<Parameter>& all() { return parameters_; }
     const std::vector<Parameter>& all() const { return parameters_; }
@@ -51,6 +56,8 @@ public:
     const std::vector<BatchCount>& batch_counts() const { return batch_counts_; }
     const std::vector<ParameterAlias>& aliases() const { return aliases_; }
     const std::vector<std::string>& unused() const { return unused_; }
+    /// Of trained tensors in the order they were added, tied ones under each of their names.
+    const std::vector<std::string>& names() const { return names_; }
     /// Of the parameters, without statistics.
     std::vector<Tensor> leaves() const;
     std::int64_t element_count() const;
@@ -59,12 +66,16 @@ public:
 
 private:
     bool is_known(const std::string& name) const;
+    /// The parameter that one of this name and shape is tied to; null when there is none yet.
+    const Parameter* tied_to(const std::string& name, const Shape& shape) const;
 
     std::vector<Parameter> parameters_;
     std::vector<Parameter> statistics_;
     std::vector<BatchCount> batch_counts_;
     std::vector<ParameterAlias> aliases_;
     std::vector<std::string> unused_;
+    std::vector<std::string> names_;
+    std::map<std::string, std::size_t> ties_;    ///< name -> number of the group it is tied in
 };
 
 }    // namespace slipway
