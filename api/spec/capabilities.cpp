@@ -42,6 +42,7 @@ Json capabilities_document() {
     Definitions definitions("#/$defs/");
     Json document{
         {"architectures", variants_of(model_table(), definitions)},
+        {"layers", variants_of(layer_table(), definitions)},
         {"optimizers", variants_of(optimizer_table(), definitions)},
         {"schedules", variants_of(schedule_table(), definitions)},
         {"augmentations", variants_of(augment_table(), definitions)},

@@ -4,8 +4,17 @@
 
 namespace slipway {
 
-bool has_batch_norm(Arch arch) {
-    return arch == Arch::resnet18 || arch == Arch::resnet34 || arch == Arch::resnet50;
+bool has_batch_norm(const ModelSpec& model) {
+    switch (model.arch) {
+        case Arch::resnet18:
+        case Arch::resnet34:
+        case Arch::resnet50:
+            return true;
+        case Arch::layers:
+            return has_layer(model.layers, LayerType::batch_norm);
+        default:
+            return false;
+    }
 }
 
 std::optional<TaskType> language_task(Arch arch) {

@@ -10,6 +10,7 @@
 
 #include "api/base/clock.h"
 #include "api/spec/augment_spec.h"
+#include "api/spec/layer_spec.h"
 #include "api/spec/spelling.h"
 #include "api/spec/truncated_images.h"
 
@@ -34,7 +35,8 @@ enum class Arch {
     bert_base,
     bert_large,
     gpt_tiny,
-    gpt2
+    gpt2,
+    layers
 };
 enum class TaskType { classification, masked_lm, causal_lm };
 enum class TaskMetric { loss, accuracy, perplexity };
@@ -62,8 +64,8 @@ struct HeadSpec {
     bool operator==(const HeadSpec&) const = default;
 };
 
-/// `model`. `width`, `depth` and `hidden` belong to mlp; `dropout`, `vocab_size` and `max_length`
-/// to the language models, `num_classes` to the others.
+/// `model`. `width`, `depth` and `hidden` belong to mlp, `layers` to layers; `dropout`,
+/// `vocab_size` and `max_length` to the language models, `num_classes` to the others.
 struct ModelSpec {
     Arch arch = Arch::mlp;
     std::optional<std::int64_t> num_classes;    ///< absent: as many as the dataset has
@@ -76,6 +78,9 @@ struct ModelSpec {
     std::optional<std::int64_t> vocab_size;    ///< absent: the tokenizer's
     /// Positions that it knows; absent: as published, 512 of BERT and 1024 of GPT-2.
     std::optional<std::int64_t> max_length;
+    std::vector<LayerSpec> layers;
+    /// Pairs of names of parameters that are one parameter.
+    std::vector<std::array<std::string, 2>> tie;
     std::optional<InitSpec> init;    ///< absent: drawn by train.seed
     HeadSpec head;
     bool operator==(const ModelSpec&) const = default;
@@ -244,7 +249,7 @@ struct JobSpec {
 
 /// Whether it has batch norm: the samples of a core's batch change one another's results, and
 /// padding would, too.
-bool has_batch_norm(Arch arch);
+bool has_batch_norm(const ModelSpec& model);
 /// The task of a language model: masked_lm for BERT, causal_lm for GPT; none for the others.
 std::optional<TaskType> language_task(Arch arch);
 
@@ -263,10 +268,10 @@ EffectiveValues effective(const JobSpec& spec);
 
 template <>
 struct Spelling<Arch> {
-    static constexpr std::array<std::string_view, 16> words{
+    static constexpr std::array<std::string_view, 17> words{
         "mlp",       "lenet",      "resnet18",  "resnet34",  "resnet50",  "vit_tiny",
         "vit_small", "vit_base",   "mixer_s16", "mixer_b16", "bert_tiny", "bert_small",
-        "bert_base", "bert_large", "gpt_tiny",  "gpt2"};
+        "bert_base", "bert_large", "gpt_tiny",  "gpt2",      "layers"};
 };
 template <>
 struct Spelling<TaskType> {

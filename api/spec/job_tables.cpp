@@ -15,7 +15,7 @@ Map<Text> labels_kind() {
 
 /// The last batch of an epoch is filled up with padding, which batch norm would count.
 void judge_last_batch(const JobSpec& spec, const Reader& at) {
-    if (spec.train.drop_last || !has_batch_norm(spec.model.arch)) return;
+    if (spec.train.drop_last || !has_batch_norm(spec.model)) return;
     const Reader here = at.at("train").at("drop_last");
     here.report("inconsistent",
                 fmt::format("{} must be true with model.arch {}, got false: its batch norm would "

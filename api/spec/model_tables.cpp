@@ -18,6 +18,15 @@ std::vector<std::string_view> architectures(bool of_text) {
     return names;
 }
 
+void judge_ties(const ModelSpec& spec, const Reader& at) {
+    for (std::size_t i = 0; i < spec.tie.size(); ++i) {
+        if (spec.tie[i][0] != spec.tie[i][1]) continue;
+        const Reader here = at.at(i);
+        here.report("inconsistent", fmt::format("{} ties \"{}\" to itself; name two parameters",
+                                                here.path(), shortened(spec.tie[i][0])));
+    }
+}
+
 }    // namespace
 
 const Object<InitSpec>& init_table() {
@@ -48,7 +57,7 @@ const Object<ModelSpec>& model_table() {
         Object<ModelSpec>("ModelSpec", "The network.")
             .variants("arch", architectures(), "",
                       [](const ModelSpec& spec) { return to_string(spec.arch); })
-            .field("arch", &ModelSpec::arch, "Its architecture.", Choice<Arch>{.later = {"layers"}},
+            .field("arch", &ModelSpec::arch, "Its architecture.", Choice<Arch>{},
                    {.required = true})
             .field("num_classes", &ModelSpec::num_classes,
                    "Classes it tells apart; without it as many as the dataset has.",
@@ -70,11 +79,20 @@ const Object<ModelSpec>& model_table() {
                    "Positions it knows, in tokens: the longest text; without it 512 of BERT and "
                    "1024 of GPT.",
                    Integer{.min = 2, .max = 65536}, {.only = architectures(true)})
+            .field("layers", &ModelSpec::layers, "The network's layers, one after the other.",
+                   List<Nested<LayerSpec>>{.item = {&layer_table()}, .min = 1, .max = 1000},
+                   {.required = true, .only = {"layers"}})
+            .field("tie", &ModelSpec::tie,
+                   "Pairs of names of parameters that are one: trained once, stored once.",
+                   List<Pair<Text>>{.item = {{.max = 300}}, .max = 1000, .unique = true},
+                   {.absent_when_empty = true})
             .field("init", &ModelSpec::init, "Weights to begin with, instead of drawn ones.",
                    Nested<InitSpec>{&init_table()})
             .field("head", &ModelSpec::head, "Its last layer.", Nested<HeadSpec>{&head_table()})
-            .later({"heads", "layers", "tie"})
+            .later({"heads"})
             .rule([](const Json&, ModelSpec& spec, const Reader& at) {
+                judge_layers(spec.layers, at.at("layers"));
+                judge_ties(spec, at.at("tie"));
                 if (!spec.head.replace || spec.init) return;
                 const Reader here = at.at("head").at("replace");
                 here.report("inconsistent",

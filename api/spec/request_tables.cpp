@@ -158,7 +158,7 @@ const Object<LoginRequest>& login_table() {
 std::span<const ObjectTable* const> request_tables() {
     static const std::vector<const ObjectTable*> all{
         &job_table(),           &job_patch_table(),    &dataset_create_table(), &augment_table(),
-        &upload_create_table(), &token_create_table(), &login_table()};
+        &upload_create_table(), &token_create_table(), &login_table(),          &layer_table()};
     return all;
 }
 

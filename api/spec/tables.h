@@ -28,6 +28,11 @@ const Object<InitSpec>& init_table();
 const Object<HeadSpec>& head_table();
 const Object<AcceleratorSpec>& accelerator_table();
 
+// layer_tables.cpp
+const Object<LayerSpec>& layer_table();
+/// The largest list of layers: names, inputs, depth and count. Each layer is fine by itself.
+void judge_layers(const std::vector<LayerSpec>& layers, const Reader& at);
+
 // train_tables.cpp
 const Object<TrainSpec>& train_table();
 const Object<OptimizerSpec>& optimizer_table();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "executor/nn/declared/network.h"
 #include "executor/nn/models/bert.h"
 #include "executor/nn/models/gpt2.h"
 #include "executor/nn/models/lenet.h"
@@ -13,6 +14,7 @@
 #include "executor/nn/models/resnet.h"
 #include "executor/nn/models/vit.h"
 #include "executor/train/run.h"
+#include "executor/train/ties.h"
 
 namespace slipway {
 
@@ -176,6 +178,19 @@ void build_gpt2(Model& model, Init& init, const Request& request) {
                                   .positions = positions_of(request, 1024)});
 }
 
+void build_declared(Model& model, Init& init, const Request& request) {
+    try {
+        model.forward =
+            DeclaredNetwork::create(model.parameters, init, request.spec.model.layers,
+                                    {.sample_dims = request.sample_dims,
+                                     .outputs = request.classes,
+                                     .batch_size = request.spec.train.batch_size_per_core});
+    } catch (const Error& error) {    // layers that do not fit are the user's to mend
+        if (error.code() != ErrorCode::invalid_argument) throw;
+        throw TrainError("spec_error", error.what());
+    }
+}
+
 struct Builder {
     Arch arch;
     void (*build)(Model& model, Init& init, const Request& request);
@@ -198,6 +213,7 @@ constexpr std::array builders{
     Builder{Arch::bert_large, build_bert<24, 1024, 16>},
     Builder{Arch::gpt_tiny, build_gpt2<4, 128, 4>},
     Builder{Arch::gpt2, build_gpt2<12, 768, 12>},
+    Builder{Arch::layers, build_declared},
 };
 static_assert(builders.size() == all_words<Arch>().size());
 
@@ -217,7 +233,7 @@ std::int64_t output_count(const JobSpec& spec, std::int64_t classes) {
 
 /// The layer of the last parameter: "fc" of "fc.weight".
 std::string last_layer(const ParameterList& parameters) {
-    const std::string& last = parameters.all().back().name;
+    const std::string& last = parameters.names().back();
     return last.substr(0, last.rfind('.'));
 }
 
@@ -226,10 +242,14 @@ std::string last_layer(const ParameterList& parameters) {
 Model build_model(const JobSpec& spec, const Dims& sample_dims, std::int64_t classes, Init init,
                   std::optional<std::int64_t> padding) {
     Model model;
+    prepare_ties(model.parameters, spec.model);
     const auto builder = std::ranges::find(builders, spec.model.arch, &Builder::arch);
     check(builder != builders.end(), "every architecture of the job spec has a builder");
     builder->build(model, init, {spec, sample_dims, output_count(spec, classes), padding});
+    if (model.parameters.names().empty())
+        throw TrainError("spec_error", "the network has no parameters, so nothing can be trained");
     if (!language_task(spec.model.arch)) model.head = last_layer(model.parameters);
+    require_ties(model, spec.model);
     return model;
 }
 

@@ -18,6 +18,7 @@
 #include "executor/train/pace.h"
 #include "executor/train/step_in_progress.h"
 #include "executor/train/task.h"
+#include "executor/train/ties.h"
 #include "executor/train/train_data.h"
 #include "executor/train/train_state.h"
 
@@ -299,12 +300,11 @@ private:
             load_weights();
             state_ = initial_state(model_, *settings_.optimizer);
             model_.parameters.forget_values();
-            reporter_.log(
-                "info",
-                fmt::format("{} parameters, {} training and {} validation samples, "
-                            "{} steps per epoch, {} worker threads",
-                            model_.parameters.element_count(), data_.split.train.size(),
-                            data_.split.val.size(), settings_.steps_per_epoch, engine_.workers()));
+            reporter_.log("info", fmt::format("{}, {} training and {} validation samples, "
+                                              "{} steps per epoch, {} worker threads",
+                                              describe_count(model_.parameters),
+                                              data_.split.train.size(), data_.split.val.size(),
+                                              settings_.steps_per_epoch, engine_.workers()));
             return;
         }
         model_.parameters.forget_values();

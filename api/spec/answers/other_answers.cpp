@@ -186,6 +186,8 @@ const Object<Answer>& capabilities_table() {
         Object<Answer>("Capabilities", "What this version can do.")
             .open()
             .field("architectures", "Networks and their parameters.", objects, known)
+            .field("layers", "Types of layers of a declared network and their parameters.", objects,
+                   known)
             .field("optimizers", "Optimizers and their parameters.", objects, known)
             .field("schedules", "Schedules and their parameters.", objects, known)
             .field("augmentations", "Steps of data.augment and their parameters.", objects, known)

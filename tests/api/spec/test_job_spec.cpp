@@ -99,6 +99,32 @@ TEST(JobSpec, a_number_beyond_a_double_is_a_problem_of_its_field) {
     EXPECT_NE(decoded.problems[1].message.find("too large"), std::string::npos);
 }
 
+TEST(JobSpec, a_declared_network_has_so_many_layers_and_no_more) {
+    Json json = example("valid_minimal.json");
+    json["model"] = {{"arch", "layers"}, {"layers", Json::array()}};
+    Json block{{"type", "sequence"}, {"layers", Json::array()}};
+    for (int i = 0; i < 499; ++i)
+        block["layers"].push_back({{"type", "relu"}});
+    json["model"]["layers"] = {block, block};
+    EXPECT_EQ(summary_of(decode_job_spec(json).problems), "");
+    json["model"]["layers"].push_back({{"type", "linear"}});
+    const auto problems = decode_job_spec(json).problems;
+    EXPECT_EQ(summary_of(problems), "/model/layers out_of_bounds\n");
+    EXPECT_NE(problems.at(0).message.find("got 1001"), std::string::npos);
+}
+
+TEST(JobSpec, batch_norm_is_found_within_blocks) {
+    const JobSpec spec = decode_job_spec(example("valid_layers.json")).value;
+    EXPECT_TRUE(has_batch_norm(spec.model));
+    ModelSpec model = spec.model;
+    model.layers[3].layers.erase(model.layers[3].layers.begin() + 1);
+    EXPECT_TRUE(has_batch_norm(model));
+    model.layers.erase(model.layers.begin() + 1);
+    EXPECT_FALSE(has_batch_norm(model));
+    model.layers[2].shortcut.push_back({.type = LayerType::batch_norm});
+    EXPECT_TRUE(has_batch_norm(model));
+}
+
 TEST(JobSpec, duplicate_keys_are_told_together_with_other_problems) {
     const Decoded<JobSpec> decoded = decode_text(
         R"({"name":"a","name":"b","model":{"arch":"lenet"},"task":{"type":"classification"},

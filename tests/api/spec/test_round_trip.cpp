@@ -42,6 +42,50 @@ private:
     std::mt19937_64 engine_;
 };
 
+LayerSpec random_layer(Dice& dice, int depth);
+
+std::vector<LayerSpec> random_layers(Dice& dice, std::int64_t count, int depth) {
+    std::vector<LayerSpec> layers;
+    for (std::int64_t i = 0; i < count; ++i) {
+        layers.push_back(random_layer(dice, depth));
+        LayerSpec& layer = layers.back();
+        const std::string before = i == 0 ? std::string(list_input) : name_in(layers, i - 1);
+        const bool joins = layer.type == LayerType::add || layer.type == LayerType::concat;
+        if (dice.coin()) layer.name = "layer_" + std::to_string(i);
+        if (joins) layer.inputs = {before, "input"};
+        if (!joins && dice.coin()) layer.inputs = {before};
+    }
+    return layers;
+}
+
+LayerSpec random_layer(Dice& dice, int depth) {
+    LayerSpec layer;
+    layer.type = dice.word<LayerType>();
+    const bool is_pool = layer.type == LayerType::max_pool || layer.type == LayerType::avg_pool;
+    const bool is_block = layer.type == LayerType::sequence || layer.type == LayerType::residual;
+    const bool is_product = layer.type == LayerType::linear || layer.type == LayerType::conv2d;
+    if (is_block && depth == 0) layer.type = LayerType::relu;
+    if (is_block && depth > 0) layer.layers = random_layers(dice, dice.whole(1, 3), depth - 1);
+    if (layer.type == LayerType::residual)
+        layer.shortcut = random_layers(dice, dice.whole(0, 2), depth - 1);
+    if (is_product) layer.bias = dice.coin();
+    if (layer.type == LayerType::linear)
+        layer.out_features = dice.maybe<std::int64_t>([&] { return dice.whole(1, 1 << 20); });
+    if (layer.type == LayerType::conv2d) {
+        layer.groups = dice.whole(1, 8);
+        layer.out_channels = layer.groups * dice.whole(1, 100);
+    }
+    if (is_pool || layer.type == LayerType::conv2d) {
+        layer.kernel_size = dice.whole(1, 1024);
+        layer.padding = dice.whole(0, layer.kernel_size / 2);
+        layer.stride = dice.maybe<std::int64_t>([&] { return dice.whole(1, 1024); });
+    }
+    if (layer.type == LayerType::batch_norm) layer.momentum = dice.real(0, 1);
+    if (layer.type == LayerType::layer_norm) layer.eps = dice.real(0, 1);
+    if (layer.type == LayerType::gelu) layer.approximate = dice.word<GeluApproximation>();
+    return layer;
+}
+
 ModelSpec random_model(Dice& dice) {
     ModelSpec model;
     model.arch = dice.word<Arch>();
@@ -49,6 +93,7 @@ ModelSpec random_model(Dice& dice) {
         model.init = InitSpec{.from = dice.text(), .strict = dice.coin()};
         model.head.replace = dice.coin();
     }
+    if (dice.coin()) model.tie = {{"a.weight", "b.weight"}, {"b.weight", dice.text()}};
     if (language_task(model.arch)) {
         model.dropout = dice.real(0, 1);
         model.vocab_size = dice.maybe<std::int64_t>([&] { return dice.whole(2, 1 << 20); });
@@ -56,6 +101,7 @@ ModelSpec random_model(Dice& dice) {
         return model;
     }
     model.num_classes = dice.maybe<std::int64_t>([&] { return dice.whole(2, 100000); });
+    if (model.arch == Arch::layers) model.layers = random_layers(dice, dice.whole(1, 6), 2);
     if (model.arch != Arch::mlp) return model;
     if (dice.coin()) {
         model.hidden.emplace();
@@ -200,7 +246,7 @@ JobSpec random_spec(Dice& dice) {
         }
     }
     spec.train = random_train(dice);
-    if (has_batch_norm(spec.model.arch)) spec.train.drop_last = true;
+    if (has_batch_norm(spec.model)) spec.train.drop_last = true;
     if (dice.coin()) {
         spec.accelerator.core_id = dice.whole(1, 8);
     } else if (dice.coin()) {

@@ -1,0 +1,184 @@
+// Goal: a declared network is the torch network of the same modules: names and shapes of its state
+// dict, logits, loss, gradients, running statistics.
+// Method: reference/cases.json on both sides; reference/declared.json, written by
+// reference/make_declared.py; the naive evaluator runs ours.
+#include "executor/nn/declared/network.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "api/spec/tables.h"
+#include "executor/autodiff/gradients.h"
+#include "executor/graph/print.h"
+#include "executor/nn/loss.h"
+#include "executor/reference/evaluate.h"
+#include "tests/executor/nn/torch_numbers.h"
+
+namespace slipway {
+namespace {
+
+constexpr std::int64_t batch = 4, classes = 10;
+
+nlohmann::json read(const std::string& file) {
+    const std::string folder = SLIPWAY_SOURCE_DIR "/tests/executor/nn/declared/reference/";
+    return nlohmann::json::parse(std::ifstream(folder + file));
+}
+
+std::vector<LayerSpec> layers_of(const nlohmann::json& json) {
+    std::vector<Problem> problems;
+    std::vector<LayerSpec> layers(json.size());
+    const Reader at(problems, layer_table());
+    for (std::size_t i = 0; i < json.size(); ++i)
+        layer_table().read(json[i], layers[i], at.at(i));
+    judge_layers(layers, at);
+    for (const Problem& problem : problems)
+        ADD_FAILURE() << problem.message;
+    return layers;
+}
+
+nlohmann::json names_of(const ParameterList& parameters) {
+    nlohmann::json names = nlohmann::json::object();
+    for (const auto* list : {&parameters.all(), &parameters.statistics()})
+        for (const Parameter& parameter : *list)
+            names[parameter.name] = parameter.leaf.dims();
+    for (const BatchCount& count : parameters.batch_counts())
+        names[count.name] = nlohmann::json::array();
+    for (const ParameterAlias& alias : parameters.aliases())
+        names[alias.name] = names.at(alias.parameter);
+    return names;
+}
+
+/// A training pass of a case: its network, and a graph of what torch was asked for.
+struct Traced {
+    ParameterList parameters;
+    ForwardPass pass{.training = true, .core_share = constant(1), .dropout = {}, .updates = {}};
+    Graph graph;    ///< gradients…, statistics…, logits, loss
+    std::vector<ReferenceValue> values;
+
+    explicit Traced(const nlohmann::json& chosen) {
+        if (chosen.contains("tie"))
+            for (const auto& [one, other] :
+                 chosen.at("tie").get<std::vector<std::pair<std::string, std::string>>>())
+                parameters.tie(one, other);
+        const auto dims = chosen.at("sample").get<Dims>();
+        Init init(1);
+        const auto network =
+            DeclaredNetwork::create(parameters, init, layers_of(chosen.at("layers")),
+                                    {.sample_dims = dims, .outputs = classes, .batch_size = batch});
+        set_weights(parameters);
+        for (const auto* list : {&parameters.all(), &parameters.statistics()})
+            for (const Parameter& parameter : *list)
+                add_leaf(parameter.leaf, parameter.value);
+        Dims features{batch};
+        features.insert(features.end(), dims.begin(), dims.end());
+        const Tensor logits = network(input("features", reals("features", features)), pass);
+        const Tensor labels = input("labels", integers("labels", {batch}, 0, classes));
+        const Tensor loss = cross_entropy_sum(logits, labels) * constant(1.0 / batch);
+        graph.outputs = gradients(loss, parameters.leaves());
+        for (const ForwardPass::StatisticUpdate& update : pass.updates)
+            graph.outputs.push_back(update.value);
+        graph.outputs.push_back(logits);
+        graph.outputs.push_back(loss);
+    }
+
+    void add_leaf(const Tensor& tensor, const Array& value) {
+        graph.leaves.push_back(tensor);
+        values.push_back({value});
+    }
+    Tensor input(const char* name, const Array& value) {
+        const Tensor tensor = leaf(value.shape(), Placement::replicated, name);
+        add_leaf(tensor, value);
+        return tensor;
+    }
+};
+
+class Declared : public testing::TestWithParam<const char*> {};
+
+TEST_P(Declared, computes_what_torch_does) {
+    const nlohmann::json expected = read("declared.json").at(GetParam());
+    const Traced traced(read("cases.json").at(GetParam()));
+    EXPECT_EQ(names_of(traced.parameters), expected.at("names"))
+        << nlohmann::json::diff(expected.at("names"), names_of(traced.parameters)).dump(1);
+
+    const auto& parameters = traced.parameters.all();
+    const auto& statistics = traced.parameters.statistics();
+    const std::vector<ReferenceValue> outputs = evaluate(traced.graph, traced.values, 1);
+    ASSERT_EQ(outputs.size(), parameters.size() + statistics.size() + 2);
+    ASSERT_EQ(parameters.size(), expected.at("gradients").size());
+    // f32 against f64: 1e-5 for logits and loss, 1e-4 of its own size for each gradient.
+    std::size_t at = 0;
+    for (const Parameter& parameter : parameters) {
+        ASSERT_TRUE(expected.at("gradients").contains(parameter.name)) << parameter.name;
+        expect_sums(parameter.name, outputs[at++][0], expected.at("gradients").at(parameter.name),
+                    1e-4);
+    }
+    for (const Parameter& statistic : statistics)
+        expect_sums(statistic.name, outputs[at++][0], expected.at("statistics").at(statistic.name),
+                    1e-5);
+    expect_sums("logits", outputs[at++][0], expected.at("logits"), 1e-5);
+    EXPECT_NEAR(double(outputs[at][0].as<float>()[0]), expected.at("loss").get<double>(), 1e-5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, Declared, testing::Values("images", "named_inputs", "tied"),
+                         [](const auto& one) { return std::string(one.param); });
+
+TEST(DeclaredNetwork, initial_values_are_torchs) {
+    ParameterList parameters;
+    Init init(5);
+    DeclaredNetwork::create(parameters, init, layers_of(read("cases.json")["images"]["layers"]),
+                            {.sample_dims = {4, 12, 10}, .outputs = classes, .batch_size = batch});
+    for (const Parameter& parameter : parameters.all()) {
+        const auto values = parameter.value.as<float>();
+        const auto [least, most] = std::ranges::minmax(values);
+        if (parameter.name == "stem.weight") {    // 6 x 2 x 3 x 3: 108 numbers of 18 for each
+            EXPECT_LE(most, 1 / std::sqrt(18.0));
+            EXPECT_GT(most, 0.8 / std::sqrt(18.0));
+            EXPECT_LT(least, -0.8 / std::sqrt(18.0));
+        } else if (parameter.name == "1.weight") {
+            EXPECT_EQ(std::pair(least, most), std::pair(1.0F, 1.0F));
+        } else if (parameter.name == "head.bias") {    // 8 inputs
+            EXPECT_LE(most, 1 / std::sqrt(8.0));
+            EXPECT_NE(least, most);
+        }
+    }
+}
+
+std::vector<Tensor> network_leaves(const ParameterList& parameters, const Tensor& x) {
+    std::vector<Tensor> leaves = parameters.leaves();
+    leaves.push_back(x);
+    return leaves;
+}
+
+TEST(DeclaredNetwork, a_relu_behind_a_batch_norm_is_done_with_it) {
+    const auto layers = layers_of(nlohmann::json::parse(
+        R"([{"type":"batch_norm"},{"type":"relu"},{"type":"batch_norm","name":"twice"},
+            {"type":"relu"},{"type":"add","inputs":["twice","3"]}])"));
+    ParameterList parameters;
+    Init init(1);
+    const auto network = DeclaredNetwork::create(
+        parameters, init, layers,
+        {.sample_dims = {classes}, .outputs = classes, .batch_size = batch});
+    ForwardPass pass{.training = true, .core_share = constant(1), .dropout = {}, .updates = {}};
+    const Tensor x = leaf({DType::f32, {batch, classes}}, Placement::replicated, "x");
+    const std::string text = print(
+        {.leaves = network_leaves(parameters, x), .outputs = {network(x, pass)}, .donations = {}});
+    EXPECT_NE(text.find("batch_norm_relu"), text.npos) << text;
+    EXPECT_NE(text.find("batch_norm_training"), text.npos) << text;
+}
+
+TEST(DeclaredNetwork, a_tied_parameter_is_drawn_and_listed_once) {
+    const nlohmann::json chosen = read("cases.json").at("tied");
+    const Traced traced(chosen);
+    EXPECT_EQ(traced.parameters.all().size(), 6U);
+    EXPECT_EQ(traced.parameters.names().size(), 8U);
+    EXPECT_EQ(traced.parameters.aliases().at(0).parameter, "0.weight");
+    EXPECT_EQ(traced.parameters.aliases().at(0).name, "second.again.weight");
+    EXPECT_EQ(traced.parameters.element_count(), 42 + 36 + 190);
+}
+
+}    // namespace
+}    // namespace slipway
