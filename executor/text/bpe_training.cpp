@@ -14,7 +14,7 @@ namespace slipway {
 
 namespace {
 
-constexpr std::array<const char*, 3> special_names{"<|endoftext|>", "[PAD]", "[MASK]"};
+constexpr std::array<const char*, 3> trained_names{"<|endoftext|>", "[PAD]", "[MASK]"};
 
 /// Different words of the texts, each with how often it is there.
 class Words {
@@ -167,17 +167,17 @@ std::array<unsigned char, 256> bytes_in_order() {
 }
 
 BpeDefinition train_bpe(std::span<const std::string_view> texts, std::int64_t vocabulary_size) {
-    constexpr std::int64_t least = 256 + std::int64_t(special_names.size());
+    constexpr std::int64_t least = 256 + std::int64_t(trained_names.size());
     if (vocabulary_size < least) {
         throw Error{ErrorCode::invalid_argument,
                     fmt::format("a vocabulary of bpe has at least {} tokens (256 bytes and {} "
                                 "special ones), got {}",
-                                least, special_names.size(), vocabulary_size)};
+                                least, trained_names.size(), vocabulary_size)};
     }
     BpeDefinition definition = definition_of_bytes();
     Words words(texts, definition.bytes);
-    learn_merges(words, std::size_t(vocabulary_size) - special_names.size(), definition);
-    for (const char* name : special_names) {
+    learn_merges(words, std::size_t(vocabulary_size) - trained_names.size(), definition);
+    for (const char* name : trained_names) {
         const auto token = std::int32_t(definition.tokens.size());
         definition.added.push_back({.text = name, .token = token});
         definition.special.emplace_back(name, token);

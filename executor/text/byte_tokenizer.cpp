@@ -5,11 +5,13 @@ namespace slipway {
 
 namespace {
 
-constexpr std::int32_t padding = 256, mask = 257;
+constexpr std::int32_t padding_token = 256, mask_token = 257;
 
 class ByteTokenizer final : public Tokenizer {
 public:
-    ByteTokenizer() { special_ = known_special_tokens({{"[PAD]", padding}, {"[MASK]", mask}}); }
+    ByteTokenizer() {
+        special_ = known_special_tokens({{"[PAD]", padding_token}, {"[MASK]", mask_token}});
+    }
 
     std::int64_t vocabulary_size() const override { return 258; }
 
@@ -23,10 +25,10 @@ public:
         std::string text;
         for (const std::int32_t token : tokens) {
             check_token(token, vocabulary_size());
-            if (token < padding) {
+            if (token < padding_token) {
                 text += char(token);
             } else {
-                text += token == padding ? "[PAD]" : "[MASK]";
+                text += token == padding_token ? "[PAD]" : "[MASK]";
             }
         }
         return text;

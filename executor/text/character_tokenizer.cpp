@@ -15,13 +15,14 @@ namespace slipway {
 
 namespace {
 
-constexpr std::array<const char*, 3> names{"[PAD]", "[UNK]", "[MASK]"};
-constexpr std::int32_t unknown = 1, first_character = 3;
+constexpr std::array<const char*, 3> character_names{"[PAD]", "[UNK]", "[MASK]"};
+constexpr std::int32_t unknown_character = 1, first_character = 3;
 
 class CharacterTokenizer final : public Tokenizer {
 public:
     explicit CharacterTokenizer(const std::vector<UChar32>& characters) {
-        special_ = known_special_tokens({{names[0], 0}, {names[1], 1}, {names[2], 2}});
+        special_ = known_special_tokens(
+            {{character_names[0], 0}, {character_names[1], 1}, {character_names[2], 2}});
         for (const UChar32 character : characters) {
             tokens_.emplace(character, first_character + std::int32_t(texts_.size()));
             append_utf8(texts_.emplace_back(), character);
@@ -35,7 +36,7 @@ public:
     void encode(std::string_view text, std::vector<std::int32_t>& tokens) const override {
         each_code_point(text, [&](UChar32 character) {
             const auto found = tokens_.find(character);
-            tokens.push_back(found == tokens_.end() ? unknown : found->second);
+            tokens.push_back(found == tokens_.end() ? unknown_character : found->second);
         });
     }
 
@@ -43,7 +44,7 @@ public:
         std::string text;
         for (const std::int32_t token : tokens) {
             check_token(token, vocabulary_size());
-            text += token < first_character ? names[std::size_t(token)]
+            text += token < first_character ? character_names[std::size_t(token)]
                                             : texts_[std::size_t(token - first_character)];
         }
         return text;

@@ -20,8 +20,7 @@ namespace {
 constexpr std::int64_t word_characters_max = 100;
 
 constexpr std::string_view continuation = "##";
-constexpr std::array<std::string_view, 5> special_names{"[PAD]", "[UNK]", "[CLS]", "[SEP]",
-                                                        "[MASK]"};
+constexpr std::array<std::string_view, 5> bert_names{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
 
 /// The lines of a vocab.txt: token i is line i + 1.
 std::vector<std::string> vocabulary_lines(const std::string& bytes, const std::string& file) {
@@ -44,7 +43,7 @@ std::vector<std::string> vocabulary_lines(const std::string& bytes, const std::s
 std::vector<NamedToken> special_tokens_of(const std::vector<std::string>& lines,
                                           const std::string& file) {
     std::vector<NamedToken> special;
-    for (const std::string_view name : special_names) {
+    for (const std::string_view name : bert_names) {
         const auto found = std::find(lines.begin(), lines.end(), name);
         if (found != lines.end()) special.emplace_back(name, found - lines.begin());
     }
@@ -56,7 +55,7 @@ std::vector<NamedToken> special_tokens_of(const std::vector<std::string>& lines,
     return special;
 }
 
-std::vector<WrittenToken> written(const std::vector<NamedToken>& special) {
+std::vector<WrittenToken> written_out(const std::vector<NamedToken>& special) {
     std::vector<WrittenToken> tokens;
     for (const auto& [name, token] : special)
         tokens.push_back({.text = name, .token = token});
@@ -69,7 +68,7 @@ public:
         : bytes_(std::move(bytes)),
           lower_case_(lower_case),
           texts_(vocabulary_lines(bytes_, file)),
-          written_(written(special_tokens_of(texts_, file))) {
+          written_(written_out(special_tokens_of(texts_, file))) {
         special_ = known_special_tokens(special_tokens_of(texts_, file));
         for (std::size_t i = 0; i < texts_.size(); ++i) {
             std::string_view text = texts_[i];

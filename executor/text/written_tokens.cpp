@@ -6,10 +6,10 @@ namespace slipway {
 
 namespace {
 
-constexpr std::string_view blanks = " \t\n\r";
+constexpr std::string_view blanks_beside = " \t\n\r";
 
 std::string_view without_blanks_behind(std::string_view text) {
-    return text.substr(0, text.find_last_not_of(blanks) + 1);
+    return text.substr(0, text.find_last_not_of(blanks_beside) + 1);
 }
 
 }    // namespace
@@ -47,7 +47,7 @@ void WrittenTokens::divide(std::string_view text,
         written(token.token);
         done = *next + token.text.size();
         if (token.takes_spaces_after) {
-            done = std::min(text.find_first_not_of(blanks, done), text.size());
+            done = std::min(text.find_first_not_of(blanks_beside, done), text.size());
         }
     }
 }

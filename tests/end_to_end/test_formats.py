@@ -159,6 +159,24 @@ class Formats(unittest.TestCase):
         self.assertEqual((problem["file"], problem["row"], problem["field"]), ("train.tar", 4, "00003"))
         self.assertIn("no .cls", problem["message"])
 
+    def test_text(self):
+        self.write("books/train.txt", "Ein Gru\u00df\nan alle\n".encode() * 10)
+        self.write("books/valid.txt", b"a line\n")
+        self.write("books/vocab.txt", b"[UNK]\n")
+        found = self.service.dataset("books", "text")
+        self.assertEqual(found["state"], "ready", found)
+        self.assertEqual(found["report"]["parts"], [{"name": "train", "count": 20}, {"name": "valid", "count": 1}])
+        self.assertEqual(found["report"]["text"], {"bytes": 187, "characters": 177, "lines": 21})
+
+    def test_text_uploaded_as_one_file_with_a_wrong_byte(self):
+        made = self.service.post("/v1/datasets", {
+            "name": "latin", "format": "text", "source": {"upload": self.upload("latin.txt", b"one\ntw\xf6\n")}})
+        found = wait_for(lambda: (now := self.service.get(f"/v1/datasets/{made['id']}"))["state"] != "checking" and now, "latin")
+        self.assertEqual(found["state"], "failed", found)
+        (problem,) = found["problems"]
+        self.assertEqual((problem["file"], problem["row"]), ("latin.txt", 2))
+        self.assertIn("byte 6 of the file is 0xf6", problem["message"])
+
 
 if __name__ == "__main__":
     unittest.main()
