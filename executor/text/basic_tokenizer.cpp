@@ -85,8 +85,17 @@ void split_at_punctuation(std::string_view word, std::vector<std::string>& words
     end_run();
 }
 
-void add_word(const std::string& word, bool lower_case, std::vector<std::string>& words) {
+bool is_ascii(std::string_view word) {
+    return std::all_of(word.begin(), word.end(), [](char byte) { return U8_IS_SINGLE(byte) != 0; });
+}
+
+void add_word(std::string word, bool lower_case, std::vector<std::string>& words) {
     if (!lower_case) return split_at_punctuation(word, words);
+    if (is_ascii(word)) {    // most words: what ICU makes of them in a tenth of its time
+        for (char& letter : word)
+            if (letter >= 'A' && letter <= 'Z') letter = char(letter - 'A' + 'a');
+        return split_at_punctuation(word, words);
+    }
     std::string lowered;
     lowered_without_accents(word).toUTF8String(lowered);
     split_at_punctuation(lowered, words);
@@ -98,7 +107,7 @@ std::vector<std::string> basic_words(std::string_view text, bool lower_case) {
     std::vector<std::string> words;
     std::string word;
     const auto end_word = [&] {
-        if (!word.empty()) add_word(word, lower_case, words);
+        if (!word.empty()) add_word(std::move(word), lower_case, words);
         word.clear();
     };
     each_code_point(text, [&](UChar32 point) {

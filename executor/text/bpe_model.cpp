@@ -1,6 +1,6 @@
 #include "executor/text/bpe_model.h"
 
-#include <queue>
+#include <algorithm>
 #include <tuple>
 
 namespace slipway {
@@ -17,17 +17,23 @@ const BpeModel::Rule* BpeModel::find(std::int32_t left, std::int32_t right) cons
     return found == rules_.end() ? nullptr : &found->second;
 }
 
-void BpeModel::encode_word(std::string_view word, std::vector<std::int32_t>& tokens) const {
+void BpeModel::encode_word(std::string_view word, BpeWorkspace& workspace,
+                           std::vector<std::int32_t>& tokens) const {
+    using Candidate = BpeWorkspace::Candidate;
     const auto later = [](const Candidate& one, const Candidate& other) {
         return std::tie(one.rank, one.place) > std::tie(other.rank, other.place);
     };
-    std::priority_queue<Candidate, std::vector<Candidate>, decltype(later)> queue(later);
-    std::vector<Symbol> symbols;
+    auto& [symbols, queue] = workspace;
+    symbols.clear();
+    queue.clear();
     const auto propose = [&](std::int32_t place) {
         if (place < 0 || symbols[std::size_t(place)].after < 0) return;
         const std::int32_t left = symbols[std::size_t(place)].token;
         const std::int32_t right = symbols[std::size_t(symbols[std::size_t(place)].after)].token;
-        if (const Rule* rule = find(left, right)) queue.push({rule->rank, place, left, right});
+        const Rule* rule = find(left, right);
+        if (rule == nullptr) return;
+        queue.push_back({rule->rank, place, left, right});
+        std::push_heap(queue.begin(), queue.end(), later);
     };
     const auto count = std::int32_t(word.size());
     for (std::int32_t i = 0; i < count; ++i) {
@@ -37,11 +43,12 @@ void BpeModel::encode_word(std::string_view word, std::vector<std::int32_t>& tok
     for (std::int32_t i = 0; i < count; ++i)
         propose(i);
     while (!queue.empty()) {
-        const Candidate candidate = queue.top();
-        queue.pop();
-        Symbol& left = symbols[std::size_t(candidate.place)];
+        std::pop_heap(queue.begin(), queue.end(), later);
+        const Candidate candidate = queue.back();
+        queue.pop_back();
+        BpeWorkspace::Symbol& left = symbols[std::size_t(candidate.place)];
         if (left.token != candidate.left || left.after < 0) continue;
-        Symbol& right = symbols[std::size_t(left.after)];
+        BpeWorkspace::Symbol& right = symbols[std::size_t(left.after)];
         if (right.token != candidate.right) continue;    // a neighbour has changed meanwhile
         left.token = find(candidate.left, candidate.right)->result;
         left.after = right.after;
@@ -50,7 +57,7 @@ void BpeModel::encode_word(std::string_view word, std::vector<std::int32_t>& tok
         propose(left.before);
         propose(candidate.place);
     }
-    for (const Symbol& symbol : symbols)
+    for (const BpeWorkspace::Symbol& symbol : symbols)
         if (symbol.token >= 0) tokens.push_back(symbol.token);
 }
 

@@ -29,6 +29,19 @@ struct BpeDefinition {
     bool blank_in_front = false;                ///< a text that begins with a word gets one
 };
 
+/// Where words are merged: memory that one call after another uses. One thread's.
+struct BpeWorkspace {
+    struct Symbol {
+        std::int32_t token;    ///< -1: merged into the one before
+        std::int32_t before, after;
+    };
+    struct Candidate {
+        std::int32_t rank, place, left, right;
+    };
+    std::vector<Symbol> symbols = {};
+    std::vector<Candidate> queue = {};    ///< a heap: the first merge on top
+};
+
 /// Merges bytes into tokens: of all neighbours those whose merge comes first, from the left, until
 /// none are left. Constant after construction: safe from every thread.
 class BpeModel {
@@ -36,18 +49,12 @@ public:
     explicit BpeModel(const BpeDefinition& definition);
 
     /// Appends the tokens of one word. n bytes take O(n log n), however long.
-    void encode_word(std::string_view word, std::vector<std::int32_t>& tokens) const;
+    void encode_word(std::string_view word, BpeWorkspace& workspace,
+                     std::vector<std::int32_t>& tokens) const;
 
 private:
     struct Rule {
         std::int32_t rank, result;
-    };
-    struct Symbol {
-        std::int32_t token;    // -1: merged into the one before
-        std::int32_t before, after;
-    };
-    struct Candidate {
-        std::int32_t rank, place, left, right;
     };
     const Rule* find(std::int32_t left, std::int32_t right) const;
 

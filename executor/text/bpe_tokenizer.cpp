@@ -31,8 +31,9 @@ public:
 
     void encode(std::string_view text, std::vector<std::int32_t>& tokens) const override {
         WordCache cache;
+        BpeWorkspace workspace;
         written_.divide(
-            text, [&](std::string_view plain) { encode_plain(plain, cache, tokens); },
+            text, [&](std::string_view plain) { encode_plain(plain, cache, workspace, tokens); },
             [&](std::int32_t token) { tokens.push_back(token); });
     }
 
@@ -48,10 +49,10 @@ public:
     TokenizerFile file() const override { return file_; }
 
 private:
-    void encode_plain(std::string_view text, WordCache& cache,
+    void encode_plain(std::string_view text, WordCache& cache, BpeWorkspace& workspace,
                       std::vector<std::int32_t>& tokens) const {
-        const auto encode_word = [this](std::string_view word, std::vector<std::int32_t>& out) {
-            model_.encode_word(word, out);
+        const auto encode_word = [&](std::string_view word, std::vector<std::int32_t>& out) {
+            model_.encode_word(word, workspace, out);
         };
         std::size_t begin = 0;
         if (blank_in_front_ && !begins_with_space(text)) {
