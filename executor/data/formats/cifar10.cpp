@@ -4,9 +4,11 @@
 #include <utility>
 
 #include "api/base/check.h"
+#include "executor/data/formats/csv_reader.h"
 #include "executor/data/formats/format.h"
 #include "executor/data/formats/image.h"
 #include "executor/data/formats/shards.h"
+#include "executor/data/utf8.h"
 
 namespace slipway {
 
@@ -112,6 +114,12 @@ std::vector<std::string> read_names(const Folder& folder, const std::string& nam
         }
     }
     if (!line.empty()) names.push_back(line);
+    const auto bad = std::find_if_not(names.begin(), names.end(), is_utf8);
+    if (bad != names.end()) {
+        throw DataError({.file = name,
+                         .message = fmt::format("name {}, {}, is not text in UTF-8",
+                                                bad - names.begin() + 1, shown(*bad))});
+    }
     std::vector<std::string> sorted = names;
     std::sort(sorted.begin(), sorted.end());
     if (names.empty() || std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {

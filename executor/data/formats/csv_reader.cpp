@@ -6,6 +6,7 @@
 #include <set>
 
 #include "executor/data/problem.h"
+#include "executor/data/utf8.h"
 
 namespace slipway {
 
@@ -76,6 +77,18 @@ void CsvReader::read_quoted(std::string& field) {
     }
 }
 
+/// Names of classes and groups go into messages, reports and checkpoints, all of which are UTF-8.
+void CsvReader::check_text(const std::vector<std::string>& fields) const {
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        const std::optional<std::size_t> bad = first_bad_utf8(fields[i]);
+        if (!bad) continue;
+        refuse({}, fmt::format("byte {} of field {} ({}) is {:#04x}, which is not text in UTF-8; "
+                               "save the table in UTF-8",
+                               *bad + 1, i + 1, shown(fields[i]),
+                               static_cast<unsigned char>(fields[i][*bad])));
+    }
+}
+
 bool CsvReader::next(std::vector<std::string>& fields) {
     while (peek() == '\n' || peek() == '\r')
         take();
@@ -102,6 +115,7 @@ bool CsvReader::next(std::vector<std::string>& fields) {
         if (peek() == '\n') take();
         if (!field.empty() && field.back() == '\r') field.pop_back();
         fields.resize(count);
+        check_text(fields);
         return true;
     }
 }
@@ -119,15 +133,20 @@ std::size_t required_column(const CsvReader& table, const std::string& name,
 
 std::string shown(const std::string& value) {
     constexpr std::size_t shown_max = 40;
+    const bool is_text = is_utf8(value);
+    std::size_t end = std::min(value.size(), shown_max);
+    while (is_text && end < value.size() && (value[end] & 0xC0) == 0x80)
+        --end;    // a character is shown whole
     std::string text = "\"";
-    for (const char c : value.substr(0, shown_max)) {
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-            text += fmt::format("\\x{:02x}", int(c));
+    for (const char c : std::string_view(value).substr(0, end)) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte < 0x20 || byte == 0x7F || (byte >= 0x80 && !is_text)) {
+            text += fmt::format("\\x{:02x}", byte);
         } else {
             text += c;
         }
     }
-    if (value.size() > shown_max) text += "…";
+    if (value.size() > end) text += "…";
     return text + "\"";
 }
 

@@ -23,7 +23,8 @@ public:
     std::optional<std::size_t> column(const std::string& name) const;
 
     /// The next record's fields, or false at the end. Their number need not be the header's.
-    /// errors  throws DataError with the line for broken quoting, a NUL byte, a field over 1 MiB
+    /// errors  throws DataError with the line for broken quoting, a NUL byte, a field over 1 MiB,
+    ///         and with the byte for what is not UTF-8
     bool next(std::vector<std::string>& fields);
     /// Line on which the last record begins, 1-based.
     std::int64_t row() const { return row_; }
@@ -32,6 +33,7 @@ private:
     int take();    ///< the next byte, or -1
     int peek();
     void read_quoted(std::string& field);
+    void check_text(const std::vector<std::string>& fields) const;
     [[noreturn]] void refuse(const std::string& field, const std::string& message) const;
 
     ByteStream stream_;
@@ -47,7 +49,7 @@ private:
 std::size_t required_column(const CsvReader& table, const std::string& name,
                             const std::string& option);
 
-/// A value for a message: quoted, control characters escaped, shortened.
+/// A value for a message: quoted, control characters and what is not UTF-8 escaped, shortened.
 std::string shown(const std::string& value);
 
 }    // namespace slipway

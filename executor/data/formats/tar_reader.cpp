@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "executor/data/problem.h"
+#include "executor/data/utf8.h"
 
 namespace slipway {
 
@@ -122,8 +123,8 @@ bool TarReader::next(Member& member) {
         if (status != ARCHIVE_OK && status != ARCHIVE_WARN) state.damaged();
         const char* name = archive_entry_pathname_utf8(entry);
         if (name == nullptr) name = archive_entry_pathname(entry);
-        if (name == nullptr) {
-            state.refuse({}, fmt::format("the name of the member at byte {} cannot be read",
+        if (name == nullptr || !is_utf8(name)) {
+            state.refuse({}, fmt::format("the name of the member at byte {} is not text in UTF-8",
                                          archive_filter_bytes(state.handle.get(), 0)));
         }
         state.member.name = name;

@@ -113,6 +113,7 @@ TEST(Csv, a_bad_row_is_named_by_file_row_field_and_value) {
         {"\"1\"2,2,setosa,a", "", "quoted"},
         {std::string("1,2\0,setosa,a", 14), "", "NUL"},
         {"1,2,\"setosa,a", "", "not closed"},
+        {"1,2,caf\xE9,a", "", "byte 4 of field 3 (\"caf\\xe9\") is 0xe9"},
     };
     for (const Case& c : cases) {
         const DataProblem problem = Table(irises + c.row + "\n").problem();
@@ -137,6 +138,12 @@ TEST(Csv, headers_must_name_each_column_once_and_have_those_asked_for) {
     EXPECT_EQ(Table("x,label\n").problem({}).file, "table.csv");
     EXPECT_EQ(error_code_of([] { Table(irises).open({.image_size = 8}); }),
               ErrorCode::invalid_argument);
+}
+
+TEST(Csv, a_value_in_a_message_is_always_text) {
+    EXPECT_EQ(shown("a\x01é"), "\"a\\x01é\"");
+    EXPECT_EQ(shown("\xE9"), "\"\\xe9\"");
+    EXPECT_EQ(shown(std::string(39, 'a') + "é"), "\"" + std::string(39, 'a') + "…\"");
 }
 
 TEST(Csv, an_inspection_lists_twenty_problems_and_counts_all) {

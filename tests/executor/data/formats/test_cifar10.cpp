@@ -123,7 +123,7 @@ TEST(Cifar10, a_damaged_gzip_file_is_named) {
 }
 
 TEST(Cifar10, names_that_are_no_names_are_refused) {
-    for (const char* names : {"", "\n\n", "cat\ncat\n"}) {
+    for (const char* names : {"", "\n\n", "cat\ncat\n", "caf\xE9\n"}) {
         const SmallSet set;
         set.folder.write("batches.meta.txt", names);
         EXPECT_EQ(set.problem().file, "batches.meta.txt");
