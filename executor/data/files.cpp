@@ -169,9 +169,15 @@ std::size_t ByteStream::read(std::span<std::byte> buffer) {
         const char* text = gzerror(state_->file.get(), &error);
         // A gzip file that ends early is Z_BUF_ERROR: zlib may still have handed out its last
         // bytes.
-        if (error == Z_BUF_ERROR) refuse(name_, "the gzip file is truncated");
+        const std::int64_t place = gzoffset(state_->file.get());
+        if (error == Z_BUF_ERROR) {
+            refuse(name_, fmt::format("the gzip file is truncated: it ends at byte {}", place));
+        }
         if (count < 0 || error != Z_OK) {
-            refuse(name_, fmt::format("the gzip file is damaged: {}", text));
+            const std::string said = text;    // "<fd:5>: incorrect data check"
+            const std::size_t reason = said.find(">: ");
+            refuse(name_, fmt::format("the gzip file is damaged before byte {}: {}", place,
+                                      reason == said.npos ? said : said.substr(reason + 3)));
         }
         if (count == 0) break;
         filled += std::size_t(count);

@@ -47,7 +47,7 @@ public:
     ByteStream& operator=(ByteStream&&) noexcept;
 
     /// Fills `buffer` from the front; fewer bytes than asked only at the end of the file.
-    /// errors  throws DataError for a damaged or truncated gzip file
+    /// errors  throws DataError with the byte for a damaged or truncated gzip file
     std::size_t read(std::span<std::byte> buffer);
     const std::string& name() const { return name_; }
 

@@ -148,7 +148,7 @@ TEST(Webdataset, every_cut_inside_a_member_is_named) {
     }
     set.folder.write("train-0.tar", with_flipped_byte(packed, packed.size() - 6));
     EXPECT_TRUE(says(data_problem_of([&] { open_dataset("webdataset", set.folder.path()); }),
-                     "the gzip file is damaged"));
+                     "the gzip file is damaged before byte"));
 }
 
 TEST(Webdataset, what_is_no_tar_is_refused) {
