@@ -233,7 +233,13 @@ void inspect_text(const fs::path& path, int threads, ProblemLog& problems, Json&
         all.characters += part.counts.characters;
         all.lines += part.counts.lines;
     }
-    if (all.bytes == 0) problems.add({.message = "there is no text in its files"});
+    if (all.bytes == 0) {
+        problems.add(
+            {.file = files.front(),
+             .message = files.size() == 1
+                            ? "there is no text in it"
+                            : "there is no text in any of the files, of which it is the first"});
+    }
     report["samples"] = all.lines;
     report["text"] = to_json(all);
     hash_files(path, text_and_tokenizer_files(path), threads, report);
