@@ -130,8 +130,11 @@ public:
 private:
     [[noreturn]] void damaged() {
         const char* reason = archive_error_string(archive_.get());
-        throw Error{ErrorCode::data_loss, fmt::format("the archive is damaged: {}",
-                                                      reason != nullptr ? reason : "unreadable")};
+        throw Error{
+            ErrorCode::data_loss,
+            fmt::format("the archive is damaged {}: {}",
+                        entry_name_.empty() ? "at its beginning" : "in or after " + entry_name_,
+                        reason != nullptr ? reason : "unreadable")};
     }
 
     void take(archive_entry* entry) {
@@ -141,7 +144,7 @@ private:
         }
         const char* written = archive_entry_pathname(entry);
         if (written == nullptr) refuse_entry("an entry", "its name cannot be read");
-        const std::string name = written;
+        const std::string name = entry_name_ = written;
         const auto type = archive_entry_filetype(entry);
         if (archive_entry_hardlink(entry) != nullptr || archive_entry_symlink(entry) != nullptr) {
             refuse_entry(name, "links are not unpacked");
@@ -220,6 +223,7 @@ private:
     std::unique_ptr<archive, FreeArchive> archive_;
     std::set<std::string> folders_;
     std::int64_t entries_ = 0;
+    std::string entry_name_;    // of the last one
     UnpackReport report_;
 };
 
