@@ -1,0 +1,439 @@
+#!/usr/bin/env python3
+"""Writes the corpus of a fuzz target: a good file or two, and files that are each bad in one way.
+
+usage: tests/fuzz/make_corpus.py TARGET FOLDER
+
+Files of found/TARGET, which a fuzzer has found, are copied along. What the target says of each file is in
+expected/TARGET.txt (test_corpus.cpp). The writers are Python's own, so a reader is not judged by its sister.
+"""
+import gzip
+import io
+import json
+import pathlib
+import shutil
+import struct
+import sys
+import tarfile
+import zipfile
+import zlib
+
+
+def cut(content, count):
+    """Without the last `count` bytes."""
+    return content[:-count]
+
+
+def changed(content, at, to):
+    """With `to` in the place of as many bytes at `at`."""
+    at %= len(content)
+    return content[:at] + to + content[at + len(to):]
+
+
+def gzipped(content):
+    return gzip.compress(content, 9, mtime=0)
+
+
+def two(first, second):
+    """An input for a target that reads two files (input.h)."""
+    return struct.pack("<H", len(first)) + first + second
+
+
+# ---- images -----------------------------------------------------------------------------------------------------
+# 8 x 8 pixels, written once with Pillow: baseline in colour, progressive in gray, and CMYK.
+JPEG, PROGRESSIVE, CMYK = (
+    (pathlib.Path(__file__).parent / "images" / f"{name}.jpg").read_bytes() for name in ("baseline", "progressive", "cmyk"))
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+
+
+def chunk(kind, content):
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+
+def png(width=4, height=4, colour=0, depth=8, rows=None):
+    """Gray (0), RGB (2) or RGBA (6), each row unfiltered."""
+    row = width * {0: 1, 2: 3, 6: 4}[colour] * depth // 8
+    if rows is None:
+        rows = b"".join(b"\0" + bytes((7 * (y * row + x)) % 251 for x in range(row)) for y in range(height))
+    return (SIGNATURE + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(rows, 9)) + chunk(b"IEND", b""))
+
+
+def image():
+    yield "good.jpg", JPEG
+    yield "good_cmyk.jpg", CMYK
+    yield "good_gray.png", png()
+    yield "good_progressive.jpg", PROGRESSIVE
+    yield "good_rgba_16_bits.png", png(3, 2, 6, 16)
+    yield "bad_empty", b""
+    yield "bad_gif", b"GIF89a\1\0\1\0\0\0\0;"
+    yield "bad_jpeg_begins_only.jpg", JPEG[:3]
+    yield "bad_jpeg_cut.jpg", JPEG[:-20]
+    yield "bad_jpeg_no_end.jpg", JPEG[:-2]
+    yield "bad_jpeg_no_tables.jpg", JPEG[:2] + JPEG[JPEG.index(b"\xff\xc0"):]
+    yield "bad_jpeg_no_width.jpg", changed(JPEG, JPEG.index(b"\xff\xc0") + 7, b"\0\0")
+    yield "bad_jpeg_two_headers.jpg", JPEG[:20] + JPEG
+    yield "bad_progressive_scan.jpg", changed(PROGRESSIVE, -30, b"\xff\xda\0\3")
+    yield "bad_png_begins_only.png", SIGNATURE
+    yield "bad_png_checksum.png", changed(png(), 30, b"\xee")
+    yield "bad_png_cut.png", cut(png(), 20)
+    yield "bad_png_depth.png", SIGNATURE + chunk(b"IHDR", struct.pack(">IIBBBBB", 4, 4, 3, 0, 0, 0, 0)) + chunk(b"IEND", b"")
+    yield "bad_png_few_pixels.png", png(rows=bytes(7))
+    yield "bad_png_huge.png", SIGNATURE + chunk(b"IHDR", struct.pack(">IIBBBBB", 1 << 31, 1 << 31, 8, 2, 0, 0, 0))
+    yield "bad_png_no_height.png", SIGNATURE + chunk(b"IHDR", struct.pack(">IIBBBBB", 4, 0, 8, 0, 0, 0, 0))
+
+
+# ---- tables -----------------------------------------------------------------------------------------------------
+def idx_file(dims, content, kind=8):
+    return bytes([0, 0, kind, len(dims)]) + struct.pack(f">{len(dims)}I", *dims) + content
+
+
+def idx():
+    images = idx_file([3, 2, 2], bytes(range(12)))
+    labels = idx_file([3], bytes([0, 2, 1]))
+    yield "good", two(images, labels)
+    yield "good_gzipped", two(gzipped(images), gzipped(labels))
+    yield "good_rows", two(idx_file([2, 5], bytes(10)), idx_file([2], bytes(2)))
+    yield "bad_empty", two(b"", b"")
+    yield "bad_gzip_checksum", two(changed(gzipped(images), -8, b"\0\0"), labels)
+    yield "bad_gzip_cut", two(cut(gzipped(images), 9), labels)
+    yield "bad_header_cut", two(images[:9], labels)
+    yield "bad_images_cut", two(cut(images, 1), labels)
+    yield "bad_images_go_on", two(images + b"\0", labels)
+    yield "bad_images_of_rank_1", two(labels, labels)
+    yield "bad_labels_fewer", two(images, idx_file([2], bytes(2)))
+    yield "bad_labels_of_rank_2", two(images, idx_file([3, 1], bytes(3)))
+    yield "bad_labels_cut", two(images, cut(labels, 2))
+    yield "bad_magic", two(b"\1\2\3\4" + images, labels)
+    yield "bad_promises_too_much", two(idx_file([1 << 31, 1 << 31, 1 << 31], b""), labels)
+    yield "bad_rank_0", two(bytes([0, 0, 8, 0]), labels)
+    yield "bad_size_0", two(idx_file([3, 0, 2], b""), labels)
+    yield "bad_type_float", two(idx_file([3, 2, 2], bytes(48), kind=13), labels)
+
+
+def csv():
+    good = b"a,b,label\n1,2.5,cat\n-3e2,4,dog\n"
+    yield "good", good
+    yield "good_gzipped", gzipped(good)
+    yield "good_quoted", b'\xef\xbb\xbf"a ""b""","c\nd",label\r\n1,2,"caf\xc3\xa9, cr\xc3\xa8me"\r\n\r\n3,4,x'
+    yield "bad_cell", b"a,label\n1,x\nlong,x\n"
+    yield "bad_cell_of_long_words", "a,label\n1,x\n{},x\n".format("é" * 60).encode()
+    yield "bad_column_twice", b"a,a,label\n1,2,x\n"
+    yield "bad_column_without_name", b"a,,label\n1,2,x\n"
+    yield "bad_empty", b""
+    yield "bad_fields_fewer", good + b"1,2\n"
+    yield "bad_fields_more", good + b"1,2,3,4\n"
+    yield "bad_gzip_cut", cut(gzipped(good), 10)
+    yield "bad_header_alone", b"a,label\n"
+    yield "bad_infinite", good + b"inf,1e99,cat\n"
+    yield "bad_label_empty", good + b"1,2,\n"
+    yield "bad_label_latin_1", good + b"1,2,caf\xe9\n"
+    yield "bad_no_features", b"label\nx\n"
+    yield "bad_no_label", b"a,b\n1,2\n"
+    yield "bad_nul", good + b"1,2,c\0t\n"
+    yield "bad_quote_followed", good + b'1,"2"3,cat\n'
+    yield "bad_quote_open", good + b'1,"2,cat\n'
+
+
+def image_csv():
+    good = b"file,label,group\na.jpg,x,p1\nbelow/b.jpg,y,p2\n"
+    yield "good", good
+    yield "good_other_order", b"group,label,more,file\np1,x,,a.jpg\n"
+    yield "bad_absolute", good + b"/etc/passwd,x,p1\n"
+    yield "bad_dots", good + b"below/../../labels.csv,x,p1\n"
+    yield "bad_fields_fewer", good + b"a.jpg,x\n"
+    yield "bad_file_empty", good + b",x,p1\n"
+    yield "bad_file_latin_1", good + b"\xe9.jpg,x,p1\n"
+    yield "bad_file_missing", good + b"c.jpg,x,p1\n"
+    yield "bad_file_name_long", good + b"n" * 5000 + b",x,p1\n"
+    yield "bad_file_no_image", good + b"labels.csv,x,p1\n"
+    yield "bad_file_twice", good + b"a.jpg,x,p1\n"
+    yield "bad_folder", good + b"below,x,p1\n"
+    yield "bad_group_empty", good + b"a.jpg,x,\n"
+    yield "bad_header_alone", good[:17]
+    yield "bad_label_empty", good + b"a.jpg,,p1\n"
+    yield "bad_no_group", b"file,label\na.jpg,x\n"
+
+
+def cifar10():
+    batch = b"".join(bytes([label]) + bytes([20 * label]) * 3072 for label in (0, 9, 3))
+    names = "\n".join(f"class {i}" for i in range(10)).encode()
+    yield "good", two(b"", batch)
+    yield "good_gzipped_names", two(names, gzipped(batch))
+    yield "bad_cifar100", two(b"", bytes(3074))
+    yield "bad_cut", two(b"", gzipped(cut(batch, 100)))
+    yield "bad_empty", two(b"", b"")
+    yield "bad_gzip_cut", two(b"", cut(gzipped(batch), 9))
+    yield "bad_label", two(b"", gzipped(changed(batch, 3073, b"\xff")))
+    yield "bad_name_twice", two(b"a\nb\na\n", gzipped(batch))
+    yield "bad_names_few", two(b"a\nb\nc\n", gzipped(batch))
+    yield "bad_names_nul", two(b"a\0b\nc\n", gzipped(batch))
+    yield "bad_names_latin_1", two(names + b"\xe9", gzipped(batch))
+
+
+# ---- records ----------------------------------------------------------------------------------------------------
+def crc32c(content):
+    crc = 0xFFFFFFFF
+    for byte in content:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+def with_sum(content):
+    crc = crc32c(content)
+    return content + struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
+
+
+def record(content):
+    return with_sum(struct.pack("<Q", len(content))) + with_sum(content)
+
+
+def varint(number):
+    number &= (1 << 64) - 1
+    out = b""
+    while number > 127:
+        out += bytes([number & 127 | 128])
+        number >>= 7
+    return out + bytes([number])
+
+
+def field(number, content):
+    return varint(number << 3 | 2) + varint(len(content)) + content
+
+
+def texts(*values):
+    return field(1, b"".join(field(1, value) for value in values))
+
+
+def floats(*values):
+    return field(2, field(1, struct.pack(f"<{len(values)}f", *values)))
+
+
+def ints(*values):
+    return field(3, field(1, b"".join(varint(value) for value in values)))
+
+
+def entry(name, values):
+    return field(1, field(1, name) + field(2, values))
+
+
+def example_of(**features):
+    return field(1, b"".join(entry(name.encode(), values) for name, values in features.items()))
+
+
+def tfrecord():
+    numbers = example_of(label=ints(1), x=floats(0.5, 2))
+    picture = example_of(label=texts(b"cat"), image=texts(png()))
+    good = record(numbers) + record(numbers)
+    yield "good", good
+    yield "good_gzipped_images", gzipped(record(picture) * 2)
+    yield "good_images", record(picture) + record(example_of(label=texts(b"dog"), image=texts(png())))
+    yield "bad_checksum_of_data", changed(good, -1, b"\0")
+    yield "bad_checksum_of_length", changed(good, len(record(numbers)) + 9, b"\0")
+    yield "bad_cut_in_data", cut(good, 10)
+    yield "bad_cut_in_length", cut(good, len(record(numbers)) - 5)
+    yield "bad_empty", b""
+    yield "bad_gzip_cut", cut(gzipped(good), 9)
+    yield "bad_image", record(picture) + record(example_of(label=texts(b"cat"), image=texts(png()[:-20])))
+    yield "bad_label_missing", record(numbers) + record(example_of(x=floats(1, 2)))
+    yield "bad_length_huge", record(numbers) + with_sum(struct.pack("<Q", 1 << 63))
+    yield "bad_length_promised", record(numbers) + with_sum(struct.pack("<Q", 500 << 20))
+    yield "bad_not_finite", record(numbers) + record(example_of(label=ints(1), x=floats(1, float("nan"))))
+    yield "bad_numbers_fewer", record(numbers) + record(example_of(label=ints(1), x=floats(1)))
+    yield "bad_text", b"a,b,label\n1,2,3\n"
+
+
+def example():
+    yield "good_image", example_of(label=texts(b"cat"), image=texts(png()))
+    yield "good_numbers", example_of(label=ints(1), x=floats(0.5, 2), y=ints(-1, 1 << 62))
+    yield "good_unknown_fields", example_of(label=ints(1), x=floats(1)) + varint(9 << 3) + varint(7)
+    yield "good_unpacked", field(1, entry(b"label", ints(1)) + entry(b"x", field(2, b"\x0d\0\0\x80\x3f" * 3)))
+    yield "bad_cut", cut(example_of(label=ints(1), x=floats(0.5, 2)), 1)
+    yield "bad_empty", b""
+    yield "bad_field_0", b"\2\0"
+    yield "bad_floats_of_3_bytes", example_of(label=ints(1), x=field(2, field(1, b"abc")))
+    yield "bad_group", example_of(label=ints(1)) + b"\x4b\x4c"
+    yield "bad_label_floats", example_of(label=floats(1), x=floats(1))
+    yield "bad_label_latin_1", example_of(label=texts(b"caf\xe9"), x=floats(1))
+    yield "bad_length_beyond", field(1, b"\x0a\xff\xff\xff\xff\x7f")
+    yield "bad_name_latin_1", field(1, entry(b"caf\xe9", ints(1)))
+    yield "bad_no_numbers", example_of(label=ints(1))
+    yield "bad_two_labels", example_of(label=ints(1, 2), x=floats(1))
+    yield "bad_varint_of_11_bytes", b"\xff" * 11
+    yield "bad_wire_type_7", b"\x0f\0"
+
+
+# ---- archives ---------------------------------------------------------------------------------------------------
+def tar(members, kind=tarfile.REGTYPE, form=tarfile.USTAR_FORMAT):
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w", format=form) as archive:
+        for name, content in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            if name == members[-1][0]:
+                info.type, info.linkname = kind, "elsewhere" if kind in (tarfile.SYMTYPE, tarfile.LNKTYPE) else ""
+                info.size = len(content) if kind == tarfile.REGTYPE else 0
+            archive.addfile(info, io.BytesIO(content))
+        end = archive.offset
+    return stream.getvalue()[:end + 1024]    # two empty blocks are the end; Python fills up to 10 KiB
+
+
+def renamed(archive, name):
+    """With another name of the first member, and its header's checksum."""
+    header = changed(archive[:512], 0, name)
+    total = sum(header[:148] + b" " * 8 + header[156:])
+    return changed(header, 148, b"%06o\0 " % total) + archive[512:]
+
+
+def webdataset():
+    members = [("0.png", png()), ("0.cls", b"cat"), ("1.jpg", JPEG), ("1.cls", b"dog\n")]
+    good = tar(members)
+    yield "good", good
+    yield "good_gzipped_pax", gzipped(tar(members + [("below/" + "long" * 40, b"of no sample")], form=tarfile.PAX_FORMAT))
+    yield "bad_cut_in_header", good[:512 + 512 + 100]
+    yield "bad_cut_in_member", good[:2048 + 512 + 300]
+    yield "bad_empty", b""
+    yield "bad_ends_alone", bytes(1024)
+    yield "bad_gzip_cut", cut(gzipped(good), 9)
+    yield "bad_header_checksum", changed(good, 1024, b"X")
+    yield "bad_image", tar(members[:2] + [("1.png", png()[:-20]), ("1.cls", b"dog")])
+    yield "bad_key_again", tar(members + [("0.jpg", JPEG)])
+    yield "bad_label_empty", tar(members[:3] + [("1.cls", b" \n")])
+    yield "bad_label_latin_1", tar(members[:3] + [("1.cls", b"caf\xe9")])
+    yield "bad_label_long", tar(members[:3] + [("1.cls", b"x" * 5000)])
+    yield "bad_label_missing", tar(members[:3])
+    yield "bad_link", tar(members + [("2.png", b"")], tarfile.SYMTYPE)
+    yield "bad_name_latin_1", renamed(good, b"caf\xe9.png")
+    yield "bad_size_huge", good[:124] + b"\x80" + b"\0" * 3 + b"\x7f" + b"\xff" * 7 + good[136:]
+    yield "bad_text", b"a,b,label\n1,2,3\n" * 40
+    yield "bad_two_images", tar(members[:1] + [("0.jpg", JPEG), ("0.cls", b"x")])
+
+
+def zipped(members, method=zipfile.ZIP_DEFLATED):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", method) as archive:
+        for name, content in members:
+            archive.writestr(zipfile.ZipInfo(name), content, method)
+    return stream.getvalue()
+
+
+def unpack():
+    files = [("data/a.txt", b"one"), ("data/below/b.txt", b"two" * 100)]
+    good = zipped(files)
+    yield "good.tar", tar(files)
+    yield "good.tgz", gzipped(tar(files))
+    yield "good.zip", good
+    yield "good_alone.txt", b"not an archive"
+    yield "good_stored.zip", zipped(files, zipfile.ZIP_STORED)
+    yield "bad_absolute.zip", zipped([("/etc/passwd", b"x")])
+    yield "good_backslash.zip", zipped([("a\\b", b"x")])
+    yield "bad_bytes.zip", zipped([("zeros", bytes(3 << 19))])
+    yield "bad_checksum.zip", changed(good, 14, b"\0\0\0\0").replace(zlib.crc32(b"one").to_bytes(4, "little"), bytes(4))
+    yield "bad_cut.tar", tar(files)[:512 + 512 + 200]
+    yield "bad_cut.tgz", cut(gzipped(tar(files)), 30)
+    yield "bad_cut.zip", good[:60]
+    yield "bad_device.tar", tar([("a", b"x"), ("dev", b"")], tarfile.CHRTYPE)
+    yield "bad_empty.zip", zipped([])
+    yield "bad_file_is_folder.zip", zipped([("a", b"x"), ("a/b", b"y")])
+    yield "bad_hard_link.tar", tar([("a", b"x"), ("b", b"")], tarfile.LNKTYPE)
+    yield "bad_link.tar", tar([("a", b"x"), ("b", b"")], tarfile.SYMTYPE)
+    yield "bad_many.zip", zipped([(str(i), b"") for i in range(101)], zipfile.ZIP_STORED)
+    yield "bad_name_long.zip", zipped([("n" * 300, b"x")])
+    yield "bad_name_twice.tar", tar([("a", b"x"), ("b", b"y"), ("./a", b"z")])
+    yield "bad_upwards.tar", tar([("a/../../b", b"x")])
+    yield "bad_upwards.zip", zipped([("../b", b"x")])
+
+
+# ---- texts ------------------------------------------------------------------------------------------------------
+def text():
+    good = "Ein Satz.\nNoch einer: äöü €.\n".encode()
+    yield "good", good
+    yield "good_gzipped", gzipped(good)
+    yield "bad_cut_in_a_character", good[:good.index("€".encode()) + 2]
+    yield "bad_empty", b""
+    yield "bad_gzip_cut", cut(gzipped(good), 9)
+    yield "bad_latin_1", good + "äh".encode("latin-1")
+    yield "bad_nul", good + b"\0"
+    yield "bad_overlong", good + b"\xc0\xaf"
+    yield "bad_surrogate", good + b"\xed\xa0\x80"
+    yield "bad_utf_16", "Text\n".encode("utf-16")
+
+
+def tensors(header, data=b"", length=None):
+    head = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(head) if length is None else length) + head + data
+
+
+def safetensors():
+    def one(dtype="F32", shape=(2, 2), offsets=(0, 16), **more):
+        return {"a": {"dtype": dtype, "shape": list(shape), "data_offsets": list(offsets), **more}}
+    good = tensors({"__metadata__": {"by": "hand"}, **one()}, bytes(16))
+    yield "good", good
+    yield "good_none", tensors({})
+    yield "good_scalar_and_nothing", tensors({**one("I64", [], [0, 8]), "b": one("U8", [0, 5], [8, 8])["a"]}, bytes(8))
+    yield "bad_bool", tensors(one("BOOL", [2], [0, 2]), b"\0\2")
+    yield "bad_bytes_fewer", cut(good, 1)
+    yield "bad_bytes_more", good + b"\0"
+    yield "bad_count", tensors(one(shape=[3]), bytes(16))
+    yield "bad_count_overflows", tensors(one(shape=[1 << 62, 4, 1 << 62]), bytes(16))
+    yield "bad_deep", tensors(b"[" * 3000)
+    yield "bad_empty", b""
+    yield "bad_field", tensors(one(more=1), bytes(16))
+    yield "bad_fraction", tensors(one(shape=[2.5]), bytes(16))
+    yield "bad_json", tensors(b'{"a": ', bytes(16))
+    yield "bad_key_twice", tensors(json.dumps(one()).encode()[:-1] + b", " + json.dumps(one()).encode()[1:], bytes(16))
+    yield "bad_length_beyond", tensors({}, length=1000)
+    yield "bad_length_huge", tensors({}, length=1 << 63)
+    yield "bad_length_short", b"\2\0\0"
+    yield "bad_list", tensors([])
+    yield "bad_missing", tensors({"a": {"dtype": "F32", "shape": [4]}}, bytes(16))
+    yield "bad_name_latin_1", tensors(json.dumps(one()).encode().replace(b'"a"', b'"\xe9"'), bytes(16))
+    yield "bad_negative", tensors(one(shape=[-2, -2]), bytes(16))
+    yield "bad_offsets_backwards", tensors(one(offsets=[16, 0]), bytes(16))
+    yield "bad_overlap", tensors({**one(), "b": one()["a"]}, bytes(16))
+    yield "bad_type", tensors(one("F8"), bytes(16))
+
+
+def job_spec():
+    good = {"name": "n", "model": {"arch": "lenet"}, "task": {"type": "classification"},
+            "data": {"dataset": "glyphs", "split": {"val_fraction": 0.2, "group_by": "family"}},
+            "train": {"epochs": 2, "optimizer": {"name": "adam", "lr": 0.001}}, "accelerator": {"cores": 8}}
+
+    def job(**changes):
+        return json.dumps({**good, **changes}).encode()
+    yield "good", job()
+    yield "good_layers", job(model={"arch": "mlp", "hidden": [8, 4]})
+    yield "bad_cores", job(accelerator={"cores": [9]})
+    yield "bad_cut", cut(job(), 1)
+    yield "bad_deep", b'{"a":' * 40 + b"1" + b"}" * 40
+    yield "bad_empty", b""
+    yield "bad_fraction", job(train={"epochs": 2.5, "optimizer": {"name": "adam", "lr": -1}})
+    yield "bad_huge", job(train={"epochs": 10**30, "optimizer": {"name": "adam", "lr": 1}})
+    yield "bad_infinite", job().replace(b"0.001", b"1e999")
+    yield "bad_key_twice", job()[:-1] + b', "name": "m"}'
+    yield "bad_latin_1", job().replace(b'"n"', b'"\xe9"')
+    yield "bad_list", b"[]"
+    yield "bad_missing", b"{}"
+    yield "bad_more", job() + b"{}"
+    yield "bad_null", job(model=None)
+    yield "bad_surrogate", job().replace(b'"n"', b'"\\ud800"')
+    yield "bad_type", job(name=7, train="fast")
+    yield "bad_unknown", job(model={"arch": "lenett"}, trian={})
+
+
+TARGETS = {function.__name__: function for function in (
+    cifar10, csv, example, idx, image, image_csv, job_spec, safetensors, text, tfrecord, unpack, webdataset)}
+
+
+def main():
+    target, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in TARGETS[target]():
+        (folder / name).write_bytes(content)
+    for found in sorted((pathlib.Path(__file__).parent / "found" / target).glob("*")):
+        shutil.copyfile(found, folder / found.name)
+
+
+if __name__ == "__main__":
+    main()
