@@ -130,16 +130,38 @@ Result<StateRecord> read_state(const fs::path& checkpoint) {
     }
 }
 
+/// A name of a file in the checkpoint's own folder.
+bool is_plain(const std::string& name) {
+    return !name.empty() && name != "." && name != ".." && fs::path(name).filename() == name;
+}
+
+bool is_own(const std::string& name) {
+    return name == weights_file || name == optimizer_file || name == state_file;
+}
+
+WrittenFile write_file(const fs::path& folder, const CheckpointFile& file) {
+    check(is_plain(file.name) && !is_own(file.name), "a checkpoint's file has a name of its own");
+    DurableFile written(folder / file.name);
+    written.write(std::as_bytes(std::span(file.bytes)));
+    return written.finish();
+}
+
+std::string read_file(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
 /// The first file that is missing or whose bytes are not those that were written.
 std::optional<Error> find_damage(const fs::path& checkpoint, const StateRecord& record) {
     const auto named = [&](const char* name) {
         return std::any_of(record.files.begin(), record.files.end(),
                            [&](const WrittenFile& file) { return file.name == name; });
     };
-    if (record.files.size() != 2 || !named(weights_file) || !named(optimizer_file)) {
-        return damaged(checkpoint, "state.json does not list its two files");
+    if (!named(weights_file) || !named(optimizer_file)) {
+        return damaged(checkpoint, "state.json does not list its weights and its optimizer");
     }
     for (const WrittenFile& file : record.files) {
+        if (!is_plain(file.name)) return damaged(checkpoint, "state.json lists what is no file");
         std::error_code error;
         const auto size = fs::file_size(checkpoint / file.name, error);
         if (error) return damaged(checkpoint, file.name + " is missing");
@@ -204,6 +226,8 @@ std::vector<WrittenFile> save_checkpoint(const fs::path& folder, const std::stri
         std::vector<WrittenFile> files = {
             write_safetensors(unfinished.path / weights_file, checkpoint.weights),
             write_safetensors(unfinished.path / optimizer_file, checkpoint.optimizer)};
+        for (const CheckpointFile& file : checkpoint.files)
+            files.push_back(write_file(unfinished.path, file));
         write_state(unfinished.path, checkpoint.state, files);
         sync_folder(unfinished.path);
         fs::rename(unfinished.path, final, error);
@@ -226,8 +250,13 @@ Result<Checkpoint> load_checkpoint(const fs::path& checkpoint) {
     if (!weights) return damaged(checkpoint, weights.error().what());
     Result<Safetensors> optimizer = read_safetensors(checkpoint / optimizer_file);
     if (!optimizer) return damaged(checkpoint, optimizer.error().what());
-    return Checkpoint{record->state, std::move(weights).value().tensors,
+    Checkpoint loaded{record->state, std::move(weights).value().tensors,
                       std::move(optimizer).value().tensors};
+    for (const WrittenFile& file : record->files) {
+        if (!is_own(file.name))
+            loaded.files.push_back({file.name, read_file(checkpoint / file.name)});
+    }
+    return loaded;
 }
 
 std::optional<fs::path> newest_checkpoint(const fs::path& folder) {

@@ -26,17 +26,24 @@ struct TrainingState {
     std::string details = "{}";           ///< JSON object: whatever else the trainer wants back
 };
 
+/// A small file beside the numbers: what a text's tokens mean.
+struct CheckpointFile {
+    std::string name;    ///< without folders, and none of the checkpoint's own
+    std::string bytes;
+};
+
 /// Everything needed to go on as if nothing had happened.
 struct Checkpoint {
     TrainingState state;
     std::vector<NamedArray> weights;
     std::vector<NamedArray> optimizer;
+    std::vector<CheckpointFile> files = {};
 };
 
 inline constexpr int checkpoint_format_version = 1;
 
-/// Writes `folder/name/` with model.safetensors, optimizer.safetensors and state.json, whose
-/// checksums cover the other two. Written as `name.tmp`, each file synced, renamed, the folder
+/// Writes `folder/name/` with model.safetensors, optimizer.safetensors, the checkpoint's own files
+/// and state.json, whose checksums cover all others. Written as `name.tmp`, each file synced, renamed, the folder
 /// synced: after the return the checkpoint survives a power cut; before, there is none of that
 /// name. `folder` is made when absent.
 /// returns the files, for the record

@@ -464,9 +464,10 @@ private:
     /// A failed save ends the run at once: training on without checkpoints would lose it all later.
     std::vector<WrittenFile> write(const std::string& name) const {
         try {
-            return save_checkpoint(
-                plan_.checkpoint_folder, name,
-                to_checkpoint(state_, model_, settings_, std::uint64_t(plan_.spec.train.seed)));
+            Checkpoint checkpoint =
+                to_checkpoint(state_, model_, settings_, std::uint64_t(plan_.spec.train.seed));
+            checkpoint.files = data_.files;
+            return save_checkpoint(plan_.checkpoint_folder, name, checkpoint);
         } catch (const Error& error) {
             throw TrainError("disk_full", error.what());
         }

@@ -6,6 +6,7 @@
 
 #include "executor/text/causal_samples.h"
 #include "executor/text/masked_samples.h"
+#include "executor/text/tokenizer_files.h"
 
 namespace slipway {
 
@@ -48,6 +49,7 @@ TrainData open_text_data(const AttemptPlan& plan) {
     TrainData data;
     data.text = std::make_unique<TokenizedText>(open_token_sequences(
         plan.dataset_path, tokenizer_of(spec.data), cut_of(spec), spec.data.split.train_part));
+    data.files = tokenizer_files(tokenizer_of(spec.data), *data.text->tokenizer);
     const TokenSequences& sequences = data.text->sequences;
     data.split = split_of(index_of(sequences), spec.data.split);
     data.class_count = sequences.vocabulary_size;

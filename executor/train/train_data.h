@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "executor/checkpoint/checkpoint.h"
 #include "executor/data/dataset.h"
 #include "executor/data/loader.h"
 #include "executor/data/split.h"
@@ -22,6 +23,7 @@ struct TrainData {
     std::optional<std::int64_t> padding;    ///< the token that fills short rows of a text up
     std::unique_ptr<Samples> training;      ///< may draw anew in each epoch
     std::unique_ptr<Samples> evaluation;    ///< the same in each; null: as `training`
+    std::vector<CheckpointFile> files;      ///< that each checkpoint keeps: the tokenizer
     std::vector<DataProblem> left_out;      ///< damaged images that `split` is without
 
     const Dataset& dataset() const { return normalized ? *normalized : *raw; }

@@ -33,6 +33,7 @@ Checkpoint checkpoint_at(std::int64_t step) {
         .weights = {{"fc.weight", array_of<float>({2}, std::array{value, -value})},
                     {"fc.bias", array_of<float>({1}, std::array{0.5F})}},
         .optimizer = {{"fc.weight.momentum", array_of<float>({2}, std::array{1.0F, 2.0F})}},
+        .files = {{"vocab.txt", "[PAD]\n[UNK]\n"}},
     };
 }
 
@@ -73,19 +74,23 @@ TEST(Checkpoint, what_is_saved_is_loaded_again) {
     const std::vector<WrittenFile> files =
         save_checkpoint(folder.path() / "job/deep", "step_000500_attempt_1", saved);
     const fs::path path = folder.path() / "job/deep/step_000500_attempt_1";
-    ASSERT_EQ(files.size(), 3U);
+    ASSERT_EQ(files.size(), 4U);
     for (const WrittenFile& file : files) {
         EXPECT_EQ(file.sha256, sha256_file(path / file.name));
         EXPECT_EQ(file.bytes, std::int64_t(fs::file_size(path / file.name)));
     }
-    EXPECT_EQ(names_in(path), (std::vector<std::string>{"model.safetensors",
-                                                        "optimizer.safetensors", "state.json"}));
+    EXPECT_EQ(names_in(path),
+              (std::vector<std::string>{"model.safetensors", "optimizer.safetensors", "state.json",
+                                        "vocab.txt"}));
     EXPECT_EQ(names_in(folder.path() / "job/deep").size(), 1U);
 
     const Result<Checkpoint> loaded = load_checkpoint(path);
     ASSERT_TRUE(loaded) << loaded.error().what();
     expect_same(loaded->weights, saved.weights);
     expect_same(loaded->optimizer, saved.optimizer);
+    ASSERT_EQ(loaded->files.size(), 1U);
+    EXPECT_EQ(loaded->files[0].name, "vocab.txt");
+    EXPECT_EQ(loaded->files[0].bytes, saved.files[0].bytes);
     const TrainingState &a = loaded->state, &b = saved.state;
     EXPECT_EQ(std::tie(a.step, a.epoch, a.samples, a.seed, a.sampler_epoch, a.sampler_batch),
               std::tie(b.step, b.epoch, b.samples, b.seed, b.sampler_epoch, b.sampler_batch));
@@ -97,7 +102,8 @@ TEST(Checkpoint, what_is_saved_is_loaded_again) {
 TEST(Checkpoint, every_flipped_byte_and_every_cut_is_found) {
     const TempFolder folder;
     save_checkpoint(folder.path(), "good", checkpoint_at(7));
-    for (const std::string name : {"state.json", "model.safetensors", "optimizer.safetensors"}) {
+    for (const std::string name :
+         {"state.json", "model.safetensors", "optimizer.safetensors", "vocab.txt"}) {
         const fs::path file = folder.path() / "good" / name;
         const std::string bytes = read_file(file);
         for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -122,7 +128,7 @@ TEST(Checkpoint, every_flipped_byte_and_every_cut_is_found) {
 
 TEST(Checkpoint, a_missing_file_or_another_format_is_named) {
     const TempFolder folder;
-    for (const std::string name : {"model.safetensors", "optimizer.safetensors"}) {
+    for (const std::string name : {"model.safetensors", "optimizer.safetensors", "vocab.txt"}) {
         save_checkpoint(folder.path(), name, checkpoint_at(1));
         fs::remove(folder.path() / name / name);
         const Result<Checkpoint> loaded = load_checkpoint(folder.path() / name);
@@ -135,6 +141,15 @@ TEST(Checkpoint, a_missing_file_or_another_format_is_named) {
     folder.write("later/state.json",
                  R"({"content":)" + content + R"(,"sha256":")" + sha256_hex(content) + "\"}");
     EXPECT_EQ(load_checkpoint(folder.path() / "later").error().code(), ErrorCode::invalid_argument);
+    const std::string outside =
+        R"({"files":[{"bytes":0,"name":"model.safetensors","sha256":""},)"
+        R"({"bytes":0,"name":"optimizer.safetensors","sha256":""},)"
+        R"({"bytes":0,"name":"../secret","sha256":""}],"format_version":1,"state":)"
+        R"({"details":{},"epoch":0,"sampler":{"batch":0,"epoch":0},"samples":0,)"
+        R"("schedule":{"learning_rate":0.0,"name":""},"seed":0,"step":0}})";
+    folder.write("outside/state.json",
+                 R"({"content":)" + outside + R"(,"sha256":")" + sha256_hex(outside) + "\"}");
+    EXPECT_EQ(load_checkpoint(folder.path() / "outside").error().code(), ErrorCode::data_loss);
     for (const std::string text :
          {"", "{}", "[1]", R"({"content":{},"sha256":7})", R"({"content":[],"sha256":"x"})"}) {
         folder.write("odd/state.json", text);

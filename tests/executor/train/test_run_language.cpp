@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "executor/text/tokenizer_files.h"
 #include "tests/executor/train/run_fixture.h"
 
 namespace slipway {
@@ -51,6 +52,23 @@ TEST_P(LanguageRun, resumed_with_dropout_it_ends_with_the_same_bits) {
     EXPECT_TRUE(whole.values_of("val_accuracy").empty());
     // 258 tokens alike at first.
     EXPECT_NEAR(whole.values_of("train_loss").front(), std::log(258.0), 0.3);
+}
+
+TEST_P(LanguageRun, each_checkpoint_keeps_what_reads_its_tokens) {
+    AttemptPlan one = text_plan();
+    one.spec.train.epochs.reset();
+    one.spec.train.steps = 1;
+    one.spec.data.tokenizer.emplace().type = TokenizerType::character;
+    KeepingReporter reporter;
+    run_training(one, reporter);
+    const auto newest = newest_checkpoint(one.checkpoint_folder);
+    ASSERT_TRUE(newest);
+    const auto tokenizer = load_tokenizer(*newest);
+    std::vector<std::int32_t> tokens;
+    tokenizer->encode("not to be", tokens);
+    EXPECT_EQ(tokenizer->decode(tokens), "not to be");
+    const auto& files = reporter.checkpoints.back().files;
+    EXPECT_EQ(std::ranges::count(files, "tokenizer_spec.json", &SavedFile::name), 1);
 }
 
 TEST_P(LanguageRun, eight_cores_give_the_bits_of_one) {
