@@ -2,6 +2,7 @@
 Method: the bash blocks of each document are run in order, against a service of our own; only addresses, the home folder and
 the way to become another user are replaced."""
 import gzip
+import json
 import os
 import pathlib
 import shutil
@@ -33,6 +34,35 @@ slipway() { "$BIN/slipway" "$@"; }
 """
 # Run by whoever reads the README, and by continuous integration.
 NOT_HERE = ("./deploy/",)
+
+# Job file of docs/examples -> fields with smaller values than a user wants: all else runs as it is written there.
+SMALL = {
+    "resnet34.json": {"data.image_size": 32, "data.split.val_fraction": 0.05, "train.batches_per_epoch": 2,
+                      "train.batch_size_per_core": 2},
+    "finetune.json": {"data.image_size": 32, "data.split.val_fraction": 0.05, "train.epochs": 1, "train.batches_per_epoch": 2,
+                      "train.batch_size_per_core": 2},
+    "bert.json": {"model.arch": "bert_tiny", "data.max_length": 32, "data.tokenizer.vocab_size": 300, "train.epochs": 1,
+                  "train.batch_size_per_core": 2},
+    "gpt.json": {"data.max_length": 32, "train.epochs": 1, "train.batch_size_per_core": 2},
+    "single_core.json": {"data.split.val_fraction": 0.05, "train.epochs": 1},
+}
+
+
+def write_small_examples(folder):
+    """docs/examples with its job files made smaller, and two documents to read."""
+    shutil.copytree(SOURCE / "docs/examples", folder / "docs/examples")
+    for name, changes in SMALL.items():
+        file = folder / "docs/examples" / name
+        job = json.loads(file.read_text())
+        for path, value in changes.items():
+            *around, field = path.split(".")
+            part = job
+            for key in around:
+                part = part[key]
+            part[field] = value
+        file.write_text(json.dumps(job))
+    for name in ("one", "two"):
+        (folder / "docs" / f"{name}.md").write_text("".join(f"This is line {line} of {name}, and no more.\n" for line in range(60)))
 
 
 def blocks_of(document):
@@ -95,6 +125,18 @@ class Documents(unittest.TestCase):
         self.assertIn('"id":"job_', self.run_blocks("README.md", blocks_of("README.md")).replace(" ", ""))
         (job,) = self.service.get("/v1/jobs")["items"]
         self.assertEqual(self.service.wait_end(job["id"])["state"], "succeeded")
+
+    def test_examples(self):
+        self.service.start()
+        write_small_examples(self.folder)
+        self.run_blocks("docs/examples/README.md", blocks_of("docs/examples/README.md"),
+                        ("build/release/bin/", f"{BIN}/"), ("--size 128 --samples 20000", "--size 32 --samples 2000"))
+        jobs = self.service.get("/v1/jobs?limit=200")["items"]
+        self.assertEqual({job["name"].split()[0] for job in jobs}, {"resnet34", "finetune", "bert", "gpt", "rate"})
+        self.assertEqual([job["state"] for job in jobs], ["succeeded"] * 12)
+        # Eight at once: each has a core of its own.
+        rates = [job for job in jobs if job["name"].startswith("rate")]
+        self.assertEqual(len({job["spec"]["train"]["optimizer"]["lr"] for job in rates}), 8)
 
     def test_http_by_example(self):
         self.make_glyphs()

@@ -74,6 +74,23 @@ TEST(Docs, every_example_is_accepted) {
     EXPECT_GE(examples, 5U);
 }
 
+TEST(Docs, every_file_of_the_examples_is_accepted) {
+    const auto folder = std::filesystem::path(SLIPWAY_SOURCE_DIR) / "docs/examples";
+    std::size_t jobs = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        if (entry.path().extension() != ".json") continue;
+        const std::string name = entry.path().filename();
+        const auto parsed = parse_json(source_file("docs/examples/" + name)).value();
+        const bool is_dataset = parsed.value.contains("format");
+        EXPECT_EQ(joined_messages(is_dataset ? decode_dataset_create(parsed).problems
+                                             : decode_job_spec(parsed).problems),
+                  "")
+            << name;
+        jobs += is_dataset ? 0 : 1;
+    }
+    EXPECT_EQ(jobs, 5U);
+}
+
 TEST(Docs, what_deploy_submits_is_accepted) {
     const auto job = parse_json(source_file("deploy/example-job.json")).value();
     EXPECT_EQ(joined_messages(decode_job_spec(job).problems), "");
