@@ -169,6 +169,29 @@ def anchors(text):
     return explicit | {re.sub(r"[^\w\- ]", "", h.strip().lower().replace("`", "")).replace(" ", "-") for h in headings}
 
 
+# A test as docs/requirements.md names it: file below tests/, suite, name.
+NAMED_TEST = re.compile(r"`([\w/]+)\.(cpp|py): (\w+)\.(\w+)`")
+STATES = ("done", "left", "not ours")
+
+
+def requirement_problems(root, text):
+    """What is called done names a test, and every test that is named exists."""
+    for number, line in enumerate(text.splitlines(), 1):
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        if re.match(r"\| \d+\.\d+ \|", line):
+            if len(cells) != 4 or cells[2] not in STATES or not cells[3]:
+                yield number, "a requirement has four cells; the third is done, left or not ours, the fourth says why"
+            elif cells[2] == "done" and not NAMED_TEST.search(cells[3]):
+                yield number, "what is done names a test that shows it"
+        for stem, ending, suite, name in NAMED_TEST.findall(line):
+            file = root / "tests" / f"{stem}.{ending}"
+            code = file.read_text() if file.exists() else ""
+            written = (rf"\bTEST(_F|_P)?\(\s*{suite},\s*{name}\)" if ending == "cpp"
+                       else rf"^class {suite}\b(?s:.*)^    def {name}\(")
+            if not re.search(written, code, re.M):
+                yield number, f"there is no test {suite}.{name} in tests/{stem}.{ending}"
+
+
 def test_problems(root, files):
     """Every room with sources has a test program, its own or that of the room around it."""
     for room, _ in sorted(module_edges(root).items()):
@@ -210,6 +233,9 @@ def all_problems(root):
                     yield path, number, message
         if path.endswith(".md"):
             for number, message in link_problems(root, path, (root / path).read_text()):
+                yield path, number, message
+        if path == "docs/requirements.md":
+            for number, message in requirement_problems(root, (root / path).read_text()):
                 yield path, number, message
 
 
