@@ -62,7 +62,7 @@ def write_small_examples(folder):
             part[field] = value
         file.write_text(json.dumps(job))
     for name in ("one", "two"):
-        (folder / "docs" / f"{name}.md").write_text("".join(f"This is line {line} of {name}, and no more.\n" for line in range(60)))
+        (folder / "docs" / f"{name}.md").write_text("".join(f"This is line {line} of {name}, and no more.\n" for line in range(200)))
 
 
 def blocks_of(document):
