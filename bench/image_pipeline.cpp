@@ -59,7 +59,7 @@ std::vector<Pipeline> pipelines() {
     };
 }
 
-void measure(const Pipeline& pipeline, const Dataset& photos, int rounds) {
+void tell_rate(const Pipeline& pipeline, const Dataset& photos, int rounds) {
     const auto samples = augmented_samples(photos, class_samples(photos),
                                            {.steps = pipeline.steps, .cache_bytes_max = 0});
     std::vector<std::byte> features(std::size_t(samples->shape().features.byte_count()));
@@ -83,5 +83,5 @@ int main(int count, char** arguments) {
     }
     const auto photos = slipway::open_dataset("image_folder", arguments[1], {.cache_bytes_max = 0});
     for (const slipway::Pipeline& pipeline : slipway::pipelines())
-        slipway::measure(pipeline, *photos, std::atoi(arguments[2]));
+        slipway::tell_rate(pipeline, *photos, std::atoi(arguments[2]));
 }
