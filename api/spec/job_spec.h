@@ -12,6 +12,7 @@
 #include "api/spec/augment_spec.h"
 #include "api/spec/layer_spec.h"
 #include "api/spec/spelling.h"
+#include "api/spec/train_spec.h"
 #include "api/spec/truncated_images.h"
 
 namespace slipway {
@@ -41,13 +42,6 @@ enum class Arch {
 enum class TaskType { classification, masked_lm, causal_lm };
 enum class TaskMetric { loss, accuracy, perplexity };
 enum class TokenizerType { byte, character, wordpiece, bpe, unigram };
-enum class OptimizerName { sgd, adam };
-enum class LrScaling { none, linear, sqrt };
-enum class ScheduleName { constant, step, cosine, linear };
-/// bf16: products of bf16 values; weights, the optimizer's state and all sums are f32. bf16_true:
-/// everything but metrics and sums over the cores is bf16, the update of the weights too.
-enum class Precision { f32, bf16, bf16_true };
-enum class MetricMode { min, max };
 enum class QueueClass { urgent, high, normal, low, idle };
 
 /// `model.init`: weights to begin with.
@@ -83,6 +77,7 @@ struct ModelSpec {
     std::vector<std::array<std::string, 2>> tie;
     std::optional<InitSpec> init;    ///< absent: drawn by train.seed
     HeadSpec head;
+    std::vector<std::string> freeze;    ///< patterns of names of parameters that do not move
     bool operator==(const ModelSpec&) const = default;
 };
 
@@ -139,47 +134,6 @@ struct DataSpec {
     std::optional<std::int64_t> max_length;    ///< tokens of a sequence; absent: 128
     std::optional<TokenizerSpec> tokenizer;    ///< absent: byte
     bool operator==(const DataSpec&) const = default;
-};
-
-/// `train.optimizer`. `momentum` and `nesterov` belong to sgd, `beta1`, `beta2` and `eps` to adam.
-struct OptimizerSpec {
-    OptimizerName name = OptimizerName::sgd;
-    double lr = 0;    ///< required, > 0
-    LrScaling lr_scaling = LrScaling::none;
-    double weight_decay = 0;
-    double momentum = 0;
-    bool nesterov = false;
-    std::array<double, 2> betas{0.9, 0.999};
-    double eps = 1e-8;
-    bool operator==(const OptimizerSpec&) const = default;
-};
-
-/// `train.schedule`. `step_epochs` and `gamma` belong to step, `warmup_steps` to cosine and linear,
-/// `min_lr` to cosine.
-struct ScheduleSpec {
-    ScheduleName name = ScheduleName::constant;
-    std::int64_t step_epochs = 1;
-    double gamma = 0.1;
-    std::int64_t warmup_steps = 0;
-    double min_lr = 0;
-    bool operator==(const ScheduleSpec&) const = default;
-};
-
-/// `train`. Exactly one of `epochs` and `steps` is set.
-struct TrainSpec {
-    std::optional<std::int64_t> epochs;
-    std::optional<std::int64_t> steps;
-    std::int64_t batch_size_per_core = 32;
-    std::int64_t grad_accumulation = 1;    ///< batches of each core whose gradients a step adds up
-    std::optional<std::int64_t> batches_per_epoch;    ///< absent: the whole training part
-    bool drop_last = true;                            ///< always true with batch norm
-    bool shuffle = true;
-    std::int64_t seed = 0;
-    bool deterministic = true;
-    Precision precision = Precision::f32;
-    OptimizerSpec optimizer;
-    ScheduleSpec schedule;
-    bool operator==(const TrainSpec&) const = default;
 };
 
 /// `accelerator`: a number of cores (1 or 8), or one core by number.
@@ -286,26 +240,6 @@ template <>
 struct Spelling<TokenizerType> {
     static constexpr std::array<std::string_view, 5> words{"byte", "character", "wordpiece", "bpe",
                                                            "unigram"};
-};
-template <>
-struct Spelling<OptimizerName> {
-    static constexpr std::array<std::string_view, 2> words{"sgd", "adam"};
-};
-template <>
-struct Spelling<LrScaling> {
-    static constexpr std::array<std::string_view, 3> words{"none", "linear", "sqrt"};
-};
-template <>
-struct Spelling<ScheduleName> {
-    static constexpr std::array<std::string_view, 4> words{"constant", "step", "cosine", "linear"};
-};
-template <>
-struct Spelling<Precision> {
-    static constexpr std::array<std::string_view, 3> words{"f32", "bf16", "bf16_true"};
-};
-template <>
-struct Spelling<MetricMode> {
-    static constexpr std::array<std::string_view, 2> words{"min", "max"};
 };
 template <>
 struct Spelling<QueueClass> {

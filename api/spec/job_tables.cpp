@@ -5,9 +5,6 @@ namespace slipway {
 
 namespace {
 
-constexpr auto best_metrics =
-    std::to_array<std::string_view>({"val_loss", "val_accuracy", "val_perplexity"});
-
 /// Labels as filters can name them.
 Map<Text> labels_kind() {
     return {.key = &plain_name, .item = {.min = 0}, .max = 64};
@@ -73,15 +70,13 @@ bool measures(const TaskSpec& task, TaskMetric metric) {
 }
 
 /// The loss is always measured.
-void judge_best(const JobSpec& spec, const Reader& at) {
-    const std::string_view best = spec.checkpoint.best.metric;
-    const std::string_view name = best.substr(std::string_view("val_").size());
+void judge_metric(const JobSpec& spec, std::string_view wanted, const Reader& here) {
+    const std::string_view name = wanted.substr(std::string_view("val_").size());
     const auto metric = parse_word<TaskMetric>(name);
     if (!metric || *metric == TaskMetric::loss || measures(spec.task, *metric)) return;
-    const Reader here = at.at("checkpoint").at("best").at("metric");
     here.report("inconsistent",
                 fmt::format("{} is {}, but task.metrics leaves {} out; add it there", here.path(),
-                            best, name));
+                            wanted, name));
 }
 
 void judge_job(const Json&, JobSpec& spec, const Reader& at) {
@@ -89,7 +84,10 @@ void judge_job(const Json&, JobSpec& spec, const Reader& at) {
     judge_text(spec, at);
     judge_task(spec, at);
     judge_features(spec, at);
-    judge_best(spec, at);
+    judge_metric(spec, spec.checkpoint.best.metric, at.at("checkpoint").at("best").at("metric"));
+    if (spec.train.early_stopping)
+        judge_metric(spec, spec.train.early_stopping->metric,
+                     at.at("train").at("early_stopping").at("metric"));
 }
 
 }    // namespace

@@ -89,6 +89,10 @@ const Object<ModelSpec>& model_table() {
             .field("init", &ModelSpec::init, "Weights to begin with, instead of drawn ones.",
                    Nested<InitSpec>{&init_table()})
             .field("head", &ModelSpec::head, "Its last layer.", Nested<HeadSpec>{&head_table()})
+            .field("freeze", &ModelSpec::freeze,
+                   "Patterns of names of parameters that keep their values, such as layer1.*; * "
+                   "stands for any text.",
+                   List<Text>{.item = {}, .max = 1000, .unique = true}, {.absent_when_empty = true})
             .later({"heads"})
             .rule([](const Json&, ModelSpec& spec, const Reader& at) {
                 judge_layers(spec.layers, at.at("layers"));

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <span>
+#include <string_view>
 
 #include "api/spec/job_spec.h"
 #include "api/spec/requests.h"
@@ -33,10 +35,17 @@ const Object<LayerSpec>& layer_table();
 /// The largest list of layers: names, inputs, depth and count. Each layer is fine by itself.
 void judge_layers(const std::vector<LayerSpec>& layers, const Reader& at);
 
+/// What evaluations are compared by: checkpoint.best and train.early_stopping.
+inline constexpr auto best_metrics =
+    std::to_array<std::string_view>({"val_loss", "val_accuracy", "val_perplexity"});
+
 // train_tables.cpp
 const Object<TrainSpec>& train_table();
 const Object<OptimizerSpec>& optimizer_table();
+const Object<ParameterGroupSpec>& parameter_group_table();
 const Object<ScheduleSpec>& schedule_table();
+const Object<EmaSpec>& ema_table();
+const Object<EarlyStoppingSpec>& early_stopping_table();
 
 // data_tables.cpp
 const Object<DataSpec>& data_table();

@@ -4,7 +4,7 @@
 
 #include "api/base/error.h"
 #include "executor/autodiff/gradients.h"
-#include "executor/optim/optimizer.h"
+#include "executor/optim/update_plan.h"
 
 namespace slipway {
 

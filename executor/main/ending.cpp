@@ -41,6 +41,13 @@ Ending ending_of(const TrainOutcome& outcome) {
     }
     for (const StopRow& row : stop_rows) {
         if (row.reason != outcome.stopped) continue;
+        if (!outcome.stopped_early.empty()) {
+            return {.outcome = row.outcome,
+                    .code = "early_stopping",
+                    .message = bounded(outcome.stopped_early),
+                    .result = result.dump(),
+                    .exit_code = row.exit_code};
+        }
         return {.outcome = row.outcome,
                 .code = {},
                 .message = row.message,

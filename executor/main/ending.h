@@ -19,7 +19,7 @@ inline constexpr int exit_orphaned = 75;    ///< saved and left; may be resumed
 /// How an attempt ended.
 struct Ending {
     std::string outcome;    ///< succeeded, failed, cancelled, timed_out, orphaned
-    std::string code;       ///< of a failure; else empty
+    std::string code;    ///< of a failure; "early_stopping" of a success before its end; else empty
     std::string message;
     std::string result;    ///< JSON object: step, epoch, best, the last evaluation's metrics
     int exit_code = exit_done;

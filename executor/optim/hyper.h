@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <vector>
 
 #include "executor/graph/ops.h"
 
@@ -16,6 +17,11 @@ struct Hyper {
     double beta1 = 0;
     double beta2 = 0;
     double eps = 0;
+    double clip_norm = 0;
+    double ema_decay = 0;
+    /// What the learning rate is multiplied by in each group of parameters but group 0, where it
+    /// is as it is.
+    std::vector<double> lr_scales = {};
     std::int64_t step = 1;     ///< 1 for the first update
     double label_count = 1;    ///< of the whole step: the loss is a mean over them
     int core_count = 1;
@@ -37,18 +43,24 @@ enum class HyperSlot : std::size_t {
     inverse_sqrt_bias2,    ///< 1 / sqrt(1 - beta2^step)
     inverse_label_count,
     inverse_core_count,
+    inverse_bias1,    ///< 1 / (1 - beta1^step)
+    clip_norm,
+    ema_decay,
+    one_minus_ema_decay,
     count
 };
 
-/// f32 [HyperSlot::count]; derived values are computed in double and rounded once.
+/// f32: HyperSlot::count numbers, then lr, decay_factor and step_size of each group of lr_scales.
+/// Derived values are computed in double and rounded once.
 Array hyper_values(const Hyper& hyper);
 
-/// The leaf of that vector, and its scalars by slot.
+/// The leaf of that vector, and its scalars by slot and group.
 class HyperLeaf {
 public:
-    HyperLeaf();
+    /// `groups`: 1 more than Hyper::lr_scales has.
+    explicit HyperLeaf(std::size_t groups = 1);
     const Tensor& leaf() const { return leaf_; }
-    Tensor scalar(HyperSlot slot) const;
+    Tensor scalar(HyperSlot slot, std::size_t group = 0) const;
 
 private:
     Tensor leaf_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "api/base/error.h"
 
@@ -11,55 +12,92 @@ namespace slipway {
 
 namespace {
 
-Tensor decayed(const HyperLeaf& hyper, const Tensor& parameter, const Tensor& gradient) {
-    return gradient + hyper.scalar(HyperSlot::weight_decay) * parameter;
+Tensor decayed(const UpdateNumbers& numbers, const Tensor& parameter, const Tensor& gradient) {
+    return numbers.rule.decays ? gradient + numbers[HyperSlot::weight_decay] * parameter : gradient;
 }
 
-Update sgd(const HyperLeaf& hyper, const Tensor& parameter, const Tensor& gradient,
+Update sgd(const UpdateNumbers& numbers, const Tensor& parameter, const Tensor& gradient,
            std::span<const Tensor>) {
-    const Tensor g = decayed(hyper, parameter, gradient);
-    return {parameter - hyper.scalar(HyperSlot::lr) * g, {}};
+    const Tensor g = decayed(numbers, parameter, gradient);
+    return {parameter - numbers[HyperSlot::lr] * g, {}};
 }
 
-Update sgd_momentum(const HyperLeaf& hyper, const Tensor& parameter, const Tensor& gradient,
+Update sgd_momentum(const UpdateNumbers& numbers, const Tensor& parameter, const Tensor& gradient,
                     std::span<const Tensor> slots) {
-    const Tensor g = decayed(hyper, parameter, gradient);
-    const Tensor velocity = hyper.scalar(HyperSlot::momentum) * slots[0] + g;
-    return {parameter - hyper.scalar(HyperSlot::lr) * velocity, {velocity}};
+    const Tensor g = decayed(numbers, parameter, gradient);
+    const Tensor velocity = numbers[HyperSlot::momentum] * slots[0] + g;
+    return {parameter - numbers[HyperSlot::lr] * velocity, {velocity}};
 }
 
-Update sgd_nesterov(const HyperLeaf& hyper, const Tensor& parameter, const Tensor& gradient,
+Update sgd_nesterov(const UpdateNumbers& numbers, const Tensor& parameter, const Tensor& gradient,
                     std::span<const Tensor> slots) {
-    const Tensor g = decayed(hyper, parameter, gradient);
-    const Tensor momentum = hyper.scalar(HyperSlot::momentum);
-    const Tensor velocity = momentum * slots[0] + g;
-    return {parameter - hyper.scalar(HyperSlot::lr) * (g + momentum * velocity), {velocity}};
+    const Tensor g = decayed(numbers, parameter, gradient);
+    const Tensor velocity = numbers[HyperSlot::momentum] * slots[0] + g;
+    return {parameter - numbers[HyperSlot::lr] * (g + numbers[HyperSlot::momentum] * velocity),
+            {velocity}};
 }
 
-/// Kingma and Ba 2015: the step without decay of weights.
-Update plain_adam(const HyperLeaf& hyper, const Tensor& parameter, const Tensor& g,
-                  std::span<const Tensor> slots) {
-    const Tensor average =
-        hyper.scalar(HyperSlot::beta1) * slots[0] + hyper.scalar(HyperSlot::one_minus_beta1) * g;
-    const Tensor average_square = hyper.scalar(HyperSlot::beta2) * slots[1] +
-                                  hyper.scalar(HyperSlot::one_minus_beta2) * (g * g);
-    const Tensor denominator = sqrt(average_square) * hyper.scalar(HyperSlot::inverse_sqrt_bias2) +
-                               hyper.scalar(HyperSlot::eps);
-    return {parameter - hyper.scalar(HyperSlot::step_size) * (average / denominator),
-            {average, average_square}};
-}
+/// Kingma and Ba 2015: running means of the gradient and of its square.
+struct Moments {
+    Tensor average, average_square;
+
+    Moments(const UpdateNumbers& numbers, const Tensor& g, std::span<const Tensor> slots)
+        : average(numbers[HyperSlot::beta1] * slots[0] + numbers[HyperSlot::one_minus_beta1] * g),
+          average_square(numbers[HyperSlot::beta2] * slots[1] +
+                         numbers[HyperSlot::one_minus_beta2] * (g * g)) {}
+
+    Tensor denominator(const UpdateNumbers& numbers) const {
+        return sqrt(average_square) * numbers[HyperSlot::inverse_sqrt_bias2] +
+               numbers[HyperSlot::eps];
+    }
+    /// `parameter` after the step without decay of weights.
+    Update step(const UpdateNumbers& numbers, const Tensor& parameter) const {
+        return {parameter - numbers[HyperSlot::step_size] * (average / denominator(numbers)),
+                {average, average_square}};
+    }
+};
 
 /// As torch.optim.Adam: weight decay is added to the gradient.
-Update adam(const HyperLeaf& hyper, const Tensor& parameter, const Tensor& gradient,
+Update adam(const UpdateNumbers& numbers, const Tensor& parameter, const Tensor& gradient,
             std::span<const Tensor> slots) {
-    return plain_adam(hyper, parameter, decayed(hyper, parameter, gradient), slots);
+    const Moments moments(numbers, decayed(numbers, parameter, gradient), slots);
+    return moments.step(numbers, parameter);
 }
 
 /// Loshchilov and Hutter 2019, as torch.optim.AdamW: the weights shrink by themselves, before the
 /// step.
-Update adamw(const HyperLeaf& hyper, const Tensor& parameter, const Tensor& gradient,
+Update adamw(const UpdateNumbers& numbers, const Tensor& parameter, const Tensor& gradient,
              std::span<const Tensor> slots) {
-    return plain_adam(hyper, hyper.scalar(HyperSlot::decay_factor) * parameter, gradient, slots);
+    const Moments moments(numbers, gradient, slots);
+    return moments.step(
+        numbers, numbers.rule.decays ? numbers[HyperSlot::decay_factor] * parameter : parameter);
+}
+
+Tensor norm(const Tensor& x) {
+    Dims all(x.dims().size());
+    std::iota(all.begin(), all.end(), 0);
+    return sqrt(reduce(x * x, all, Reduction::add));
+}
+
+/// ||parameter|| / ||step||, and 1 where one of them is 0.
+Tensor trust_ratio(const Tensor& parameter, const Tensor& step) {
+    const Tensor zero = constant(0), above = norm(parameter), below = norm(step);
+    const Tensor both =
+        logical_and(compare(above, zero, Comparison::gt), compare(below, zero, Comparison::gt));
+    return select(both, above / below, constant(1));
+}
+
+/// You et al. 2020, algorithm 2 with phi(z) = z; a parameter that does not decay has no trust
+/// ratio either, as in the authors' program and in apex.
+Update lamb(const UpdateNumbers& numbers, const Tensor& parameter, const Tensor& gradient,
+            std::span<const Tensor> slots) {
+    const Moments moments(numbers, gradient, slots);
+    if (!numbers.rule.decays) return moments.step(numbers, parameter);
+    const Tensor step =
+        moments.average * numbers[HyperSlot::inverse_bias1] / moments.denominator(numbers) +
+        numbers[HyperSlot::weight_decay] * parameter;
+    return {parameter - numbers[HyperSlot::lr] * trust_ratio(parameter, step) * step,
+            {moments.average, moments.average_square}};
 }
 
 }    // namespace
@@ -71,6 +109,7 @@ std::span<const Optimizer> optimizers() {
         Optimizer{"sgd_nesterov", {"momentum_buffer"}, sgd_nesterov},
         Optimizer{"adam", {"exp_avg", "exp_avg_sq"}, adam},
         Optimizer{"adamw", {"exp_avg", "exp_avg_sq"}, adamw},
+        Optimizer{"lamb", {"exp_avg", "exp_avg_sq"}, lamb},
     };
     return rows;
 }
@@ -83,26 +122,6 @@ const Optimizer& find_optimizer(std::string_view name) {
                     fmt::format("there is no optimizer named {}", name));
     }
     return *row;
-}
-
-OptimizerStep trace_optimizer(const Optimizer& optimizer, const HyperLeaf& hyper,
-                              std::span<const Tensor> parameters,
-                              std::span<const Tensor> gradients) {
-    OptimizerStep step{.leaves = {parameters.begin(), parameters.end()}, .outputs = {}};
-    std::vector<Tensor> new_slots;
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-        std::vector<Tensor> slots;
-        for (const std::string_view slot : optimizer.slots)
-            slots.push_back(leaf(parameters[i].shape(), Placement::replicated, std::string(slot)));
-        const bool is_share = gradients[i].node().placement == Placement::per_core;
-        const Tensor gradient = is_share ? all_reduce(gradients[i]) : gradients[i];
-        const Update update = optimizer.update(hyper, parameters[i], gradient, slots);
-        step.outputs.push_back(update.parameter);
-        new_slots.insert(new_slots.end(), update.slots.begin(), update.slots.end());
-        step.leaves.insert(step.leaves.end(), slots.begin(), slots.end());
-    }
-    step.outputs.insert(step.outputs.end(), new_slots.begin(), new_slots.end());
-    return step;
 }
 
 }    // namespace slipway

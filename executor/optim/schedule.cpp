@@ -15,6 +15,22 @@ double fraction_done(const Schedule& schedule, std::int64_t step) {
     return std::clamp(double(step - schedule.warmup_steps) / double(length), 0.0, 1.0);
 }
 
+/// From `from` to `to` along a half wave, the way done being `part` of `whole`; there at once when
+/// there is no way.
+double half_wave(double from, double to, double part, double whole) {
+    const double done = whole > 0 ? std::clamp(part / whole, 0.0, 1.0) : 1.0;
+    return to + (from - to) / 2 * (1 + std::cos(std::numbers::pi * done));
+}
+
+double one_cycle(const Schedule& schedule, double lr, std::int64_t step) {
+    const double first = lr / schedule.div_factor;
+    const double last = first / schedule.final_div_factor;
+    const double peak = schedule.warmup_fraction * double(schedule.steps_total) - 1;
+    const auto at = double(step);
+    if (at <= peak) return half_wave(first, lr, at, peak);
+    return half_wave(lr, last, at - peak, double(schedule.steps_total - 1) - peak);
+}
+
 }    // namespace
 
 double lr_at(const Schedule& schedule, double lr, std::int64_t step) {
@@ -34,6 +50,8 @@ double lr_at(const Schedule& schedule, double lr, std::int64_t step) {
         }
         case ScheduleKind::linear:
             return lr * (1 - fraction_done(schedule, step));
+        case ScheduleKind::one_cycle:
+            return one_cycle(schedule, lr, step);
     }
     return lr;
 }

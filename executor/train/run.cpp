@@ -15,6 +15,7 @@
 #include "executor/train/evaluate.h"
 #include "executor/train/fitting_batch.h"
 #include "executor/train/initial_weights.h"
+#include "executor/train/make_update_plan.h"
 #include "executor/train/pace.h"
 #include "executor/train/step_in_progress.h"
 #include "executor/train/task.h"
@@ -99,6 +100,7 @@ public:
           model_(build_model(plan.spec, data_.training->shape().features.dims, data_.class_count,
                              initial_values(plan), data_.padding)),
           task_(make_task(plan.spec)),
+          update_(make_update_plan(plan.spec, model_.parameters)),
           engine_(engine_options(sampler_.options().cores)),
           explainer_(engine_,
                      explain_options(plan, sampler_.options(), data_, cache_.get(), started_),
@@ -130,6 +132,7 @@ private:
     }
 
     TrainOutcome run_to_the_end() {
+        require_validation();
         say_where_workers_run();
         tell_left_out();
         compile();
@@ -139,6 +142,13 @@ private:
         const StopReason stopped = train();
         if (stopped == StopReason::none) reporter_.state("finishing");
         return outcome(stopped);
+    }
+
+    void require_validation() const {
+        if (!settings_.early_stopping || !data_.split.val.empty()) return;
+        throw TrainError("spec_error",
+                         "train.early_stopping needs validation samples, and data.split leaves "
+                         "none; set data.split.val_fraction higher");
     }
 
     /// Also why some are not kept on a CPU: a machine may be full, or not allow it.
@@ -206,11 +216,11 @@ private:
         return {batch_size, data_.training->shape()};
     }
     TrainStep train_step(std::int64_t batch_size) const {
-        return trace_train_step(model_, task_, *settings_.optimizer, shape_of(batch_size),
+        return trace_train_step(model_, task_, update_, shape_of(batch_size),
                                 accumulates() ? Accumulation::finished : Accumulation::none);
     }
     AccumulationStep accumulation_step(std::int64_t batch_size) const {
-        return trace_accumulation_step(model_, task_, shape_of(batch_size));
+        return trace_accumulation_step(model_, task_, update_, shape_of(batch_size));
     }
     EvaluationStep evaluation_step(std::int64_t batch_size) const {
         return trace_evaluation_step(model_, task_, shape_of(batch_size));
@@ -292,13 +302,13 @@ private:
     }
 
     void restore() {
-        step_ = StepInProgress(model_, accumulates(), train_sum_names_,
+        step_ = StepInProgress(model_, update_, accumulates(), train_sum_names_,
                                {.rate = model_.dropout,
                                 .seed = std::uint64_t(plan_.spec.train.seed),
                                 .batches_per_step = sampler_.options().batches_per_step});
         if (!plan_.resume_from) {
             load_weights();
-            state_ = initial_state(model_, *settings_.optimizer);
+            state_ = initial_state(model_, update_);
             model_.parameters.forget_values();
             reporter_.log("info", fmt::format("{}, {} training and {} validation samples, "
                                               "{} steps per epoch, {} worker threads",
@@ -308,7 +318,7 @@ private:
             return;
         }
         model_.parameters.forget_values();
-        state_ = from_checkpoint(*plan_.resume_from, model_, settings_);
+        state_ = from_checkpoint(*plan_.resume_from, model_, update_);
         sampler_.seek(state_.position);
         explainer_.begin_at(state_.step);
         saved_step_ = state_.step;
@@ -329,7 +339,7 @@ private:
     /// step drops what it has added up: the weights are still those of the step before.
     StopReason train() {
         Loader loader(*data_.training, sampler_, loader_options(plan_, data_));
-        while (state_.step < settings_.steps_total) {
+        while (state_.step < settings_.steps_total && !stopped_early()) {
             if (const StopReason reason = reporter_.stop_requested(); reason != StopReason::none) {
                 // Cancelled work is not wanted again; all other reasons want to go on from here.
                 if (reason != StopReason::cancel && state_.step > saved_step_) save({});
@@ -405,6 +415,8 @@ private:
         if (state_.step % settings_.log_every_steps == 0 || ended) {
             MetricValues values = with_prefix("train_", means_);
             values.emplace_back("lr", lr_);
+            if (const auto norm = step_.gradient_norm())
+                values.emplace_back("gradient_norm", *norm);
             reporter_.metric({.step = state_.step,
                               .epoch = batch.position.epoch + 1,
                               .values = std::move(values)});
@@ -412,10 +424,13 @@ private:
         if (pace_.due() || ended || epoch_ended) report_progress("train");
 
         MetricValues evaluated;
-        if ((epoch_ended || ended) && evaluation_program_) evaluated = evaluate_now(batch);
+        if ((epoch_ended || ended) && evaluation_program_) {
+            evaluated = evaluate_now(batch);
+            judge(evaluated);
+        }
         const std::int64_t epochs_done = batch.position.epoch + 1;
         const bool save_now =
-            ended ||
+            ended || stopped_early() ||
             (settings_.save_every_steps > 0 && state_.step % settings_.save_every_steps == 0) ||
             (epoch_ended && settings_.save_every_epochs > 0 &&
              epochs_done % settings_.save_every_epochs == 0);
@@ -426,7 +441,7 @@ private:
         report_progress("evaluate");
         const auto timed = explainer_.time(Phase::evaluate);
         const MetricSums sums =
-            evaluate(engine_, *evaluation_program_, network_values(state_, model_),
+            evaluate(engine_, *evaluation_program_, network_values(state_, model_, update_),
                      {.samples = data_.evaluated(),
                       .chosen = data_.split.val,
                       .batch_size_per_core = sampler_.options().batch_size_per_core,
@@ -440,10 +455,24 @@ private:
         return final_values_;
     }
 
+    bool stopped_early() const {
+        const auto& rule = settings_.early_stopping;
+        return rule && ends_training(*rule, state_.early_stopping);
+    }
+
+    /// Once, on the metric reduced over all cores: what is decided is part of the checkpoint.
+    void judge(const MetricValues& evaluated) {
+        const auto& rule = settings_.early_stopping;
+        if (!rule) return;
+        if (const auto value = value_in(evaluated, rule->metric))
+            state_.early_stopping = judged(*rule, state_.early_stopping, *value, state_.step);
+        if (stopped_early()) reporter_.log("info", reason_of(*rule, state_.early_stopping));
+    }
+
     void save(const MetricValues& evaluated) {
         const auto timed = explainer_.time(Phase::checkpoint);
         const std::string name = fmt::format("step_{:06}_attempt_{}", state_.step, plan_.attempt);
-        KeptCheckpoints::Entry entry{name, state_.step, metric_in(evaluated)};
+        KeptCheckpoints::Entry entry{name, state_.step, value_in(evaluated, settings_.keep.metric)};
         KeepDecision decision = keep(settings_.keep, state_.kept, entry);
         state_.kept = decision.kept;
         SavedCheckpoint saved{.name = name,
@@ -464,8 +493,8 @@ private:
     /// A failed save ends the run at once: training on without checkpoints would lose it all later.
     std::vector<WrittenFile> write(const std::string& name) const {
         try {
-            Checkpoint checkpoint =
-                to_checkpoint(state_, model_, settings_, std::uint64_t(plan_.spec.train.seed));
+            Checkpoint checkpoint = to_checkpoint(state_, model_, update_, settings_,
+                                                  std::uint64_t(plan_.spec.train.seed));
             checkpoint.files = data_.files;
             return save_checkpoint(plan_.checkpoint_folder, name, checkpoint);
         } catch (const Error& error) {
@@ -473,10 +502,11 @@ private:
         }
     }
 
-    /// What the best checkpoint is judged by, when this save follows an evaluation.
-    std::optional<double> metric_in(const MetricValues& evaluated) const {
+    /// None when it was not measured: not every save follows an evaluation.
+    static std::optional<double> value_in(const MetricValues& evaluated,
+                                          const std::string& metric) {
         for (const auto& [name, value] : evaluated) {
-            if (name == settings_.keep.metric) return value;
+            if (name == metric) return value;
         }
         return std::nullopt;
     }
@@ -498,11 +528,14 @@ private:
         TrainOutcome result{.stopped = stopped,
                             .step = state_.step,
                             .epoch = state_.step / settings_.steps_per_epoch,
+                            .stopped_early = {},
                             .best = {},
                             .final_values = final_values_};
         if (!state_.kept.best.empty()) {
             result.best = {{settings_.keep.metric, *state_.kept.best[0].metric}};
         }
+        if (stopped == StopReason::none && stopped_early())
+            result.stopped_early = reason_of(*settings_.early_stopping, state_.early_stopping);
         return result;
     }
 
@@ -515,6 +548,7 @@ private:
     TrainSettings settings_;
     Model model_;
     const Task task_;
+    const UpdatePlan update_;
     Engine engine_;
     Explainer explainer_;
     bool complained_ = false;

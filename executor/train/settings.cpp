@@ -8,17 +8,6 @@ namespace slipway {
 
 namespace {
 
-const Optimizer& optimizer_row(const OptimizerSpec& spec) {
-    switch (spec.name) {
-        case OptimizerName::adam:
-            return find_optimizer("adam");
-        case OptimizerName::sgd:
-            break;
-    }
-    if (spec.nesterov) return find_optimizer("sgd_nesterov");
-    return find_optimizer(spec.momentum != 0 ? "sgd_momentum" : "sgd");
-}
-
 ScheduleKind kind_of(ScheduleName name) {
     switch (name) {
         case ScheduleName::constant:
@@ -29,6 +18,8 @@ ScheduleKind kind_of(ScheduleName name) {
             return ScheduleKind::cosine;
         case ScheduleName::linear:
             return ScheduleKind::linear;
+        case ScheduleName::one_cycle:
+            return ScheduleKind::one_cycle;
     }
     return ScheduleKind::constant;
 }
@@ -84,19 +75,26 @@ TrainSettings make_settings(const JobSpec& spec, std::int64_t steps_per_epoch, i
                      .smaller_is_better = spec.checkpoint.best.mode == MetricMode::min,
                      .best = spec.checkpoint.best.keep,
                      .last = spec.checkpoint.keep_last};
-    settings.optimizer = &optimizer_row(optimizer);
+    settings.early_stopping = spec.train.early_stopping;
     settings.hyper = {.lr = effective(spec).lr,
                       .momentum = optimizer.momentum,
                       .weight_decay = optimizer.weight_decay,
                       .beta1 = optimizer.betas[0],
                       .beta2 = optimizer.betas[1],
-                      .eps = optimizer.eps};
+                      .eps = optimizer.eps,
+                      .clip_norm = optimizer.clip_norm.value_or(0),
+                      .ema_decay = spec.train.ema ? spec.train.ema->decay : 0};
+    for (const ParameterGroupSpec& group : optimizer.groups)
+        settings.hyper.lr_scales.push_back(group.lr_scale);
     settings.schedule = {.kind = kind_of(schedule.name),
                          .steps_total = settings.steps_total,
                          .warmup_steps = schedule.warmup_steps,
                          .period_steps = schedule.step_epochs * steps_per_epoch,
                          .gamma = schedule.gamma,
-                         .min_lr = schedule.min_lr};
+                         .min_lr = schedule.min_lr,
+                         .warmup_fraction = schedule.warmup_fraction,
+                         .div_factor = schedule.div_factor,
+                         .final_div_factor = schedule.final_div_factor};
     settings.schedule_name = to_string(schedule.name);
     settings.parts = int(part_count(spec, threads));
     return settings;

@@ -6,7 +6,6 @@
 #include "api/spec/job_spec.h"
 #include "executor/data/sampler.h"
 #include "executor/optim/hyper.h"
-#include "executor/optim/optimizer.h"
 #include "executor/optim/schedule.h"
 #include "executor/passes/passes.h"
 
@@ -20,7 +19,7 @@ struct KeepRule {
     std::int64_t last = 2;
 };
 
-/// A job's spec in the trainer's terms: counts in steps, one optimizer row, numbers ready for use.
+/// A job's spec in the trainer's terms: counts in steps, numbers ready for use.
 struct TrainSettings {
     std::int64_t steps_total = 0;
     std::int64_t steps_per_epoch = 0;
@@ -29,8 +28,8 @@ struct TrainSettings {
     std::int64_t save_every_steps = 0;     ///< 0: not by steps
     std::int64_t save_every_epochs = 1;    ///< 0: not by epochs
     KeepRule keep;
-    const Optimizer* optimizer = nullptr;    ///< a row of optimizers(): lives for ever
-    Hyper hyper;                             ///< lr is the effective base; step is set per step
+    std::optional<EarlyStoppingSpec> early_stopping;
+    Hyper hyper;    ///< lr is the effective base; step is set per step
     Schedule schedule;
     std::string schedule_name;
     int parts = 1;    ///< part_count

@@ -24,20 +24,20 @@ struct ReducedSums {
 /// cores and over the step's batches are the gradients of the mean.
 struct BatchResults {
     ReducedSums sums;
-    std::vector<Tensor> gradients;     ///< each core's share
+    std::vector<Tensor> gradients;     ///< of the trained parameters, each core's share
     std::vector<Tensor> statistics;    ///< replicated
     std::vector<Tensor> dropout;       ///< leaves
 };
 
 BatchResults batch_results(const Model& model, const Task& task, const HyperLeaf& hyper,
-                           const BatchLeaves& inputs) {
+                           const BatchLeaves& inputs, const std::vector<Tensor>& trained) {
     ForwardPass pass{.training = true,
                      .core_share = hyper.scalar(HyperSlot::inverse_core_count),
                      .dropout = dropout_leaves(model.dropout)};
     const std::vector<TaskSum> sums = task.trace(model, inputs, pass);
     const Tensor share = sums[0].value * hyper.scalar(HyperSlot::inverse_label_count);
     return {.sums = ReducedSums(sums),
-            .gradients = gradients(share, model.parameters.leaves()),
+            .gradients = gradients(share, trained),
             .statistics = new_statistics(model.parameters, pass),
             .dropout = in_order(pass.dropout)};
 }
@@ -78,49 +78,53 @@ void donate_first(Graph& graph, std::size_t count) {
 
 }    // namespace
 
-TrainStep trace_train_step(const Model& model, const Task& task, const Optimizer& optimizer,
+TrainStep trace_train_step(const Model& model, const Task& task, const UpdatePlan& plan,
                            const BatchShape& batch, Accumulation accumulation) {
     const std::vector<Tensor> parameters = model.parameters.leaves();
-    const HyperLeaf hyper;
+    const std::vector<Tensor> trained = plan.chosen(parameters, true);
+    const HyperLeaf hyper(plan.groups);
     const BatchLeaves inputs(batch);
-    const BatchResults results = batch_results(model, task, hyper, inputs);
+    const BatchResults results = batch_results(model, task, hyper, inputs, trained);
     std::vector<Tensor> sums;
-    if (accumulation == Accumulation::finished) sums = sum_leaves(parameters);
+    if (accumulation == Accumulation::finished) sums = sum_leaves(trained);
 
     TrainStep step;
-    step.parameter_count = parameters.size();
-    step.slot_count = parameters.size() * optimizer.slots.size();
-    OptimizerStep updates =
-        trace_optimizer(optimizer, hyper, parameters,
-                        sums.empty() ? results.gradients : added(sums, results.gradients));
+    step.parameter_count = trained.size();
+    step.slot_count = trained.size() * plan.slots().size();
+    OptimizerStep updates = trace_optimizer(
+        plan, hyper, parameters, sums.empty() ? results.gradients : added(sums, results.gradients));
     step.graph = {std::move(updates.leaves), std::move(updates.outputs), {}};
     step.statistic_count = results.statistics.size();
     append(step.graph.leaves, statistic_leaves(model));
     append(step.graph.outputs, results.statistics);
     donate_first(step.graph, step.state_count());
     append(step.graph.leaves, sums);
+    append(step.graph.leaves, plan.chosen(parameters, false));
     append(step.graph.leaves, {hyper.leaf()});
     append(step.graph.leaves, results.dropout);
     append(step.graph.leaves, inputs.all());
+    if (plan.clips) step.graph.outputs.push_back(updates.gradient_norm);
     append(step.graph.outputs, results.sums.values);
     step.sum_names = results.sums.names;
     return step;
 }
 
 AccumulationStep trace_accumulation_step(const Model& model, const Task& task,
-                                         const BatchShape& batch) {
+                                         const UpdatePlan& plan, const BatchShape& batch) {
     const std::vector<Tensor> parameters = model.parameters.leaves();
-    const HyperLeaf hyper;
+    const std::vector<Tensor> trained = plan.chosen(parameters, true);
+    const HyperLeaf hyper(plan.groups);
     const BatchLeaves inputs(batch);
-    const BatchResults results = batch_results(model, task, hyper, inputs);
-    const std::vector<Tensor> sums = sum_leaves(parameters);
+    const BatchResults results = batch_results(model, task, hyper, inputs, trained);
+    const std::vector<Tensor> sums = sum_leaves(trained);
 
     AccumulationStep step;
-    step.parameter_count = parameters.size();
-    step.graph = {parameters, added(sums, results.gradients), {}};
+    step.parameter_count = trained.size();
+    step.graph = {trained, added(sums, results.gradients), {}};
     append(step.graph.leaves, statistic_leaves(model));
     const std::size_t first_sum = step.graph.leaves.size();
     append(step.graph.leaves, sums);
+    append(step.graph.leaves, plan.chosen(parameters, false));
     append(step.graph.leaves, {hyper.leaf()});
     append(step.graph.leaves, results.dropout);
     append(step.graph.leaves, inputs.all());

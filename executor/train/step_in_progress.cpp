@@ -8,15 +8,17 @@
 
 namespace slipway {
 
-StepInProgress::StepInProgress(const Model& model, bool accumulates,
+StepInProgress::StepInProgress(const Model& model, const UpdatePlan& plan, bool accumulates,
                                std::vector<std::string> sum_names, const DropoutSource& dropout)
-    : parameter_count_(model.parameters.all().size()),
-      statistic_count_(model.parameters.statistics().size()),
+    : statistic_count_(model.parameters.statistics().size()),
+      clips_(plan.clips),
       sum_names_(std::move(sum_names)),
       dropout_(dropout) {
+    const auto trained = plan.chosen(model.parameters.leaves(), true);
+    parameter_count_ = trained.size();
     if (!accumulates) return;
-    for (const Parameter& parameter : model.parameters.all())
-        gradient_sums_.emplace_back(parameter.leaf.shape());
+    for (const Tensor& parameter : trained)
+        gradient_sums_.emplace_back(parameter.shape());
 }
 
 std::vector<Value> StepInProgress::leaves(const TrainState& state, const Hyper& hyper,
@@ -25,7 +27,7 @@ std::vector<Value> StepInProgress::leaves(const TrainState& state, const Hyper& 
     const auto statistics =
         statistics_.empty() ? values.last(statistic_count_) : std::span<const Array>(statistics_);
     std::vector<Value> leaves;
-    leaves.reserve(values.size() + gradient_sums_.size() + 7);
+    leaves.reserve(values.size() + gradient_sums_.size() + state.frozen.size() + 7);
     const auto append = [&leaves](std::span<const Array> arrays) {
         for (const Array& array : arrays)
             leaves.push_back({{array}});
@@ -33,6 +35,7 @@ std::vector<Value> StepInProgress::leaves(const TrainState& state, const Hyper& 
     append(values.first(batch.ends_step ? values.size() - statistic_count_ : parameter_count_));
     append(statistics);
     append(gradient_sums_);
+    append(state.frozen);
     leaves.push_back({{hyper_values(hyper)}});
     append_dropout(leaves, dropout_, state.step, batch);
     append_batch(leaves, batch);
@@ -53,6 +56,7 @@ void StepInProgress::take(const std::vector<Value>& outputs, const LoadedBatch& 
         statistics_.resize(statistic_count_);
         keep(statistics_);
     }
+    if (batch.ends_step && clips_) gradient_norm_ = double(scalar_of(*output++));
     sums_.add(sum_names_, {output, outputs.end()});
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "executor/data/loader.h"
@@ -18,8 +19,8 @@ public:
     StepInProgress() = default;
     /// `accumulates`: a step has more than one batch, whose gradients are added up. `sum_names` are
     /// the programs' (TrainStep).
-    StepInProgress(const Model& model, bool accumulates, std::vector<std::string> sum_names,
-                   const DropoutSource& dropout = {});
+    StepInProgress(const Model& model, const UpdatePlan& plan, bool accumulates,
+                   std::vector<std::string> sum_names, const DropoutSource& dropout = {});
 
     /// What the program of this batch reads, in the order of train/step.h.
     std::vector<Value> leaves(const TrainState& state, const Hyper& hyper,
@@ -29,14 +30,18 @@ public:
     void take(const std::vector<Value>& outputs, const LoadedBatch& batch, TrainState& state);
     /// The task's sums once the last batch is taken; the next step begins.
     MetricSums finish();
+    /// Of the last step that ended, before clipping; none when nothing is clipped.
+    std::optional<double> gradient_norm() const { return gradient_norm_; }
 
 private:
     std::size_t parameter_count_ = 0, statistic_count_ = 0;
-    std::vector<Array> gradient_sums_;    ///< one per parameter; none when a step is one batch
+    bool clips_ = false;
+    std::vector<Array> gradient_sums_;    ///< of trained parameters; none when a step is one batch
     std::vector<Array> statistics_;       ///< as the step's batches left them; none before them
     std::vector<std::string> sum_names_;
     DropoutSource dropout_;
     MetricSums sums_;
+    std::optional<double> gradient_norm_;
 };
 
 }    // namespace slipway

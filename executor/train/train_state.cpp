@@ -6,6 +6,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <span>
+#include <utility>
 
 #include "executor/train/run.h"
 
@@ -13,10 +14,26 @@ namespace slipway {
 
 namespace {
 
-/// "conv1.weight.exp_avg": a slot's name in optimizer.safetensors.
+/// "conv1.weight.exp_avg": a slot's name in optimizer.safetensors. Where the average stands in the
+/// other file for the parameter, the parameter stands here for it.
 std::string slot_name(const Parameter& parameter, std::string_view slot) {
-    return fmt::format("{}.{}", parameter.name, slot);
+    return fmt::format("{}.{}", parameter.name, slot == average_slot ? "raw" : slot);
 }
+
+/// Where things lie in TrainState::values.
+struct Layout {
+    std::size_t trained = 0;    ///< parameters
+    std::size_t slots = 0;      ///< of each of them
+
+    Layout(const Model& model, const UpdatePlan& plan)
+        : trained(plan.chosen(model.parameters.leaves(), true).size()),
+          slots(plan.slots().size()) {}
+
+    std::size_t slot(std::size_t parameter, std::size_t number) const {
+        return trained + parameter * slots + number;
+    }
+    std::size_t average(std::size_t parameter) const { return slot(parameter, slots - 1); }
+};
 
 /// The arrays by the names and shapes expected, in that order.
 std::vector<Array> in_order(std::vector<NamedArray> arrays,
@@ -44,14 +61,17 @@ std::vector<Array> in_order(std::vector<NamedArray> arrays,
 
 }    // namespace
 
-TrainState initial_state(const Model& model, const Optimizer& optimizer) {
+TrainState initial_state(const Model& model, const UpdatePlan& plan) {
     TrainState state;
-    for (const Parameter& parameter : model.parameters.all()) {
-        state.values.push_back(parameter.value.clone());
+    for (std::size_t i = 0; i < model.parameters.all().size(); ++i) {
+        auto& values = plan.rule(i).trained ? state.values : state.frozen;
+        values.push_back(model.parameters.all()[i].value.clone());
     }
-    for (const Parameter& parameter : model.parameters.all()) {
-        for (std::size_t slot = 0; slot < optimizer.slots.size(); ++slot) {
-            state.values.emplace_back(parameter.leaf.shape());
+    const std::size_t trained = state.values.size();
+    for (std::size_t i = 0; i < trained; ++i) {
+        for (const std::string_view slot : plan.slots()) {
+            state.values.push_back(slot == average_slot ? state.values[i].clone()
+                                                        : Array(state.values[i].shape()));
         }
     }
     for (const Parameter& statistic : model.parameters.statistics())
@@ -61,17 +81,27 @@ TrainState initial_state(const Model& model, const Optimizer& optimizer) {
     return state;
 }
 
-std::vector<Array> network_values(const TrainState& state, const Model& model) {
-    const std::span<const Array> values(state.values);
-    const auto parameters = values.first(model.parameters.all().size());
-    const auto statistics = values.last(model.parameters.statistics().size());
-    std::vector<Array> network(parameters.begin(), parameters.end());
+std::vector<Array> network_values(const TrainState& state, const Model& model,
+                                  const UpdatePlan& plan) {
+    const Layout layout(model, plan);
+    std::vector<Array> network;
+    std::size_t trained = 0, frozen = 0;
+    for (std::size_t i = 0; i < model.parameters.all().size(); ++i) {
+        if (!plan.rule(i).trained) {
+            network.push_back(state.frozen[frozen++]);
+            continue;
+        }
+        network.push_back(state.values[plan.averages ? layout.average(trained) : trained]);
+        ++trained;
+    }
+    const auto statistics =
+        std::span<const Array>(state.values).last(model.parameters.statistics().size());
     network.insert(network.end(), statistics.begin(), statistics.end());
     return network;
 }
 
-Checkpoint to_checkpoint(const TrainState& state, const Model& model, const TrainSettings& settings,
-                         std::uint64_t seed) {
+Checkpoint to_checkpoint(const TrainState& state, const Model& model, const UpdatePlan& plan,
+                         const TrainSettings& settings, std::uint64_t seed) {
     Checkpoint checkpoint;
     checkpoint.state = {.step = state.step,
                         .epoch = state.step / settings.steps_per_epoch,
@@ -81,18 +111,23 @@ Checkpoint to_checkpoint(const TrainState& state, const Model& model, const Trai
                         .sampler_batch = state.position.batch,
                         .schedule = settings.schedule_name,
                         .learning_rate = lr_at(settings.schedule, settings.hyper.lr, state.step),
-                        .details = nlohmann::json{{"kept", to_json(state.kept)}}.dump()};
-    std::size_t at = 0;
-    for (const Parameter& parameter : model.parameters.all()) {
-        checkpoint.weights.push_back({parameter.name, state.values[at++]});
-    }
-    for (const Parameter& parameter : model.parameters.all()) {
-        for (const std::string_view slot : settings.optimizer->slots) {
-            checkpoint.optimizer.push_back({slot_name(parameter, slot), state.values[at++]});
+                        .details = nlohmann::json{{"kept", to_json(state.kept)},
+                                                  {"early_stopping", to_json(state.early_stopping)}}
+                                       .dump()};
+    const std::vector<Array> network = network_values(state, model, plan);
+    auto value = network.begin();
+    for (const auto* list : {&model.parameters.all(), &model.parameters.statistics()})
+        for (const Parameter& parameter : *list)
+            checkpoint.weights.push_back({parameter.name, *value++});
+    const auto trained = plan.chosen(model.parameters.all(), true);
+    const auto slots = plan.slots();
+    const Layout layout(model, plan);
+    for (std::size_t i = 0; i < trained.size(); ++i) {
+        for (std::size_t j = 0; j < slots.size(); ++j) {
+            const std::size_t at = slots[j] == average_slot ? i : layout.slot(i, j);
+            checkpoint.optimizer.push_back({slot_name(trained[i], slots[j]), state.values[at]});
         }
     }
-    for (const Parameter& statistic : model.parameters.statistics())
-        checkpoint.weights.push_back({statistic.name, state.values[at++]});
     for (std::size_t i = 0; i < state.batch_counts.size(); ++i) {
         const std::array count{state.batch_counts[i]};
         checkpoint.weights.push_back(
@@ -102,30 +137,32 @@ Checkpoint to_checkpoint(const TrainState& state, const Model& model, const Trai
 }
 
 TrainState from_checkpoint(const std::filesystem::path& folder, const Model& model,
-                           const TrainSettings& settings) {
+                           const UpdatePlan& plan) {
     Result<Checkpoint> loaded = load_checkpoint(folder);
     if (!loaded) throw TrainError("checkpoint_corrupt", loaded.error().what());
     Checkpoint checkpoint = std::move(loaded).value();
 
     std::vector<std::pair<std::string, Shape>> weights, slots;
-    for (const Parameter& parameter : model.parameters.all()) {
-        weights.emplace_back(parameter.name, parameter.leaf.shape());
-        for (const std::string_view slot : settings.optimizer->slots) {
-            slots.emplace_back(slot_name(parameter, slot), parameter.leaf.shape());
-        }
-    }
-    for (const Parameter& statistic : model.parameters.statistics())
-        weights.emplace_back(statistic.name, statistic.leaf.shape());
+    for (const auto* list : {&model.parameters.all(), &model.parameters.statistics()})
+        for (const Parameter& parameter : *list)
+            weights.emplace_back(parameter.name, parameter.leaf.shape());
     for (const BatchCount& count : model.parameters.batch_counts())
         weights.emplace_back(count.name, Shape{DType::i64, {}});
+    for (const Parameter& parameter : plan.chosen(model.parameters.all(), true))
+        for (const std::string_view slot : plan.slots())
+            slots.emplace_back(slot_name(parameter, slot), parameter.leaf.shape());
 
     const std::vector<Array> saved = in_order(std::move(checkpoint.weights), weights);
     const std::vector<Array> slot_values = in_order(std::move(checkpoint.optimizer), slots);
     const auto statistics = saved.begin() + std::ptrdiff_t(model.parameters.all().size());
     const auto counts = statistics + std::ptrdiff_t(model.parameters.statistics().size());
     TrainState state;
-    state.values.assign(saved.begin(), statistics);
+    for (std::size_t i = 0; i < model.parameters.all().size(); ++i)
+        (plan.rule(i).trained ? state.values : state.frozen).push_back(saved[i]);
     state.values.insert(state.values.end(), slot_values.begin(), slot_values.end());
+    const Layout layout(model, plan);
+    for (std::size_t i = 0; plan.averages && i < layout.trained; ++i)
+        std::swap(state.values[i], state.values[layout.average(i)]);
     state.values.insert(state.values.end(), statistics, counts);
     for (auto count = counts; count != saved.end(); ++count)
         state.batch_counts.push_back(count->as<std::int64_t>()[0]);
@@ -135,6 +172,9 @@ TrainState from_checkpoint(const std::filesystem::path& folder, const Model& mod
     const auto details = nlohmann::json::parse(checkpoint.state.details, nullptr, false);
     if (details.is_object() && details.contains("kept")) {
         state.kept = kept_from_json(details.at("kept"));
+    }
+    if (details.is_object() && details.contains("early_stopping")) {
+        state.early_stopping = early_stopping_from_json(details.at("early_stopping"));
     }
     return state;
 }

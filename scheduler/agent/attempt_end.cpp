@@ -40,8 +40,9 @@ store::AttemptEnd said(const DoneFrame& done, JobState present) {
     if (end.job_state == failed) {
         end.reason = store::Reason{.code = done.code.empty() ? "internal" : done.code,
                                    .message = done.message};
-    } else if (end.job_state == timed_out) {
-        end.reason = store::Reason{.code = done.outcome, .message = done.message};
+    } else if (end.job_state == timed_out || !done.code.empty()) {
+        end.reason = store::Reason{.code = done.code.empty() ? done.outcome : done.code,
+                                   .message = done.message};
     }
     return end;    // a cancelled job keeps the reason that came with the request
 }

@@ -67,6 +67,20 @@ TEST(JobSpec, every_field_arrives) {
     EXPECT_EQ(core.accelerator.cores, 1);
 }
 
+TEST(JobSpec, every_field_of_training_arrives) {
+    const JobSpec spec = decode_job_spec(example("valid_tuned.json")).value;
+    EXPECT_EQ(spec.model.freeze, (std::vector<std::string>{"conv1.*", "bn1.*", "layer1.*"}));
+    const OptimizerSpec& optimizer = spec.train.optimizer;
+    EXPECT_EQ(optimizer.name, OptimizerName::adamw);
+    EXPECT_EQ(optimizer.clip_norm, 1.0);
+    EXPECT_EQ(optimizer.decay_exempt, std::vector<std::string>{"one_dimensional"});
+    EXPECT_EQ(optimizer.groups, (std::vector<ParameterGroupSpec>{{"fc.*", 10}}));
+    EXPECT_EQ(spec.train.schedule.warmup_fraction, 0.2);
+    EXPECT_EQ(spec.train.ema->decay, 0.999);
+    EXPECT_EQ(spec.train.early_stopping->mode, MetricMode::max);
+    EXPECT_EQ(spec.train.early_stopping->patience, 3);
+}
+
 TEST(JobSpec, the_best_checkpoint_is_the_greatest_accuracy_unless_said_otherwise) {
     Json json = example("valid_minimal.json");
     json["checkpoint"]["best"]["metric"] = "val_accuracy";
@@ -170,8 +184,12 @@ TEST(JobSpec, effective_values_follow_the_cores) {
           ScalingCase{LrScaling::sqrt, 8, 0.5 * std::sqrt(8.0)}}) {
         spec.train.optimizer.lr_scaling = one.scaling;
         spec.accelerator.cores = one.cores;
+        for (const OptimizerName name :
+             {OptimizerName::sgd, OptimizerName::adam, OptimizerName::adamw, OptimizerName::lamb}) {
+            spec.train.optimizer.name = name;
+            EXPECT_EQ(effective(spec).lr, one.lr) << to_string(name);
+        }
         const EffectiveValues values = effective(spec);
-        EXPECT_EQ(values.lr, one.lr);
         EXPECT_EQ(values.world_size, one.cores);
         EXPECT_EQ(values.global_batch, 32 * one.cores);
         EXPECT_EQ(encode(values)["precision"], "f32");

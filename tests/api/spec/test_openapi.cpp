@@ -64,7 +64,7 @@ TEST(Schema, the_job_spec_describes_its_variants_and_defaults) {
     const Json schema = schema_document("JobSpec");
     EXPECT_EQ(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
     const Json& optimizer = schema["$defs"]["OptimizerSpec"]["oneOf"];
-    ASSERT_EQ(optimizer.size(), 2U);
+    ASSERT_EQ(optimizer.size(), 4U);
     EXPECT_EQ(optimizer[1]["properties"]["name"]["const"], "adam");
     EXPECT_EQ(optimizer[1]["properties"]["eps"]["default"], 1e-8);
     EXPECT_FALSE(optimizer[1]["properties"].contains("momentum"));

@@ -179,6 +179,31 @@ DataSpec random_data(Dice& dice) {
     return data;
 }
 
+ScheduleSpec random_schedule(Dice& dice, double lr) {
+    ScheduleSpec schedule;
+    schedule.name = dice.word<ScheduleName>();
+    switch (schedule.name) {
+        case ScheduleName::constant:
+            break;
+        case ScheduleName::step:
+            schedule.step_epochs = dice.whole(1, 100);
+            schedule.gamma = dice.real(0, 1);
+            break;
+        case ScheduleName::cosine:
+            schedule.min_lr = dice.real(0, lr);
+            [[fallthrough]];
+        case ScheduleName::linear:
+            schedule.warmup_steps = dice.whole(0, 1999);
+            break;
+        case ScheduleName::one_cycle:
+            schedule.warmup_fraction = dice.real(0, 1);
+            schedule.div_factor = dice.real(1, 100);
+            schedule.final_div_factor = dice.real(1, 1e5);
+            break;
+    }
+    return schedule;
+}
+
 TrainSpec random_train(Dice& dice) {
     TrainSpec train;
     if (dice.coin()) {
@@ -206,15 +231,14 @@ TrainSpec random_train(Dice& dice) {
         optimizer.betas = {dice.real(0, 1), dice.real(0, 1)};
         optimizer.eps = dice.real(0, 1e-3);
     }
-    ScheduleSpec& schedule = train.schedule;
-    schedule.name = dice.word<ScheduleName>();
-    if (schedule.name == ScheduleName::step) {
-        schedule.step_epochs = dice.whole(1, 100);
-        schedule.gamma = dice.real(0, 1);
-    } else if (schedule.name != ScheduleName::constant) {
-        schedule.warmup_steps = dice.whole(0, 1999);
-    }
-    if (schedule.name == ScheduleName::cosine) schedule.min_lr = dice.real(0, optimizer.lr);
+    optimizer.clip_norm = dice.maybe<double>([&] { return dice.real(0, 10); });
+    if (dice.coin()) optimizer.decay_exempt = {std::string(one_dimensional_word), "*.bias"};
+    if (dice.coin()) optimizer.groups = {{"fc.*", dice.real(0, 10)}, {"*", 1}};
+    train.schedule = random_schedule(dice, optimizer.lr);
+    if (train.precision != Precision::bf16_true && dice.coin()) train.ema = {dice.real(0, 1)};
+    if (dice.coin())
+        train.early_stopping = {"val_accuracy", dice.word<MetricMode>(), dice.whole(1, 1000000),
+                                dice.real(0, 1)};
     return train;
 }
 

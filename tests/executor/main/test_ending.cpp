@@ -67,6 +67,19 @@ TEST(Ending, a_result_tells_the_last_and_the_best_numbers) {
         "best": {"metric": "val_loss", "value": 0.25}, "val_accuracy": 0.5})"));
 }
 
+TEST(Ending, a_run_that_was_stopped_early_has_succeeded_and_says_why) {
+    const Ending ending = ending_when([] {
+        TrainOutcome outcome;
+        outcome.stopped_early = "val_loss was best at step 5";
+        return outcome;
+    });
+    const Json frame = done_frame(ending);
+    EXPECT_EQ(frame.at("outcome"), "succeeded");
+    EXPECT_EQ(frame.at("code"), "early_stopping");
+    EXPECT_EQ(frame.at("message"), "val_loss was best at step 5");
+    EXPECT_EQ(ending.exit_code, 0);
+}
+
 TEST(Ending, every_error_has_a_code_that_users_can_act_on) {
     struct Row {
         std::function<void()> fail;

@@ -22,7 +22,7 @@ std::vector<float> three_updates(const Optimizer& optimizer, Hyper hyper, float 
     for (const auto slot : optimizer.slots) {
         slots.push_back(leaf(shape, Placement::replicated, std::string(slot)));
     }
-    const Update update = optimizer.update(hyper_leaf, parameter, gradient, slots);
+    const Update update = optimizer.update({hyper_leaf, {}}, parameter, gradient, slots);
     Graph graph{.leaves = {hyper_leaf.leaf(), gradient, parameter},
                 .outputs = {update.parameter},
                 .donations = {}};

@@ -130,7 +130,7 @@ TEST_P(LanguageTask, learns) {
     Sampler sampler(
         all_, {.seed = 1, .batch_size_per_core = 2, .cores = 2, .drop_last = false, .epochs = 40},
         [&](std::int64_t sample) { return samples_->label_count(sample); });
-    StepInProgress progress(model, false, step.sum_names, {});
+    StepInProgress progress(model, optimizer, false, step.sum_names, {});
     double first = 0, last = 0;
     Loader loader(*samples_, sampler);
     while (const auto batch = loader.next()) {

@@ -100,13 +100,13 @@ struct Trainer {
     Task task = class_task();
     Engine engine{{.cores = cores, .workers = 2}};
     TrainState state = initial_state(model, optimizer);
-    StepInProgress step{model, true, {"loss", "labels", "correct"}};
+    StepInProgress step{model, optimizer, true, {"loss", "labels", "correct"}};
 
     void run(const LoadedBatch& batch) {
         const Graph graph =
             batch.ends_step
                 ? trace_train_step(model, task, optimizer, shape, Accumulation::finished).graph
-                : trace_accumulation_step(model, task, shape).graph;
+                : trace_accumulation_step(model, task, optimizer, shape).graph;
         const Hyper hyper{.lr = 0.1,
                           .momentum = 0.9,
                           .label_count = double(batch.step_labels),
@@ -146,7 +146,7 @@ TEST(RunningStatistics, are_what_evaluations_normalise_by) {
     trainer.run(random_batch(1, true));
     const LoadedBatch batch = random_batch(7, true);
     std::vector<Value> leaves;
-    for (const Array& value : network_values(trainer.state, trainer.model))
+    for (const Array& value : network_values(trainer.state, trainer.model, trainer.optimizer))
         leaves.push_back({{value}});
     append_batch(leaves, batch);
     const Graph graph = trace_evaluation_step(trainer.model, trainer.task, trainer.shape).graph;

@@ -122,7 +122,7 @@ TEST_P(AccumulatedStep, is_the_step_of_all_samples) {
     std::vector<Value> sums = zeros(model);
     MetricSums total;
     const BatchShape shape = class_batch(batch_size, {features});
-    const AccumulationStep first = trace_accumulation_step(model, class_task(), shape);
+    const AccumulationStep first = trace_accumulation_step(model, class_task(), optimizer, shape);
     const auto accumulation = engine.compile(first.graph);
     for (std::int64_t number = 0; number + 1 < batches; ++number) {
         const auto outputs =
@@ -163,7 +163,8 @@ TEST(TrainStep, of_one_batch_has_no_sums) {
     EXPECT_EQ(
         trace_train_step(model, task, optimizer, shape, Accumulation::finished).graph.leaves.size(),
         4 * count + 4);
-    EXPECT_EQ(trace_accumulation_step(model, task, shape).graph.leaves.size(), 2 * count + 4);
+    EXPECT_EQ(trace_accumulation_step(model, task, optimizer, shape).graph.leaves.size(),
+              2 * count + 4);
 }
 
 }    // namespace

@@ -49,6 +49,17 @@ TEST(DecideEnd, a_failure_keeps_its_code_and_is_never_retried) {
     EXPECT_EQ(end.exit_status, 1);
 }
 
+TEST(DecideEnd, a_success_before_its_end_keeps_its_reason) {
+    EndFacts known = facts(running);
+    known.done = said("succeeded", "early_stopping");
+    const store::AttemptEnd end = decide_end(known);
+    EXPECT_EQ(end.job_state, succeeded);
+    ASSERT_TRUE(end.reason);
+    EXPECT_EQ(end.reason->code, "early_stopping");
+    known.done = said("succeeded");
+    EXPECT_FALSE(decide_end(known).reason);
+}
+
 TEST(DecideEnd, a_process_that_vanished_runs_again_and_later_each_time) {
     std::chrono::milliseconds before{-1};
     for (int restarts = 0; restarts < 4; ++restarts) {
