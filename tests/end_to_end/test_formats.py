@@ -174,7 +174,7 @@ class Formats(unittest.TestCase):
         found = wait_for(lambda: (now := self.service.get(f"/v1/datasets/{made['id']}"))["state"] != "checking" and now, "latin")
         self.assertEqual(found["state"], "failed", found)
         (problem,) = found["problems"]
-        self.assertEqual((problem["file"], problem["row"]), ("latin.txt", 2))
+        self.assertEqual(problem["row"], 2)
         self.assertIn("byte 6 of the file is 0xf6", problem["message"])
 
 

@@ -63,6 +63,7 @@ Folder text_folder(const fs::path& path) {
 std::vector<std::string> text_files(const fs::path& path, const std::string& but) {
     if (fs::is_regular_file(path)) return {path.filename().string()};
     std::vector<std::string> files = files_in(path);
+    if (files.size() == 1 && !is_tokenizer_name(files[0])) return files;    // an upload's one file
     std::erase_if(files,
                   [&](const std::string& name) { return !is_text_name(name) || name == but; });
     if (files.empty()) {

@@ -23,8 +23,8 @@ struct TextPart {
 Folder text_folder(const std::filesystem::path& path);
 
 /// The files with the text of a data set: *.txt and *.txt.gz of a folder (not below it) but for
-/// tokenizers' vocab.txt and merges.txt and the file `but`; or one file of any name. Sorted.
-/// errors  DataError when there is none; not_found without folder
+/// tokenizers' vocab.txt and merges.txt and the file `but`; or one file of any name, alone in its
+/// folder or given itself. Sorted. errors  DataError when there is none; not_found without folder
 std::vector<std::string> text_files(const std::filesystem::path& path, const std::string& but = {});
 
 /// Those of a folder and beside them all that a tokenizer may be read from: *.json, *.model,

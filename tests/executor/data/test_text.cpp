@@ -43,6 +43,7 @@ TEST(Text, one_file_is_a_set_without_parts) {
     const Json report = inspect_dataset("text", folder.path() / "notes.md");
     EXPECT_EQ(report["samples"], 2);
     EXPECT_EQ(report["parts"], Json::array());
+    EXPECT_EQ(inspect_dataset("text", folder.path()), report);
     EXPECT_EQ(report["problem_count"], 0);
 }
 
