@@ -25,14 +25,15 @@ protected:
         made.dataset_format = "image_folder";
         made.dataset_path = folder_.path() / "photos";
         made.spec.train.epochs = 2;
-        made.spec.data.augment = {
-            {.name = AugmentName::resize, .size = {12}},
-            {.name = AugmentName::random_resized_crop,
-             .size = {8},
-             .scale = {{0.5, 1}},
-             .ratio = {{0.75, 1.33}}},
-            {.name = AugmentName::horizontal_flip},
-        };
+        AugmentSpec resize, crop, flip;
+        resize.name = AugmentName::resize;
+        resize.size = {12};
+        crop.name = AugmentName::random_resized_crop;
+        crop.size = {8};
+        crop.scale = {0.5, 1};
+        crop.ratio = {0.75, 1.33};
+        flip.name = AugmentName::horizontal_flip;
+        made.spec.data.augment = {resize, crop, flip};
         made.spec.data.normalize = NormalizeSpec{.mean = {0.5}, .std = {0.25}};
         return made;
     }
@@ -47,7 +48,7 @@ protected:
         try {
             run_training(plan, reporter);
         } catch (const TrainError& error) {
-            return error.code() + ": " + error.what();
+            return error.reason() + ": " + error.what();
         } catch (const Error& error) {
             return error.what();
         }
