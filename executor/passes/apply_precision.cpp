@@ -24,12 +24,19 @@ bool is_product(OpCode op) {
     return op == OpCode::dot_general || op == OpCode::convolution;
 }
 
-/// What lies between the last products and scalar outputs and leads nowhere else: a loss or a
-/// count that is reported. 256 + 1 is 256 in bf16.
+/// A loss or a count: a scalar, a sum over the cores that nothing is done to, or what each core
+/// says of its samples. An update of weights or statistics is none of these.
+bool is_reported(const Tensor& output) {
+    return output.dims().empty() || output.node().op == OpCode::all_reduce ||
+           output.node().placement == Placement::per_core;
+}
+
+/// What lies between the last products and reported outputs and leads nowhere else. 256 + 1 is 256
+/// in bf16.
 Nodes metric_nodes(const Graph& graph) {
     Nodes elsewhere, metrics;
     for (const Tensor& output : graph.outputs)
-        if (!output.dims().empty()) elsewhere.insert(output.get());
+        if (!is_reported(output)) elsewhere.insert(output.get());
     const std::vector<Tensor> order = topological_order(graph);
     for (auto user = order.rbegin(); user != order.rend(); ++user) {
         const Node& node = user->node();

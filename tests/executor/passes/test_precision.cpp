@@ -136,6 +136,21 @@ TEST(ApplyPrecision, bf16_true_counts_exactly) {
     EXPECT_EQ(found[0][0].as<float>()[0], 301 * (1.0F / 3));    // in bf16 300 thirds of 0.332
 }
 
+TEST(ApplyPrecision, bf16_true_rounds_no_sum_of_several_numbers_and_no_label) {
+    const Tensor x = input({301, 2}, Placement::per_core);
+    const Tensor w = input({2, 1});
+    const Tensor labels = input({301, 1}, Placement::per_core);
+    const Tensor distance = matmul(x, w) - labels;
+    const Graph graph{
+        {x, w, labels}, {all_reduce(reduce(distance, {0}, Reduction::add)), abs(labels)}, {}};
+    const std::vector<ReferenceValue> leaves{{filled_with(x.shape(), 1)},
+                                             {filled_with(w.shape(), 1)},
+                                             {filled_with(labels.shape(), 1000.5F)}};
+    const auto found = evaluate(in_precision(graph, PrecisionPolicy::bf16_true), leaves, 1);
+    EXPECT_EQ(found[0][0].as<float>()[0], 301 * (2 - 1000.5F));
+    EXPECT_EQ(found[1][0].as<float>()[0], 1000.5F);
+}
+
 TEST(ApplyPrecision, bf16_true_adds_batches_up_in_f32) {
     const Tensor sum = input({3});
     const Tensor x = input({3}, Placement::per_core);
