@@ -78,7 +78,12 @@ const Object<ColumnsSpec>& columns_table() {
     static const auto table =
         Object<ColumnsSpec>("ColumnsSpec",
                             "Columns of a table, where the dataset's own do not fit.")
-            .field("label", &ColumnsSpec::label, "The column of the classes.", Text{},
+            .field("label", &ColumnsSpec::label,
+                   "The column of the classes; for multilabel and regression that of the numbers.",
+                   Text{}, {.unless = "labels", .absent_when_empty = true})
+            .field("labels", &ColumnsSpec::labels,
+                   "The columns of the numbers, for multilabel and regression.",
+                   List<Text>{.item = {}, .min = 1, .max = 1000, .unique = true},
                    {.absent_when_empty = true})
             .field("features", &ColumnsSpec::features,
                    "The columns to learn from; without it all but label and group.",

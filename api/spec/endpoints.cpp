@@ -161,6 +161,15 @@ constexpr auto endpoint_rows = std::to_array<Endpoint>({
      .errors = finds,
      .query = report_query,
      .other_media_type = "text/plain"},
+    {.name = "get_job_evaluation",
+     .method = "GET",
+     .path = "/v1/jobs/{id}/evaluation",
+     .group = "jobs",
+     .summary =
+         "Its last evaluation in full: every metric, each label's, the confusion matrix. 404 "
+         "until there is one.",
+     .response = "Evaluation",
+     .errors = not_found},
     {.name = "list_job_graphs",
      .method = "GET",
      .path = "/v1/jobs/{id}/graphs",

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "api/spec/augment_spec.h"
 #include "api/spec/layer_spec.h"
 #include "api/spec/spelling.h"
+#include "api/spec/task_spec.h"
 #include "api/spec/train_spec.h"
 #include "api/spec/truncated_images.h"
 
@@ -39,8 +41,6 @@ enum class Arch {
     gpt2,
     layers
 };
-enum class TaskType { classification, masked_lm, causal_lm };
-enum class TaskMetric { loss, accuracy, perplexity };
 enum class TokenizerType { byte, character, wordpiece, bpe, unigram };
 enum class QueueClass { urgent, high, normal, low, idle };
 
@@ -62,7 +62,7 @@ struct HeadSpec {
 /// `vocab_size` and `max_length` to the language models, `num_classes` to the others.
 struct ModelSpec {
     Arch arch = Arch::mlp;
-    std::optional<std::int64_t> num_classes;    ///< absent: as many as the dataset has
+    std::optional<std::int64_t> num_classes;    ///< or labels; absent: as many as the dataset has
     std::int64_t width = 128;                   ///< features of each hidden layer
     std::int64_t depth = 2;                     ///< hidden layers
     /// Features of each hidden layer, in order; absent: `depth` times `width`. An empty list is a
@@ -79,13 +79,6 @@ struct ModelSpec {
     HeadSpec head;
     std::vector<std::string> freeze;    ///< patterns of names of parameters that do not move
     bool operator==(const ModelSpec&) const = default;
-};
-
-/// `task`. The metrics of a language model are loss and perplexity unless it says otherwise.
-struct TaskSpec {
-    TaskType type = TaskType::classification;
-    std::vector<TaskMetric> metrics{TaskMetric::loss, TaskMetric::accuracy};
-    bool operator==(const TaskSpec&) const = default;
 };
 
 /// `data.split`: either a drawn part, or named parts of the dataset (`train_part` not empty).
@@ -109,6 +102,7 @@ struct NormalizeSpec {
 /// `data.columns`: overrides what the dataset says (csv, image_csv, tfrecord).
 struct ColumnsSpec {
     std::string label;                    ///< empty: as the dataset says
+    std::vector<std::string> labels;      ///< of numbers; empty: as the dataset says
     std::vector<std::string> features;    ///< empty: as the dataset says
     bool operator==(const ColumnsSpec&) const = default;
 };
@@ -131,8 +125,8 @@ struct DataSpec {
     std::optional<NormalizeSpec> normalize;
     std::optional<ColumnsSpec> columns;
     std::optional<TruncatedImages> truncated_images;    ///< absent: as the dataset says
-    std::optional<std::int64_t> max_length;    ///< tokens of a sequence; absent: 128
-    std::optional<TokenizerSpec> tokenizer;    ///< absent: byte
+    std::optional<std::int64_t> max_length;             ///< tokens of a sequence; absent: 128
+    std::optional<TokenizerSpec> tokenizer;             ///< absent: byte
     bool operator==(const DataSpec&) const = default;
 };
 
@@ -144,11 +138,10 @@ struct AcceleratorSpec {
     bool operator==(const AcceleratorSpec&) const = default;
 };
 
-/// `checkpoint.best`. Metrics are those of the validation part: val_loss, val_accuracy,
-/// val_perplexity.
+/// `checkpoint.best`. Metrics are those of the validation part: "val_" and a task metric.
 struct BestSpec {
     std::string metric = "val_loss";
-    MetricMode mode = MetricMode::min;    ///< default: max for val_accuracy, else min
+    MetricMode mode = MetricMode::min;    ///< default: what suits the metric
     std::int64_t keep = 1;
     bool operator==(const BestSpec&) const = default;
 };
@@ -226,15 +219,6 @@ struct Spelling<Arch> {
         "mlp",       "lenet",      "resnet18",  "resnet34",  "resnet50",  "vit_tiny",
         "vit_small", "vit_base",   "mixer_s16", "mixer_b16", "bert_tiny", "bert_small",
         "bert_base", "bert_large", "gpt_tiny",  "gpt2",      "layers"};
-};
-template <>
-struct Spelling<TaskType> {
-    static constexpr std::array<std::string_view, 3> words{"classification", "masked_lm",
-                                                           "causal_lm"};
-};
-template <>
-struct Spelling<TaskMetric> {
-    static constexpr std::array<std::string_view, 3> words{"loss", "accuracy", "perplexity"};
 };
 template <>
 struct Spelling<TokenizerType> {

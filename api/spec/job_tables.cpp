@@ -65,18 +65,55 @@ void judge_features(const JobSpec& spec, const Reader& at) {
     if (spec.data.columns) refuse("columns");
 }
 
-bool measures(const TaskSpec& task, TaskMetric metric) {
-    return std::find(task.metrics.begin(), task.metrics.end(), metric) != task.metrics.end();
+/// What of the data belongs to another kind of task.
+void judge_labels(const JobSpec& spec, const Reader& at) {
+    const auto complain = [](const Reader& here, const std::string& why) {
+        here.report("inconsistent", fmt::format("{} {}", here.path(), why));
+    };
+    const std::string_view type = to_string(spec.task.type);
+    const auto& columns = spec.data.columns;
+    const Reader data = at.at("data");
+    if (spec.task.type == TaskType::classification) {
+        if (columns && !columns->labels.empty()) {
+            complain(data.at("columns").at("labels"),
+                     "has columns of numbers, and task.type classification has one column of "
+                     "classes; name it in data.columns.label");
+        }
+        if (spec.model.num_classes == 1) {
+            const Reader here = at.at("model").at("num_classes");
+            here.report(
+                "out_of_bounds",
+                fmt::format("{} must be at least 2 for classification, got 1", here.path()));
+        }
+        return;
+    }
+    if (language_task(spec.model.arch)) return;
+    if (spec.data.split.stratify) {
+        complain(data.at("split").at("stratify"),
+                 fmt::format("needs classes, and task.type {} has numbers; leave it out", type));
+    }
+    const std::size_t named = columns ? columns->labels.size() : 0;
+    if (named > 0 && spec.model.num_classes && *spec.model.num_classes != std::int64_t(named)) {
+        complain(at.at("model").at("num_classes"),
+                 fmt::format("must be the number of data.columns.labels ({}) for {}, got {}; leave "
+                             "it out",
+                             named, type, *spec.model.num_classes));
+    }
 }
 
 /// The loss is always measured.
-void judge_metric(const JobSpec& spec, std::string_view wanted, const Reader& here) {
-    const std::string_view name = wanted.substr(std::string_view("val_").size());
-    const auto metric = parse_word<TaskMetric>(name);
-    if (!metric || *metric == TaskMetric::loss || measures(spec.task, *metric)) return;
+void judge_metric(const JobSpec& spec, const std::string& wanted, const Reader& here) {
+    const auto metric = validation_metric(wanted);
+    if (metric == TaskMetric::loss) return;
+    const auto& measured = spec.task.metrics;
+    if (metric && std::ranges::find(measured, *metric) != measured.end()) return;
+    const auto own = metrics_of(spec.task.type);
+    const bool possible = metric && std::ranges::find(own, *metric) != own.end();
     here.report("inconsistent",
-                fmt::format("{} is {}, but task.metrics leaves {} out; add it there", here.path(),
-                            wanted, name));
+                possible ? fmt::format("{} is {}, but task.metrics leaves {} out; add it there",
+                                       here.path(), wanted, to_string(*metric))
+                         : fmt::format("{} is {}, which task.type {} does not measure", here.path(),
+                                       wanted, to_string(spec.task.type)));
 }
 
 void judge_job(const Json&, JobSpec& spec, const Reader& at) {
@@ -84,10 +121,36 @@ void judge_job(const Json&, JobSpec& spec, const Reader& at) {
     judge_text(spec, at);
     judge_task(spec, at);
     judge_features(spec, at);
+    judge_labels(spec, at);
     judge_metric(spec, spec.checkpoint.best.metric, at.at("checkpoint").at("best").at("metric"));
     if (spec.train.early_stopping)
         judge_metric(spec, spec.train.early_stopping->metric,
                      at.at("train").at("early_stopping").at("metric"));
+}
+
+std::vector<std::string_view> task_types() {
+    const auto words = all_words<TaskType>();
+    return {words.begin(), words.end()};
+}
+
+/// Each task has metrics of its own, and those it measures when nothing is said.
+void judge_metrics(const Json& given, TaskSpec& spec, const Reader& at) {
+    if (!given.contains("metrics")) {
+        spec.metrics = usual_metrics(spec.type);
+        return;
+    }
+    std::vector<std::string_view> own;
+    for (const TaskMetric metric : metrics_of(spec.type))
+        own.push_back(to_string(metric));
+    for (std::size_t i = 0; i < spec.metrics.size(); ++i) {
+        const std::string_view word = to_string(spec.metrics[i]);
+        if (std::ranges::find(own, word) != own.end()) continue;
+        const Reader here = at.at("metrics").at(i);
+        here.report("inconsistent",
+                    fmt::format("{} must be {} for task.type {}, got {}", here.path(),
+                                joined_with_or(own), to_string(spec.type), word),
+                    as_strings(own));
+    }
 }
 
 }    // namespace
@@ -95,23 +158,21 @@ void judge_job(const Json&, JobSpec& spec, const Reader& at) {
 const Object<TaskSpec>& task_table() {
     static const auto table =
         Object<TaskSpec>("TaskSpec", "What it learns to do.")
+            .variants("type", task_types(), "",
+                      [](const TaskSpec& spec) { return to_string(spec.type); })
             .field("type", &TaskSpec::type, "The kind of task; it decides the loss.",
-                   Choice<TaskType>{.later = {"multilabel", "regression"}}, {.required = true})
-            .field("metrics", &TaskSpec::metrics, "What is measured besides the training loss.",
-                   List<Choice<TaskMetric>>{.item = {}, .min = 1, .max = 3, .unique = true})
-            .later({"label_smoothing"})
-            .rule([](const Json& given, TaskSpec& spec, const Reader& at) {
-                const bool is_language =
-                    spec.type == TaskType::masked_lm || spec.type == TaskType::causal_lm;
-                if (is_language && !given.contains("metrics"))
-                    spec.metrics = {TaskMetric::loss, TaskMetric::perplexity};
-                if (is_language || !measures(spec, TaskMetric::perplexity)) return;
-                const Reader here = at.at("metrics");
-                here.report("inconsistent",
-                            fmt::format("{} has perplexity, which is measured of masked_lm and "
-                                        "causal_lm alone; leave it out",
-                                        here.path()));
-            });
+                   Choice<TaskType>{}, {.required = true})
+            .field("metrics", &TaskSpec::metrics,
+                   "What is measured besides the training loss. classification: loss, accuracy, "
+                   "top5_accuracy, confusion_matrix, without it the first two; multilabel: loss, "
+                   "accuracy, auc; regression: loss, mae, r2; without it all of them. masked_lm, "
+                   "causal_lm: loss, perplexity, accuracy, without it the first two.",
+                   List<Choice<TaskMetric>>{.item = {}, .min = 1, .max = 8, .unique = true})
+            .field("label_smoothing", &TaskSpec::label_smoothing,
+                   "Share of each sample's label that is spread evenly over all classes, in "
+                   "training alone.",
+                   Number{.min = 0, .below = 1}, {.only = {"classification"}})
+            .rule(judge_metrics);
     return table;
 }
 
@@ -127,7 +188,8 @@ const Object<BestSpec>& best_table() {
                    Integer{.min = 0, .max = 100})
             .rule([](const Json& given, BestSpec& spec, const Reader&) {
                 if (given.contains("mode")) return;
-                spec.mode = spec.metric == "val_accuracy" ? MetricMode::max : MetricMode::min;
+                const auto metric = validation_metric(spec.metric);
+                if (metric) spec.mode = better(*metric).value_or(MetricMode::min);
             });
     return table;
 }

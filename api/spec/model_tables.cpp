@@ -60,8 +60,9 @@ const Object<ModelSpec>& model_table() {
             .field("arch", &ModelSpec::arch, "Its architecture.", Choice<Arch>{},
                    {.required = true})
             .field("num_classes", &ModelSpec::num_classes,
-                   "Classes it tells apart; without it as many as the dataset has.",
-                   Integer{.min = 2, .max = 100000}, {.only = architectures(false)})
+                   "Classes it tells apart, at least 2, or for multilabel and regression the "
+                   "number of labels; without it as many as the dataset has.",
+                   Integer{.min = 1, .max = 100000}, {.only = architectures(false)})
             .field("width", &ModelSpec::width, "Features of each hidden layer.",
                    Integer{.min = 1, .max = 65536}, {.only = {"mlp"}, .unless = "hidden"})
             .field("depth", &ModelSpec::depth, "Hidden layers.", Integer{.min = 0, .max = 64},

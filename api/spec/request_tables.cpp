@@ -45,7 +45,12 @@ const Object<DatasetOptionsSpec>& dataset_options_table() {
         Object<DatasetOptionsSpec>("DatasetOptions",
                                    "How the files are read. Each format has some.")
             .field("label_column", &DatasetOptionsSpec::label_column, "The column of the classes.",
-                   Text{}, {.only = tables})
+                   Text{}, {.only = tables, .unless = "label_columns"})
+            .field("label_columns", &DatasetOptionsSpec::label_columns,
+                   "Columns of numbers, instead of one of classes: for tasks multilabel and "
+                   "regression.",
+                   List<Text>{.item = {}, .min = 1, .max = 1000, .unique = true},
+                   {.only = tables, .absent_when_empty = true})
             .field("group_column", &DatasetOptionsSpec::group_column,
                    "The column of what belongs together, for splits by group.", Text{},
                    {.only = tables, .absent_when_empty = true})
@@ -64,7 +69,7 @@ const Object<DatasetOptionsSpec>& dataset_options_table() {
             .field("class_names", &DatasetOptionsSpec::class_names,
                    "The classes in the order of their numbers; without it as found, sorted.",
                    List<Text>{.item = {}, .min = 2, .unique = true},
-                   {.only = samples, .absent_when_empty = true})
+                   {.only = samples, .unless = "label_columns", .absent_when_empty = true})
             .field("image_size", &DatasetOptionsSpec::image_size,
                    "Images are resized to this side in pixels; needed when they differ in size.",
                    Integer{.min = 1, .max = 4096}, {.only = images})

@@ -27,8 +27,9 @@ struct Spelling<DatasetFormat> {
 
 /// `options` of a dataset: how its files are to be read. Each format has some of them.
 struct DatasetOptionsSpec {
-    std::string label_column = "label";          ///< csv, image_csv, tfrecord
-    std::string group_column;                    ///< likewise; empty: no groups
+    std::string label_column = "label";        ///< csv, image_csv, tfrecord: of classes
+    std::vector<std::string> label_columns;    ///< likewise, of numbers; empty: labels are classes
+    std::string group_column;                  ///< likewise; empty: no groups
     std::vector<std::string> feature_columns;    ///< csv, tfrecord; empty: all but label and group
     std::string image_column;                    ///< tfrecord; empty: "image", where there is one
     std::string file_column = "file";            ///< image_csv

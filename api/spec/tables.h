@@ -35,9 +35,11 @@ const Object<LayerSpec>& layer_table();
 /// The largest list of layers: names, inputs, depth and count. Each layer is fine by itself.
 void judge_layers(const std::vector<LayerSpec>& layers, const Reader& at);
 
-/// What evaluations are compared by: checkpoint.best and train.early_stopping.
+/// What evaluations are compared by, checkpoint.best and train.early_stopping: metrics that are one
+/// number, in the order of TaskMetric.
 inline constexpr auto best_metrics =
-    std::to_array<std::string_view>({"val_loss", "val_accuracy", "val_perplexity"});
+    std::to_array<std::string_view>({"val_loss", "val_accuracy", "val_perplexity",
+                                     "val_top5_accuracy", "val_auc", "val_mae", "val_r2"});
 
 // train_tables.cpp
 const Object<TrainSpec>& train_table();

@@ -128,7 +128,8 @@ const Object<EarlyStoppingSpec>& early_stopping_table() {
                    "Better by no more than this is no better.", Number{.min = 0})
             .rule([](const Json& given, EarlyStoppingSpec& spec, const Reader&) {
                 if (given.contains("mode")) return;
-                spec.mode = spec.metric == "val_accuracy" ? MetricMode::max : MetricMode::min;
+                const auto metric = validation_metric(spec.metric);
+                if (metric) spec.mode = better(*metric).value_or(MetricMode::min);
             });
     return table;
 }

@@ -163,11 +163,45 @@ const Object<Answer>& report_table() {
     return table;
 }
 
+const Object<Answer>& evaluation_table() {
+    static const auto label =
+        Object<Answer>("EvaluatedLabel", "A label that is a number.")
+            .open()
+            .field("name", "Its column.", any_text, known)
+            .field("auc", "multilabel: area under the ROC curve; null: not both kinds of samples.",
+                   Number{}, {.nullable = true})
+            .field("mse", "regression: mean squared error.", Number{}, maybe)
+            .field("r2", "regression: share of its variance that is explained; null: it has none.",
+                   Number{}, {.nullable = true});
+    static const auto matrix =
+        Object<Answer>("ConfusionMatrix", "How often samples of a class are taken for another.")
+            .open()
+            .field("classes", "Names of rows and columns.", List<Text>{any_text}, known)
+            .field("counts",
+                   "A row for each class that samples have, a column for each that they "
+                   "are taken for.",
+                   List<List<Integer>>{.item = {.item = {}}}, known);
+    static const auto table =
+        Object<Answer>("Evaluation", "What a job's last evaluation found.")
+            .open()
+            .field("step", "After so many steps.", count, known)
+            .field("epoch", "In this epoch.", count, known)
+            .field("samples", "Of the validation part, each counted once.", count, known)
+            .field("values", "The metrics by name, as in the curves.", AnyObject{}, known)
+            .field("left_out", "A sentence for each value that cannot be calculated.",
+                   List<Text>{any_text}, known)
+            .field("labels", "Of multilabel and regression.", List<Nested<Answer>>{{&label}}, maybe)
+            .field("confusion_matrix", "Of classification, where task.metrics has it.",
+                   Nested<Answer>{&matrix}, maybe);
+    return table;
+}
+
 }    // namespace
 
 std::span<const ObjectTable* const> report_answer_tables() {
     static const auto graphs = page_of("GraphList", graph_summary_table());
-    static const std::vector<const ObjectTable*> all{&report_table(), &graphs, &graph_table()};
+    static const std::vector<const ObjectTable*> all{&report_table(), &evaluation_table(), &graphs,
+                                                     &graph_table()};
     return all;
 }
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "api/spec/documents.h"
@@ -87,6 +88,39 @@ TEST(JobSpec, the_best_checkpoint_is_the_greatest_accuracy_unless_said_otherwise
     EXPECT_EQ(decode_job_spec(json).value.checkpoint.best.mode, MetricMode::max);
     json["checkpoint"]["best"]["mode"] = "min";
     EXPECT_EQ(decode_job_spec(json).value.checkpoint.best.mode, MetricMode::min);
+}
+
+TEST(JobSpec, each_task_has_metrics_of_its_own) {
+    Json json = example("valid_minimal.json");
+    for (const std::string_view type : all_words<TaskType>()) {
+        json["task"] = {{"type", type}};
+        const TaskType task = *parse_word<TaskType>(type);
+        const char* const arch = task == TaskType::masked_lm   ? "bert_tiny"
+                                 : task == TaskType::causal_lm ? "gpt_tiny"
+                                                               : "lenet";
+        json["model"] = {{"arch", arch}};
+        ASSERT_FALSE(metrics_of(task).empty());
+        EXPECT_EQ(decode_job_spec(json).value.task.metrics, usual_metrics(task));
+        for (const std::string_view metric : all_words<TaskMetric>()) {
+            json["task"]["metrics"] = {metric};
+            const bool own = std::ranges::find(metrics_of(task), *parse_word<TaskMetric>(metric)) !=
+                             metrics_of(task).end();
+            EXPECT_EQ(decode_job_spec(json).ok(), own) << type << " " << metric;
+        }
+    }
+}
+
+TEST(JobSpec, any_number_of_the_validation_may_choose_the_best_and_the_better_one_does) {
+    Json json = example("valid_minimal.json");
+    json["task"] = {{"type", "regression"}};
+    json["checkpoint"]["best"]["metric"] = "val_r2";
+    EXPECT_EQ(decode_job_spec(json).value.checkpoint.best.mode, MetricMode::max);
+    json["checkpoint"]["best"]["metric"] = "val_mae";
+    EXPECT_EQ(decode_job_spec(json).value.checkpoint.best.mode, MetricMode::min);
+    json["task"]["type"] = "multilabel";
+    EXPECT_FALSE(decode_job_spec(json).ok());
+    json["checkpoint"]["best"]["metric"] = "val_auc";
+    EXPECT_EQ(decode_job_spec(json).value.checkpoint.best.mode, MetricMode::max);
 }
 
 TEST(JobSpec, anything_but_an_object_is_refused) {

@@ -1,5 +1,6 @@
 // Goal: the normalised form of a spec decodes to an equal spec, and is its own normalised form.
 // Method: the examples, and random specs from every field's bounds; the seed is printed.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -147,7 +148,7 @@ AugmentSpec random_step(Dice& dice) {
     return step;
 }
 
-DataSpec random_data(Dice& dice) {
+DataSpec random_data(Dice& dice, bool classes) {
     DataSpec data;
     data.dataset = dice.text();
     if (dice.coin()) {
@@ -157,7 +158,7 @@ DataSpec random_data(Dice& dice) {
         data.split.val_fraction = dice.real(0, 1);
         data.split.seed = dice.whole(0, 9007199254740991);
         if (dice.coin()) data.split.group_by = dice.text();
-        data.split.stratify = dice.coin();
+        data.split.stratify = classes && dice.coin();
     }
     data.image_size = dice.maybe<std::int64_t>([&] { return dice.whole(1, 4096); });
     for (auto left = dice.whole(0, 4); left > 0; --left)
@@ -173,7 +174,10 @@ DataSpec random_data(Dice& dice) {
     }
     if (dice.coin()) {
         data.columns.emplace();
-        if (dice.coin()) data.columns->label = dice.text();
+        if (dice.coin())
+            data.columns->label = dice.text();
+        else if (!classes)
+            data.columns->labels = {"x", dice.text() + "y"};
         if (dice.coin()) data.columns->features = {"a", "b"};
     }
     return data;
@@ -244,10 +248,12 @@ TrainSpec random_train(Dice& dice) {
 
 TaskSpec random_task(Dice& dice, Arch arch) {
     TaskSpec task;
-    const auto type = language_task(arch);
-    task.type = type.value_or(TaskType::classification);
-    if (dice.coin()) task.metrics = {TaskMetric::accuracy};
-    if (type && dice.coin()) task.metrics = {TaskMetric::accuracy, TaskMetric::perplexity};
+    constexpr std::array others{TaskType::classification, TaskType::multilabel,
+                                TaskType::regression};
+    task.type = language_task(arch).value_or(others[std::size_t(dice.whole(0, 2))]);
+    task.metrics = usual_metrics(task.type);
+    if (dice.coin()) task.metrics = {metrics_of(task.type)[1]};
+    if (task.type == TaskType::classification) task.label_smoothing = dice.real(0, 0.5);
     return task;
 }
 
@@ -257,7 +263,10 @@ JobSpec random_spec(Dice& dice) {
     if (dice.coin()) spec.labels = {{"team", dice.text()}, {"stage", ""}};
     spec.model = random_model(dice);
     spec.task = random_task(dice, spec.model.arch);
-    spec.data = random_data(dice);
+    const bool numbers =
+        spec.task.type == TaskType::multilabel || spec.task.type == TaskType::regression;
+    if (numbers) spec.model.num_classes.reset();    // it would have to fit the labels
+    spec.data = random_data(dice, !numbers);
     if (language_task(spec.model.arch)) {
         spec.data.image_size.reset();
         spec.data.normalize.reset();
@@ -280,10 +289,9 @@ JobSpec random_spec(Dice& dice) {
         dice.maybe<std::int64_t>([&] { return dice.whole(1 << 20, std::int64_t(1) << 40); });
     spec.checkpoint.every_steps = dice.whole(0, 1000);
     spec.checkpoint.every_epochs = dice.whole(0, 1000);
-    const bool of_loss = dice.coin();
-    spec.checkpoint.best = {
-        of_loss ? "val_loss" : "val_" + std::string(to_string(spec.task.metrics.back())),
-        dice.word<MetricMode>(), dice.whole(0, 100)};
+    const std::string_view metric = to_string(spec.task.metrics.back());
+    spec.checkpoint.best = {dice.coin() ? "val_loss" : fmt::format("val_{}", metric),
+                            dice.word<MetricMode>(), dice.whole(0, 100)};
     spec.checkpoint.keep_last = dice.whole(1, 100);
     spec.monitor.log_every_steps = dice.whole(1, 1000000);
     spec.limits.max_wall_s = dice.maybe<double>([&] { return dice.real(0, 1e6); });
