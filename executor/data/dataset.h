@@ -20,11 +20,12 @@ namespace slipway {
 
 /// How the files of a data set are to be read. A format reads the fields that concern it.
 struct DatasetOptions {
-    std::string label_column = "label";               ///< csv, image_csv, tfrecord
+    std::string label_column = "label";               ///< csv, image_csv, tfrecord: of classes
+    std::vector<std::string> label_columns = {};      ///< likewise, of numbers instead of classes
     std::string group_column = {};                    ///< likewise; empty: no groups
     std::string file_column = "file";                 ///< image_csv
     std::string labels_file = "labels.csv";           ///< image_csv: the table, below the folder
-    std::vector<std::string> feature_columns = {};    ///< csv, tfrecord; empty: all but these two
+    std::vector<std::string> feature_columns = {};    ///< csv, tfrecord; empty: all but these
     std::string image_column = {};    ///< tfrecord: the image; empty: "image", where there is one
     std::vector<std::string> class_names = {};    ///< in their order; empty: as found
     std::int64_t image_size = 0;                  ///< images: side in pixels; 0: as the first image
@@ -33,11 +34,13 @@ struct DatasetOptions {
     std::vector<float> deviation = {};            ///< likewise; (x - mean) / deviation
     TruncatedImages truncated_images = TruncatedImages::fail;    ///< images
     std::int64_t cache_bytes_max = 512 << 20;    ///< images: decoded pixels kept in memory
+    /// Numbers of label_columns must be from 0 to 1. What a task asks for; not in the JSON.
+    bool labels_are_shares = false;
 };
 
-/// Reads the options of a data set's JSON (label_column, group_column, file_column, image_column,
-/// labels_file, feature_columns, class_names, image_size, channels, truncated_images, mean, std).
-/// null means none.
+/// Reads the options of a data set's JSON (label_column, label_columns, group_column, file_column,
+/// image_column, labels_file, feature_columns, class_names, image_size, channels, truncated_images,
+/// mean, std). null means none.
 /// errors  invalid_argument naming the unknown or wrong key and what is allowed
 DatasetOptions parse_dataset_options(const nlohmann::json& options);
 
@@ -45,7 +48,10 @@ DatasetOptions parse_dataset_options(const nlohmann::json& options);
 struct DatasetIndex {
     Dims feature_dims;    ///< of one sample: {channels, height, width} or {columns}
     std::vector<std::string> class_names;    ///< sorted, or as the options say
-    std::vector<std::int32_t> labels;        ///< per sample, in [0, class_names.size())
+    /// Per sample, in [0, class_names.size()); 0 where labels are numbers.
+    std::vector<std::int32_t> labels;
+    std::vector<std::string> target_names;    ///< labels that are numbers; empty: they are classes
+    std::vector<float> targets;               ///< per sample target_names.size() finite numbers
     std::string group_column;    ///< what the groups are, for messages; empty: no groups
     std::vector<std::string> group_names;    ///< sorted; empty: no groups
     std::vector<std::int32_t> groups;        ///< per sample, index of group_names; empty: no groups
@@ -54,6 +60,7 @@ struct DatasetIndex {
 
     std::int64_t sample_count() const { return std::int64_t(labels.size()); }
     std::int64_t class_count() const { return std::int64_t(class_names.size()); }
+    std::int64_t target_count() const { return std::int64_t(target_names.size()); }
     std::int64_t feature_count() const;    ///< numbers per sample
 };
 
@@ -68,6 +75,11 @@ public:
     const DatasetIndex& index() const { return index_; }
     std::int64_t size() const { return index_.sample_count(); }
     std::int32_t label(std::int64_t sample) const { return index_.labels[std::size_t(sample)]; }
+    /// Its labels that are numbers, index().target_count() of them.
+    std::span<const float> targets(std::int64_t sample) const {
+        const auto count = index_.target_names.size();
+        return std::span(index_.targets).subspan(std::size_t(sample) * count, count);
+    }
 
     /// Writes the sample's features, index().feature_count() numbers: bytes are scaled to [0, 1],
     /// then (x - mean) / deviation where the options say so; numbers of a table are as written.

@@ -180,6 +180,7 @@ Json to_json(const std::vector<DataProblem>& problems) {
 Json empty_report() {
     return {{"samples", 0},
             {"classes", Json::array()},
+            {"labels", Json::array()},
             {"groups", Json::array()},
             {"group_count", 0},
             {"parts", Json::array()},
@@ -194,9 +195,42 @@ Json empty_report() {
             {"problems", Json::array()}};
 }
 
+/// What a column of numbers holds. Its share is that of the samples that have the label, which a
+/// column of anything but 0 to 1 does not say.
+Json describe_target(const DatasetIndex& index, std::size_t column) {
+    RunningMoments moments;
+    float least = std::numeric_limits<float>::infinity();
+    float most = -least;
+    std::int64_t having = 0;
+    for (std::size_t at = column; at < index.targets.size(); at += index.target_names.size()) {
+        const float value = index.targets[at];
+        moments.add({.mean = {double(value)}, .squares = {0}}, 1);
+        least = std::min(least, value);
+        most = std::max(most, value);
+        having += value >= 0.5F;
+    }
+    Json label{{"name", index.target_names[column]},
+               {"mean", nullptr},
+               {"std", nullptr},
+               {"min", nullptr},
+               {"max", nullptr},
+               {"share", nullptr}};
+    if (index.sample_count() == 0) return label;
+    const Moments found = moments.result();
+    label["mean"] = found.mean[0];
+    label["std"] = least == most ? 0.0F : found.deviation[0];
+    label["min"] = least;
+    label["max"] = most;
+    if (least >= 0 && most <= 1) label["share"] = double(having) / double(index.sample_count());
+    return label;
+}
+
 void describe_index(const DatasetIndex& index, Json& report) {
     report["samples"] = index.sample_count();
-    report["classes"] = counts_of(index.class_names, index.labels, index.class_names.size());
+    if (index.target_names.empty())
+        report["classes"] = counts_of(index.class_names, index.labels, index.class_names.size());
+    for (std::size_t column = 0; column < index.target_names.size(); ++column)
+        report["labels"].push_back(describe_target(index, column));
     report["groups"] = counts_of(index.group_names, index.groups, listed_groups_max);
     report["group_count"] = index.group_names.size();
     report["parts"] = counts_of(index.part_names, index.parts, index.part_names.size());

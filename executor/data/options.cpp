@@ -92,6 +92,8 @@ struct Key {
 
 constexpr auto keys = std::to_array<Key>({
     {"label_column", [](auto key, auto& value, auto& o) { read_name(key, value, o.label_column); }},
+    {"label_columns",
+     [](auto key, auto& value, auto& o) { read_texts(key, value, o.label_columns); }},
     {"group_column", [](auto key, auto& value, auto& o) { read_text(key, value, o.group_column); }},
     {"file_column", [](auto key, auto& value, auto& o) { read_name(key, value, o.file_column); }},
     {"image_column", [](auto key, auto& value, auto& o) { read_name(key, value, o.image_column); }},

@@ -1,5 +1,6 @@
 #include "executor/data/samples.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,28 @@ private:
     const Dataset& dataset_;
 };
 
+class NumberSamples final : public Samples {
+public:
+    explicit NumberSamples(const Dataset& dataset)
+        : Samples(
+              number_sample_shape(dataset.index().feature_dims, dataset.index().target_count())),
+          dataset_(dataset) {}
+
+    void read(const SampleUse& use, const SampleRow& row) const override {
+        dataset_.read(use.sample, floats_of(row.features));
+        read_labels(use, row.labels);
+    }
+    void read_labels(const SampleUse& use, std::span<std::byte> labels) const override {
+        std::ranges::copy(dataset_.targets(use.sample), floats_of(labels).begin());
+    }
+    std::int64_t label_count(std::int64_t) const override {
+        return dataset_.index().target_count();
+    }
+
+private:
+    const Dataset& dataset_;
+};
+
 }    // namespace
 
 void Samples::read_labels(const SampleUse& use, std::span<std::byte> labels) const {
@@ -47,6 +70,14 @@ std::span<std::int32_t> integers_of(std::span<std::byte> row) {
 
 SampleShape class_sample_shape(Dims feature_dims) {
     return {.features = {DType::f32, std::move(feature_dims)}, .labels = {DType::i32, {}}};
+}
+
+SampleShape number_sample_shape(Dims feature_dims, std::int64_t count) {
+    return {.features = {DType::f32, std::move(feature_dims)}, .labels = {DType::f32, {count}}};
+}
+
+std::unique_ptr<Samples> number_samples(const Dataset& dataset) {
+    return std::make_unique<NumberSamples>(dataset);
 }
 
 std::unique_ptr<Samples> class_samples(const Dataset& dataset) {

@@ -63,4 +63,9 @@ SampleShape class_sample_shape(Dims feature_dims);
 /// `dataset` must outlive the result.
 std::unique_ptr<Samples> class_samples(const Dataset& dataset);
 
+/// Numbers for each sample: features as above, labels f32 [count], each of which the loss counts.
+SampleShape number_sample_shape(Dims feature_dims, std::int64_t count);
+/// `dataset` has labels that are numbers (DatasetIndex::targets) and must outlive the result.
+std::unique_ptr<Samples> number_samples(const Dataset& dataset);
+
 }    // namespace slipway

@@ -108,6 +108,9 @@ void check_options(const DatasetIndex& index, const SplitOptions& options) {
                            options.val_fraction));
     }
     if (index.sample_count() == 0) refuse("a data set without samples cannot be split");
+    if (options.stratified && index.target_count() > 0) {
+        refuse("stratify needs classes, and the labels are numbers; leave stratify out");
+    }
     if (!options.by_group) return;
     if (index.groups.empty()) {
         refuse("group_by needs a data set with groups; create it with the option group_column");
@@ -184,7 +187,7 @@ SplitCounts count_split(const DatasetIndex& index, const Split& split) {
         for (const std::int64_t sample : side) {
             const auto i = std::size_t(sample);
             samples[i] |= mark;
-            ++classes[std::size_t(index.labels[i])];
+            if (!classes.empty()) ++classes[std::size_t(index.labels[i])];
             if (!index.groups.empty()) groups[std::size_t(index.groups[i])] |= mark;
         }
     };

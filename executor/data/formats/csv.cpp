@@ -1,34 +1,19 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <optional>
 
 #include "executor/data/formats/csv_reader.h"
 #include "executor/data/formats/format.h"
 #include "executor/data/formats/name_table.h"
 #include "executor/data/formats/table_dataset.h"
+#include "executor/data/formats/target_columns.h"
 
 namespace slipway {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-/// The number that all of `text` is, blanks around it aside.
-std::optional<float> parse_number(std::string_view text) {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t'))
-        text.remove_prefix(1);
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t'))
-        text.remove_suffix(1);
-    if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
-    float number = 0;
-    const char* end = text.data() + text.size();
-    const auto [parsed, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc() || parsed != end || !std::isfinite(number)) return std::nullopt;
-    return number;
-}
 
 /// Gathers the rows of one file after the other.
 class TableBuilder {
@@ -56,8 +41,11 @@ public:
             problems_.add({.file = files[0], .message = "there is no row that can be used"});
         }
         index_.feature_dims = {std::int64_t(feature_names_.size())};
-        index_.class_names =
-            options_.class_names.empty() ? classes_.sort(index_.labels) : options_.class_names;
+        index_.target_names = options_.label_columns;
+        if (index_.target_names.empty()) {
+            index_.class_names =
+                options_.class_names.empty() ? classes_.sort(index_.labels) : options_.class_names;
+        }
         index_.group_column = options_.group_column;
         index_.group_names = groups_.sort(index_.groups);
         if (!index_.parts.empty()) {
@@ -71,7 +59,8 @@ public:
 
 private:
     struct Columns {
-        std::size_t label = 0;
+        std::optional<std::size_t> label;    ///< of classes
+        TargetColumns targets;               ///< of numbers instead
         std::optional<std::size_t> group;
         std::vector<std::size_t> features;
         std::vector<std::string> feature_names;
@@ -79,7 +68,11 @@ private:
 
     Columns find_columns(const CsvReader& table) const {
         Columns columns;
-        columns.label = required_column(table, options_.label_column, "label_column");
+        if (options_.label_columns.empty()) {
+            columns.label = required_column(table, options_.label_column, "label_column");
+        } else {
+            columns.targets = TargetColumns(table, options_);
+        }
         if (!options_.group_column.empty()) {
             columns.group = required_column(table, options_.group_column, "group_column");
         }
@@ -89,7 +82,7 @@ private:
         }
         if (!columns.features.empty()) return columns;
         for (std::size_t i = 0; i < table.columns().size(); ++i) {
-            if (i == columns.label || i == columns.group) continue;
+            if (i == columns.label || i == columns.group || columns.targets.holds(i)) continue;
             columns.features.push_back(i);
             columns.feature_names.push_back(table.columns()[i]);
         }
@@ -114,11 +107,13 @@ private:
             return problem({}, fmt::format("the row has {} fields where the header has {}",
                                            fields.size(), table.columns().size()));
         }
-        const std::string& label = fields[columns.label];
-        if (label.empty()) return problem(options_.label_column, "the label is empty");
-        if (!options_.class_names.empty() && !classes_.contains(label)) {
-            return problem(options_.label_column,
-                           fmt::format("{} is not among class_names", shown(label)));
+        if (columns.label) {
+            const std::string& label = fields[*columns.label];
+            if (label.empty()) return problem(options_.label_column, "the label is empty");
+            if (!options_.class_names.empty() && !classes_.contains(label)) {
+                return problem(options_.label_column,
+                               fmt::format("{} is not among class_names", shown(label)));
+            }
         }
         if (columns.group && fields[*columns.group].empty()) {
             return problem(options_.group_column, "the group is empty");
@@ -136,8 +131,12 @@ private:
             }
             features_.push_back(*number);
         }
-        check_table_size(features_.size());
-        index_.labels.push_back(classes_.number(label));
+        if (const auto wrong = columns.targets.read(fields, index_.targets)) {
+            features_.resize(before);
+            return problem(wrong->field, wrong->message);
+        }
+        check_table_size(features_.size() + index_.targets.size());
+        index_.labels.push_back(columns.label ? classes_.number(fields[*columns.label]) : 0);
         if (columns.group) index_.groups.push_back(groups_.number(fields[*columns.group]));
         places_.push_back({part.value_or(0), table.row()});
         return true;

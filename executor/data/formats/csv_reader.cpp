@@ -3,6 +3,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <set>
 
 #include "executor/data/problem.h"
@@ -129,6 +131,19 @@ std::size_t required_column(const CsvReader& table, const std::string& name,
                      .message = fmt::format("there is no such column; there are {}. Set {} to one "
                                             "of them",
                                             fmt::join(table.columns(), ", "), option)});
+}
+
+std::optional<float> parse_number(std::string_view text) {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t'))
+        text.remove_prefix(1);
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t'))
+        text.remove_suffix(1);
+    if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+    float number = 0;
+    const char* end = text.data() + text.size();
+    const auto [parsed, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc() || parsed != end || !std::isfinite(number)) return std::nullopt;
+    return number;
 }
 
 std::string shown(const std::string& value) {

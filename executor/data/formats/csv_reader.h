@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "executor/data/files.h"
@@ -48,6 +49,10 @@ private:
 /// errors  throws DataError that lists the columns and names the option to set
 std::size_t required_column(const CsvReader& table, const std::string& name,
                             const std::string& option);
+
+/// The number that all of `text` is, blanks around it aside; none when it is no finite number that
+/// a float holds.
+std::optional<float> parse_number(std::string_view text);
 
 /// A value for a message: quoted, control characters and what is not UTF-8 escaped, shortened.
 std::string shown(const std::string& value);

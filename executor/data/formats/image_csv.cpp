@@ -8,6 +8,7 @@
 #include "executor/data/formats/format.h"
 #include "executor/data/formats/image_files.h"
 #include "executor/data/formats/name_table.h"
+#include "executor/data/formats/target_columns.h"
 
 namespace slipway {
 
@@ -23,8 +24,12 @@ public:
           options_(options),
           problems_(problems),
           file_column_(required_column(table_, options.file_column, "file_column")),
-          label_column_(required_column(table_, options.label_column, "label_column")),
           classes_(options.class_names) {
+        if (options.label_columns.empty()) {
+            label_column_ = required_column(table_, options.label_column, "label_column");
+        } else {
+            targets_ = TargetColumns(table_, options);
+        }
         if (!options.group_column.empty()) {
             group_column_ = required_column(table_, options.group_column, "group_column");
         }
@@ -38,8 +43,11 @@ public:
             problem(1, {}, "the table has no row that can be used");
         }
         DatasetIndex& index = list_.index;
-        index.class_names =
-            options_.class_names.empty() ? classes_.sort(index.labels) : options_.class_names;
+        index.target_names = options_.label_columns;
+        if (index.target_names.empty()) {
+            index.class_names =
+                options_.class_names.empty() ? classes_.sort(index.labels) : options_.class_names;
+        }
         index.group_column = options_.group_column;
         index.group_names = groups_.sort(index.groups);
         list_.other_files = {table_.file()};
@@ -59,11 +67,13 @@ private:
                                        fields.size(), table_.columns().size()));
         }
         const std::string& name = fields[file_column_];
-        const std::string& label = fields[label_column_];
-        if (label.empty()) return problem(row, options_.label_column, "the label is empty");
-        if (!options_.class_names.empty() && !classes_.contains(label)) {
-            return problem(row, options_.label_column,
-                           fmt::format("{} is not among class_names", shown(label)));
+        if (label_column_) {
+            const std::string& label = fields[*label_column_];
+            if (label.empty()) return problem(row, options_.label_column, "the label is empty");
+            if (!options_.class_names.empty() && !classes_.contains(label)) {
+                return problem(row, options_.label_column,
+                               fmt::format("{} is not among class_names", shown(label)));
+            }
         }
         if (group_column_ && fields[*group_column_].empty()) {
             return problem(row, options_.group_column, "the group is empty");
@@ -76,8 +86,10 @@ private:
                                        shown(name), earlier->second));
         }
         if (!can_be_opened(row, name)) return;
+        if (const auto wrong = targets_.read(fields, list_.index.targets))
+            return problem(row, wrong->field, wrong->message);
         list_.names.push_back(name);
-        list_.index.labels.push_back(classes_.number(label));
+        list_.index.labels.push_back(label_column_ ? classes_.number(fields[*label_column_]) : 0);
         if (group_column_) {
             list_.index.groups.push_back(groups_.number(fields[*group_column_]));
         }
@@ -99,7 +111,8 @@ private:
     const DatasetOptions& options_;
     ProblemLog& problems_;
     std::size_t file_column_;
-    std::size_t label_column_;
+    std::optional<std::size_t> label_column_;    ///< of classes
+    TargetColumns targets_;                      ///< of numbers instead
     std::optional<std::size_t> group_column_;
     NameTable classes_, groups_;
     std::unordered_map<std::string, std::int64_t> rows_;

@@ -13,6 +13,7 @@
 #include "executor/data/formats/shard_images.h"
 #include "executor/data/formats/shards.h"
 #include "executor/data/formats/table_dataset.h"
+#include "executor/data/formats/target_columns.h"
 #include "executor/data/formats/tfrecord_reader.h"
 #include "executor/data/utf8.h"
 
@@ -51,12 +52,18 @@ std::string listed(const Features& features) {
     return words.empty() ? "none" : fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// What a record's sample is made of, from the first record: one image, or numbers side by side.
-struct Schema {
-    std::string image;                   ///< empty: numbers
-    std::vector<std::string> numbers;    ///< features in their order
-    std::vector<std::size_t> counts;     ///< values of each
+/// Features whose numbers lie side by side, as many as the first record has.
+struct NumberLists {
+    std::string_view option;            ///< that names them
+    std::vector<std::string> names;     ///< in their order
+    std::vector<std::size_t> counts;    ///< values of each
     std::size_t total = 0;
+};
+
+/// What a record's sample is made of, from the first record: one image, or numbers.
+struct Schema {
+    std::string image;                ///< empty: numbers
+    NumberLists features, targets;    ///< targets: labels that are numbers; none: classes
 };
 
 /// Gathers the records of one file after the other. Whatever is wrong with a record leaves it out.
@@ -88,8 +95,11 @@ public:
             problems_.add(
                 {.file = shards_.files[0], .message = "there is no record that can be used"});
         }
-        index_.class_names =
-            options_.class_names.empty() ? classes_.sort(index_.labels) : options_.class_names;
+        if (options_.label_columns.empty()) {
+            index_.class_names =
+                options_.class_names.empty() ? classes_.sort(index_.labels) : options_.class_names;
+        }
+        if (schema_) index_.target_names = names_of(schema_->targets);
         index_.group_column = options_.group_column;
         index_.group_names = groups_.sort(index_.groups);
         index_.part_names = std::move(shards_.part_names);
@@ -100,7 +110,7 @@ public:
                                               std::move(pieces_)),
                 options_, problems_);
         }
-        if (schema_) index_.feature_dims = {std::int64_t(schema_->total)};
+        if (schema_) index_.feature_dims = {std::int64_t(schema_->features.total)};
         return std::make_unique<TableDataset>(std::move(index_), std::move(numbers_),
                                               std::move(places_), std::move(shards_.files));
     }
@@ -111,20 +121,23 @@ private:
         if (!parsed) refuse(reader, {}, parsed.error().what());
         const Features& features = *parsed;
         if (!schema_) schema_ = find_schema(reader, features);
-        const std::int32_t label = read_label(reader, features);
+        const bool classes = options_.label_columns.empty();
+        const std::int32_t label = classes ? read_label(reader, features) : 0;
+        const std::vector<float> targets = read_targets(reader, features);
         std::optional<std::string> group;
         if (!options_.group_column.empty()) {
             group = read_text(reader, features, options_.group_column, "group_column");
         }
         if (schema_->image.empty()) {
-            const std::vector<float> numbers = read_numbers(reader, features);
-            check_table_size(numbers_.size() + numbers.size());
+            const std::vector<float> numbers = read_numbers(reader, features, schema_->features);
+            check_table_size(numbers_.size() + numbers.size() + index_.targets.size());
             numbers_.insert(numbers_.end(), numbers.begin(), numbers.end());
             places_.push_back({file, reader.row()});
         } else {
             pieces_.push_back(read_image(reader, features, record, file));
         }
         index_.labels.push_back(label);
+        index_.targets.insert(index_.targets.end(), targets.begin(), targets.end());
         if (group) index_.groups.push_back(groups_.number(*group));
         index_.parts.push_back(shards_.parts[std::size_t(file)]);
     }
@@ -150,6 +163,8 @@ private:
 
     Schema find_schema(const TfrecordReader& reader, const Features& features) const {
         Schema schema;
+        schema.targets = {"label_columns", options_.label_columns, {}, 0};
+        count(reader, features, schema.targets);
         const std::string image =
             options_.image_column.empty() ? usual_image : options_.image_column;
         const ExampleFeature* found = find(features, image);
@@ -162,24 +177,47 @@ private:
             throw Error{ErrorCode::invalid_argument,
                         "image_size and channels are for images; these records have numbers"};
         }
-        schema.numbers = options_.feature_columns;
+        schema.features = {"feature_columns", options_.feature_columns, {}, 0};
         for (const ExampleFeature& feature : features) {
-            const bool numeric = feature.kind == Kind::floats || feature.kind == Kind::ints;
-            if (!options_.feature_columns.empty() || !numeric ||
-                feature.name == options_.label_column || feature.name == options_.group_column) {
-                continue;
-            }
-            schema.numbers.emplace_back(feature.name);
+            if (options_.feature_columns.empty() && is_feature(feature))
+                schema.features.names.emplace_back(feature.name);
         }
-        for (const std::string& name : schema.numbers) {
-            schema.counts.push_back(required(reader, features, name, "feature_columns").size());
-            schema.total += schema.counts.back();
-        }
-        if (schema.total > 0) return schema;
+        count(reader, features, schema.features);
+        if (schema.features.total > 0) return schema;
         refuse(reader, {},
                fmt::format("the record has neither an image called {} nor numbers besides label "
                            "and group; it has {}. Set image_column or feature_columns",
                            image, listed(features)));
+    }
+
+    /// Numbers to learn from, where no option says which.
+    bool is_feature(const ExampleFeature& feature) const {
+        const bool numeric = feature.kind == Kind::floats || feature.kind == Kind::ints;
+        const auto& targets = options_.label_columns;
+        const bool is_label = targets.empty()
+                                  ? feature.name == options_.label_column
+                                  : std::ranges::find(targets, feature.name) != targets.end();
+        return numeric && !is_label && feature.name != options_.group_column;
+    }
+
+    static void count(const TfrecordReader& reader, const Features& features, NumberLists& lists) {
+        for (const std::string& name : lists.names) {
+            lists.counts.push_back(required(reader, features, name, lists.option).size());
+            lists.total += lists.counts.back();
+        }
+    }
+
+    /// "sick", or "sick[0]", "sick[1]" of a feature with several numbers.
+    static std::vector<std::string> names_of(const NumberLists& lists) {
+        std::vector<std::string> names;
+        for (std::size_t i = 0; i < lists.names.size(); ++i) {
+            for (std::size_t place = 0; place < lists.counts[i]; ++place) {
+                names.push_back(lists.counts[i] == 1
+                                    ? lists.names[i]
+                                    : fmt::format("{}[{}]", lists.names[i], place));
+            }
+        }
+        return names;
     }
 
     /// A label or group: one whole number or one text.
@@ -211,16 +249,32 @@ private:
         return *number;
     }
 
-    std::vector<float> read_numbers(const TfrecordReader& reader, const Features& features) const {
+    std::vector<float> read_targets(const TfrecordReader& reader, const Features& features) const {
+        const NumberLists& lists = schema_->targets;
+        std::vector<float> targets = read_numbers(reader, features, lists);
+        if (!options_.label_columns.empty() && targets.empty())
+            refuse(reader, options_.label_columns[0], "it has no value, and it is the label");
+        std::size_t at = 0;
+        for (std::size_t i = 0; i < lists.names.size(); ++i) {
+            for (std::size_t place = 0; place < lists.counts[i]; ++place) {
+                if (const auto wrong = target_problem(targets[at++], options_))
+                    refuse(reader, lists.names[i], *wrong);
+            }
+        }
+        return targets;
+    }
+
+    static std::vector<float> read_numbers(const TfrecordReader& reader, const Features& features,
+                                           const NumberLists& lists) {
         std::vector<float> numbers;
-        for (std::size_t i = 0; i < schema_->numbers.size(); ++i) {
-            const std::string& name = schema_->numbers[i];
-            const ExampleFeature& feature = required(reader, features, name, "feature_columns");
+        for (std::size_t i = 0; i < lists.names.size(); ++i) {
+            const std::string& name = lists.names[i];
+            const ExampleFeature& feature = required(reader, features, name, lists.option);
             if (feature.kind == Kind::bytes) refuse(reader, name, "it has bytes, not numbers");
-            if (feature.size() != schema_->counts[i]) {
+            if (feature.size() != lists.counts[i]) {
                 refuse(reader, name,
                        fmt::format("it has {} values where the first record has {}", feature.size(),
-                                   schema_->counts[i]));
+                                   lists.counts[i]));
             }
             numbers.insert(numbers.end(), feature.floats.begin(), feature.floats.end());
             for (const std::int64_t value : feature.ints)
@@ -283,6 +337,7 @@ std::unique_ptr<Dataset> open_tfrecord(const std::filesystem::path& path,
         throw Error{ErrorCode::invalid_argument,
                     "a sample is an image (image_column) or numbers (feature_columns), not both"};
     }
+    check_target_columns(options);
     Shards shards = find_shards(path, is_tfrecord,
                                 "TFRecord file: NAME.tfrecord or NAME-00000-of-00010, each with or "
                                 "without .gz");

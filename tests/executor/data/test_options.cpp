@@ -16,13 +16,14 @@ using Json = nlohmann::json;
 TEST(DatasetOptions, are_read_from_json) {
     const DatasetOptions options = parse_dataset_options(Json::parse(R"({
         "label_column": "kind", "group_column": "family", "file_column": "path", "image_column": "jpeg",
-        "labels_file": "t.csv", "feature_columns": ["x", "y"], "class_names": ["a", "b"],
+        "labels_file": "t.csv", "label_columns": ["l", "m"], "feature_columns": ["x", "y"], "class_names": ["a", "b"],
         "image_size": 64, "channels": 3, "mean": [0.1, 0.2, 0.3], "std": 0.5})"));
     EXPECT_EQ(options.label_column, "kind");
     EXPECT_EQ(options.group_column, "family");
     EXPECT_EQ(options.file_column, "path");
     EXPECT_EQ(options.image_column, "jpeg");
     EXPECT_EQ(options.labels_file, "t.csv");
+    EXPECT_EQ(options.label_columns, (std::vector<std::string>{"l", "m"}));
     EXPECT_EQ(options.feature_columns.size(), 2U);
     EXPECT_EQ(options.class_names.size(), 2U);
     EXPECT_EQ(options.image_size, 64);
@@ -39,7 +40,8 @@ TEST(DatasetOptions, refuses_unknown_keys_and_wrong_values) {
           R"({"image_size": 3.5})", R"({"channels": 2})", R"({"mean": "x"})", R"({"mean": ["x"]})",
           R"({"mean": 1e300})", R"({"std": 0})", R"({"std": [1, -1]})",
           R"({"class_names": ["a", "a"]})", R"({"feature_columns": "x"})",
-          R"({"feature_columns": [1]})"}) {
+          R"({"feature_columns": [1]})", R"({"label_columns": ["a", "a"]})",
+          R"({"label_columns": "a"})"}) {
         EXPECT_EQ(error_code_of([&] { parse_dataset_options(Json::parse(text)); }),
                   ErrorCode::invalid_argument)
             << text;

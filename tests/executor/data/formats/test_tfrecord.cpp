@@ -77,6 +77,35 @@ TEST(Tfrecord, a_label_is_a_name_or_a_place_among_the_names) {
         << problem.message;
 }
 
+TEST(Tfrecord, labels_may_be_numbers_one_or_several_in_a_feature) {
+    const auto record = [](std::vector<std::int64_t> found, float age) {
+        return framed(
+            example({{"found", ints(found)}, {"age", floats({age})}, {"x", floats({7})}}));
+    };
+    SmallSet set;
+    set.records = record({1, 0}, 30.5F) + record({0, 1}, -2);
+    const auto dataset = set.open({.label_columns = {"age", "found"}});
+    EXPECT_EQ(dataset->index().target_names,
+              (std::vector<std::string>{"age", "found[0]", "found[1]"}));
+    const auto targets = dataset->targets(1);
+    EXPECT_EQ((std::vector<float>{targets.begin(), targets.end()}), (std::vector<float>{-2, 0, 1}));
+    EXPECT_EQ(features_of(*dataset, 0), std::vector<float>{7});
+    EXPECT_EQ(dataset->index().class_count(), 0);
+
+    const DataProblem share = set.problem({.label_columns = {"age"}, .labels_are_shares = true});
+    EXPECT_EQ(share.row, 1);
+    EXPECT_EQ(share.field, "age");
+    EXPECT_TRUE(says(share, "must be 0, 1 or between, got 30.5")) << share.message;
+    set.records += record({1}, 0);
+    const DataProblem shorter = set.problem({.label_columns = {"found"}});
+    EXPECT_EQ(shorter.row, 3);
+    EXPECT_EQ(shorter.field, "found");
+    EXPECT_TRUE(says(shorter, "1 values where the first record has 2")) << shorter.message;
+    EXPECT_TRUE(says(set.problem({.label_columns = {"weight"}}), "Set label_columns"));
+    set.records = framed(example({{"found", texts({"yes"})}, {"x", floats({7})}}));
+    EXPECT_TRUE(says(set.problem({.label_columns = {"found"}}), "bytes, not numbers"));
+}
+
 TEST(Tfrecord, groups_come_from_a_feature) {
     const TempFolder folder;
     folder.write(
