@@ -23,14 +23,16 @@ std::optional<Moments> take_moments(DatasetOptions& options) {
 /// A list of augmentations changes how a data set is read: its steps come before normalisation, and
 /// where one of them brings images to a size, images are not brought to another before.
 struct Augmenting {
+    const JobSpec& spec;
     const std::vector<AugmentSpec>& steps;
     std::uint64_t seed;
     std::optional<std::int64_t> image_size;    ///< that the job asks for
     std::optional<Moments> moments;
     bool sizes = false;
 
-    Augmenting(const JobSpec& spec, DatasetOptions& options)
-        : steps(spec.data.augment),
+    Augmenting(const JobSpec& spec_, DatasetOptions& options)
+        : spec(spec_),
+          steps(spec.data.augment),
           seed(std::uint64_t(spec.train.seed)),
           image_size(spec.data.image_size),
           moments(take_moments(options)),
@@ -45,7 +47,7 @@ struct Augmenting {
         const Dims& dims = dataset.index().feature_dims;
         // Images in files have any size, unless all are brought to one.
         const bool known = dims.size() == 3 && !(sizes && dataset.decodes_images());
-        auto made = augmented_samples(dataset, class_samples(dataset),
+        auto made = augmented_samples(dataset, samples_of(spec, dataset),
                                       {.steps = steps,
                                        .seed = seed,
                                        .draws = draws,

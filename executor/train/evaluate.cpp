@@ -34,7 +34,10 @@ MetricSums evaluate(Engine& engine, const Executable& executable, std::span<cons
         for (const Array& value : network)
             leaves.push_back({{value}});
         append_batch(leaves, *batch);
-        sums.add(request.sum_names, engine.run(executable, leaves));
+        const std::vector<Value> outputs = engine.run(executable, leaves);
+        const auto split = request.sum_names.size();
+        sums.add(request.sum_names, std::span(outputs).first(split));
+        sums.append(request.row_names, std::span(outputs).subspan(split));
         sample_count += batch->sample_count;
     }
     if (sample_count != std::int64_t(request.chosen.size())) {

@@ -15,6 +15,7 @@ struct EvaluationRequest {
     std::int64_t batch_size_per_core = 1;
     std::int64_t cores = 1;
     const std::vector<std::string>& sum_names;    ///< of the program
+    const std::vector<std::string>& row_names;    ///< likewise
     LoaderOptions loader = {};
 };
 

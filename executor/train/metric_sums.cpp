@@ -38,6 +38,28 @@ std::span<const double> MetricSums::of(std::string_view name) const {
     throw Error(ErrorCode::internal, fmt::format("there is no sum named {}", name));
 }
 
+void MetricSums::append(std::span<const std::string> names, std::span<const Value> outputs) {
+    check(names.size() == outputs.size(), "all rows have a name");
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        for (const Array& core : outputs[i].arrays) {
+            const std::span<const float> batch = core.as<float>();
+            std::vector<float>& rows = rows_[names[i]];
+            rows.insert(rows.end(), batch.begin(), batch.end());
+        }
+    }
+}
+
+std::span<const float> MetricSums::rows(std::string_view name) const {
+    const auto found = rows_.find(name);
+    if (found == rows_.end()) return {};
+    return found->second;
+}
+
+void MetricSums::reset() {
+    sums_.clear();
+    rows_.clear();
+}
+
 double MetricSums::scalar(std::string_view name) const {
     const std::span<const double> sum = of(name);
     check(sum.size() == 1, "a scalar sum is one number");

@@ -25,16 +25,21 @@ class MetricSums {
 public:
     /// `outputs` are replicated f32 arrays, one per name and each time of the same shape.
     void add(std::span<const std::string> names, std::span<const Value> outputs);
+    /// Keeps rows of every sample: f32 arrays, one for each core, or one.
+    void append(std::span<const std::string> names, std::span<const Value> outputs);
     /// errors  Error internal when nothing of this name was added
     std::span<const double> of(std::string_view name) const;
+    /// The rows of this name one behind the other; none when nothing was appended.
+    std::span<const float> rows(std::string_view name) const;
     /// Of a sum that is one number.
     double scalar(std::string_view name) const;
     /// A sum of one number over the labels that were counted.
     double mean(std::string_view name) const { return scalar(name) / scalar("labels"); }
-    void reset() { sums_.clear(); }
+    void reset();
 
 private:
     std::map<std::string, std::vector<double>, std::less<>> sums_;
+    std::map<std::string, std::vector<float>, std::less<>> rows_;
 };
 
 }    // namespace slipway

@@ -217,18 +217,32 @@ constexpr std::array builders{
 };
 static_assert(builders.size() == all_words<Arch>().size());
 
-/// What tells classes or tokens apart: as many as the data has, unless the job wants more.
-std::int64_t output_count(const JobSpec& spec, std::int64_t classes) {
+/// What a network's outputs are for, in words of the spec and of the data.
+struct OutputNames {
+    std::string_view field;
+    std::string_view of;
+    bool may_be_more;    ///< nobody says a class or token that the data does not have
+};
+
+OutputNames output_names(const JobSpec& spec) {
+    if (language_task(spec.model.arch))
+        return {"model.vocab_size", "the tokenizer has {} tokens", true};
+    if (spec.task.type == TaskType::classification)
+        return {"model.num_classes", "the data set has {} classes", true};
+    return {"model.num_classes", "the data set has {} labels", false};
+}
+
+/// As many as the data has, unless the job wants more.
+std::int64_t output_count(const JobSpec& spec, std::int64_t labels) {
     const bool is_language = language_task(spec.model.arch).has_value();
     const auto wanted = is_language ? spec.model.vocab_size : spec.model.num_classes;
-    const std::int64_t outputs = wanted.value_or(classes);
-    if (outputs >= classes) return outputs;
-    const char* const message = is_language
-                                    ? "model.vocab_size is {}, and the tokenizer has {} tokens; "
-                                      "leave it out or set it to {} or more"
-                                    : "model.num_classes is {}, and the data set has {} classes; "
-                                      "leave it out or set it to {} or more";
-    throw TrainError("spec_error", fmt::format(fmt::runtime(message), outputs, classes, classes));
+    const std::int64_t outputs = wanted.value_or(labels);
+    const OutputNames names = output_names(spec);
+    if (names.may_be_more ? outputs >= labels : outputs == labels) return outputs;
+    throw TrainError("spec_error",
+                     fmt::format("{} is {}, and {}; leave it out or set it to {}{}", names.field,
+                                 outputs, fmt::format(fmt::runtime(names.of), labels), labels,
+                                 names.may_be_more ? " or more" : ""));
 }
 
 /// The layer of the last parameter: "fc" of "fc.weight".
@@ -239,13 +253,13 @@ std::string last_layer(const ParameterList& parameters) {
 
 }    // namespace
 
-Model build_model(const JobSpec& spec, const Dims& sample_dims, std::int64_t classes, Init init,
+Model build_model(const JobSpec& spec, const Dims& sample_dims, std::int64_t labels, Init init,
                   std::optional<std::int64_t> padding) {
     Model model;
     prepare_ties(model.parameters, spec.model);
     const auto builder = std::ranges::find(builders, spec.model.arch, &Builder::arch);
     check(builder != builders.end(), "every architecture of the job spec has a builder");
-    builder->build(model, init, {spec, sample_dims, output_count(spec, classes), padding});
+    builder->build(model, init, {spec, sample_dims, output_count(spec, labels), padding});
     if (model.parameters.names().empty())
         throw TrainError("spec_error", "the network has no parameters, so nothing can be trained");
     if (!language_task(spec.model.arch)) model.head = last_layer(model.parameters);

@@ -15,8 +15,9 @@ struct Model {
     ParameterList parameters;
     std::string head;      ///< name of its last layer: "fc" of "fc.weight"; empty: it has none
     double dropout = 0;    ///< share that a training pass drops
-    /// features f32 [n, …] -> logits f32 [n, classes], or tokens i32 [n, s] -> logits of each
-    /// position (of the pass's, if there are) f32 [n, s, vocabulary]; traces nodes, runs nothing.
+    /// features f32 [n, …] -> f32 [n, outputs]: a logit for each class or label, or for regression
+    /// each label itself. Or tokens i32 [n, s] -> logits of each position (of the pass's, if there
+    /// are) f32 [n, s, vocabulary]. Traces nodes, runs nothing.
     std::function<Tensor(const Tensor&, ForwardPass&)> forward;
 };
 
@@ -27,10 +28,12 @@ auto without_pass(Network network) {
 }
 
 /// Builds the network of a job for samples of this shape (without the batch dimension), its initial
-/// values from `init`. Of a language model the classes are the tokenizer's tokens; `padding` is the
-/// one that fills samples up, if any are.
-/// errors  TrainError spec_error when the samples do not fit the network
-Model build_model(const JobSpec& spec, const Dims& sample_dims, std::int64_t classes, Init init,
+/// values from `init`.
+///   labels   classes, or labels that are numbers, that the data set has; of a language model the
+///            tokenizer's tokens
+///   padding  the token that fills samples up, if any are
+/// errors  TrainError spec_error when the samples or labels do not fit the network
+Model build_model(const JobSpec& spec, const Dims& sample_dims, std::int64_t labels, Init init,
                   std::optional<std::int64_t> padding = {});
 
 }    // namespace slipway

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 
 #include "executor/cache/environment.h"
@@ -13,6 +15,7 @@
 #include "executor/explain/graph_page.h"
 #include "executor/runtime/run_plan.h"
 #include "executor/train/evaluate.h"
+#include "executor/train/evaluation_file.h"
 #include "executor/train/fitting_batch.h"
 #include "executor/train/initial_weights.h"
 #include "executor/train/make_update_plan.h"
@@ -99,7 +102,7 @@ public:
           settings_(make_settings(plan.spec, sampler_.steps_per_epoch(), threads_of(plan))),
           model_(build_model(plan.spec, data_.training->shape().features.dims, data_.class_count,
                              initial_values(plan), data_.padding)),
-          task_(make_task(plan.spec)),
+          task_(make_task(plan.spec, data_.label_names)),
           update_(make_update_plan(plan.spec, model_.parameters)),
           engine_(engine_options(sampler_.options().cores)),
           explainer_(engine_,
@@ -204,6 +207,7 @@ private:
             if (data_.split.val.empty()) return;
             const EvaluationStep evaluation = traced([&] { return evaluation_step(batch_size); });
             evaluation_sum_names_ = evaluation.sum_names;
+            evaluation_row_names_ = evaluation.row_names;
             evaluation_program_ = compile_one("evaluation_step", evaluation.graph);
         } catch (const Error& error) {
             if (error.code() != ErrorCode::exhausted) throw;
@@ -447,11 +451,17 @@ private:
                       .batch_size_per_core = sampler_.options().batch_size_per_core,
                       .cores = sampler_.options().cores,
                       .sum_names = evaluation_sum_names_,
+                      .row_names = evaluation_row_names_,
                       .loader = loader_options(plan_, data_)});
         tell_accepted();
         final_values_ = with_prefix("val_", task_.values(sums));
         reporter_.metric(
             {.step = state_.step, .epoch = batch.position.epoch + 1, .values = final_values_});
+        keep_evaluation({.step = state_.step,
+                         .epoch = batch.position.epoch + 1,
+                         .samples = std::int64_t(data_.split.val.size()),
+                         .values = final_values_,
+                         .details = task_.details ? task_.details(sums) : Json()});
         return final_values_;
     }
 
@@ -467,6 +477,19 @@ private:
         if (const auto value = value_in(evaluated, rule->metric))
             state_.early_stopping = judged(*rule, state_.early_stopping, *value, state_.step);
         if (stopped_early()) reporter_.log("info", reason_of(*rule, state_.early_stopping));
+    }
+
+    void keep_evaluation(const EvaluationFacts& facts) {
+        const Json left_out = evaluation_json(facts)["left_out"];
+        for (const Json& sentence : left_out)
+            if (said_.insert(sentence.get<std::string>()).second)
+                reporter_.log("info", sentence.get<std::string>());
+        if (plan_.report_folder.empty()) return;
+        try {
+            write_evaluation(plan_.report_folder, facts);
+        } catch (const Error& error) {
+            complain(error);
+        }
     }
 
     void save(const MetricValues& evaluated) {
@@ -552,11 +575,13 @@ private:
     Engine engine_;
     Explainer explainer_;
     bool complained_ = false;
+    std::set<std::string> said_;    ///< about metrics; once is enough
     Pace pace_;
     std::shared_ptr<const Executable> train_program_;
     std::shared_ptr<const Executable> accumulation_program_;    ///< none when a step is one batch
     std::shared_ptr<const Executable> evaluation_program_;      ///< none without validation samples
     std::vector<std::string> train_sum_names_, evaluation_sum_names_;    ///< of these programs
+    std::vector<std::string> evaluation_row_names_;                      ///< likewise
     TrainState state_;
     StepInProgress step_;
     std::int64_t saved_step_ = -1;

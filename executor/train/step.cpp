@@ -1,5 +1,7 @@
 #include "executor/train/step.h"
 
+#include <algorithm>
+
 #include "executor/autodiff/gradients.h"
 #include "executor/train/dropout.h"
 
@@ -7,15 +9,15 @@ namespace slipway {
 
 namespace {
 
-/// The sums over all cores, as outputs, and their names.
+/// The sums over all cores, as outputs, and their names; the rows, which stay each core's own.
 struct ReducedSums {
-    std::vector<Tensor> values;
-    std::vector<std::string> names;
+    std::vector<Tensor> values, rows;
+    std::vector<std::string> names, row_names;
 
     explicit ReducedSums(const std::vector<TaskSum>& sums) {
         for (const TaskSum& sum : sums) {
-            values.push_back(all_reduce(sum.value));
-            names.push_back(sum.name);
+            (sum.rows ? rows : values).push_back(sum.rows ? sum.value : all_reduce(sum.value));
+            (sum.rows ? row_names : names).push_back(sum.name);
         }
     }
 };
@@ -35,6 +37,7 @@ BatchResults batch_results(const Model& model, const Task& task, const HyperLeaf
                      .core_share = hyper.scalar(HyperSlot::inverse_core_count),
                      .dropout = dropout_leaves(model.dropout)};
     const std::vector<TaskSum> sums = task.trace(model, inputs, pass);
+    check(std::ranges::none_of(sums, &TaskSum::rows), "only an evaluation keeps rows");
     const Tensor share = sums[0].value * hyper.scalar(HyperSlot::inverse_label_count);
     return {.sums = ReducedSums(sums),
             .gradients = gradients(share, trained),
@@ -148,7 +151,9 @@ EvaluationStep trace_evaluation_step(const Model& model, const Task& task,
     append(step.graph.leaves, statistic_leaves(model));
     append(step.graph.leaves, inputs.all());
     step.graph.outputs = sums.values;
+    append(step.graph.outputs, sums.rows);
     step.sum_names = sums.names;
+    step.row_names = sums.row_names;
     return step;
 }
 

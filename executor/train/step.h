@@ -39,11 +39,11 @@ struct AccumulationStep {
 
 /// One evaluation step: batch norm by its statistics.
 ///   leaves   parameters…, statistics…, features, labels, weights
-///   outputs  the task's sums over all cores
+///   outputs  the task's sums over all cores, then its rows as each core has them
 struct EvaluationStep {
     Graph graph;
     std::size_t parameter_count = 0;
-    std::vector<std::string> sum_names;
+    std::vector<std::string> sum_names, row_names;
 };
 
 /// Whether a step's last batch finds sums of batches before it.

@@ -1,5 +1,9 @@
 #include "executor/train/train_data.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -16,7 +20,6 @@ DatasetOptions options_of(const AttemptPlan& plan) {
     DatasetOptions options = parse_dataset_options(nlohmann::json::parse(plan.dataset_options));
     const DataSpec& data = plan.spec.data;
     if (data.image_size) options.image_size = *data.image_size;
-    if (data.columns && !data.columns->label.empty()) options.label_column = data.columns->label;
     if (data.columns && !data.columns->features.empty())
         options.feature_columns = data.columns->features;
     if (data.truncated_images) options.truncated_images = *data.truncated_images;
@@ -26,6 +29,40 @@ DatasetOptions options_of(const AttemptPlan& plan) {
         options.deviation.assign(data.normalize->std.begin(), data.normalize->std.end());
     }
     return options;
+}
+
+bool reads_numbers(const JobSpec& spec) {
+    return spec.task.type != TaskType::classification;
+}
+
+/// Where the labels are, and whether they are classes or numbers: the task decides, whatever the
+/// data set was made for.
+void choose_labels(const AttemptPlan& plan, DatasetOptions& options) {
+    const ColumnsSpec columns = plan.spec.data.columns.value_or(ColumnsSpec{});
+    const std::string_view type = to_string(plan.spec.task.type);
+    if (!columns.label.empty()) options.label_column = columns.label;
+    if (!reads_numbers(plan.spec)) {
+        if (!columns.label.empty()) options.label_columns.clear();
+        if (options.label_columns.empty()) return;
+        throw TrainError("spec_error",
+                         fmt::format("task.type {} needs a column of classes, and this data set's "
+                                     "labels are the numbers of {}; name a column in "
+                                     "data.columns.label, or use multilabel or regression",
+                                     type, fmt::join(options.label_columns, ", ")));
+    }
+    constexpr std::array tables{"csv", "image_csv", "tfrecord"};
+    if (std::ranges::find(tables, plan.dataset_format) == tables.end()) {
+        throw TrainError(
+            "spec_error",
+            fmt::format("task.type {} needs labels that are numbers, which are in data "
+                        "sets of the formats {}; this one is {}",
+                        type, fmt::join(tables, ", "), plan.dataset_format));
+    }
+    if (!columns.labels.empty()) options.label_columns = columns.labels;
+    const bool one = !columns.label.empty() || options.label_columns.empty();
+    if (one) options.label_columns = {options.label_column};
+    options.class_names.clear();
+    options.labels_are_shares = plan.spec.task.type == TaskType::multilabel;
 }
 
 /// A table's columns come in any unit: without a wish of the user they are brought to mean 0 and
@@ -67,15 +104,18 @@ TrainData open_plain(const AttemptPlan& plan, const DatasetOptions& options) {
     if (wants_measured(plan, *data.raw, options)) {
         data.normalized = normalized(*data.raw, measure(*data.raw, data.split.train, 1));
     }
-    data.training = class_samples(data.dataset());
+    data.training = samples_of(plan.spec, data.dataset());
     return data;
 }
 
-TrainData open_class_data(const AttemptPlan& plan) {
-    const DatasetOptions options = options_of(plan);
+TrainData open_sample_data(const AttemptPlan& plan) {
+    DatasetOptions options = options_of(plan);
+    choose_labels(plan, options);
     TrainData data = plan.spec.data.augment.empty() ? open_plain(plan, options)
                                                     : open_augmented_data(plan, options);
-    data.class_count = data.raw->index().class_count();
+    const DatasetIndex& index = data.raw->index();
+    data.label_names = reads_numbers(plan.spec) ? index.target_names : index.class_names;
+    data.class_count = std::int64_t(data.label_names.size());
     if (options.truncated_images == TruncatedImages::skip) {
         data.left_out = leave_damaged_out(*data.raw, data.split, plan.worker_threads);
     }
@@ -89,6 +129,10 @@ void refuse_augmented_text(const JobSpec& spec) {
 }
 
 }    // namespace
+
+std::unique_ptr<Samples> samples_of(const JobSpec& spec, const Dataset& dataset) {
+    return reads_numbers(spec) ? number_samples(dataset) : class_samples(dataset);
+}
 
 Split split_of(const DatasetIndex& index, const SplitSpec& spec) {
     if (!spec.train_part.empty()) return split_by_parts(index, spec.train_part, spec.val_part);
@@ -104,7 +148,7 @@ TrainData open_train_data(const AttemptPlan& plan) {
             refuse_augmented_text(plan.spec);
             return open_text_data(plan);
         }
-        return open_class_data(plan);
+        return open_sample_data(plan);
     } catch (const DataError&) {
         throw;    // run_training gives it its code
     } catch (const TrainError&) {

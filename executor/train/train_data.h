@@ -19,17 +19,21 @@ struct TrainData {
     std::unique_ptr<Dataset>
         normalized;    ///< wraps `raw`; absent when nothing is to be normalised
     Split split;
-    std::int64_t class_count = 0;           ///< classes, or tokens of a text
-    std::optional<std::int64_t> padding;    ///< the token that fills short rows of a text up
-    std::unique_ptr<Samples> training;      ///< may draw anew in each epoch
-    std::unique_ptr<Samples> evaluation;    ///< the same in each; null: as `training`
-    std::vector<CheckpointFile> files;      ///< that each checkpoint keeps: the tokenizer
-    std::vector<DataProblem> left_out;      ///< damaged images that `split` is without
+    std::int64_t class_count = 0;    ///< classes, labels that are numbers, or tokens of a text
+    std::vector<std::string> label_names;    ///< of the classes or labels
+    std::optional<std::int64_t> padding;     ///< the token that fills short rows of a text up
+    std::unique_ptr<Samples> training;       ///< may draw anew in each epoch
+    std::unique_ptr<Samples> evaluation;     ///< the same in each; null: as `training`
+    std::vector<CheckpointFile> files;       ///< that each checkpoint keeps: the tokenizer
+    std::vector<DataProblem> left_out;       ///< damaged images that `split` is without
 
     const Dataset& dataset() const { return normalized ? *normalized : *raw; }
     const Samples& evaluated() const { return evaluation ? *evaluation : *training; }
     LabelCount label_count() const;    ///< of the training samples, which must outlive it
 };
+
+/// The data set with labels as the spec's task has them; `dataset` must outlive the result.
+std::unique_ptr<Samples> samples_of(const JobSpec& spec, const Dataset& dataset);
 
 /// The split that a spec asks for.
 /// errors  invalid_argument when the data does not have what it is split by

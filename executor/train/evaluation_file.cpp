@@ -1,0 +1,34 @@
+#include "executor/train/evaluation_file.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "api/base/error.h"
+#include "api/base/posix.h"
+
+namespace slipway {
+
+Json evaluation_json(const EvaluationFacts& facts) {
+    Json json{{"step", facts.step},
+              {"epoch", facts.epoch},
+              {"samples", facts.samples},
+              {"values", Json::object()},
+              {"left_out", Json::array()}};
+    for (const auto& [name, value] : facts.values)
+        json["values"][name] = value;
+    if (facts.details.is_object()) json.update(facts.details);
+    return json;
+}
+
+void write_evaluation(const std::filesystem::path& folder, const EvaluationFacts& facts) {
+    std::error_code problem;
+    std::filesystem::create_directories(folder, problem);
+    if (problem) {
+        throw Error{ErrorCode::unavailable,
+                    fmt::format("cannot make {}: {}", folder.string(), problem.message())};
+    }
+    write_file_aside(folder / "evaluation.json", evaluation_json(facts).dump() + "\n");
+}
+
+}    // namespace slipway
