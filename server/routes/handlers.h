@@ -28,6 +28,7 @@ Response get_job_spec(const Context& context);
 
 // report.cpp
 Response get_job_report(const Context& context);
+Response get_job_evaluation(const Context& context);
 Response list_job_graphs(const Context& context);
 Response get_job_graph(const Context& context);
 Response get_job_trace(const Context& context);

@@ -106,6 +106,11 @@ Response get_job_report(const Context& context) {
     return send(context, report_file(context, job, "report.json"), "application/json");
 }
 
+Response get_job_evaluation(const Context& context) {
+    const store::Job job = the_job(context);
+    return send(context, report_file(context, job, "evaluation.json"), "application/json");
+}
+
 Response list_job_graphs(const Context& context) {
     const store::Job job = the_job(context);
     return json_response(render_list(read_json(report_file(context, job, "graphs.json"))));

@@ -28,6 +28,7 @@ constexpr auto rows = std::to_array<RouteRow>({
     {"explain_job", {routes::explain_job}},
     {"get_job_spec", {routes::get_job_spec}},
     {"get_job_report", {routes::get_job_report}},
+    {"get_job_evaluation", {routes::get_job_evaluation}},
     {"list_job_graphs", {routes::list_job_graphs}},
     {"get_job_graph", {routes::get_job_graph}},
     {"get_job_trace", {routes::get_job_trace}},

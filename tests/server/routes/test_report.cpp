@@ -28,6 +28,7 @@ struct JobReport : testing::Test {
     void write_all() {
         write("report.json", R"({"step": 7, "verdict": {"kind": "compute_bound"}})");
         write("report.txt", "Metric: CompileTime\n");
+        write("evaluation.json", R"({"samples": 24, "confusion_matrix": {"counts": [[9]]}})");
         write("graphs.json", R"([{"hash": ")" + hash + R"("}])");
         write("graphs/" + hash + ".json", R"({"ir": "%0 = leaf\n", "text": "program\n"})");
         write("graphs/" + hash + ".mlir", "\"builtin.module\"()\n");
@@ -49,6 +50,13 @@ TEST_F(JobReport, is_served_as_json_and_as_text) {
     EXPECT_EQ(service.call("GET", path + "/report?format=json", nullptr, {{"Accept", "text/plain"}})
                   .body[0],
               '{');
+}
+
+TEST_F(JobReport, the_last_evaluation_is_served_beside_it) {
+    write_all();
+    const Json found = service.expect(200, "GET", path + "/evaluation");
+    EXPECT_EQ(found["samples"], 24);
+    EXPECT_EQ(found["confusion_matrix"]["counts"][0][0], 9);
 }
 
 TEST_F(JobReport, graphs_are_listed_and_shown) {
@@ -84,7 +92,8 @@ TEST_F(JobReport, is_there_after_the_job_has_ended) {
 }
 
 TEST_F(JobReport, of_a_job_that_has_not_run_is_not_there_yet) {
-    for (const char* what : {"/report", "/report?format=text", "/graphs", "/trace"}) {
+    for (const char* what :
+         {"/report", "/report?format=text", "/graphs", "/trace", "/evaluation"}) {
         const Json problem = service.expect(404, "GET", path + what);
         EXPECT_EQ(problem["code"], "no_report") << what;
         EXPECT_NE(problem["detail"].get<std::string>().find("queued"), std::string::npos);
@@ -95,7 +104,7 @@ TEST_F(JobReport, of_a_job_that_has_not_run_is_not_there_yet) {
 TEST_F(JobReport, of_an_unknown_job_or_program_is_not_found) {
     write_all();
     const std::string unknown = "/v1/jobs/" + new_id("job");
-    for (const char* what : {"/report", "/graphs", "/trace", "/graphs/0123"})
+    for (const char* what : {"/report", "/graphs", "/trace", "/evaluation", "/graphs/0123"})
         EXPECT_EQ(service.expect(404, "GET", unknown + what)["code"], "not_found") << what;
     EXPECT_EQ(service.expect(404, "GET", "/v1/jobs/nonsense/report")["code"], "not_found");
     const std::vector<std::string> others{std::string(32, 'f'), "x", std::string(32, 'G'),
