@@ -37,7 +37,8 @@ Json request_of(const DatasetOptions& options) {
         Json& into = request["options"] = Json::object();
         for (const auto& [name, value] : options.options) {
             const Json parsed = Json::parse(value, nullptr, false);
-            into[name] = parsed.is_number() || parsed.is_boolean() ? parsed : Json(value);
+            const bool is_value = parsed.is_number() || parsed.is_boolean() || parsed.is_array();
+            into[name] = is_value ? parsed : Json(value);
         }
     }
     return request;

@@ -30,6 +30,16 @@ void read_number(const Json& object, const char* name, std::optional<double>& va
     if (found != object.end() && found->is_number()) value = found->get<double>();
 }
 
+void read_score(const Json& values, JobView& view) {
+    for (const Score& score : scores()) {
+        const auto found = values.find(std::string(score.metric));
+        if (found == values.end() || !found->is_number()) continue;
+        view.score = &score;
+        view.score_value = found->get<double>();
+        return;
+    }
+}
+
 std::size_t terminal_columns() {
     winsize size{};
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 20) return 80;
@@ -115,7 +125,8 @@ double seconds_between(const Json& job, const char* from, const char* to) {
 std::string outcome_line(const Json& job, const JobView& view) {
     const std::string state = text_of(job, "state");
     std::string line = fmt::format("{} ({}) {}", text_of(job, "name"), text_of(job, "id"), state);
-    if (view.val_accuracy) line += fmt::format(", validation accuracy {:.4f}", *view.val_accuracy);
+    if (view.score != nullptr)
+        line += fmt::format(", {} {:.4f}", view.score->title, view.score_value);
     const auto best = job.find("best");
     if (best != job.end() && best->is_object()) {
         double value = 0;
@@ -159,7 +170,7 @@ bool take_event(JobView& view, const SseEvent& event) {
         if (values != body.end() && values->is_object()) {
             read_number(*values, "train_loss", view.train_loss);
             read_number(*values, "val_loss", view.val_loss);
-            read_number(*values, "val_accuracy", view.val_accuracy);
+            read_score(*values, view);
         }
     }
     return event.type != "end";

@@ -11,6 +11,14 @@ namespace {
 
 constexpr std::size_t bar_characters = 20;
 
+constexpr std::array score_rows{
+    Score{"val_accuracy", "val acc", "validation accuracy"},
+    Score{"val_perplexity", "val ppl", "validation perplexity"},
+    Score{"val_auc", "val auc", "validation AUC"},
+    Score{"val_r2", "val r2", "validation R²"},
+    Score{"val_mae", "val mae", "validation mean absolute error"},
+};
+
 bool continues_character(char byte) {
     return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U;
 }
@@ -26,6 +34,10 @@ std::string bar(double share) {
 
 }    // namespace
 
+std::span<const Score> scores() {
+    return score_rows;
+}
+
 std::string progress_line(const JobView& view, std::size_t columns) {
     std::string line = view.connected ? view.state : "reconnecting";
     if (view.state == "queued" && !view.wait_reason.empty()) line += ": " + view.wait_reason;
@@ -37,7 +49,8 @@ std::string progress_line(const JobView& view, std::size_t columns) {
     }
     if (view.train_loss) line += fmt::format("  loss {:.4f}", *view.train_loss);
     if (view.val_loss) line += fmt::format("  val loss {:.4f}", *view.val_loss);
-    if (view.val_accuracy) line += fmt::format("  val acc {:.4f}", *view.val_accuracy);
+    if (view.score != nullptr)
+        line += fmt::format("  {} {:.4f}", view.score->words, view.score_value);
     if (view.samples_per_s > 0 && view.state == "running")
         line += fmt::format("  {:.0f}/s", view.samples_per_s);
     if (view.eta_s && view.state == "running") line += "  eta " + duration_text(*view.eta_s);

@@ -2,10 +2,21 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace slipway::client {
+
+/// A metric of the validation part that says how good a network is, besides the loss.
+struct Score {
+    std::string_view metric;    ///< val_accuracy, …
+    std::string_view words;     ///< in the line
+    std::string_view title;     ///< in a sentence
+};
+
+/// Those that a line shows; of several the first.
+std::span<const Score> scores();
 
 /// What the one line of `follow` knows of a job. Filled from its events.
 struct JobView {
@@ -19,7 +30,8 @@ struct JobView {
     std::optional<double> eta_s;
     std::optional<double> train_loss;
     std::optional<double> val_loss;
-    std::optional<double> val_accuracy;
+    const Score* score = nullptr;    ///< the job's task has: a row of scores(); null: none yet
+    double score_value = 0;
     bool connected = true;
 };
 

@@ -1,5 +1,6 @@
 #include "api/client/follow.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -22,6 +23,24 @@ TEST(Follow, events_fill_the_line) {
               "val loss 0.5000  val acc 0.8750  1234/s  eta 1 min 15 s");
     EXPECT_FALSE(take_event(view, {"5", "end", R"({"state":"succeeded"})"}));
     EXPECT_EQ(view.state, "succeeded");
+}
+
+TEST(Follow, the_line_shows_what_the_task_measures) {
+    struct Case {
+        const char* values;
+        const char* says;
+    };
+    for (const Case& one :
+         {Case{R"({"val_loss":1,"val_auc":0.75,"val_auc_sick":0.5})", "val auc 0.7500"},
+          Case{R"({"val_loss":1,"val_mae":2.5,"val_r2":-0.25})", "val r2 -0.2500"},
+          Case{R"({"val_loss":1,"val_mae":2.5})", "val mae 2.5000"},
+          Case{R"({"val_loss":1,"val_perplexity":20})", "val ppl 20.0000"}}) {
+        JobView view;
+        take_event(view, {"1", "metric", fmt::format(R"({{"step":5,"values":{}}})", one.values)});
+        EXPECT_EQ(progress_line(view, 200), fmt::format("queued  val loss 1.0000  {}", one.says));
+        take_event(view, {"2", "metric", R"({"step":6,"values":{"train_loss":2,"val_auc":null}})"});
+        EXPECT_TRUE(progress_line(view, 200).ends_with(one.says));
+    }
 }
 
 TEST(Follow, events_of_other_forms_are_survived) {

@@ -5,18 +5,13 @@ import type { Checkpoint, Job as JobObject } from "../api/job";
 import { bytes, duration, final_states, number, time } from "../format";
 import { html } from "../html";
 import { Chart } from "../parts/chart";
-import type { Series } from "../parts/chart";
 import { ErrorNote } from "../parts/error_note";
 import { ProgressBar } from "../parts/progress_bar";
 import { State } from "../parts/state";
 import { TimeShares } from "../parts/time_shares";
 import { job_feed } from "./job_feed";
 import type { LogLine } from "./job_feed";
-
-const charts = [
-  { title: "Loss", names: ["train_loss", "val_loss"] },
-  { title: "Accuracy", names: ["train_accuracy", "val_accuracy"] },
-];
+import { metric_charts } from "./metric_charts";
 
 function Facts({ job }: { job: JobObject }) {
   const ran_s = job.started_at
@@ -104,10 +99,8 @@ export function Job({ id }: { id: string }) {
     <${ProgressBar} progress=${job.progress} detailed />
     <${ErrorNote} error=${error ?? feed.error.value} />
     <${Facts} job=${job} />
-    <div class="charts">${charts.map(({ title, names }) => {
-      const series = names.map((name) => feed.series.get(name)).filter((one): one is Series => one !== undefined);
-      return series.length > 0 && html`<${Chart} key=${title} title=${title} series=${series} revision=${revision} />`;
-    })}</div>
+    <div class="charts">${metric_charts(feed.series.values()).map(({ title, series }) =>
+      html`<${Chart} key=${title} title=${title} series=${series} revision=${revision} />`)}</div>
     <${TimeShares} job=${job} />
     <${Checkpoints} checkpoints=${feed.checkpoints.value} />
     <${Log} lines=${feed.log.value} />
