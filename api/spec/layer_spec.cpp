@@ -52,6 +52,15 @@ std::vector<std::size_t> reader_counts(const std::vector<LayerSpec>& list) {
     return counts;
 }
 
+double highest_dropout(const std::vector<LayerSpec>& list) {
+    double rate = 0;
+    for (const LayerSpec& layer : list) {
+        if (layer.type == LayerType::dropout) rate = std::max(rate, layer.rate);
+        rate = std::max({rate, highest_dropout(layer.layers), highest_dropout(layer.shortcut)});
+    }
+    return rate;
+}
+
 bool has_layer(const std::vector<LayerSpec>& list, LayerType type) {
     return std::any_of(list.begin(), list.end(), [&](const LayerSpec& layer) {
         return layer.type == type || has_layer(layer.layers, type) ||

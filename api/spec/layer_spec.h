@@ -25,6 +25,7 @@ enum class LayerType {
     tanh,
     sigmoid,
     softmax,
+    dropout,
     max_pool,
     avg_pool,
     global_avg_pool,
@@ -52,6 +53,7 @@ struct LayerSpec {
     bool bias = true;
     double eps = 1e-5;
     double momentum = 0.1;
+    double rate = 0.5;    ///< of a dropout
     GeluApproximation approximate = GeluApproximation::none;
     std::vector<LayerSpec> layers = {};    ///< of a sequence or a residual block
     std::vector<LayerSpec> shortcut =
@@ -76,15 +78,19 @@ std::vector<std::size_t> sources_of(const std::vector<LayerSpec>& list, std::siz
 /// How many layers read each source, as find_source numbers them; the list's own result is read.
 std::vector<std::size_t> reader_counts(const std::vector<LayerSpec>& list);
 
+/// The highest rate of a dropout, blocks included; 0 without.
+double highest_dropout(const std::vector<LayerSpec>& list);
+
 /// Whether there is a layer of this type, blocks included.
 bool has_layer(const std::vector<LayerSpec>& list, LayerType type);
 
 template <>
 struct Spelling<LayerType> {
-    static constexpr std::array<std::string_view, 17> words{
-        "linear",  "conv2d",   "batch_norm", "layer_norm", "relu",     "gelu",
-        "tanh",    "sigmoid",  "softmax",    "max_pool",   "avg_pool", "global_avg_pool",
-        "flatten", "sequence", "residual",   "add",        "concat"};
+    static constexpr std::array<std::string_view, 18> words{
+        "linear",   "conv2d",   "batch_norm",      "layer_norm", "relu",
+        "gelu",     "tanh",     "sigmoid",         "softmax",    "dropout",
+        "max_pool", "avg_pool", "global_avg_pool", "flatten",    "sequence",
+        "residual", "add",      "concat"};
 };
 template <>
 struct Spelling<GeluApproximation> {

@@ -159,7 +159,7 @@ const Object<LayerSpec>& layer_table() {
             .variants("type", layer_types(), "",
                       [](const LayerSpec& spec) { return to_string(spec.type); })
             .field("type", &LayerSpec::type, "What it computes.",
-                   Choice<LayerType>{.later = {"dropout", "embedding"}}, {.required = true})
+                   Choice<LayerType>{.later = {"embedding"}}, {.required = true})
             .field("name", &LayerSpec::name,
                    "Its name in inputs and in the names of its parameters; without it its place in "
                    "the list.",
@@ -194,6 +194,9 @@ const Object<LayerSpec>& layer_table() {
             .field("momentum", &LayerSpec::momentum,
                    "How far the running statistics move towards those of a batch.",
                    Number{.max = 1, .above = 0}, {.only = {"batch_norm"}})
+            .field("rate", &LayerSpec::rate,
+                   "Share of the numbers that training sets to 0; evaluation drops none.",
+                   Number{.min = 0, .below = 1}, {.only = {"dropout"}})
             .field("approximate", &LayerSpec::approximate,
                    "none: by the error function; tanh: the usual approximation.",
                    Choice<GeluApproximation>{}, {.only = {"gelu"}})

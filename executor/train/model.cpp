@@ -180,11 +180,13 @@ void build_gpt2(Model& model, Init& init, const Request& request) {
 
 void build_declared(Model& model, Init& init, const Request& request) {
     try {
-        model.forward =
+        const DeclaredNetwork network =
             DeclaredNetwork::create(model.parameters, init, request.spec.model.layers,
                                     {.sample_dims = request.sample_dims,
                                      .outputs = request.classes,
                                      .batch_size = request.spec.train.batch_size_per_core});
+        model.dropout = network.dropout;
+        model.forward = network;
     } catch (const Error& error) {    // layers that do not fit are the user's to mend
         if (error.code() != ErrorCode::invalid_argument) throw;
         throw TrainError("spec_error", error.what());

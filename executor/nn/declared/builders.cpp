@@ -24,6 +24,7 @@ constexpr std::array builders{
     Builder{LayerType::tanh, build_tanh},
     Builder{LayerType::sigmoid, build_sigmoid},
     Builder{LayerType::softmax, build_softmax},
+    Builder{LayerType::dropout, build_dropout},
     Builder{LayerType::max_pool, build_max_pool},
     Builder{LayerType::avg_pool, build_avg_pool},
     Builder{LayerType::global_avg_pool, build_global_avg_pool},

@@ -17,6 +17,7 @@ BuiltLayer build_gelu(const LayerRequest& request);
 BuiltLayer build_tanh(const LayerRequest& request);
 BuiltLayer build_sigmoid(const LayerRequest& request);
 BuiltLayer build_softmax(const LayerRequest& request);
+BuiltLayer build_dropout(const LayerRequest& request);
 // pools.cpp
 BuiltLayer build_max_pool(const LayerRequest& request);
 BuiltLayer build_avg_pool(const LayerRequest& request);

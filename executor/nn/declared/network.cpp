@@ -9,7 +9,8 @@ namespace slipway {
 DeclaredNetwork DeclaredNetwork::create(ParameterList& parameters, Init& init,
                                         const std::vector<LayerSpec>& layers,
                                         const Options& options) {
-    declared::Maker maker{parameters, init, options.outputs, options.batch_size};
+    declared::Maker maker{parameters, init, options.outputs, options.batch_size,
+                          highest_dropout(layers)};
     const declared::BuiltList list =
         declared::build_list({.maker = maker,
                               .layers = layers,
@@ -26,7 +27,7 @@ DeclaredNetwork DeclaredNetwork::create(ParameterList& parameters, Init& init,
                         declared::shown({options.outputs}), declared::shown(list.dims),
                         declared::described(layers.back(), fmt::format("model.layers[{}]", last))));
     }
-    return {list};
+    return {.forward = list, .dropout = maker.highest_dropout};
 }
 
 }    // namespace slipway

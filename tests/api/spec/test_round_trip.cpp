@@ -83,6 +83,7 @@ LayerSpec random_layer(Dice& dice, int depth) {
     }
     if (layer.type == LayerType::batch_norm) layer.momentum = dice.real(0, 1);
     if (layer.type == LayerType::layer_norm) layer.eps = dice.real(0, 1);
+    if (layer.type == LayerType::dropout) layer.rate = dice.real(0, 1);
     if (layer.type == LayerType::gelu) layer.approximate = dice.word<GeluApproximation>();
     return layer;
 }

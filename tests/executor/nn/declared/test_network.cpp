@@ -170,6 +170,49 @@ TEST(DeclaredNetwork, a_relu_behind_a_batch_norm_is_done_with_it) {
     EXPECT_NE(text.find("batch_norm_training"), text.npos) << text;
 }
 
+// The leaf has the highest rate; of 2000 elements the share that is dropped is within 0.04, four
+// standard deviations, of the layer's own.
+TEST(DeclaredNetwork, each_dropout_has_its_own_rate_and_mask) {
+    const auto layers = layers_of(nlohmann::json::parse(
+        R"([{"type":"dropout","name":"a","rate":0.25},{"type":"dropout","name":"b",
+             "inputs":["input"]},{"type":"concat","inputs":["a","b"]},
+            {"type":"dropout","rate":0}])"));
+    ParameterList parameters;
+    Init init(1);
+    constexpr std::int64_t rows = 400, half = classes / 2;
+    const auto network = DeclaredNetwork::create(parameters, init, layers,
+                                                 {.sample_dims = {half}, .outputs = classes});
+    EXPECT_EQ(network.dropout, 0.5);
+    const DropoutLeaves leaves{.rate = leaf({DType::f32, {}}, Placement::replicated, "rate"),
+                               .key = leaf({DType::u32, {2}}, Placement::replicated, "key"),
+                               .first_sample = leaf({DType::i32, {}}, Placement::replicated, "at")};
+    const Tensor x = leaf({DType::f32, {rows, half}}, Placement::replicated, "x");
+    ForwardPass training{.training = true, .dropout = leaves}, evaluation;
+    const Graph graph{.leaves = {x, leaves.rate, leaves.key, leaves.first_sample},
+                      .outputs = {network(x, training), network(x, evaluation)},
+                      .donations = {}};
+    const std::array<std::uint32_t, 2> key{3, 4};
+    const auto outputs = evaluate(graph,
+                                  {{filled({rows, half}, 1)},
+                                   {filled({}, 0.5)},
+                                   {array_of<std::uint32_t>({2}, key)},
+                                   {array_of<std::int32_t>({}, std::array<std::int32_t, 1>{0})}},
+                                  1);
+    std::array<double, 2> dropped{};
+    bool alike = true;
+    const auto values = outputs[0][0].as<float>();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const std::size_t side = i % classes < half ? 0 : 1;
+        dropped[side] += values[i] == 0 ? 1.0 / (rows * half) : 0;
+        EXPECT_TRUE(values[i] == 0 || values[i] == (side == 0 ? 1 / 0.75F : 2.0F));
+        if (side == 0) alike = alike && (values[i] == 0) == (values[i + half] == 0);
+    }
+    EXPECT_NEAR(dropped[0], 0.25, 0.04);
+    EXPECT_NEAR(dropped[1], 0.5, 0.04);
+    EXPECT_FALSE(alike);
+    EXPECT_TRUE(std::ranges::all_of(outputs[1][0].as<float>(), [](float y) { return y == 1; }));
+}
+
 TEST(DeclaredNetwork, a_tied_parameter_is_drawn_and_listed_once) {
     const nlohmann::json chosen = read("cases.json").at("tied");
     const Traced traced(chosen);
