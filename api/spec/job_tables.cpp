@@ -63,6 +63,8 @@ void judge_features(const JobSpec& spec, const Reader& at) {
     if (spec.data.image_size) refuse("image_size");
     if (spec.data.normalize) refuse("normalize");
     if (spec.data.columns) refuse("columns");
+    if (!spec.data.augment.empty()) refuse("augment");
+    if (spec.data.truncated_images) refuse("truncated_images");
 }
 
 /// What of the data belongs to another kind of task.

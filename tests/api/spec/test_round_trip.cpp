@@ -272,6 +272,8 @@ JobSpec random_spec(Dice& dice) {
         spec.data.image_size.reset();
         spec.data.normalize.reset();
         spec.data.columns.reset();
+        spec.data.augment.clear();
+        spec.data.truncated_images.reset();
         spec.data.max_length = dice.maybe<std::int64_t>([&] { return dice.whole(2, 65536); });
         if (dice.coin()) {
             spec.data.tokenizer.emplace();
