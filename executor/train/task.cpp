@@ -23,20 +23,20 @@ Task without_names(const JobSpec& spec, const std::vector<std::string>&) {
     return make(spec);
 }
 
-constexpr std::array rows{
+constexpr std::array task_rows{
     TaskRow{TaskType::classification, classification},
     TaskRow{TaskType::masked_lm, without_names<masked_lm>},
     TaskRow{TaskType::causal_lm, without_names<causal_lm>},
     TaskRow{TaskType::multilabel, multilabel},
     TaskRow{TaskType::regression, regression},
 };
-static_assert(rows.size() == all_words<TaskType>().size());
+static_assert(task_rows.size() == all_words<TaskType>().size());
 
 }    // namespace
 
 Task make_task(const JobSpec& spec, const std::vector<std::string>& names) {
-    const auto row = std::ranges::find(rows, spec.task.type, &TaskRow::type);
-    check(row != rows.end(), "every task of the job spec has a row");
+    const auto row = std::ranges::find(task_rows, spec.task.type, &TaskRow::type);
+    check(row != task_rows.end(), "every task of the job spec has a row");
     return row->make(spec, names);
 }
 

@@ -27,8 +27,8 @@ Tensor loss_of(const Tensor& logits, const BatchLeaves& batch, const Wanted& wan
     return reduce(losses * batch.weights, {0}, Reduction::add);
 }
 
-std::vector<TaskSum> sums_of(const Model& model, const BatchLeaves& batch, ForwardPass& pass,
-                             const Wanted& wanted) {
+std::vector<TaskSum> class_sums(const Model& model, const BatchLeaves& batch, ForwardPass& pass,
+                                const Wanted& wanted) {
     const Tensor logits = model.forward(batch.features, pass);
     const ClassificationSums sums = classification_sums(logits, batch.labels, batch.weights);
     const bool smooth = pass.training && wanted.smoothing > 0;
@@ -72,15 +72,16 @@ Task classification(const JobSpec& spec, const std::vector<std::string>& names) 
                         .top5 = measures(spec, TaskMetric::top5_accuracy),
                         .matrix = measures(spec, TaskMetric::confusion_matrix),
                         .smoothing = spec.task.label_smoothing};
-    Task task{.trace = [wanted](const Model& model, const BatchLeaves& batch,
-                                ForwardPass& pass) { return sums_of(model, batch, pass, wanted); },
-              .values =
-                  [wanted](const MetricSums& sums) {
-                      MetricValues values{{"loss", sums.mean("loss")}};
-                      if (wanted.accuracy) values.emplace_back("accuracy", sums.mean("correct"));
-                      if (wanted.top5) values.emplace_back("top5_accuracy", sums.mean("top5_hits"));
-                      return values;
-                  }};
+    Task task{
+        .trace = [wanted](const Model& model, const BatchLeaves& batch,
+                          ForwardPass& pass) { return class_sums(model, batch, pass, wanted); },
+        .values =
+            [wanted](const MetricSums& sums) {
+                MetricValues values{{"loss", sums.mean("loss")}};
+                if (wanted.accuracy) values.emplace_back("accuracy", sums.mean("correct"));
+                if (wanted.top5) values.emplace_back("top5_accuracy", sums.mean("top5_hits"));
+                return values;
+            }};
     if (wanted.matrix)
         task.details = [names](const MetricSums& sums) { return matrix_of(sums, names); };
     return task;

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t named_areas_max = 64;
 
-std::vector<TaskSum> sums_of(const Model& model, const BatchLeaves& batch, ForwardPass& pass,
-                             bool accuracy, bool areas) {
+std::vector<TaskSum> multilabel_sums(const Model& model, const BatchLeaves& batch,
+                                     ForwardPass& pass, bool accuracy, bool areas) {
     const Tensor logits = model.forward(batch.features, pass);
     const MultilabelSums sums = multilabel_sums(logits, batch.labels, batch.weights);
     std::vector<TaskSum> named{{"loss", sums.loss}, {"labels", label_count(batch)}};
@@ -99,16 +99,17 @@ Json details_of(const MetricSums& sums, const std::vector<std::string>& names) {
 Task multilabel(const JobSpec& spec, const std::vector<std::string>& names) {
     const bool accuracy = measures(spec, TaskMetric::accuracy);
     const bool areas = measures(spec, TaskMetric::auc);
-    Task task{
-        .trace = [=](const Model& model, const BatchLeaves& batch,
-                     ForwardPass& pass) { return sums_of(model, batch, pass, accuracy, areas); },
-        .values =
-            [=](const MetricSums& sums) {
-                MetricValues values{{"loss", sums.mean("loss")}};
-                if (accuracy) values.emplace_back("accuracy", sums.mean("correct"));
-                if (!sums.rows("scores").empty()) append_areas(values, sums, names);
-                return values;
-            }};
+    Task task{.trace =
+                  [=](const Model& model, const BatchLeaves& batch, ForwardPass& pass) {
+                      return multilabel_sums(model, batch, pass, accuracy, areas);
+                  },
+              .values =
+                  [=](const MetricSums& sums) {
+                      MetricValues values{{"loss", sums.mean("loss")}};
+                      if (accuracy) values.emplace_back("accuracy", sums.mean("correct"));
+                      if (!sums.rows("scores").empty()) append_areas(values, sums, names);
+                      return values;
+                  }};
     if (areas) task.details = [names](const MetricSums& sums) { return details_of(sums, names); };
     return task;
 }

@@ -12,8 +12,8 @@ namespace slipway {
 
 namespace {
 
-std::vector<TaskSum> sums_of(const Model& model, const BatchLeaves& batch, ForwardPass& pass,
-                             bool absolute, bool explained) {
+std::vector<TaskSum> regression_sums(const Model& model, const BatchLeaves& batch,
+                                     ForwardPass& pass, bool absolute, bool explained) {
     const Tensor outputs = model.forward(batch.features, pass);
     const RegressionSums sums = regression_sums(outputs, batch.labels, batch.weights);
     std::vector<TaskSum> named{{"loss", reduce(sums.squares, {0}, Reduction::add)},
@@ -85,7 +85,7 @@ Task regression(const JobSpec& spec, const std::vector<std::string>& names) {
     const bool explained = measures(spec, TaskMetric::r2);
     Task task{.trace =
                   [=](const Model& model, const BatchLeaves& batch, ForwardPass& pass) {
-                      return sums_of(model, batch, pass, absolute, explained);
+                      return regression_sums(model, batch, pass, absolute, explained);
                   },
               .values =
                   [=](const MetricSums& sums) {

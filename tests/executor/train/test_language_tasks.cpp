@@ -84,7 +84,8 @@ protected:
                          .chosen = all_,
                          .batch_size_per_core = batch_size,
                          .cores = cores,
-                         .sum_names = step.sum_names});
+                         .sum_names = step.sum_names,
+                         .row_names = step.row_names});
     }
 
     const TokenSequences rows_ = rows();

@@ -192,12 +192,12 @@ TEST(DeclaredNetwork, each_dropout_has_its_own_rate_and_mask) {
                       .outputs = {network(x, training), network(x, evaluation)},
                       .donations = {}};
     const std::array<std::uint32_t, 2> key{3, 4};
-    const auto outputs = evaluate(graph,
-                                  {{filled({rows, half}, 1)},
-                                   {filled({}, 0.5)},
-                                   {array_of<std::uint32_t>({2}, key)},
-                                   {array_of<std::int32_t>({}, std::array<std::int32_t, 1>{0})}},
-                                  1);
+    const std::vector<ReferenceValue> given{
+        {filled({rows, half}, 1)},
+        {filled({}, 0.5)},
+        {array_of<std::uint32_t>({2}, key)},
+        {array_of<std::int32_t>({}, std::array<std::int32_t, 1>{0})}};
+    const auto outputs = evaluate(graph, given, 1);
     std::array<double, 2> dropped{};
     bool alike = true;
     const auto values = outputs[0][0].as<float>();
