@@ -45,8 +45,9 @@ inline constexpr int checkpoint_format_version = 1;
 /// Writes `folder/name/` with model.safetensors, optimizer.safetensors, the checkpoint's own files
 /// and state.json, whose checksums cover all others. Written as `name.tmp`, each file synced,
 /// renamed, the folder synced: after the return the checkpoint survives a power cut; before, there
-/// is none of that name. `folder` is made when absent. returns the files, for the record errors
-/// throws exhausted when the disk is full (the message says so), unavailable otherwise,
+/// is none of that name. `folder` is made when absent.
+/// returns the files, for the record
+/// errors  throws exhausted when the disk is full (the message says so), unavailable otherwise,
 ///         conflict when a checkpoint of that name exists; nothing is left behind
 std::vector<WrittenFile> save_checkpoint(const std::filesystem::path& folder,
                                          const std::string& name, const Checkpoint& checkpoint);

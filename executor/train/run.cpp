@@ -9,8 +9,6 @@
 #include <set>
 #include <utility>
 
-#include "executor/cache/environment.h"
-#include "executor/cache/object_cache.h"
 #include "executor/explain/explainer.h"
 #include "executor/explain/graph_page.h"
 #include "executor/runtime/run_plan.h"
@@ -20,6 +18,7 @@
 #include "executor/train/initial_weights.h"
 #include "executor/train/make_update_plan.h"
 #include "executor/train/pace.h"
+#include "executor/train/run_options.h"
 #include "executor/train/step_in_progress.h"
 #include "executor/train/task.h"
 #include "executor/train/ties.h"
@@ -30,62 +29,9 @@ namespace slipway {
 
 namespace {
 
-int threads_of(const AttemptPlan& plan) {
-    return plan.worker_threads > 0 ? plan.worker_threads : std::min(granted_cpus(), workers_max);
-}
-
-/// The machine code of earlier jobs. A folder that cannot be used costs the job time, not its life.
-std::unique_ptr<ObjectCache> open_cache(const AttemptPlan& plan, Reporter& reporter) {
-    if (plan.cache_folder.empty()) return nullptr;
-    try {
-        return std::make_unique<ObjectCache>(ObjectCacheOptions{
-            .folder = plan.cache_folder, .environment = cache_environment(code_compiler())});
-    } catch (const Error& error) {
-        reporter.warning("cache_unusable", error.what());
-        return nullptr;
-    }
-}
-
 /// A resumed run has values of its own: none need be drawn.
 Init initial_values(const AttemptPlan& plan) {
     return plan.resume_from ? Init::zeros() : Init(std::uint64_t(plan.spec.train.seed));
-}
-
-/// Elsewhere bf16 saves memory and no time.
-bool has_bf16_products() {
-    return __builtin_cpu_supports("avx512bf16") != 0;
-}
-
-bool decodes_images(const TrainData& data) {
-    return data.raw && data.raw->decodes_images();
-}
-
-/// Decoding and augmenting take a thread for each CPU, whatever the cores: while the workers keep
-/// up with them the queue is full and they sleep. What is in memory is only copied.
-LoaderOptions loader_options(const AttemptPlan& plan, const TrainData& data) {
-    const bool works = decodes_images(data) || !plan.spec.data.augment.empty();
-    const int threads = works ? threads_of(plan) : 1;
-    return {.threads = threads, .batches_ahead = std::max(4, 2 * threads)};
-}
-
-ExplainOptions explain_options(const AttemptPlan& plan, const SamplerOptions& sampler,
-                               const TrainData& data, const ObjectCache* cache, Tick started) {
-    const auto cores = int(plan.spec.accelerator.cores);
-    return {.folder = plan.report_folder,
-            .attempt = plan.attempt,
-            .started = started,
-            .parts_per_core = int(sampler.cores) / cores,
-            .first_core = int(plan.spec.accelerator.core_id.value_or(1)),
-            .circumstances = {.cores = cores,
-                              .cpus = granted_cpus(),
-                              .images = decodes_images(data),
-                              .bf16 = plan.spec.train.precision == Precision::f32 &&
-                                      has_bf16_products(),
-                              .counts_epochs = plan.spec.train.epochs.has_value()},
-            .loader_threads = loader_options(plan, data).threads,
-            .augments = !plan.spec.data.augment.empty(),
-            .decoded = [raw = data.raw.get()] { return raw ? raw->decoded_count() : 0; },
-            .cache = cache};
 }
 
 /// A run in progress: what was resolved once, and the state that moves.

@@ -154,13 +154,12 @@ struct Tree {
 };
 
 const Object<Tree>& tree_table() {
-    static const auto table =
-        Object<Tree>("Tree", "A tree.")
-            .field("names", &Tree::names, "Two of them.", Pair<Text>{{.max = 3}},
-                   {.required = true})
-            .field("branches", &Tree::branches, "What grows on it.",
-                   List<Recursive<Tree>>{.item = {&tree_table}, .max = 2},
-                   {.absent_when_empty = true});
+    static const auto table = Object<Tree>("Tree", "A tree.")
+                                  .field("names", &Tree::names, "Two of them.",
+                                         Pair<Text>{{.max = 3}}, {.required = true})
+                                  .field("branches", &Tree::branches, "What grows on it.",
+                                         List<Recursive<Tree>>{.item = {&tree_table}, .max = 2},
+                                         {.absent_when_empty = true});
     return table;
 }
 

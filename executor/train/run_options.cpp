@@ -1,0 +1,64 @@
+#include "executor/train/run_options.h"
+
+#include <algorithm>
+
+#include "executor/cache/environment.h"
+#include "executor/runtime/run_plan.h"
+
+namespace slipway {
+
+namespace {
+
+/// Elsewhere bf16 saves memory and no time.
+bool has_bf16_products() {
+    return __builtin_cpu_supports("avx512bf16") != 0;
+}
+
+bool decodes_images(const TrainData& data) {
+    return data.raw && data.raw->decodes_images();
+}
+
+}    // namespace
+
+int threads_of(const AttemptPlan& plan) {
+    return plan.worker_threads > 0 ? plan.worker_threads : std::min(granted_cpus(), workers_max);
+}
+
+std::unique_ptr<ObjectCache> open_cache(const AttemptPlan& plan, Reporter& reporter) {
+    if (plan.cache_folder.empty()) return nullptr;
+    try {
+        return std::make_unique<ObjectCache>(ObjectCacheOptions{
+            .folder = plan.cache_folder, .environment = cache_environment(code_compiler())});
+    } catch (const Error& error) {
+        reporter.warning("cache_unusable", error.what());
+        return nullptr;
+    }
+}
+
+LoaderOptions loader_options(const AttemptPlan& plan, const TrainData& data) {
+    const bool works = decodes_images(data) || !plan.spec.data.augment.empty();
+    const int threads = works ? threads_of(plan) : 1;
+    return {.threads = threads, .batches_ahead = std::max(4, 2 * threads)};
+}
+
+ExplainOptions explain_options(const AttemptPlan& plan, const SamplerOptions& sampler,
+                               const TrainData& data, const ObjectCache* cache, Tick started) {
+    const auto cores = int(plan.spec.accelerator.cores);
+    return {.folder = plan.report_folder,
+            .attempt = plan.attempt,
+            .started = started,
+            .parts_per_core = int(sampler.cores) / cores,
+            .first_core = int(plan.spec.accelerator.core_id.value_or(1)),
+            .circumstances = {.cores = cores,
+                              .cpus = granted_cpus(),
+                              .images = decodes_images(data),
+                              .bf16 = plan.spec.train.precision == Precision::f32 &&
+                                      has_bf16_products(),
+                              .counts_epochs = plan.spec.train.epochs.has_value()},
+            .loader_threads = loader_options(plan, data).threads,
+            .augments = !plan.spec.data.augment.empty(),
+            .decoded = [raw = data.raw.get()] { return raw ? raw->decoded_count() : 0; },
+            .cache = cache};
+}
+
+}    // namespace slipway

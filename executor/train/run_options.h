@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+
+#include "executor/cache/object_cache.h"
+#include "executor/data/loader.h"
+#include "executor/explain/explainer.h"
+#include "executor/train/run.h"
+#include "executor/train/train_data.h"
+
+namespace slipway {
+
+// What a run asks of the rooms below it, taken from its plan.
+
+/// Worker threads: those of the plan, else as many as CPUs are granted.
+int threads_of(const AttemptPlan& plan);
+
+/// The machine code of earlier jobs; null without a folder. A folder that cannot be used costs the
+/// job time, not its life: it is said as a warning.
+std::unique_ptr<ObjectCache> open_cache(const AttemptPlan& plan, Reporter& reporter);
+
+/// Decoding and augmenting take a thread for each CPU, whatever the cores: while the workers keep
+/// up with them the queue is full and they sleep. What is in memory is only copied.
+LoaderOptions loader_options(const AttemptPlan& plan, const TrainData& data);
+
+/// `data` must outlive the explainer.
+ExplainOptions explain_options(const AttemptPlan& plan, const SamplerOptions& sampler,
+                               const TrainData& data, const ObjectCache* cache, Tick started);
+
+}    // namespace slipway
