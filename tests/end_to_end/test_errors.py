@@ -40,7 +40,7 @@ class Errors(unittest.TestCase):
         self.refused(points_job(data={"dataset": "pionts"}), "/data/dataset", "points")
 
     def test_what_does_not_exist_yet_is_refused_with_what_does(self):
-        self.refused(points_job(model={"arch": "layers"}), "/model/arch", "lenet")
+        self.refused(points_job(model={"arch": "unet"}), "/model/arch", "lenet")
 
     def test_a_csv_with_a_bad_row_names_file_row_and_field(self):
         folder = self.service.data / "bad"

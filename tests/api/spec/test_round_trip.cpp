@@ -242,7 +242,7 @@ TrainSpec random_train(Dice& dice) {
     train.schedule = random_schedule(dice, optimizer.lr);
     if (train.precision != Precision::bf16_true && dice.coin()) train.ema = {dice.real(0, 1)};
     if (dice.coin())
-        train.early_stopping = {"val_accuracy", dice.word<MetricMode>(), dice.whole(1, 1000000),
+        train.early_stopping = {"val_loss", dice.word<MetricMode>(), dice.whole(1, 1000000),
                                 dice.real(0, 1)};
     return train;
 }
@@ -295,6 +295,7 @@ JobSpec random_spec(Dice& dice) {
     const std::string_view metric = to_string(spec.task.metrics.back());
     spec.checkpoint.best = {dice.coin() ? "val_loss" : fmt::format("val_{}", metric),
                             dice.word<MetricMode>(), dice.whole(0, 100)};
+    if (spec.train.early_stopping) spec.train.early_stopping->metric = spec.checkpoint.best.metric;
     spec.checkpoint.keep_last = dice.whole(1, 100);
     spec.monitor.log_every_steps = dice.whole(1, 1000000);
     spec.limits.max_wall_s = dice.maybe<double>([&] { return dice.real(0, 1e6); });

@@ -59,7 +59,7 @@ TEST_F(Jobs, what_is_wrong_is_named_with_the_way_out) {
     EXPECT_NE(misspelt.value("message", "").find("optimizer"), std::string::npos);
     const Json missing = refused({{"data", {{"dataset", "pionts"}}}}, "/data/dataset");
     EXPECT_EQ(missing["allowed"], Json::array({"points"}));
-    refused({{"model", {{"arch", "layers"}}}}, "/model/arch");
+    refused({{"model", {{"arch", "unet"}}}}, "/model/arch");
     refused({{"labels", {{"k", std::string(5000, 'x')}}}}, "/labels/k");
 }
 
