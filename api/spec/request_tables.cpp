@@ -107,7 +107,11 @@ const Object<DatasetSource>& dataset_source_table() {
                 "upload", &DatasetSource::upload,
                 "Id of a complete upload: an archive (zip, tar) or a single file; for webdataset a "
                 "tar is a single file.",
-                Text{.form = &upload_id}, {.required = true, .only = {"upload"}});
+                Text{.form = &upload_id}, {.required = true, .only = {"upload"}})
+            .field("filename", &DatasetSource::filename,
+                   "What a single file is called where its name matters: the part of a csv or a "
+                   "text. Without it the upload's filename.",
+                   Text{.max = 255}, {.only = {"upload"}, .absent_when_empty = true});
     return table;
 }
 

@@ -45,8 +45,9 @@ struct DatasetOptionsSpec {
 
 /// Where the files come from; exactly one is not empty.
 struct DatasetSource {
-    std::string path;      ///< below a folder that the operator allowed
-    std::string upload;    ///< upl_…
+    std::string path;        ///< below a folder that the operator allowed
+    std::string upload;      ///< upl_…
+    std::string filename;    ///< of an upload that is a single file; empty: as it was uploaded
     bool operator==(const DatasetSource&) const = default;
 };
 

@@ -119,7 +119,7 @@ void DatasetChecker::finish() {
 }
 
 void DatasetChecker::begin(const store::DatasetCheck& claim) {
-    Check check{.dataset = claim.dataset, .token = claim.token, .place = {}, .filename = {}};
+    Check check{.dataset = claim.dataset, .token = claim.token, .place = {}};
     const auto place = find_dataset_place(claim.dataset.source, claim.dataset.id, options_.home,
                                           options_.dataset_roots);
     const auto end_with = [&check](const std::string& message) {
@@ -131,10 +131,6 @@ void DatasetChecker::begin(const store::DatasetCheck& claim) {
                              claim.dataset.source));
     } else {
         check.place = *place;
-        if (!place->upload_id.empty()) {
-            const auto upload = store::find_upload(store_, place->upload_id);
-            check.filename = upload ? upload->filename : "data";
-        }
         try {
             start(check);
         } catch (const Error& error) {
@@ -158,8 +154,9 @@ void DatasetChecker::start(Check& check) {
     } else {
         std::error_code problem;
         fs::remove_all(check.place.path, problem);    // of a check that was cut short
-        arguments.insert(arguments.end(), {"--unpack", check.place.upload.string(), "--into",
-                                           check.place.path.string(), "--name", check.filename});
+        arguments.insert(arguments.end(),
+                         {"--unpack", check.place.upload.string(), "--into",
+                          check.place.path.string(), "--name", check.place.filename});
     }
     RunningProcess process = spawn({.program = options_.executor,
                                     .arguments = std::move(arguments),

@@ -40,7 +40,6 @@ private:
         store::Dataset dataset;
         std::string token;
         DatasetPlace place;
-        std::string filename;    // of an upload
         std::optional<store::DatasetVerdict> verdict = {};
         std::optional<Ended> ended = {};
     };

@@ -42,15 +42,19 @@ std::optional<DatasetPlace> find_dataset_place(const std::string& source, const 
     if (const auto path = parsed.find("path"); path != parsed.end() && path->is_string()) {
         const auto found = find_below_roots(path->get<std::string>(), roots);
         if (!found) return std::nullopt;
-        return DatasetPlace{.path = *found, .upload = {}, .upload_id = {}};
+        return DatasetPlace{.path = *found, .upload = {}, .upload_id = {}, .filename = {}};
     }
     const auto upload = parsed.find("upload");
     if (upload == parsed.end() || !upload->is_string()) return std::nullopt;
     const auto upload_id = upload->get<std::string>();
     const auto file = below(home / "store" / "uploads", upload_id);
     if (!file) return std::nullopt;
-    return DatasetPlace{
-        .path = home / "store" / "datasets" / id, .upload = *file, .upload_id = upload_id};
+    const auto filename = parsed.find("filename");
+    const bool is_named = filename != parsed.end() && filename->is_string();
+    return DatasetPlace{.path = home / "store" / "datasets" / id,
+                        .upload = *file,
+                        .upload_id = upload_id,
+                        .filename = is_named ? filename->get<std::string>() : "data"};
 }
 
 }    // namespace slipway

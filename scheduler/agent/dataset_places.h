@@ -12,11 +12,12 @@ struct DatasetPlace {
     std::filesystem::path path;      ///< the folder or file that is read
     std::filesystem::path upload;    ///< what is unpacked into `path` first; empty: nothing
     std::string upload_id;
+    std::string filename;    ///< of an upload; "data" when it has none
 };
 
 /// Finds it from the stored source: {"path": …} lies below one of `roots` (the first that has it)
-/// or is absolute and below one of them; {"upload": …} is unpacked to home/store/datasets/<id>.
-/// None when the source is neither or leads out of the roots.
+/// or is absolute and below one of them; {"upload": …, "filename": …} is unpacked to
+/// home/store/datasets/<id>. None when the source is neither or leads out of the roots.
 std::optional<DatasetPlace> find_dataset_place(const std::string& source, const std::string& id,
                                                const std::filesystem::path& home,
                                                const std::vector<std::filesystem::path>& roots);

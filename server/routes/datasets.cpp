@@ -32,9 +32,15 @@ std::vector<Problem> check_upload(const Context& context, const std::string& id)
     return {};
 }
 
-Json source_of(const DatasetCreate& body) {
+/// The upload's row goes with its becoming a data set, so its name is kept here.
+Json source_of(const Context& context, const DatasetCreate& body) {
     if (!body.source.path.empty()) return {{"path", body.source.path}};
-    return {{"upload", body.source.upload}};
+    Json source{{"upload", body.source.upload}};
+    std::string filename = body.source.filename;
+    const auto upload = store::find_upload(context.services.store, body.source.upload);
+    if (filename.empty() && upload) filename = upload->filename;
+    if (!filename.empty()) source["filename"] = filename;
+    return source;
 }
 
 DatasetCreate read_dataset(const Context& context) {
@@ -58,7 +64,7 @@ Response create_dataset(const Context& context) {
     made.project = body.project;
     made.name = body.name;
     made.format = to_string(body.format);
-    made.source = source_of(body).dump();
+    made.source = source_of(context, body).dump();
     made.options = encode_dataset_options(body).dump();
     made.created_by = context.who.token_id;
     const store::Dataset dataset = store::create_dataset(context.services.store, made);

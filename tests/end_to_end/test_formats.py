@@ -174,8 +174,17 @@ class Formats(unittest.TestCase):
         found = wait_for(lambda: (now := self.service.get(f"/v1/datasets/{made['id']}"))["state"] != "checking" and now, "latin")
         self.assertEqual(found["state"], "failed", found)
         (problem,) = found["problems"]
-        self.assertEqual(problem["row"], 2)
+        self.assertEqual((problem["file"], problem["row"]), ("latin.txt", 2))
         self.assertIn("byte 6 of the file is 0xf6", problem["message"])
+
+    def test_a_table_uploaded_as_one_file_keeps_its_name(self):
+        rows = b"x,label\n" + b"".join(b"%d,%s\n" % (i, b"even" if i % 2 == 0 else b"odd") for i in range(20))
+        for name, source in (("named", {}), ("renamed", {"filename": "train.csv"})):
+            made = self.service.post("/v1/datasets", {
+                "name": name, "format": "csv", "source": {"upload": self.upload("numbers.csv", rows), **source}})
+            found = wait_for(lambda: (now := self.service.get(f"/v1/datasets/{made['id']}"))["state"] != "checking" and now, name)
+            self.assertEqual(found["state"], "ready", found)
+            self.assertEqual(found["source"]["filename"], source.get("filename", "numbers.csv"))
 
 
 if __name__ == "__main__":

@@ -129,6 +129,9 @@ TEST(DatasetPlace, an_upload_is_unpacked_to_the_dataset_s_own_folder) {
     ASSERT_TRUE(place);
     EXPECT_EQ(place->path, "/home/store/datasets/ds_1");
     EXPECT_EQ(place->upload, "/home/store/uploads/upl_1");
+    EXPECT_EQ(place->filename, "data");
+    const std::string named = R"({"upload": "upl_1", "filename": "points.csv"})";
+    EXPECT_EQ(find_dataset_place(named, "ds_1", "/home", {})->filename, "points.csv");
     EXPECT_FALSE(find_dataset_place(R"({"upload": "../x"})", "ds_1", "/home", {}));
 }
 
