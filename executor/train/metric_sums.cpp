@@ -55,11 +55,6 @@ std::span<const float> MetricSums::rows(std::string_view name) const {
     return found->second;
 }
 
-void MetricSums::reset() {
-    sums_.clear();
-    rows_.clear();
-}
-
 double MetricSums::scalar(std::string_view name) const {
     const std::span<const double> sum = of(name);
     check(sum.size() == 1, "a scalar sum is one number");

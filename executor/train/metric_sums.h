@@ -35,7 +35,6 @@ public:
     double scalar(std::string_view name) const;
     /// A sum of one number over the labels that were counted.
     double mean(std::string_view name) const { return scalar(name) / scalar("labels"); }
-    void reset();
 
 private:
     std::map<std::string, std::vector<double>, std::less<>> sums_;

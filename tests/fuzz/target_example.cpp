@@ -6,18 +6,12 @@
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/read_dataset.h"
 #include "tests/fuzz/target.h"
+#include "tests/support/little_endian.h"
 #include "tests/support/temp_folder.h"
 
 namespace slipway {
 
 namespace {
-
-std::string little_endian(std::uint64_t value, int bytes) {
-    std::string text;
-    for (int i = 0; i < bytes; ++i)
-        text += char(value >> 8 * i & 0xFF);
-    return text;
-}
 
 std::string with_sum(const std::string& bytes) {
     return bytes + little_endian(masked_crc32c(std::as_bytes(std::span(bytes))), 4);

@@ -15,6 +15,7 @@
 #include "executor/optim/update_plan.h"
 #include "executor/passes/passes.h"
 #include "executor/reference/evaluate.h"
+#include "tests/executor/nn/torch_numbers.h"
 
 namespace slipway {
 namespace {
@@ -27,23 +28,6 @@ const Json& reference() {
     static const Json all = Json::parse(
         std::ifstream(SLIPWAY_SOURCE_DIR "/tests/executor/optim/reference/updates.json"));
     return all;
-}
-
-/// The twin of `numbers` in make_updates.py.
-Array numbers(const std::string& name, Dims dims) {
-    std::uint32_t start = 2166136261U;
-    for (const char letter : name)
-        start = (start ^ std::uint8_t(letter)) * 16777619U;
-    Array array({DType::f32, std::move(dims)});
-    std::uint32_t position = 0;
-    for (float& value : array.as<float>()) {
-        std::uint32_t x = (position++ * 2654435761U) ^ start;
-        x = (x ^ (x >> 16)) * 0x85EBCA6BU;
-        x = (x ^ (x >> 13)) * 0xC2B2AE35U;
-        x ^= x >> 16;
-        value = float(double(x >> 8) * 0x1p-23 - 1.0);
-    }
-    return array;
 }
 
 struct Named {
@@ -60,7 +44,7 @@ const std::vector<Named>& network() {
 }
 
 Array initial(const Named& parameter) {
-    Array value = numbers(parameter.name, parameter.dims);
+    Array value = reals(parameter.name, parameter.dims);
     if (parameter.name == "norm.weight")
         for (float& one : value.as<float>())
             one += 1;
@@ -177,7 +161,7 @@ public:
             numbers_now.lr = lr_at(setting_.schedule, setting_.hyper.lr, step);
             numbers_now.step = step + 1;
             values_[values_.size() - 3] = {hyper_values(numbers_now)};
-            values_[values_.size() - 2] = {numbers(fmt_x(step), {batch, features})};
+            values_[values_.size() - 2] = {reals(fmt_x(step), {batch, features})};
             values_.back() = {labels_of(step)};
             const auto outputs = evaluate(graph_, values_, 1);
             std::copy_n(outputs.begin(), moving_, values_.begin());

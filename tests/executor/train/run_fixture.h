@@ -114,6 +114,16 @@ protected:
         }
     }
 
+    /// Both plans, run here, report the same losses and end with the same weights.
+    static void expect_same_run(const AttemptPlan& left, const AttemptPlan& right) {
+        KeepingReporter first, second;
+        run_training(left, first);
+        run_training(right, second);
+        EXPECT_EQ(first.values_of("train_loss"), second.values_of("train_loss"));
+        EXPECT_EQ(first.values_of("val_loss"), second.values_of("val_loss"));
+        expect_same_bits(left, right);
+    }
+
     TempFolder folder_;
     int folders_ = 0;
 };

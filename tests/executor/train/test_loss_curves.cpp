@@ -12,24 +12,15 @@
 #include "executor/engine/engine.h"
 #include "executor/nn/models/lenet.h"
 #include "executor/nn/models/mlp.h"
-#include "executor/tensor/random.h"
 #include "executor/train/evaluate.h"
 #include "executor/train/step.h"
 #include "tests/executor/train/class_batch.h"
+#include "tests/executor/train/drawn_numbers.h"
 
 namespace slipway {
 namespace {
 
 constexpr std::int64_t steps = 50, batch_size = 32, classes = 10, side = 16, pixels = side * side;
-constexpr std::uint64_t seed = 7;
-
-std::vector<float> uniform(std::uint32_t site, std::uint64_t index, std::int64_t count) {
-    RandomStream stream(seed, site, index);
-    std::vector<float> numbers(static_cast<std::size_t>(count));
-    for (float& number : numbers)
-        number = stream.next_uniform();
-    return numbers;
-}
 
 LoadedBatch batch_of(std::int64_t step, int cores) {
     const auto prototypes = uniform(site_shuffle, 0, classes * pixels);
@@ -60,7 +51,7 @@ LoadedBatch batch_of(std::int64_t step, int cores) {
 
 Model model_of(const std::string& name) {
     Model model;
-    Init init(seed);
+    Init init(curve_seed);
     if (name == "mlp") {
         model.forward =
             without_pass(Mlp::create(model.parameters, init, pixels, {64, 32}, classes));

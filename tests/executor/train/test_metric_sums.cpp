@@ -19,7 +19,7 @@ TEST(MetricSums, add_batches_up_by_name) {
     EXPECT_EQ(sums.scalar("labels"), 8);
     const auto confusion = sums.of("confusion");
     EXPECT_EQ(std::vector(confusion.begin(), confusion.end()), (std::vector<double>{3, 1, 1, 3}));
-    sums.reset();
+    sums = {};
     EXPECT_THROW(sums.of("loss"), Error);
 }
 

@@ -63,12 +63,7 @@ TEST_F(Run, the_number_of_threads_changes_no_bit) {
 
 TEST_F(Run, one_core_gives_the_bits_of_eight_with_the_same_global_batch) {
     const AttemptPlan one = plan(1), eight = plan(8);
-    KeepingReporter first, second;
-    run_training(one, first);
-    run_training(eight, second);
-    EXPECT_EQ(first.values_of("train_loss"), second.values_of("train_loss"));
-    EXPECT_EQ(first.values_of("val_loss"), second.values_of("val_loss"));
-    expect_same_bits(one, eight);
+    expect_same_run(one, eight);
 }
 
 // Goal: the parts of one core's batch are shared out to threads as cores are, without a change.

@@ -10,23 +10,14 @@
 
 #include "executor/engine/engine.h"
 #include "executor/nn/models/mlp.h"
-#include "executor/tensor/random.h"
 #include "executor/train/evaluate.h"
 #include "executor/train/step.h"
+#include "tests/executor/train/drawn_numbers.h"
 
 namespace slipway {
 namespace {
 
 constexpr std::int64_t batch_size = 32, outputs = 10, side = 16, pixels = side * side;
-constexpr std::uint64_t seed = 7;
-
-std::vector<float> uniform(std::uint32_t site, std::uint64_t index, std::int64_t count) {
-    RandomStream stream(seed, site, index);
-    std::vector<float> numbers(static_cast<std::size_t>(count));
-    for (float& number : numbers)
-        number = stream.next_uniform();
-    return numbers;
-}
 
 Array labels_of(TaskType type, std::int64_t step) {
     if (type == TaskType::classification) {
@@ -68,7 +59,7 @@ SampleShape shape_of(TaskType type) {
 
 std::vector<double> losses_of(const JobSpec& spec, std::size_t steps) {
     Model model;
-    Init init(seed);
+    Init init(curve_seed);
     model.forward = without_pass(Mlp::create(model.parameters, init, pixels, {64, 32}, outputs));
     const TaskType type = spec.task.type;
     const Optimizer& optimizer = find_optimizer("sgd_momentum");

@@ -2,16 +2,11 @@
 
 #include <bit>
 
+#include "tests/support/little_endian.h"
+
 namespace slipway {
 
 namespace {
-
-std::string little_endian(std::uint64_t value, int bytes) {
-    std::string text;
-    for (int i = 0; i < bytes; ++i)
-        text += char(value >> 8 * i & 0xFF);
-    return text;
-}
 
 std::string masked_sum(const std::string& text) {
     std::uint32_t sum = 0xFFFFFFFF;

@@ -3,7 +3,7 @@
 schedule, and with clipping, parameters without decay, groups, frozen layers and a moving average.
 
 How it was made: python3 make_updates.py (Debian 12, python3-torch 1.13.1 and python3-numpy, computed in float64).
-Weights and inputs are made from their names (`numbers` below; its twin is in test_updates.cpp). LAMB, which torch has
+Weights and inputs are made from their names (`numbers` of ../../nn/reference/make_networks.py; its twin is in torch_numbers.cpp). LAMB, which torch has
 not, is written here in numpy after You et al. 2020, algorithm 2, with bias correction. Each case carries its settings,
 which the C++ test reads. `make_updates.py --check` compares with the file that is there.
 """
@@ -16,26 +16,11 @@ import numpy as np
 import torch
 import torch.nn.functional as functional
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "nn" / "reference"))
+from make_networks import tensor  # noqa: E402
+
 STEPS, BATCH, FEATURES, HIDDEN, CLASSES = 20, 8, 6, 5, 3
 MATRICES = ["fc1.weight", "fc2.weight"]
-
-
-def numbers(name, count):
-    """`count` numbers in [-1, 1), multiples of 2^-23: a hash of the name (FNV-1a) and the position (murmur3's end)."""
-    start = 2166136261
-    for letter in name.encode():
-        start = ((start ^ letter) * 16777619) & 0xFFFFFFFF
-    x = (np.arange(count, dtype=np.uint32) * np.uint32(2654435761)) ^ np.uint32(start)
-    x ^= x >> np.uint32(16)
-    x *= np.uint32(0x85EBCA6B)
-    x ^= x >> np.uint32(13)
-    x *= np.uint32(0xC2B2AE35)
-    x ^= x >> np.uint32(16)
-    return (x >> np.uint32(8)).astype(np.float64) * 2.0**-23 - 1.0
-
-
-def tensor(name, shape):
-    return torch.from_numpy(numbers(name, int(np.prod(shape))).reshape(shape))
 
 
 class Network(torch.nn.Module):

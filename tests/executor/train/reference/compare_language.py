@@ -19,7 +19,6 @@ import csv
 import json
 import math
 import pathlib
-import struct
 import subprocess
 import sys
 import tempfile
@@ -32,6 +31,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[3] / "bench")]
 
 import masks  # noqa: E402
+import safetensors_file  # noqa: E402
 import torch_networks as networks  # noqa: E402
 
 LENGTH, BATCH, ROWS, VALIDATION_ROWS, SHORT = 64, 8, 64, 11, 37
@@ -121,29 +121,6 @@ def parts_of(asked, folder):
     return train, Part(written["val"], overlap, len(train.rows))
 
 
-TYPES = {"F32": np.float32, "I64": np.int64}
-
-
-def read_safetensors(path):
-    blob = path.read_bytes()
-    (length,) = struct.unpack("<Q", blob[:8])
-    header, start = json.loads(blob[8:8 + length]), 8 + length
-    return {name: torch.from_numpy(np.frombuffer(blob[start + row["data_offsets"][0]:start + row["data_offsets"][1]],
-                                                 TYPES[row["dtype"]]).reshape(row["shape"]).copy())
-            for name, row in header.items() if name != "__metadata__"}
-
-
-def write_safetensors(path, tensors):
-    header, at, blobs = {}, 0, []
-    for name, tensor in tensors.items():
-        blob = tensor.detach().contiguous().numpy().tobytes()
-        header[name] = {"dtype": "F32", "shape": list(tensor.shape), "data_offsets": [at, at + len(blob)]}
-        at += len(blob)
-        blobs.append(blob)
-    head = json.dumps(header).encode()
-    path.write_bytes(struct.pack("<Q", len(head)) + head + b"".join(blobs))
-
-
 def run_ours(asked, folder, optimizer, steps, name):
     """(training losses by step, last row of validation values, folder of the last checkpoint)"""
     out = folder / name
@@ -198,17 +175,17 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         train, validation = parts_of(asked, folder / "text")
-        write_safetensors(folder / "first.safetensors", first | tied)
+        safetensors_file.write(folder / "first.safetensors", first | tied)
 
         def batch_of(step):
             epoch, batch = divmod(step, train.steps_per_epoch())
             return train.batch(asked.arch, range(batch * BATCH, (batch + 1) * BATCH), epoch, SEED)
 
         one = run_ours(asked, folder, {"name": "sgd", "lr": 1e-9, "momentum": 0.9}, 1, "one")
-        gradients = worst_gradient(asked.arch, first, batch_of(0), read_safetensors(one[2] / "optimizer.safetensors"))
+        gradients = worst_gradient(asked.arch, first, batch_of(0), safetensors_file.read(one[2] / "optimizer.safetensors"))
         numbers, make_optimizer = OPTIMIZERS[asked.optimizer]
         losses, evaluated, last = run_ours(asked, folder, numbers, asked.steps, "all")
-        weights = read_safetensors(last / "model.safetensors")
+        weights = safetensors_file.read(last / "model.safetensors")
         evaluated = {key: float(evaluated[key]) for key in ("val_loss", "val_perplexity")}
 
     optimizer = make_optimizer(network.parameters())

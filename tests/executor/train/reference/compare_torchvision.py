@@ -14,7 +14,6 @@ import argparse
 import csv
 import json
 import pathlib
-import struct
 import subprocess
 import sys
 import tempfile
@@ -24,9 +23,10 @@ import torch
 import torchvision
 from PIL import Image
 
+import safetensors_file
+
 SIDE, TRAIN, VALIDATION, CLASSES = 64, 32, 12, ("bright", "dark")
 MEAN, DEVIATION, RATE, MOMENTUM, DECAY = 0.5, 0.25, 0.001, 0.9, 1e-4
-TYPES = {"F32": np.float32, "I64": np.int64}
 
 # Both sides calculate in f32 and sum in other orders, and 20 steps carry that on: with a rate of 0.01 torch's own f32
 # losses leave its f64 ones by 3e-4 at step 6, and so do ours.
@@ -51,15 +51,6 @@ def read_images(folder, part):
     pixels = np.stack([np.asarray(Image.open(file), np.float32).transpose(2, 0, 1) for file in files])
     labels = torch.tensor([CLASSES.index(file.parent.name) for file in files])
     return (torch.from_numpy(pixels) / 255 - MEAN) / DEVIATION, labels
-
-
-def read_safetensors(path):
-    blob = path.read_bytes()
-    (length,) = struct.unpack("<Q", blob[:8])
-    header, start = json.loads(blob[8:8 + length]), 8 + length
-    return {name: torch.from_numpy(np.frombuffer(blob[start + row["data_offsets"][0]:start + row["data_offsets"][1]],
-                                                 TYPES[row["dtype"]]).reshape(row["shape"]).copy())
-            for name, row in header.items() if name != "__metadata__"}
 
 
 def job(arch, cores, steps):
@@ -90,9 +81,9 @@ class Theirs:
 
     def __init__(self, arch, checkpoint):
         self.network = getattr(torchvision.models, arch)(num_classes=len(CLASSES))
-        self.network.load_state_dict(read_safetensors(checkpoint / "model.safetensors"), strict=True)
+        self.network.load_state_dict(safetensors_file.read(checkpoint / "model.safetensors"), strict=True)
         self.optimizer = torch.optim.SGD(self.network.parameters(), RATE, MOMENTUM, weight_decay=DECAY)
-        slots = read_safetensors(checkpoint / "optimizer.safetensors")
+        slots = safetensors_file.read(checkpoint / "optimizer.safetensors")
         for name, parameter in self.network.named_parameters():
             self.optimizer.state[parameter]["momentum_buffer"] = slots[name + ".momentum_buffer"]
 
@@ -154,7 +145,7 @@ def main():
         evaluated = abs(Theirs(asked.arch, last).validate(*validation) - val_loss)
         theirs = Theirs(asked.arch, checkpoints / "step_000001_attempt_1")
         curve = max(abs(theirs.step(*train, asked.cores) - losses[step]) for step in range(2, asked.steps + 1))
-        weights = largest_difference(read_safetensors(last / "model.safetensors"), theirs.network.state_dict())
+        weights = largest_difference(safetensors_file.read(last / "model.safetensors"), theirs.network.state_dict())
 
     figures = (("validation loss", evaluated, EVALUATION_BOUND), ("training losses", curve, LOSS_BOUND),
                ("weights and statistics", weights, WEIGHT_BOUND))
