@@ -34,11 +34,10 @@ Dims order_for(const PlacedValue& value) {
 }
 
 void emit_window(Lowering& lowering, const Tensor& tensor, std::vector<BufferId> reads,
-                 Kernel kernel, const Dims& order) {
+                 Kernel kernel, const Dims& order, bool needs_sums) {
     const int stage = lowering.facts(tensor).stage;
     std::vector<BufferId> writes{lowering.make_result(tensor, order)};
-    if (tensor.dtype() == DType::bf16 && tensor.node().op == OpCode::select_and_scatter)
-        writes.push_back(lowering.make_temporary({DType::f32, tensor.dims()}, stage));
+    if (needs_sums) writes.push_back(lowering.make_temporary({DType::f32, tensor.dims()}, stage));
     lowering.emit(stage, {.name = step_name(name_of(tensor.node().op), tensor.shape()),
                           .reads = std::move(reads),
                           .writes = std::move(writes),
@@ -59,7 +58,7 @@ void lower_reduce_window(Lowering& lowering, const Tensor& tensor) {
                 make_reduce_window(permuted(node.operands[0].shape(), order),
                                    {permuted(attributes.window, order), attributes.reduction},
                                    permuted(tensor.shape(), order)),
-                order);
+                order, false);
 }
 
 void lower_select_and_scatter(Lowering& lowering, const Tensor& tensor) {
@@ -70,11 +69,12 @@ void lower_select_and_scatter(Lowering& lowering, const Tensor& tensor) {
     const Dims order = order_for(value);
     const PlacedValue input = lowering.ordered(value, order, stage);
     const PlacedValue source = lowering.ordered(lowering.value_of(node.operands[1]), order, stage);
+    const Shape operand = permuted(tensor.shape(), order);
+    const Shape terms = permuted(node.operands[1].shape(), order);
+    const SelectAndScatterAttributes window{permuted(attributes.window, order)};
     emit_window(lowering, tensor, {input.buffer, source.buffer},
-                make_select_and_scatter(permuted(tensor.shape(), order),
-                                        {permuted(attributes.window, order)},
-                                        permuted(node.operands[1].shape(), order)),
-                order);
+                make_select_and_scatter(operand, window, terms), order,
+                scatter_needs_sums(operand, window, terms));
 }
 
 }    // namespace slipway

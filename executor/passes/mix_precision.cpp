@@ -5,6 +5,7 @@
 
 #include "executor/graph/node.h"
 #include "executor/graph/ops.h"
+#include "executor/passes/narrow.h"
 #include "executor/passes/passes.h"
 #include "executor/passes/rewrite.h"
 
@@ -25,17 +26,6 @@ bool is_product(const Node& node) {
     return (node.op == OpCode::dot_general || node.op == OpCode::convolution) &&
            std::ranges::all_of(node.operands,
                                [](const Tensor& x) { return x.dtype() == DType::f32; });
-}
-
-/// A value of f32 made from one of the narrow type, which no rounding separates.
-bool is_widened(const Tensor& x) {
-    return x.node().op == OpCode::convert && x.dtype() == DType::f32 &&
-           x.node().operands[0].dtype() == narrow;
-}
-
-bool is_narrowing(const Node& node) {
-    return node.op == OpCode::convert && node.shape.dtype == narrow &&
-           node.operands[0].dtype() == DType::f32;
 }
 
 bool moves_elements(OpCode op) {

@@ -63,8 +63,11 @@ Graph mask_pooled(const Graph& graph, const PassOptions& options = {});
 /// relu are of pooled values. Its gradient goes by x too, where the mask is below the pool (after
 /// mask_pooled), and the bias' gradient adds up what is scattered instead of where to. Bits change
 /// in two cases: of two elements that only differ before the bias is added the larger one gets the
-/// gradient, not the first; and the bias' gradient leaves zeros out of its sum. Not of an x that
-/// is converted first, as a product in bf16 is.
+/// gradient, not the first; and the bias' gradient leaves zeros out of its sum.
 Graph pool_first(const Graph& graph, const PassOptions& options = {});
+
+/// A maximum pool of widened bf16 values reads the narrow ones, and so does its gradient where
+/// windows share no element and it is rounded: half the memory to read and write, the same bits.
+Graph narrow_pools(const Graph& graph, const PassOptions& options = {});
 
 }    // namespace slipway

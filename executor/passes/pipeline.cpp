@@ -25,6 +25,7 @@ constexpr std::array passes{
     Pass{"merge_common", merge_common},
     Pass{"mask_pooled", mask_pooled},
     Pass{"pool_first", pool_first},
+    Pass{"narrow_pools", narrow_pools},
 };
 
 void require_known(std::span<const std::string> skip) {

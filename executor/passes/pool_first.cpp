@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "executor/graph/ops.h"
+#include "executor/passes/narrow.h"
 #include "executor/passes/passes.h"
 #include "executor/passes/rewrite.h"
 
@@ -38,8 +39,6 @@ std::optional<Activation> activation_of(const Tensor& y, const Window& window) {
     for (const std::size_t i : {0, 1}) {
         const Tensor& bias = sum.node().operands[i];
         const Tensor& x = sum.node().operands[1 - i];
-        // The sum's kernel converts on the way; a pool would have it done before, in memory.
-        if (x.node().op == OpCode::convert) return {};
         if (bias.node().op == OpCode::broadcast_in_dim && is_fixed_in(bias, window))
             return Activation{x, bias};
     }
@@ -65,20 +64,30 @@ bool is_masked_by(const Tensor& source, const Tensor& pooled) {
            uniform_value(source.node().operands[2]) == 0;
 }
 
-/// The sum over whole images of what was scattered in them.
-bool is_sum_of_scattered(const Tensor& x) {
-    if (x.node().op != OpCode::reduce) return false;
-    const auto& reduce = attributes_of<ReduceAttributes>(x);
-    const Tensor& scatter = x.node().operands[0];
-    if (reduce.reduction != Reduction::add || scatter.node().op != OpCode::select_and_scatter ||
-        x.dtype() == DType::bf16)
-        return false;
-    const Window& window = attributes_of<SelectAndScatterAttributes>(scatter).window;
+bool sums_all_that_moves(const ReduceAttributes& sum, const Window& window) {
     for (std::size_t i = 0; i < window.size(); ++i)
         if (window[i] != WindowDimension{} &&
-            std::ranges::count(reduce.dimensions, std::int64_t(i)) == 0)
+            std::ranges::count(sum.dimensions, std::int64_t(i)) == 0)
             return false;
     return true;
+}
+
+/// The sum over whole images of what was scattered in them needs the terms, not their places; of
+/// rounded values too, where windows share no element: rounded terms are rounded sums there.
+Tensor sum_of_terms(const Tensor& x) {
+    const auto& sum = attributes_of<ReduceAttributes>(x);
+    const Tensor& operand = x.node().operands[0];
+    const bool is_rounded = is_widened(operand) && is_narrowing(operand.node().operands[0].node());
+    const Tensor& scatter = is_rounded ? operand.node().operands[0].node().operands[0] : operand;
+    if (sum.reduction != Reduction::add || x.dtype() == DType::bf16 ||
+        scatter.node().op != OpCode::select_and_scatter)
+        return x;
+    const Window& window = attributes_of<SelectAndScatterAttributes>(scatter).window;
+    if (!sums_all_that_moves(sum, window) || (is_rounded && !are_disjoint(window))) return x;
+    const Tensor& terms = scatter.node().operands[1];
+    const Tensor as_summed =
+        is_rounded ? convert(convert(terms, DType::bf16), terms.dtype()) : terms;
+    return reduce(as_summed, sum.dimensions, Reduction::add);
 }
 
 /// A pool that was moved, as its users know it: by what it read before.
@@ -112,9 +121,7 @@ Graph pool_first(const Graph& graph, const PassOptions&) {
     return rewrite_nodes(graph, [&](const Tensor& x) {
         if (x.node().op == OpCode::reduce_window) return move_pool(x);
         if (x.node().op == OpCode::select_and_scatter) return move_scatter(x);
-        if (!is_sum_of_scattered(x)) return x;
-        const Tensor& source = x.node().operands[0].node().operands[1];
-        return reduce(source, attributes_of<ReduceAttributes>(x).dimensions, Reduction::add);
+        return x.node().op == OpCode::reduce ? sum_of_terms(x) : x;
     });
 }
 

@@ -1,5 +1,7 @@
 #include "executor/passes/rewrite.h"
 
+#include <algorithm>
+
 #include "api/base/check.h"
 #include "executor/graph/node.h"
 #include "executor/graph/node_map.h"
@@ -34,6 +36,12 @@ std::optional<double> uniform_value(const Tensor& x) {
         node = node->operands[0].get();
     if (node->op != OpCode::constant) return {};
     return std::get<ConstantAttributes>(node->attributes).value;
+}
+
+bool are_disjoint(const std::vector<WindowDimension>& window) {
+    return std::ranges::all_of(window, [](const WindowDimension& w) {
+        return w.stride >= (w.size - 1) * w.window_dilation + 1;
+    });
 }
 
 }    // namespace slipway

@@ -18,4 +18,7 @@ Graph rewrite_nodes(const Graph& graph, const NodeRewrite& rewrite);
 /// The one number that all elements of x have, when x is a constant or a broadcast of one.
 std::optional<double> uniform_value(const Tensor& x);
 
+/// Whether no element is in two of the windows.
+bool are_disjoint(const std::vector<WindowDimension>& window);
+
 }    // namespace slipway

@@ -2,49 +2,93 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 namespace slipway {
 
 namespace {
 
-template <int width>
-using Floats [[gnu::vector_size(width * sizeof(float))]] = float;
-template <int width>
-using Places [[gnu::vector_size(width * sizeof(float))]] = std::int32_t;
+template <class Element, int width>
+using Vector [[gnu::vector_size(width * sizeof(Element))]] = Element;
 
-template <class Vector, class Number>
-Vector load(const Number* from) {
-    Vector vector;
-    std::memcpy(&vector, from, sizeof vector);
-    return vector;
+/// How the numbers of a type lie in registers, and which integers count places beside them.
+template <class T>
+struct Lanes;
+
+template <>
+struct Lanes<float> {
+    using Number = float;
+    using Place = std::int32_t;
+};
+
+/// bf16 numbers by their bits: twice as many as f32 in a register.
+template <>
+struct Lanes<BFloat16> {
+    using Number = std::int16_t;
+    using Place = std::int16_t;
+};
+
+template <class Number, class T>
+Number load(const T* from) {
+    Number numbers;
+    std::memcpy(&numbers, from, sizeof numbers);
+    return numbers;
 }
 
-template <class Vector>
-void store(const Vector& vector, float* to) {
-    std::memcpy(to, &vector, sizeof vector);
+template <class Number, class T>
+void store(const Number& numbers, T* to) {
+    std::memcpy(static_cast<void*>(to), &numbers, sizeof numbers);
 }
 
-template <class Number>
-auto is_above(const Number& x, const Number& largest) {
-    return (x > largest) | ((x != x) & (largest == largest));
+/// What orders numbers. That of bf16: the signed bits, but -0 is 0 and every NaN the largest.
+template <class T, class Number>
+Number order_of(const Number& x) {
+    if constexpr (std::is_same_v<T, float>) {
+        return x;
+    } else {
+        const auto magnitude = static_cast<Number>(x & 0x7fff);
+        const auto order = static_cast<Number>(x < 0 ? static_cast<Number>(-magnitude) : x);
+        return magnitude > 0x7f80 ? static_cast<Number>(Number{} + 0x7fff) : order;
+    }
+}
+
+template <class T, class Number>
+auto is_above(const Number& order, const Number& largest) {
+    if constexpr (std::is_same_v<T, float>)
+        return (order > largest) | ((order != order) & (largest == largest));
+    else
+        return order > largest;
+}
+
+/// 0 + x: that of -0 is 0.
+template <class T, class Number>
+Number added_to_zero(const Number& x) {
+    if constexpr (std::is_same_v<T, float>)
+        return Number{} + x;
+    else
+        return x == std::numeric_limits<std::int16_t>::min() ? Number{} : x;
 }
 
 /// Calls chunk.operator()<Number, Place>(begin) for parts of 0..n that do not overlap.
-template <class Chunk>
+template <class T, class Chunk>
 void in_parts(std::int64_t n, Chunk&& chunk) {
+    using Number = Lanes<T>::Number;
+    using Place = Lanes<T>::Place;
+    constexpr int whole = 64 / sizeof(Number);
     std::int64_t i = 0;
-    for (; i + 16 <= n; i += 16)
-        chunk.template operator()<Floats<16>, Places<16>>(i);
-    if (i + 8 <= n) {
-        chunk.template operator()<Floats<8>, Places<8>>(i);
-        i += 8;
+    for (; i + whole <= n; i += whole)
+        chunk.template operator()<Vector<Number, whole>, Vector<Place, whole>>(i);
+    if (i + whole / 2 <= n) {
+        chunk.template operator()<Vector<Number, whole / 2>, Vector<Place, whole / 2>>(i);
+        i += whole / 2;
     }
-    if (i + 4 <= n) {
-        chunk.template operator()<Floats<4>, Places<4>>(i);
-        i += 4;
+    if (i + whole / 4 <= n) {
+        chunk.template operator()<Vector<Number, whole / 4>, Vector<Place, whole / 4>>(i);
+        i += whole / 4;
     }
     for (; i < n; ++i)
-        chunk.template operator()<float, std::int32_t>(i);
+        chunk.template operator()<Number, Place>(i);
 }
 
 /// The elements of a dimension that a window sees: `count` of them, `step` apart.
@@ -85,6 +129,13 @@ void for_each_window(const ChannelPool& pool, Body&& body) {
         }
 }
 
+/// The commonest count as a constant: its loops are taken apart.
+template <class Call>
+void with_count(std::size_t count, Call&& call) {
+    if (count == 4) return call(std::integral_constant<std::size_t, 4>{});
+    call(count);
+}
+
 /// Whether the windows lie side by side along a dimension and see all of it.
 bool covers_once(const WindowDimension& w, std::int64_t extent, std::int64_t positions) {
     return w.stride == w.size && w.window_dilation == 1 && w.padding_low == 0 &&
@@ -92,34 +143,38 @@ bool covers_once(const WindowDimension& w, std::int64_t extent, std::int64_t pos
 }
 
 /// Which of the elements at `offsets` is the first largest, channel by channel.
-template <class Number, class Place>
-Place place_of_largest(const float* from, const std::int64_t* offsets, std::size_t count) {
-    auto largest = load<Number>(from + offsets[0]);
+template <class Number, class Place, class T, class Count>
+Place place_of_largest(const T* from, const std::int64_t* offsets, Count count) {
+    auto largest = order_of<T>(load<Number>(from + offsets[0]));
     Place place{};
     for (std::size_t k = 1; k < count; ++k) {
-        const auto value = load<Number>(from + offsets[k]);
-        const auto above = is_above(value, largest);
-        largest = above ? value : largest;
-        place = above ? Place{} + std::int32_t(k) : place;
+        const auto order = order_of<T>(load<Number>(from + offsets[k]));
+        const auto above = is_above<T>(order, largest);
+        largest = above ? order : largest;
+        place = above ? static_cast<Place>(Place{} + std::int16_t(k)) : place;
     }
     return place;
 }
 
 /// Adds to what is there, or is the first and only one to write it.
-template <bool adds>
-void scatter_windows(const ChannelPool& pool, const float* input, const float* source, float* to) {
+template <bool adds, class T>
+void scatter_windows(const ChannelPool& pool, const T* input, const T* source, T* to) {
     for_each_window(pool, [&](std::int64_t window, const std::int64_t* offsets, std::size_t count) {
-        const float* const terms = source + window * pool.channels;
-        in_parts(pool.channels, [&]<class Number, class Place>(std::int64_t i) {
-            const auto place = place_of_largest<Number, Place>(input + i, offsets, count);
-            const auto term = load<Number>(terms + i);
-            for (std::size_t k = 0; k < count; ++k) {
-                float* const target = to + offsets[k] + i;
-                const auto chosen = place == Place{} + std::int32_t(k);
-                const auto added = chosen ? term : Number{};
-                // A sum begins with 0: that of -0 is 0.
-                store((adds ? load<Number>(target) : Number{}) + added, target);
-            }
+        const T* const terms = source + window * pool.channels;
+        with_count(count, [&](auto elements) {
+            in_parts<T>(pool.channels, [&]<class Number, class Place>(std::int64_t i) {
+                const auto place = place_of_largest<Number, Place>(input + i, offsets, elements);
+                const auto term = added_to_zero<T>(load<Number>(terms + i));
+                for (std::size_t k = 0; k < elements; ++k) {
+                    T* const target = to + offsets[k] + i;
+                    const auto chosen = place == static_cast<Place>(Place{} + std::int16_t(k));
+                    const auto added = chosen ? term : Number{};
+                    if constexpr (adds)
+                        store(load<Number>(target) + added, target);
+                    else
+                        store(added, target);
+                }
+            });
         });
     });
 }
@@ -141,25 +196,41 @@ std::optional<ChannelPool> channel_pool_of(const Dims& operand,
     return pool;
 }
 
-void largest_of_windows(const ChannelPool& pool, const float* from, float* to) {
+bool covers_once(const ChannelPool& pool) {
+    return covers_once(pool.row_window, pool.rows, pool.row_positions) &&
+           covers_once(pool.column_window, pool.columns, pool.column_positions);
+}
+
+template <class T>
+void largest_of_windows(const ChannelPool& pool, const T* from, T* to) {
     for_each_window(pool, [&](std::int64_t window, const std::int64_t* offsets, std::size_t count) {
-        float* const target = to + window * pool.channels;
-        in_parts(pool.channels, [&]<class Number, class Place>(std::int64_t i) {
-            auto largest = load<Number>(from + offsets[0] + i);
-            for (std::size_t k = 1; k < count; ++k) {
-                const auto value = load<Number>(from + offsets[k] + i);
-                largest = is_above(value, largest) ? value : largest;
-            }
-            store(largest, target + i);
+        T* const target = to + window * pool.channels;
+        with_count(count, [&](auto elements) {
+            in_parts<T>(pool.channels, [&]<class Number, class Place>(std::int64_t i) {
+                auto largest = load<Number>(from + offsets[0] + i);
+                for (std::size_t k = 1; k < elements; ++k) {
+                    const auto value = load<Number>(from + offsets[k] + i);
+                    const auto above = is_above<T>(order_of<T>(value), order_of<T>(largest));
+                    largest = above ? value : largest;
+                }
+                store(largest, target + i);
+            });
         });
     });
 }
 
-void scatter_to_largest(const ChannelPool& pool, const float* input, const float* source,
-                        float* to) {
-    if (covers_once(pool.row_window, pool.rows, pool.row_positions) &&
-        covers_once(pool.column_window, pool.columns, pool.column_positions))
-        return scatter_windows<false>(pool, input, source, to);
+template void largest_of_windows(const ChannelPool&, const float*, float*);
+template void largest_of_windows(const ChannelPool&, const BFloat16*, BFloat16*);
+
+template <class T>
+void move_to_largest(const ChannelPool& pool, const T* input, const T* source, T* to) {
+    scatter_windows<false>(pool, input, source, to);
+}
+
+template void move_to_largest(const ChannelPool&, const float*, const float*, float*);
+template void move_to_largest(const ChannelPool&, const BFloat16*, const BFloat16*, BFloat16*);
+
+void add_to_largest(const ChannelPool& pool, const float* input, const float* source, float* to) {
     std::fill_n(to, pool.batch * pool.rows * pool.columns * pool.channels, 0.0F);
     scatter_windows<true>(pool, input, source, to);
 }

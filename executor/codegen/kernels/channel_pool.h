@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "executor/graph/op.h"
+#include "executor/tensor/bfloat16.h"
 #include "executor/tensor/shape.h"
 
 namespace slipway {
@@ -23,11 +24,20 @@ std::optional<ChannelPool> channel_pool_of(const Dims& operand,
                                            const std::vector<WindowDimension>& window,
                                            const Dims& result);
 
-/// to = the largest of each window; a NaN is the largest. Every window sees an element.
-void largest_of_windows(const ChannelPool& pool, const float* from, float* to);
+/// Whether windows lie side by side and every element is in one of them.
+bool covers_once(const ChannelPool& pool);
+
+/// to = the largest of each window; a NaN is the largest. Every window sees an element. T: float or
+/// BFloat16.
+template <class T>
+void largest_of_windows(const ChannelPool& pool, const T* from, T* to);
+
+/// to = each source element where its window has its first largest element, 0 elsewhere. For pools
+/// that cover once. T: float or BFloat16.
+template <class T>
+void move_to_largest(const ChannelPool& pool, const T* input, const T* source, T* to);
 
 /// to = each source element added where its window has its first largest element.
-void scatter_to_largest(const ChannelPool& pool, const float* input, const float* source,
-                        float* to);
+void add_to_largest(const ChannelPool& pool, const float* input, const float* source, float* to);
 
 }    // namespace slipway

@@ -362,7 +362,29 @@ Kernel with_window_reduction(Reduction reduction, DType dtype, Call&& call) {
     return with_window_number<Reduction::minimum>(dtype, call);
 }
 
+template <class T>
+Kernel largest_kernel(const ChannelPool& channels) {
+    return [pool = channels](const KernelCall& call) {
+        largest_of_windows(pool, as<T>(call.reads[0]), reinterpret_cast<T*>(call.writes[0]));
+    };
+}
+
+template <class T>
+Kernel move_kernel(const ChannelPool& channels) {
+    return [pool = channels](const KernelCall& call) {
+        move_to_largest(pool, as<T>(call.reads[0]), as<T>(call.reads[1]),
+                        reinterpret_cast<T*>(call.writes[0]));
+    };
+}
+
 }    // namespace
+
+bool scatter_needs_sums(const Shape& input, const SelectAndScatterAttributes& window,
+                        const Shape& source) {
+    if (input.dtype != DType::bf16) return false;
+    const auto channels = channel_pool_of(input.dims, window.window, source.dims);
+    return !channels || !covers_once(*channels);
+}
 
 Kernel make_reduce_window(const Shape& x, const ReduceWindowAttributes& window,
                           const Shape& result) {
@@ -373,11 +395,10 @@ Kernel make_reduce_window(const Shape& x, const ReduceWindowAttributes& window,
                             reinterpret_cast<float*>(call.writes[0]));
         };
     const auto channels = channel_pool_of(x.dims, window.window, result.dims);
-    if (channels && x.dtype == DType::f32 && window.reduction == Reduction::maximum)
-        return [pool = *channels](const KernelCall& call) {
-            largest_of_windows(pool, as<float>(call.reads[0]),
-                               reinterpret_cast<float*>(call.writes[0]));
-        };
+    if (channels && window.reduction == Reduction::maximum) {
+        if (x.dtype == DType::f32) return largest_kernel<float>(*channels);
+        if (x.dtype == DType::bf16) return largest_kernel<BFloat16>(*channels);
+    }
     const auto windows = std::make_shared<const Windows>(x.dims, window.window, result.dims);
     return with_window_reduction(window.reduction, x.dtype,
                                  [&]<Reduction how, class T>() -> Kernel {
@@ -396,10 +417,14 @@ Kernel make_select_and_scatter(const Shape& input, const SelectAndScatterAttribu
                                        reinterpret_cast<float*>(call.writes[0]));
         };
     const auto channels = channel_pool_of(input.dims, window.window, source.dims);
+    if (channels && covers_once(*channels)) {
+        if (input.dtype == DType::f32) return move_kernel<float>(*channels);
+        if (input.dtype == DType::bf16) return move_kernel<BFloat16>(*channels);
+    }
     if (channels && input.dtype == DType::f32)
         return [pool = *channels](const KernelCall& call) {
-            scatter_to_largest(pool, as<float>(call.reads[0]), as<float>(call.reads[1]),
-                               reinterpret_cast<float*>(call.writes[0]));
+            add_to_largest(pool, as<float>(call.reads[0]), as<float>(call.reads[1]),
+                           reinterpret_cast<float*>(call.writes[0]));
         };
     const auto windows = std::make_shared<const Windows>(input.dims, window.window, source.dims);
     const std::int64_t count = input.element_count();

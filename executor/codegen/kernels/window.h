@@ -13,10 +13,14 @@ Kernel make_reduce_window(const Shape& x, const ReduceWindowAttributes& window,
                           const Shape& result);
 
 /// writes[0] (like reads[0], dense) = each element of reads[1] added where its window over
-/// reads[0] has its first largest element (a NaN is the largest); 0 elsewhere. Of bf16, writes[1] =
-/// scratch memory for as many f32: the sums before they are rounded.
+/// reads[0] has its first largest element (a NaN is the largest); 0 elsewhere. When it needs sums,
+/// writes[1] = scratch memory for as many f32: the sums before they are rounded.
 /// errors  invalid_argument when no program runs the dtype
 Kernel make_select_and_scatter(const Shape& input, const SelectAndScatterAttributes& window,
                                const Shape& source);
+
+/// Whether make_select_and_scatter's kernel wants memory for sums: bf16, windows that overlap.
+bool scatter_needs_sums(const Shape& input, const SelectAndScatterAttributes& window,
+                        const Shape& source);
 
 }    // namespace slipway

@@ -89,7 +89,7 @@ TEST(Pipeline, each_pass_is_timed_and_its_nodes_are_counted) {
     }
     EXPECT_THAT(names, ElementsAre("expand_composites", "apply_precision", "canonicalize_products",
                                    "fold_constants", "simplify_algebra", "merge_common",
-                                   "mask_pooled", "pool_first"));
+                                   "mask_pooled", "pool_first", "narrow_pools"));
     EXPECT_EQ(optimized.passes.front().nodes_before, 7u);
     EXPECT_EQ(optimized.passes.back().nodes_after, 3u);
 }
@@ -98,7 +98,7 @@ TEST(Pipeline, passes_can_be_skipped_by_name) {
     OptimizeOptions options;
     options.skip = {"merge_common",    "fold_constants",        "expand_composites",
                     "apply_precision", "canonicalize_products", "mask_pooled",
-                    "pool_first"};
+                    "pool_first",      "narrow_pools"};
     const Optimized optimized = optimize(with_two_equal_sums(), options);
     ASSERT_EQ(optimized.passes.size(), 1u);
     EXPECT_EQ(optimized.passes[0].name, "simplify_algebra");
