@@ -3,6 +3,7 @@
 #include "executor/codegen/convolutions.h"
 #include "executor/codegen/kernels/naive.h"
 #include "executor/codegen/kernels/patches.h"
+#include "executor/codegen/kernels/single_channel.h"
 #include "executor/codegen/lower_patches.h"
 #include "executor/codegen/lowering.h"
 #include "executor/codegen/onednn/matmul.h"
@@ -101,6 +102,30 @@ bool emit_product(Lowering& lowering, const Tensor& tensor, const ConvolutionSpe
     return true;
 }
 
+/// The convolution, or the gradient of its weights, of images with one channel; nothing for others.
+std::optional<LibraryKernel> single_channel(const ConvolutionSpec& spec) {
+    const View& weights = spec.w;
+    if (spec.strides.size() != 2 || weights.dims[0] != 1 ||
+        spec.kind == ConvolutionKind::backward_data)
+        return {};
+    const SingleChannel convolution{
+        .images = patch_shape_of(spec),
+        .outputs = spec.y.dims[1],
+        .weights = {{weights.dims[1], weights.dims[3], weights.dims[4]},
+                    {weights.strides[1], weights.strides[3], weights.strides[4]},
+                    weights.offset},
+        .operands = spec.operands,
+        .results = spec.results};
+    if (!is_single_channel(convolution.images, convolution.outputs)) return {};
+    const bool is_gradient = spec.kind == ConvolutionKind::backward_weights;
+    if (is_gradient && spec.results != DType::f32) return {};
+    return LibraryKernel{
+        is_gradient ? make_single_channel_gradient(convolution) : make_single_channel(convolution),
+        0,
+        "one channel",
+        {}};
+}
+
 /// Computes the convolution as one of this kind; false when the library does not.
 bool emit_kind(Lowering& lowering, const Tensor& tensor, ConvolutionKind kind,
                const std::array<PlacedValue, 2>& operands) {
@@ -122,7 +147,8 @@ bool emit_kind(Lowering& lowering, const Tensor& tensor, ConvolutionKind kind,
             if (emit_product(lowering, tensor, *spec, *patches, images)) return true;
         }
     }
-    const auto primitive = make_convolution(*spec, lowering.workers());
+    auto primitive = single_channel(*spec);
+    if (!primitive) primitive = make_convolution(*spec, lowering.workers());
     if (!primitive) return false;
     const auto placed = [&](const PlacedValue& value, const std::optional<Dims>& order) {
         return order ? lowering.ordered(value, *order, stage) : value;

@@ -1,16 +1,14 @@
 #include "executor/codegen/kernels/channel_pool.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <type_traits>
+
+#include "executor/codegen/kernels/vectors.h"
 
 namespace slipway {
 
 namespace {
-
-template <class Element, int width>
-using Vector [[gnu::vector_size(width * sizeof(Element))]] = Element;
 
 /// How the numbers of a type lie in registers, and which integers count places beside them.
 template <class T>
@@ -28,18 +26,6 @@ struct Lanes<BFloat16> {
     using Number = std::int16_t;
     using Place = std::int16_t;
 };
-
-template <class Number, class T>
-Number load(const T* from) {
-    Number numbers;
-    std::memcpy(&numbers, from, sizeof numbers);
-    return numbers;
-}
-
-template <class Number, class T>
-void store(const Number& numbers, T* to) {
-    std::memcpy(static_cast<void*>(to), &numbers, sizeof numbers);
-}
 
 /// What orders numbers. That of bf16: the signed bits, but -0 is 0 and every NaN the largest.
 template <class T, class Number>

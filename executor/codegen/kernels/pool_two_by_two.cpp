@@ -1,8 +1,9 @@
 #include "executor/codegen/kernels/pool_two_by_two.h"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
+
+#include "executor/codegen/kernels/vectors.h"
 
 namespace slipway {
 
@@ -12,43 +13,27 @@ namespace {
 // their time beginning and ending. Across the rows, chunks may overlap: they write the same twice.
 constexpr std::int64_t tile_windows = 512;
 
-/// As many floats as fit a register, spelled out: the compiler takes short loops apart instead.
-template <int width>
-using Floats [[gnu::vector_size(width * sizeof(float))]] = float;
-
-template <class Vector>
-Vector load(const float* from) {
-    Vector vector;
-    std::memcpy(&vector, from, sizeof vector);
-    return vector;
-}
-
-template <class Vector>
-void store(const Vector& vector, float* to) {
-    std::memcpy(to, &vector, sizeof vector);
-}
-
 /// For floats and vectors of them.
 template <class Number>
 auto is_above(const Number& x, const Number& largest) {
     return (x > largest) | ((x != x) & (largest == largest));
 }
 
-/// Calls chunk.operator()<vector>(begin) until 0..n is covered.
+/// Calls chunk.operator()<Number>(begin) until 0..n is covered.
 template <class Chunk>
 void in_chunks(std::int64_t n, Chunk&& chunk) {
     if (n >= 16) {
         for (std::int64_t i = 0; i + 16 < n; i += 16)
-            chunk.template operator()<Floats<16>>(i);
-        return chunk.template operator()<Floats<16>>(n - 16);
+            chunk.template operator()<Vector<float, 16>>(i);
+        return chunk.template operator()<Vector<float, 16>>(n - 16);
     }
     if (n >= 8) {
-        chunk.template operator()<Floats<8>>(0);
-        return chunk.template operator()<Floats<8>>(n - 8);
+        chunk.template operator()<Vector<float, 8>>(0);
+        return chunk.template operator()<Vector<float, 8>>(n - 8);
     }
     if (n >= 4) {
-        chunk.template operator()<Floats<4>>(0);
-        return chunk.template operator()<Floats<4>>(n - 4);
+        chunk.template operator()<Vector<float, 4>>(0);
+        return chunk.template operator()<Vector<float, 4>>(n - 4);
     }
     for (std::int64_t i = 0; i < n; ++i)
         chunk.template operator()<float>(i);
@@ -88,11 +73,11 @@ void rank_pairs(const float* __restrict from, float* __restrict largest,
 
 /// The source goes to the upper or the lower pair of each window.
 void choose_pairs(const float* largest, const float* source, float* terms, std::int64_t columns) {
-    in_chunks(columns, [&]<class Vector>(std::int64_t i) {
-        const auto from = load<Vector>(source + i);
-        const auto lower = is_above(load<Vector>(largest + columns + i), load<Vector>(largest + i));
-        store(lower ? Vector{} : from, terms + i);
-        store(lower ? from : Vector{}, terms + columns + i);
+    in_chunks(columns, [&]<class Number>(std::int64_t i) {
+        const auto from = load<Number>(source + i);
+        const auto lower = is_above(load<Number>(largest + columns + i), load<Number>(largest + i));
+        store(lower ? Number{} : from, terms + i);
+        store(lower ? from : Number{}, terms + columns + i);
     });
 }
 
@@ -116,9 +101,9 @@ void largest_of_four(const PoolShape& shape, const float* from, float* to) {
         for (std::int64_t row = 0; row < rows; ++row) {
             const float* const upper = pairs.data() + 2 * row * columns;
             float* const target = to + (first + row) * columns;
-            in_chunks(columns, [&]<class Vector>(std::int64_t i) {
-                const auto x = load<Vector>(upper + i);
-                const auto y = load<Vector>(upper + columns + i);
+            in_chunks(columns, [&]<class Number>(std::int64_t i) {
+                const auto x = load<Number>(upper + i);
+                const auto y = load<Number>(upper + columns + i);
                 store(is_above(y, x) ? y : x, target + i);
             });
         }

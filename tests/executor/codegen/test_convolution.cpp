@@ -80,6 +80,13 @@ const ConvolutionCase convolution_cases[] = {
      {1, 32, 7, 7},
      {32, 32, 2, 2},
      {{.size = 2, .padding_low = -1, .padding_high = 1}, window(2, 1, 0)}},
+    {"one_channel", {2, 1, 9, 10}, {32, 1, 3, 3}, {window(3, 1, 1), window(3, 1, 1)}},
+    {"one_channel_stride", {3, 1, 11, 12}, {16, 1, 5, 5}, {window(5, 2, 2), window(5, 3, 1)}},
+    {"one_channel_cut",
+     {2, 1, 9, 9},
+     {16, 1, 3, 3},
+     {{.size = 3, .padding_low = -1, .padding_high = -2},
+      {.size = 3, .stride = 2, .padding_low = 2, .padding_high = 4}}},
     {"gaps_in_the_input",
      {2, 3, 5, 5},
      {4, 3, 3, 3},
@@ -182,6 +189,24 @@ TEST(Convolution, of_many_tiles_is_what_the_reference_says) {
     const auto results = run_graph(graph, leaves, {.cores = 1, .workers = 1});
     for (std::size_t i = 0; i < results.size(); ++i)
         EXPECT_EQ(difference(results[i], expected[i], {2.4e-4, 0}), "") << "output " << i;
+}
+
+TEST(Convolution, of_one_channel_and_its_weights_gradient_have_kernels_of_their_own) {
+    const auto steps_with = [](std::int64_t outputs, std::int64_t size) {
+        const Tensor x = core_leaf({2, 1, 9, 9});
+        const Tensor y = convolution_2d(x, shared_leaf({outputs, 1, size, size}), 1, 1);
+        const Tensor dy = core_leaf(y.dims());
+        std::string kinds;
+        const Graph graph = graph_of({y, row_of(OpCode::convolution).gradient(y, dy)[1]});
+        for (const Step& step : lower(graph, {}).steps)
+            if (step.name.starts_with("convolution"))
+                kinds += step.name.starts_with("convolution one channel") ? 'o' : 'l';
+        return kinds;
+    };
+    EXPECT_EQ(steps_with(16, 3), "oo");
+    EXPECT_EQ(steps_with(32, 5), "oo");
+    EXPECT_EQ(steps_with(6, 5), "ll") << "not a register of outputs";
+    EXPECT_EQ(steps_with(16, 4), "ll");
 }
 
 // Goal: convolutions of small images with large weights, forward and of the input's gradient, whose
