@@ -17,6 +17,10 @@ bool has_batch_norm(const ModelSpec& model) {
     }
 }
 
+bool normalizes_by_core(const ModelSpec& model) {
+    return has_batch_norm(model) && !model.sync_batch_norm;
+}
+
 std::optional<TaskType> language_task(Arch arch) {
     switch (arch) {
         case Arch::bert_tiny:

@@ -73,6 +73,7 @@ struct ModelSpec {
     /// Positions that it knows; absent: as published, 512 of BERT and 1024 of GPT-2.
     std::optional<std::int64_t> max_length;
     std::vector<LayerSpec> layers;
+    bool sync_batch_norm = false;    ///< batch norms see the batches of all cores
     /// Pairs of names of parameters that are one parameter.
     std::vector<std::array<std::string, 2>> tie;
     std::optional<InitSpec> init;    ///< absent: drawn by train.seed
@@ -197,6 +198,9 @@ struct JobSpec {
 /// Whether it has batch norm: the samples of a core's batch change one another's results, and
 /// padding would, too.
 bool has_batch_norm(const ModelSpec& model);
+
+/// Whether it matters which samples are on one core: a batch norm sees those of its core alone.
+bool normalizes_by_core(const ModelSpec& model);
 /// The task of a language model: masked_lm for BERT, causal_lm for GPT; none for the others.
 std::optional<TaskType> language_task(Arch arch);
 

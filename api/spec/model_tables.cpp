@@ -18,6 +18,13 @@ std::vector<std::string_view> architectures(bool of_text) {
     return names;
 }
 
+void judge_sync(const ModelSpec& spec, const Reader& at) {
+    if (!spec.sync_batch_norm || has_batch_norm(spec)) return;
+    at.report(
+        "inconsistent",
+        fmt::format("{} needs a layer of type batch_norm; add one, or leave it out", at.path()));
+}
+
 void judge_ties(const ModelSpec& spec, const Reader& at) {
     for (std::size_t i = 0; i < spec.tie.size(); ++i) {
         if (spec.tie[i][0] != spec.tie[i][1]) continue;
@@ -83,6 +90,10 @@ const Object<ModelSpec>& model_table() {
             .field("layers", &ModelSpec::layers, "The network's layers, one after the other.",
                    List<Nested<LayerSpec>>{.item = {&layer_table()}, .min = 1, .max = 1000},
                    {.required = true, .only = {"layers"}})
+            .field("sync_batch_norm", &ModelSpec::sync_batch_norm,
+                   "Batch norms take the mean and variance over all cores instead of each core's "
+                   "own batch, at the price of two sums over the cores forward and one backward.",
+                   Flag{}, {.only = {"resnet18", "resnet34", "resnet50", "layers"}})
             .field("tie", &ModelSpec::tie,
                    "Pairs of names of parameters that are one: trained once, stored once.",
                    List<Pair<Text>>{.item = {{.max = 300}}, .max = 1000, .unique = true},
@@ -98,6 +109,7 @@ const Object<ModelSpec>& model_table() {
             .rule([](const Json&, ModelSpec& spec, const Reader& at) {
                 judge_layers(spec.layers, at.at("layers"));
                 judge_ties(spec, at.at("tie"));
+                judge_sync(spec, at.at("sync_batch_norm"));
                 if (!spec.head.replace || spec.init) return;
                 const Reader here = at.at("head").at("replace");
                 here.report("inconsistent",

@@ -17,7 +17,6 @@ namespace slipway {
 /// Either way the running statistics are replicated: the same on all cores.
 /// Parameters: weight, bias. Statistics: running_mean, running_var. All [channels]. And the count
 /// num_batches_tracked.
-/// The job spec has no field for `sync`: its networks normalise by the core's own batch.
 struct BatchNormalization {
     Tensor weight, bias;
     Tensor running_mean, running_var;

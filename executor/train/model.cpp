@@ -80,10 +80,16 @@ void build_lenet(Model& model, Init& init, const Request& request) {
 }
 
 /// A variance needs two values; a residual network's last norm has a 32nd of the image's sides.
+/// Samples that a batch norm sees at once.
+std::int64_t normalized_together(const JobSpec& spec) {
+    const std::int64_t cores = spec.model.sync_batch_norm ? spec.accelerator.cores : 1;
+    return spec.train.batch_size_per_core * cores;
+}
+
 void require_variance(const Request& request, const ImageShape& image) {
     constexpr std::int64_t reduction = 32;
     const auto reduced = [](std::int64_t side) { return (side + reduction - 1) / reduction; };
-    const std::int64_t samples = request.spec.train.batch_size_per_core;
+    const std::int64_t samples = normalized_together(request.spec);
     if (samples * reduced(image.height) * reduced(image.width) > 1) return;
     throw TrainError("spec_error",
                      fmt::format("batch norm needs more than one value per channel, and the last "
@@ -100,7 +106,8 @@ void build_resnet(Model& model, Init& init, const Request& request) {
                                    {.blocks = {blocks...},
                                     .bottleneck = request.spec.model.arch == Arch::resnet50,
                                     .channels = image.channels,
-                                    .classes = request.classes});
+                                    .classes = request.classes,
+                                    .sync_norms = request.spec.model.sync_batch_norm});
 }
 
 constexpr std::int64_t patch_size = 16;
@@ -184,7 +191,8 @@ void build_declared(Model& model, Init& init, const Request& request) {
             DeclaredNetwork::create(model.parameters, init, request.spec.model.layers,
                                     {.sample_dims = request.sample_dims,
                                      .outputs = request.classes,
-                                     .batch_size = request.spec.train.batch_size_per_core});
+                                     .batch_size = normalized_together(request.spec),
+                                     .sync_norms = request.spec.model.sync_batch_norm});
         model.dropout = network.dropout;
         model.forward = network;
     } catch (const Error& error) {    // layers that do not fit are the user's to mend

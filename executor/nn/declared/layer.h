@@ -20,6 +20,7 @@ struct Maker {
     Init& init;
     std::int64_t outputs;       ///< of the whole network
     std::int64_t batch_size;    ///< samples that a batch norm sees at once
+    bool sync_norms;            ///< BatchNormalization::sync
     double highest_dropout;     ///< the rate that the pass's leaf has
 };
 

@@ -9,8 +9,9 @@ namespace slipway {
 DeclaredNetwork DeclaredNetwork::create(ParameterList& parameters, Init& init,
                                         const std::vector<LayerSpec>& layers,
                                         const Options& options) {
-    declared::Maker maker{parameters, init, options.outputs, options.batch_size,
-                          highest_dropout(layers)};
+    declared::Maker maker{parameters,         init,
+                          options.outputs,    options.batch_size,
+                          options.sync_norms, highest_dropout(layers)};
     const declared::BuiltList list =
         declared::build_list({.maker = maker,
                               .layers = layers,

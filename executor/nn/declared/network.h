@@ -21,6 +21,7 @@ struct DeclaredNetwork {
         Dims sample_dims;               ///< of the features f32, without the batch
         std::int64_t outputs = 10;      ///< of each sample: its result is [outputs]
         std::int64_t batch_size = 1;    ///< samples that a batch norm sees at once
+        bool sync_norms = false;        ///< BatchNormalization::sync
     };
     /// `layers` have been decoded without problems.
     /// errors  invalid_argument when shapes do not fit: names the layer, what it needs and what

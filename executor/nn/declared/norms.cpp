@@ -17,6 +17,7 @@ BuiltLayer build_batch_norm(const LayerRequest& request) {
         BatchNormalization::create(request.maker.parameters, request.name, dims[0]);
     norm.epsilon = request.spec.eps;
     norm.momentum = request.spec.momentum;
+    norm.sync = request.maker.sync_norms;
     const bool relu_follows = request.relu_follows;
     return {[norm, relu_follows](std::span<const Tensor> inputs, ForwardPass& pass) {
                 return relu_follows ? norm.relu(inputs[0], pass) : norm(inputs[0], pass);

@@ -82,6 +82,21 @@ TEST(JobSpec, every_field_of_training_arrives) {
     EXPECT_EQ(spec.train.early_stopping->patience, 3);
 }
 
+TEST(JobSpec, sync_batch_norm_is_for_networks_that_have_one) {
+    Json json = example("valid_minimal.json");
+    json["model"] = {{"arch", "resnet18"}, {"sync_batch_norm", true}};
+    EXPECT_TRUE(decode_job_spec(json).value.model.sync_batch_norm);
+    json["model"]["arch"] = "lenet";
+    EXPECT_FALSE(decode_job_spec(json).ok());
+    json["model"] = {{"arch", "layers"},
+                     {"layers", {{{"type", "flatten"}}, {{"type", "linear"}}}},
+                     {"sync_batch_norm", true}};
+    const auto refused = decode_job_spec(json);
+    ASSERT_EQ(refused.problems.size(), 1U);
+    EXPECT_EQ(refused.problems[0].pointer, "/model/sync_batch_norm");
+    EXPECT_EQ(refused.problems[0].code, "inconsistent");
+}
+
 TEST(JobSpec, the_best_checkpoint_is_the_greatest_accuracy_unless_said_otherwise) {
     Json json = example("valid_minimal.json");
     json["checkpoint"]["best"]["metric"] = "val_accuracy";

@@ -268,5 +268,33 @@ TEST_F(RunStatistics, resumed_within_an_accumulating_run_they_have_the_same_bits
     EXPECT_EQ(named_weights_of(broken).at("bn1.num_batches_tracked").as<std::int64_t>()[0], 8);
 }
 
+class SyncedNorms : public Run {
+protected:
+    std::vector<double> losses(std::int64_t core_count, bool sync) {
+        AttemptPlan one = plan(core_count);
+        one.spec.model.arch = Arch::layers;
+        one.spec.model.layers = {{.type = LayerType::linear, .out_features = 8},
+                                 {.type = LayerType::batch_norm},
+                                 {.type = LayerType::relu},
+                                 {.type = LayerType::linear}};
+        one.spec.model.sync_batch_norm = sync;
+        one.spec.train.epochs = 1;
+        KeepingReporter reporter;
+        run_training(one, reporter);
+        return reporter.values_of("train_loss");
+    }
+};
+
+TEST_F(SyncedNorms, make_no_difference_between_one_core_and_eight) {
+    const std::vector<double> synced = losses(1, true);
+    EXPECT_EQ(losses(8, true), synced);
+    EXPECT_NE(losses(8, false), synced);
+    // The sums of one core's parts instead of one sum over them.
+    const std::vector<double> whole = losses(1, false);
+    ASSERT_EQ(whole.size(), synced.size());
+    for (std::size_t i = 0; i < whole.size(); ++i)
+        EXPECT_NEAR(whole[i], synced[i], 1e-4);
+}
+
 }    // namespace
 }    // namespace slipway
