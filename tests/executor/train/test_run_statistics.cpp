@@ -224,8 +224,8 @@ protected:
 
     static void expect_same_bytes(const AttemptPlan& left, const AttemptPlan& right) {
         const auto a = named_weights_of(left), b = named_weights_of(right);
-        ASSERT_EQ(a.size(), 122U);
-        ASSERT_EQ(b.size(), 122U);
+        ASSERT_EQ(a.size(), 9U);
+        ASSERT_EQ(b.size(), 9U);
         for (const auto& [name, array] : a) {
             const std::span one(array.bytes(), std::size_t(array.byte_count()));
             const Array& other = b.at(name);
@@ -244,6 +244,7 @@ TEST_F(RunStatistics, a_residual_network_learns_on_one_core) {
     EXPECT_LT(losses.back(), losses.front());
     EXPECT_EQ(reporter.values_of("val_loss").size(), 2U);
     const auto weights = named_weights_of(one);
+    EXPECT_EQ(weights.size(), 122U);
     for (const char* name : {"bn1.num_batches_tracked", "layer4.1.bn2.num_batches_tracked"}) {
         EXPECT_EQ(weights.at(name).shape(), (Shape{DType::i64, {}}));
         EXPECT_EQ(weights.at(name).as<std::int64_t>()[0], 4);
@@ -255,6 +256,14 @@ TEST_F(RunStatistics, a_residual_network_learns_on_one_core) {
 TEST_F(RunStatistics, resumed_within_an_accumulating_run_they_have_the_same_bits) {
     const auto accumulating = [&] {
         AttemptPlan one = resnet(2);
+        one.spec.model.arch = Arch::layers;
+        one.spec.model.layers = {
+            {.type = LayerType::conv2d, .name = "conv", .out_channels = 4, .kernel_size = 3},
+            {.type = LayerType::batch_norm, .name = "norm"},
+            {.type = LayerType::relu},
+            {.type = LayerType::global_avg_pool},
+            {.type = LayerType::flatten},
+            {.type = LayerType::linear, .name = "head"}};
         one.spec.train.batch_size_per_core = 2;
         one.spec.train.grad_accumulation = 2;
         return one;
@@ -265,7 +274,7 @@ TEST_F(RunStatistics, resumed_within_an_accumulating_run_they_have_the_same_bits
     AttemptPlan broken = accumulating();
     EXPECT_EQ(losses_of_broken_run(broken, 2), whole.values_of("train_loss"));
     expect_same_bytes(broken, undisturbed);
-    EXPECT_EQ(named_weights_of(broken).at("bn1.num_batches_tracked").as<std::int64_t>()[0], 8);
+    EXPECT_EQ(named_weights_of(broken).at("norm.num_batches_tracked").as<std::int64_t>()[0], 8);
 }
 
 class SyncedNorms : public Run {
