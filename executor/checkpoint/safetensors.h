@@ -40,7 +40,7 @@ WrittenFile write_safetensors(const std::filesystem::path& path,
 
 /// Reads a file from anywhere: nothing in it is believed. At most 16 MiB of header; every offset
 /// checked against the file, the shape and the other tensors; no hole, no overlap, no duplicate.
-/// Element types: F32, F64, I32, I64, U8, BOOL.
+/// Element types: F32, F64, BF16, I32, I64, U8, BOOL.
 /// errors  data_loss naming file, tensor and what is wrong; not_found; exhausted over `bytes_max`
 Result<Safetensors> read_safetensors(const std::filesystem::path& path,
                                      std::int64_t bytes_max = std::int64_t{32} << 30);

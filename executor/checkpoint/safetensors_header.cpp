@@ -25,6 +25,7 @@ struct DTypeName {
 constexpr auto dtype_names = std::to_array<DTypeName>({
     {"F32", DType::f32},
     {"F64", DType::f64},
+    {"BF16", DType::bf16},
     {"I32", DType::i32},
     {"I64", DType::i64},
     {"U8", DType::u8},
@@ -88,8 +89,8 @@ public:
         const std::optional<DType> dtype = dtype_of_name(value);
         if (!dtype) {
             return refuse(
-                fmt::format("tensor {} has elements of type {}; F32, F64, I32, I64, U8 "
-                            "and BOOL are read",
+                fmt::format("tensor {} has elements of type {}; F32, F64, BF16, I32, I64, "
+                            "U8 and BOOL are read",
                             entry_.name, value));
         }
         entry_.shape.dtype = *dtype;

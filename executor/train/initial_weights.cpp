@@ -17,6 +17,14 @@ namespace {
 
 constexpr std::size_t names_shown_max = 10;
 
+/// Weights are f32 here, whatever they were stored as to save room.
+Array widened(const Array& array) {
+    if (array.shape().dtype != DType::bf16) return array;
+    Array result({DType::f32, array.shape().dims});
+    std::ranges::copy(array.as<BFloat16>(), result.as<float>().begin());
+    return result;
+}
+
 std::vector<NamedArray> read_tensors(const std::filesystem::path& from) {
     if (std::filesystem::is_directory(from)) {
         Result<Checkpoint> checkpoint = load_checkpoint(from);
@@ -25,7 +33,10 @@ std::vector<NamedArray> read_tensors(const std::filesystem::path& from) {
     }
     Result<Safetensors> file = read_safetensors(from);
     if (!file) throw TrainError("data_error", file.error().what());
-    return std::move(file).value().tensors;
+    std::vector<NamedArray> tensors = std::move(file).value().tensors;
+    for (NamedArray& tensor : tensors)
+        tensor.array = widened(tensor.array);
+    return tensors;
 }
 
 std::string listed(const std::vector<std::string>& names) {

@@ -20,6 +20,14 @@ std::string slot_name(const Parameter& parameter, std::string_view slot) {
     return fmt::format("{}.{}", parameter.name, slot == average_slot ? "raw" : slot);
 }
 
+/// The other names of tied tensors: an export has them, too.
+nlohmann::json aliases_of(const Model& model) {
+    auto names = nlohmann::json::object();
+    for (const ParameterAlias& alias : model.parameters.aliases())
+        names[alias.name] = alias.parameter;
+    return names;
+}
+
 /// Where things lie in TrainState::values.
 struct Layout {
     std::size_t trained = 0;    ///< parameters
@@ -112,7 +120,8 @@ Checkpoint to_checkpoint(const TrainState& state, const Model& model, const Upda
                         .schedule = settings.schedule_name,
                         .learning_rate = lr_at(settings.schedule, settings.hyper.lr, state.step),
                         .details = nlohmann::json{{"kept", to_json(state.kept)},
-                                                  {"early_stopping", to_json(state.early_stopping)}}
+                                                  {"early_stopping", to_json(state.early_stopping)},
+                                                  {"aliases", aliases_of(model)}}
                                        .dump()};
     const std::vector<Array> network = network_values(state, model, plan);
     auto value = network.begin();

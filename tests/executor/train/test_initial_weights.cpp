@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 
@@ -68,6 +69,19 @@ void leave(std::vector<NamedArray>&) {}
 
 void drop_last_weight(std::vector<NamedArray>& tensors) {
     std::erase_if(tensors, [](const NamedArray& one) { return one.name == "fc.weight"; });
+}
+
+TEST_F(InitialWeights, in_bf16_are_widened) {
+    EXPECT_EQ(refused([](std::vector<NamedArray>& tensors) {
+                  for (NamedArray& one : tensors) {
+                      if (one.name != "fc.weight") continue;
+                      Array narrow({DType::bf16, one.array.shape().dims});
+                      std::ranges::fill(narrow.as<BFloat16>(), BFloat16(0.333984375F));
+                      one.array = narrow;
+                  }
+              }),
+              "");
+    EXPECT_EQ(first_of("fc.weight"), 0.333984375F);
 }
 
 TEST_F(InitialWeights, of_the_same_network_are_all_taken) {
