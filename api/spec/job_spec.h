@@ -42,6 +42,8 @@ enum class Arch {
     layers
 };
 enum class TokenizerType { byte, character, wordpiece, bpe, unigram };
+enum class MetricsReport { never, end, epoch };
+enum class SinkName { csv, tensorboard };
 enum class QueueClass { urgent, high, normal, low, idle };
 
 /// `model.init`: weights to begin with.
@@ -159,6 +161,8 @@ struct CheckpointSpec {
 /// `monitor`.
 struct MonitorSpec {
     std::int64_t log_every_steps = 50;
+    MetricsReport metrics_report = MetricsReport::end;
+    std::vector<SinkName> sinks{SinkName::csv, SinkName::tensorboard};
     bool operator==(const MonitorSpec&) const = default;
 };
 
@@ -228,6 +232,14 @@ template <>
 struct Spelling<TokenizerType> {
     static constexpr std::array<std::string_view, 5> words{"byte", "character", "wordpiece", "bpe",
                                                            "unigram"};
+};
+template <>
+struct Spelling<MetricsReport> {
+    static constexpr std::array<std::string_view, 3> words{"never", "end", "epoch"};
+};
+template <>
+struct Spelling<SinkName> {
+    static constexpr std::array<std::string_view, 2> words{"csv", "tensorboard"};
 };
 template <>
 struct Spelling<QueueClass> {

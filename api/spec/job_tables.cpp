@@ -213,11 +213,20 @@ const Object<CheckpointSpec>& checkpoint_table() {
 }
 
 const Object<MonitorSpec>& monitor_table() {
-    static const auto table = Object<MonitorSpec>("MonitorSpec", "What it reports while it runs.")
-                                  .field("log_every_steps", &MonitorSpec::log_every_steps,
-                                         "Steps between two points of the training curves.",
-                                         Integer{.min = 1, .max = 1000000})
-                                  .later({"metrics_report", "sinks"});
+    static const auto table =
+        Object<MonitorSpec>("MonitorSpec", "What it reports while it runs.")
+            .field("log_every_steps", &MonitorSpec::log_every_steps,
+                   "Steps between two points of the training curves.",
+                   Integer{.min = 1, .max = 1000000})
+            .field("metrics_report", &MonitorSpec::metrics_report,
+                   "The report of where the time goes. end: renewed while it runs, whole at the "
+                   "end; epoch: besides, that of each epoch is kept; never: none, and neither "
+                   "programs nor timeline are written.",
+                   Choice<MetricsReport>{})
+            .field("sinks", &MonitorSpec::sinks,
+                   "Files that get every point of the curves. csv: a table; tensorboard: an event "
+                   "file.",
+                   List<Choice<SinkName>>{.item = {}, .min = 0, .max = 2, .unique = true});
     return table;
 }
 

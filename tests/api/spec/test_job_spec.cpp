@@ -62,6 +62,8 @@ TEST(JobSpec, every_field_arrives) {
     EXPECT_EQ(spec.train.grad_accumulation, 4);
     EXPECT_EQ(spec.checkpoint.best.mode, MetricMode::max);
     EXPECT_EQ(to_rfc3339(*spec.limits.valid_until), "2030-01-02T06:00:00.000000Z");
+    EXPECT_EQ(spec.monitor.metrics_report, MetricsReport::epoch);
+    EXPECT_EQ(spec.monitor.sinks, std::vector{SinkName::tensorboard});
     EXPECT_FALSE(spec.queue.preemptible);
     const JobSpec core = decode_job_spec(example("valid_core_5.json")).value;
     EXPECT_EQ(core.accelerator.core_id, 5);
