@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::int64_t steps_per_timeline = 64;
+constexpr std::size_t epochs_max = 200;
 constexpr std::chrono::seconds write_every{10};
 constexpr int writes_share = 200;    // writing takes at most one part in so many
 
@@ -173,12 +174,17 @@ void Explainer::add_spans(const Program& program, const RunTimes& times) {
     }
 }
 
+void Explainer::epoch(const EpochSummary& summary) {
+    if (epochs_.size() == epochs_max) epochs_.erase(epochs_.begin());
+    epochs_.push_back(summary);
+}
+
 bool Explainer::due() const {
-    return !options_.folder.empty() && clock_.tick() >= next_write_;
+    return writes() && clock_.tick() >= next_write_;
 }
 
 void Explainer::write(bool finished) {
-    if (options_.folder.empty()) return;
+    if (!writes()) return;
     const Tick begin = clock_.tick();
     next_write_ = begin + write_every;    // also when it fails
     make_folders(options_.folder);
@@ -214,6 +220,7 @@ ReportFacts Explainer::facts(bool finished) const {
     facts.late_compiles = late_compiles_;
     if (options_.cache != nullptr) facts.cache = counts_of(*options_.cache);
     facts.graphs = graphs_;
+    facts.epochs = epochs_;
     facts.circumstances = options_.circumstances;
     return facts;
 }

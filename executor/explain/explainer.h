@@ -79,6 +79,11 @@ public:
     /// All of a training step's programs have run.
     void stepped(std::int64_t step);
 
+    /// An epoch has ended: the report has the newest ones.
+    void epoch(const EpochSummary& summary);
+
+    /// Whether it has a folder to write to.
+    bool writes() const { return !options_.folder.empty(); }
     /// Something new was written a while ago.
     bool due() const;
     /// errors  throws exhausted or unavailable when the files cannot be written
@@ -114,6 +119,7 @@ private:
     std::int64_t timelines_ = 0;                       // steps that kernels_ are of
     bool keeps_timeline_ = false;                      // in the step under way
     Json graphs_;
+    std::vector<EpochSummary> epochs_;
     Tick next_write_{};
 };
 

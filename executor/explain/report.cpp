@@ -7,6 +7,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <span>
 
 #include "executor/explain/graph_page.h"
 #include "executor/measure/text.h"
@@ -16,6 +17,7 @@ namespace slipway {
 namespace {
 
 constexpr std::size_t kernels_max = 30;
+constexpr std::size_t epochs_shown_max = 20;
 constexpr double compiles_per_step_max = 0.1;
 
 struct KernelShares {
@@ -179,6 +181,27 @@ Json input_json(const InputCounts& input) {
 
 }    // namespace
 
+namespace {
+
+Json epochs_json(const std::vector<EpochSummary>& epochs) {
+    Json list = Json::array();
+    for (const EpochSummary& epoch : epochs) {
+        Json values = Json::object();
+        for (const auto& [name, value] : epoch.values)
+            values[name] = value;
+        list.push_back({{"epoch", epoch.epoch},
+                        {"step", epoch.step},
+                        {"train_s", epoch.train_s},
+                        {"evaluate_s", epoch.evaluate_s},
+                        {"samples", epoch.samples},
+                        {"samples_per_s", epoch.samples_per_s},
+                        {"values", std::move(values)}});
+    }
+    return list;
+}
+
+}    // namespace
+
 Json report_json(const ReportFacts& facts, const Metrics& metrics) {
     Json metric_list = Json::array();
     for (const MetricRow& row : metric_rows())
@@ -207,6 +230,7 @@ Json report_json(const ReportFacts& facts, const Metrics& metrics) {
             {"timelines", facts.timelines},
             {"compile_cache", facts.cache.empty() ? Json() : Json(facts.cache)},
             {"graphs", facts.graphs},
+            {"epochs", epochs_json(facts.epochs)},
             {"notes", notes_of(facts, metrics)}};
 }
 
@@ -233,6 +257,10 @@ std::string report_text(const ReportFacts& facts, const Metrics& metrics) {
         fmt::format_to(out, "  {:10.1f} us {:5} calls  {}\n", kernel.seconds * 1e6, kernel.calls,
                        kernel.name);
     }
+    const std::size_t shown = std::min(epochs_shown_max, facts.epochs.size());
+    if (shown > 0) fmt::format_to(out, "The last {} epochs:\n", shown);
+    for (const EpochSummary& epoch : std::span(facts.epochs).last(shown))
+        fmt::format_to(out, "  {}\n", describe(epoch));
     for (const std::string& note : notes_of(facts, metrics))
         fmt::format_to(out, "Note: {}\n", note);
     const Verdict verdict = verdict_of(facts);

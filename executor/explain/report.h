@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/base/json.h"
+#include "executor/explain/epoch_summary.h"
 #include "executor/explain/kernels.h"
 #include "executor/explain/phases.h"
 #include "executor/explain/verdict.h"
@@ -48,6 +49,7 @@ struct ReportFacts {
     std::map<std::string, std::int64_t> cache;    ///< counts of the compile cache; empty: none
     Json graphs;                                  ///< summaries, as in GET /graphs
     Circumstances circumstances;
+    std::vector<EpochSummary> epochs;    ///< of this attempt, the newest last
 };
 
 TimeShares time_shares(const ReportFacts& facts);

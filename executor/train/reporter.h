@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "executor/explain/epoch_summary.h"
+
 namespace slipway {
 
 /// Where a training run stands: one per job, whatever the number of cores.
@@ -71,8 +73,12 @@ public:
     virtual ~Reporter() = default;
 
     virtual void state(const std::string& state) = 0;    ///< "compiling", "running", "finishing"
+    /// Once, before the first metric: training goes on after this step. What an earlier attempt
+    /// said of later ones is void.
+    virtual void begin(std::int64_t step) = 0;
     virtual void progress(const Progress& progress) = 0;
     virtual void metric(const MetricPoint& point) = 0;
+    virtual void epoch(const EpochSummary& summary) = 0;
     virtual void log(const std::string& level, const std::string& message) = 0;
     virtual void warning(const std::string& code, const std::string& message) = 0;
     virtual void checkpoint(const SavedCheckpoint& checkpoint) = 0;

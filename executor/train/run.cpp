@@ -1,24 +1,21 @@
 #include "executor/train/run.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 
 #include "executor/explain/explainer.h"
 #include "executor/explain/graph_page.h"
-#include "executor/runtime/run_plan.h"
+#include "executor/train/epoch_meter.h"
 #include "executor/train/evaluate.h"
-#include "executor/train/evaluation_file.h"
 #include "executor/train/fitting_batch.h"
 #include "executor/train/initial_weights.h"
 #include "executor/train/make_update_plan.h"
 #include "executor/train/pace.h"
 #include "executor/train/run_options.h"
+#include "executor/train/run_report.h"
 #include "executor/train/step_in_progress.h"
 #include "executor/train/task.h"
 #include "executor/train/ties.h"
@@ -54,18 +51,21 @@ public:
           explainer_(engine_,
                      explain_options(plan, sampler_.options(), data_, cache_.get(), started_),
                      system_clock()),
-          pace_(system_clock()) {
+          report_(plan, reporter, explainer_),
+          pace_(system_clock()),
+          epoch_(system_clock()) {
         explainer_.ended(Phase::open_data, started_, system_clock().tick());
     }
 
     TrainOutcome run() {
         try {
             const TrainOutcome outcome = run_to_the_end();
-            write_report(true);
+            report_.write(state_.step, true);
             reporter_.log("info", explainer_.verdict().message);
             return outcome;
         } catch (const Error&) {
-            write_report(true);    // what it did until then is worth knowing all the more
+            report_.write(state_.step,
+                          true);    // what it did until then is worth knowing all the more
             throw;
         }
     }
@@ -82,10 +82,11 @@ private:
 
     TrainOutcome run_to_the_end() {
         require_validation();
-        say_where_workers_run();
-        tell_left_out();
+        report_.workers(engine_.worker_cpus());
+        report_.left_out(data_);
         compile();
         restore();
+        reporter_.begin(state_.step);
         reporter_.state("running");
         report_progress("train");
         const StopReason stopped = train();
@@ -100,42 +101,10 @@ private:
                          "none; set data.split.val_fraction higher");
     }
 
-    /// Also why some are not kept on a CPU: a machine may be full, or not allow it.
-    void say_where_workers_run() {
-        if (plan_.cpu_scope.empty()) return;
-        std::vector<int> kept;
-        for (const std::optional<int>& cpu : engine_.worker_cpus())
-            if (cpu) kept.push_back(*cpu);
-        const auto free = engine_.worker_cpus().size() - kept.size();
-        if (!kept.empty())
-            reporter_.log("info", fmt::format("workers are kept on CPU {}", fmt::join(kept, ", ")));
-        if (free > 0)
-            reporter_.log("info", fmt::format("{} workers run on any CPU: other jobs have the rest "
-                                              "of the {} granted, or the system keeps no thread "
-                                              "on a CPU",
-                                              free, granted_cpus()));
-    }
-
     template <class Make>
     auto traced(const Make& make) {
         const auto timed = explainer_.time(Phase::trace);
         return make();
-    }
-
-    void tell_left_out() {
-        if (data_.left_out.empty()) return;
-        reporter_.warning("images_skipped",
-                          fmt::format("{} damaged images are left out; the first is {}",
-                                      data_.left_out.size(), to_string(data_.left_out.front())));
-        for (const DataProblem& problem : data_.left_out)
-            reporter_.log("warn", "left out: " + to_string(problem));
-    }
-
-    /// From the training thread: readers do not speak.
-    void tell_accepted() {
-        if (!data_.raw) return;    // text
-        for (const DataProblem& problem : data_.raw->take_accepted())
-            reporter_.warning("image_accepted", "taken as it is: " + to_string(problem));
     }
 
     void compile() {
@@ -182,7 +151,7 @@ private:
             const auto timed = explainer_.time(Phase::compile);
             executable = engine_.compile(graph);
         }
-        explain(name, graph, *executable);
+        report_.compiled(name, graph, *executable);
         const CompileRecord& record = engine_.last_compile();
         reporter_.compiled({.program = name,
                             .hash = to_hex(record.hash),
@@ -218,37 +187,6 @@ private:
             "; the largest train.batch_size_per_core that fits is {}; with "
             "train.grad_accumulation a step takes as many samples all the same",
             largest);
-    }
-
-    void explain(const std::string& name, const Graph& graph, const Executable& executable) {
-        try {
-            explainer_.compiled(name, graph, executable);
-        } catch (const Error& error) {
-            complain(error);
-        }
-    }
-
-    void write_report(bool finished) {
-        try {
-            explainer_.write(finished);
-        } catch (const Error& error) {
-            complain(error);
-            return;
-        }
-        if (plan_.report_folder.empty()) return;
-        const Verdict verdict = explainer_.verdict();
-        reporter_.reported({.step = state_.step,
-                            .finished = finished,
-                            .verdict = std::string(verdict.kind),
-                            .field = verdict.field,
-                            .message = verdict.message});
-    }
-
-    /// Said once: training matters more than the report on it.
-    void complain(const Error& error) {
-        if (complained_) return;
-        complained_ = true;
-        reporter_.warning("report_failed", error.what());
     }
 
     void restore() {
@@ -288,6 +226,7 @@ private:
     /// The only loop: a batch, and after the last one of a step what is due then. A stop amid a
     /// step drops what it has added up: the weights are still those of the step before.
     StopReason train() {
+        epoch_ = EpochMeter(system_clock());
         Loader loader(*data_.training, sampler_, loader_options(plan_, data_));
         while (state_.step < settings_.steps_total && !stopped_early()) {
             if (const StopReason reason = reporter_.stop_requested(); reason != StopReason::none) {
@@ -333,8 +272,9 @@ private:
             count += sampler_.options().batches_per_step;
         state_.position = batch.next;
         pace_.step(batch.step_samples);
+        epoch_.step(value_of(means_, "loss"), batch.step_samples);
         explainer_.stepped(state_.step);
-        if (explainer_.due()) write_report(false);
+        report_.write_when_due(state_.step);
     }
 
     std::vector<Value> leaves_of(const Hyper& hyper, const LoadedBatch& batch) {
@@ -355,7 +295,7 @@ private:
     void after_step(const LoadedBatch& batch) {
         const bool ended = state_.step == settings_.steps_total;
         const bool epoch_ended = batch.next.epoch != batch.position.epoch;
-        tell_accepted();
+        report_.accepted(data_);
         const double loss = value_of(means_, "loss");
         if (!std::isfinite(loss)) {
             throw TrainError("nan_loss", fmt::format("the loss became {} at step {}; a smaller "
@@ -378,6 +318,7 @@ private:
             evaluated = evaluate_now(batch);
             judge(evaluated);
         }
+        if (epoch_ended || ended) summarize(batch, evaluated);
         const std::int64_t epochs_done = batch.position.epoch + 1;
         const bool save_now =
             ended || stopped_early() ||
@@ -387,8 +328,18 @@ private:
         if (save_now) save(evaluated);
     }
 
+    void summarize(const LoadedBatch& batch, const MetricValues& evaluated) {
+        EpochSummary summary = epoch_.finish();
+        summary.epoch = batch.position.epoch + 1;
+        summary.epochs = settings_.epochs;
+        summary.step = state_.step;
+        summary.values.insert(summary.values.end(), evaluated.begin(), evaluated.end());
+        report_.epoch(summary);
+    }
+
     MetricValues evaluate_now(const LoadedBatch& batch) {
         report_progress("evaluate");
+        const Tick begin = system_clock().tick();
         const auto timed = explainer_.time(Phase::evaluate);
         const MetricSums sums =
             evaluate(engine_, *evaluation_program_, network_values(state_, model_, update_),
@@ -399,15 +350,16 @@ private:
                       .sum_names = evaluation_sum_names_,
                       .row_names = evaluation_row_names_,
                       .loader = loader_options(plan_, data_)});
-        tell_accepted();
+        report_.accepted(data_);
+        epoch_.evaluated_since(begin);
         final_values_ = with_prefix("val_", task_.values(sums));
         reporter_.metric(
             {.step = state_.step, .epoch = batch.position.epoch + 1, .values = final_values_});
-        keep_evaluation({.step = state_.step,
-                         .epoch = batch.position.epoch + 1,
-                         .samples = std::int64_t(data_.split.val.size()),
-                         .values = final_values_,
-                         .details = task_.details ? task_.details(sums) : Json()});
+        report_.evaluated({.step = state_.step,
+                           .epoch = batch.position.epoch + 1,
+                           .samples = std::int64_t(data_.split.val.size()),
+                           .values = final_values_,
+                           .details = task_.details ? task_.details(sums) : Json()});
         return final_values_;
     }
 
@@ -425,20 +377,8 @@ private:
         if (stopped_early()) reporter_.log("info", reason_of(*rule, state_.early_stopping));
     }
 
-    void keep_evaluation(const EvaluationFacts& facts) {
-        const Json left_out = evaluation_json(facts)["left_out"];
-        for (const Json& sentence : left_out)
-            if (said_.insert(sentence.get<std::string>()).second)
-                reporter_.log("info", sentence.get<std::string>());
-        if (plan_.report_folder.empty()) return;
-        try {
-            write_evaluation(plan_.report_folder, facts);
-        } catch (const Error& error) {
-            complain(error);
-        }
-    }
-
     void save(const MetricValues& evaluated) {
+        const Tick begin = system_clock().tick();
         const auto timed = explainer_.time(Phase::checkpoint);
         const std::string name = fmt::format("step_{:06}_attempt_{}", state_.step, plan_.attempt);
         KeptCheckpoints::Entry entry{name, state_.step, value_in(evaluated, settings_.keep.metric)};
@@ -457,6 +397,7 @@ private:
         }
         saved_step_ = state_.step;
         reporter_.checkpoint(saved);
+        epoch_.saved_since(begin);
     }
 
     /// A failed save ends the run at once: training on without checkpoints would lose it all later.
@@ -520,9 +461,9 @@ private:
     const UpdatePlan update_;
     Engine engine_;
     Explainer explainer_;
-    bool complained_ = false;
-    std::set<std::string> said_;    ///< about metrics; once is enough
+    RunReport report_;
     Pace pace_;
+    EpochMeter epoch_;
     std::shared_ptr<const Executable> train_program_;
     std::shared_ptr<const Executable> accumulation_program_;    ///< none when a step is one batch
     std::shared_ptr<const Executable> evaluation_program_;      ///< none without validation samples

@@ -44,7 +44,8 @@ LoaderOptions loader_options(const AttemptPlan& plan, const TrainData& data) {
 ExplainOptions explain_options(const AttemptPlan& plan, const SamplerOptions& sampler,
                                const TrainData& data, const ObjectCache* cache, Tick started) {
     const auto cores = int(plan.spec.accelerator.cores);
-    return {.folder = plan.report_folder,
+    const bool reports = plan.spec.monitor.metrics_report != MetricsReport::never;
+    return {.folder = reports ? plan.report_folder : std::filesystem::path(),
             .attempt = plan.attempt,
             .started = started,
             .parts_per_core = int(sampler.cores) / cores,

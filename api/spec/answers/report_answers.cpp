@@ -136,6 +136,17 @@ const Object<Answer>& report_table() {
             .field("augmented", "Of them, changed by data.augment.", count, known)
             .field("decoded", "Image files, those for validation too.", count, known)
             .field("read_s", "Seconds of all threads together.", seconds, known);
+    static const auto epoch =
+        Object<Answer>("ReportEpoch", "An epoch, as far as this attempt trained it.")
+            .open()
+            .field("epoch", "Its number, from 1.", count, known)
+            .field("step", "Steps done when it ended.", count, known)
+            .field("train_s", "Seconds of training.", seconds, known)
+            .field("evaluate_s", "Seconds of evaluating.", seconds, known)
+            .field("samples", "Trained on.", count, known)
+            .field("samples_per_s", "Of training.", Number{.min = 0}, known)
+            .field("values", "The mean training loss, and the evaluation's metrics.", AnyObject{},
+                   known);
     static const auto table =
         Object<Answer>("Report", "Where a job's time goes.")
             .open()
@@ -159,6 +170,8 @@ const Object<Answer>& report_table() {
                    or_null)
             .field("graphs", "Programs made.", List<Nested<Answer>>{{&graph_summary_table()}},
                    known)
+            .field("epochs", "The newest epochs of the attempt, in order.",
+                   List<Nested<Answer>>{{&epoch}}, known)
             .field("notes", "What is unusual.", List<Text>{any_text}, known);
     return table;
 }

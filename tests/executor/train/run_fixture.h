@@ -25,10 +25,14 @@ public:
     std::vector<MetricPoint> points;
     std::vector<SavedCheckpoint> checkpoints;
     std::vector<CompiledProgram> programs;
+    std::vector<std::int64_t> begins;
+    std::vector<EpochSummary> epochs;
     Progress last_progress;
 
     void state(const std::string& state) override { states.push_back(state); }
+    void begin(std::int64_t step) override { begins.push_back(step); }
     void progress(const Progress& progress) override { last_progress = progress; }
+    void epoch(const EpochSummary& summary) override { epochs.push_back(summary); }
     void metric(const MetricPoint& point) override { points.push_back(point); }
     void log(const std::string&, const std::string& message) override { logs.push_back(message); }
     void warning(const std::string&, const std::string& message) override {

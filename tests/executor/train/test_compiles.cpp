@@ -33,7 +33,9 @@ public:
     double last_loss = 0;
 
     void state(const std::string&) override {}
+    void begin(std::int64_t) override {}
     void progress(const Progress&) override {}
+    void epoch(const EpochSummary&) override {}
     void metric(const MetricPoint& point) override {
         for (const auto& [name, value] : point.values)
             if (name == "train_loss") last_loss = value;

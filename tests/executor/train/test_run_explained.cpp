@@ -27,7 +27,9 @@ public:
     std::vector<std::string> logs;
 
     void state(const std::string&) override {}
+    void begin(std::int64_t) override {}
     void progress(const Progress&) override {}
+    void epoch(const EpochSummary&) override {}
     void metric(const MetricPoint&) override {}
     void log(const std::string&, const std::string& message) override { logs.push_back(message); }
     void warning(const std::string& code, const std::string&) override { warnings.push_back(code); }
@@ -103,6 +105,41 @@ TEST_F(RunExplained, the_report_adds_up) {
     EXPECT_FALSE(report["kernels"].empty());
     EXPECT_EQ(report["compile_cache"], nullptr);
     EXPECT_FALSE(report["verdict"]["message"].get<std::string>().empty());
+}
+
+TEST_F(RunExplained, every_epoch_has_a_summary_and_its_report_where_asked_for) {
+    AttemptPlan asked = plan();
+    asked.spec.train.epochs = 3;
+    asked.spec.monitor.metrics_report = MetricsReport::epoch;
+    run_training(asked, reporter);
+    const Json epochs = read("report.json")["epochs"];
+    ASSERT_EQ(epochs.size(), 3U);
+    EXPECT_EQ(epochs, read("epochs/000003.json")["epochs"]);
+    EXPECT_EQ(read("epochs/000002.json")["epochs"].size(), 2U);
+    EXPECT_EQ(read("epochs/000002.json")["step"], 10);
+    EXPECT_THAT(read_file(asked.report_folder / "epochs" / "000001.txt"),
+                HasSubstr("epoch 1 of 3 (step 5): training "));
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(epochs[i]["step"], 5 * (i + 1));
+        EXPECT_EQ(epochs[i]["samples"], 160);
+        EXPECT_NEAR(epochs[i]["samples_per_s"].get<double>() * epochs[i]["train_s"].get<double>(),
+                    160, 1e-6);
+        EXPECT_GT(epochs[i]["evaluate_s"], 0);
+        EXPECT_TRUE(epochs[i]["values"].contains("train_loss"));
+        EXPECT_TRUE(epochs[i]["values"].contains("val_loss"));
+    }
+    EXPECT_LT(epochs[2]["values"]["train_loss"], epochs[0]["values"]["train_loss"]);
+}
+
+TEST_F(RunExplained, no_report_is_written_where_none_is_wanted) {
+    AttemptPlan asked = plan();
+    asked.spec.train.epochs = 1;
+    asked.spec.monitor.metrics_report = MetricsReport::never;
+    run_training(asked, reporter);
+    EXPECT_TRUE(reporter.reports.empty());
+    EXPECT_FALSE(fs::exists(asked.report_folder / "report.json"));
+    EXPECT_FALSE(fs::exists(asked.report_folder / "graphs"));
+    EXPECT_TRUE(fs::exists(asked.report_folder / "evaluation.json")) << "that is no such report";
 }
 
 TEST_F(RunExplained, metrics_and_counters_have_the_known_names_and_fit) {

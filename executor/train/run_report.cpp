@@ -1,0 +1,135 @@
+#include "executor/train/run_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "executor/runtime/run_plan.h"
+
+namespace slipway {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path epoch_report(const fs::path& folder, std::int64_t epoch, const char* ending) {
+    return folder / "epochs" / fmt::format("{:06}{}", epoch, ending);
+}
+
+/// A reader sees the whole copy or none.
+void copy_aside(const fs::path& from, const fs::path& to) {
+    const fs::path part = fs::path(to) += ".tmp";
+    std::error_code problem;
+    fs::copy_file(from, part, fs::copy_options::overwrite_existing, problem);
+    if (!problem) fs::rename(part, to, problem);
+    if (problem)
+        throw Error{ErrorCode::unavailable,
+                    fmt::format("cannot write {}: {}", to.string(), problem.message())};
+}
+
+}    // namespace
+
+void RunReport::workers(std::span<const std::optional<int>> cpus) {
+    if (plan_.cpu_scope.empty()) return;
+    std::vector<int> kept;
+    for (const std::optional<int>& cpu : cpus)
+        if (cpu) kept.push_back(*cpu);
+    const auto free = cpus.size() - kept.size();
+    if (!kept.empty())
+        reporter_.log("info", fmt::format("workers are kept on CPU {}", fmt::join(kept, ", ")));
+    if (free > 0)
+        reporter_.log("info", fmt::format("{} workers run on any CPU: other jobs have the rest "
+                                          "of the {} granted, or the system keeps no thread "
+                                          "on a CPU",
+                                          free, granted_cpus()));
+}
+
+void RunReport::left_out(const TrainData& data) {
+    if (data.left_out.empty()) return;
+    reporter_.warning("images_skipped",
+                      fmt::format("{} damaged images are left out; the first is {}",
+                                  data.left_out.size(), to_string(data.left_out.front())));
+    for (const DataProblem& problem : data.left_out)
+        reporter_.log("warn", "left out: " + to_string(problem));
+}
+
+void RunReport::accepted(const TrainData& data) {
+    if (!data.raw) return;    // text
+    for (const DataProblem& problem : data.raw->take_accepted())
+        reporter_.warning("image_accepted", "taken as it is: " + to_string(problem));
+}
+
+void RunReport::compiled(const std::string& name, const Graph& graph,
+                         const Executable& executable) {
+    try {
+        explainer_.compiled(name, graph, executable);
+    } catch (const Error& error) {
+        complain(error);
+    }
+}
+
+void RunReport::write(std::int64_t step, bool finished) {
+    try {
+        explainer_.write(finished);
+    } catch (const Error& error) {
+        complain(error);
+        return;
+    }
+    if (!explainer_.writes()) return;
+    const Verdict verdict = explainer_.verdict();
+    reporter_.reported({.step = step,
+                        .finished = finished,
+                        .verdict = std::string(verdict.kind),
+                        .field = verdict.field,
+                        .message = verdict.message});
+}
+
+void RunReport::write_when_due(std::int64_t step) {
+    if (explainer_.due()) write(step, false);
+}
+
+void RunReport::evaluated(const EvaluationFacts& facts) {
+    const Json left_out = evaluation_json(facts)["left_out"];
+    for (const Json& sentence : left_out)
+        if (said_.insert(sentence.get<std::string>()).second)
+            reporter_.log("info", sentence.get<std::string>());
+    if (plan_.report_folder.empty()) return;
+    try {
+        write_evaluation(plan_.report_folder, facts);
+    } catch (const Error& error) {
+        complain(error);
+    }
+}
+
+void RunReport::epoch(const EpochSummary& summary) {
+    explainer_.epoch(summary);
+    reporter_.epoch(summary);
+    if (plan_.spec.monitor.metrics_report != MetricsReport::epoch || !explainer_.writes()) return;
+    write(summary.step, false);
+    try {
+        keep_report_of(summary);
+    } catch (const Error& error) {
+        complain(error);
+    }
+}
+
+void RunReport::keep_report_of(const EpochSummary& summary) const {
+    const fs::path& folder = plan_.report_folder;
+    std::error_code shown_by_the_copy;
+    fs::create_directories(folder / "epochs", shown_by_the_copy);
+    for (const char* ending : {".json", ".txt"}) {
+        copy_aside(folder / (std::string("report") + ending),
+                   epoch_report(folder, summary.epoch, ending));
+        std::error_code absent;
+        fs::remove(epoch_report(folder, summary.epoch - epoch_reports_max, ending), absent);
+    }
+}
+
+void RunReport::complain(const Error& error) {
+    if (complained_) return;
+    complained_ = true;
+    reporter_.warning("report_failed", error.what());
+}
+
+}    // namespace slipway

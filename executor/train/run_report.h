@@ -1,0 +1,51 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+
+#include "executor/explain/explainer.h"
+#include "executor/train/evaluation_file.h"
+#include "executor/train/run.h"
+#include "executor/train/train_data.h"
+
+namespace slipway {
+
+/// What a run reports of itself beside its curves: the files that say where the time goes, its
+/// epochs and evaluations, what was left out of its data. What cannot be written is said once, as
+/// the warning `report_failed`: training matters more. Training thread only.
+class RunReport {
+public:
+    /// All outlive the report.
+    RunReport(const AttemptPlan& plan, Reporter& reporter, Explainer& explainer)
+        : plan_(plan), reporter_(reporter), explainer_(explainer) {}
+
+    /// Which CPU each worker is kept on; also why some are kept on none.
+    void workers(std::span<const std::optional<int>> cpus);
+    void left_out(const TrainData& data);
+    /// Readers do not speak: what they took although it is damaged.
+    void accepted(const TrainData& data);
+    void compiled(const std::string& name, const Graph& graph, const Executable& executable);
+    /// Writes the report now, or when the last time is a while ago.
+    void write(std::int64_t step, bool finished);
+    void write_when_due(std::int64_t step);
+    void evaluated(const EvaluationFacts& facts);
+    /// Says it, and keeps its report when monitor.metrics_report asks for that.
+    void epoch(const EpochSummary& summary);
+
+private:
+    void keep_report_of(const EpochSummary& summary) const;
+    void complain(const Error& error);
+
+    const AttemptPlan& plan_;
+    Reporter& reporter_;
+    Explainer& explainer_;
+    bool complained_ = false;
+    std::set<std::string> said_;    // about metrics; once is enough
+};
+
+/// A report that is kept: "epochs/000002.json" and ".txt" in the folder of the report.
+inline constexpr std::int64_t epoch_reports_max = 200;    ///< the newest stay
+
+}    // namespace slipway
