@@ -11,6 +11,7 @@
 #include "executor/main/frames/frame_channel.h"
 #include "executor/main/frames/frame_log.h"
 #include "executor/main/run_folder.h"
+#include "executor/main/sinks.h"
 #include "executor/main/stop_signal.h"
 
 namespace slipway {
@@ -68,7 +69,9 @@ int run_order(const std::filesystem::path& run_folder, const AttemptOrder& order
             channel.wake();
         },
         [&] { return stop_reason(channel, grace); }, clock);
-    const Ending ending = train_to_the_end(trainer, order.plan, reporter);
+    SinkReporter with_sinks(reporter, order.plan.spec.monitor.sinks, order.plan.report_folder,
+                            clock);
+    const Ending ending = train_to_the_end(trainer, order.plan, with_sinks);
     say_last(log, ending);
     channel.flush(last_words_max);
     return ending.exit_code;

@@ -8,6 +8,7 @@ namespace slipway {
 namespace {
 
 constexpr std::chrono::milliseconds progress_every{500};
+constexpr std::chrono::seconds epoch_every{1};
 constexpr std::size_t text_bytes_max = 8192;
 
 Json files_of(const SavedCheckpoint& checkpoint) {
@@ -34,6 +35,8 @@ FrameReporter::FrameReporter(FrameSink sink, std::function<StopReason()> stop, c
 void FrameReporter::state(const std::string& state) {
     sink_({{"type", "state"}, {"state", state}});
 }
+
+void FrameReporter::begin(std::int64_t /*step*/) {}    // checkpoints say it already
 
 void FrameReporter::progress(const Progress& progress) {
     const Tick now = clock_.tick();
@@ -62,6 +65,13 @@ void FrameReporter::metric(const MetricPoint& point) {
            {"step", point.step},
            {"epoch", point.epoch},
            {"values", std::move(values)}});
+}
+
+void FrameReporter::epoch(const EpochSummary& summary) {
+    const Tick now = clock_.tick();
+    if (now < next_epoch_ && summary.epoch != summary.epochs) return;
+    next_epoch_ = now + epoch_every;
+    log("info", describe(summary));
 }
 
 void FrameReporter::log(const std::string& level, const std::string& message) {

@@ -16,15 +16,18 @@ namespace slipway {
 using FrameSink = std::function<void(const Json& frame)>;
 
 /// Turns what a training run says into frames, as docs/formats.md describes them. Progress is
-/// passed on at most twice a second, the last step of a phase always. Training thread only.
+/// passed on at most twice a second, the last step of a phase always; an epoch's summary at most
+/// once a second, the last one always. Training thread only.
 class FrameReporter : public Reporter {
 public:
     /// `stop` is asked between steps. `clock` outlives the reporter.
     FrameReporter(FrameSink sink, std::function<StopReason()> stop, const Clock& clock);
 
     void state(const std::string& state) override;
+    void begin(std::int64_t step) override;
     void progress(const Progress& progress) override;
     void metric(const MetricPoint& point) override;
+    void epoch(const EpochSummary& summary) override;
     void log(const std::string& level, const std::string& message) override;
     void warning(const std::string& code, const std::string& message) override;
     void checkpoint(const SavedCheckpoint& checkpoint) override;
@@ -36,7 +39,7 @@ private:
     const FrameSink sink_;
     const std::function<StopReason()> stop_;
     const Clock& clock_;
-    Tick next_progress_{};
+    Tick next_progress_{}, next_epoch_{};
     std::string phase_;    // of the last progress passed on
 };
 

@@ -9,6 +9,7 @@
 #include "executor/data/dataset.h"
 #include "executor/main/attempt.h"
 #include "executor/main/bench.h"
+#include "executor/main/export.h"
 #include "executor/main/inspect.h"
 #include "executor/main/run_alone.h"
 
@@ -16,17 +17,7 @@ namespace {
 
 using namespace slipway;
 
-int run(int argc, char** argv) {
-    CLI::App app{"Trains one job. Under a service it is started by the agent; by hand: run."};
-    app.require_subcommand(1);
-    const std::string formats = fmt::format("{}", fmt::join(dataset_formats(), ", "));
-
-    std::filesystem::path run_folder;
-    CLI::App* attempt =
-        app.add_subcommand("attempt", "Runs the attempt of a run folder (for the agent)");
-    attempt->add_option("run_folder", run_folder, "Folder with attempt.json")->required();
-
-    RunAloneOptions alone;
+CLI::App* add_run(CLI::App& app, RunAloneOptions& alone, const std::string& formats) {
     CLI::App* by_hand =
         app.add_subcommand("run", "Trains a job on this machine, without a service");
     by_hand->add_option("job", alone.job, "Job spec, as it would be posted")->required();
@@ -42,6 +33,21 @@ int run(int argc, char** argv) {
         ->check(CLI::Range(0, 64));
     by_hand->add_option("--cache", alone.cache, "Folder of compiled code that runs share");
     by_hand->add_flag("--resume", alone.resume, "Go on from the newest checkpoint in --out");
+    return by_hand;
+}
+
+int run(int argc, char** argv) {
+    CLI::App app{"Trains one job. Under a service it is started by the agent; by hand: run."};
+    app.require_subcommand(1);
+    const std::string formats = fmt::format("{}", fmt::join(dataset_formats(), ", "));
+
+    std::filesystem::path run_folder;
+    CLI::App* attempt =
+        app.add_subcommand("attempt", "Runs the attempt of a run folder (for the agent)");
+    attempt->add_option("run_folder", run_folder, "Folder with attempt.json")->required();
+
+    RunAloneOptions alone;
+    const CLI::App* by_hand = add_run(app, alone, formats);
 
     InspectOptions look;
     CLI::App* inspect = app.add_subcommand("inspect", "Checks a data set and prints a JSON report");
@@ -56,6 +62,8 @@ int run(int argc, char** argv) {
     unpack->needs(into);
     into->needs(unpack);
 
+    ExportCommand weights;
+    const CLI::App* exporting = add_export(app, weights);
     BenchCommand measurement;
     const CLI::App* bench = add_bench(app, measurement);
     const CLI::App* version = app.add_subcommand("version", "Prints the version");
@@ -74,6 +82,10 @@ int run(int argc, char** argv) {
     }
     if (inspect->parsed()) {
         fmt::print("{}\n", inspect_to_json(look));
+        return 0;
+    }
+    if (exporting->parsed()) {
+        run_export(weights);
         return 0;
     }
     if (bench->parsed()) {

@@ -25,7 +25,8 @@ std::string draw_bar(const Progress& progress, int width) {
     return "[" + bar + "]";
 }
 
-std::string format_metrics(const std::map<std::string, double>& metrics) {
+template <class Values>
+std::string format_metrics(const Values& metrics) {
     std::string text;
     for (const auto& [name, value] : metrics)
         text += fmt::format("  {} {:.4g}", name, value);
@@ -64,11 +65,11 @@ std::string format_bar(const ProgressView& view, int width) {
     return line;
 }
 
-std::string format_epoch(const ProgressView& view) {
-    const Progress& progress = view.progress;
-    return fmt::format("epoch {}/{}  step {}/{}  {:.0f} samples/s{}", progress.epoch,
-                       progress.epochs, progress.step, progress.steps_total, progress.samples_per_s,
-                       format_metrics(view.metrics));
+std::string format_epoch(const EpochSummary& summary, std::int64_t steps_total) {
+    return fmt::format(
+        "epoch {}/{}  step {}/{}  {:.0f} samples/s  train {:.3g} s  evaluate {:.3g} s{}",
+        summary.epoch, summary.epochs, summary.step, steps_total, summary.samples_per_s,
+        summary.train_s, summary.evaluate_s, format_metrics(summary.values));
 }
 
 ProgressBar::ProgressBar(std::FILE* output)
@@ -84,17 +85,13 @@ void ProgressBar::show(const Progress& progress) {
 }
 
 void ProgressBar::show(const MetricPoint& point) {
-    bool evaluated = false;
-    for (const auto& [name, value] : point.values) {
+    for (const auto& [name, value] : point.values)
         view_.metrics[name] = value;
-        evaluated = evaluated || name.starts_with("val_");
-    }
-    if (terminal_) return draw();
-    if (!evaluated) return;
-    view_.progress.epoch = point.epoch;
-    view_.progress.step = point.step;
-    fmt::print(output_, "{}\n", format_epoch(view_));
-    std::fflush(output_);
+    if (terminal_) draw();
+}
+
+void ProgressBar::show(const EpochSummary& summary) {
+    say(format_epoch(summary, view_.progress.steps_total));
 }
 
 void ProgressBar::say(const std::string& line) {

@@ -21,10 +21,11 @@ std::string format_duration(double seconds);
 /// `width` columns: the bar shrinks first, then metrics are left out.
 std::string format_bar(const ProgressView& view, int width);
 
-/// One line about an epoch that has ended.
-std::string format_epoch(const ProgressView& view);
+/// "epoch 2/5  step 312/624  1234 samples/s  train 12 s  evaluate 0.8 s  val_loss 0.1": a line
+/// about an epoch that has ended.
+std::string format_epoch(const EpochSummary& summary, std::int64_t steps_total);
 
-/// Shows a run: one bar that is drawn anew on a terminal, else one line per epoch. One thread.
+/// Shows a run: a line for each epoch, and on a terminal one bar below, drawn anew. One thread.
 class ProgressBar {
 public:
     explicit ProgressBar(std::FILE* output);
@@ -34,6 +35,7 @@ public:
 
     void show(const Progress& progress);
     void show(const MetricPoint& point);
+    void show(const EpochSummary& summary);
     /// A line of its own, above the bar.
     void say(const std::string& line);
 

@@ -14,9 +14,8 @@
 #include "executor/data/dataset.h"
 #include "executor/main/frame_reporter.h"
 #include "executor/main/frames/frame_log.h"
-#include "executor/main/metrics_csv.h"
-#include "executor/main/progress_bar.h"
 #include "executor/main/run_folder.h"
+#include "executor/main/sinks.h"
 #include "executor/main/stop_signal.h"
 #include "executor/runtime/cpus.h"
 
@@ -34,52 +33,22 @@ std::string read_text(const fs::path& file) {
     return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
-/// Frames on file as under an agent, and the same things for a person.
-class ConsoleReporter final : public Reporter {
+/// Nobody else keeps a record here: what is dropped goes at once.
+class AloneReporter final : public SinkReporter {
 public:
-    /// `done`: the steps that an earlier run has reported for good.
-    ConsoleReporter(FrameReporter& frames, const fs::path& out, std::int64_t done,
-                    std::FILE* output)
-        : frames_(frames),
-          checkpoints_(out / "checkpoints"),
-          csv_(out / "metrics.csv"),
-          bar_(output) {
-        csv_.forget_after(done);
-    }
+    AloneReporter(Reporter& frames, const AttemptPlan& plan, const Clock& clock, std::FILE* output)
+        : SinkReporter(frames, plan.spec.monitor.sinks, plan.report_folder, clock,
+                       {console_sink(output)}),
+          checkpoints_(plan.checkpoint_folder) {}
 
-    void state(const std::string& state) override { frames_.state(state); }
-    void progress(const Progress& progress) override {
-        frames_.progress(progress);
-        bar_.show(progress);
-    }
-    void metric(const MetricPoint& point) override {
-        frames_.metric(point);
-        csv_.add(point);
-        bar_.show(point);
-    }
-    void log(const std::string& level, const std::string& message) override {
-        frames_.log(level, message);
-        bar_.say(message);
-    }
-    void warning(const std::string& code, const std::string& message) override {
-        frames_.warning(code, message);
-        bar_.say(fmt::format("warning: {}", message));
-    }
     void checkpoint(const SavedCheckpoint& checkpoint) override {
-        frames_.checkpoint(checkpoint);
-        // Nobody else keeps a record here: what is dropped goes at once.
+        SinkReporter::checkpoint(checkpoint);
         for (const std::string& name : checkpoint.drop)
             fs::remove_all(checkpoints_ / fs::path(name).filename());
     }
-    void compiled(const CompiledProgram& program) override { frames_.compiled(program); }
-    void reported(const WrittenReport& report) override { frames_.reported(report); }
-    StopReason stop_requested() override { return frames_.stop_requested(); }
 
 private:
-    FrameReporter& frames_;    // outlives us: both are locals of train()
     const fs::path checkpoints_;
-    MetricsCsv csv_;
-    ProgressBar bar_;
 };
 
 /// Names end with "_attempt_N": the next run must not collide with one that is there.
@@ -96,16 +65,6 @@ int next_attempt(const fs::path& checkpoints) {
         newest = std::max(newest, number);
     }
     return newest + 1;
-}
-
-/// Names begin with "step_N": where the run that is resumed stood.
-std::int64_t steps_done(const AttemptPlan& plan) {
-    if (!plan.resume_from) return 0;
-    const std::string name = plan.resume_from->filename().string();
-    std::int64_t step = 0;
-    const std::size_t at = name.find('_') + 1;
-    std::from_chars(name.data() + at, name.data() + name.size(), step);
-    return step;
 }
 
 AttemptPlan plan_of(const RunAloneOptions& options) {
@@ -172,7 +131,7 @@ Ending train(const RunAloneOptions& options, const Trainer& trainer, const Clock
                          clock);
     Ending ending;
     {
-        ConsoleReporter reporter(frames, options.out, steps_done(plan), output);
+        AloneReporter reporter(frames, plan, clock, output);
         ending = train_to_the_end(trainer, std::move(plan), reporter);
     }
     log.emit(done_frame(ending));

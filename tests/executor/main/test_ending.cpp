@@ -12,7 +12,9 @@ namespace {
 class SilentReporter final : public Reporter {
 public:
     void state(const std::string&) override {}
+    void begin(std::int64_t) override {}
     void progress(const Progress&) override {}
+    void epoch(const EpochSummary&) override {}
     void metric(const MetricPoint&) override {}
     void log(const std::string&, const std::string&) override {}
     void warning(const std::string& code, const std::string&) override { warned = code; }

@@ -46,6 +46,28 @@ TEST(FrameReporter, a_new_phase_is_shown_at_once) {
     EXPECT_EQ(said.frames[1].at("phase"), "evaluate");
 }
 
+TEST(FrameReporter, an_epoch_is_a_line_in_the_log_once_a_second_and_at_the_end) {
+    Said said;
+    EpochSummary summary{.epoch = 1,
+                         .epochs = 9,
+                         .step = 10,
+                         .train_s = 1.5,
+                         .evaluate_s = 0.25,
+                         .samples = 300,
+                         .samples_per_s = 200,
+                         .values = {{"train_loss", 0.5}}};
+    said.reporter.epoch(summary);
+    EXPECT_EQ(said.frames.at(0).at("message"),
+              "epoch 1 of 9 (step 10): training 1.5 s, evaluation 0.25 s, 200 samples/s, "
+              "train_loss 0.5");
+    summary.epoch = 2;
+    said.reporter.epoch(summary);
+    EXPECT_EQ(said.frames.size(), 1U);
+    summary.epoch = 9;
+    said.reporter.epoch(summary);
+    EXPECT_EQ(said.frames.size(), 2U);
+}
+
 TEST(FrameReporter, numbers_that_json_cannot_say_are_left_out) {
     Said said;
     MetricPoint point;

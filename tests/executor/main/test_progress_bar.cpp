@@ -68,14 +68,20 @@ TEST(ProgressBar, a_file_gets_one_line_per_epoch) {
         point.epoch = 2;
         point.values = {{"train_loss", 0.5}};
         bar.show(point);
-        point.values = {{"val_accuracy", 0.97}};
-        bar.show(point);
+        bar.show({.epoch = 2,
+                  .epochs = 5,
+                  .step = 312,
+                  .train_s = 12.34,
+                  .evaluate_s = 0.5,
+                  .samples = 9984,
+                  .samples_per_s = 809,
+                  .values = {{"train_loss", 0.5}, {"val_accuracy", 0.97}}});
         bar.say("hello");
     }
     std::fclose(file);
-    EXPECT_EQ(
-        read_file(path),
-        "epoch 2/5  step 312/624  1234 samples/s  train_loss 0.5  val_accuracy 0.97\nhello\n");
+    EXPECT_EQ(read_file(path),
+              "epoch 2/5  step 312/624  809 samples/s  train 12.3 s  evaluate 0.5 s  train_loss 0.5"
+              "  val_accuracy 0.97\nhello\n");
 }
 
 }    // namespace

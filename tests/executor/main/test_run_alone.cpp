@@ -42,6 +42,7 @@ TrainOutcome train_one_epoch(const AttemptPlan& plan, Reporter& reporter) {
     const std::string name = "step_000010_attempt_" + std::to_string(plan.attempt);
     std::filesystem::create_directories(plan.checkpoint_folder / name);
     std::filesystem::create_directories(plan.checkpoint_folder / "old");
+    reporter.begin(0);
     MetricPoint point;
     point.step = 10;
     point.epoch = 1;
@@ -89,6 +90,7 @@ TEST(RunAlone, a_resumed_run_repeats_no_row_and_leaves_nothing_half_written) {
     const auto& out = by_hand.options.out;
     const auto reports = [](std::vector<std::int64_t> steps) {
         return [steps](const AttemptPlan&, Reporter& reporter) -> TrainOutcome {
+            reporter.begin(0);
             for (const std::int64_t step : steps) {
                 MetricPoint point;
                 point.step = step;
