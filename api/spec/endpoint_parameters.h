@@ -18,9 +18,12 @@ inline constexpr auto job_orders = std::to_array<std::string_view>(
 inline constexpr auto dataset_states =
     std::to_array<std::string_view>({"checking", "ready", "failed"});
 inline constexpr auto spec_forms = std::to_array<std::string_view>({"json", "curl"});
+inline constexpr auto csv_forms = std::to_array<std::string_view>({"points", "table"});
 inline constexpr auto report_forms = std::to_array<std::string_view>({"json", "text"});
 inline constexpr auto graph_forms =
     std::to_array<std::string_view>({"json", "ir", "stablehlo", "dot", "program"});
+inline constexpr auto weight_dtypes = std::to_array<std::string_view>({"f32", "bf16"});
+inline constexpr auto weight_kinds = std::to_array<std::string_view>({"average", "raw"});
 inline constexpr auto log_levels = std::to_array<std::string_view>({"info", "warn", "error"});
 
 inline constexpr QueryParameter limit{.name = "limit",
@@ -109,7 +112,13 @@ inline constexpr auto metric_query = std::to_array<QueryParameter>({
      .standard = "0"},
 });
 inline constexpr auto csv_query = std::to_array<QueryParameter>({
-    {.name = "names", .type = QueryType::words, .summary = "Only these metrics."},
+    {.name = "names", .type = QueryType::words, .summary = "Only these metrics, of `points`."},
+    {.name = "form",
+     .type = QueryType::word,
+     .summary = "points: a row for each number; table: a row for each step, as the sink csv of "
+                "monitor.sinks writes it.",
+     .allowed = Words(csv_forms),
+     .standard = "points"},
 });
 inline constexpr auto link_query = std::to_array<QueryParameter>({
     {.name = "keep_s",
@@ -132,6 +141,11 @@ inline constexpr auto report_query = std::to_array<QueryParameter>({
      .summary =
          "json, or text in the form of PyTorch/XLA's metrics report; without it Accept says.",
      .allowed = Words(report_forms)},
+    {.name = "epoch",
+     .type = QueryType::integer,
+     .summary = "That of when this epoch had ended; kept with monitor.metrics_report epoch.",
+     .min = 1,
+     .max = 999999},
 });
 inline constexpr auto graph_query = std::to_array<QueryParameter>({
     {.name = "format",
@@ -146,6 +160,19 @@ inline constexpr auto checkpoint_query = std::to_array<QueryParameter>({
     cursor,
     project,
     {.name = "job", .summary = "Only of this job (id)."},
+});
+inline constexpr auto weights_query = std::to_array<QueryParameter>({
+    {.name = "dtype",
+     .type = QueryType::word,
+     .summary = "What numbers are stored as.",
+     .allowed = Words(weight_dtypes),
+     .standard = "f32"},
+    {.name = "weights",
+     .type = QueryType::word,
+     .summary = "average: those that evaluations measured, the moving average where the job keeps "
+                "one; raw: those that training goes on with.",
+     .allowed = Words(weight_kinds),
+     .standard = "average"},
 });
 inline constexpr auto dataset_query = std::to_array<QueryParameter>({
     limit,

@@ -20,6 +20,7 @@ constexpr auto queries = std::to_array<int>({422});
 constexpr auto finds = std::to_array<int>({404, 422});
 constexpr auto uploads = std::to_array<int>({404, 409, 413, 415});
 constexpr auto ranges = std::to_array<int>({404, 410, 416});
+constexpr auto exports = std::to_array<int>({404, 410, 416, 422});
 
 constexpr auto endpoint_rows = std::to_array<Endpoint>({
     // ---- jobs
@@ -120,6 +121,13 @@ constexpr auto endpoint_rows = std::to_array<Endpoint>({
      .errors = finds,
      .query = csv_query,
      .media_type = "text/csv"},
+    {.name = "get_job_tensorboard",
+     .method = "GET",
+     .path = "/v1/jobs/{id}/tensorboard",
+     .group = "jobs",
+     .summary = "The curves of all attempts as one event file for TensorBoard. 404 until it runs.",
+     .errors = not_found,
+     .media_type = "application/octet-stream"},
     {.name = "list_job_checkpoints",
      .method = "GET",
      .path = "/v1/jobs/{id}/checkpoints",
@@ -215,6 +223,14 @@ constexpr auto endpoint_rows = std::to_array<Endpoint>({
      .group = "checkpoints",
      .summary = "One of its files, or a range of it.",
      .errors = ranges,
+     .media_type = "application/octet-stream"},
+    {.name = "get_checkpoint_weights",
+     .method = "GET",
+     .path = "/v1/checkpoints/{id}/weights.safetensors",
+     .group = "checkpoints",
+     .summary = "Its weights as one file for other frameworks, by their reference's names.",
+     .errors = exports,
+     .query = weights_query,
      .media_type = "application/octet-stream"},
 
     // ---- datasets and uploads

@@ -13,6 +13,7 @@
 #include "server/main/first_start.h"
 #include "server/main/parts.h"
 #include "server/main/scheduler.h"
+#include "server/main/weights_export.h"
 #include "server/routes/table.h"
 #include "server/sse/hub.h"
 #include "server/sse/store_feed.h"
@@ -84,13 +85,15 @@ UpkeepOptions upkeep_options(const Options& options) {
 }
 
 // What the routes ask of the rest of the service.
-void wire(Services& services, Scheduler& scheduler, store::Store& store) {
+void wire(Services& services, Scheduler& scheduler, store::Store& store,
+          WeightsExporter& exporter) {
     services.explain_wait = [&store](std::string_view job_id) -> std::optional<WaitExplanation> {
         const auto reason =
             explain_wait(store, std::string(job_id), UpkeepOptions{}.host_silence_max);
         if (!reason) return std::nullopt;
         return explanation_of(*reason);
     };
+    services.export_weights = [&exporter](const WeightsExport& wanted) { exporter.run(wanted); };
     services.figures = [&scheduler] { return scheduler.figures(); };
     services.on_queued = [&scheduler] { scheduler.wake_upkeep(); };
     services.on_changed = [&scheduler] { scheduler.wake_agent(); };
@@ -124,7 +127,8 @@ int serve(const Options& options, StopSignals& signals) {
                       .dashboard = dashboard_files(),
                       .host_name = options.host_name,
                       .upload_bytes_max = options.upload_bytes_max};
-    wire(services, scheduler, store);
+    WeightsExporter exporter(options.executor, home.store() / "exports");
+    wire(services, scheduler, store, exporter);
 
     // The port first: when another process has it, nothing else has been started for nothing.
     Server server(server_options(options), make_router(services), metrics, clock);

@@ -14,11 +14,33 @@
 namespace slipway::routes {
 namespace {
 
+namespace fs = std::filesystem;
+
 // The row's entry of that name: only what the row lists is served.
 std::optional<Json> listed_file(const store::Checkpoint& checkpoint, const std::string& name) {
     for (const Json& one : stored_json(checkpoint.files))
         if (one.is_object() && one.value("name", "") == name) return one;
     return std::nullopt;
+}
+
+/// errors  410 `gone` when it is not kept, or not here
+OpenedFile open_file(const Context& context, const store::Checkpoint& checkpoint,
+                     const std::string& name) {
+    const auto gone = [&](std::string_view why) {
+        return ProblemError({.status = 410,
+                             .code = "gone",
+                             .detail = fmt::format("checkpoint {} {}", checkpoint.id, why)});
+    };
+    if (checkpoint.deleted_at) throw gone("is not kept any more");
+    const auto file = open_below(context.services.store_folder / "checkpoints",
+                                 fmt::format("{}/{}/{}", checkpoint.job_id, checkpoint.name, name));
+    if (!file) throw gone("is not on this machine's disk");
+    return *file;
+}
+
+std::string query_word(const Request& request, std::string_view name, const char* standard) {
+    std::string word = query_text(request, name);
+    return word.empty() ? standard : word;
 }
 
 }    // namespace
@@ -47,20 +69,39 @@ Response get_checkpoint_file(const Context& context) {
     const std::string& name = context.request.parameter("name");
     const auto listed = listed_file(checkpoint, name);
     if (!listed) throw_not_found("file of this checkpoint", name);
-    const auto gone = [&](std::string_view why) {
-        throw ProblemError({.status = 410,
-                            .code = "gone",
-                            .detail = fmt::format("checkpoint {} {}", checkpoint.id, why)});
-    };
-    if (checkpoint.deleted_at) gone("is not kept any more");
-    const auto file = open_below(context.services.store_folder / "checkpoints",
-                                 fmt::format("{}/{}/{}", checkpoint.job_id, checkpoint.name, name));
-    if (!file) gone("is not on this machine's disk");
-    return file_response(context.request, *file,
+    return file_response(context.request, open_file(context, checkpoint, name),
                          {.media_type = std::string(media_type_of(name)),
                           .download_name = name,
                           .etag = fmt::format("\"{}\"", listed->value("sha256", checkpoint.id)),
                           .cache_control = "private, no-cache"});
+}
+
+Response get_checkpoint_weights(const Context& context) {
+    const store::Checkpoint checkpoint = the_checkpoint(context);
+    const auto listed = listed_file(checkpoint, "model.safetensors");
+    if (!listed) throw_not_found("file of this checkpoint", "model.safetensors");
+    open_file(context, checkpoint, "model.safetensors");    // or it is gone
+    const std::string dtype = query_word(context.request, "dtype", "f32");
+    const std::string weights = query_word(context.request, "weights", "average");
+    const fs::path exports = context.services.store_folder / "exports";
+    const std::string name = random_hex(16) + ".safetensors";
+    context.services.export_weights({.checkpoint = context.services.store_folder / "checkpoints" /
+                                                   checkpoint.job_id / checkpoint.name,
+                                     .file = exports / name,
+                                     .dtype = dtype,
+                                     .weights = weights});
+    const auto file = open_below(exports, name);
+    std::error_code ignored;    // what stays goes when the service starts again
+    fs::remove(exports / name, ignored);
+    if (!file) throw Error(ErrorCode::unavailable, "the weights were written and are not there");
+    // The same checkpoint and words give the same bytes: a download that broke off can go on.
+    return file_response(
+        context.request, *file,
+        {.media_type = "application/octet-stream",
+         .download_name = fmt::format("{}.safetensors", checkpoint.name),
+         .etag =
+             fmt::format("\"{}-{}-{}\"", listed->value("sha256", checkpoint.id), dtype, weights),
+         .cache_control = "private, no-cache"});
 }
 
 }    // namespace slipway::routes

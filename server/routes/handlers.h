@@ -1,5 +1,6 @@
 #pragma once
 
+#include "scheduler/store/jobs.h"
 #include "server/routes/services.h"
 
 /// The functions behind the endpoints, one per row of api/spec/endpoints, by resource. All of them
@@ -37,10 +38,16 @@ Response get_job_trace(const Context& context);
 Response list_job_metrics(const Context& context);
 Response get_job_metrics_csv(const Context& context);
 
+// sink_files.cpp
+/// The file of the sink csv: the other form of get_job_metrics_csv.
+Response get_job_metrics_table(const Context& context, const store::Job& job);
+Response get_job_tensorboard(const Context& context);
+
 // checkpoints.cpp
 Response list_checkpoints(const Context& context);
 Response get_checkpoint(const Context& context);
 Response get_checkpoint_file(const Context& context);
+Response get_checkpoint_weights(const Context& context);
 
 // datasets.cpp
 Response create_dataset(const Context& context);

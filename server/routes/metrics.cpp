@@ -84,6 +84,7 @@ Response list_job_metrics(const Context& context) {
 
 Response get_job_metrics_csv(const Context& context) {
     const store::Job job = the_job(context);
+    if (query_text(context.request, "form") == "table") return get_job_metrics_table(context, job);
     std::string text = "name,step,epoch,value,time\n";
     for (const Curve& curve : read_curves(context, job))
         for (const MetricSample& sample : curve.samples)

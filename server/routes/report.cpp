@@ -1,14 +1,11 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <nlohmann/json.hpp>
 
 #include "api/base/check.h"
 #include "api/base/parsed_json.h"
-#include "api/base/posix.h"
 #include "server/http/files.h"
 #include "server/http/problem.h"
 #include "server/routes/handlers.h"
@@ -16,25 +13,12 @@
 #include "server/routes/problems.h"
 #include "server/routes/query.h"
 #include "server/routes/render.h"
+#include "server/routes/report_files.h"
 
 namespace slipway::routes {
 namespace {
 
-constexpr std::size_t file_bytes_max = std::size_t(256) << 20;
 constexpr std::size_t items_max = 1000000;
-
-/// A file of the job's report, written by its executor.
-/// errors  404 `no_report` as long as the job has not got so far
-OpenedFile report_file(const Context& context, const store::Job& job, const std::string& name) {
-    const auto file =
-        open_below(context.services.store_folder / "reports", fmt::format("{}/{}", job.id, name));
-    if (file) return *file;
-    throw ProblemError({.status = 404,
-                        .code = "no_report",
-                        .detail = fmt::format("job {} is {} and has no {} yet; it is written while "
-                                              "the job runs",
-                                              job.id, to_string(job.state), name)});
-}
 
 Response send(const Context& context, const OpenedFile& file, std::string media_type) {
     return file_response(context.request, file,
@@ -44,20 +28,9 @@ Response send(const Context& context, const OpenedFile& file, std::string media_
                           .cache_control = "private, no-cache"});
 }
 
-/// What an executor wrote is read with care: its job's owner may have made it write anything.
 Json read_json(const OpenedFile& file) {
-    if (file.bytes > file_bytes_max)
-        throw Error(ErrorCode::data_loss, "a file of a report is larger than any should be");
-    std::string text(file.bytes, '\0');
-    std::size_t done = 0;
-    while (done < text.size()) {
-        const ssize_t got = pread(file.file->get(), text.data() + done, text.size() - done,
-                                  static_cast<off_t>(done));
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) break;
-        done += static_cast<std::size_t>(got);
-    }
-    auto parsed = parse_json(text, {.bytes_max = file_bytes_max, .items_max = items_max});
+    auto parsed =
+        parse_json(read_whole(file), {.bytes_max = report_bytes_max, .items_max = items_max});
     if (!parsed)
         throw Error(ErrorCode::data_loss,
                     fmt::format("a file of a report is damaged: {}", parsed.error().what()));
@@ -101,9 +74,11 @@ bool wants_text(const Request& request) {
 
 Response get_job_report(const Context& context) {
     const store::Job job = the_job(context);
+    const std::int64_t epoch = query_number(context.request, "epoch", 0);
+    const std::string name = epoch > 0 ? fmt::format("epochs/{:06}", epoch) : "report";
     if (wants_text(context.request))
-        return send(context, report_file(context, job, "report.txt"), std::string(plain_text));
-    return send(context, report_file(context, job, "report.json"), "application/json");
+        return send(context, report_file(context, job, name + ".txt"), std::string(plain_text));
+    return send(context, report_file(context, job, name + ".json"), "application/json");
 }
 
 Response get_job_evaluation(const Context& context) {

@@ -23,6 +23,7 @@ constexpr auto rows = std::to_array<RouteRow>({
     {"list_job_logs", {routes::list_job_logs}},
     {"list_job_metrics", {routes::list_job_metrics}},
     {"get_job_metrics_csv", {routes::get_job_metrics_csv}},
+    {"get_job_tensorboard", {routes::get_job_tensorboard}},
     {"list_job_checkpoints", {routes::list_job_checkpoints}},
     {"list_job_attempts", {routes::list_job_attempts}},
     {"explain_job", {routes::explain_job}},
@@ -36,6 +37,7 @@ constexpr auto rows = std::to_array<RouteRow>({
     {"list_checkpoints", {routes::list_checkpoints}},
     {"get_checkpoint", {routes::get_checkpoint}},
     {"get_checkpoint_file", {routes::get_checkpoint_file}},
+    {"get_checkpoint_weights", {routes::get_checkpoint_weights}},
 
     {"create_dataset", {routes::create_dataset}},
     {"list_datasets", {routes::list_datasets}},

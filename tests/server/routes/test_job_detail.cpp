@@ -211,6 +211,32 @@ TEST_F(JobDetail, checkpoints_are_listed_and_downloaded) {
     EXPECT_EQ(service.call("HEAD", file).header("Content-Length"), "5000");
 }
 
+TEST_F(JobDetail, weights_are_made_for_other_frameworks_and_leave_nothing_behind) {
+    const std::string target = "/v1/checkpoints/" + checkpoint("bytes") + "/weights.safetensors";
+    EXPECT_EQ(service.expect(503, "GET", target)["code"], "unavailable");
+    const auto exports = service.folder.path() / "store/exports";
+    std::filesystem::create_directories(exports);
+    service.services.export_weights = [&](const WeightsExport& wanted) {
+        EXPECT_EQ(read_file(wanted.checkpoint / "model.safetensors"), "bytes");
+        std::ofstream(wanted.file) << wanted.dtype << " " << wanted.weights;
+    };
+    const auto usual = service.call("GET", target);
+    EXPECT_EQ(usual.status, 200);
+    EXPECT_EQ(usual.body, "f32 average");
+    EXPECT_NE(usual.header("Content-Disposition").find("step_000010_attempt_1.safetensors"),
+              std::string::npos);
+    const auto other = service.call("GET", target + "?dtype=bf16&weights=raw", nullptr,
+                                    {{"Range", "bytes=5-"}});
+    EXPECT_EQ(other.status, 206);
+    EXPECT_EQ(other.body, "raw");
+    EXPECT_NE(other.header("ETag"), usual.header("ETag"));
+    EXPECT_TRUE(std::filesystem::is_empty(exports));
+    EXPECT_EQ(service.expect(422, "GET", target + "?dtype=f16")["errors"][0]["allowed"],
+              Json({"f32", "bf16"}));
+    const std::string stranger = service.token(Role::viewer, {"elsewhere"});
+    EXPECT_EQ(service.call_as(stranger, "GET", target).status, 404);
+}
+
 TEST_F(JobDetail, only_files_that_the_checkpoint_lists_are_served) {
     const std::string one = "/v1/checkpoints/" + checkpoint("bytes");
     for (const char* name : {"hidden", "other", "..%2Fmodel.safetensors", "%2e%2e", "."})
@@ -228,9 +254,8 @@ TEST_F(JobDetail, a_checkpoint_that_was_dropped_is_gone) {
                                                            .kinds = {"last"},
                                                            .files = "[]",
                                                            .drop = {"step_000010_attempt_1"}}}});
-    const Json problem =
-        service.expect(410, "GET", "/v1/checkpoints/" + id + "/files/model.safetensors");
-    EXPECT_EQ(problem["code"], "gone");
+    for (const char* what : {"/files/model.safetensors", "/weights.safetensors"})
+        EXPECT_EQ(service.expect(410, "GET", "/v1/checkpoints/" + id + what)["code"], "gone");
 }
 
 TEST_F(JobDetail, attempts_are_listed) {

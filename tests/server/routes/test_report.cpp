@@ -59,6 +59,39 @@ TEST_F(JobReport, the_last_evaluation_is_served_beside_it) {
     EXPECT_EQ(found["confusion_matrix"]["counts"][0][0], 9);
 }
 
+TEST_F(JobReport, of_an_epoch_is_served_where_it_was_kept) {
+    write_all();
+    write("epochs/000002.json", R"({"step": 2})");
+    write("epochs/000002.txt", "of the second\n");
+    EXPECT_EQ(service.expect(200, "GET", path + "/report?epoch=2")["step"], 2);
+    EXPECT_EQ(service.call("GET", path + "/report?epoch=2&format=text").body, "of the second\n");
+    EXPECT_EQ(service.expect(404, "GET", path + "/report?epoch=3")["code"], "no_report");
+    service.expect(422, "GET", path + "/report?epoch=0");
+}
+
+TEST_F(JobReport, event_files_of_all_attempts_are_served_as_one) {
+    EXPECT_EQ(service.expect(404, "GET", path + "/tensorboard")["code"], "no_report");
+    write("tensorboard/events.out.tfevents.0000000002.host.1.0", "second");
+    write("tensorboard/events.out.tfevents.0000000001.host.9.0", "first, ");
+    write("tensorboard/other", "nothing of it");
+    const auto answer = service.call("GET", path + "/tensorboard");
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_EQ(answer.body, "first, second");
+    EXPECT_NE(answer.header("Content-Disposition").find("events.out.tfevents.0000000001.host.9.0"),
+              std::string::npos);
+    const std::string other = service.token(Role::viewer, {"elsewhere"});
+    EXPECT_EQ(service.call_as(other, "GET", path + "/tensorboard").status, 404);
+}
+
+TEST_F(JobReport, the_table_of_the_csv_sink_is_served) {
+    EXPECT_EQ(service.expect(404, "GET", path + "/metrics.csv?form=table")["code"], "no_report");
+    write("metrics.csv", "step,epoch,lr\n1,1,0.5\n");
+    const auto answer = service.call("GET", path + "/metrics.csv?form=table");
+    EXPECT_EQ(answer.body, "step,epoch,lr\n1,1,0.5\n");
+    EXPECT_EQ(answer.header("Content-Type"), "text/csv; charset=utf-8");
+    service.expect(422, "GET", path + "/metrics.csv?form=wide");
+}
+
 TEST_F(JobReport, graphs_are_listed_and_shown) {
     write_all();
     const Json list = service.expect(200, "GET", path + "/graphs");

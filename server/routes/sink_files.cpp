@@ -1,0 +1,61 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "server/http/problem.h"
+#include "server/routes/handlers.h"
+#include "server/routes/lookup.h"
+#include "server/routes/report_files.h"
+
+namespace slipway::routes {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view event_file_mark = "events.out.tfevents.";
+
+// In the order in which they were made: their names begin with the second.
+std::vector<std::string> event_files(const fs::path& folder) {
+    std::vector<std::string> names;
+    std::error_code absent;
+    for (const auto& entry : fs::directory_iterator(folder, absent))
+        if (const std::string name = entry.path().filename(); name.starts_with(event_file_mark))
+            names.push_back(name);
+    std::ranges::sort(names);
+    return names;
+}
+
+}    // namespace
+
+Response get_job_metrics_table(const Context& context, const store::Job& job) {
+    return file_response(context.request, report_file(context, job, "metrics.csv"),
+                         {.media_type = "text/csv; charset=utf-8",
+                          .download_name = job.name + ".csv",
+                          .etag = {},
+                          .cache_control = "private, no-cache"});
+}
+
+// An event file is a row of records: one behind the other, the files of all attempts are one, too.
+Response get_job_tensorboard(const Context& context) {
+    const store::Job job = the_job(context);
+    const fs::path folder = context.services.store_folder / "reports" / job.id / "tensorboard";
+    const std::vector<std::string> names = event_files(folder);
+    if (names.empty())
+        throw ProblemError(
+            {.status = 404,
+             .code = "no_report",
+             .detail = fmt::format("job {} is {} and has no event file; one is written while it "
+                                   "runs when monitor.sinks has tensorboard",
+                                   job.id, to_string(job.state))});
+    std::string events;
+    for (const std::string& name : names) {
+        events += read_whole(report_file(context, job, "tensorboard/" + name));
+        if (events.size() > report_bytes_max)
+            throw Error(ErrorCode::exhausted, "the event files are too large to be sent as one");
+    }
+    return text_response(std::move(events), "application/octet-stream")
+        .with("Content-Disposition", attachment_disposition(names.front()));
+}
+
+}    // namespace slipway::routes
