@@ -37,11 +37,23 @@ ExitCode print_graphs(const HttpClient& client, const std::string& job_id, const
                       const std::string& format);
 /// The timeline, for chrome://tracing or Perfetto.
 ExitCode print_trace(const HttpClient& client, const std::string& job_id);
+/// The curves as an event file for TensorBoard, into the folder `out` or one of the job's id here.
+ExitCode fetch_tensorboard(const HttpClient& client, const std::string& job_id,
+                           const std::string& out);
 ExitCode list_checkpoints(const HttpClient& client, const std::string& job_id);
 /// Into `out`, or a file of the same name here. What is there in part (`.part`) is gone on with;
 /// the result must have the checksum that the service names.
 ExitCode download(const HttpClient& client, const std::string& checkpoint_id,
                   const std::string& file, const std::string& out);
+
+struct ExportWeightsOptions {
+    std::string dtype = "f32";          ///< or bf16
+    std::string weights = "average";    ///< or raw
+    std::string out = {};               ///< empty: CHECKPOINT.safetensors here
+};
+/// A checkpoint's weights for other frameworks.
+ExitCode export_weights(const HttpClient& client, const std::string& checkpoint_id,
+                        const ExportWeightsOptions& options);
 
 ExitCode list_datasets(const HttpClient& client);
 ExitCode show_dataset(const HttpClient& client, const std::string& name);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "api/base/posix.h"
 #include "api/base/sha256.h"
 #include "api/client/commands.h"
 
@@ -91,6 +92,38 @@ ExitCode download(const HttpClient& client, const std::string& checkpoint_id,
                    fmt::format("what arrived is not {} of {} (checksums differ); it was removed, "
                                "run the command again",
                                file, checkpoint_id));
+    }
+    fs::rename(part, target);
+    fmt::print("{}\n", target.string());
+    return ExitCode::ok;
+}
+
+ExitCode fetch_tensorboard(const HttpClient& client, const std::string& job_id,
+                           const std::string& out) {
+    const ClientResponse response = call_raw(client, {.target = job_path(job_id) + "/tensorboard"});
+    require_success(response);
+    const fs::path folder = out.empty() ? fs::path(job_id) : fs::path(out);
+    fs::create_directories(folder);
+    // The same name each time: TensorBoard shows every event file of a folder.
+    const fs::path target = folder / "events.out.tfevents.0.slipway";
+    write_file_aside(target, response.body);
+    fmt::print("{}\n", target.string());
+    return ExitCode::ok;
+}
+
+ExitCode export_weights(const HttpClient& client, const std::string& checkpoint_id,
+                        const ExportWeightsOptions& options) {
+    const fs::path target =
+        options.out.empty() ? fs::path(checkpoint_id + ".safetensors") : fs::path(options.out);
+    const fs::path part = target.string() + ".part";
+    const std::string address =
+        fmt::format("/v1/checkpoints/{}/weights.safetensors?dtype={}&weights={}",
+                    percent_encode(checkpoint_id), options.dtype, options.weights);
+    for (int attempt = 1; !fetch_rest(client, address, part, 0); ++attempt) {
+        if (attempt == tries_max)
+            throw Stop(ExitCode::unreachable,
+                       fmt::format("the weights did not come in {} tries", attempt));
+        pause_for(std::chrono::seconds{1});
     }
     fs::rename(part, target);
     fmt::print("{}\n", target.string());

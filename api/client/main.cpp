@@ -18,6 +18,7 @@ struct Line {
     SubmitOptions submit;
     ListOptions list;
     DatasetOptions dataset;
+    ExportWeightsOptions weights;
     std::string id;
     std::string file;
     std::string out;
@@ -70,6 +71,10 @@ void add_job_commands(CLI::App& app, Line& line) {
     });
     one->add_option("--names", line.names, "only these, with commas between");
     one->add_flag("--csv", line.csv, "every point, as CSV");
+    one = add_with_id(
+        app, "tensorboard", "Fetch a job's curves as an event file for TensorBoard", line,
+        [&line](const HttpClient& c) { return fetch_tensorboard(c, line.id, line.out); });
+    one->add_option("--out", line.out, "the folder to put it in");
     add_with_id(app, "checkpoints", "List a job's checkpoints", line,
                 [&line](const HttpClient& c) { return list_checkpoints(c, line.id); });
     one = add_with_id(
@@ -77,6 +82,16 @@ void add_job_commands(CLI::App& app, Line& line) {
         [&line](const HttpClient& c) { return download(c, line.id, line.file, line.out); });
     one->add_option("file", line.file, "such as model.safetensors")->required();
     one->add_option("--out", line.out, "where to put it");
+    one = add_with_id(
+        app, "export", "Fetch a checkpoint's weights for other frameworks", line,
+        [&line](const HttpClient& c) { return export_weights(c, line.id, line.weights); });
+    one->add_option("--dtype", line.weights.dtype, "f32 or bf16")
+        ->check(CLI::IsMember({"f32", "bf16"}));
+    one->add_option("--weights", line.weights.weights,
+                    "average: the moving average where the job keeps one; raw: the weights that "
+                    "training goes on with")
+        ->check(CLI::IsMember({"average", "raw"}));
+    one->add_option("--out", line.weights.out, "where to put it");
 }
 
 void add_report_commands(CLI::App& app, Line& line) {
