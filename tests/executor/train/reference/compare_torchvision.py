@@ -4,7 +4,8 @@
 usage: compare_torchvision.py EXECUTOR [--arch resnet18] [--cores 1] [--steps 20]
 
 Needs torch, torchvision and PIL (Debian 12: python3-torch, python3-torchvision, python3-pil). Compared are
-- the names, shapes and types of the checkpoint, by load_state_dict(strict=True) of what step 1 left;
+- the names, shapes and types of the checkpoint, by load_state_dict(strict=True) of what step 1 left,
+  exported;
 - the validation loss of the last checkpoint's weights: torchvision's evaluation beside ours;
 - the losses of steps 2 to 20 on the same batches, from the weights and the momentum of step 1;
 - weights, running statistics and counts after them.
@@ -79,9 +80,11 @@ def is_running(name):
 class Theirs:
     """torchvision's network and torch's optimizer, as a checkpoint of ours left them."""
 
-    def __init__(self, arch, checkpoint):
+    def __init__(self, executor, arch, checkpoint):
         self.network = getattr(torchvision.models, arch)(num_classes=len(CLASSES))
-        self.network.load_state_dict(safetensors_file.read(checkpoint / "model.safetensors"), strict=True)
+        exported = checkpoint.parent / "exported.safetensors"
+        subprocess.run([executor, "export", checkpoint, "--out", exported], check=True)
+        self.network.load_state_dict(safetensors_file.read(exported), strict=True)
         self.optimizer = torch.optim.SGD(self.network.parameters(), RATE, MOMENTUM, weight_decay=DECAY)
         slots = safetensors_file.read(checkpoint / "optimizer.safetensors")
         for name, parameter in self.network.named_parameters():
@@ -142,8 +145,8 @@ def main():
         checkpoints = folder / "out" / "checkpoints"
         last = checkpoints / f"step_{asked.steps:06}_attempt_1"
 
-        evaluated = abs(Theirs(asked.arch, last).validate(*validation) - val_loss)
-        theirs = Theirs(asked.arch, checkpoints / "step_000001_attempt_1")
+        evaluated = abs(Theirs(asked.executor, asked.arch, last).validate(*validation) - val_loss)
+        theirs = Theirs(asked.executor, asked.arch, checkpoints / "step_000001_attempt_1")
         curve = max(abs(theirs.step(*train, asked.cores) - losses[step]) for step in range(2, asked.steps + 1))
         weights = largest_difference(safetensors_file.read(last / "model.safetensors"), theirs.network.state_dict())
 
