@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "api/base/posix.h"
 #include "server/http/problem.h"
 
 namespace slipway::routes {
