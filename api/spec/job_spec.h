@@ -169,6 +169,7 @@ struct MonitorSpec {
 /// `limits`.
 struct LimitsSpec {
     std::optional<double> max_wall_s;    ///< of all attempts together
+    std::optional<double> max_core_s;    ///< the same, each second counted once for each core
     std::int64_t max_restarts = 3;
     std::optional<Instant> start_after;
     std::optional<Instant> valid_until;

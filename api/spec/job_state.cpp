@@ -24,7 +24,7 @@ constexpr auto transition_rows = std::to_array<Transition>({
     {starting, cancelling, "the user asked"},
     {starting, failed, "the executor could not use the spec or the data"},
     {starting, stopped, "a search rule or a target ended it"},
-    {starting, timed_out, "limits.max_wall_s passed"},
+    {starting, timed_out, "limits.max_wall_s or max_core_s passed"},
 
     {compiling, running, "the programs are compiled"},
     {compiling, finishing, "nothing was left to train after a resume"},
@@ -34,7 +34,7 @@ constexpr auto transition_rows = std::to_array<Transition>({
     {compiling, cancelling, "the user asked"},
     {compiling, failed, "the executor could not use the spec or the data"},
     {compiling, stopped, "a search rule or a target ended it"},
-    {compiling, timed_out, "limits.max_wall_s passed"},
+    {compiling, timed_out, "limits.max_wall_s or max_core_s passed"},
 
     {running, finishing, "the last step is done"},
     {running, queued, "the executor was lost or let go; it runs again"},
@@ -43,26 +43,26 @@ constexpr auto transition_rows = std::to_array<Transition>({
     {running, cancelling, "the user asked"},
     {running, failed, "the training cannot go on"},
     {running, stopped, "a search rule or a target ended it"},
-    {running, timed_out, "limits.max_wall_s passed"},
+    {running, timed_out, "limits.max_wall_s or max_core_s passed"},
 
     {finishing, succeeded, "the executor is done"},
     {finishing, queued, "the executor was lost; it runs again"},
     {finishing, cancelling, "the user asked"},
     {finishing, failed, "the last evaluation or checkpoint failed"},
     {finishing, stopped, "a search rule or a target ended it"},
-    {finishing, timed_out, "limits.max_wall_s passed"},
+    {finishing, timed_out, "limits.max_wall_s or max_core_s passed"},
 
     {preempting, queued, "it saved and waits again"},
     {preempting, cancelling, "the user asked"},
     {preempting, succeeded, "it was done before it could be preempted"},
     {preempting, failed, "it failed before it could be preempted"},
-    {preempting, timed_out, "limits.max_wall_s passed"},
+    {preempting, timed_out, "limits.max_wall_s or max_core_s passed"},
 
     {pausing, paused, "it saved"},
     {pausing, cancelling, "the user asked"},
     {pausing, succeeded, "it was done before it could be paused"},
     {pausing, failed, "it failed before it could be paused"},
-    {pausing, timed_out, "limits.max_wall_s passed"},
+    {pausing, timed_out, "limits.max_wall_s or max_core_s passed"},
 
     {paused, queued, "the user asked"},
     {paused, cancelled, "the user asked"},
@@ -71,7 +71,7 @@ constexpr auto transition_rows = std::to_array<Transition>({
     {cancelling, cancelled, "its processes are gone"},
     {cancelling, succeeded, "it was done before the request reached it"},
     {cancelling, failed, "it failed before the request reached it"},
-    {cancelling, timed_out, "limits.max_wall_s passed before the request reached it"},
+    {cancelling, timed_out, "limits.max_wall_s or max_core_s passed before the request reached it"},
 });
 
 }    // namespace

@@ -23,7 +23,7 @@ enum class JobState {
     cancelled,     ///< end: the user asked
     failed,        ///< end: see the reason
     stopped,       ///< end: a search rule or a target ended it
-    timed_out,     ///< end: limits.max_wall_s
+    timed_out,     ///< end: limits.max_wall_s, max_core_s
     expired        ///< end: limits.valid_until passed in the queue
 };
 

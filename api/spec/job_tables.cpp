@@ -236,13 +236,17 @@ const Object<LimitsSpec>& limits_table() {
             .field("max_wall_s", &LimitsSpec::max_wall_s,
                    "Seconds it may run, all attempts together; then it is timed_out.",
                    Number{.max = 3.2e9, .above = 0})
+            .field(
+                "max_core_s", &LimitsSpec::max_core_s,
+                "Seconds that its cores may be busy together, 8 for each second on 8 cores; then "
+                "it is timed_out.",
+                Number{.max = 3.2e10, .above = 0})
             .field("max_restarts", &LimitsSpec::max_restarts,
                    "How often it starts again after its executor was lost.",
                    Integer{.min = 0, .max = 1000})
             .field("start_after", &LimitsSpec::start_after, "Not before this time.", Time{})
             .field("valid_until", &LimitsSpec::valid_until,
                    "When it has not started by this time it is expired.", Time{})
-            .later({"max_core_s"})
             .rule([](const Json&, LimitsSpec& spec, const Reader& at) {
                 if (!spec.start_after || !spec.valid_until) return;
                 if (*spec.start_after < *spec.valid_until) return;

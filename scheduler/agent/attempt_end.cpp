@@ -91,7 +91,9 @@ store::AttemptEnd decide_end(const EndFacts& facts) {
     } else if (facts.cause == EndCause::timeout) {
         end = ended("timed_out", killed);
         end.job_state = timed_out;
-        end.reason = store::Reason{.code = "timed_out", .message = "limits.max_wall_s is used up"};
+        end.reason = store::Reason{
+            .code = "timed_out",
+            .message = "the time of limits.max_wall_s or limits.max_core_s is used up"};
     } else {
         end = lost(facts);
         if (facts.cause == EndCause::drain) end.counts_as_restart = false;

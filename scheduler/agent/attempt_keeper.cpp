@@ -8,6 +8,8 @@
 #include <set>
 
 #include "api/base/log.h"
+#include "api/base/parsed_json.h"
+#include "api/spec/documents.h"
 #include "scheduler/agent/dataset_places.h"
 #include "scheduler/agent/run_folder.h"
 #include "scheduler/agent/thread_share.h"
@@ -27,15 +29,16 @@ std::string name_of(const store::AttemptKey& key) {
     return fmt::format("{}/{}", key.job_id, key.attempt);
 }
 
-/// limits.max_wall_s of a stored spec.
-std::optional<double> wall_limit(const std::string& spec) {
-    const Json parsed = Json::parse(spec, nullptr, false);
-    if (!parsed.is_object()) return std::nullopt;
-    const Json limits = parsed.value("limits", Json::object());
-    if (!limits.is_object()) return std::nullopt;
-    const auto found = limits.find("max_wall_s");
-    if (found == limits.end() || !found->is_number()) return std::nullopt;
-    return found->get<double>();
+/// Seconds that the attempts of a stored spec may take together: limits.max_wall_s, or what
+/// limits.max_core_s is for each of its cores.
+std::optional<double> time_limit(const std::string& stored) {
+    const JobSpec spec = decode_job_spec(Json::parse(stored, nullptr, false)).value;
+    std::optional<double> limit = spec.limits.max_wall_s;
+    if (const auto core_seconds = spec.limits.max_core_s) {
+        const double seconds = *core_seconds / double(spec.accelerator.cores);
+        limit = std::min(limit.value_or(seconds), seconds);
+    }
+    return limit;
 }
 
 /// What a job's state asks of its executor.
@@ -287,9 +290,9 @@ void AttemptKeeper::update(const store::HostAttempt& found, Live& live) {
     }
 }
 
-/// limits.max_wall_s counts all attempts of the job together.
+/// The limits count all attempts of the job together.
 void AttemptKeeper::set_time_limit(const store::HostAttempt& found, Live& live) {
-    const auto limit_s = wall_limit(found.spec);
+    const auto limit_s = time_limit(found.spec);
     if (!limit_s) return;
     std::chrono::duration<double> used{0};
     for (const store::Attempt& other : store::list_attempts(store_, live.key.job_id)) {

@@ -47,7 +47,7 @@ private:
         bool fenced = false;      // the attempt is not ours any more: nothing is written for it
         std::optional<DoneFrame> done = {};
         std::optional<Ended> ended = {};
-        std::optional<Tick> time_is_up = {};    // limits.max_wall_s
+        std::optional<Tick> time_is_up = {};    // limits.max_wall_s, max_core_s
         std::string problem = {};               // why it could not be started
 
         std::string name() const;    // among those watched

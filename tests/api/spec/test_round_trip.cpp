@@ -299,6 +299,7 @@ JobSpec random_spec(Dice& dice) {
     spec.checkpoint.keep_last = dice.whole(1, 100);
     spec.monitor.log_every_steps = dice.whole(1, 1000000);
     spec.limits.max_wall_s = dice.maybe<double>([&] { return dice.real(0, 1e6); });
+    spec.limits.max_core_s = dice.maybe<double>([&] { return dice.real(0, 1e6); });
     spec.limits.max_restarts = dice.whole(0, 1000);
     const Instant start{std::chrono::microseconds(dice.whole(0, 4000000000000000))};
     if (dice.coin()) spec.limits.start_after = start;

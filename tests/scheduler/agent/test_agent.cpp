@@ -170,6 +170,13 @@ TEST_F(AgentTest, a_job_over_its_wall_time_is_timed_out) {
     EXPECT_TRUE(is_gone(key));
 }
 
+TEST_F(AgentTest, a_job_over_its_core_time_is_timed_out) {
+    start_agent();
+    const auto key = run_job({{"steps", "100000"}}, {{"max_wall_s", 3600}, {"max_core_s", 0.3}});
+    ASSERT_TRUE(reaches(key.job_id, timed_out));
+    EXPECT_GE(points(key.job_id), 1);
+}
+
 TEST_F(AgentTest, a_new_agent_takes_over_what_runs_and_nothing_is_lost_or_doubled) {
     start_agent();
     const auto key = run_job({{"steps", "600"}, {"step_ms", "3"}});
