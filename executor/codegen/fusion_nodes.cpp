@@ -29,6 +29,8 @@ FusionNodes::FusionNodes(const Graph& graph, const Analysis& graph_analysis)
 }
 
 void FusionNodes::add(const ReadLink& link) {
+    // A value that is used twice at every level would have its links doubled at each of them.
+    if (link.operand == nullptr && !passed_.insert({link.source, link.user}).second) return;
     users[link.source].push_back(link);
     sources[link.user].push_back(link);
 }

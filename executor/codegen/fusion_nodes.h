@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "executor/codegen/analysis.h"
@@ -32,11 +34,14 @@ struct FusionNodes {
     const NodeFacts& facts(std::size_t id) const { return analysis.of(tensors[id]); }
     std::int64_t elements(std::size_t id) const { return tensors[id].shape().element_count(); }
 
-    /// From now on its users read what it reads, and nobody reads it.
+    /// From now on its users read what it reads, and nobody reads it. However many ways lead from a
+    /// source to a user through such nodes, they are one link.
     void pass_through(std::size_t id);
 
 private:
     void add(const ReadLink& link);
+
+    std::set<std::pair<std::size_t, std::size_t>> passed_;    ///< links without operand: each once
 };
 
 }    // namespace slipway
