@@ -41,7 +41,7 @@ Array hyper_values(const Hyper& hyper) {
     put(HyperSlot::one_minus_beta2, 1.0 - hyper.beta2);
     put(HyperSlot::eps, hyper.eps);
     put(HyperSlot::inverse_sqrt_bias2, 1.0 / std::sqrt(bias2));
-    put(HyperSlot::inverse_label_count, 1.0 / hyper.label_count);
+    put(HyperSlot::inverse_label_count, hyper.label_count > 0 ? 1.0 / hyper.label_count : 0.0);
     put(HyperSlot::inverse_core_count, 1.0 / hyper.core_count);
     put(HyperSlot::inverse_bias1, 1.0 / bias1);
     put(HyperSlot::clip_norm, hyper.clip_norm);

@@ -22,8 +22,10 @@ struct Hyper {
     /// What the learning rate is multiplied by in each group of parameters but group 0, where it
     /// is as it is.
     std::vector<double> lr_scales = {};
-    std::int64_t step = 1;     ///< 1 for the first update
-    double label_count = 1;    ///< of the whole step: the loss is a mean over them
+    std::int64_t step = 1;    ///< 1 for the first update
+    /// Of the whole step: the loss is a mean over them. 0: a step without labels, whose gradients
+    /// are zero.
+    double label_count = 1;
     int core_count = 1;
 };
 

@@ -108,11 +108,13 @@ private:
 
 TokenizedText open_token_sequences(const std::filesystem::path& path,
                                    const TokenizerOptions& tokenizer, const CutOptions& cut,
-                                   const std::string& training_part) {
+                                   const std::string& training_part,
+                                   std::unique_ptr<Tokenizer> made) {
     const Folder folder = text_folder(path);
     std::vector<TextPart> parts = read_parts(path, folder, tokenizer.file);
     TokenizedText result;
-    result.tokenizer = make_tokenizer(tokenizer, folder, training_texts(parts, training_part));
+    const std::vector<std::string_view> texts = training_texts(parts, training_part);
+    result.tokenizer = made ? std::move(made) : make_tokenizer(tokenizer, folder, texts);
     Cutter cutter(*result.tokenizer, cut);
     std::vector<std::string> names;
     for (TextPart& part : parts) {

@@ -52,13 +52,15 @@ struct TokenizedText {
 
 /// Opens a data set of the format `text`: makes the tokenizer, encodes and cuts.
 /// `training_part` is what a tokenizer that learns (character, bpe with vocabulary_size) sees;
-/// empty: all of the text, as with a split that is drawn from rows.
+/// empty: all of the text, as with a split that is drawn from rows. `made` is used instead of a
+/// tokenizer made from the options.
 /// errors  DataError for what is in the files (invalid UTF-8 with file and byte, a bad tokenizer
 ///         file, no text at all); invalid_argument for options that do not fit, naming the parts
 ///         there are; not_found without folder; exhausted over a memory limit
 TokenizedText open_token_sequences(const std::filesystem::path& path,
                                    const TokenizerOptions& tokenizer, const CutOptions& cut,
-                                   const std::string& training_part = {});
+                                   const std::string& training_part = {},
+                                   std::unique_ptr<Tokenizer> made = nullptr);
 
 /// What split_samples and split_by_parts need: a sample per row, one class, the parts.
 DatasetIndex index_of(const TokenSequences& sequences);

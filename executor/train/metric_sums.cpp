@@ -55,6 +55,11 @@ std::span<const float> MetricSums::rows(std::string_view name) const {
     return found->second;
 }
 
+double MetricSums::mean(std::string_view name) const {
+    const double labels = scalar("labels");
+    return labels > 0 ? scalar(name) / labels : 0;
+}
+
 double MetricSums::scalar(std::string_view name) const {
     const std::span<const double> sum = of(name);
     check(sum.size() == 1, "a scalar sum is one number");

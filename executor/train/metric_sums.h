@@ -33,8 +33,8 @@ public:
     std::span<const float> rows(std::string_view name) const;
     /// Of a sum that is one number.
     double scalar(std::string_view name) const;
-    /// A sum of one number over the labels that were counted.
-    double mean(std::string_view name) const { return scalar(name) / scalar("labels"); }
+    /// A sum of one number over the labels that were counted; 0 when none were.
+    double mean(std::string_view name) const;
 
 private:
     std::map<std::string, std::vector<double>, std::less<>> sums_;

@@ -13,11 +13,7 @@ namespace slipway {
 namespace {
 
 TokenizerOptions tokenizer_of(const DataSpec& data) {
-    const TokenizerSpec spec = data.tokenizer.value_or(TokenizerSpec{});
-    return {.type = spec.type,
-            .file = spec.file,
-            .vocabulary_size = spec.vocab_size.value_or(0),
-            .lower_case = spec.lower_case};
+    return tokenizer_options(data.tokenizer.value_or(TokenizerSpec{}));
 }
 
 /// A causal row has one token more than a sample: the last one's label. It is the next row's first.
@@ -29,6 +25,31 @@ CutOptions cut_of(const JobSpec& spec) {
     cut.overlap = 1;
     cut.framed = false;
     return cut;
+}
+
+/// The tokenizer whose tokens the weights of the checkpoint know, whatever the data set's folder
+/// has by now; null for a run that begins.
+std::unique_ptr<Tokenizer> resumed_tokenizer(const AttemptPlan& plan) {
+    if (!plan.resume_from) return nullptr;
+    try {
+        return load_tokenizer(*plan.resume_from);
+    } catch (const Error& error) {
+        throw TrainError("checkpoint_corrupt", error.what());
+    }
+}
+
+/// A step without labels moves nothing; a job of such steps alone would seem to train.
+void require_labels(const Samples& samples, const std::vector<std::int64_t>& chosen,
+                    std::string_view part) {
+    if (chosen.empty()) return;
+    const bool has_labels = std::ranges::any_of(
+        chosen, [&](std::int64_t sample) { return samples.label_count(sample) > 0; });
+    if (has_labels) return;
+    throw TrainError("data_error",
+                     fmt::format("the {} part of this text has no token to predict; a row needs a "
+                                 "token of text, and two for causal_lm: use more text, or another "
+                                 "data.split",
+                                 part));
 }
 
 bool has_short_rows(const TokenSequences& sequences) {
@@ -47,19 +68,22 @@ TrainData open_text_data(const AttemptPlan& plan) {
                                      to_string(spec.model.arch), plan.dataset_format));
     }
     TrainData data;
-    data.text = std::make_unique<TokenizedText>(open_token_sequences(
-        plan.dataset_path, tokenizer_of(spec.data), cut_of(spec), spec.data.split.train_part));
+    data.text = std::make_unique<TokenizedText>(
+        open_token_sequences(plan.dataset_path, tokenizer_of(spec.data), cut_of(spec),
+                             spec.data.split.train_part, resumed_tokenizer(plan)));
     data.files = tokenizer_files(tokenizer_of(spec.data), *data.text->tokenizer);
     const TokenSequences& sequences = data.text->sequences;
     data.split = split_of(index_of(sequences), spec.data.split);
     data.class_count = sequences.vocabulary_size;
     if (spec.task.type == TaskType::causal_lm) {
         data.training = causal_samples(sequences);
-        return data;
+    } else {
+        if (has_short_rows(sequences) && sequences.padding) data.padding = *sequences.padding;
+        data.training = masked_samples(sequences, {.seed = std::uint64_t(spec.train.seed)});
+        data.evaluation = masked_samples(sequences, {.seed = 0, .anew = false});
     }
-    if (has_short_rows(sequences) && sequences.padding) data.padding = *sequences.padding;
-    data.training = masked_samples(sequences, {.seed = std::uint64_t(spec.train.seed)});
-    data.evaluation = masked_samples(sequences, {.seed = 0, .anew = false});
+    require_labels(*data.training, data.split.train, "training");
+    require_labels(*data.training, data.split.val, "validation");
     return data;
 }
 

@@ -17,6 +17,11 @@ TEST(Hyper, derived_numbers_follow_adams_bias_correction) {
     EXPECT_FLOAT_EQ(at(HyperSlot::one_minus_beta1), 0.1F);
 }
 
+TEST(Hyper, a_step_without_labels_has_no_gradient) {
+    const Array values = hyper_values({.lr = 0.01, .label_count = 0});
+    EXPECT_EQ(values.as<float>()[std::size_t(HyperSlot::inverse_label_count)], 0.0F);
+}
+
 TEST(Hyper, a_group_has_a_learning_rate_of_its_own_and_what_follows_from_it) {
     const Hyper hyper{.lr = 0.01, .weight_decay = 0.1, .beta1 = 0.9, .lr_scales = {1, 10}};
     Array array = hyper_values(hyper);

@@ -23,6 +23,13 @@ TEST(MetricSums, add_batches_up_by_name) {
     EXPECT_THROW(sums.of("loss"), Error);
 }
 
+TEST(MetricSums, of_no_labels_are_0_on_average) {
+    const std::vector<std::string> names{"loss", "labels"};
+    MetricSums sums;
+    sums.add(names, std::vector{sum_of({0}), sum_of({0})});
+    EXPECT_EQ(sums.mean("loss"), 0);
+}
+
 TEST(MetricSums, keep_what_f32_would_lose) {
     const std::vector<std::string> names{"labels"};
     MetricSums sums;

@@ -76,9 +76,85 @@ TEST_P(LanguageRun, eight_cores_give_the_bits_of_one) {
     expect_same_run(one, eight);
 }
 
+TEST_P(LanguageRun, a_resumed_job_reads_the_tokenizer_of_its_checkpoint) {
+    AttemptPlan one = text_plan();
+    one.spec.data.tokenizer.emplace().type = TokenizerType::character;
+    KeepingReporter first, second;
+    first.stop_at_step = 2;
+    run_training(one, first);
+    one.resume_from = newest_checkpoint(one.checkpoint_folder);
+    one.attempt = 2;
+    std::string changed = words(8 * 16 + 3);
+    std::ranges::replace(changed, 'n', 'x');    // as many characters, in another order
+    folder_.write("text/train.txt", changed);
+    run_training(one, second);
+    const auto newest = newest_checkpoint(one.checkpoint_folder);
+    ASSERT_NE(newest, one.resume_from);
+    std::vector<std::int32_t> tokens;
+    load_tokenizer(*newest)->encode("not", tokens);
+    EXPECT_EQ(load_tokenizer(*one.resume_from)->decode(tokens), "not");
+    one.resume_from = folder_.path();
+    try {
+        run_training(one, second);
+        ADD_FAILURE() << "there is no tokenizer";
+    } catch (const TrainError& error) {
+        EXPECT_EQ(error.reason(), "checkpoint_corrupt");
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Architectures, LanguageRun,
                          testing::Values(Arch::bert_tiny, Arch::gpt_tiny),
                          [](const auto& one) { return std::string(to_string(one.param)); });
+
+/// A text of several files, drawn from without parts; 9 tokens are a row.
+class LittleText : public Run {
+protected:
+    AttemptPlan text_plan(const std::vector<std::string>& files) {
+        AttemptPlan one = plan();
+        one.spec.model.arch = Arch::gpt_tiny;
+        one.spec.task = {.type = TaskType::causal_lm,
+                         .metrics = {TaskMetric::loss, TaskMetric::perplexity}};
+        one.spec.data.max_length = 8;
+        one.spec.data.split.val_fraction = 0;
+        one.spec.train.epochs = 1;
+        one.spec.train.batch_size_per_core = 1;
+        one.spec.train.optimizer = {.name = OptimizerName::sgd, .lr = 0.1};
+        one.dataset_format = "text";
+        one.dataset_path = folder_.path() / "text";
+        for (std::size_t i = 0; i < files.size(); ++i)
+            folder_.write(fmt::format("text/part_{}.txt", i), files[i]);
+        return one;
+    }
+};
+
+// A part of one token predicts none: as a step of its own it has no label.
+TEST_F(LittleText, a_step_without_labels_has_loss_0_and_moves_nothing) {
+    const AttemptPlan with = text_plan({"to be or ", "x"});
+    KeepingReporter reporter;
+    run_training(with, reporter);
+    std::vector<double> losses = reporter.values_of("train_loss");
+    ASSERT_EQ(losses.size(), 2U);
+    EXPECT_EQ(std::ranges::count(losses, 0.0), 1);
+    std::filesystem::remove(folder_.path() / "text/part_1.txt");
+    const AttemptPlan without = text_plan({"to be or "});
+    KeepingReporter other;
+    run_training(without, other);
+    std::erase(losses, 0.0);
+    EXPECT_EQ(losses, other.values_of("train_loss"));
+    expect_same_bits(with, without);
+}
+
+TEST_F(LittleText, without_any_label_it_is_refused_before_the_first_step) {
+    KeepingReporter reporter;
+    try {
+        run_training(text_plan({"x", "y"}), reporter);
+        ADD_FAILURE() << "nothing can be predicted";
+    } catch (const TrainError& error) {
+        EXPECT_EQ(error.reason(), "data_error");
+        EXPECT_NE(std::string(error.what()).find("the training part"), std::string::npos);
+    }
+    EXPECT_TRUE(reporter.states.empty());
+}
 
 class RefusedText : public Run {};
 
