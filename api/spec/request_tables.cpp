@@ -34,6 +34,20 @@ const std::vector<std::string_view> image_files{"image_folder", "image_csv", "tf
 
 void judge_dataset(const Json& given, DatasetCreate& dataset, const Reader& at) {
     if (!given.contains("options")) return;
+    const DatasetOptionsSpec& options = dataset.options;
+    if (!options.raw_pixels && !(options.raw_shape.empty() && options.shape_columns.empty())) {
+        const Reader here = at.at("options").at("raw_pixels");
+        here.report("missing_field",
+                    fmt::format("{} is required with raw_shape or shape_columns: interleaved or "
+                                "planar",
+                                here.path()));
+    }
+    if (!options.raw_shape.empty() && options.raw_shape.size() == 3 && options.raw_shape[2] != 1 &&
+        options.raw_shape[2] != 3) {
+        const Reader here = at.at("options").at("raw_shape").at(2);
+        here.report("not_allowed", fmt::format("{} must be 1 (gray) or 3 (colours), got {}",
+                                               here.path(), options.raw_shape[2]));
+    }
     dataset_options_table().report_foreign(given["options"], to_string(dataset.format),
                                            at.at("options"));
 }
@@ -61,6 +75,20 @@ const Object<DatasetOptionsSpec>& dataset_options_table() {
             .field("image_column", &DatasetOptionsSpec::image_column,
                    "The feature with a JPEG or PNG; without it `image`, where records have one.",
                    Text{}, {.only = {"tfrecord"}, .absent_when_empty = true})
+            .field("raw_pixels", &DatasetOptionsSpec::raw_pixels,
+                   "The image is pixels, a byte for each channel, instead of a JPEG or PNG: "
+                   "interleaved (height, width, depth) or planar (depth, height, width).",
+                   Choice<PixelLayout>{}, {.only = {"tfrecord"}})
+            .field("raw_shape", &DatasetOptionsSpec::raw_shape,
+                   "Height, width and depth of all images of raw_pixels; a depth is 1 or 3. "
+                   "Without it each record says its own.",
+                   List<Integer>{.item = {.min = 1, .max = 65536}, .min = 3, .max = 3},
+                   {.only = {"tfrecord"}, .absent_when_empty = true})
+            .field("shape_columns", &DatasetOptionsSpec::shape_columns,
+                   "Where each record says the height, width and depth of raw_pixels; without it "
+                   "`height`, `width` and `depth`.",
+                   List<Text>{.item = {}, .min = 3, .max = 3, .unique = true},
+                   {.only = {"tfrecord"}, .unless = "raw_shape", .absent_when_empty = true})
             .field("file_column", &DatasetOptionsSpec::file_column,
                    "The column of the files, relative to the folder.", Text{},
                    {.only = {"image_csv"}})

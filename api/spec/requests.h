@@ -10,6 +10,7 @@
 
 #include "api/base/clock.h"
 #include "api/spec/job_spec.h"
+#include "api/spec/pixel_layout.h"
 #include "api/spec/spelling.h"
 
 namespace slipway {
@@ -32,6 +33,9 @@ struct DatasetOptionsSpec {
     std::string group_column;                  ///< likewise; empty: no groups
     std::vector<std::string> feature_columns;    ///< csv, tfrecord; empty: all but label and group
     std::string image_column;                    ///< tfrecord; empty: "image", where there is one
+    std::optional<PixelLayout> raw_pixels;       ///< tfrecord; absent: images are JPEG or PNG
+    std::vector<std::int64_t> raw_shape;         ///< tfrecord: height, width, depth of all images
+    std::vector<std::string> shape_columns;      ///< tfrecord; empty: height, width, depth
     std::string file_column = "file";            ///< image_csv
     std::string labels_file = "labels.csv";      ///< image_csv: the table, below the folder
     std::vector<std::string> class_names;        ///< in the order of their numbers; empty: as found

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/spec/pixel_layout.h"
 #include "api/spec/truncated_images.h"
 #include "executor/data/formats/image.h"
 #include "executor/data/problem.h"
@@ -27,6 +28,12 @@ struct DatasetOptions {
     std::string labels_file = "labels.csv";           ///< image_csv: the table, below the folder
     std::vector<std::string> feature_columns = {};    ///< csv, tfrecord; empty: all but these
     std::string image_column = {};    ///< tfrecord: the image; empty: "image", where there is one
+    /// tfrecord: the image is pixels in this order; none: a JPEG or PNG file.
+    std::optional<PixelLayout> raw_pixels = {};
+    /// tfrecord, with raw_pixels: height, width and depth of all images; empty: each record's own.
+    std::vector<std::int64_t> raw_shape = {};
+    /// tfrecord, with raw_pixels and without raw_shape: where a record has them.
+    std::vector<std::string> shape_columns = {"height", "width", "depth"};
     std::vector<std::string> class_names = {};    ///< in their order; empty: as found
     std::int64_t image_size = 0;                  ///< images: side in pixels; 0: as the first image
     std::int64_t channels = 0;                    ///< images: 1 gray, 3 RGB; 0: as the first image
@@ -34,14 +41,17 @@ struct DatasetOptions {
     std::vector<float> deviation = {};            ///< likewise; (x - mean) / deviation
     TruncatedImages truncated_images = TruncatedImages::fail;    ///< images
     std::int64_t cache_bytes_max = 512 << 20;    ///< images: decoded pixels kept in memory
+    /// csv, tfrecord: learnt from only where feature_columns names them. The labels and groups of a
+    /// data set whose job has others; not in the JSON.
+    std::vector<std::string> unlearnt_columns = {};
     /// Numbers of label_columns must be from 0 to 1. What a task asks for; not in the JSON.
     bool labels_are_shares = false;
 };
 
 /// Reads the options of a data set's JSON (label_column, label_columns, group_column, file_column,
-/// image_column, labels_file, feature_columns, class_names, image_size, channels, truncated_images,
-/// mean, std). null means none.
-/// errors  invalid_argument naming the unknown or wrong key and what is allowed
+/// image_column, raw_pixels, raw_shape, shape_columns, labels_file, feature_columns, class_names,
+/// image_size, channels, truncated_images, mean, std). null means none. errors  invalid_argument
+/// naming the unknown or wrong key and what is allowed
 DatasetOptions parse_dataset_options(const nlohmann::json& options);
 
 /// What is known of a data set without reading its samples. Constant after opening.

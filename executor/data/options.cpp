@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "executor/data/dataset.h"
+#include "executor/data/formats/raw_pixels.h"
 
 namespace slipway {
 
@@ -85,6 +86,31 @@ void read_truncated_images(std::string_view key, const Json& value, TruncatedIma
     out = *known;
 }
 
+void read_raw_pixels(std::string_view key, const Json& value, std::optional<PixelLayout>& out) {
+    std::string word;
+    read_text(key, value, word);
+    out = parse_word<PixelLayout>(word);
+    if (out) return;
+    refuse(key, fmt::format("one of {}", fmt::join(all_words<PixelLayout>(), ", ")), value);
+}
+
+void read_raw_shape(std::string_view key, const Json& value, std::vector<std::int64_t>& out) {
+    constexpr std::string_view wanted = "a list of height, width and depth";
+    if (!value.is_array() || value.size() != 3) refuse(key, wanted, value);
+    for (const Json& item : value) {
+        if (!item.is_number_integer()) refuse(key, wanted, value);
+        out.push_back(item.get<std::int64_t>());
+    }
+    if (const auto wrong = shape_problem({out[0], out[1], out[2]}))
+        refuse(key, fmt::format("such that it is an image: {}", *wrong), value);
+}
+
+void read_shape_columns(std::string_view key, const Json& value, std::vector<std::string>& out) {
+    out.clear();
+    read_texts(key, value, out);
+    if (out.size() != 3) refuse(key, "the names of height, width and depth", value);
+}
+
 struct Key {
     std::string_view name;
     void (*read)(std::string_view key, const Json& value, DatasetOptions& options);
@@ -97,6 +123,11 @@ constexpr auto keys = std::to_array<Key>({
     {"group_column", [](auto key, auto& value, auto& o) { read_text(key, value, o.group_column); }},
     {"file_column", [](auto key, auto& value, auto& o) { read_name(key, value, o.file_column); }},
     {"image_column", [](auto key, auto& value, auto& o) { read_name(key, value, o.image_column); }},
+    {"raw_pixels",
+     [](auto key, auto& value, auto& o) { read_raw_pixels(key, value, o.raw_pixels); }},
+    {"raw_shape", [](auto key, auto& value, auto& o) { read_raw_shape(key, value, o.raw_shape); }},
+    {"shape_columns",
+     [](auto key, auto& value, auto& o) { read_shape_columns(key, value, o.shape_columns); }},
     {"labels_file", [](auto key, auto& value, auto& o) { read_name(key, value, o.labels_file); }},
     {"feature_columns",
      [](auto key, auto& value, auto& o) { read_texts(key, value, o.feature_columns); }},

@@ -38,7 +38,7 @@ void ImageDataset::take_shape(ProblemLog::Mode mode) {
 
 Result<ImageHeader> ImageDataset::header_of(std::int64_t sample) const {
     try {
-        return read_image_header(source_->read(sample));
+        return source_->header(sample, source_->read(sample));
     } catch (const DataError& error) {    // take_shape decides what an unreadable file means
         return Error{error.code(), error.problem().message};
     }
@@ -69,7 +69,8 @@ Image ImageDataset::image(std::int64_t sample, std::int64_t side_hint) const {
 std::optional<DataProblem> ImageDataset::damage(std::int64_t sample) const {
     const std::int64_t channels = index_.feature_dims.empty() ? 0 : index_.feature_dims[0];
     ++decoded_;
-    Result<Image> image = decode_image(source_->read(sample), {channels, options_.image_size});
+    Result<Image> image =
+        source_->decode(sample, source_->read(sample), {channels, options_.image_size});
     if (!image) {
         DataProblem problem = place(sample);
         problem.message = image.error().what();
@@ -121,7 +122,7 @@ Image ImageDataset::decode(std::int64_t sample, std::int64_t side_hint) const {
     const std::int64_t channels = index_.feature_dims.empty() ? 0 : index_.feature_dims[0];
     const std::vector<std::byte> file = source_->read(sample);
     ++decoded_;
-    Result<Image> image = decode_image(file, {channels, side_hint});
+    Result<Image> image = source_->decode(sample, file, {channels, side_hint});
     if (image) return std::move(image).value();
     return accepted(sample, file, side_hint, image.error().what());
 }
@@ -139,9 +140,9 @@ Image ImageDataset::accepted(std::int64_t sample, std::span<const std::byte> fil
             told_later_.back().message = message;
         }
     }
-    Result<Image> partly = decode_image(file, {dims[0], side_hint, true});
+    Result<Image> partly = source_->decode(sample, file, {dims[0], side_hint, true});
     if (partly) return std::move(partly).value();
-    const Result<ImageHeader> header = read_image_header(file);
+    const Result<ImageHeader> header = source_->header(sample, file);
     const std::int64_t height = header ? header->height : dims[1];
     const std::int64_t width = header ? header->width : dims[2];
     constexpr std::uint8_t gray = 127;

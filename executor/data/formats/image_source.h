@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "executor/data/formats/image.h"
 #include "executor/data/problem.h"
 
 namespace slipway {
@@ -20,9 +21,18 @@ public:
     ImageSource(const ImageSource&) = delete;
     ImageSource& operator=(const ImageSource&) = delete;
 
-    /// The sample's JPEG or PNG file.
+    /// The sample's bytes: a JPEG or PNG file, unless the source decodes them itself.
     /// errors  DataError when it is missing or too large; unavailable
     virtual std::vector<std::byte> read(std::int64_t sample) const = 0;
+    /// What the sample's bytes hold.
+    virtual Result<ImageHeader> header(std::int64_t /*sample*/,
+                                       std::span<const std::byte> bytes) const {
+        return read_image_header(bytes);
+    }
+    virtual Result<Image> decode(std::int64_t /*sample*/, std::span<const std::byte> bytes,
+                                 const ImageRequest& request) const {
+        return decode_image(bytes, request);
+    }
     /// Where the sample is, without a message.
     virtual DataProblem place(std::int64_t sample) const = 0;
     /// Every file that the data set consists of, relative to its folder, sorted.

@@ -39,6 +39,21 @@ std::vector<std::byte> ShardImages::read(std::int64_t sample) const {
     return bytes;
 }
 
+Result<ImageHeader> ShardImages::header(std::int64_t sample,
+                                        std::span<const std::byte> bytes) const {
+    const RawPixels& raw = pieces_[std::size_t(sample)].raw;
+    if (!raw.given()) return ImageSource::header(sample, bytes);
+    return ImageHeader{raw.channels, raw.height, raw.width};
+}
+
+Result<Image> ShardImages::decode(std::int64_t sample, std::span<const std::byte> bytes,
+                                  const ImageRequest& request) const {
+    const RawPixels& raw = pieces_[std::size_t(sample)].raw;
+    if (!raw.given()) return ImageSource::decode(sample, bytes, request);
+    Image image = raw_image(bytes, raw);
+    return request.channels > 0 ? with_channels(std::move(image), request.channels) : image;
+}
+
 DataProblem ShardImages::place(std::int64_t sample) const {
     const Piece& piece = pieces_[std::size_t(sample)];
     return {.file = files_[std::size_t(piece.file)], .row = piece.row, .field = piece.field};

@@ -6,6 +6,7 @@
 
 #include "executor/data/files.h"
 #include "executor/data/formats/image_source.h"
+#include "executor/data/formats/raw_pixels.h"
 
 namespace slipway {
 
@@ -19,6 +20,7 @@ public:
         std::string field;              ///< what the image is called there
         std::int64_t offset = 0;        ///< of its first byte in the file
         std::int64_t size = 0;          ///< bytes
+        RawPixels raw = {};             ///< given: the bytes are pixels
         std::vector<std::byte> kept;    ///< the image itself; empty: it is in the file
     };
 
@@ -26,6 +28,10 @@ public:
     ShardImages(Folder folder, std::vector<std::string> files, std::vector<Piece> pieces);
 
     std::vector<std::byte> read(std::int64_t sample) const override;
+    Result<ImageHeader> header(std::int64_t sample,
+                               std::span<const std::byte> bytes) const override;
+    Result<Image> decode(std::int64_t sample, std::span<const std::byte> bytes,
+                         const ImageRequest& request) const override;
     DataProblem place(std::int64_t sample) const override;
     std::vector<std::string> files() const override { return files_; }
 

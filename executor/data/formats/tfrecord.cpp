@@ -1,6 +1,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -173,9 +174,10 @@ private:
             schema.image = image;
             return schema;
         }
-        if (options_.image_size > 0 || options_.channels > 0) {
-            throw Error{ErrorCode::invalid_argument,
-                        "image_size and channels are for images; these records have numbers"};
+        if (options_.image_size > 0 || options_.channels > 0 || options_.raw_pixels) {
+            throw Error{
+                ErrorCode::invalid_argument,
+                "image_size, channels and raw_pixels are for images; these records have numbers"};
         }
         schema.features = {"feature_columns", options_.feature_columns, {}, 0};
         for (const ExampleFeature& feature : features) {
@@ -197,7 +199,9 @@ private:
         const bool is_label = targets.empty()
                                   ? feature.name == options_.label_column
                                   : std::ranges::find(targets, feature.name) != targets.end();
-        return numeric && !is_label && feature.name != options_.group_column;
+        const auto& unlearnt = options_.unlearnt_columns;
+        return numeric && !is_label && feature.name != options_.group_column &&
+               std::ranges::find(unlearnt, feature.name) == unlearnt.end();
     }
 
     static void count(const TfrecordReader& reader, const Features& features, NumberLists& lists) {
@@ -289,14 +293,49 @@ private:
         return numbers;
     }
 
+    /// Height, width and depth: the option's, or the record's own.
+    std::array<std::int64_t, 3> read_shape(const TfrecordReader& reader,
+                                           const Features& features) const {
+        std::array<std::int64_t, 3> shape{};
+        for (std::size_t i = 0; i < shape.size(); ++i) {
+            if (!options_.raw_shape.empty()) {
+                shape[i] = options_.raw_shape[i];
+                continue;
+            }
+            const std::string& name = options_.shape_columns[i];
+            const ExampleFeature& feature =
+                required(reader, features, name, "raw_shape or shape_columns");
+            if (feature.kind != Kind::ints || feature.size() != 1) {
+                refuse(reader, name,
+                       fmt::format("it should be one int64 and has {} values ({})", feature.size(),
+                                   to_string(feature.kind)));
+            }
+            shape[i] = feature.ints[0];
+        }
+        if (const auto wrong = shape_problem(shape)) refuse(reader, schema_->image, *wrong);
+        return shape;
+    }
+
+    RawPixels read_raw(const TfrecordReader& reader, const Features& features,
+                       std::size_t bytes) const {
+        if (!options_.raw_pixels) return {};
+        const auto shape = read_shape(reader, features);
+        if (const auto wrong = size_problem(bytes, shape)) refuse(reader, schema_->image, *wrong);
+        return {.height = std::int32_t(shape[0]),
+                .width = std::int32_t(shape[1]),
+                .channels = std::int32_t(shape[2]),
+                .layout = *options_.raw_pixels};
+    }
+
     ShardImages::Piece read_image(const TfrecordReader& reader, const Features& features,
                                   std::span<const std::byte> record, std::int32_t file) {
         const std::string& name = schema_->image;
         const ExampleFeature& feature = required(reader, features, name, "image_column");
         if (feature.kind != Kind::bytes || feature.size() != 1) {
             refuse(reader, name,
-                   fmt::format("it should be the bytes of one JPEG or PNG and has {} values ({})",
-                               feature.size(), to_string(feature.kind)));
+                   fmt::format("it should be the bytes of one {} and has {} values ({})",
+                               options_.raw_pixels ? "image" : "JPEG or PNG", feature.size(),
+                               to_string(feature.kind)));
         }
         const auto image = std::as_bytes(std::span(feature.bytes[0]));
         if (std::int64_t(image.size()) > image_file_bytes_max) {
@@ -309,6 +348,7 @@ private:
                                  .field = name,
                                  .offset = reader.data_begin() + (image.data() - record.data()),
                                  .size = std::int64_t(image.size()),
+                                 .raw = read_raw(reader, features, image.size()),
                                  .kept = {}};
         if (!reader.gzipped()) return piece;
         kept_bytes_ += piece.size;

@@ -17,6 +17,7 @@ TEST(DatasetOptions, are_read_from_json) {
     const DatasetOptions options = parse_dataset_options(Json::parse(R"({
         "label_column": "kind", "group_column": "family", "file_column": "path", "image_column": "jpeg",
         "labels_file": "t.csv", "label_columns": ["l", "m"], "feature_columns": ["x", "y"], "class_names": ["a", "b"],
+        "raw_pixels": "planar", "raw_shape": [4, 6, 3], "shape_columns": ["h", "w", "d"],
         "image_size": 64, "channels": 3, "mean": [0.1, 0.2, 0.3], "std": 0.5})"));
     EXPECT_EQ(options.label_column, "kind");
     EXPECT_EQ(options.group_column, "family");
@@ -28,20 +29,39 @@ TEST(DatasetOptions, are_read_from_json) {
     EXPECT_EQ(options.class_names.size(), 2U);
     EXPECT_EQ(options.image_size, 64);
     EXPECT_EQ(options.channels, 3);
+    EXPECT_EQ(options.raw_pixels, PixelLayout::planar);
+    EXPECT_EQ(options.raw_shape, (std::vector<std::int64_t>{4, 6, 3}));
+    EXPECT_EQ(options.shape_columns[2], "d");
     EXPECT_EQ(options.mean.size(), 3U);
     EXPECT_EQ(options.deviation, std::vector<float>{0.5F});
     EXPECT_EQ(parse_dataset_options(nullptr).label_column, "label");
 }
 
 TEST(DatasetOptions, refuses_unknown_keys_and_wrong_values) {
-    for (const char* text :
-         {R"([])", R"("x")", R"({"lable_column": "x"})", R"({"label_column": ""})",
-          R"({"label_column": 3})", R"({"image_size": 0})", R"({"image_size": 5000})",
-          R"({"image_size": 3.5})", R"({"channels": 2})", R"({"mean": "x"})", R"({"mean": ["x"]})",
-          R"({"mean": 1e300})", R"({"std": 0})", R"({"std": [1, -1]})",
-          R"({"class_names": ["a", "a"]})", R"({"feature_columns": "x"})",
-          R"({"feature_columns": [1]})", R"({"label_columns": ["a", "a"]})",
-          R"({"label_columns": "a"})"}) {
+    for (const char* text : {R"([])",
+                             R"("x")",
+                             R"({"lable_column": "x"})",
+                             R"({"label_column": ""})",
+                             R"({"label_column": 3})",
+                             R"({"image_size": 0})",
+                             R"({"image_size": 5000})",
+                             R"({"image_size": 3.5})",
+                             R"({"channels": 2})",
+                             R"({"mean": "x"})",
+                             R"({"mean": ["x"]})",
+                             R"({"mean": 1e300})",
+                             R"({"std": 0})",
+                             R"({"std": [1, -1]})",
+                             R"({"class_names": ["a", "a"]})",
+                             R"({"feature_columns": "x"})",
+                             R"({"feature_columns": [1]})",
+                             R"({"label_columns": ["a", "a"]})",
+                             R"({"label_columns": "a"})",
+                             R"({"raw_pixels": "hwc"})",
+                             R"({"raw_shape": [4, 6]})",
+                             R"({"raw_shape": [4, 6, 2]})",
+                             R"({"raw_shape": [4, 6, 1.5]})",
+                             R"({"shape_columns": ["h", "w"]})"}) {
         EXPECT_EQ(error_code_of([&] { parse_dataset_options(Json::parse(text)); }),
                   ErrorCode::invalid_argument)
             << text;

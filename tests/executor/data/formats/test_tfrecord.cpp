@@ -251,6 +251,100 @@ TEST(Tfrecord, images_are_decoded_and_a_bad_one_is_named) {
     }
 }
 
+namespace {
+
+std::string pixel_bytes(const Image& image, bool planar) {
+    std::string bytes;
+    const auto channels = std::size_t(image.channels);
+    const std::size_t area = image.pixels.size() / channels;
+    for (std::size_t i = 0; i < image.pixels.size(); ++i)
+        bytes += char(image.pixels[planar ? i % area * channels + i / area : i]);
+    return bytes;
+}
+
+/// As TensorFlow's converters of MNIST write them; `bytes` and sides may contradict.
+std::string raw_record(const std::string& bytes, const std::vector<std::int64_t>& sides) {
+    return framed(example({{"image_raw", texts({bytes})},
+                           {"height", ints({sides[0]})},
+                           {"width", ints({sides[1]})},
+                           {"depth", ints({sides[2]})},
+                           {"label", ints({5})}}));
+}
+
+}    // namespace
+
+TEST(Tfrecord, raw_pixels_are_images_too) {
+    const Image gray = patterned_image(1, 4, 6, 1), small = patterned_image(1, 3, 5, 2);
+    const Image colours = patterned_image(3, 4, 6, 3);
+    const TempFolder folder;
+    for (const bool packed : {false, true}) {
+        const std::string records = raw_record(pixel_bytes(gray, false), {4, 6, 1}) +
+                                    raw_record(pixel_bytes(small, false), {3, 5, 1});
+        folder.write("a.tfrecord", packed ? gzipped(records) : records);
+        DatasetOptions options{.image_column = "image_raw", .raw_pixels = PixelLayout::interleaved};
+        const auto dataset = open_dataset("tfrecord", folder.path(), options);
+        EXPECT_EQ(dataset->index().feature_dims, (Dims{1, 4, 6}));
+        EXPECT_EQ(dataset->index().class_names, std::vector<std::string>{"5"});
+        EXPECT_EQ(dataset->image(0).pixels, gray.pixels);
+        EXPECT_EQ(features_of(*dataset, 0)[7], float(gray.pixels[7]) / 255.0F);
+        EXPECT_TRUE(says(data_problem_of([&] { features_of(*dataset, 1); }), "set image_size"));
+        options.image_size = 2;
+        options.channels = 3;
+        EXPECT_EQ(features_of(*open_dataset("tfrecord", folder.path(), options), 1).size(), 12U);
+    }
+    for (const bool planar : {false, true}) {
+        folder.write("a.tfrecord", framed(example({{"image", texts({pixel_bytes(colours, planar)})},
+                                                   {"label", ints({1})}})));
+        const auto dataset =
+            open_dataset("tfrecord", folder.path(),
+                         {.raw_pixels = planar ? PixelLayout::planar : PixelLayout::interleaved,
+                          .raw_shape = {4, 6, 3}});
+        EXPECT_EQ(dataset->image(0).pixels, colours.pixels);
+    }
+}
+
+TEST(Tfrecord, raw_pixels_that_contradict_their_sides_are_named_with_record_and_field) {
+    const DatasetOptions options{.image_column = "image_raw",
+                                 .raw_pixels = PixelLayout::interleaved};
+    const auto problem_of = [&](const std::string& record, const DatasetOptions& how) {
+        SmallSet set;
+        set.records = raw_record(std::string(24, 'x'), {4, 6, 1}) + record;
+        const DataProblem problem = set.problem(how);
+        EXPECT_EQ(problem.file, "train.tfrecord");
+        EXPECT_EQ(problem.row, 2);
+        return problem;
+    };
+    DataProblem problem = problem_of(raw_record(std::string(23, 'x'), {4, 6, 1}), options);
+    EXPECT_EQ(problem.field, "image_raw");
+    EXPECT_TRUE(says(problem, "it has 23 bytes where 4 x 6 x 1 pixels are 24")) << problem.message;
+    for (const std::vector<std::int64_t>& sides : {std::vector<std::int64_t>{4, 6, 2},
+                                                   {0, 6, 1},
+                                                   {-4, -6, 1},
+                                                   {1 << 30, 1 << 30, 1},
+                                                   {std::int64_t{1} << 62, 4, 1}}) {
+        problem = problem_of(raw_record(std::string(24, 'x'), sides), options);
+        EXPECT_EQ(problem.field, "image_raw");
+        EXPECT_TRUE(says(problem, "a depth of 1 or 3")) << problem.message;
+    }
+    problem = problem_of(framed(example({{"image_raw", texts({std::string(24, 'x')})},
+                                         {"height", floats({4})},
+                                         {"width", ints({6})},
+                                         {"depth", ints({1})},
+                                         {"label", ints({5})}})),
+                         options);
+    EXPECT_EQ(problem.field, "height");
+    EXPECT_TRUE(says(problem, "one int64 and has 1 values (float)")) << problem.message;
+    DatasetOptions shape = options;
+    shape.shape_columns = {"height", "width", "channels"};
+    SmallSet set;
+    set.records = raw_record(std::string(24, 'x'), {4, 6, 1});
+    EXPECT_EQ(set.problem(shape).field, "channels");
+    shape.raw_shape = {5, 5, 1};
+    EXPECT_TRUE(says(set.problem(shape), "5 x 5 x 1 pixels are 25"));
+    EXPECT_EQ(error_code_of([] { SmallSet().open({.raw_pixels = PixelLayout::planar}); }),
+              ErrorCode::invalid_argument);
+}
+
 TEST(Tfrecord, options_that_do_not_fit_are_refused) {
     const SmallSet set;
     EXPECT_EQ(error_code_of([&] { set.open({.image_size = 8}); }), ErrorCode::invalid_argument);
