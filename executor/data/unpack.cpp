@@ -21,6 +21,8 @@
 
 #include "api/base/error.h"
 #include "api/base/posix.h"
+#include "executor/data/formats/csv_reader.h"
+#include "executor/data/utf8.h"
 
 namespace slipway {
 
@@ -145,6 +147,12 @@ private:
         const char* written = archive_entry_pathname(entry);
         if (written == nullptr) refuse_entry("an entry", "its name cannot be read");
         const std::string name = entry_name_ = written;
+        if (!is_utf8(name)) {
+            entry_name_ = shown(name);
+            refuse_entry(entry_name_,
+                         "the name is not UTF-8; make the archive with UTF-8 names, "
+                         "or rename the file");
+        }
         const auto type = archive_entry_filetype(entry);
         if (archive_entry_hardlink(entry) != nullptr || archive_entry_symlink(entry) != nullptr) {
             refuse_entry(name, "links are not unpacked");

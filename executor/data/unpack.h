@@ -26,8 +26,8 @@ struct UnpackReport {
 /// and kept under `name`. Files end with mode 0644. An archive that holds one folder and nothing
 /// else is unpacked without that folder. Hidden files and __MACOSX are left out.
 /// errors  data_loss for a damaged archive, an absolute path, `..`, a link or device, a name twice
-///         (the message names the entry); exhausted over a limit or with the disk full;
-///         invalid_argument for a `name` that is no plain file name
+///         or one that is not UTF-8 (the message names the entry, escaped); exhausted over a limit
+///         or with the disk full; invalid_argument for a `name` that is no plain file name
 UnpackReport unpack(const std::filesystem::path& upload, const std::string& name,
                     const std::filesystem::path& folder, const UnpackLimits& limits = {});
 

@@ -5,10 +5,12 @@
 #include <set>
 
 #include "executor/data/files.h"
+#include "executor/data/formats/csv_reader.h"
 #include "executor/data/formats/format.h"
 #include "executor/data/formats/image_files.h"
 #include "executor/data/formats/image_names.h"
 #include "executor/data/formats/name_table.h"
+#include "executor/data/utf8.h"
 
 namespace slipway {
 
@@ -47,6 +49,7 @@ void report_empty_classes(const fs::path& path, bool has_parts, const std::set<s
             const std::string name = entry.path().lexically_relative(path).string();
             const bool hidden = entry.path().filename().string().starts_with('.');
             if (!entry.is_directory(error) || hidden || seen.contains(name)) continue;
+            if (!is_utf8(name)) continue;    // its images have been named
             problems.add({.file = name, .message = "the class folder has no JPEG or PNG image"});
         }
     }
@@ -59,6 +62,11 @@ std::unique_ptr<Dataset> open_image_folder(const fs::path& path, const DatasetOp
     const std::vector<std::string> files = Folder(path).list();
     std::vector<std::string> images;
     for (const std::string& name : files) {
+        if (!is_utf8(name)) {    // its class would have no name that can be said
+            problems.add({.file = shown(name),
+                          .message = "the name is not UTF-8; rename the file or its folder"});
+            continue;
+        }
         if (is_image_name(name)) images.push_back(name);
         if (const auto problem = unread_image(name)) problems.add(*problem);
     }

@@ -178,6 +178,18 @@ TEST(ImageFolder, refuses_folders_that_are_not_classes_of_images) {
               "dog/c.jpeg");
 }
 
+TEST(ImageFolder, names_that_are_not_utf8_are_refused_escaped) {
+    for (const char* name : {"m\xF6ve/1.png", "cat/m\xF6ve.png"}) {
+        const TempFolder folder;
+        folder.write("cat/1.png", png_file(patterned_image(1, 4, 4)));
+        folder.write(name, png_file(patterned_image(1, 4, 4)));
+        const DataProblem problem =
+            data_problem_of([&] { open_dataset("image_folder", folder.path()); });
+        EXPECT_NE(problem.file.find(R"(m\xf6ve)"), std::string::npos) << problem.file;
+        EXPECT_TRUE(says(problem, "the name is not UTF-8")) << problem.message;
+    }
+}
+
 TEST(ImageFolder, links_out_of_the_folder_are_refused) {
     TempFolder outside;
     const fs::path secret = outside.write("secret.png", png_file(patterned_image(1, 2, 2)));

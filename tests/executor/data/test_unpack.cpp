@@ -130,6 +130,25 @@ TEST(Unpack, entries_that_reach_elsewhere_are_refused) {
     }
 }
 
+TEST(Unpack, a_name_that_is_not_utf8_is_refused_escaped) {
+    for (const bool zip : {true, false}) {
+        const Upload foreign;
+        foreign.unpack(archive_of({{"m\xC3\xB6ve/1.jpg", "x"}, {"cat/2.jpg", "y"}}, zip));
+        EXPECT_EQ(read_file(foreign.target / "m\xC3\xB6ve/1.jpg"), "x");
+    }
+    const Upload upload;
+    try {
+        upload.unpack(archive_of({{"cat/2.jpg", "y"}, {"m\xF6ve/1.jpg", "x"}}, true));
+        ADD_FAILURE() << "it was unpacked";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::data_loss);
+        const std::string said = error.what();
+        EXPECT_NE(said.find(R"("m\xf6ve/1.jpg": the name is not UTF-8)"), std::string::npos)
+            << said;
+        EXPECT_FALSE(fs::exists(upload.target));
+    }
+}
+
 TEST(Unpack, limits_hold_for_entries_bytes_and_ratio) {
     const std::string three =
         archive_of({{"a", "1"}, {"b", "2"}, {"c", std::string(5000, 'x')}}, true);
