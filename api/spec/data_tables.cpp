@@ -24,6 +24,29 @@ void judge_tokenizer(const Json&, TokenizerSpec& spec, const Reader& at) {
     }
 }
 
+/// Samples are mixed when they are ready, and once.
+void judge_mixing(const Json&, DataSpec& spec, const Reader& at) {
+    const auto& steps = spec.augment;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        if (!mixes_samples(steps[i].name)) continue;
+        const Reader here = at.at("augment").at(i).at("name");
+        const std::string_view name = to_string(steps[i].name);
+        if (i + 1 < steps.size() && !mixes_samples(steps[i + 1].name)) {
+            here.report("inconsistent",
+                        fmt::format("{} is {}, which mixes samples that are ready; put it behind "
+                                    "the other steps",
+                                    here.path(), name));
+        }
+        for (std::size_t earlier = 0; earlier < i; ++earlier) {
+            if (steps[earlier].name != steps[i].name) continue;
+            here.report("inconsistent", fmt::format("{} is {}, which the list has already; leave "
+                                                    "one of them out",
+                                                    here.path(), name));
+            break;
+        }
+    }
+}
+
 }    // namespace
 
 const Object<SplitSpec>& split_table() {
@@ -85,9 +108,11 @@ const Object<ColumnsSpec>& columns_table() {
                    "The columns of the numbers, for multilabel and regression.",
                    List<Text>{.item = {}, .min = 1, .max = 1000, .unique = true},
                    {.absent_when_empty = true})
-            .field("features", &ColumnsSpec::features,
-                   "The columns to learn from; without it all but label and group.",
-                   List<Text>{.item = {}, .min = 1, .unique = true}, {.absent_when_empty = true});
+            .field(
+                "features", &ColumnsSpec::features,
+                "The columns to learn from; without it all but label and group, the dataset's own "
+                "too.",
+                List<Text>{.item = {}, .min = 1, .unique = true}, {.absent_when_empty = true});
     return table;
 }
 
@@ -128,7 +153,8 @@ const Object<DataSpec>& data_table() {
                    "Images are resized to this side in pixels; without it as the dataset says.",
                    Integer{.min = 1, .max = 4096})
             .field("augment", &DataSpec::augment,
-                   "What images go through before they are learnt, in this order.",
+                   "What images go through before they are learnt, in this order; mixup and cutmix "
+                   "come last and mix samples with one another.",
                    List<Nested<AugmentSpec>>{.item = {&augment_table()}, .max = 32},
                    {.absent_when_empty = true})
             .field("normalize", &DataSpec::normalize, "Each feature becomes (x - mean) / std.",
@@ -147,7 +173,8 @@ const Object<DataSpec>& data_table() {
             .field("tokenizer", &DataSpec::tokenizer,
                    "What turns text into tokens; without it each byte is one.",
                    Nested<TokenizerSpec>{&tokenizer_table()})
-            .later({"version"});
+            .later({"version"})
+            .rule(judge_mixing);
     return table;
 }
 

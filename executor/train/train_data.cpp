@@ -7,18 +7,28 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "executor/data/parallel.h"
 #include "executor/train/augmented_data.h"
+#include "executor/train/damaged_images.h"
 #include "executor/train/text_data.h"
 
 namespace slipway {
 
 namespace {
 
+/// The data set's own labels and groups. A job that has others must not learn from these: they tell
+/// what it is to find out.
+std::vector<std::string> answers_of(const DatasetOptions& options) {
+    std::vector<std::string> columns = options.label_columns;
+    if (columns.empty()) columns.push_back(options.label_column);
+    if (!options.group_column.empty()) columns.push_back(options.group_column);
+    return columns;
+}
+
 /// The data set's own options, with what the job overrides.
 DatasetOptions options_of(const AttemptPlan& plan) {
     DatasetOptions options = parse_dataset_options(nlohmann::json::parse(plan.dataset_options));
     const DataSpec& data = plan.spec.data;
+    options.unlearnt_columns = answers_of(options);
     if (data.image_size) options.image_size = *data.image_size;
     if (data.columns && !data.columns->features.empty())
         options.feature_columns = data.columns->features;
@@ -75,28 +85,6 @@ bool wants_measured(const AttemptPlan& plan, const Dataset& dataset,
     return table && !images && options.mean.empty() && options.deviation.empty();
 }
 
-/// Looks at every image of the split and leaves out those that cannot be decoded whole.
-std::vector<DataProblem> leave_damaged_out(const Dataset& dataset, Split& split, int threads) {
-    std::vector<DataProblem> left_out;
-    for (std::vector<std::int64_t>* part : {&split.train, &split.val}) {
-        std::vector<std::optional<DataProblem>> damages(part->size());
-        parallel_for(std::int64_t(part->size()), threads, [&](std::int64_t i) {
-            damages[std::size_t(i)] = dataset.damage((*part)[std::size_t(i)]);
-        });
-        std::vector<std::int64_t> whole;
-        for (std::size_t i = 0; i < damages.size(); ++i) {
-            if (damages[i]) {
-                left_out.push_back(std::move(*damages[i]));
-            } else {
-                whole.push_back((*part)[i]);
-            }
-        }
-        if (whole.empty() && !part->empty()) throw DataError(left_out.back());
-        *part = std::move(whole);
-    }
-    return left_out;
-}
-
 TrainData open_plain(const AttemptPlan& plan, const DatasetOptions& options) {
     TrainData data;
     data.raw = open_dataset(plan.dataset_format, plan.dataset_path, options);
@@ -111,13 +99,14 @@ TrainData open_plain(const AttemptPlan& plan, const DatasetOptions& options) {
 TrainData open_sample_data(const AttemptPlan& plan) {
     DatasetOptions options = options_of(plan);
     choose_labels(plan, options);
-    TrainData data = plan.spec.data.augment.empty() ? open_plain(plan, options)
+    TrainData data = image_steps(plan.spec).empty() ? open_plain(plan, options)
                                                     : open_augmented_data(plan, options);
     const DatasetIndex& index = data.raw->index();
     data.label_names = reads_numbers(plan.spec) ? index.target_names : index.class_names;
     data.class_count = std::int64_t(data.label_names.size());
+    mix_training_samples(plan.spec, data);
     if (options.truncated_images == TruncatedImages::skip) {
-        data.left_out = leave_damaged_out(*data.raw, data.split, plan.worker_threads);
+        leave_damaged_out(plan, data);
     }
     return data;
 }

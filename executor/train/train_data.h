@@ -24,8 +24,10 @@ struct TrainData {
     std::optional<std::int64_t> padding;     ///< the token that fills short rows of a text up
     std::unique_ptr<Samples> training;       ///< may draw anew in each epoch
     std::unique_ptr<Samples> evaluation;     ///< the same in each; null: as `training`
-    std::vector<CheckpointFile> files;       ///< that each checkpoint keeps: the tokenizer
-    std::vector<DataProblem> left_out;       ///< damaged images that `split` is without
+    Mixing mixing;                           ///< of `training`, whose labels it makes shares
+    std::vector<CheckpointFile>
+        files;    ///< that each checkpoint keeps: the tokenizer, the list of damaged images
+    std::vector<DataProblem> left_out;    ///< damaged images that `split` is without
 
     const Dataset& dataset() const { return normalized ? *normalized : *raw; }
     const Samples& evaluated() const { return evaluation ? *evaluation : *training; }

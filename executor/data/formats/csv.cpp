@@ -83,6 +83,9 @@ private:
         if (!columns.features.empty()) return columns;
         for (std::size_t i = 0; i < table.columns().size(); ++i) {
             if (i == columns.label || i == columns.group || columns.targets.holds(i)) continue;
+            if (std::ranges::find(options_.unlearnt_columns, table.columns()[i]) !=
+                options_.unlearnt_columns.end())
+                continue;
             columns.features.push_back(i);
             columns.feature_names.push_back(table.columns()[i]);
         }

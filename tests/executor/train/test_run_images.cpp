@@ -102,6 +102,32 @@ TEST_F(RunImages, sizes_that_do_not_fit_are_a_spec_error_that_names_the_step) {
     EXPECT_NE(failure(table).find("spec_error: data.augment needs images"), std::string::npos);
 }
 
+// Goal: a job that goes on knows its damaged images without looking at all of them again.
+// Method: between the attempts another image is cut; a job that looked would leave it out.
+TEST_F(RunImages, a_resumed_job_reads_its_damaged_images_from_the_checkpoint) {
+    cut("0/06.jpg", 30);
+    AttemptPlan made = photos();
+    made.spec.data.truncated_images = TruncatedImages::skip;
+    KeepingReporter first, second;
+    first.stop_at_step = 1;
+    run_training(made, first);
+    EXPECT_TRUE(has(first.logs, "left out: 0/06.jpg"));
+    made.resume_from = newest_checkpoint(made.checkpoint_folder);
+    made.attempt = 2;
+    made.spec.train.epochs = 1;
+    second.stop_at_step = 0;
+    cut("1/07.jpg", 60);
+    run_training(made, second);
+    EXPECT_TRUE(has(second.logs, "1 damaged images are left out"));
+    EXPECT_TRUE(has(second.logs, "left out: 0/06.jpg"));
+    made.resume_from.reset();
+    made.checkpoint_folder = folder_.path() / "fresh";
+    KeepingReporter third;
+    third.stop_at_step = 0;
+    run_training(made, third);
+    EXPECT_TRUE(has(third.logs, "2 damaged images are left out"));
+}
+
 TEST_F(RunImages, a_damaged_image_fails_is_skipped_or_accepted) {
     cut("0/06.jpg", 30);
     cut("1/07.jpg", 60);

@@ -126,6 +126,26 @@ TEST_F(TaskRun, a_single_column_of_numbers_may_be_a_label) {
     EXPECT_EQ(evaluation()["labels"].size(), 2U);
 }
 
+// They tell what is to be found out: a network that sees sum need not learn it.
+TEST_F(TaskRun, labels_and_groups_that_a_job_leaves_out_are_no_features) {
+    AttemptPlan plan = numbers_plan(TaskType::regression, {"gap"});
+    plan.spec.model.hidden.emplace();    // one weight for each feature: a, b, who
+    plan.dataset_options =
+        R"({"label_columns": ["sum", "gap", "high", "low"], "group_column": "kind"})";
+    EXPECT_EQ(reason_of(plan), "none");
+    EXPECT_EQ(weights_of(plan)[0].array.shape().dims, (Dims{1, 3}));
+    plan.checkpoint_folder = folder_.path() / "second";
+    plan.spec.task = TaskSpec{};
+    plan.spec.data.columns->labels.clear();
+    plan.spec.data.columns->label = "high";
+    EXPECT_EQ(reason_of(plan), "none");
+    EXPECT_EQ(weights_of(plan)[0].array.shape().dims, (Dims{2, 3}));
+    plan.checkpoint_folder = folder_.path() / "third";
+    plan.spec.data.columns->features = {"a", "gap"};    // named: wanted
+    EXPECT_EQ(reason_of(plan), "none");
+    EXPECT_EQ(weights_of(plan)[0].array.shape().dims, (Dims{2, 2}));
+}
+
 TEST_F(TaskRun, the_confusion_matrix_of_the_last_evaluation_is_kept) {
     AttemptPlan plan = numbers_plan(TaskType::classification, {});
     plan.spec.task.metrics = {TaskMetric::loss, TaskMetric::accuracy, TaskMetric::confusion_matrix,
