@@ -20,8 +20,15 @@ enum class AugmentName {
     rotate,
     affine,
     color_jitter,
-    random_erasing
+    random_erasing,
+    mixup,
+    cutmix
 };
+
+/// Whether a step mixes the samples of a training step with one another, instead of changing each.
+constexpr bool mixes_samples(AugmentName name) {
+    return name == AugmentName::mixup || name == AugmentName::cutmix;
+}
 
 /// One step of `data.augment`. Which of the fields a step has is in its table (augment_tables.cpp);
 /// after decoding those that it has are set, optional ones too.
@@ -42,14 +49,16 @@ struct AugmentSpec {
     double hue = 0;      ///< turned by up to this share of the colour circle, either way
     double fill = 0;     ///< pixels from outside of the image, in [0, 1]
     double value = 0;    ///< erased pixels, in [0, 1]
+    double alpha = 1;    ///< of Beta(alpha, alpha): each sample's own share when it is mixed
     bool operator==(const AugmentSpec&) const = default;
 };
 
 template <>
 struct Spelling<AugmentName> {
-    static constexpr std::array<std::string_view, 10> words{
-        "resize",        "center_crop", "random_crop", "random_resized_crop", "horizontal_flip",
-        "vertical_flip", "rotate",      "affine",      "color_jitter",        "random_erasing"};
+    static constexpr std::array<std::string_view, 12> words{
+        "resize",          "center_crop",    "random_crop", "random_resized_crop",
+        "horizontal_flip", "vertical_flip",  "rotate",      "affine",
+        "color_jitter",    "random_erasing", "mixup",       "cutmix"};
 };
 
 }    // namespace slipway

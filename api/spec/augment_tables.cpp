@@ -62,8 +62,8 @@ const Object<AugmentSpec>& augment_table() {
         Object<AugmentSpec>("AugmentSpec", "One step of changing images before they are learnt.")
             .variants("name", {all_words<AugmentName>().begin(), all_words<AugmentName>().end()},
                       "", [](const AugmentSpec& step) { return to_string(step.name); })
-            .field("name", &AugmentSpec::name, "Which step.",
-                   Choice<AugmentName>{.later = {"mixup", "cutmix"}}, {.required = true})
+            .field("name", &AugmentSpec::name, "Which step.", Choice<AugmentName>{},
+                   {.required = true})
             .field("size", &AugmentSpec::size,
                    "Pixels: height and width; one number is both, of resize the shorter side.",
                    OneOrList<Integer>{{.item = {.min = 1, .max = 4096}, .min = 1, .max = 2}},
@@ -108,6 +108,11 @@ const Object<AugmentSpec>& augment_table() {
                    Number{.min = 0, .max = 0.5}, {.only = {"color_jitter"}})
             .field("value", &AugmentSpec::value, "What erased pixels become: 0 black, 1 white.",
                    Number{.min = 0, .max = 1}, {.only = {"random_erasing"}})
+            .field("alpha", &AugmentSpec::alpha,
+                   "Each sample keeps a share of itself that is drawn from Beta(alpha, alpha) and "
+                   "takes the rest from another: below 1 mostly near 0 or 1, above mostly near a "
+                   "half.",
+                   Number{.max = 1000, .above = 0}, {.only = {"mixup", "cutmix"}})
             .rule(judge);
     return table;
 }

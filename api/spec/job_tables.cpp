@@ -94,6 +94,14 @@ void judge_labels(const JobSpec& spec, const Reader& at) {
         complain(data.at("split").at("stratify"),
                  fmt::format("needs classes, and task.type {} has numbers; leave it out", type));
     }
+    for (std::size_t i = 0; i < spec.data.augment.size(); ++i) {
+        const AugmentSpec& step = spec.data.augment[i];
+        if (spec.task.type != TaskType::regression || !mixes_samples(step.name)) continue;
+        complain(data.at("augment").at(i).at("name"),
+                 fmt::format("is {}, which mixes labels that are there or not, and task.type "
+                             "regression has numbers; leave it out",
+                             to_string(step.name)));
+    }
     const std::size_t named = columns ? columns->labels.size() : 0;
     if (named > 0 && spec.model.num_classes && *spec.model.num_classes != std::int64_t(named)) {
         complain(at.at("model").at("num_classes"),

@@ -25,10 +25,41 @@ std::span<std::byte> row_of(Array& array, std::size_t at, std::size_t count) {
     return {array.bytes() + at * size, size};
 }
 
+/// The step's samples in a ring, each mixed with the one before it: the first of the batch with one
+/// that another batch of the step may have. Backwards, so that none is mixed before it is taken.
+void mix(const Samples& samples, const GlobalBatch& batch, const SamplerOptions& options,
+         const Mixing& mixing, LoadedBatch& loaded) {
+    const auto size = std::size_t(options.batch_size_per_core);
+    const SampleShape& shape = samples.shape();
+    const Mix mix = draw_mix(
+        mixing,
+        {.epoch = batch.position.epoch, .step = batch.position.batch / options.batches_per_step},
+        shape.features.dims);
+    const auto row = [&](std::int64_t place) -> SampleRow {
+        Batch& core = loaded.cores[std::size_t(place % options.cores)];
+        const auto at = std::size_t(place / options.cores);
+        return {row_of(core.features, at, size), row_of(core.labels, at, size)};
+    };
+    std::vector<float> features(std::size_t(shape.features.element_count()));
+    std::vector<float> labels(std::size_t(shape.labels.element_count()));
+    const SampleRow first{std::as_writable_bytes(std::span(features)),
+                          std::as_writable_bytes(std::span(labels))};
+    const std::int64_t count = batch.sample_count();
+    if (count == batch.step_samples) {    // it is here already
+        const SampleRow last = row(count - 1);
+        std::ranges::copy(last.features, first.features.begin());
+        std::ranges::copy(last.labels, first.labels.begin());
+    } else {
+        samples.read({.sample = batch.previous, .epoch = batch.position.epoch}, first);
+    }
+    for (std::int64_t place = count - 1; place >= 0; --place)
+        mix_into(row(place), place > 0 ? row(place - 1) : first, mix, shape.features.dims);
+}
+
 }    // namespace
 
 LoadedBatch load_batch(const Samples& samples, const GlobalBatch& batch,
-                       const SamplerOptions& options) {
+                       const SamplerOptions& options, const Mixing& mixing) {
     const auto size = std::size_t(options.batch_size_per_core);
     const auto cores = std::size_t(options.cores);
     const SampleShape& shape = samples.shape();
@@ -52,6 +83,7 @@ LoadedBatch load_batch(const Samples& samples, const GlobalBatch& batch,
         }
         loaded.cores.push_back(std::move(part));
     }
+    if (!mixing.steps.empty()) mix(samples, batch, options, mixing, loaded);
     return loaded;
 }
 
@@ -126,7 +158,7 @@ struct Loader::State {
     void fill(Slot& slot, const GlobalBatch& wanted, int thread) const {
         try {
             const Tick begin = options.clock.tick();
-            slot.batch = load_batch(samples, wanted, sampler_options);
+            slot.batch = load_batch(samples, wanted, sampler_options, options.mixing);
             slot.batch->read_begin = begin;
             slot.batch->read_end = options.clock.tick();
             slot.batch->thread = thread;

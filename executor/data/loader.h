@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "api/base/clock.h"
+#include "executor/data/augment/mixing.h"
 #include "executor/data/sampler.h"
 #include "executor/data/samples.h"
 #include "executor/tensor/array.h"
@@ -35,6 +36,7 @@ struct LoaderOptions {
     int threads = 1;                        ///< that decode ahead; 0: next() decodes itself
     int batches_ahead = 4;                  ///< at most this many decoded or in work, at least 1
     const Clock& clock = system_clock();    ///< measures the waiting
+    Mixing mixing = {};                     ///< of the samples of each step
 };
 
 /// Reads a sampler's batches ahead of the training thread, in the sampler's order whatever the
@@ -61,8 +63,8 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// Reads one global batch on the calling thread.
+/// Reads one global batch on the calling thread. Mixing needs features and labels that are f32.
 LoadedBatch load_batch(const Samples& samples, const GlobalBatch& batch,
-                       const SamplerOptions& options);
+                       const SamplerOptions& options, const Mixing& mixing = {});
 
 }    // namespace slipway

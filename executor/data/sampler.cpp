@@ -78,6 +78,8 @@ std::optional<GlobalBatch> Sampler::next() {
     std::copy(order_.begin() + begin, order_.begin() + end, batch.samples.begin());
     const std::int64_t step_begin = begin / step_size() * step_size();
     batch.step_samples = std::min(step_size(), sample_count() - step_begin);
+    const std::int64_t before = begin == step_begin ? begin + batch.step_samples : begin;
+    batch.previous = order_[std::size_t(before - 1)];
     batch.step_labels = labels_of(step_begin, batch.step_samples);
     if (++position_.batch == batches_per_epoch_) position_ = {position_.epoch + 1, 0};
     batch.ends_step = position_.batch % options_.batches_per_step == 0;

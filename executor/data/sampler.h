@@ -34,6 +34,8 @@ struct GlobalBatch {
     std::int64_t step_samples = 0;    ///< of all batches of its step, without padding
     std::int64_t step_labels = 0;     ///< of the same samples: what the step's loss is a mean over
     bool ends_step = true;            ///< the last batch of its step
+    /// The sample before the first of `samples` in its step; before the step's first its last.
+    std::int64_t previous = padding;
     /// cores x batch_size_per_core entries; core r's j-th is entry j * cores + r.
     /// `padding` where a partial batch has no sample: computed, with weight 0, and not counted.
     std::vector<std::int64_t> samples;

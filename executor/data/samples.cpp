@@ -53,6 +53,36 @@ private:
     const Dataset& dataset_;
 };
 
+class ClassShares final : public Samples {
+public:
+    ClassShares(std::unique_ptr<Samples> classes, std::int64_t count)
+        : Samples({.features = classes->shape().features, .labels = {DType::f32, {count}}}),
+          classes_(std::move(classes)) {}
+
+    void read(const SampleUse& use, const SampleRow& row) const override {
+        std::int32_t label = 0;
+        classes_->read(use, {row.features, std::as_writable_bytes(std::span(&label, 1))});
+        fill(label, row.labels);
+    }
+    void read_labels(const SampleUse& use, std::span<std::byte> labels) const override {
+        std::int32_t label = 0;
+        classes_->read_labels(use, std::as_writable_bytes(std::span(&label, 1)));
+        fill(label, labels);
+    }
+    std::int64_t label_count(std::int64_t sample) const override {
+        return classes_->label_count(sample);
+    }
+
+private:
+    static void fill(std::int32_t label, std::span<std::byte> labels) {
+        const std::span<float> shares = floats_of(labels);
+        std::ranges::fill(shares, 0.0F);
+        shares[std::size_t(label)] = 1;
+    }
+
+    const std::unique_ptr<Samples> classes_;
+};
+
 }    // namespace
 
 void Samples::read_labels(const SampleUse& use, std::span<std::byte> labels) const {
@@ -82,6 +112,10 @@ std::unique_ptr<Samples> number_samples(const Dataset& dataset) {
 
 std::unique_ptr<Samples> class_samples(const Dataset& dataset) {
     return std::make_unique<ClassSamples>(dataset);
+}
+
+std::unique_ptr<Samples> class_shares(std::unique_ptr<Samples> classes, std::int64_t count) {
+    return std::make_unique<ClassShares>(std::move(classes), count);
 }
 
 }    // namespace slipway

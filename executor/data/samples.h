@@ -68,4 +68,8 @@ SampleShape number_sample_shape(Dims feature_dims, std::int64_t count);
 /// `dataset` has labels that are numbers (DatasetIndex::targets) and must outlive the result.
 std::unique_ptr<Samples> number_samples(const Dataset& dataset);
 
+/// `classes`, of class_samples, with a share for each of so many classes instead: labels f32
+/// [count], 1 at the sample's class and 0 elsewhere.
+std::unique_ptr<Samples> class_shares(std::unique_ptr<Samples> classes, std::int64_t count);
+
 }    // namespace slipway

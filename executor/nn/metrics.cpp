@@ -32,6 +32,17 @@ Tensor smoothed_cross_entropy(const Tensor& logits, const Tensor& labels, double
                   everywhere * constant(smoothing / double(classes)));
 }
 
+Tensor soft_cross_entropy(const Tensor& logits, const Tensor& shares, double smoothing) {
+    const std::int64_t classes = logits.dims()[1];
+    const Tensor log_shares = log_softmax(logits);
+    const Tensor labelled = slice(log_shares, {0, 0}, shares.dims(), {1, 1});
+    const Tensor at_labels = reduce(labelled * shares, {1}, Reduction::add);
+    if (smoothing == 0) return negate(at_labels);
+    const Tensor everywhere = reduce(log_shares, {1}, Reduction::add);
+    return negate(at_labels * constant(1 - smoothing) +
+                  everywhere * constant(smoothing / double(classes)));
+}
+
 Tensor top_hits(const Tensor& logits, const Tensor& labels, std::int64_t k, const Tensor& weights) {
     const std::int64_t classes = logits.dims()[1];
     const Dims dims = logits.dims();

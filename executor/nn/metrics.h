@@ -13,6 +13,11 @@ namespace slipway {
 ///   labels  i32 [n]
 Tensor smoothed_cross_entropy(const Tensor& logits, const Tensor& labels, double smoothing);
 
+/// f32 [n]: the same of labels that are shares of classes, as torch's cross_entropy of
+/// probabilities.
+///   shares  f32 [n, at most classes]: classes beyond have none
+Tensor soft_cross_entropy(const Tensor& logits, const Tensor& shares, double smoothing);
+
 /// Sum of the weights of the samples whose label is among the `k` largest logits. Of equal logits
 /// the first counts as the larger, as with argmax.
 ///   labels  i32 [n]

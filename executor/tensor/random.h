@@ -45,7 +45,8 @@ enum RandomSite : std::uint32_t {
     site_glyphs = 5,
     site_augment = 6,
     site_bench = 7,
-    site_mask = 8
+    site_mask = 8,
+    site_mix = 9
 };
 
 }    // namespace slipway

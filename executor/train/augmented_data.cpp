@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "executor/data/augment/augmented_samples.h"
@@ -24,7 +25,7 @@ std::optional<Moments> take_moments(DatasetOptions& options) {
 /// where one of them brings images to a size, images are not brought to another before.
 struct Augmenting {
     const JobSpec& spec;
-    const std::vector<AugmentSpec>& steps;
+    std::vector<AugmentSpec> steps;
     std::uint64_t seed;
     std::optional<std::int64_t> image_size;    ///< that the job asks for
     std::optional<Moments> moments;
@@ -32,7 +33,7 @@ struct Augmenting {
 
     Augmenting(const JobSpec& spec_, DatasetOptions& options)
         : spec(spec_),
-          steps(spec.data.augment),
+          steps(image_steps(spec)),
           seed(std::uint64_t(spec.train.seed)),
           image_size(spec.data.image_size),
           moments(take_moments(options)),
@@ -70,6 +71,30 @@ private:
 };
 
 }    // namespace
+
+std::vector<AugmentSpec> image_steps(const JobSpec& spec) {
+    std::vector<AugmentSpec> steps = spec.data.augment;
+    std::erase_if(steps, [](const AugmentSpec& step) { return mixes_samples(step.name); });
+    return steps;
+}
+
+void mix_training_samples(const JobSpec& spec, TrainData& data) {
+    data.mixing.seed = std::uint64_t(spec.train.seed);
+    std::ranges::copy_if(spec.data.augment, std::back_inserter(data.mixing.steps),
+                         [](const AugmentSpec& step) { return mixes_samples(step.name); });
+    if (data.mixing.steps.empty()) return;
+    const bool cuts = std::ranges::any_of(data.mixing.steps, [](const AugmentSpec& step) {
+        return step.name == AugmentName::cutmix;
+    });
+    if (cuts && data.training->shape().features.dims.size() != 3) {
+        throw Error{ErrorCode::invalid_argument,
+                    "data.augment has cutmix, which needs images; this dataset has columns. Use "
+                    "mixup, or leave it out"};
+    }
+    if (!data.evaluation) data.evaluation = samples_of(spec, data.dataset());
+    if (spec.task.type == TaskType::classification)
+        data.training = class_shares(std::move(data.training), data.class_count);
+}
 
 TrainData open_augmented_data(const AttemptPlan& plan, DatasetOptions options) {
     const Augmenting augmenting(plan.spec, options);

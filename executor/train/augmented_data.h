@@ -11,4 +11,12 @@ namespace slipway {
 ///         as open_dataset
 TrainData open_augmented_data(const AttemptPlan& plan, DatasetOptions options);
 
+/// The steps of data.augment that change one image each.
+std::vector<AugmentSpec> image_steps(const JobSpec& spec);
+
+/// Lets the job's mixup and cutmix, if it has them, mix the training samples: their labels become
+/// shares of classes. Call when the samples and the classes are there.
+/// errors  invalid_argument when there is cutmix and no image
+void mix_training_samples(const JobSpec& spec, TrainData& data);
+
 }    // namespace slipway

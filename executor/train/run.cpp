@@ -142,7 +142,7 @@ private:
         return trace_accumulation_step(model_, task_, update_, shape_of(batch_size));
     }
     EvaluationStep evaluation_step(std::int64_t batch_size) const {
-        return trace_evaluation_step(model_, task_, shape_of(batch_size));
+        return trace_evaluation_step(model_, task_, {batch_size, data_.evaluated().shape()});
     }
 
     std::shared_ptr<const Executable> compile_one(const std::string& name, const Graph& graph) {
@@ -227,7 +227,9 @@ private:
     /// step drops what it has added up: the weights are still those of the step before.
     StopReason train() {
         epoch_ = EpochMeter(system_clock());
-        Loader loader(*data_.training, sampler_, loader_options(plan_, data_));
+        LoaderOptions options = loader_options(plan_, data_);
+        options.mixing = data_.mixing;
+        Loader loader(*data_.training, sampler_, options);
         while (state_.step < settings_.steps_total && !stopped_early()) {
             if (const StopReason reason = reporter_.stop_requested(); reason != StopReason::none) {
                 // Cancelled work is not wanted again; all other reasons want to go on from here.

@@ -34,6 +34,23 @@ Box middle(const Image& image, std::int64_t height, std::int64_t width) {
     return {(image.height - height) / 2, (image.width - width) / 2, height, width};
 }
 
+/// The logarithm of a number drawn from Gamma(shape, 1): as such it may be as small as it likes.
+/// Marsaglia and Tsang 2000, with shapes below 1 from that one above.
+double draw_log_gamma(RandomStream& random, double shape) {
+    const auto uniform = [&] { return (double(random.next_u32()) + 0.5) / 4294967296.0; };
+    if (shape < 1) return draw_log_gamma(random, shape + 1) + std::log(uniform()) / shape;
+    const double d = shape - 1.0 / 3;
+    const double c = 1 / std::sqrt(9 * d);
+    for (;;) {
+        const double x = double(random.next_normal());
+        const double root = 1 + c * x;
+        if (root <= 0) continue;
+        const double v = root * root * root;
+        if (std::log(uniform()) < x * x / 2 + d - d * v + d * std::log(v))
+            return std::log(d) + std::log(v);
+    }
+}
+
 }    // namespace
 
 double draw_between(RandomStream& random, double low, double high) {
@@ -42,6 +59,12 @@ double draw_between(RandomStream& random, double low, double high) {
 
 std::int64_t draw_up_to(RandomStream& random, std::int64_t most) {
     return std::int64_t(random.next_below(std::uint64_t(most) + 1));
+}
+
+double draw_beta(RandomStream& random, double alpha) {
+    const double first = draw_log_gamma(random, alpha);
+    const double second = draw_log_gamma(random, alpha);
+    return 1 / (1 + std::exp(second - first));
 }
 
 Box draw_crop(RandomStream& random, const Image& image, std::int64_t height, std::int64_t width) {

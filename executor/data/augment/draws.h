@@ -12,6 +12,9 @@ double draw_between(RandomStream& random, double low, double high);
 /// Uniform among the whole numbers of [0, most].
 std::int64_t draw_up_to(RandomStream& random, std::int64_t most);
 
+/// From Beta(alpha, alpha): between 0 and 1, on the mean a half.
+double draw_beta(RandomStream& random, double alpha);
+
 /// A box of this size anywhere within the image, which is not smaller.
 Box draw_crop(RandomStream& random, const Image& image, std::int64_t height, std::int64_t width);
 

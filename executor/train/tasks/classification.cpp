@@ -22,23 +22,31 @@ struct Wanted {
     double smoothing;
 };
 
-Tensor loss_of(const Tensor& logits, const BatchLeaves& batch, const Wanted& wanted) {
-    const Tensor losses = smoothed_cross_entropy(logits, batch.labels, wanted.smoothing);
+/// Labels of mixed samples are shares of classes, f32 [n, classes].
+bool are_shares(const BatchLeaves& batch) {
+    return batch.labels.dims().size() == 2;
+}
+
+Tensor loss_of(const Tensor& logits, const BatchLeaves& batch, double smoothing) {
+    const Tensor losses = are_shares(batch)
+                              ? soft_cross_entropy(logits, batch.labels, smoothing)
+                              : smoothed_cross_entropy(logits, batch.labels, smoothing);
     return reduce(losses * batch.weights, {0}, Reduction::add);
 }
 
 std::vector<TaskSum> class_sums(const Model& model, const BatchLeaves& batch, ForwardPass& pass,
                                 const Wanted& wanted) {
     const Tensor logits = model.forward(batch.features, pass);
-    const ClassificationSums sums = classification_sums(logits, batch.labels, batch.weights);
-    const bool smooth = pass.training && wanted.smoothing > 0;
+    const Tensor labels = are_shares(batch) ? argmax(batch.labels) : batch.labels;
+    const ClassificationSums sums = classification_sums(logits, labels, batch.weights);
+    const double smoothing = pass.training ? wanted.smoothing : 0;
+    const bool plain = smoothing == 0 && !are_shares(batch);
     std::vector<TaskSum> named{
-        {"loss", smooth ? loss_of(logits, batch, wanted) : sums.loss},
+        {"loss", plain ? sums.loss : loss_of(logits, batch, smoothing)},
         {"labels", reduce(batch.weights, {0}, Reduction::add)},
     };
     if (wanted.accuracy) named.push_back({"correct", sums.correct});
-    if (wanted.top5)
-        named.push_back({"top5_hits", top_hits(logits, batch.labels, top, batch.weights)});
+    if (wanted.top5) named.push_back({"top5_hits", top_hits(logits, labels, top, batch.weights)});
     if (pass.training || !wanted.matrix) return named;
     if (logits.dims()[1] > matrix_classes_max) {
         throw TrainError("spec_error",
@@ -46,7 +54,7 @@ std::vector<TaskSum> class_sums(const Model& model, const BatchLeaves& batch, Fo
                                      "classes, and these are {}; leave it out",
                                      matrix_classes_max, logits.dims()[1]));
     }
-    named.push_back({"confusion", confusion_counts(logits, batch.labels, batch.weights)});
+    named.push_back({"confusion", confusion_counts(logits, labels, batch.weights)});
     return named;
 }
 

@@ -52,10 +52,12 @@ TEST(JobSpec, every_field_arrives) {
     EXPECT_EQ(spec.data.split.group_by, "writer");
     EXPECT_EQ(spec.data.normalize->std, std::vector<double>{0.3081});
     EXPECT_EQ(spec.data.columns->label, "digit");
-    ASSERT_EQ(spec.data.augment.size(), 3U);
+    ASSERT_EQ(spec.data.augment.size(), 5U);
     EXPECT_EQ(spec.data.augment[0].size, std::vector<std::int64_t>{28});
     EXPECT_EQ(spec.data.augment[1].translate, (std::array{0.1, 0.1}));
     EXPECT_EQ(spec.data.augment[2].scale, (std::array{0.02, 0.33}));    // its own default
+    EXPECT_EQ(spec.data.augment[3].alpha, 0.2);
+    EXPECT_EQ(spec.data.augment[4].alpha, 1);
     EXPECT_EQ(spec.data.truncated_images, TruncatedImages::skip);
     EXPECT_EQ(spec.train.schedule.name, ScheduleName::step);
     EXPECT_EQ(spec.train.precision, Precision::bf16);

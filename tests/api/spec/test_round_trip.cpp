@@ -119,8 +119,8 @@ ModelSpec random_model(Dice& dice) {
 
 AugmentSpec random_step(Dice& dice) {
     AugmentSpec step;
-    step.name = dice.word<AugmentName>();
     using enum AugmentName;
+    step.name = static_cast<AugmentName>(dice.whole(0, int(random_erasing)));
     const auto is = [&](std::initializer_list<AugmentName> names) {
         return std::find(names.begin(), names.end(), step.name) != names.end();
     };
@@ -147,6 +147,17 @@ AugmentSpec random_step(Dice& dice) {
     }
     if (is({random_erasing})) step.value = dice.real(0, 1);
     return step;
+}
+
+/// Behind the other steps, each once.
+void add_mixing(Dice& dice, DataSpec& data) {
+    for (const AugmentName name : {AugmentName::cutmix, AugmentName::mixup}) {
+        if (dice.coin()) continue;
+        AugmentSpec step;
+        step.name = name;
+        step.alpha = dice.real(0, 1000);
+        data.augment.push_back(step);
+    }
 }
 
 DataSpec random_data(Dice& dice, bool classes) {
@@ -268,6 +279,7 @@ JobSpec random_spec(Dice& dice) {
         spec.task.type == TaskType::multilabel || spec.task.type == TaskType::regression;
     if (numbers) spec.model.num_classes.reset();    // it would have to fit the labels
     spec.data = random_data(dice, !numbers);
+    if (spec.task.type != TaskType::regression) add_mixing(dice, spec.data);
     if (language_task(spec.model.arch)) {
         spec.data.image_size.reset();
         spec.data.normalize.reset();

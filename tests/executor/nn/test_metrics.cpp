@@ -10,6 +10,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "executor/autodiff/gradients.h"
 #include "executor/reference/evaluate.h"
 
 namespace slipway {
@@ -105,6 +106,49 @@ TEST_P(Metrics, of_classes_are_torchs) {
     EXPECT_EQ(found[4][0], wanted["top"]["5"].get<float>());
     EXPECT_EQ(found[5][0], wanted["top"]["7"].get<float>());
     EXPECT_EQ(found[6], wanted["confusion"].get<std::vector<float>>());
+}
+
+TEST_P(Metrics, of_mixed_labels_are_torchs_and_so_is_the_gradient) {
+    const Json& wanted = reference()["classification"]["mixed"];
+    Batch batch(reference()["classification"]["logits"], classes, GetParam(), 9);
+    batch.read_targets(wanted["shares"]);
+    const double smoothing = reference()["smoothing"].get<double>();
+    const auto found = batch([&](const Tensor& x, const Tensor& y, const Tensor& w) {
+        const auto summed = [&](double share) {
+            return reduce(soft_cross_entropy(x, y, share) * w, {0}, Reduction::add);
+        };
+        const Tensor smoothed = summed(smoothing);
+        const std::vector leaves{x};
+        return std::vector{summed(0), smoothed, gradients(smoothed, leaves)[0]};
+    });
+    EXPECT_NEAR(double(found[0][0]) / samples, wanted["loss"].get<double>(), near);
+    EXPECT_NEAR(double(found[1][0]) / samples, wanted["smoothed_loss"].get<double>(), near);
+    const auto gradient = wanted["smoothed_gradient"].get<std::vector<double>>();
+    for (std::size_t i = 0; i < found[2].size(); ++i) {
+        const double one = i < gradient.size() ? gradient[i] : 0;    // of padding
+        EXPECT_NEAR(double(found[2][i]) / samples, one, near) << i;
+    }
+}
+
+TEST_P(Metrics, classes_that_no_label_has_a_share_of_are_only_less_likely) {
+    const Json& wanted = reference()["classification"];
+    Batch batch(wanted["logits"], classes, GetParam(), 9);
+    batch.read_labels(wanted["labels"]);
+    const auto found = batch([&](const Tensor& x, const Tensor& y, const Tensor& w) {
+        const Tensor wide = one_hot(y, classes);
+        const Tensor narrow = slice(wide, {0, 0}, {wide.dims()[0], classes - 1}, {1, 1});
+        const auto summed = [&](const Tensor& shares) {
+            return reduce(soft_cross_entropy(x, shares, 0) * w, {0}, Reduction::add);
+        };
+        const Tensor last = slice(wide, {0, classes - 1}, wide.dims(), {1, 1});
+        const Tensor lost = reduce(
+            log_softmax(x) * broadcast_in_dim(reshape(last, {wide.dims()[0]}), wide.dims(), {0}) *
+                wide * broadcast_in_dim(w, wide.dims(), {0}),
+            {0, 1}, Reduction::add);
+        return std::vector{summed(wide), summed(narrow), lost};
+    });
+    EXPECT_NEAR(double(found[0][0]) / samples, wanted["loss"].get<double>(), near);
+    EXPECT_NEAR(double(found[1][0] - found[2][0]) / samples, wanted["loss"].get<double>(), near);
 }
 
 TEST_P(Metrics, of_several_labels_are_torchs) {

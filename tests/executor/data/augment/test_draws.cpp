@@ -57,6 +57,24 @@ TEST(Draws, areas_are_uniform_and_ratios_too_by_their_logarithm) {
     EXPECT_NEAR(logarithms / draws, 0, 5 * 2 * std::log(4.0 / 3) / std::sqrt(12.0 * draws));
 }
 
+// Variance of Beta(a, a): 1 / (4 (2a + 1)); the deviation of a mean of squares is below 1/4.
+TEST(Draws, shares_have_the_moments_of_a_beta_distribution) {
+    for (const double alpha : {0.05, 0.2, 1.0, 8.0, 1000.0}) {
+        double sum = 0, squares = 0;
+        for (int i = 0; i < draws; ++i) {
+            RandomStream random(3, site_mix, std::uint64_t(i));
+            const double share = draw_beta(random, alpha);
+            ASSERT_GE(share, 0);
+            ASSERT_LE(share, 1);
+            sum += share;
+            squares += (share - 0.5) * (share - 0.5);
+        }
+        const double variance = 1 / (4 * (2 * alpha + 1));
+        EXPECT_NEAR(sum / draws, 0.5, 5 * std::sqrt(variance / draws)) << alpha;
+        EXPECT_NEAR(squares / draws, variance, 5 * 1.5 * variance / std::sqrt(draws)) << alpha;
+    }
+}
+
 TEST(Draws, an_image_too_long_for_any_ratio_gives_its_middle) {
     const Range area{0.9, 1}, ratio{3.0 / 4, 4.0 / 3};
     RandomStream random(3, site_augment, 0);

@@ -58,6 +58,8 @@ TEST(Steps, all_names_are_in_one_list) {
     std::set<AugmentName> named;
     for (const AugmentSpec& step : steps_of(every_step))
         named.insert(step.name);
+    const AugmentName mixing[]{AugmentName::mixup, AugmentName::cutmix};    // of several images
+    named.insert(std::begin(mixing), std::end(mixing));
     EXPECT_EQ(named.size(), all_words<AugmentName>().size());
 }
 

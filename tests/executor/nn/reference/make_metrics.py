@@ -15,6 +15,7 @@ import torch.nn.functional as functional
 HERE = pathlib.Path(__file__).resolve().parent
 SAMPLES, CLASSES, LABELS = 40, 7, 4
 SMOOTHING = 0.1
+OWN_SHARE = 0.25
 
 
 def quarters(random, *shape):
@@ -31,8 +32,19 @@ def classification(random):
     np.add.at(confusion, (labels, logits.argmax(axis=1)), 1)
     return {"logits": logits.ravel().tolist(), "labels": labels.tolist(),
             "smoothed_loss": functional.cross_entropy(x, y, label_smoothing=SMOOTHING).item(),
-            "loss": functional.cross_entropy(x, y).item(),
+            "loss": functional.cross_entropy(x, y).item(), "mixed": mixed(logits, labels),
             "top": {str(k): int((rank < k).sum()) for k in (1, 2, 5, 7)}, "confusion": confusion.ravel().tolist()}
+
+
+def mixed(logits, labels):
+    """Labels as torchvision's MixUp makes them of the batch and of itself, one on."""
+    own = functional.one_hot(torch.tensor(labels), CLASSES).double()
+    shares = OWN_SHARE * own + (1 - OWN_SHARE) * own.roll(1, 0)
+    x = torch.tensor(logits, requires_grad=True)
+    smoothed = functional.cross_entropy(x, shares, label_smoothing=SMOOTHING)
+    smoothed.backward()
+    return {"own_share": OWN_SHARE, "shares": shares.ravel().tolist(), "loss": functional.cross_entropy(x, shares).item(),
+            "smoothed_loss": smoothed.item(), "smoothed_gradient": x.grad.ravel().tolist()}
 
 
 def area(scores, there):
