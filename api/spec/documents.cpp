@@ -49,6 +49,14 @@ Decoded<JobSpec> decode_job_spec(const Json& json) {
     return decode(job_table(), json);
 }
 
+Decoded<PredictionSpec> decode_prediction(const ParsedJson& parsed) {
+    return decode(prediction_table(), parsed);
+}
+
+Decoded<PredictionSpec> decode_prediction(const Json& json) {
+    return decode(prediction_table(), json);
+}
+
 Decoded<JobPatchBody> decode_job_patch(const ParsedJson& parsed) {
     return decode(job_patch_table(), parsed);
 }
@@ -78,6 +86,17 @@ Json encode(const EffectiveValues& values) {
             {"global_batch", values.global_batch},
             {"lr", values.lr},
             {"precision", to_string(values.precision)}};
+}
+
+Json encode(const PredictionSpec& prediction) {
+    return prediction_table().write(prediction);
+}
+
+Json encode_effective(const PredictionSpec& prediction) {
+    return {{"world_size", prediction.accelerator.cores},
+            {"global_batch", global_batch(prediction)},
+            {"lr", nullptr},
+            {"precision", to_string(prediction.precision.value_or(Precision::f32))}};
 }
 
 Json encode(const DatasetCreate& dataset) {

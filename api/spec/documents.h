@@ -9,6 +9,7 @@
 #include "api/base/json.h"
 #include "api/spec/field.h"
 #include "api/spec/job_spec.h"
+#include "api/spec/prediction_spec.h"
 #include "api/spec/requests.h"
 
 namespace slipway {
@@ -24,6 +25,7 @@ struct Decoded {
 
 // Bodies of requests. Duplicate keys of the text are among the problems. Pure.
 Decoded<JobSpec> decode_job_spec(const ParsedJson& parsed);
+Decoded<PredictionSpec> decode_prediction(const ParsedJson& parsed);
 Decoded<JobPatchBody> decode_job_patch(const ParsedJson& parsed);
 Decoded<DatasetCreate> decode_dataset_create(const ParsedJson& parsed);
 Decoded<UploadCreate> decode_upload_create(const ParsedJson& parsed);
@@ -32,11 +34,15 @@ Decoded<LoginRequest> decode_login(const ParsedJson& parsed);
 
 /// The same from a value that is already trusted to be free of duplicates: a stored spec.
 Decoded<JobSpec> decode_job_spec(const Json& json);
+Decoded<PredictionSpec> decode_prediction(const Json& json);
 
 /// The normalised form: every default filled in, fields of other variants left out. Decodes to an
 /// equal spec.
 Json encode(const JobSpec& spec);
 Json encode(const EffectiveValues& values);
+Json encode(const PredictionSpec& prediction);
+/// EffectiveValues of a job that predicts; its precision is filled in. "lr" is null.
+Json encode_effective(const PredictionSpec& prediction);
 Json encode(const DatasetCreate& dataset);
 /// Only what concerns the format: what executor/data reads.
 Json encode_dataset_options(const DatasetCreate& dataset);

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "api/spec/job_spec.h"
+#include "api/spec/prediction_spec.h"
 #include "api/spec/requests.h"
 #include "api/spec/table/object.h"
 
@@ -58,6 +59,11 @@ const Object<TokenizerSpec>& tokenizer_table();
 
 // augment_tables.cpp
 const Object<AugmentSpec>& augment_table();
+
+// prediction_tables.cpp
+const Object<PredictionSpec>& prediction_table();
+const Object<PredictionSource>& prediction_source_table();
+const Object<PredictionDataSpec>& prediction_data_table();
 
 // request_tables.cpp
 const Object<DatasetCreate>& dataset_create_table();

@@ -37,6 +37,41 @@ TEST(Requests, a_dataset_keeps_only_the_options_of_its_format) {
     EXPECT_FALSE(options.contains("feature_columns"));
 }
 
+TEST(Requests, every_prediction_example_decodes_and_comes_back) {
+    ASSERT_GE(example_names("prediction_").size(), 3U);
+    for (const std::string& name : example_names("prediction_")) {
+        const auto decoded = decode_prediction(parsed(example(name)));
+        ASSERT_TRUE(decoded.ok()) << name << joined_messages(decoded.problems);
+        const auto again = decode_prediction(encode(decoded.value));
+        ASSERT_TRUE(again.ok()) << name << joined_messages(again.problems);
+        EXPECT_TRUE(again.value == decoded.value) << name;
+    }
+}
+
+TEST(Requests, every_invalid_prediction_gives_its_problems) {
+    for (const InvalidCase& one : invalid_cases("invalid_predictions.json")) {
+        expect_problems(one, decode_prediction(parsed(one.document)).problems);
+    }
+}
+
+TEST(Requests, a_prediction_runs_the_job_that_trained_with_its_own_means) {
+    JobSpec trained = decode_job_spec(example("valid_fine_tuning.json")).value;
+    const auto prediction = decode_prediction(parsed(example("prediction_every_field.json"))).value;
+    const JobSpec job = predicting_job(trained, prediction);
+    EXPECT_EQ(job.name, "digits of the test part");
+    EXPECT_EQ(job.project, "vision");
+    EXPECT_EQ(job.data.dataset, "mnist10k");
+    EXPECT_EQ(job.train.precision, Precision::bf16);
+    EXPECT_EQ(job.accelerator.cores, 8);
+    EXPECT_EQ(job.queue.job_class, QueueClass::high);
+    EXPECT_FALSE(job.model.init);
+    EXPECT_EQ(job.model.arch, trained.model.arch);
+    EXPECT_EQ(job.train.batch_size_per_core, trained.train.batch_size_per_core);
+    EXPECT_TRUE(decode_job_spec(encode(job)).ok());
+    EXPECT_EQ(global_batch(prediction), 512);
+    EXPECT_EQ(encode_effective(prediction)["lr"], nullptr);
+}
+
 TEST(Requests, an_upload_says_size_and_hash) {
     const auto upload = decode_upload_create(parsed(example("upload.json")));
     ASSERT_TRUE(upload.ok()) << joined_messages(upload.problems);

@@ -1,0 +1,27 @@
+#include "api/spec/prediction_spec.h"
+
+namespace slipway {
+
+JobSpec predicting_job(const JobSpec& trained, const PredictionSpec& prediction) {
+    JobSpec spec = trained;
+    spec.name = prediction.name;
+    spec.project = prediction.project;
+    spec.labels = prediction.labels;
+    // The checkpoint has the weights, whatever training began with.
+    spec.model.init.reset();
+    spec.model.head = {};
+    spec.data.dataset = prediction.data.dataset;
+    spec.train.precision = prediction.precision.value_or(trained.train.precision);
+    // Neither curves nor reports are made.
+    spec.monitor = {};
+    spec.accelerator = prediction.accelerator;
+    spec.limits = prediction.limits;
+    spec.queue = prediction.queue;
+    return spec;
+}
+
+std::int64_t global_batch(const PredictionSpec& prediction) {
+    return prediction.batch_size_per_core * prediction.accelerator.cores;
+}
+
+}    // namespace slipway

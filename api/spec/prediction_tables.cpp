@@ -1,0 +1,90 @@
+#include "api/base/id.h"
+#include "api/spec/table/collections.h"
+#include "api/spec/tables.h"
+
+namespace slipway {
+
+namespace {
+
+bool is_job_id(std::string_view text) {
+    return is_id("job", text);
+}
+
+const TextForm job_id{"the id of a job (job_…)", "^job_[0-9a-z]{26}$", is_job_id};
+
+/// "best" of which job? Only an id says that by itself.
+void judge_source(const Json&, PredictionSource& source, const Reader& at) {
+    if (!source.job.empty() || is_id("ckp", source.checkpoint)) return;
+    const Reader here = at.at("job");
+    here.report("missing_field",
+                fmt::format("{} is missing: it says whose checkpoint \"{}\" is; name the job, or "
+                            "give a checkpoint by its id (ckp_…)",
+                            here.path(), source.checkpoint));
+}
+
+void judge_samples(const Json&, PredictionDataSpec& data, const Reader& at) {
+    if (data.part.empty() || data.split == PredictedSplit::all) return;
+    const Reader here = at.at("split");
+    here.report("inconsistent",
+                fmt::format("{} is {}, and data.part is \"{}\": both choose samples; leave one of "
+                            "them out",
+                            here.path(), to_string(data.split), data.part));
+}
+
+}    // namespace
+
+const Object<PredictionSource>& prediction_source_table() {
+    static const auto table =
+        Object<PredictionSource>("PredictionSource", "A checkpoint of a job that has ended.")
+            .field("job", &PredictionSource::job,
+                   "The job that made it; needed unless checkpoint is an id.",
+                   Text{.form = &job_id}, {.absent_when_empty = true})
+            .field("checkpoint", &PredictionSource::checkpoint,
+                   "best, last, its name in that job, or its id (ckp_…).", Text{})
+            .rule(judge_source);
+    return table;
+}
+
+const Object<PredictionDataSpec>& prediction_data_table() {
+    static const auto table =
+        Object<PredictionDataSpec>("PredictionData", "What it predicts.")
+            .field("dataset", &PredictionDataSpec::dataset,
+                   "Id or name of a dataset of the project.", Text{}, {.required = true})
+            .field("part", &PredictionDataSpec::part,
+                   "Only the samples of the part of this name; without it all parts.", Text{},
+                   {.absent_when_empty = true})
+            .field("split", &PredictionDataSpec::split,
+                   "all: every sample; train, val: those that the job trained with or was "
+                   "evaluated by, when the dataset is the job's own.",
+                   Choice<PredictedSplit>{})
+            .rule(judge_samples);
+    return table;
+}
+
+const Object<PredictionSpec>& prediction_table() {
+    static const auto table =
+        Object<PredictionSpec>("PredictionSpec", "A trained network run over a dataset.")
+            .field("name", &PredictionSpec::name, "For people; without it the service makes one.",
+                   Text{}, {.absent_when_empty = true})
+            .field("project", &PredictionSpec::project, "What it belongs to.",
+                   Text{.form = &plain_name})
+            .field("labels", &PredictionSpec::labels, "Words of your own to find it by.",
+                   Map<Text>{.key = &plain_name, .item = {.min = 0}, .max = 64})
+            .field("from", &PredictionSpec::from, "The checkpoint.",
+                   Nested<PredictionSource>{&prediction_source_table()}, {.required = true})
+            .field("data", &PredictionSpec::data, "What it predicts.",
+                   Nested<PredictionDataSpec>{&prediction_data_table()}, {.required = true})
+            .field("batch_size_per_core", &PredictionSpec::batch_size_per_core,
+                   "Samples that each core computes at once.", Integer{.min = 1, .max = 65536})
+            .field("precision", &PredictionSpec::precision,
+                   "What it calculates in; without it what it was trained in.", Choice<Precision>{})
+            .field("accelerator", &PredictionSpec::accelerator, "What it runs on.",
+                   Nested<AcceleratorSpec>{&accelerator_table()})
+            .field("limits", &PredictionSpec::limits, "When to start, and when to give up.",
+                   Nested<LimitsSpec>{&limits_table()})
+            .field("queue", &PredictionSpec::queue, "Its place among waiting jobs.",
+                   Nested<QueueSpec>{&queue_table()});
+    return table;
+}
+
+}    // namespace slipway
