@@ -8,9 +8,16 @@
 #include <string>
 
 #include "api/spec/job_spec.h"
+#include "api/spec/prediction_spec.h"
 #include "executor/train/reporter.h"
 
 namespace slipway {
+
+/// What a job predicts that does not train.
+struct PredictionPlan {
+    std::filesystem::path checkpoint;    ///< its folder
+    PredictionSpec spec;
+};
 
 /// One attempt at one job, everything resolved: what attempt.json says.
 struct AttemptPlan {
@@ -28,7 +35,12 @@ struct AttemptPlan {
     std::filesystem::path report_folder;    ///< gets report, graphs and trace; empty: none
     std::filesystem::path cache_folder;     ///< of compiled code, shared by jobs; empty: none
     std::string cpu_scope = {};             ///< see EngineOptions; empty: workers run anywhere
+    /// Set: `spec` is predicting_job, and the data set is the one to predict. The result is
+    /// predictions_file_name in report_folder.
+    std::optional<PredictionPlan> prediction = {};
 };
+
+inline constexpr const char* predictions_file_name = "predictions.csv";
 
 /// How a run ended when nothing was thrown.
 struct TrainOutcome {

@@ -29,10 +29,10 @@ CutOptions cut_of(const JobSpec& spec) {
 
 /// The tokenizer whose tokens the weights of the checkpoint know, whatever the data set's folder
 /// has by now; null for a run that begins.
-std::unique_ptr<Tokenizer> resumed_tokenizer(const AttemptPlan& plan) {
-    if (!plan.resume_from) return nullptr;
+std::unique_ptr<Tokenizer> learnt_tokenizer(const AttemptPlan& plan) {
+    if (!plan.resume_from && !plan.prediction) return nullptr;
     try {
-        return load_tokenizer(*plan.resume_from);
+        return load_tokenizer(plan.prediction ? plan.prediction->checkpoint : *plan.resume_from);
     } catch (const Error& error) {
         throw TrainError("checkpoint_corrupt", error.what());
     }
@@ -68,12 +68,14 @@ TrainData open_text_data(const AttemptPlan& plan) {
                                      to_string(spec.model.arch), plan.dataset_format));
     }
     TrainData data;
+    // What a tokenizer has learnt it need not see again: another text may lack the training part.
+    const std::string training_part = plan.prediction ? "" : spec.data.split.train_part;
     data.text = std::make_unique<TokenizedText>(
         open_token_sequences(plan.dataset_path, tokenizer_of(spec.data), cut_of(spec),
-                             spec.data.split.train_part, resumed_tokenizer(plan)));
+                             training_part, learnt_tokenizer(plan)));
     data.files = tokenizer_files(tokenizer_of(spec.data), *data.text->tokenizer);
     const TokenSequences& sequences = data.text->sequences;
-    data.split = split_of(index_of(sequences), spec.data.split);
+    data.split = split_for(plan, index_of(sequences));
     data.class_count = sequences.vocabulary_size;
     if (spec.task.type == TaskType::causal_lm) {
         data.training = causal_samples(sequences);

@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <span>
 #include <utility>
 
+#include "executor/data/formats/csv_columns.h"
 #include "executor/train/augmented_data.h"
 #include "executor/train/damaged_images.h"
+#include "executor/train/learnt_samples.h"
 #include "executor/train/text_data.h"
 
 namespace slipway {
@@ -85,26 +89,102 @@ bool wants_measured(const AttemptPlan& plan, const Dataset& dataset,
     return table && !images && options.mean.empty() && options.deviation.empty();
 }
 
-TrainData open_plain(const AttemptPlan& plan, const DatasetOptions& options) {
+/// `options` gets what was measured.
+TrainData open_plain(const AttemptPlan& plan, DatasetOptions& options) {
     TrainData data;
     data.raw = open_dataset(plan.dataset_format, plan.dataset_path, options);
-    data.split = split_of(data.raw->index(), plan.spec.data.split);
-    if (wants_measured(plan, *data.raw, options)) {
-        data.normalized = normalized(*data.raw, measure(*data.raw, data.split.train, 1));
+    data.split = split_for(plan, data.raw->index());
+    if (!plan.prediction && wants_measured(plan, *data.raw, options)) {
+        const Moments moments = measure(*data.raw, data.split.train, 1);
+        data.normalized = normalized(*data.raw, moments);
+        options.mean = moments.mean;
+        options.deviation = moments.deviation;
     }
     data.training = samples_of(plan.spec, data.dataset());
+    return data;
+}
+
+TrainData open_with(const AttemptPlan& plan, DatasetOptions& options) {
+    TrainData data = image_steps(plan.spec).empty() ? open_plain(plan, options)
+                                                    : open_augmented_data(plan, options);
+    const DatasetIndex& index = data.raw->index();
+    data.label_names = reads_numbers(plan.spec) ? index.target_names : index.class_names;
+    data.class_count = std::int64_t(data.label_names.size());
+    return data;
+}
+
+/// A label that the network does not know is no error where there is one alone: whoever has no
+/// labels has to write something.
+bool knows_labels(const TrainData& data, const LearntSamples& learnt, bool numbers) {
+    if (numbers) return data.label_names == learnt.names;
+    return data.label_names.size() <= 1 ||
+           std::ranges::all_of(data.label_names, [&](const std::string& name) {
+               return std::ranges::find(learnt.names, name) != learnt.names.end();
+           });
+}
+
+std::string shown_names(const std::vector<std::string>& names) {
+    constexpr std::size_t shown_max = 20;
+    const auto shown = std::span(names).first(std::min(names.size(), shown_max));
+    return fmt::format("{} ({}{})", names.size(), fmt::join(shown, ", "),
+                       shown.size() < names.size() ? ", …" : "");
+}
+
+void require_fit(const TrainData& data, const LearntSamples& learnt, const JobSpec& spec) {
+    const Dims& dims = data.evaluated().shape().features.dims;
+    if (dims != learnt.feature_dims) {
+        throw TrainError(
+            "data_error",
+            fmt::format("the data set's samples are {}, and the checkpoint's network "
+                        "was trained on {}; give the data set options that make them "
+                        "alike (image_size, channels), or use another one",
+                        fmt::join(dims, " x "), fmt::join(learnt.feature_dims, " x ")));
+    }
+    const bool numbers = reads_numbers(spec);
+    if (knows_labels(data, learnt, numbers)) return;
+    throw TrainError("data_error",
+                     fmt::format("the data set's {} are {}, and the checkpoint's are {}; {}",
+                                 numbers ? "labels" : "classes", shown_names(data.label_names),
+                                 shown_names(learnt.names),
+                                 numbers ? "name the same columns in label_columns of the data set"
+                                         : "predict a data set whose classes are among them, or "
+                                           "one with a single class"));
+}
+
+TrainData open_to_predict(const AttemptPlan& plan, DatasetOptions& options) {
+    const LearntSamples learnt = read_learnt_samples(plan.prediction->checkpoint);
+    apply(learnt, options);
+    TrainData data = open_with(plan, options);
+    require_fit(data, learnt, plan.spec);
+    // The network's outputs have the names that they were trained with.
+    data.class_count = std::int64_t(learnt.names.size());
+    return data;
+}
+
+/// Another table may have them in another order.
+std::vector<std::string> columns_of(const AttemptPlan& plan, const DatasetOptions& options) {
+    if (plan.dataset_format != "csv") return options.feature_columns;
+    return csv_feature_columns(plan.dataset_path, options);
+}
+
+TrainData open_to_train(const AttemptPlan& plan, DatasetOptions& options) {
+    TrainData data = open_with(plan, options);
+    mix_training_samples(plan.spec, data);
+    data.files.push_back(file_of({.feature_dims = data.evaluated().shape().features.dims,
+                                  .names = data.label_names,
+                                  .columns = columns_of(plan, options),
+                                  .image_size = options.image_size,
+                                  .channels = options.channels,
+                                  .mean = options.mean,
+                                  .deviation = options.deviation}));
     return data;
 }
 
 TrainData open_sample_data(const AttemptPlan& plan) {
     DatasetOptions options = options_of(plan);
     choose_labels(plan, options);
-    TrainData data = image_steps(plan.spec).empty() ? open_plain(plan, options)
-                                                    : open_augmented_data(plan, options);
-    const DatasetIndex& index = data.raw->index();
-    data.label_names = reads_numbers(plan.spec) ? index.target_names : index.class_names;
-    data.class_count = std::int64_t(data.label_names.size());
-    mix_training_samples(plan.spec, data);
+    TrainData data =
+        plan.prediction ? open_to_predict(plan, options) : open_to_train(plan, options);
     if (options.truncated_images == TruncatedImages::skip) {
         leave_damaged_out(plan, data);
     }
@@ -129,6 +209,21 @@ Split split_of(const DatasetIndex& index, const SplitSpec& spec) {
                                  .seed = std::uint64_t(spec.seed),
                                  .by_group = !spec.group_by.empty(),
                                  .stratified = spec.stratify});
+}
+
+Split split_for(const AttemptPlan& plan, const DatasetIndex& index) {
+    if (!plan.prediction) return split_of(index, plan.spec.data.split);
+    const PredictionDataSpec& wanted = plan.prediction->spec.data;
+    if (!wanted.part.empty())
+        return {.train = {}, .val = split_by_parts(index, wanted.part, {}).train};
+    if (wanted.split == PredictedSplit::all) {
+        std::vector<std::int64_t> all(std::size_t(index.sample_count()));
+        std::iota(all.begin(), all.end(), 0);
+        return {.train = {}, .val = std::move(all)};
+    }
+    Split split = split_of(index, plan.spec.data.split);
+    return {.train = {},
+            .val = std::move(wanted.split == PredictedSplit::train ? split.train : split.val)};
 }
 
 TrainData open_train_data(const AttemptPlan& plan) {

@@ -41,7 +41,12 @@ std::unique_ptr<Samples> samples_of(const JobSpec& spec, const Dataset& dataset)
 /// errors  invalid_argument when the data does not have what it is split by
 Split split_of(const DatasetIndex& index, const SplitSpec& spec);
 
-/// Opens the plan's data set with the spec's image size and normalisation, and splits it.
+/// The split of a job; of a prediction everything that it is of, as the validation part.
+/// errors  as split_of
+Split split_for(const AttemptPlan& plan, const DatasetIndex& index);
+
+/// Opens the plan's data set with the spec's image size and normalisation, and splits it. One to
+/// predict is read as the checkpoint's samples were, and must fit them.
 /// errors  TrainError data_error for what is in the files, spec_error for what the spec asks of
 /// them
 TrainData open_train_data(const AttemptPlan& plan);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "executor/data/formats/csv_columns.h"
 #include "executor/data/formats/csv_reader.h"
 #include "executor/data/formats/format.h"
 #include "executor/data/formats/name_table.h"
@@ -15,6 +16,45 @@ namespace fs = std::filesystem;
 
 namespace {
 
+struct Columns {
+    std::optional<std::size_t> label;    ///< of classes
+    TargetColumns targets;               ///< of numbers instead
+    std::optional<std::size_t> group;
+    std::vector<std::size_t> features;
+    std::vector<std::string> feature_names;
+};
+
+Columns find_columns(const CsvReader& table, const DatasetOptions& options) {
+    Columns columns;
+    if (options.label_columns.empty()) {
+        columns.label = required_column(table, options.label_column, "label_column");
+    } else {
+        columns.targets = TargetColumns(table, options);
+    }
+    if (!options.group_column.empty()) {
+        columns.group = required_column(table, options.group_column, "group_column");
+    }
+    for (const std::string& name : options.feature_columns) {
+        columns.features.push_back(required_column(table, name, "feature_columns"));
+        columns.feature_names.push_back(name);
+    }
+    if (!columns.features.empty()) return columns;
+    for (std::size_t i = 0; i < table.columns().size(); ++i) {
+        if (i == columns.label || i == columns.group || columns.targets.holds(i)) continue;
+        if (std::ranges::find(options.unlearnt_columns, table.columns()[i]) !=
+            options.unlearnt_columns.end())
+            continue;
+        columns.features.push_back(i);
+        columns.feature_names.push_back(table.columns()[i]);
+    }
+    if (columns.features.empty()) {
+        throw DataError({.file = table.file(),
+                         .row = 1,
+                         .message = "there is no column besides label and group to learn from"});
+    }
+    return columns;
+}
+
 /// Gathers the rows of one file after the other.
 class TableBuilder {
 public:
@@ -23,7 +63,7 @@ public:
 
     /// `part` is the file's number when there are several, else none.
     void add_file(CsvReader table, std::optional<std::int32_t> part) {
-        Columns columns = find_columns(table);
+        const Columns columns = find_columns(table, options_);
         if (feature_names_.empty()) feature_names_ = columns.feature_names;
         if (columns.feature_names != feature_names_) {
             throw DataError({.file = table.file(),
@@ -58,46 +98,6 @@ public:
     }
 
 private:
-    struct Columns {
-        std::optional<std::size_t> label;    ///< of classes
-        TargetColumns targets;               ///< of numbers instead
-        std::optional<std::size_t> group;
-        std::vector<std::size_t> features;
-        std::vector<std::string> feature_names;
-    };
-
-    Columns find_columns(const CsvReader& table) const {
-        Columns columns;
-        if (options_.label_columns.empty()) {
-            columns.label = required_column(table, options_.label_column, "label_column");
-        } else {
-            columns.targets = TargetColumns(table, options_);
-        }
-        if (!options_.group_column.empty()) {
-            columns.group = required_column(table, options_.group_column, "group_column");
-        }
-        for (const std::string& name : options_.feature_columns) {
-            columns.features.push_back(required_column(table, name, "feature_columns"));
-            columns.feature_names.push_back(name);
-        }
-        if (!columns.features.empty()) return columns;
-        for (std::size_t i = 0; i < table.columns().size(); ++i) {
-            if (i == columns.label || i == columns.group || columns.targets.holds(i)) continue;
-            if (std::ranges::find(options_.unlearnt_columns, table.columns()[i]) !=
-                options_.unlearnt_columns.end())
-                continue;
-            columns.features.push_back(i);
-            columns.feature_names.push_back(table.columns()[i]);
-        }
-        if (columns.features.empty()) {
-            throw DataError(
-                {.file = table.file(),
-                 .row = 1,
-                 .message = "there is no column besides label and group to learn from"});
-        }
-        return columns;
-    }
-
     /// False when the row has a problem: it is left out.
     bool add_row(const CsvReader& table, const Columns& columns,
                  const std::vector<std::string>& fields, std::optional<std::int32_t> part) {
@@ -159,6 +159,28 @@ bool is_table_name(const std::string& name) {
            (name.ends_with(".csv") || name.ends_with(".csv.gz"));
 }
 
+struct TableFiles {
+    Folder folder;
+    std::vector<std::string> names;
+};
+
+TableFiles find_tables(const fs::path& path) {
+    const bool single = fs::is_regular_file(path);
+    TableFiles tables{Folder(single ? path.parent_path() / "." : path), {}};
+    std::vector<std::string>& files = tables.names;
+    if (single) {
+        files = {path.filename().string()};
+    } else {
+        for (std::string& name : tables.folder.list()) {
+            if (is_table_name(name)) files.push_back(std::move(name));
+        }
+    }
+    if (files.empty()) {
+        throw DataError({.message = "the folder has no file that ends with .csv or .csv.gz"});
+    }
+    return tables;
+}
+
 }    // namespace
 
 std::unique_ptr<Dataset> open_csv(const fs::path& path, const DatasetOptions& options,
@@ -167,25 +189,21 @@ std::unique_ptr<Dataset> open_csv(const fs::path& path, const DatasetOptions& op
         throw Error{ErrorCode::invalid_argument,
                     "image_size and channels are for images; a csv data set has columns"};
     }
-    const bool single = fs::is_regular_file(path);
-    const Folder folder(single ? path.parent_path() / "." : path);
-    std::vector<std::string> files;
-    if (single) {
-        files = {path.filename().string()};
-    } else {
-        for (std::string& name : folder.list()) {
-            if (is_table_name(name)) files.push_back(std::move(name));
-        }
-    }
-    if (files.empty()) {
-        throw DataError({.message = "the folder has no file that ends with .csv or .csv.gz"});
-    }
+    const TableFiles tables = find_tables(path);
     TableBuilder builder(options, problems);
-    for (std::size_t i = 0; i < files.size(); ++i) {
-        builder.add_file(CsvReader(ByteStream(folder.open(files[i]), files[i])),
-                         files.size() > 1 ? std::optional(std::int32_t(i)) : std::nullopt);
+    for (std::size_t i = 0; i < tables.names.size(); ++i) {
+        builder.add_file(
+            CsvReader(ByteStream(tables.folder.open(tables.names[i]), tables.names[i])),
+            tables.names.size() > 1 ? std::optional(std::int32_t(i)) : std::nullopt);
     }
-    return builder.finish(std::move(files));
+    return builder.finish(tables.names);
+}
+
+std::vector<std::string> csv_feature_columns(const fs::path& path, const DatasetOptions& options) {
+    const TableFiles tables = find_tables(path);
+    const std::string& first = tables.names[0];
+    return find_columns(CsvReader(ByteStream(tables.folder.open(first), first)), options)
+        .feature_names;
 }
 
 }    // namespace slipway

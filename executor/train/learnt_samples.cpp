@@ -1,0 +1,67 @@
+#include "executor/train/learnt_samples.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "api/base/parsed_json.h"
+#include "executor/train/run.h"
+
+namespace slipway {
+
+namespace {
+
+constexpr const char* learnt_file_name = "samples.json";
+
+}    // namespace
+
+CheckpointFile file_of(const LearntSamples& samples) {
+    const Json json{{"feature_dims", samples.feature_dims},
+                    {"names", samples.names},
+                    {"columns", samples.columns},
+                    {"image_size", samples.image_size},
+                    {"channels", samples.channels},
+                    {"mean", samples.mean},
+                    {"std", samples.deviation}};
+    return {learnt_file_name, json.dump(2) + "\n"};
+}
+
+LearntSamples read_learnt_samples(const std::filesystem::path& checkpoint) {
+    std::ifstream file(checkpoint / learnt_file_name, std::ios::binary);
+    if (!file) {
+        throw TrainError(
+            "checkpoint_corrupt",
+            fmt::format("the checkpoint {} has no {}: it is of an older version, which "
+                        "did not keep how its samples were read; train the job again",
+                        checkpoint.filename().string(), learnt_file_name));
+    }
+    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    try {
+        const Json json = parse_json(text, {.bytes_max = text.size() + 1}).value().value;
+        return {.feature_dims = json.at("feature_dims").get<Dims>(),
+                .names = json.at("names").get<std::vector<std::string>>(),
+                .columns = json.at("columns").get<std::vector<std::string>>(),
+                .image_size = json.at("image_size").get<std::int64_t>(),
+                .channels = json.at("channels").get<std::int64_t>(),
+                .mean = json.at("mean").get<std::vector<float>>(),
+                .deviation = json.at("std").get<std::vector<float>>()};
+    } catch (const Json::exception& error) {
+        throw TrainError("checkpoint_corrupt", fmt::format("{} of the checkpoint is damaged: {}",
+                                                           learnt_file_name, error.what()));
+    } catch (const Error& error) {
+        throw TrainError("checkpoint_corrupt", fmt::format("{} of the checkpoint is damaged: {}",
+                                                           learnt_file_name, error.what()));
+    }
+}
+
+void apply(const LearntSamples& samples, DatasetOptions& options) {
+    if (!samples.columns.empty()) options.feature_columns = samples.columns;
+    if (samples.image_size > 0) options.image_size = samples.image_size;
+    if (samples.channels > 0) options.channels = samples.channels;
+    options.mean = samples.mean;
+    options.deviation = samples.deviation;
+}
+
+}    // namespace slipway

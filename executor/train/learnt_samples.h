@@ -1,0 +1,38 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "executor/checkpoint/checkpoint.h"
+#include "executor/data/dataset.h"
+
+namespace slipway {
+
+/// What a network was trained on, as far as it must be given the same again: the weights mean
+/// nothing without it. Each checkpoint keeps it as samples.json; of a text the tokenizer instead.
+struct LearntSamples {
+    Dims feature_dims;                 ///< of an evaluated sample
+    std::vector<std::string> names;    ///< of the classes, or of the labels that are numbers
+    std::vector<std::string>
+        columns;                     ///< of a table's features; empty: in the order that they have
+    std::int64_t image_size = 0;     ///< what images were brought to; 0: as they were
+    std::int64_t channels = 0;       ///< likewise
+    std::vector<float> mean;         ///< what was taken from each feature; empty: nothing
+    std::vector<float> deviation;    ///< what it was divided by; empty: nothing
+    bool operator==(const LearntSamples&) const = default;
+};
+
+/// samples.json: every number comes back as it was.
+CheckpointFile file_of(const LearntSamples& samples);
+
+/// From a checkpoint's folder.
+/// errors  TrainError checkpoint_corrupt when it is not there (an older version made the
+///         checkpoint) or damaged
+LearntSamples read_learnt_samples(const std::filesystem::path& checkpoint);
+
+/// Has a data set read as the learnt ones were: columns by name, images of their size, normalised
+/// by the same numbers.
+void apply(const LearntSamples& samples, DatasetOptions& options);
+
+}    // namespace slipway
