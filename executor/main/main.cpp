@@ -12,10 +12,16 @@
 #include "executor/main/export.h"
 #include "executor/main/inspect.h"
 #include "executor/main/run_alone.h"
+#include "executor/predict/run_prediction.h"
 
 namespace {
 
 using namespace slipway;
+
+/// A job trains or predicts.
+TrainOutcome run_job(const AttemptPlan& plan, Reporter& reporter) {
+    return plan.prediction ? run_prediction(plan, reporter) : run_training(plan, reporter);
+}
 
 CLI::App* add_run(CLI::App& app, RunAloneOptions& alone, const std::string& formats) {
     CLI::App* by_hand =
@@ -93,7 +99,7 @@ int run(int argc, char** argv) {
         return 0;
     }
     if (by_hand->parsed()) return run_alone(alone, run_training, system_clock(), stdout);
-    return run_attempt(run_folder, run_training, system_clock());
+    return run_attempt(run_folder, run_job, system_clock());
 }
 
 }    // namespace

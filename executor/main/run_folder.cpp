@@ -34,6 +34,13 @@ Result<JobSpec> decode(Decoded<JobSpec> decoded) {
     return Error{ErrorCode::invalid_argument, joined_messages(decoded.problems)};
 }
 
+PredictionPlan prediction_from(const Json& json) {
+    Decoded<PredictionSpec> decoded = decode_prediction(member<Json>(json, "spec"));
+    if (!decoded.ok()) throw Error{ErrorCode::invalid_argument, joined_messages(decoded.problems)};
+    return {.checkpoint = member<std::string>(json, "checkpoint"),
+            .spec = std::move(decoded.value)};
+}
+
 AttemptOrder order_from(const Json& json) {
     const Json& dataset = json.at("dataset");
     AttemptOrder order;
@@ -51,6 +58,9 @@ AttemptOrder order_from(const Json& json) {
     }
     if (const Json from = member<Json>(json, "init_from"); !from.is_null()) {
         plan.init_from = from.get<std::string>();
+    }
+    if (const Json prediction = member<Json>(json, "prediction"); !prediction.is_null()) {
+        plan.prediction = prediction_from(prediction);
     }
     plan.attempt = member<int>(json, "attempt");
     plan.worker_threads = member<int>(json, "worker_threads");

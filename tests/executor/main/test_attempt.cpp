@@ -38,6 +38,7 @@ Json order_json(const std::filesystem::path& folder, double grace_s = 60) {
             {"checkpoint_folder", (folder / "checkpoints").string()},
             {"resume_from", (folder / "checkpoints" / "step_1").string()},
             {"init_from", (folder / "weights.safetensors").string()},
+            {"prediction", nullptr},
             {"worker_threads", 2},
             {"grace_s", grace_s},
             {"memory_bytes", 0},
@@ -75,6 +76,28 @@ TEST(ReadAttempt, the_order_becomes_a_plan) {
     EXPECT_EQ(order->plan.resume_from, folder.path() / "checkpoints" / "step_1");
     EXPECT_EQ(order->plan.init_from, folder.path() / "weights.safetensors");
     EXPECT_EQ(order->plan.worker_threads, 2);
+}
+
+TEST(ReadAttempt, the_order_of_a_prediction_names_checkpoint_and_samples) {
+    const TempFolder folder;
+    Json order = order_json(folder.path());
+    order["prediction"] = {{"checkpoint", "/store/checkpoints/job_1/step_2"},
+                           {"spec",
+                            {{"from", {{"checkpoint", "ckp_00000000000000000000000000"}}},
+                             {"data", {{"dataset", "digits"}, {"part", "t10k"}}},
+                             {"batch_size_per_core", 7}}}};
+    folder.write("attempt.json", order.dump());
+    const auto read = read_attempt(folder.path());
+    ASSERT_TRUE(read) << read.error().what();
+    ASSERT_TRUE(read->plan.prediction);
+    EXPECT_EQ(read->plan.prediction->checkpoint, "/store/checkpoints/job_1/step_2");
+    EXPECT_EQ(read->plan.prediction->spec.data.part, "t10k");
+    EXPECT_EQ(read->plan.prediction->spec.batch_size_per_core, 7);
+    order["prediction"]["spec"]["batch_size_per_core"] = 0;
+    folder.write("attempt.json", order.dump());
+    const auto wrong = read_attempt(folder.path());
+    ASSERT_FALSE(wrong);
+    EXPECT_NE(std::string(wrong.error().what()).find("batch_size_per_core"), std::string::npos);
 }
 
 TEST(ReadAttempt, an_order_with_something_missing_or_wrong_names_it) {

@@ -1,0 +1,266 @@
+#include "executor/predict/run_prediction.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "executor/explain/graph_page.h"
+#include "executor/predict/prediction_file.h"
+#include "executor/predict/sample_columns.h"
+#include "executor/predict/task_columns.h"
+#include "executor/train/evaluate.h"
+#include "executor/train/initial_weights.h"
+#include "executor/train/learnt_samples.h"
+#include "executor/train/pace.h"
+#include "executor/train/run_options.h"
+#include "executor/train/settings.h"
+#include "executor/train/step.h"
+#include "executor/train/train_data.h"
+
+namespace slipway {
+
+namespace {
+
+/// As training's parts (part_count): with the same global batch one core computes the same parts
+/// as eight. Batch norm reads its statistics here, so it asks for nothing else.
+SamplerOptions sampler_options(const PredictionSpec& prediction) {
+    constexpr std::int64_t parts_max = 8;
+    const std::int64_t cores = prediction.accelerator.cores;
+    const std::int64_t parts = cores * std::gcd(parts_max / cores, prediction.batch_size_per_core);
+    return {.batch_size_per_core = global_batch(prediction) / parts, .cores = parts};
+}
+
+/// Of the classes or labels; a text has none.
+std::vector<std::string> learnt_names(const AttemptPlan& plan) {
+    if (language_task(plan.spec.model.arch)) return {};
+    return read_learnt_samples(plan.prediction->checkpoint).names;
+}
+
+/// A full disk is no full memory.
+template <class Work>
+void on_disk(const Work& work) {
+    try {
+        work();
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::exhausted) throw;
+        throw TrainError("disk_full", error.what());
+    }
+}
+
+/// A prediction in progress: what was resolved once.
+class PredictionRun {
+public:
+    PredictionRun(const AttemptPlan& plan, Reporter& reporter)
+        : plan_(plan),
+          reporter_(reporter),
+          cache_(open_cache(plan, reporter)),
+          data_(open_train_data(plan)),
+          batches_(batches()),
+          sample_columns_(plan.spec, data_),
+          task_columns_(task_columns(plan.spec, learnt_names(plan))),
+          model_(build_model(plan.spec, data_.evaluated().shape().features.dims, data_.class_count,
+                             Init::zeros(), data_.padding)),
+          engine_({.cores = int(batches_.options().cores),
+                   .workers = threads_of(plan),
+                   .memory_bytes_max = plan.memory_bytes_max,
+                   .precision = precision_policy(plan.spec.train.precision),
+                   .cache = cache_.get(),
+                   .cpu_scope = plan.cpu_scope}),
+          pace_(system_clock()) {}
+
+    TrainOutcome run() {
+        tell_left_out();
+        reporter_.state("compiling");
+        compile();
+        load();
+        reporter_.state("running");
+        report_progress();
+        PredictionFile file(plan_.report_folder / predictions_file_name);
+        on_disk([&] { file.write(header()); });
+        const StopReason stopped = predict(file);
+        if (stopped == StopReason::none) {
+            reporter_.state("finishing");
+            on_disk([&] { file.finish(); });
+            reporter_.log("info", fmt::format("{} samples predicted", samples_));
+        }
+        return {.stopped = stopped,
+                .step = step_,
+                .epoch = 0,
+                .stopped_early = {},
+                .best = {},
+                .final_values = {{"samples", double(samples_)}}};
+    }
+
+private:
+    Sampler batches() const {
+        const std::vector<std::int64_t>& chosen = data_.split.val;
+        if (chosen.empty()) {
+            throw TrainError("data_error",
+                             "there is no sample to predict: the part or side of the "
+                             "split that data names is empty");
+        }
+        const SamplerOptions options = sampler_options(plan_.prediction->spec);
+        return evaluation_sampler(chosen, options.batch_size_per_core, options.cores);
+    }
+
+    void tell_left_out() {
+        if (data_.left_out.empty()) return;
+        reporter_.warning("images_skipped",
+                          fmt::format("{} damaged images have no row; the first is {}",
+                                      data_.left_out.size(), to_string(data_.left_out.front())));
+        for (const DataProblem& problem : data_.left_out)
+            reporter_.log("warn", "left out: " + to_string(problem));
+    }
+
+    void compile() {
+        const Task task{.trace = [this](const Model& model, const BatchLeaves& batch,
+                                        ForwardPass& pass) -> std::vector<TaskSum> {
+                            return {{"rows", task_columns_.trace(model, batch, pass), true}};
+                        },
+                        .values = {}};
+        const EvaluationStep step = trace_evaluation_step(
+            model_, task, {batches_.options().batch_size_per_core, data_.evaluated().shape()});
+        try {
+            program_ = engine_.compile(step.graph);
+        } catch (const Error& error) {
+            if (error.code() != ErrorCode::exhausted) throw;
+            throw TrainError("out_of_memory",
+                             fmt::format("{}; a smaller batch_size_per_core than "
+                                         "{} needs less",
+                                         error.what(), plan_.prediction->spec.batch_size_per_core));
+        }
+        const CompileRecord& record = engine_.last_compile();
+        reporter_.compiled({.program = "prediction_step",
+                            .hash = to_hex(record.hash),
+                            .seconds = record.seconds,
+                            .cached = record.cached,
+                            .peak_bytes = engine_.memory(*program_).peak_bytes,
+                            .after_warm_up = record.after_warm_up,
+                            .cause = record.cause});
+    }
+
+    void load() {
+        const std::filesystem::path& checkpoint = plan_.prediction->checkpoint;
+        const LoadedWeights loaded =
+            load_initial_weights(model_, checkpoint, {.strict = true, .replace_head = false});
+        for (const auto* list : {&model_.parameters.all(), &model_.parameters.statistics()})
+            for (const Parameter& parameter : *list)
+                network_.push_back({{parameter.value}});
+        reporter_.log("info", describe(loaded, checkpoint));
+    }
+
+    std::string header() const {
+        std::string text = sample_columns_.header();
+        for (const std::string& name : task_columns_.names)
+            text += "," + csv_field(name);
+        return text + "\n";
+    }
+
+    /// The only loop.
+    StopReason predict(PredictionFile& file) {
+        Loader loader(data_.evaluated(), batches_, loader_options(plan_, data_));
+        while (const auto batch = loader.next()) {
+            if (const StopReason reason = reporter_.stop_requested(); reason != StopReason::none)
+                return reason;
+            std::vector<Value> leaves = network_;
+            append_batch(leaves, *batch);
+            const std::vector<Value> outputs = engine_.run(*program_, leaves);
+            // The loader gives the sampler's batches in its order; it alone says whose rows are
+            // whose.
+            write_rows(file, batches_.next().value(), *batch, outputs[0]);
+            ++step_;
+            samples_ += batch->sample_count;
+            pace_.step(batch->sample_count);
+            tell_accepted();
+            if (pace_.due()) report_progress();
+        }
+        if (samples_ != std::int64_t(data_.split.val.size()))
+            throw Error(ErrorCode::internal, "a prediction did not see every sample once");
+        report_progress();
+        return StopReason::none;
+    }
+
+    void write_rows(PredictionFile& file, const GlobalBatch& global, const LoadedBatch& batch,
+                    const Value& rows) const {
+        const auto cores = std::size_t(batches_.options().cores);
+        check(rows.arrays.size() == cores, "each core has rows of its own");
+        const auto size = std::size_t(batches_.options().batch_size_per_core);
+        std::string csv;
+        for (std::size_t entry = 0; entry < global.samples.size(); ++entry) {
+            if (global.samples[entry] == GlobalBatch::padding) continue;
+            const std::size_t core = entry % cores, place = entry / cores;
+            const std::span<const float> numbers = rows.arrays[core].as<float>();
+            const Array& labels = batch.cores[core].labels;
+            const auto row = numbers.size() / size;
+            const auto bytes = std::size_t(labels.byte_count()) / size;
+            sample_columns_.append(csv, global.samples[entry]);
+            task_columns_.append(
+                csv, numbers.subspan(place * row, row),
+                std::span(labels.bytes(), bytes * size).subspan(place * bytes, bytes));
+            csv += '\n';
+        }
+        on_disk([&] { file.write(csv); });
+    }
+
+    /// From this thread: readers do not speak.
+    void tell_accepted() {
+        if (!data_.raw) return;
+        for (const DataProblem& problem : data_.raw->take_accepted())
+            reporter_.warning("image_accepted", "taken as it is: " + to_string(problem));
+    }
+
+    void report_progress() {
+        Progress progress{.epoch = 1,
+                          .epochs = 1,
+                          .step = step_,
+                          .steps_total = batches_.batches_per_epoch(),
+                          .samples = samples_,
+                          .samples_per_s = 0,
+                          .eta_s = 0,
+                          .phase = "predict"};
+        pace_.describe(progress);
+        reporter_.progress(progress);
+    }
+
+    const AttemptPlan& plan_;
+    Reporter& reporter_;
+    const std::unique_ptr<ObjectCache> cache_;
+    const TrainData data_;
+    Sampler batches_;
+    const SampleColumns sample_columns_;
+    const TaskColumns task_columns_;
+    Model model_;
+    Engine engine_;
+    Pace pace_;
+    std::shared_ptr<const Executable> program_;
+    std::vector<Value> network_;    ///< parameters…, statistics…
+    std::int64_t step_ = 0, samples_ = 0;
+};
+
+/// The executor's refusals in the words of a job's failure codes.
+template <class Work>
+TrainOutcome with_reasons(const Work& work) {
+    try {
+        return work();
+    } catch (const DataError& problem) {
+        throw TrainError("data_error", problem.what());
+    } catch (const TrainError&) {
+        throw;
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::exhausted) throw TrainError("out_of_memory", error.what());
+        if (error.code() == ErrorCode::invalid_argument)
+            throw TrainError("spec_error", error.what());
+        throw;
+    }
+}
+
+}    // namespace
+
+TrainOutcome run_prediction(const AttemptPlan& plan, Reporter& reporter) {
+    check(plan.prediction.has_value(), "a prediction is asked for");
+    return with_reasons([&] { return PredictionRun(plan, reporter).run(); });
+}
+
+}    // namespace slipway
