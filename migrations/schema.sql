@@ -293,6 +293,7 @@ CREATE TABLE public.job (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     started_at timestamp with time zone,
     finished_at timestamp with time zone,
+    prediction jsonb,
     CONSTRAINT job_check CHECK (((core_id IS NULL) OR (cores = 1))),
     CONSTRAINT job_check1 CHECK (((reason_code IS NULL) = (reason_message IS NULL))),
     CONSTRAINT job_core_id_check CHECK ((core_id >= 1)),
@@ -300,6 +301,7 @@ CREATE TABLE public.job (
     CONSTRAINT job_id_check CHECK ((id ~ '^job_[0-9a-hjkmnp-tv-z]{26}$'::text)),
     CONSTRAINT job_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
     CONSTRAINT job_name_check CHECK ((name <> ''::text)),
+    CONSTRAINT job_prediction_check CHECK ((jsonb_typeof(prediction) = 'object'::text)),
     CONSTRAINT job_project_check CHECK ((project <> ''::text)),
     CONSTRAINT job_queue_class_check CHECK ((queue_class = ANY (ARRAY['urgent'::text, 'high'::text, 'normal'::text, 'low'::text, 'idle'::text]))),
     CONSTRAINT job_restarts_max_check CHECK ((restarts_max >= 0))
@@ -499,6 +501,8 @@ CREATE INDEX job_dataset ON public.job USING btree (dataset_id);
 CREATE INDEX job_event_time ON public.job_event USING brin (created_at) WITH (pages_per_range='8');
 
 CREATE INDEX job_labels ON public.job USING gin (labels jsonb_path_ops);
+
+CREATE INDEX job_predictions ON public.job USING btree (id) WHERE (prediction IS NOT NULL);
 
 CREATE INDEX job_project ON public.job USING btree (project, id);
 

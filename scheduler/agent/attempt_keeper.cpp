@@ -183,17 +183,18 @@ void AttemptKeeper::begin(const store::HostAttempt& found) {
     if (!place->second.ended && !place->second.recorded) record(place->second);
 }
 
+/// What the job needs is gone: no executor could help.
+void AttemptKeeper::refuse(Live& live, const std::string& why) {
+    live.done = DoneFrame{.outcome = "failed", .code = "data_error", .message = why, .result = {}};
+    live.ended = Ended{.name = live.name(), .exit_status = {}, .cause = EndCause::none};
+}
+
 void AttemptKeeper::start(const store::HostAttempt& found, Live& live, const UniqueFd& lock) {
     const auto place = find_dataset_place(found.dataset_source, found.dataset_id, options_.home,
                                           options_.dataset_roots);
     if (!place) {
-        live.done = DoneFrame{.outcome = "failed",
-                              .code = "data_error",
-                              .message = fmt::format("the files of dataset {} are not there any "
-                                                     "more; its source is {}",
-                                                     found.dataset_name, found.dataset_source),
-                              .result = {}};
-        live.ended = Ended{.name = live.name(), .exit_status = {}, .cause = EndCause::none};
+        refuse(live, fmt::format("the files of dataset {} are not there any more; its source is {}",
+                                 found.dataset_name, found.dataset_source));
         return;
     }
     // A job that resumes has weights of its own.
@@ -201,11 +202,16 @@ void AttemptKeeper::start(const store::HostAttempt& found, Live& live, const Uni
                              ? find_weights_place(store_, found.spec, options_.home)
                              : fs::path();
     if (!weights) {
-        live.done = DoneFrame{.outcome = "failed",
-                              .code = "data_error",
-                              .message = "the weights of model.init.from are not kept any more",
-                              .result = {}};
-        live.ended = Ended{.name = live.name(), .exit_status = {}, .cause = EndCause::none};
+        refuse(live, "the weights of model.init.from are not kept any more");
+        return;
+    }
+    const auto predicting = found.prediction.empty()
+                                ? fs::path()
+                                : find_predicting_place(store_, found.prediction, options_.home);
+    if (!predicting) {
+        refuse(live,
+               "the checkpoint of the prediction (from.checkpoint) is not kept any more; "
+               "GET /v1/checkpoints lists those that are");
         return;
     }
     const AttemptPlaces places{
@@ -214,6 +220,7 @@ void AttemptKeeper::start(const store::HostAttempt& found, Live& live, const Uni
         .report = options_.home / "store" / "reports" / live.key.job_id,
         .cache = options_.home / "store" / "compile_cache",
         .init = *weights,
+        .predicting = *predicting,
         .worker_threads =
             thread_share(int(found.attempt.cores.size()), options_.cores, usable_cpu_count()),
         .grace_s = double(options_.grace.count())};

@@ -55,6 +55,7 @@ private:
 
     void begin(const store::HostAttempt& found);
     void start(const store::HostAttempt& found, Live& live, const UniqueFd& lock);
+    void refuse(Live& live, const std::string& why);
     bool adopt(const store::HostAttempt& found, Live& live);
     void watch(const Live& live, RunningProcess process, std::int64_t frames_after);
     void update(const store::HostAttempt& found, Live& live);

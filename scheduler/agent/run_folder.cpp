@@ -30,6 +30,11 @@ Json dataset_json(const store::HostAttempt& attempt, const AttemptPlaces& places
             {"options", parse_stored(attempt.dataset_options)}};
 }
 
+Json prediction_json(const store::HostAttempt& attempt, const AttemptPlaces& places) {
+    if (attempt.prediction.empty()) return nullptr;
+    return {{"checkpoint", places.predicting.string()}, {"spec", parse_stored(attempt.prediction)}};
+}
+
 std::int64_t memory_bytes_of(const Json& spec) {
     const Json accelerator = spec.value("accelerator", Json::object());
     const auto found = accelerator.find("memory_bytes");
@@ -74,6 +79,7 @@ Json attempt_json(const store::HostAttempt& attempt, const AttemptPlaces& places
                {"checkpoint_folder", places.checkpoints.string()},
                {"resume_from", nullptr},
                {"init_from", places.init.empty() ? Json() : Json(places.init.string())},
+               {"prediction", prediction_json(attempt, places)},
                {"worker_threads", places.worker_threads},
                {"grace_s", places.grace_s},
                {"memory_bytes", memory_bytes_of(spec)},

@@ -27,11 +27,12 @@ std::optional<UniqueFd> lock_run_folder(const std::filesystem::path& folder);
 /// Where data, checkpoints and reports of an attempt are, for attempt.json.
 struct AttemptPlaces {
     std::filesystem::path dataset;
-    std::filesystem::path checkpoints;    ///< of the job
-    std::filesystem::path report = {};    ///< of the job: where its time goes
-    std::filesystem::path cache = {};     ///< of compiled code, of all jobs
-    std::filesystem::path init = {};      ///< weights to begin with; empty: none
-    int worker_threads = 0;               ///< 0: as many as CPUs
+    std::filesystem::path checkpoints;        ///< of the job
+    std::filesystem::path report = {};        ///< of the job: where its time goes
+    std::filesystem::path cache = {};         ///< of compiled code, of all jobs
+    std::filesystem::path init = {};          ///< weights to begin with; empty: none
+    std::filesystem::path predicting = {};    ///< the checkpoint of a prediction; empty: it trains
+    int worker_threads = 0;                   ///< 0: as many as CPUs
     double grace_s = 60;
 };
 

@@ -14,29 +14,37 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// model.init.from; empty when there is none.
-std::string source_of(const std::string& spec) {
-    const Json parsed = Json::parse(spec, nullptr, false);
-    const Json::json_pointer place("/model/init/from");
-    if (!parsed.is_object() || !parsed.contains(place)) return {};
-    const Json& from = parsed.at(place);
-    return from.is_string() ? from.get<std::string>() : std::string();
+/// The text at a place of a stored document; empty when there is none.
+std::string text_at(const char* place, const std::string& document) {
+    const Json parsed = Json::parse(document, nullptr, false);
+    const Json::json_pointer pointer(place);
+    if (!parsed.is_object() || !parsed.contains(pointer)) return {};
+    const Json& text = parsed.at(pointer);
+    return text.is_string() ? text.get<std::string>() : std::string();
+}
+
+std::optional<fs::path> checkpoint_place(store::Store& store, const std::string& id,
+                                         const fs::path& home) {
+    const auto checkpoint = store::find_checkpoint(store, id);
+    if (!checkpoint || checkpoint->deleted_at) return std::nullopt;
+    return home / "store" / "checkpoints" / checkpoint->job_id / checkpoint->name;
 }
 
 }    // namespace
 
 std::optional<fs::path> find_weights_place(store::Store& store, const std::string& spec,
                                            const fs::path& home) {
-    const std::string from = source_of(spec);
+    const std::string from = text_at("/model/init/from", spec);
     if (from.empty()) return fs::path();
-    if (is_id("ckp", from)) {
-        const auto checkpoint = store::find_checkpoint(store, from);
-        if (!checkpoint || checkpoint->deleted_at) return std::nullopt;
-        return home / "store" / "checkpoints" / checkpoint->job_id / checkpoint->name;
-    }
+    if (is_id("ckp", from)) return checkpoint_place(store, from, home);
     const auto upload = is_id("upl", from) ? store::find_upload(store, from) : std::nullopt;
     if (!upload || !upload->complete) return std::nullopt;
     return home / "store" / "uploads" / upload->id;
+}
+
+std::optional<fs::path> find_predicting_place(store::Store& store, const std::string& prediction,
+                                              const fs::path& home) {
+    return checkpoint_place(store, text_at("/from/checkpoint", prediction), home);
 }
 
 }    // namespace slipway

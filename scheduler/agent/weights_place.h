@@ -15,4 +15,10 @@ std::optional<std::filesystem::path> find_weights_place(store::Store& store,
                                                         const std::string& spec,
                                                         const std::filesystem::path& home);
 
+/// Where the checkpoint of a stored prediction is (from.checkpoint, an id); nothing when it is not
+/// kept any more.
+std::optional<std::filesystem::path> find_predicting_place(store::Store& store,
+                                                           const std::string& prediction,
+                                                           const std::filesystem::path& home);
+
 }    // namespace slipway

@@ -34,6 +34,7 @@ HostAttempt read_host_attempt(const Row& row) {
             .job_state = read_state(row),
             .job_reason = reason_of(row),
             .spec = row.text("spec"),
+            .prediction = row.text("prediction"),
             .restarts = row.small("restarts"),
             .restarts_max = row.small("restarts_max"),
             .dataset_id = row.text("dataset_id"),

@@ -31,6 +31,7 @@ struct HostAttempt {
     JobState job_state{};
     std::optional<Reason> job_reason;    ///< why it is cancelling or pausing
     JsonText spec;
+    JsonText prediction;    ///< of a job that predicts; else empty
     int restarts = 0;
     int restarts_max = 3;
     std::string dataset_id;

@@ -33,15 +33,18 @@ std::string scope_of(const JobFilter& filter, JobOrder order, bool descending) {
     for (const std::string& project : filter.projects)
         scope += "\nproject " + project;
     return scope + "\nname " + filter.name_contains + "\nlabels " + labels_to_json(filter.labels) +
-           "\ndataset " + filter.dataset_id;
+           "\ndataset " + filter.dataset_id +
+           (filter.predicts ? (*filter.predicts ? "\npredicts" : "\ntrains") : "");
 }
 
 std::vector<Param> filter_params(const JobFilter& filter) {
-    return {or_any(words(filter.states)), or_any(filter.projects),
+    return {or_any(words(filter.states)),
+            or_any(filter.projects),
             filter.name_contains.empty() ? Param(std::nullopt)
                                          : Param(contains_pattern(filter.name_contains)),
             filter.labels.empty() ? Param(std::nullopt) : Param(labels_to_json(filter.labels)),
-            Param::or_null(filter.dataset_id)};
+            Param::or_null(filter.dataset_id),
+            filter.predicts};
 }
 
 /// Runs `last`, reads the job after it and commits.
@@ -84,6 +87,7 @@ Job read_job(const Row& row) {
             .progress = row.text("progress"),
             .best = row.text("best"),
             .result = row.text("result"),
+            .prediction = row.text("prediction"),
             .dataset_id = row.text("dataset_id"),
             .queue_class = row.text("queue_class"),
             .event_seq = row.integer("event_seq"),

@@ -17,11 +17,12 @@ struct Job {
     std::map<std::string, std::string> labels{};
     JobState state{};
     std::optional<Reason> reason{};
-    JsonText spec{};         ///< normalised job spec
-    JsonText effective{};    ///< {"world_size", "global_batch", "lr", "precision"}
-    JsonText progress{};     ///< {"epoch", "step", "steps_total", "samples", …}
-    JsonText best{};         ///< {"metric", "value", "step", "checkpoint"}
-    JsonText result{};       ///< the executor's last words, when succeeded
+    JsonText spec{};          ///< normalised job spec
+    JsonText effective{};     ///< {"world_size", "global_batch", "lr", "precision"}
+    JsonText progress{};      ///< {"epoch", "step", "steps_total", "samples", …}
+    JsonText best{};          ///< {"metric", "value", "step", "checkpoint"}
+    JsonText result{};        ///< the executor's last words, when succeeded
+    JsonText prediction{};    ///< of a job that predicts: PredictionSpec, its checkpoint by id
     std::string dataset_id{};
     std::string queue_class{};
     std::int64_t event_seq = 0;    ///< sequence number of the newest event
@@ -51,6 +52,7 @@ struct NewJob {
     std::optional<Instant> start_after{};
     std::optional<Instant> valid_until{};
     std::string created_by{};
+    JsonText prediction{};    ///< empty: it trains
 };
 
 struct Submitted {
@@ -80,6 +82,7 @@ struct JobFilter {
     std::string name_contains{};    ///< letter case is ignored; % and _ mean themselves
     std::map<std::string, std::string> labels{};    ///< all of them
     std::string dataset_id{};
+    std::optional<bool> predicts{};    ///< or only those that train
 };
 
 /// Newest first by default.

@@ -1,10 +1,11 @@
 -- insert_job: a job, its first event and its queue row (triggers job_guard, job_follow)
 -- in     $1 id  $2 name  $3 project  $4 labels  $5 spec  $6 effective  $7 dataset_id
 --        $8 queue_class  $9 cores  $10 core_id  $11 restarts_max  $12 not_before
---        $13 valid_until  $14 created_by
+--        $13 valid_until  $14 created_by  $15 prediction
 insert into job (id, name, project, labels, spec, effective, dataset_id, queue_class, cores,
-                 core_id, restarts_max, not_before, valid_until, created_by)
-values ($1, $2, $3, $4::jsonb, $5::jsonb, $6::jsonb, $7, $8, $9, $10, $11, $12, $13, $14)
+                 core_id, restarts_max, not_before, valid_until, created_by, prediction)
+values ($1, $2, $3, $4::jsonb, $5::jsonb, $6::jsonb, $7, $8, $9, $10, $11, $12, $13, $14,
+        $15::jsonb)
 
 -- lock_dataset_of_job: keeps the dataset from changing state until the job is stored
 -- in     $1 id
@@ -19,35 +20,36 @@ for share
 -- in     $1 id
 select id, name, project, labels, state, reason_code, reason_message, spec, effective, progress,
        best, result, dataset_id, queue_class, event_seq, attempts, restarts, version, created_by,
-       created_at, started_at, finished_at
+       created_at, started_at, finished_at, prediction
 from job
 where id = $1
 
 -- list_newest_jobs: a page of jobs, newest first; ids sort by time
 -- in     $1 states text[]  $2 projects text[]  $3 name pattern  $4 labels  $5 dataset_id
---        $6 id to begin after  $7 limit; null = no such condition
+--        $6 whether it predicts  $7 id to begin after  $8 limit; null = no such condition
 select id, name, project, labels, state, reason_code, reason_message, spec, effective, progress,
        best, result, dataset_id, queue_class, event_seq, attempts, restarts, version, created_by,
-       created_at, started_at, finished_at, '' as sort_key
+       created_at, started_at, finished_at, prediction, '' as sort_key
 from job
 where ($1::text[] is null or state = any ($1))
   and ($2::text[] is null or project = any ($2))
   and ($3::text is null or name ilike $3)
   and ($4::jsonb is null or labels @> $4)
   and ($5::text is null or dataset_id = $5)
-  and ($6::text is null or id < $6)
+  and ($6::boolean is null or (prediction is not null) = $6)
+  and ($7::text is null or id < $7)
 order by id desc
-limit $7
+limit $8
 
 -- list_sorted_jobs: a page of jobs in any other order
--- in     $1 to $5 as list_newest_jobs  $6 id to begin after  $7 limit  $8 order  $9 descending
---        $10 sort key to begin after
+-- in     $1 to $6 as list_newest_jobs  $7 id to begin after  $8 limit  $9 order  $10 descending
+--        $11 sort key to begin after
 select id, name, project, labels, state, reason_code, reason_message, spec, effective, progress,
        best, result, dataset_id, queue_class, event_seq, attempts, restarts, version, created_by,
-       created_at, started_at, finished_at, sort_key
+       created_at, started_at, finished_at, prediction, sort_key
 from (
     select job.*,
-           case $8::text
+           case $9::text
                when 'name' then name
                when 'finished_at' then coalesce(
                    to_char(finished_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), 'never')
@@ -59,15 +61,16 @@ from (
       and ($3::text is null or name ilike $3)
       and ($4::jsonb is null or labels @> $4)
       and ($5::text is null or dataset_id = $5)
+      and ($6::boolean is null or (prediction is not null) = $6)
 ) as matching
-where $6::text is null
-   or ($9::boolean and (sort_key, id) < ($10::text, $6))
-   or (not $9 and (sort_key, id) > ($10, $6))
-order by case when $9 then sort_key end desc,
-         case when $9 then id end desc,
+where $7::text is null
+   or ($10::boolean and (sort_key, id) < ($11::text, $7))
+   or (not $10 and (sort_key, id) > ($11, $7))
+order by case when $10 then sort_key end desc,
+         case when $10 then id end desc,
          sort_key,
          id
-limit $7
+limit $8
 
 -- lock_job: where a job stands, until the transaction ends
 -- in     $1 id

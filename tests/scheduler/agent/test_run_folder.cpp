@@ -36,13 +36,19 @@ TEST(AttemptJson, holds_everything_an_executor_needs) {
     EXPECT_EQ(order, Json::parse(R"({"job_id": "job_1", "attempt": 2, "fence": "f00d",
         "spec": {"accelerator": {"cores": 1, "memory_bytes": 123}},
         "dataset": {"id": "ds_1", "name": "digits", "format": "idx", "path": "/data/digits", "options": {"channels": 1}},
-        "checkpoint_folder": "/store/checkpoints/job_1", "resume_from": null, "init_from": null, "worker_threads": 0, "grace_s": 60,
+        "checkpoint_folder": "/store/checkpoints/job_1", "resume_from": null, "init_from": null, "prediction": null, "worker_threads": 0, "grace_s": 60,
         "memory_bytes": 123, "report_folder": "/store/reports/job_1", "cache_folder": "/store/compile_cache"})"));
     attempt.resume_checkpoint = "step_1";
     attempt.spec = "{}";
     order = attempt_json(attempt, places);
     EXPECT_EQ(order.at("resume_from"), "/store/checkpoints/job_1/step_1");
     EXPECT_EQ(order.at("memory_bytes"), 0);
+    attempt.prediction = R"({"data": {"dataset": "digits"}})";
+    AttemptPlaces predicting = places;
+    predicting.predicting = "/store/checkpoints/job_0/step_1";
+    EXPECT_EQ(attempt_json(attempt, predicting).at("prediction"), Json::parse(R"({
+        "checkpoint": "/store/checkpoints/job_0/step_1",
+        "spec": {"data": {"dataset": "digits"}}})"));
     AttemptPlaces with_weights = places;
     with_weights.init = "/store/uploads/upl_1";
     EXPECT_EQ(attempt_json(attempt, with_weights).at("init_from"), "/store/uploads/upl_1");

@@ -1,0 +1,2 @@
+drop index job_predictions;
+alter table job drop column prediction;
