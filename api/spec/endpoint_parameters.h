@@ -24,6 +24,7 @@ inline constexpr auto graph_forms =
     std::to_array<std::string_view>({"json", "ir", "stablehlo", "dot", "program"});
 inline constexpr auto weight_dtypes = std::to_array<std::string_view>({"f32", "bf16"});
 inline constexpr auto weight_kinds = std::to_array<std::string_view>({"average", "raw"});
+inline constexpr auto job_kinds = std::to_array<std::string_view>({"train", "predict"});
 inline constexpr auto log_levels = std::to_array<std::string_view>({"info", "warn", "error"});
 
 inline constexpr QueryParameter limit{.name = "limit",
@@ -54,11 +55,25 @@ inline constexpr auto job_list = std::to_array<QueryParameter>({
     {.name = "name", .summary = "Only with this text in the name; letter case is ignored."},
     {.name = "label", .type = QueryType::pairs, .summary = "Only with all of these labels."},
     {.name = "dataset", .summary = "Only of this dataset (id)."},
+    {.name = "kind",
+     .type = QueryType::word,
+     .summary = "Only those that train, or that predict.",
+     .allowed = Words(job_kinds)},
     {.name = "order_by",
      .type = QueryType::word,
      .summary = "The order; a minus turns it round.",
      .allowed = Words(job_orders),
      .standard = "-created_at"},
+});
+inline constexpr auto prediction_list = std::to_array<QueryParameter>({
+    limit,
+    cursor,
+    project,
+    {.name = "state",
+     .type = QueryType::words,
+     .summary = "Only in these states.",
+     .allowed = Words(Spelling<JobState>::words)},
+    {.name = "dataset", .summary = "Only of this dataset (id)."},
 });
 inline constexpr auto event_query = std::to_array<QueryParameter>({
     {.name = "after",

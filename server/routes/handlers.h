@@ -43,6 +43,12 @@ Response get_job_metrics_csv(const Context& context);
 Response get_job_metrics_table(const Context& context, const store::Job& job);
 Response get_job_tensorboard(const Context& context);
 
+// predictions.cpp
+Response create_prediction(const Context& context);
+Response list_predictions(const Context& context);
+Response get_prediction(const Context& context);
+Response get_prediction_result(const Context& context);
+
 // checkpoints.cpp
 Response list_checkpoints(const Context& context);
 Response get_checkpoint(const Context& context);

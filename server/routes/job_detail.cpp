@@ -59,9 +59,10 @@ std::string shell_quoted(std::string_view text) {
     return out + "'";
 }
 
-std::string curl_command(const Request& request, const Json& spec) {
-    const std::string address = fmt::format("{}://{}/v1/jobs", request.secure ? "https" : "http",
-                                            request.header("host").value_or("127.0.0.1:8470"));
+std::string curl_command(const Request& request, std::string_view resource, const Json& spec) {
+    const std::string address =
+        fmt::format("{}://{}/v1/{}", request.secure ? "https" : "http",
+                    request.header("host").value_or("127.0.0.1:8470"), resource);
     // No line of indented JSON is the word that ends it.
     return fmt::format(
         "curl -sS {} \\\n  -H \"Authorization: Bearer $SLIPWAY_TOKEN\" \\\n"
@@ -160,8 +161,11 @@ Response explain_job(const Context& context) {
 Response get_job_spec(const Context& context) {
     const store::Job job = the_job(context);
     const Json spec = stored_json(job.spec);
-    if (query_text(context.request, "as") == "curl")
-        return text_response(curl_command(context.request, spec));
+    if (query_text(context.request, "as") == "curl") {
+        return text_response(job.prediction.empty() ? curl_command(context.request, "jobs", spec)
+                                                    : curl_command(context.request, "predictions",
+                                                                   stored_json(job.prediction)));
+    }
     return json_response(spec);
 }
 

@@ -4,13 +4,12 @@
 #include <nlohmann/json.hpp>
 
 #include "api/base/id.h"
-#include "scheduler/store/queue.h"
 #include "server/http/files.h"
 #include "server/http/problem.h"
 #include "server/routes/bodies.h"
 #include "server/routes/dataset_check.h"
 #include "server/routes/handlers.h"
-#include "server/routes/idempotency.h"
+#include "server/routes/job_answer.h"
 #include "server/routes/lookup.h"
 #include "server/routes/problems.h"
 #include "server/routes/query.h"
@@ -54,10 +53,7 @@ store::NewJob new_job(const Context& context, CheckedSpec checked) {
     JobSpec& spec = checked.spec;
     store::NewJob job;
     job.id = new_id("job");
-    // The ids of one second begin alike: their ends tell jobs apart.
-    if (spec.name.empty())
-        spec.name = fmt::format("{}-{}", to_string(spec.model.arch),
-                                std::string_view(job.id).substr(job.id.size() - 6));
+    if (spec.name.empty()) spec.name = made_name(to_string(spec.model.arch), job.id);
     job.name = spec.name;
     job.project = spec.project;
     job.labels = spec.labels;
@@ -75,26 +71,10 @@ store::NewJob new_job(const Context& context, CheckedSpec checked) {
 }
 
 Response preview(const Context& context, const CheckedSpec& checked) {
-    const auto waiting = store::queue_stats(context.services.store);
-    std::int64_t ahead = 0;
-    for (const store::QueueClassStats& one : waiting) {
-        ahead += one.jobs;
-        if (one.queue_class == to_string(checked.spec.queue.job_class)) break;
-    }
     return json_response({{"spec", encode(checked.spec)},
                           {"effective", encode(effective(checked.spec))},
                           {"dataset_id", checked.dataset_id},
-                          {"queue", {{"position", ahead + 1}, {"eta_s", nullptr}}}});
-}
-
-Response job_response(const store::Job& job, const std::optional<store::QueuePosition>& position,
-                      int status = 200) {
-    return json_response(render(job, position), status).with("ETag", version_etag(job.version));
-}
-
-std::optional<store::QueuePosition> position_of(const Context& context, const store::Job& job) {
-    if (job.state != JobState::queued) return std::nullopt;
-    return store::find_queue_position(context.services.store, job.id);
+                          {"queue", queue_place(context, checked.spec.queue.job_class)}});
 }
 
 store::JobOrder order_of(std::string_view word) {
@@ -115,16 +95,7 @@ Response create_job(const Context& context) {
     CheckedSpec checked = read_spec(context);
     if (query_flag(context.request, "dry_run")) return preview(context, checked);
     const store::NewJob job = new_job(context, std::move(checked));
-    const auto render_first = [](const store::Job& made) {
-        return to_stored(
-            job_response(made, std::nullopt, 201).with("Location", "/v1/jobs/" + made.id));
-    };
-    const store::Submitted submitted =
-        store::submit_job(context.services.store, job,
-                          idempotent_request(context.request, context.who), render_first);
-    if (submitted.replayed) return from_stored(submitted.response, true);
-    context.services.on_queued();
-    return from_stored(submitted.response, false).with("ETag", version_etag(submitted.job.version));
+    return submit(context, job, "/v1/jobs/");
 }
 
 Response list_jobs(const Context& context) {
@@ -135,24 +106,17 @@ Response list_jobs(const Context& context) {
     filter.name_contains = query_text(request, "name");
     filter.labels = query_pairs(request, "label");
     filter.dataset_id = query_text(request, "dataset");
+    if (const std::string kind = query_text(request, "kind"); !kind.empty())
+        filter.predicts = kind == "predict";
     std::string order = query_text(request, "order_by");
     if (order.empty()) order = "-created_at";
     const bool descending = order.starts_with('-');
-    const auto page =
-        store::list_jobs(context.services.store, filter, query_page(request),
-                         order_of(std::string_view(order).substr(descending ? 1 : 0)), descending);
-    Json items = Json::array();
-    for (const store::Job& job : page.items)
-        items.push_back(render(job, std::nullopt));
-    return json_response(render_list(std::move(items), page.next_cursor));
+    return job_list(context, filter, order_of(std::string_view(order).substr(descending ? 1 : 0)),
+                    descending);
 }
 
 Response get_job(const Context& context) {
-    const store::Job job = the_job(context);
-    if (auto later = context.services.long_polls.wait(
-            context.request, std::string(to_string(job.state)), is_final(job.state)))
-        return *std::move(later);
-    return job_response(job, position_of(context, job));
+    return watched_job(context, the_job(context));
 }
 
 Response patch_job(const Context& context) {

@@ -39,6 +39,11 @@ constexpr auto rows = std::to_array<RouteRow>({
     {"get_checkpoint_file", {routes::get_checkpoint_file}},
     {"get_checkpoint_weights", {routes::get_checkpoint_weights}},
 
+    {"create_prediction", {.function = routes::create_prediction, .own_idempotency = true}},
+    {"list_predictions", {routes::list_predictions}},
+    {"get_prediction", {routes::get_prediction}},
+    {"get_prediction_result", {routes::get_prediction_result}},
+
     {"create_dataset", {routes::create_dataset}},
     {"list_datasets", {routes::list_datasets}},
     {"get_dataset", {routes::get_dataset}},

@@ -22,7 +22,8 @@ const Object<Answer>& effective_table() {
             .open()
             .field("world_size", "Cores.", count, known)
             .field("global_batch", "Samples of each step, over all cores.", count, known)
-            .field("lr", "The learning rate after lr_scaling.", Number{}, known)
+            .field("lr", "The learning rate after lr_scaling; null: nothing is trained.", Number{},
+                   or_null)
             .field("precision", "Of the arithmetic.", any_text, known);
     return table;
 }
@@ -38,7 +39,7 @@ const Object<Answer>& progress_table() {
             .field("samples", "Training samples seen.", count, known)
             .field("samples_per_s", "How many a second.", Number{.min = 0}, known)
             .field("eta_s", "Seconds to go.", Number{.min = 0}, or_null)
-            .field("phase", "train or evaluate.", any_text, known);
+            .field("phase", "train, evaluate or predict.", any_text, known);
     return table;
 }
 
@@ -71,8 +72,13 @@ const Object<Answer>& job_answer_table() {
             .field("labels", "Words of its owner.", Map<Text>{&plain_name, any_text}, known)
             .field("state", "Where it stands.", Choice<JobState>{}, known)
             .field("reason", "Why it is there.", Nested<Answer>{&reason_table()}, or_null)
-            .field("spec", "What was asked, with every default filled in.",
+            .field("kind", "train or predict.", any_text, known)
+            .field("spec",
+                   "What was asked, with every default filled in; of a prediction: the job that "
+                   "trained, as it predicts.",
                    Nested<JobSpec>{&job_table()}, known)
+            .field("prediction", "What is predicted, its checkpoint by id; null: it trains.",
+                   Nested<PredictionSpec>{&prediction_table()}, or_null)
             .field("effective", "What the spec comes to.", Nested<Answer>{&effective_table()},
                    or_null)
             .field("progress", "Where the training stands.", Nested<Answer>{&progress_table()},
@@ -99,6 +105,20 @@ const Object<Answer>& job_preview_table() {
             .field("spec", "With every default filled in.", Nested<JobSpec>{&job_table()}, known)
             .field("effective", "What the spec comes to.", Nested<Answer>{&effective_table()},
                    known)
+            .field("dataset_id", "ds_…", any_text, known)
+            .field("queue", "The place it would get.", Nested<Answer>{&place_table()}, known);
+    return table;
+}
+
+const Object<Answer>& prediction_preview_table() {
+    static const auto table =
+        Object<Answer>("PredictionPreview", "What a dry run of a prediction says.")
+            .open()
+            .field("prediction", "With every default filled in, its checkpoint by id.",
+                   Nested<PredictionSpec>{&prediction_table()}, known)
+            .field("spec", "The job that trained, as it predicts.", Nested<JobSpec>{&job_table()},
+                   known)
+            .field("effective", "What it comes to.", Nested<Answer>{&effective_table()}, known)
             .field("dataset_id", "ds_…", any_text, known)
             .field("queue", "The place it would get.", Nested<Answer>{&place_table()}, known);
     return table;
@@ -200,9 +220,15 @@ std::span<const ObjectTable* const> job_answer_tables() {
     static const auto events = page_of("EventList", event_table());
     static const auto lines = page_of("LogList", log_line_table());
     static const auto attempts = page_of("AttemptList", attempt_table());
-    static const std::vector<const ObjectTable*> all{
-        &job_answer_table(), &job_preview_table(), &jobs, &events, &lines, &metric_list_table(),
-        &attempts,           &explanation_table()};
+    static const std::vector<const ObjectTable*> all{&job_answer_table(),
+                                                     &job_preview_table(),
+                                                     &prediction_preview_table(),
+                                                     &jobs,
+                                                     &events,
+                                                     &lines,
+                                                     &metric_list_table(),
+                                                     &attempts,
+                                                     &explanation_table()};
     return all;
 }
 

@@ -51,6 +51,9 @@ TEST(Docs, the_tables_of_fields_are_fresh) {
         text = with_section(text, start, markdown_table(name));
     }
     expect_fresh("docs/formats.md", text);
+    expect_fresh("docs/predictions.md",
+                 with_section(source_file("docs/predictions.md"), "<!-- table PredictionSpec -->",
+                              markdown_table("PredictionSpec")));
 }
 
 TEST(Docs, the_table_of_transitions_is_fresh) {

@@ -1,0 +1,193 @@
+#include "server/routes/prediction_check.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "api/base/id.h"
+#include "api/spec/documents.h"
+#include "scheduler/store/checkpoints.h"
+#include "scheduler/store/datasets.h"
+#include "server/routes/render.h"
+
+namespace slipway::routes {
+
+namespace {
+
+FoundCheckpoint refuse(const char* pointer, std::string code, std::string message,
+                       std::vector<std::string> allowed = {}) {
+    return {.id = {},
+            .job = {},
+            .problems = {{.pointer = pointer,
+                          .code = std::move(code),
+                          .message = std::move(message),
+                          .allowed = std::move(allowed)}}};
+}
+
+FoundCheckpoint unknown_job(const std::string& id) {
+    return refuse("/from/job", "not_found",
+                  fmt::format("there is no job {}; GET /v1/jobs lists them", id));
+}
+
+std::vector<store::Checkpoint> kept_checkpoints(store::Store& store, const std::string& job_id) {
+    return store::list_checkpoints(store, {.job_id = job_id, .project = {}, .deleted_too = false},
+                                   {.limit = 200, .cursor = {}})
+        .items;
+}
+
+/// "best" and "last" are kinds; the newest of a kind is meant. Anything else is a name.
+FoundCheckpoint choose(const Context& context, const store::Job& job, const std::string& wanted) {
+    const auto kept = kept_checkpoints(context.services.store, job.id);
+    if (kept.empty())
+        return refuse("/from/job", "no_checkpoint",
+                      fmt::format("job {} is {} and has no checkpoint; predict with a job that "
+                                  "has saved one",
+                                  job.id, to_string(job.state)));
+    const auto is_wanted = [&](const store::Checkpoint& one) {
+        if (one.name == wanted) return true;
+        return std::ranges::find(one.kinds, wanted) != one.kinds.end();
+    };
+    const auto found = std::ranges::find_if(kept, is_wanted);
+    if (found != kept.end()) return {.id = found->id, .job = job};
+    // Without evaluations none was ever the best; the last one always is there.
+    std::vector<std::string> names{"last"};
+    for (const store::Checkpoint& one : kept)
+        names.push_back(one.name);
+    return refuse("/from/checkpoint", "not_found",
+                  fmt::format("job {} has no checkpoint `{}`; it has {}", job.id, wanted,
+                              fmt::join(names, ", ")),
+                  names);
+}
+
+/// A job whose checkpoints stay as they are.
+std::vector<Problem> check_job(const store::Job& job, const char* pointer) {
+    if (!job.prediction.empty())
+        return refuse(pointer, "inconsistent",
+                      fmt::format("job {} predicts and has no checkpoints of its own; name the job "
+                                  "that trained",
+                                  job.id))
+            .problems;
+    if (is_final(job.state)) return {};
+    return refuse(pointer, "not_finished",
+                  fmt::format("job {} is {}, and only the checkpoints of a job that has ended can "
+                              "be used; wait for it, or cancel it",
+                              job.id, to_string(job.state)))
+        .problems;
+}
+
+FoundCheckpoint find_by_id(const Context& context, const PredictionSource& from) {
+    const auto checkpoint = store::find_checkpoint(context.services.store, from.checkpoint);
+    if (!checkpoint || !context.who.sees(checkpoint->project))
+        return refuse("/from/checkpoint", "not_found",
+                      fmt::format("there is no checkpoint {}; GET /v1/checkpoints lists them",
+                                  from.checkpoint));
+    if (checkpoint->deleted_at)
+        return refuse("/from/checkpoint", "not_found",
+                      fmt::format("the checkpoint {} is not kept any more; GET "
+                                  "/v1/checkpoints lists those that are",
+                                  from.checkpoint));
+    if (!from.job.empty() && from.job != checkpoint->job_id)
+        return refuse("/from/job", "inconsistent",
+                      fmt::format("the checkpoint {} is of job {}, not of {}; leave from.job out",
+                                  from.checkpoint, checkpoint->job_id, from.job));
+    return {.id = checkpoint->id,
+            .job = store::find_job(context.services.store, checkpoint->job_id)};
+}
+
+FoundCheckpoint find_of_job(const Context& context, const PredictionSource& from) {
+    auto job = store::find_job(context.services.store, from.job);
+    if (!job || !context.who.sees(job->project)) return unknown_job(from.job);
+    if (auto problems = check_job(*job, "/from/job"); !problems.empty())
+        return {.id = {}, .job = std::move(job), .problems = std::move(problems)};
+    return choose(context, *job, from.checkpoint);
+}
+
+Problem data_problem(const char* pointer, std::string message) {
+    return {.pointer = pointer, .code = "inconsistent", .message = std::move(message)};
+}
+
+/// How many classes a dataset's check has counted; none before, or where labels are numbers.
+std::optional<std::size_t> class_count(const store::Dataset& dataset) {
+    const Json report = stored_json(dataset.report);
+    if (!report.is_object()) return std::nullopt;
+    const auto classes = report.find("classes");
+    if (classes == report.end() || !classes->is_structured() || classes->empty())
+        return std::nullopt;
+    return classes->size();
+}
+
+/// A part that the dataset's check has not found; before it has ended nobody can say.
+std::vector<Problem> check_part(const store::Dataset& dataset, const std::string& part) {
+    const Json report = stored_json(dataset.report);
+    if (part.empty() || !report.is_object()) return {};
+    const auto parts = report.find("parts");
+    if (parts == report.end() || !parts->is_array()) return {};
+    std::vector<std::string> names;
+    for (const Json& one : *parts)
+        if (one.is_object()) names.push_back(one.value("name", ""));
+    if (std::ranges::find(names, part) != names.end()) return {};
+    const std::string there = names.empty() ? "it has a single one; leave data.part out"
+                                            : fmt::format("it has {}", fmt::join(names, ", "));
+    return refuse("/data/part", "not_found",
+                  fmt::format("the dataset {} has no part `{}`; {}", dataset.name, part, there),
+                  names)
+        .problems;
+}
+
+}    // namespace
+
+FoundCheckpoint find_predicting_checkpoint(const Context& context, const PredictionSource& from) {
+    if (!is_id("ckp", from.checkpoint)) return find_of_job(context, from);
+    FoundCheckpoint found = find_by_id(context, from);
+    if (!found.problems.empty()) return found;
+    if (!found.job) return unknown_job(from.job);
+    found.problems = check_job(*found.job, "/from/checkpoint");
+    if (!found.problems.empty()) found.id.clear();
+    return found;
+}
+
+std::vector<Problem> check_predicted_data(const Context& context, const PredictionDataSpec& data,
+                                          const std::string& dataset_id,
+                                          const store::Job& trained) {
+    std::vector<Problem> problems;
+    if (data.split != PredictedSplit::all && dataset_id != trained.dataset_id) {
+        problems.push_back(data_problem(
+            "/data/split",
+            fmt::format("data.split {} is a side of the split of the dataset {}, that job {} "
+                        "trained on, and data.dataset is another one; leave data.split out, or "
+                        "predict that dataset",
+                        to_string(data.split), trained.dataset_id, trained.id)));
+    }
+    const auto dataset = store::find_dataset(context.services.store, dataset_id);
+    if (!dataset) return problems;
+    std::ranges::copy(check_part(*dataset, data.part), std::back_inserter(problems));
+    const auto spec = decode_job_spec(stored_json(trained.spec));
+    const bool reads_text = language_task(spec.value.model.arch).has_value();
+    if (reads_text != (dataset->format == "text")) {
+        problems.push_back(data_problem(
+            "/data/dataset",
+            fmt::format("the dataset {} is of the format {}, and job {} trained {}, which reads "
+                        "{}; predict a dataset of that kind",
+                        dataset->name, dataset->format, trained.id,
+                        to_string(spec.value.model.arch),
+                        reads_text ? "text" : "images or tables")));
+        return problems;
+    }
+    const auto own = store::find_dataset(context.services.store, trained.dataset_id);
+    const auto here = class_count(*dataset);
+    const auto there = own ? class_count(*own) : std::nullopt;
+    if (spec.value.task.type == TaskType::classification && here && there && *here > *there &&
+        *here > 1) {
+        problems.push_back(data_problem(
+            "/data/dataset",
+            fmt::format("the dataset {} has {} classes, and job {} trained on the {} of the "
+                        "dataset {}; predict one whose classes are among them",
+                        dataset->name, *here, trained.id, *there, own->name)));
+    }
+    return problems;
+}
+
+}    // namespace slipway::routes

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "api/spec/field.h"
+#include "api/spec/prediction_spec.h"
+#include "scheduler/store/jobs.h"
+#include "server/routes/services.h"
+
+namespace slipway::routes {
+
+/// What a prediction predicts with.
+struct FoundCheckpoint {
+    std::string id;                        ///< empty: there are problems
+    std::optional<store::Job> job;         ///< that made it
+    std::vector<Problem> problems = {};    ///< at /from/job or /from/checkpoint
+};
+
+/// The checkpoint that is asked for: of a job that the asker sees, that trains and has ended, and
+/// kept. The answer's job is there whenever it was found.
+FoundCheckpoint find_predicting_checkpoint(const Context& context, const PredictionSource& from);
+
+/// What of the data cannot be predicted by this job: a side of its split on another data set than
+/// its own; a part that it does not have; text by a network for samples, and samples by one for
+/// text; more classes than it has. What only the files tell is found when the prediction starts.
+std::vector<Problem> check_predicted_data(const Context& context, const PredictionDataSpec& data,
+                                          const std::string& dataset_id, const store::Job& trained);
+
+}    // namespace slipway::routes
