@@ -55,6 +55,24 @@ struct ExportWeightsOptions {
 ExitCode export_weights(const HttpClient& client, const std::string& checkpoint_id,
                         const ExportWeightsOptions& options);
 
+struct PredictOptions {
+    std::string from;                   ///< a job or a checkpoint, by id
+    std::string checkpoint = "best";    ///< of a job
+    std::string dataset;
+    std::string part = {};
+    std::string split = "all";
+    std::string precision = {};    ///< empty: as it was trained in
+    std::string project = "default";
+    int batch_size_per_core = 32;
+    int cores = 1;
+    std::string out = {};    ///< not empty: stay until it ends, then put the result there
+    bool follow = false;
+};
+ExitCode predict(const HttpClient& client, const PredictOptions& options);
+/// The CSV of a prediction that has succeeded, to `out` or stdout.
+ExitCode print_result(const HttpClient& client, const std::string& prediction_id,
+                      const std::string& out);
+
 ExitCode list_datasets(const HttpClient& client);
 ExitCode show_dataset(const HttpClient& client, const std::string& name);
 ExitCode delete_dataset(const HttpClient& client, const std::string& name);

@@ -60,9 +60,9 @@ ExitCode list_jobs(const HttpClient& client, const ListOptions& options) {
     std::vector<std::vector<std::string>> rows;
     const Json items = get_items(client, target);
     for (const Json& job : items)
-        rows.push_back({cell(job, "id"), cell(job, "name"), cell(job, "state"), progress_text(job),
-                        best_text(job), cell(job, "created_at").substr(0, 19)});
-    print_table({"id", "name", "state", "step", "best", "created"}, rows);
+        rows.push_back({cell(job, "id"), cell(job, "name"), cell(job, "kind"), cell(job, "state"),
+                        progress_text(job), best_text(job), cell(job, "created_at").substr(0, 19)});
+    print_table({"id", "name", "kind", "state", "step", "best", "created"}, rows);
     return ExitCode::ok;
 }
 

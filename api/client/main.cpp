@@ -19,6 +19,7 @@ struct Line {
     ListOptions list;
     DatasetOptions dataset;
     ExportWeightsOptions weights;
+    PredictOptions predict;
     std::string id;
     std::string file;
     std::string out;
@@ -92,6 +93,28 @@ void add_job_commands(CLI::App& app, Line& line) {
                     "training goes on with")
         ->check(CLI::IsMember({"average", "raw"}));
     one->add_option("--out", line.weights.out, "where to put it");
+}
+
+void add_predict_commands(CLI::App& app, Line& line) {
+    CLI::App* one = add(app, "predict", "Run a trained network over a data set", line,
+                        [&line](const HttpClient& c) { return predict(c, line.predict); });
+    PredictOptions& options = line.predict;
+    one->add_option("from", options.from, "a job that has ended, or a checkpoint (ckp_…)")
+        ->required();
+    one->add_option("dataset", options.dataset, "by id or name")->required();
+    one->add_option("--checkpoint", options.checkpoint, "of a job: best, last or a name");
+    auto* part = one->add_option("--part", options.part, "only this part of the data set");
+    one->add_option("--split", options.split, "all, or the job's own side: train or val")
+        ->excludes(part);
+    one->add_option("--batch", options.batch_size_per_core, "samples that a core computes at once");
+    one->add_option("--cores", options.cores, "1 or 8");
+    one->add_option("--precision", options.precision, "f32, bf16 or bf16_true");
+    one->add_option("--project", options.project, "what it belongs to");
+    one->add_flag("--follow", options.follow, "stay until it ends");
+    one->add_option("--out", options.out, "stay until it ends and put the CSV there");
+    one = add_with_id(app, "result", "Print the CSV of a prediction", line,
+                      [&line](const HttpClient& c) { return print_result(c, line.id, line.out); });
+    one->add_option("--out", line.out, "where to put it");
 }
 
 void add_report_commands(CLI::App& app, Line& line) {
@@ -178,6 +201,7 @@ int run(int argc, char** argv) {
     app.add_option("--home", line.connect.home, "the service's home folder, for its admin-token");
     app.add_option("--ca", line.connect.certificate_authority, "PEM file to trust (https)");
     add_job_commands(app, line);
+    add_predict_commands(app, line);
     add_report_commands(app, line);
     add_dataset_commands(app, line);
     add_machine_commands(app, line);

@@ -17,7 +17,9 @@ export interface Job {
   project: string;
   state: string;
   reason?: { code: string; message: string } | null;
+  kind?: "train" | "predict";
   spec: Record<string, any>;
+  prediction?: Record<string, any> | null;
   effective?: Record<string, any>;
   progress?: Progress | null;
   best?: { metric: string; value: number; step: number; checkpoint?: string } | null;

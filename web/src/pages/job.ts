@@ -22,7 +22,7 @@ function Facts({ job }: { job: JobObject }) {
     ["best", job.best ? `${job.best.metric} ${number(job.best.value)} at step ${number(job.best.step)}` : "–"],
     ["cores", job.effective?.world_size],
     ["global batch", job.effective?.global_batch],
-    ["learning rate", number(job.effective?.lr)],
+    ...(job.prediction ? [] : [["learning rate", number(job.effective?.lr)] as [string, unknown]]),
     ["attempts", job.attempts ?? 0],
     ["created", time(job.created_at)],
     ["ran", duration(ran_s)],
@@ -52,6 +52,18 @@ function Log({ lines }: { lines: LogLine[] }) {
       ${lines.length === 0 ? html`<p class="hint">Nothing said yet.</p>` : lines.map(
         (line) => html`<p key=${line.sequence} class=${`log-${line.level}`}>${line.message}</p>`)}
     </div>
+  </section>`;
+}
+
+function Prediction({ job }: { job: JobObject }) {
+  const { from, data } = job.prediction ?? {};
+  const samples = data.part ? `part ${data.part}` : data.split === "all" ? "all samples" : `the ${data.split} side`;
+  return html`<section>
+    <h2>Prediction</h2>
+    <p>Checkpoint <code>${from.checkpoint}</code> of <a href=${`#/jobs/${from.job}`}>${from.job}</a> over ${data.dataset}, ${samples}.</p>
+    ${job.state === "succeeded"
+      ? html`<p><a download href=${`/v1/predictions/${job.id}/result.csv`}>${job.name}.csv</a></p>`
+      : html`<p class="hint">The result is there when it has succeeded.</p>`}
   </section>`;
 }
 
@@ -101,9 +113,10 @@ export function Job({ id }: { id: string }) {
     <${Facts} job=${job} />
     <div class="charts">${metric_charts(feed.series.values()).map(({ title, series }) =>
       html`<${Chart} key=${title} title=${title} series=${series} revision=${revision} />`)}</div>
-    <${TimeShares} job=${job} />
-    <${Checkpoints} checkpoints=${feed.checkpoints.value} />
+    ${job.prediction
+      ? html`<${Prediction} job=${job} />`
+      : html`<${TimeShares} job=${job} /><${Checkpoints} checkpoints=${feed.checkpoints.value} />`}
     <${Log} lines=${feed.log.value} />
-    <details><summary>Job spec</summary><pre>${JSON.stringify(job.spec, null, 2)}</pre></details>
+    <details><summary>Job spec</summary><pre>${JSON.stringify(job.prediction ?? job.spec, null, 2)}</pre></details>
   </main>`;
 }

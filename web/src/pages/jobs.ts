@@ -18,6 +18,7 @@ function cores(spec: Record<string, any>): string {
 function Row({ job }: { job: Job }) {
   return html`<tr>
     <td><a href=${`#/jobs/${job.id}`}>${job.name}</a></td>
+    <td>${job.kind ?? "train"}</td>
     <td><${State} state=${job.state} /></td>
     <td><${ProgressBar} progress=${job.progress} /></td>
     <td>${job.best ? `${job.best.metric} ${number(job.best.value)}` : "–"}</td>
@@ -64,7 +65,7 @@ export function Jobs() {
     ${jobs && jobs.length > 0 &&
     html`<div class="scroll" tabindex="0" role="region" aria-label="jobs"><table>
       <thead><tr>
-        <th scope="col">name</th><th scope="col">state</th><th scope="col">progress</th><th scope="col">best</th>
+        <th scope="col">name</th><th scope="col">kind</th><th scope="col">state</th><th scope="col">progress</th><th scope="col">best</th>
         <th scope="col">model</th><th scope="col">cores</th><th scope="col">created</th>
       </tr></thead>
       <tbody>${jobs.map((job) => html`<${Row} key=${job.id} job=${job} />`)}</tbody>
