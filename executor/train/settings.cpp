@@ -6,26 +6,6 @@
 
 namespace slipway {
 
-namespace {
-
-ScheduleKind kind_of(ScheduleName name) {
-    switch (name) {
-        case ScheduleName::constant:
-            return ScheduleKind::constant;
-        case ScheduleName::step:
-            return ScheduleKind::step;
-        case ScheduleName::cosine:
-            return ScheduleKind::cosine;
-        case ScheduleName::linear:
-            return ScheduleKind::linear;
-        case ScheduleName::one_cycle:
-            return ScheduleKind::one_cycle;
-    }
-    return ScheduleKind::constant;
-}
-
-}    // namespace
-
 std::int64_t part_count(const JobSpec& spec, int threads) {
     constexpr std::int64_t deterministic_parts = 8;
     const std::int64_t cores = spec.accelerator.cores;
@@ -62,12 +42,8 @@ PrecisionPolicy precision_policy(Precision precision) {
 
 TrainSettings make_settings(const JobSpec& spec, std::int64_t steps_per_epoch, int threads) {
     const OptimizerSpec& optimizer = spec.train.optimizer;
-    const ScheduleSpec& schedule = spec.train.schedule;
     TrainSettings settings;
     settings.steps_per_epoch = steps_per_epoch;
-    settings.steps_total =
-        spec.train.steps ? *spec.train.steps : *spec.train.epochs * steps_per_epoch;
-    settings.epochs = (settings.steps_total + steps_per_epoch - 1) / steps_per_epoch;
     settings.log_every_steps = spec.monitor.log_every_steps;
     settings.save_every_steps = spec.checkpoint.every_steps;
     settings.save_every_epochs = spec.checkpoint.every_epochs;
@@ -86,16 +62,10 @@ TrainSettings make_settings(const JobSpec& spec, std::int64_t steps_per_epoch, i
                       .ema_decay = spec.train.ema ? spec.train.ema->decay : 0};
     for (const ParameterGroupSpec& group : optimizer.groups)
         settings.hyper.lr_scales.push_back(group.lr_scale);
-    settings.schedule = {.kind = kind_of(schedule.name),
-                         .steps_total = settings.steps_total,
-                         .warmup_steps = schedule.warmup_steps,
-                         .period_steps = schedule.step_epochs * steps_per_epoch,
-                         .gamma = schedule.gamma,
-                         .min_lr = schedule.min_lr,
-                         .warmup_fraction = schedule.warmup_fraction,
-                         .div_factor = schedule.div_factor,
-                         .final_div_factor = schedule.final_div_factor};
-    settings.schedule_name = to_string(schedule.name);
+    settings.schedule = schedule_of(spec, steps_per_epoch);
+    settings.steps_total = settings.schedule.steps_total;
+    settings.epochs = (settings.steps_total + steps_per_epoch - 1) / steps_per_epoch;
+    settings.schedule_name = to_string(spec.train.schedule.name);
     settings.parts = int(part_count(spec, threads));
     return settings;
 }

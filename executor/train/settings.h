@@ -6,7 +6,7 @@
 #include "api/spec/job_spec.h"
 #include "executor/data/sampler.h"
 #include "executor/optim/hyper.h"
-#include "executor/optim/schedule.h"
+#include "api/spec/schedule.h"
 #include "executor/passes/passes.h"
 
 namespace slipway {

@@ -14,6 +14,7 @@
 #include "server/routes/problems.h"
 #include "server/routes/query.h"
 #include "server/routes/render.h"
+#include "server/routes/schedule_preview.h"
 #include "server/routes/weights_check.h"
 
 namespace slipway::routes {
@@ -70,11 +71,19 @@ store::NewJob new_job(const Context& context, CheckedSpec checked) {
     return job;
 }
 
+std::optional<std::int64_t> samples_of(const Context& context, const CheckedSpec& checked) {
+    const auto dataset = store::find_dataset(context.services.store, checked.dataset_id);
+    if (!dataset || dataset->state != store::DatasetState::ready) return std::nullopt;
+    return training_samples(checked.spec, stored_json(dataset->report));
+}
+
 Response preview(const Context& context, const CheckedSpec& checked) {
-    return json_response({{"spec", encode(checked.spec)},
-                          {"effective", encode(effective(checked.spec))},
-                          {"dataset_id", checked.dataset_id},
-                          {"queue", queue_place(context, checked.spec.queue.job_class)}});
+    return json_response(
+        {{"spec", encode(checked.spec)},
+         {"effective", encode(effective(checked.spec))},
+         {"schedule", schedule_preview(checked.spec, samples_of(context, checked))},
+         {"dataset_id", checked.dataset_id},
+         {"queue", queue_place(context, checked.spec.queue.job_class)}});
 }
 
 store::JobOrder order_of(std::string_view word) {

@@ -98,6 +98,21 @@ const Object<Answer>& job_answer_table() {
     return table;
 }
 
+const Object<Answer>& schedule_preview_table() {
+    static const auto point = Object<Answer>("SchedulePoint", "The learning rate of a step.")
+                                  .open()
+                                  .field("step", "From 1.", count, known)
+                                  .field("lr", "What it multiplies by.", Number{}, known);
+    static const auto table =
+        Object<Answer>("SchedulePreview", "The learning rate of the whole run.")
+            .open()
+            .field("steps_per_epoch", "null: only the executor can tell.", count, or_null)
+            .field("steps_total", "How many steps there will be.", count, known)
+            .field("points", "At most 50, evenly over the steps.", List<Nested<Answer>>{{&point}},
+                   known);
+    return table;
+}
+
 const Object<Answer>& job_preview_table() {
     static const auto table =
         Object<Answer>("JobPreview", "What a dry run says.")
@@ -105,6 +120,10 @@ const Object<Answer>& job_preview_table() {
             .field("spec", "With every default filled in.", Nested<JobSpec>{&job_table()}, known)
             .field("effective", "What the spec comes to.", Nested<Answer>{&effective_table()},
                    known)
+            .field("schedule",
+                   "The curve of the learning rate; null: the number of steps is not known before "
+                   "it runs.",
+                   Nested<Answer>{&schedule_preview_table()}, {.nullable = true})
             .field("dataset_id", "ds_…", any_text, known)
             .field("queue", "The place it would get.", Nested<Answer>{&place_table()}, known);
     return table;

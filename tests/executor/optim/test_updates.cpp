@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "executor/autodiff/gradients.h"
-#include "executor/optim/schedule.h"
+#include "api/spec/schedule.h"
 #include "executor/optim/update_plan.h"
 #include "executor/passes/passes.h"
 #include "executor/reference/evaluate.h"

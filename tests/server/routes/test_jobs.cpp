@@ -138,6 +138,8 @@ TEST_F(Jobs, a_dry_run_shows_what_would_be_and_stores_nothing) {
     EXPECT_EQ(preview["effective"]["global_batch"], 128 * 3);
     EXPECT_EQ(preview["effective"]["precision"], "bf16");
     EXPECT_NEAR(preview["effective"]["lr"].get<double>(), 0.08, 1e-12);
+    EXPECT_EQ(preview["schedule"]["steps_total"], 4);    // 480 samples, 384 in a step
+    EXPECT_EQ(preview["schedule"]["points"][3]["lr"], preview["effective"]["lr"]);
     EXPECT_EQ(count(), 0);
     body["accelerator"] = {{"cores", 3}};
     service.expect(422, "POST", "/v1/jobs?dry_run=true", body);

@@ -1,4 +1,4 @@
-#include "executor/optim/schedule.h"
+#include "api/spec/schedule.h"
 
 #include <gtest/gtest.h>
 

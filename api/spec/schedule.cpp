@@ -1,4 +1,4 @@
-#include "executor/optim/schedule.h"
+#include "api/spec/schedule.h"
 
 #include <algorithm>
 #include <cmath>
@@ -31,6 +31,22 @@ double one_cycle(const Schedule& schedule, double lr, std::int64_t step) {
     return half_wave(lr, last, at - peak, double(schedule.steps_total - 1) - peak);
 }
 
+ScheduleKind kind_of(ScheduleName name) {
+    switch (name) {
+        case ScheduleName::constant:
+            return ScheduleKind::constant;
+        case ScheduleName::step:
+            return ScheduleKind::step;
+        case ScheduleName::cosine:
+            return ScheduleKind::cosine;
+        case ScheduleName::linear:
+            return ScheduleKind::linear;
+        case ScheduleName::one_cycle:
+            return ScheduleKind::one_cycle;
+    }
+    return ScheduleKind::constant;
+}
+
 }    // namespace
 
 double lr_at(const Schedule& schedule, double lr, std::int64_t step) {
@@ -54,6 +70,20 @@ double lr_at(const Schedule& schedule, double lr, std::int64_t step) {
             return one_cycle(schedule, lr, step);
     }
     return lr;
+}
+
+Schedule schedule_of(const JobSpec& spec, std::int64_t steps_per_epoch) {
+    const ScheduleSpec& schedule = spec.train.schedule;
+    return {
+        .kind = kind_of(schedule.name),
+        .steps_total = spec.train.steps ? *spec.train.steps : *spec.train.epochs * steps_per_epoch,
+        .warmup_steps = schedule.warmup_steps,
+        .period_steps = schedule.step_epochs * steps_per_epoch,
+        .gamma = schedule.gamma,
+        .min_lr = schedule.min_lr,
+        .warmup_fraction = schedule.warmup_fraction,
+        .div_factor = schedule.div_factor,
+        .final_div_factor = schedule.final_div_factor};
 }
 
 }    // namespace slipway

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "api/spec/job_spec.h"
+
 namespace slipway {
 
 enum class ScheduleKind { constant, step, cosine, linear, one_cycle };
@@ -25,5 +27,8 @@ struct Schedule {
 ///   one_cycle  torch's OneCycleLR with cosines and two phases, the learning rate only (momentum
 ///              stays): up to lr until step warmup_fraction * total - 1, then down until the last
 double lr_at(const Schedule& schedule, double lr, std::int64_t step);
+
+/// The job's schedule. Pure; the steps are those of the spec, or of its epochs.
+Schedule schedule_of(const JobSpec& spec, std::int64_t steps_per_epoch);
 
 }    // namespace slipway
