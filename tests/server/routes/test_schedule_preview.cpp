@@ -30,7 +30,7 @@ TEST(TrainingSamples, are_what_the_split_leaves) {
     EXPECT_EQ(training_samples(asked, report), 81);
     asked.data.split.stratify = true;
     EXPECT_EQ(training_samples(asked, report), 90 - 2 * 5) << "each class is rounded by itself";
-    asked.data.split = {.train_part = "train", .val_part = "val"};
+    asked.data.split.train_part = "train";
     EXPECT_EQ(training_samples(asked, report), 64);
     asked.data.split.train_part = "other";
     EXPECT_EQ(training_samples(asked, report), std::nullopt);
