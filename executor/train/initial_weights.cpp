@@ -4,9 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
+#include <set>
 #include <span>
+#include <string_view>
+#include <utility>
 
 #include "executor/checkpoint/checkpoint.h"
 #include "executor/train/run.h"
@@ -44,6 +48,45 @@ std::string listed(const std::vector<std::string>& names) {
     std::string text = fmt::format("{}", fmt::join(std::span(names).first(shown), ", "));
     if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
     return text;
+}
+
+/// Every name that a tensor of the network may have in a file.
+std::set<std::string> names_of(const ParameterList& parameters) {
+    std::set<std::string> names(parameters.unused().begin(), parameters.unused().end());
+    for (const auto* list : {&parameters.all(), &parameters.statistics()})
+        for (const Parameter& parameter : *list)
+            names.insert(parameter.name);
+    for (const ParameterAlias& alias : parameters.aliases())
+        names.insert(alias.name);
+    return names;
+}
+
+/// "LayerNorm.gamma" -> "LayerNorm.weight": the oldest files come from a program that called scale
+/// and offset of a norm so.
+std::string with_todays_words(std::string name) {
+    constexpr std::array words{std::pair{".gamma", ".weight"}, std::pair{".beta", ".bias"}};
+    for (const auto& [old, todays] : words)
+        if (name.ends_with(old))
+            name.replace(name.size() - std::string_view(old).size(), std::string::npos, todays);
+    return name;
+}
+
+/// Gives tensors that nobody knows the network's names, where those are free.
+void rename_older(std::vector<NamedArray>& tensors, const Model& model) {
+    if (model.base.empty()) return;
+    const std::set<std::string> known = names_of(model.parameters);
+    std::set<std::string> taken;
+    for (const NamedArray& one : tensors)
+        taken.insert(one.name);
+    for (NamedArray& one : tensors) {
+        if (known.contains(one.name)) continue;
+        const std::string todays = with_todays_words(one.name);
+        for (const std::string& name : {todays, model.base + "." + todays})
+            if (known.contains(name) && taken.insert(name).second) {
+                one.name = name;
+                break;
+            }
+    }
 }
 
 /// Takes tensors out of a file, one by one.
@@ -105,7 +148,9 @@ void require_fit(const LoadedWeights& weights, const std::filesystem::path& from
 
 LoadedWeights load_initial_weights(Model& model, const std::filesystem::path& from,
                                    const LoadOptions& options) {
-    Source source(read_tensors(from));
+    std::vector<NamedArray> tensors = read_tensors(from);
+    rename_older(tensors, model);
+    Source source(std::move(tensors));
     LoadedWeights result;
     const auto load = [&](Parameter& parameter) {
         const std::string& name = parameter.name;

@@ -23,8 +23,9 @@ struct LoadOptions {
 
 /// Sets the model's initial values to those of a safetensors file, or of a checkpoint (its folder).
 /// bf16 is widened. Batch counts that the file does not have stay 0. A tied tensor is read under
-/// any of its names; stored twice, the copies must be equal. errors  TrainError data_error when it
-/// cannot be read; spec_error when it is strict and names or
+/// any of its names; stored twice, the copies must be equal. Names may be those of older files:
+/// without the model's base, and gamma and beta of a norm.
+/// errors  TrainError data_error when it cannot be read; spec_error when it is strict and names or
 ///         shapes differ, or when nothing fits at all (says which do not)
 LoadedWeights load_initial_weights(Model& model, const std::filesystem::path& from,
                                    const LoadOptions& options);

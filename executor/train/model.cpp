@@ -161,6 +161,7 @@ void build_bert(Model& model, Init& init, const Request& request) {
                                        .positions = positions_of(request, 512),
                                        .padding = request.padding});
     model.head = "cls";
+    model.base = "bert";
     model.dropout = request.spec.model.dropout;
     model.forward = [network](const Tensor& tokens, ForwardPass& pass) {
         const Tensor everywhere = iota({DType::i32, tokens.dims()}, 1);
@@ -176,6 +177,7 @@ void build_gpt2(Model& model, Init& init, const Request& request) {
                          fmt::format("{} has no head to replace: its output weights are those of "
                                      "its token embeddings; leave model.head out",
                                      request.arch()));
+    model.base = "transformer";
     model.dropout = request.spec.model.dropout;
     model.forward = Gpt2::create(model.parameters, init,
                                  {.layers = layers,

@@ -14,6 +14,8 @@ namespace slipway {
 struct Model {
     ParameterList parameters;
     std::string head;      ///< name of its last layer: "fc" of "fc.weight"; empty: it has none
+    std::string base;      ///< what every name outside of its head begins with, and files of the
+                           ///< network without one leave out: "transformer"; empty: nothing
     double dropout = 0;    ///< share that a training pass drops
     /// features f32 [n, …] -> f32 [n, outputs]: a logit for each class or label, or for regression
     /// each label itself. Or tokens i32 [n, s] -> logits of each position (of the pass's, if there

@@ -172,6 +172,35 @@ TEST_F(InitialWeights, a_head_that_is_replaced_keeps_its_own) {
               "5 tensors loaded from weights.safetensors; head replaced: fc.weight, fc.bias");
 }
 
+TEST_F(InitialWeights, files_of_the_bare_network_and_with_older_words_are_read) {
+    model_ = Model();
+    Init init(2);
+    Linear::create(model_.parameters, init, "bert.dense", 4, 3);
+    BatchNormalization::create(model_.parameters, "bert.norm", 3);
+    BatchNormalization::create(model_.parameters, "cls.norm", 3);
+    model_.parameters.add_unused("bert.mask");
+    model_.head = "cls";
+    const auto as_published = [&](std::vector<NamedArray>& tensors) {
+        tensors.clear();
+        for (const auto* list : {&model_.parameters.all(), &model_.parameters.statistics()})
+            for (const Parameter& parameter : *list)
+                tensors.push_back({parameter.name, filled(parameter.leaf.dims(), 7)});
+        tensors.push_back({"bert.mask", Array({DType::u8, {4, 4}})});
+        for (NamedArray& one : tensors) {
+            if (one.name.starts_with("bert.")) one.name.erase(0, 5);
+            if (one.name.ends_with("norm.weight"))
+                one.name.replace(one.name.size() - 6, 6, "gamma");
+            if (one.name.ends_with("norm.bias")) one.name.replace(one.name.size() - 4, 4, "beta");
+        }
+    };
+    EXPECT_NE(refused(as_published).find("it has also dense.weight f32[3,4]"), std::string::npos);
+    model_.base = "bert";
+    EXPECT_EQ(refused(as_published), "");
+    EXPECT_EQ(loaded_.loaded.size(), 10U);
+    for (const char* name : {"bert.dense.weight", "bert.norm.weight", "cls.norm.bias"})
+        EXPECT_EQ(first_of(name), 7.0F) << name;
+}
+
 TEST_F(InitialWeights, a_file_that_is_none_is_an_error_of_the_data) {
     folder_.write("weights.safetensors", "no such thing");
     for (const auto& path : {file_, folder_.path(), folder_.path() / "absent"}) {
