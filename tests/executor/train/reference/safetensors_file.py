@@ -5,8 +5,8 @@ import struct
 import numpy as np
 import torch
 
-TYPES = {"F32": np.float32, "I64": np.int64}
-NAMES = {torch.float32: "F32", torch.int64: "I64"}
+TYPES = {"F32": np.float32, "I32": np.int32, "I64": np.int64}
+NAMES = {torch.float32: "F32", torch.int32: "I32", torch.int64: "I64"}
 
 
 def tensor_of(blob, row):
