@@ -58,6 +58,14 @@ TrainingState state_from_json(const Json& json) {
             .details = json.at("details").dump()};
 }
 
+/// A count below zero, or details of another kind, would be taken for a place in the data.
+bool is_sound(const TrainingState& state) {
+    const auto counts = {state.step, state.epoch, state.samples, state.sampler_epoch,
+                         state.sampler_batch};
+    return std::ranges::all_of(counts, [](std::int64_t count) { return count >= 0; }) &&
+           state.details.starts_with('{');
+}
+
 StateRecord record_from_json(const Json& content) {
     StateRecord record{state_from_json(content.at("state")), {}};
     for (const Json& file : content.at("files")) {
@@ -124,7 +132,10 @@ Result<StateRecord> read_state(const fs::path& checkpoint) {
                 fmt::format("checkpoint {} has format {}; this program reads {}",
                             checkpoint.filename().string(), version, checkpoint_format_version)};
         }
-        return record_from_json(content);
+        StateRecord record = record_from_json(content);
+        if (!is_sound(record.state))
+            return damaged(checkpoint, "state.json has a state that no run has been in");
+        return record;
     } catch (const Json::exception& problem) {    // a missing or wrong field of a file from outside
         return damaged(checkpoint, fmt::format("state.json: {}", problem.what()));
     }

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "executor/data/problem.h"
+#include "executor/data/utf8.h"
 #include "executor/text/bpe_training.h"
 #include "executor/text/code_points.h"
 #include "executor/text/kinds.h"
@@ -259,6 +260,7 @@ void take_merges_file(const std::string& text, Reading& reading) {
         begin = end + 1;
         ++row;
         if (line.empty() || (row == 1 && line.starts_with("#version"))) continue;
+        if (!is_utf8(line)) reading.refuse("it is not text in UTF-8", row);
         reading.take_merge(line, row);
     }
 }

@@ -2,8 +2,10 @@
 #include <sentencepiece_processor.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "executor/data/problem.h"
+#include "executor/data/utf8.h"
 #include "executor/text/kinds.h"
 #include "executor/text/special_names.h"
 
@@ -23,6 +25,7 @@ public:
         }
         std::vector<NamedToken> special;
         for (int token = 0; token < processor_.GetPieceSize(); ++token) {
+            require_usable(token, file);
             const bool no_text = processor_.IsControl(token) || processor_.IsUnknown(token);
             if (no_text) special.emplace_back(processor_.IdToPiece(token), token);
         }
@@ -60,6 +63,15 @@ public:
     }
 
 private:
+    /// What sentencepiece itself does not ask of a piece.
+    void require_usable(int token, const std::string& file) const {
+        const auto refuse = [&](const char* what) {
+            throw DataError({.file = file, .message = fmt::format("piece {} {}", token, what)});
+        };
+        if (!is_utf8(processor_.IdToPiece(token))) refuse("is not text in UTF-8");
+        if (!std::isfinite(processor_.GetScore(token))) refuse("has a score that is no number");
+    }
+
     sentencepiece::SentencePieceProcessor processor_;
 };
 

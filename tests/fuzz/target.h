@@ -27,8 +27,17 @@ std::string run_tfrecord(std::span<const std::byte> input);     ///< the file wi
 std::string run_example(std::span<const std::byte> input);      ///< a record; checksums are added
 std::string run_webdataset(std::span<const std::byte> input);    ///< a tar, gzipped or not
 std::string run_text(std::span<const std::byte> input);
+std::string run_wordpiece(std::span<const std::byte> input);     ///< vocab.txt
+std::string run_bpe(std::span<const std::byte> input);           ///< tokenizer.json
+std::string run_bpe_merges(std::span<const std::byte> input);    ///< two parts: vocab.json, merges
+std::string run_unigram(std::span<const std::byte> input);       ///< a model of sentencepiece
+/// Two parts: a checkpoint's tokenizer_spec.json, characters.json.
+std::string run_kept_tokenizer(std::span<const std::byte> input);
 std::string run_unpack(std::span<const std::byte> input);    ///< an uploaded zip or tar
 std::string run_safetensors(std::span<const std::byte> input);
+/// What a checkpoint's state.json says; its checksum is put right.
+std::string run_checkpoint(std::span<const std::byte> input);
 std::string run_job_spec(std::span<const std::byte> input);    ///< the body of POST /v1/jobs
+std::string run_dataset(std::span<const std::byte> input);     ///< the body of POST /v1/datasets
 
 }    // namespace slipway

@@ -16,9 +16,16 @@ constexpr auto targets = std::to_array<FuzzTarget>({
     {"example", run_example},
     {"webdataset", run_webdataset},
     {"text", run_text},
+    {"wordpiece", run_wordpiece},
+    {"bpe", run_bpe},
+    {"bpe_merges", run_bpe_merges},
+    {"unigram", run_unigram},
+    {"kept_tokenizer", run_kept_tokenizer},
     {"unpack", run_unpack},
     {"safetensors", run_safetensors},
+    {"checkpoint", run_checkpoint},
     {"job_spec", run_job_spec},
+    {"dataset", run_dataset},
 });
 
 }    // namespace
