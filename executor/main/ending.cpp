@@ -26,7 +26,8 @@ struct StopRow {
 constexpr StopRow stop_rows[] = {
     {StopReason::none, "succeeded", "", exit_done},
     {StopReason::cancel, "cancelled", "cancelled on request", exit_done},
-    {StopReason::timeout, "timed_out", "the time of limits.max_wall_s or limits.max_core_s is used up", exit_done},
+    {StopReason::timeout, "timed_out",
+     "the time of limits.max_wall_s or limits.max_core_s is used up", exit_done},
     {StopReason::drain, "orphaned", "saved and left on request", exit_orphaned},
     {StopReason::orphaned, "orphaned", "no agent was heard of; saved and left", exit_orphaned},
 };

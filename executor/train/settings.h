@@ -4,9 +4,9 @@
 #include <string>
 
 #include "api/spec/job_spec.h"
+#include "api/spec/schedule.h"
 #include "executor/data/sampler.h"
 #include "executor/optim/hyper.h"
-#include "api/spec/schedule.h"
 #include "executor/passes/passes.h"
 
 namespace slipway {

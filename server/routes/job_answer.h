@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "api/base/json.h"
 #include "scheduler/store/jobs.h"
 #include "scheduler/store/queue.h"
 #include "server/routes/services.h"

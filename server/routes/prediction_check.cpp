@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/base/id.h"
+#include "api/base/parsed_json.h"
 #include "api/spec/documents.h"
 #include "scheduler/store/checkpoints.h"
 #include "scheduler/store/datasets.h"

@@ -6,6 +6,7 @@
 #include "server/http/problem.h"
 #include "server/routes/handlers.h"
 #include "server/routes/lookup.h"
+#include "server/routes/render.h"
 #include "server/routes/report_files.h"
 
 namespace slipway::routes {

@@ -10,8 +10,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "executor/autodiff/gradients.h"
 #include "api/spec/schedule.h"
+#include "executor/autodiff/gradients.h"
 #include "executor/optim/update_plan.h"
 #include "executor/passes/passes.h"
 #include "executor/reference/evaluate.h"

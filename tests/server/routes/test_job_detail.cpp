@@ -225,8 +225,8 @@ TEST_F(JobDetail, weights_are_made_for_other_frameworks_and_leave_nothing_behind
     EXPECT_EQ(usual.body, "f32 average");
     EXPECT_NE(usual.header("Content-Disposition").find("step_000010_attempt_1.safetensors"),
               std::string::npos);
-    const auto other = service.call("GET", target + "?dtype=bf16&weights=raw", nullptr,
-                                    {{"Range", "bytes=5-"}});
+    const auto other =
+        service.call("GET", target + "?dtype=bf16&weights=raw", nullptr, {{"Range", "bytes=5-"}});
     EXPECT_EQ(other.status, 206);
     EXPECT_EQ(other.body, "raw");
     EXPECT_NE(other.header("ETag"), usual.header("ETag"));
