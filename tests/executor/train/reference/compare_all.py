@@ -5,7 +5,7 @@ what torch trains. Ends with a table of the figures.
 usage: compare_all.py BIN [--only WORD] [--skip WORD…] [--text FOLDER] [--junit FILE]
 
 BIN is the folder of slipway-executor and bench_network_logits, optimised. Needs python3-torch, python3-torchvision,
-python3-pil and python3-numpy of Debian 12. Takes 20 minutes of two CPUs that do nothing else and 6 GB of memory. `--only` and `--skip`
+python3-pil and python3-numpy of Debian 12. Takes tens of minutes of two CPUs that do nothing else and 6 GB of memory. `--only` and `--skip`
 choose by words in the names of comparisons. FOLDER is wikitext2's; without it the comparison of perplexities is left out
 and said to be.
 """

@@ -6,9 +6,8 @@ usage: compare_language.py EXECUTOR --text FOLDER [--arch bert_small] [--optimiz
                            [--batch 16] [--length 128] [--bytes N] [--validation-bytes N] [--figures FILE]
 
 FOLDER is wikitext2's: valid.txt is learnt from, test.txt validated on, N bytes of each. Needs torch and numpy (Debian 12:
-python3-torch). The text is bytes, and masks are drawn anew for each epoch (masks.py). Dropout is off. What takes its time
-is torch: a step of bert_small with 16 x 128 tokens is 1 s of two CPUs there and half of that here; validation is after
-each epoch here, once there.
+python3-torch). The text is bytes, and masks are drawn anew for each epoch (masks.py). Dropout is off. How far it is, is
+said all the while. Without --bytes the text has more than one epoch, so that slipway-executor, too, validates only once.
 """
 import argparse
 import math
