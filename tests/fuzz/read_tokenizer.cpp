@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "api/base/check.h"
+#include "executor/data/problem.h"
 #include "executor/data/utf8.h"
 #include "executor/text/tokenizer_files.h"
 #include "tests/support/temp_folder.h"
