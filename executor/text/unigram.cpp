@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 
 #include "executor/data/problem.h"
 #include "executor/data/utf8.h"
@@ -16,7 +17,7 @@ namespace {
 class UnigramTokenizer final : public Tokenizer {
 public:
     UnigramTokenizer(const std::string& bytes, const std::string& file) {
-        const auto status = processor_.LoadFromSerializedProto(bytes);
+        const auto status = load(bytes, file);
         if (!status.ok() || processor_.GetPieceSize() == 0) {
             throw DataError({.file = file,
                              .message = fmt::format(
@@ -63,6 +64,16 @@ public:
     }
 
 private:
+    sentencepiece::util::Status load(const std::string& bytes, const std::string& file) {
+        try {
+            return processor_.LoadFromSerializedProto(bytes);
+        } catch (const std::exception& problem) {    // of its trie: a piece with a zero byte
+            throw DataError(
+                {.file = file,
+                 .message = fmt::format("it is no model of sentencepiece: {}", problem.what())});
+        }
+    }
+
     /// What sentencepiece itself does not ask of a piece.
     void require_usable(int token, const std::string& file) const {
         const auto refuse = [&](const char* what) {

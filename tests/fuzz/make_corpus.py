@@ -448,6 +448,7 @@ def unigram():
     yield "bad_normalizer", good + field(3, field(2, b"\xff" * 9))
     yield "bad_piece_empty", model(*base, piece("", -1), *words)
     yield "bad_piece_latin_1", model(*base, field(1, field(1, b"caf\xe9")), *words)
+    yield "bad_piece_nul", model(*base, piece("\0>", -1), *words)
     yield "bad_piece_twice", model(*base, *words, piece("to", -1))
     yield "bad_score_nan", model(*base, *words, piece("x", float("nan")))
     yield "bad_text", b"to be or not to be"
