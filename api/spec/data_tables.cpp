@@ -52,10 +52,13 @@ void judge_mixing(const Json&, DataSpec& spec, const Reader& at) {
 const Object<SplitSpec>& split_table() {
     static const auto table =
         Object<SplitSpec>("SplitSpec",
-                          "What is held back for validation: a drawn share, or a named part.")
-            .variants(
-                "", {"drawn", "parts"}, "drawn",
-                [](const SplitSpec& spec) { return spec.train_part.empty() ? "drawn" : "parts"; })
+                          "What is held back for validation: a drawn share, a named part, or a "
+                          "fold of a stored split.")
+            .variants("", {"drawn", "parts", "stored"}, "drawn",
+                      [](const SplitSpec& spec) {
+                          if (!spec.id.empty()) return "stored";
+                          return spec.train_part.empty() ? "drawn" : "parts";
+                      })
             .field("val_fraction", &SplitSpec::val_fraction, "Share of the samples held back.",
                    Number{.above = 0, .below = 1}, {.only = {"drawn"}})
             .field("seed", &SplitSpec::seed, "Of the drawing.", Integer{}, {.only = {"drawn"}})
@@ -69,7 +72,11 @@ const Object<SplitSpec>& split_table() {
                    {.required = true, .only = {"parts"}})
             .field("val", &SplitSpec::val_part, "The part of the dataset to validate on.", Text{},
                    {.required = true, .only = {"parts"}})
-            .later({"id", "fold"})
+            .field("id", &SplitSpec::id, "A stored split of the dataset (spl_…).",
+                   Text{.max = 4000}, {.required = true, .only = {"stored"}})
+            .field("fold", &SplitSpec::fold,
+                   "Which of its folds, counted from 0: that fold validates.",
+                   Integer{.max = split_folds_max - 1}, {.only = {"stored"}})
             .rule([](const Json&, SplitSpec& spec, const Reader& at) {
                 if (spec.train_part.empty() || spec.train_part != spec.val_part) return;
                 const Reader here = at.at("val");

@@ -65,6 +65,10 @@ Decoded<DatasetCreate> decode_dataset_create(const ParsedJson& parsed) {
     return decode(dataset_create_table(), parsed);
 }
 
+Decoded<SplitCreate> decode_split_create(const ParsedJson& parsed) {
+    return decode(split_create_table(), parsed);
+}
+
 Decoded<UploadCreate> decode_upload_create(const ParsedJson& parsed) {
     return decode(upload_create_table(), parsed);
 }
@@ -103,6 +107,10 @@ Json encode(const DatasetCreate& dataset) {
     Json json = dataset_create_table().write(dataset);
     json["options"] = encode_dataset_options(dataset);
     return json;
+}
+
+Json encode(const SplitCreate& split) {
+    return split_create_table().write(split);
 }
 
 Json encode_dataset_options(const DatasetCreate& dataset) {

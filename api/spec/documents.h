@@ -28,6 +28,7 @@ Decoded<JobSpec> decode_job_spec(const ParsedJson& parsed);
 Decoded<PredictionSpec> decode_prediction(const ParsedJson& parsed);
 Decoded<JobPatchBody> decode_job_patch(const ParsedJson& parsed);
 Decoded<DatasetCreate> decode_dataset_create(const ParsedJson& parsed);
+Decoded<SplitCreate> decode_split_create(const ParsedJson& parsed);
 Decoded<UploadCreate> decode_upload_create(const ParsedJson& parsed);
 Decoded<TokenCreate> decode_token_create(const ParsedJson& parsed);
 Decoded<LoginRequest> decode_login(const ParsedJson& parsed);
@@ -44,6 +45,7 @@ Json encode(const PredictionSpec& prediction);
 /// EffectiveValues of a job that predicts; its precision is filled in. "lr" is null.
 Json encode_effective(const PredictionSpec& prediction);
 Json encode(const DatasetCreate& dataset);
+Json encode(const SplitCreate& split);
 /// Only what concerns the format: what executor/data reads.
 Json encode_dataset_options(const DatasetCreate& dataset);
 

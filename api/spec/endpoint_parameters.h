@@ -199,6 +199,16 @@ inline constexpr auto dataset_query = std::to_array<QueryParameter>({
      .allowed = Words(dataset_states)},
     {.name = "format", .summary = "Only of this format."},
 });
+inline constexpr auto split_query = std::to_array<QueryParameter>({limit, cursor, project});
+inline constexpr auto preview_query = std::to_array<QueryParameter>({
+    project,
+    {.name = "n",
+     .type = QueryType::integer,
+     .summary = "How many samples at most.",
+     .min = 1,
+     .max = 32,
+     .standard = "8"},
+});
 inline constexpr auto core_query = std::to_array<QueryParameter>({
     {.name = "host", .summary = "Only of this host."},
 });

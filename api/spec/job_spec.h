@@ -84,7 +84,8 @@ struct ModelSpec {
     bool operator==(const ModelSpec&) const = default;
 };
 
-/// `data.split`: either a drawn part, or named parts of the dataset (`train_part` not empty).
+/// `data.split`: a drawn part, named parts of the dataset (`train_part` not empty), or a fold of a
+/// stored split (`id` not empty).
 struct SplitSpec {
     double val_fraction = 0.1;    ///< in (0, 1)
     std::int64_t seed = 0;
@@ -92,6 +93,8 @@ struct SplitSpec {
     bool stratify = false;     ///< validation has each class in the dataset's proportion
     std::string train_part;    ///< on the wire `train`
     std::string val_part;      ///< on the wire `val`
+    std::string id;            ///< spl_…; without a service the path of a manifest
+    std::int64_t fold = 0;     ///< of the stored split
     bool operator==(const SplitSpec&) const = default;
 };
 

@@ -65,6 +65,12 @@ void judge_features(const JobSpec& spec, const Reader& at) {
     if (spec.data.columns) refuse("columns");
     if (!spec.data.augment.empty()) refuse("augment");
     if (spec.data.truncated_images) refuse("truncated_images");
+    if (spec.data.split.id.empty()) return;
+    const Reader here = at.at("data").at("split").at("id");
+    here.report("inconsistent",
+                fmt::format("{} names samples of images and tables, and {} cuts text by its own "
+                            "tokenizer; use val_fraction, or train and val",
+                            here.path(), to_string(spec.model.arch)));
 }
 
 /// What of the data belongs to another kind of task.

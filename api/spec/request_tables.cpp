@@ -32,6 +32,27 @@ const std::vector<std::string_view> samples{"idx",     "csv",      "image_folder
 const std::vector<std::string_view> image_files{"image_folder", "image_csv", "tfrecord",
                                                 "webdataset"};
 
+/// The methods that have a field.
+const std::vector<std::string_view> folded_methods{"kfold",          "stratified_kfold",
+                                                   "group_kfold",    "stratified_group_kfold",
+                                                   "repeated_kfold", "time_series"};
+const std::vector<std::string_view> grouped_methods{
+    "fraction", "group_kfold", "stratified_group_kfold", "leave_one_group_out", "repeated_kfold"};
+const std::vector<std::string_view> stratified_methods{
+    "fraction", "stratified_kfold", "group_kfold", "stratified_group_kfold", "repeated_kfold"};
+const std::vector<std::string_view> drawn_methods{
+    "fraction",      "kfold", "stratified_kfold", "group_kfold", "stratified_group_kfold",
+    "repeated_kfold"};
+
+void judge_folds(const Json&, SplitCreate& split, const Reader& at) {
+    const bool repeated = split.method == SplitMethod::repeated_kfold;
+    if (!repeated || split.folds * split.repeats <= split_folds_max) return;
+    const Reader here = at.at("repeats");
+    here.report("out_of_bounds",
+                fmt::format("{} times folds must be at most {}, got {} times {}", here.path(),
+                            split_folds_max, split.repeats, split.folds));
+}
+
 void judge_dataset(const Json& given, DatasetCreate& dataset, const Reader& at) {
     if (!given.contains("options")) return;
     const DatasetOptionsSpec& options = dataset.options;
@@ -160,6 +181,39 @@ const Object<DatasetCreate>& dataset_create_table() {
     return table;
 }
 
+const Object<SplitCreate>& split_create_table() {
+    static const auto table =
+        Object<SplitCreate>("SplitCreate", "A new split of a dataset: one fold or several.")
+            .variants("method", {all_words<SplitMethod>().begin(), all_words<SplitMethod>().end()},
+                      "", [](const SplitCreate& split) { return to_string(split.method); })
+            .field("method", &SplitCreate::method,
+                   "fraction: one fold with a share held back. kfold: each sample validates in one "
+                   "of the folds; stratified_kfold: with each class spread evenly; group_kfold: "
+                   "with whole groups; stratified_group_kfold: both as well as it goes; "
+                   "leave_one_group_out: one fold for each group; repeated_kfold: kfold, drawn "
+                   "anew in each repeat. time_series: folds validate one stretch after the other, "
+                   "in the dataset's order, and train on what is before it.",
+                   Choice<SplitMethod>{}, {.required = true})
+            .field("val_fraction", &SplitCreate::val_fraction, "Share of the samples held back.",
+                   Number{.above = 0, .below = 1}, {.only = {"fraction"}})
+            .field("folds", &SplitCreate::folds, "How many; of repeated_kfold in each repeat.",
+                   Integer{.min = 2, .max = split_folds_max}, {.only = folded_methods})
+            .field("repeats", &SplitCreate::repeats, "How often it is drawn anew.",
+                   Integer{.min = 1, .max = 100}, {.only = {"repeated_kfold"}})
+            .field("group_by", &SplitCreate::group_by,
+                   "The column of what must not be on both sides. Without it the dataset's group "
+                   "column where the method's name has group in it, and none elsewhere.",
+                   Text{}, {.only = grouped_methods, .absent_when_empty = true})
+            .field("stratify_by", &SplitCreate::stratify_by,
+                   "`label` or the label column: each class is spread evenly. Without it so where "
+                   "the method's name has stratified in it.",
+                   Text{}, {.only = stratified_methods, .absent_when_empty = true})
+            .field("seed", &SplitCreate::seed, "Of the drawing.", Integer{},
+                   {.only = drawn_methods})
+            .rule(judge_folds);
+    return table;
+}
+
 const Object<UploadCreate>& upload_create_table() {
     static const auto table =
         Object<UploadCreate>("UploadCreate", "A file that is about to be sent.")
@@ -194,9 +248,10 @@ const Object<LoginRequest>& login_table() {
 
 std::span<const ObjectTable* const> request_tables() {
     static const std::vector<const ObjectTable*> all{
-        &job_table(),     &job_patch_table(),     &dataset_create_table(),
-        &augment_table(), &upload_create_table(), &token_create_table(),
-        &login_table(),   &layer_table(),         &prediction_table()};
+        &job_table(),          &job_patch_table(),    &dataset_create_table(),
+        &augment_table(),      &split_create_table(), &upload_create_table(),
+        &token_create_table(), &login_table(),        &layer_table(),
+        &prediction_table()};
     return all;
 }
 

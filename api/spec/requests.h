@@ -65,6 +65,48 @@ struct DatasetCreate {
     bool operator==(const DatasetCreate&) const = default;
 };
 
+/// How a stored split divides its dataset.
+enum class SplitMethod {
+    fraction,
+    kfold,
+    stratified_kfold,
+    group_kfold,
+    stratified_group_kfold,
+    leave_one_group_out,
+    repeated_kfold,
+    time_series
+};
+
+template <>
+struct Spelling<SplitMethod> {
+    static constexpr std::array<std::string_view, 8> words{"fraction",
+                                                           "kfold",
+                                                           "stratified_kfold",
+                                                           "group_kfold",
+                                                           "stratified_group_kfold",
+                                                           "leave_one_group_out",
+                                                           "repeated_kfold",
+                                                           "time_series"};
+};
+
+/// Folds of a stored split, all repeats together.
+inline constexpr std::int64_t split_folds_max = 1000;
+
+/// POST /v1/datasets/{id}/splits. Each method has some of the fields.
+struct SplitCreate {
+    SplitMethod method = SplitMethod::kfold;
+    double val_fraction = 0.1;    ///< fraction: in (0, 1)
+    std::int64_t folds = 5;       ///< of each repeat
+    std::int64_t repeats = 10;    ///< repeated_kfold
+    /// The column of what must not be on both sides. Empty: the dataset's own where the method
+    /// needs groups, none where it does not.
+    std::string group_by = {};
+    std::string stratify_by =
+        {};    ///< the column of the classes, or `label`; empty: see the method
+    std::int64_t seed = 0;
+    bool operator==(const SplitCreate&) const = default;
+};
+
 /// POST /v1/uploads.
 struct UploadCreate {
     std::int64_t size = 0;    ///< bytes

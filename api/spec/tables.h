@@ -69,6 +69,7 @@ const Object<PredictionDataSpec>& prediction_data_table();
 const Object<DatasetCreate>& dataset_create_table();
 const Object<DatasetOptionsSpec>& dataset_options_table();
 const Object<DatasetSource>& dataset_source_table();
+const Object<SplitCreate>& split_create_table();
 const Object<UploadCreate>& upload_create_table();
 const Object<TokenCreate>& token_create_table();
 const Object<LoginRequest>& login_table();

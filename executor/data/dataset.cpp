@@ -56,6 +56,9 @@ public:
     Image image(std::int64_t sample, std::int64_t side_hint) const override {
         return source_.image(sample, side_hint);
     }
+    std::vector<std::byte> content(std::int64_t sample) const override {
+        return source_.content(sample);
+    }
     bool decodes_images() const override { return source_.decodes_images(); }
     std::int64_t decoded_count() const override { return source_.decoded_count(); }
     std::optional<DataProblem> damage(std::int64_t sample) const override {
@@ -86,6 +89,13 @@ Image Dataset::image(std::int64_t sample, std::int64_t) const {
         image.pixels[i] = std::uint8_t(std::clamp(level, 0.0F, 255.0F));
     }
     return image;
+}
+
+std::vector<std::byte> Dataset::content(std::int64_t sample) const {
+    std::vector<float> features(std::size_t(index_.feature_count()));
+    read(sample, features);
+    const auto bytes = std::as_bytes(std::span(features));
+    return {bytes.begin(), bytes.end()};
 }
 
 std::int64_t DatasetIndex::feature_count() const {

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -67,6 +68,7 @@ struct DatasetIndex {
     std::vector<std::int32_t> groups;        ///< per sample, index of group_names; empty: no groups
     std::vector<std::string> part_names;     ///< "train", "val"; file prefixes; empty: one part
     std::vector<std::int32_t> parts;         ///< per sample, index of part_names; empty: one part
+    std::vector<std::string> feature_names;    ///< of a table's columns; empty: they have none
 
     std::int64_t sample_count() const { return std::int64_t(labels.size()); }
     std::int64_t class_count() const { return std::int64_t(class_names.size()); }
@@ -101,6 +103,11 @@ public:
     /// ImageRequest.
     /// errors  as read
     virtual Image image(std::int64_t sample, std::int64_t side_hint = 0) const;
+
+    /// The bytes that say whether two samples are the same, whatever their labels: those of its
+    /// image file, else of its features.
+    /// errors  as read
+    virtual std::vector<std::byte> content(std::int64_t sample) const;
 
     /// Whether samples are image files that are decoded when read; and how often that was done.
     virtual bool decodes_images() const { return false; }

@@ -1,7 +1,5 @@
 #include "executor/data/inspect.h"
 
-#include <fmt/core.h>
-
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -9,8 +7,7 @@
 #include <limits>
 #include <optional>
 
-#include "api/base/sha256.h"
-#include "executor/data/files.h"
+#include "executor/data/content_hash.h"
 #include "executor/data/formats/image_dataset.h"
 #include "executor/data/formats/text.h"
 #include "executor/data/moments.h"
@@ -145,22 +142,11 @@ Json counts_of(const std::vector<std::string>& names, const std::vector<std::int
     return list;
 }
 
-/// Bytes and hash of the files: names and contents, in sorted order.
-void hash_files(const fs::path& path, const std::vector<std::string>& files, int threads,
-                Json& report) {
-    const fs::path folder = fs::is_directory(path) ? path : path.parent_path();
-    std::vector<std::string> hashes(files.size());
-    parallel_for(std::int64_t(files.size()), threads, [&](std::int64_t i) {
-        hashes[std::size_t(i)] = sha256_file(folder / files[std::size_t(i)]);
-    });
-    Sha256 all;
-    std::uintmax_t bytes = 0;
-    for (std::size_t i = 0; i < files.size(); ++i) {
-        all.update(fmt::format("{}\n{}\n", files[i], hashes[i]));
-        bytes += fs::file_size(folder / files[i]);
-    }
-    report["bytes"] = bytes;
-    report["content_hash"] = "sha256:" + all.finish();
+void describe_files(const fs::path& path, const std::vector<std::string>& files, int threads,
+                    Json& report) {
+    const ContentHash content = hash_content(path, files, threads);
+    report["bytes"] = content.bytes;
+    report["content_hash"] = content.hash;
 }
 
 Json to_json(const DataProblem& problem) {
@@ -276,7 +262,7 @@ void inspect_text(const fs::path& path, int threads, ProblemLog& problems, Json&
     }
     report["samples"] = all.lines;
     report["text"] = to_json(all);
-    hash_files(path, text_and_tokenizer_files(path), threads, report);
+    describe_files(path, text_and_tokenizer_files(path), threads, report);
 }
 
 void inspect_samples(std::string_view format, const fs::path& path, const DatasetOptions& options,
@@ -292,7 +278,7 @@ void inspect_samples(std::string_view format, const fs::path& path, const Datase
     describe_index(dataset->index(), report);
     read_everything(*dataset, threads, problems, tolerant ? &damaged : nullptr)
         .describe(*dataset, report);
-    hash_files(path, dataset->files(), threads, report);
+    describe_files(path, dataset->files(), threads, report);
     if (tolerant) {
         report["damaged"] = {{"count", damaged.total()}, {"images", to_json(damaged.listed())}};
     }

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "api/base/check.h"
-#include "executor/tensor/random.h"
+#include "executor/data/split/draws.h"
 
 namespace slipway {
 
@@ -15,16 +14,6 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) {
     throw Error{ErrorCode::invalid_argument, message};
-}
-
-std::vector<std::int64_t> shuffled(std::int64_t count, std::uint64_t seed, std::uint64_t index) {
-    std::vector<std::int64_t> order(std::size_t(count), 0);
-    std::iota(order.begin(), order.end(), 0);
-    RandomStream random(seed, site_split, index);
-    for (std::size_t i = order.size(); i > 1; --i) {
-        std::swap(order[i - 1], order[std::size_t(random.next_below(i))]);
-    }
-    return order;
 }
 
 std::int64_t share_of(std::int64_t count, double fraction) {
@@ -40,7 +29,7 @@ std::vector<bool> choose_samples(const DatasetIndex& index, const SplitOptions& 
     for (std::int64_t& count : wanted)
         count = share_of(count, options.val_fraction);
     std::vector<bool> chosen(index.labels.size(), false);
-    for (const std::int64_t sample : shuffled(index.sample_count(), options.seed, 0)) {
+    for (const std::int64_t sample : shuffled_numbers(index.sample_count(), options.seed, 0)) {
         std::int64_t& left =
             wanted[options.stratified ? std::size_t(index.labels[std::size_t(sample)]) : 0];
         if (left == 0) continue;
@@ -48,17 +37,6 @@ std::vector<bool> choose_samples(const DatasetIndex& index, const SplitOptions& 
         chosen[std::size_t(sample)] = true;
     }
     return chosen;
-}
-
-/// Samples of each group, by class (one class unless stratified).
-std::vector<std::vector<std::int64_t>> group_sizes(const DatasetIndex& index, bool stratified) {
-    const std::size_t classes = stratified ? std::size_t(index.class_count()) : 1;
-    std::vector<std::vector<std::int64_t>> sizes(index.group_names.size(),
-                                                 std::vector<std::int64_t>(classes, 0));
-    for (std::size_t i = 0; i < index.labels.size(); ++i) {
-        ++sizes[std::size_t(index.groups[i])][stratified ? std::size_t(index.labels[i]) : 0];
-    }
-    return sizes;
 }
 
 std::vector<bool> choose_groups(const DatasetIndex& index, const SplitOptions& options) {
@@ -87,7 +65,8 @@ std::vector<bool> choose_groups(const DatasetIndex& index, const SplitOptions& o
         chosen[std::size_t(group)] = true;
         ++count;
     };
-    const std::vector<std::int64_t> order = shuffled(std::int64_t(sizes.size()), options.seed, 1);
+    const std::vector<std::int64_t> order =
+        shuffled_numbers(std::int64_t(sizes.size()), options.seed, 1);
     for (const std::int64_t group : order) {
         if (count + 1 < sizes.size() && gain(group) > 0) take(group);
     }

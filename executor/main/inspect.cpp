@@ -4,8 +4,10 @@
 
 #include "api/base/json.h"
 #include "executor/data/inspect.h"
+#include "executor/data/preview.h"
 #include "executor/data/problem.h"
 #include "executor/data/unpack.h"
+#include "executor/main/problem_report.h"
 
 namespace slipway {
 
@@ -24,34 +26,19 @@ Json inspect(const InspectOptions& options) {
         unpacked = {{"files", report.files}, {"bytes", report.bytes}, {"archive", report.archive}};
         if (path.empty()) path = options.into;
     }
-    Json report =
-        inspect_dataset(options.format, path, parse_dataset_options(parsed), options.threads);
+    const DatasetOptions how = parse_dataset_options(parsed);
+    Json report = inspect_dataset(options.format, path, how, options.threads);
+    if (options.preview && report["problem_count"] == 0) {
+        report["preview"] = preview_dataset(options.format, path, how);
+    }
     if (!unpacked.is_null()) report["unpacked"] = std::move(unpacked);
     return report;
-}
-
-Json failed(ErrorCode code, const DataProblem& problem) {
-    Json row{{"file", problem.file},
-             {"row", problem.row},
-             {"field", problem.field},
-             {"message", problem.message}};
-    return {{"error", to_string(code)},
-            {"problems", Json::array({std::move(row)})},
-            {"problem_count", 1}};
 }
 
 }    // namespace
 
 std::string inspect_to_json(const InspectOptions& options) {
-    Json report;
-    try {
-        report = inspect(options);
-    } catch (const DataError& error) {
-        report = failed(error.code(), error.problem());
-    } catch (const Error& error) {
-        report = failed(error.code(), {.file = {}, .row = 0, .field = {}, .message = error.what()});
-    }
-    return report.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return report_or_problem([&] { return inspect(options); });
 }
 
 }    // namespace slipway

@@ -13,11 +13,13 @@ struct InspectOptions {
     std::filesystem::path unpack = {};    ///< an archive or a single file to unpack first; or empty
     std::filesystem::path into = {};      ///< the folder that `unpack` makes
     std::string name = {};                ///< what a single file was called
+    bool preview = false;                 ///< with some samples to look at
     int threads = 0;
 };
 
 /// The report as JSON text: what inspect_dataset says; after a failure the same shape with the
-/// failure as its one problem and "error" = its code. Throws nothing for bad data.
+/// failure as its one problem and "error" = its code. A set without problems also has "preview",
+/// preview_dataset's, where it was asked for. Throws nothing for bad data.
 std::string inspect_to_json(const InspectOptions& options);
 
 }    // namespace slipway

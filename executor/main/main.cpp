@@ -1,5 +1,5 @@
 // The executor's command line: one attempt under an agent, a job by hand, one look at a data set,
-// or one measurement.
+// its division, or one measurement.
 
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
@@ -12,6 +12,7 @@
 #include "executor/main/export.h"
 #include "executor/main/inspect.h"
 #include "executor/main/run_alone.h"
+#include "executor/main/split.h"
 #include "executor/predict/run_prediction.h"
 
 namespace {
@@ -63,6 +64,7 @@ int run(int argc, char** argv) {
     auto* unpack = inspect->add_option("--unpack", look.unpack, "Archive or file to unpack first");
     auto* into = inspect->add_option("--into", look.into, "Folder that --unpack makes");
     inspect->add_option("--name", look.name, "What a single unpacked file was called");
+    inspect->add_flag("--preview", look.preview, "Also show some samples");
     inspect->add_option("--threads", look.threads, "Default: one per CPU")
         ->check(CLI::Range(0, 64));
     unpack->needs(into);
@@ -70,6 +72,9 @@ int run(int argc, char** argv) {
 
     ExportCommand weights;
     const CLI::App* exporting = add_export(app, weights);
+    SplitCommand division;
+    const CLI::App* split = add_split(app, division);
+
     BenchCommand measurement;
     const CLI::App* bench = add_bench(app, measurement);
     const CLI::App* version = app.add_subcommand("version", "Prints the version");
@@ -92,6 +97,10 @@ int run(int argc, char** argv) {
     }
     if (exporting->parsed()) {
         run_export(weights);
+        return 0;
+    }
+    if (split->parsed()) {
+        fmt::print("{}\n", split_to_json(division));
         return 0;
     }
     if (bench->parsed()) {

@@ -91,6 +91,7 @@ AttemptPlan plan_of(const RunAloneOptions& options) {
     plan.cpu_scope = machine_cpu_scope;
     plan.memory_bytes_max = plan.spec.accelerator.memory_bytes.value_or(0);
     if (plan.spec.model.init) plan.init_from = plan.spec.model.init->from;
+    if (!plan.spec.data.split.id.empty()) plan.split_file = SplitFile{plan.spec.data.split.id};
     if (options.resume) plan.resume_from = newest_checkpoint(plan.checkpoint_folder);
     plan.attempt = next_attempt(plan.checkpoint_folder);
     return plan;

@@ -62,6 +62,11 @@ AttemptOrder order_from(const Json& json) {
     if (const Json prediction = member<Json>(json, "prediction"); !prediction.is_null()) {
         plan.prediction = prediction_from(prediction);
     }
+    if (const Json split = member<Json>(json, "split"); !split.is_null()) {
+        plan.split_file = SplitFile{.path = member<std::string>(split, "path"),
+                                    .hash = member<std::string>(split, "hash"),
+                                    .content_hash = member<std::string>(dataset, "content_hash")};
+    }
     plan.attempt = member<int>(json, "attempt");
     plan.worker_threads = member<int>(json, "worker_threads");
     plan.memory_bytes_max = member<std::int64_t>(json, "memory_bytes");

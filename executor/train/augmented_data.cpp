@@ -100,7 +100,7 @@ TrainData open_augmented_data(const AttemptPlan& plan, DatasetOptions options) {
     const Augmenting augmenting(plan.spec, options);
     TrainData data;
     data.raw = open_dataset(plan.dataset_format, plan.dataset_path, options);
-    data.split = split_for(plan, data.raw->index());
+    data.split = split_for(plan, *data.raw);
     data.training = augmenting.samples(*data.raw, true);
     data.evaluation = augmenting.samples(*data.raw, false);
     return data;

@@ -9,6 +9,7 @@
 
 #include "api/spec/job_spec.h"
 #include "api/spec/prediction_spec.h"
+#include "executor/data/split/manifest.h"
 #include "executor/train/reporter.h"
 
 namespace slipway {
@@ -29,6 +30,8 @@ struct AttemptPlan {
     std::optional<std::filesystem::path> resume_from;    ///< a checkpoint's folder
     /// spec.model.init: a safetensors file or a checkpoint's folder; not read when resuming.
     std::optional<std::filesystem::path> init_from = {};
+    /// spec.data.split.id: the manifest of a stored split.
+    std::optional<SplitFile> split_file = {};
     int attempt = 1;           ///< part of the names of checkpoints
     int worker_threads = 0;    ///< 0 = as many as CPUs granted; at most one per part (part_count)
     std::int64_t memory_bytes_max = 0;      ///< 0 = no limit

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <span>
@@ -18,6 +19,12 @@
 namespace slipway {
 
 namespace {
+
+/// What the split keeps together is nothing to learn from, also where the split was made before.
+std::string group_column_of(const AttemptPlan& plan) {
+    if (plan.split_file) return read_manifest(*plan.split_file).request.group_by;
+    return plan.spec.data.split.group_by;
+}
 
 /// The data set's own labels and groups. A job that has others must not learn from these: they tell
 /// what it is to find out.
@@ -37,7 +44,8 @@ DatasetOptions options_of(const AttemptPlan& plan) {
     if (data.columns && !data.columns->features.empty())
         options.feature_columns = data.columns->features;
     if (data.truncated_images) options.truncated_images = *data.truncated_images;
-    if (!data.split.group_by.empty()) options.group_column = data.split.group_by;
+    const std::string group_by = group_column_of(plan);
+    if (!group_by.empty()) options.group_column = group_by;
     if (data.normalize) {
         options.mean.assign(data.normalize->mean.begin(), data.normalize->mean.end());
         options.deviation.assign(data.normalize->std.begin(), data.normalize->std.end());
@@ -93,7 +101,7 @@ bool wants_measured(const AttemptPlan& plan, const Dataset& dataset,
 TrainData open_plain(const AttemptPlan& plan, DatasetOptions& options) {
     TrainData data;
     data.raw = open_dataset(plan.dataset_format, plan.dataset_path, options);
-    data.split = split_for(plan, data.raw->index());
+    data.split = split_for(plan, *data.raw);
     if (!plan.prediction && wants_measured(plan, *data.raw, options)) {
         const Moments moments = measure(*data.raw, data.split.train, 1);
         data.normalized = normalized(*data.raw, moments);
@@ -211,9 +219,20 @@ Split split_of(const DatasetIndex& index, const SplitSpec& spec) {
                                  .stratified = spec.stratify});
 }
 
-Split split_for(const AttemptPlan& plan, const DatasetIndex& index) {
-    if (!plan.prediction) return split_of(index, plan.spec.data.split);
-    const PredictionDataSpec& wanted = plan.prediction->spec.data;
+Split split_of(const AttemptPlan& plan, const Dataset& dataset) {
+    const SplitSpec& spec = plan.spec.data.split;
+    if (spec.id.empty()) return split_of(dataset.index(), spec);
+    if (!plan.split_file) {
+        throw Error{ErrorCode::invalid_argument,
+                    fmt::format("nobody said where the manifest of the split {} is", spec.id)};
+    }
+    return read_fold(*plan.split_file, spec.fold, dataset, plan.dataset_path);
+}
+
+namespace {
+
+Split predicted_part(const PredictionDataSpec& wanted, const DatasetIndex& index,
+                     const std::function<Split()>& divide) {
     if (!wanted.part.empty())
         return {.train = {}, .val = split_by_parts(index, wanted.part, {}).train};
     if (wanted.split == PredictedSplit::all) {
@@ -221,9 +240,22 @@ Split split_for(const AttemptPlan& plan, const DatasetIndex& index) {
         std::iota(all.begin(), all.end(), 0);
         return {.train = {}, .val = std::move(all)};
     }
-    Split split = split_of(index, plan.spec.data.split);
+    Split split = divide();
     return {.train = {},
             .val = std::move(wanted.split == PredictedSplit::train ? split.train : split.val)};
+}
+
+}    // namespace
+
+Split split_for(const AttemptPlan& plan, const Dataset& dataset) {
+    const auto divide = [&] { return split_of(plan, dataset); };
+    return plan.prediction ? predicted_part(plan.prediction->spec.data, dataset.index(), divide)
+                           : divide();
+}
+
+Split split_for(const AttemptPlan& plan, const DatasetIndex& index) {
+    const auto divide = [&] { return split_of(index, plan.spec.data.split); };
+    return plan.prediction ? predicted_part(plan.prediction->spec.data, index, divide) : divide();
 }
 
 TrainData open_train_data(const AttemptPlan& plan) {

@@ -37,12 +37,17 @@ struct TrainData {
 /// The data set with labels as the spec's task has them; `dataset` must outlive the result.
 std::unique_ptr<Samples> samples_of(const JobSpec& spec, const Dataset& dataset);
 
-/// The split that a spec asks for.
+/// The split that a spec asks for, of a data set without a stored split.
 /// errors  invalid_argument when the data does not have what it is split by
 Split split_of(const DatasetIndex& index, const SplitSpec& spec);
+/// The same of the plan's data set, and folds of stored splits.
+/// errors  DataError when the stored split is not of this data set, invalid_argument
+Split split_of(const AttemptPlan& plan, const Dataset& dataset);
 
 /// The split of a job; of a prediction everything that it is of, as the validation part.
 /// errors  as split_of
+Split split_for(const AttemptPlan& plan, const Dataset& dataset);
+/// The same of samples that no stored split is of: text.
 Split split_for(const AttemptPlan& plan, const DatasetIndex& index);
 
 /// Opens the plan's data set with the spec's image size and normalisation, and splits it. One to

@@ -14,6 +14,7 @@
 #include "scheduler/agent/attempt_keeper.h"
 #include "scheduler/agent/dataset_checker.h"
 #include "scheduler/agent/garbage.h"
+#include "scheduler/agent/split_maker.h"
 #include "scheduler/agent/supervisor.h"
 #include "scheduler/store/hosts.h"
 
@@ -64,6 +65,7 @@ struct Agent::Parts {
               options.beat_every, [this] { ring(false); }, clock),
           keeper(store, options, clock, supervisor, counts),
           checker(store, options, clock, supervisor, counts),
+          splitter(store, options, supervisor),
           answered(clock.tick()) {}
 
     store::Store& store;
@@ -87,6 +89,7 @@ struct Agent::Parts {
     Supervisor supervisor;
     AttemptKeeper keeper;
     DatasetChecker checker;
+    SplitMaker splitter;
     bool registered = false;
     bool looked = false;    // since the last failure
     std::chrono::milliseconds pause{0};
@@ -106,6 +109,7 @@ struct Agent::Parts {
             SupervisorNews heard = supervisor.take_news();
             keeper.hear(heard);
             checker.hear(heard);
+            splitter.hear(heard);
             try {
                 turn();
                 pause = {};
@@ -145,6 +149,7 @@ struct Agent::Parts {
         if (renew.next <= now) {
             keeper.renew();
             checker.renew();
+            splitter.renew();
             renew.take(now);
         }
         // After an outage the database may remember less than it confirmed: a look before a word.
@@ -152,9 +157,11 @@ struct Agent::Parts {
         keeper.relay();
         keeper.finish();
         checker.finish();
+        splitter.finish();
         if (look.next <= now) {
             keeper.look();
             checker.look();
+            splitter.look();
             look.take(now);
         }
         if (garbage.take(now)) remove_garbage(store, options);

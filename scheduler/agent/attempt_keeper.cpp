@@ -12,6 +12,7 @@
 #include "api/spec/documents.h"
 #include "scheduler/agent/dataset_places.h"
 #include "scheduler/agent/run_folder.h"
+#include "scheduler/agent/split_place.h"
 #include "scheduler/agent/thread_share.h"
 #include "scheduler/agent/weights_place.h"
 #include "scheduler/store/relay.h"
@@ -214,6 +215,11 @@ void AttemptKeeper::start(const store::HostAttempt& found, Live& live, const Uni
                "GET /v1/checkpoints lists those that are");
         return;
     }
+    const auto split = find_split_place(store_, found.spec, options_.home);
+    if (!split) {
+        refuse(live, "the split of data.split.id is not kept any more");
+        return;
+    }
     const AttemptPlaces places{
         .dataset = place->path,
         .checkpoints = options_.home / "store" / "checkpoints" / live.key.job_id,
@@ -221,6 +227,8 @@ void AttemptKeeper::start(const store::HostAttempt& found, Live& live, const Uni
         .cache = options_.home / "store" / "compile_cache",
         .init = *weights,
         .predicting = *predicting,
+        .split = split->path,
+        .split_hash = split->hash,
         .worker_threads =
             thread_share(int(found.attempt.cores.size()), options_.cores, usable_cpu_count()),
         .grace_s = double(options_.grace.count())};

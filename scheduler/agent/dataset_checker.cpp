@@ -60,7 +60,10 @@ store::DatasetVerdict read_verdict(const std::string& report) {
         verdict.content_hash = hash.get<std::string>();
     }
     verdict.bytes = std::max<std::int64_t>(number("bytes"), 0);
-    for (const char* name : {"problems", "problem_count", "content_hash"})
+    if (const auto preview = value.find("preview"); preview != value.end()) {
+        verdict.preview = preview->dump();
+    }
+    for (const char* name : {"problems", "problem_count", "content_hash", "preview"})
         value.erase(name);
     verdict.report = value.dump();
     return verdict;
@@ -145,7 +148,7 @@ void DatasetChecker::begin(const store::DatasetCheck& claim) {
 void DatasetChecker::start(Check& check) {
     const fs::path folder = folder_of(check);
     make_run_folder(folder);
-    std::vector<std::string> arguments{"inspect", "--format", check.dataset.format};
+    std::vector<std::string> arguments{"inspect", "--preview", "--format", check.dataset.format};
     if (!check.dataset.options.empty()) {
         arguments.insert(arguments.end(), {"--options", check.dataset.options});
     }

@@ -21,8 +21,8 @@ constexpr int rows_per_turn = 20;
 constexpr std::size_t entries_per_turn = 2000;    // of one path; the rest next time
 constexpr std::size_t old_folders_per_turn = 50;
 
-constexpr std::array<std::string_view, 5> garbage_kinds{"runs", "checkpoints", "reports",
-                                                        "datasets", "uploads"};
+constexpr std::array<std::string_view, 6> garbage_kinds{"runs",     "checkpoints", "reports",
+                                                        "datasets", "uploads",     "splits"};
 
 /// "runs/…" is below home, the other kinds are below home/store.
 std::optional<fs::path> garbage_path(const fs::path& home, const std::string& path) {

@@ -27,7 +27,8 @@ Json dataset_json(const store::HostAttempt& attempt, const AttemptPlaces& places
             {"name", attempt.dataset_name},
             {"format", attempt.dataset_format},
             {"path", places.dataset.string()},
-            {"options", parse_stored(attempt.dataset_options)}};
+            {"options", parse_stored(attempt.dataset_options)},
+            {"content_hash", attempt.dataset_content_hash}};
 }
 
 Json prediction_json(const store::HostAttempt& attempt, const AttemptPlaces& places) {
@@ -80,11 +81,15 @@ Json attempt_json(const store::HostAttempt& attempt, const AttemptPlaces& places
                {"resume_from", nullptr},
                {"init_from", places.init.empty() ? Json() : Json(places.init.string())},
                {"prediction", prediction_json(attempt, places)},
+               {"split", nullptr},
                {"worker_threads", places.worker_threads},
                {"grace_s", places.grace_s},
                {"memory_bytes", memory_bytes_of(spec)},
                {"report_folder", places.report.string()},
                {"cache_folder", places.cache.string()}};
+    if (!places.split.empty()) {
+        order["split"] = {{"path", places.split.string()}, {"hash", places.split_hash}};
+    }
     if (!attempt.resume_checkpoint.empty()) {
         order["resume_from"] = (places.checkpoints / attempt.resume_checkpoint).string();
     }

@@ -32,6 +32,8 @@ struct AttemptPlaces {
     std::filesystem::path cache = {};         ///< of compiled code, of all jobs
     std::filesystem::path init = {};          ///< weights to begin with; empty: none
     std::filesystem::path predicting = {};    ///< the checkpoint of a prediction; empty: it trains
+    std::filesystem::path split = {};         ///< the manifest of a stored split; empty: none
+    std::string split_hash = {};              ///< that it must have
     int worker_threads = 0;                   ///< 0: as many as CPUs
     double grace_s = 60;
 };

@@ -42,6 +42,7 @@ HostAttempt read_host_attempt(const Row& row) {
             .dataset_format = row.text("dataset_format"),
             .dataset_source = row.text("dataset_source"),
             .dataset_options = row.text("dataset_options"),
+            .dataset_content_hash = row.text("dataset_content_hash"),
             .resume_checkpoint = row.text("checkpoint_name"),
             .resume_checkpoint_id = row.text("checkpoint_id"),
             .lease_expired = row.flag("lease_expired")};

@@ -39,6 +39,7 @@ struct HostAttempt {
     std::string dataset_format;
     JsonText dataset_source;
     JsonText dataset_options;
+    std::string dataset_content_hash;
     std::string resume_checkpoint;    ///< name of the newest checkpoint of the job, or empty
     std::string resume_checkpoint_id;
     bool lease_expired = false;    ///< by database time

@@ -109,6 +109,11 @@ std::optional<Dataset> find_dataset(Store& store, std::string_view project,
         read(store.pool(), queries::find_dataset, {std::nullopt, project, id_or_name}));
 }
 
+JsonText find_dataset_preview(Store& store, std::string_view id) {
+    const Rows rows = read(store.pool(), queries::find_dataset_preview, {id});
+    return rows.empty() ? JsonText() : rows[0].text("preview");
+}
+
 Page<Dataset> list_datasets(Store& store, const DatasetFilter& filter, const PageRequest& page) {
     const std::string_view state = filter.state ? to_string(*filter.state) : "";
     const std::string scope =
@@ -155,9 +160,10 @@ bool finish_dataset_check(Store& store, std::string_view id, std::string_view to
         return text.empty() ? Param(std::nullopt) : Param(repaired_json(text));
     };
     const bool finished = transact(store.pool(), [&](Transaction& transaction) {
-        const Rows changed = transaction.run(queries::finish_dataset_check,
-                                             {id, token, to_string(state), json(report),
-                                              json(problems), verdict.content_hash, verdict.bytes});
+        const Rows changed =
+            transaction.run(queries::finish_dataset_check,
+                            {id, token, to_string(state), json(report), json(problems),
+                             verdict.content_hash, verdict.bytes, json(verdict.preview)});
         if (changed.affected() == 0) return false;
         if (!verdict.ready) {
             for (const Row row : transaction.run(queries::fail_jobs_of_dataset, {id}))

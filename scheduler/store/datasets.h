@@ -48,6 +48,9 @@ std::optional<Dataset> find_dataset(Store& store, std::string_view id);
 std::optional<Dataset> find_dataset(Store& store, std::string_view project,
                                     std::string_view id_or_name);
 
+/// Some of its samples, to look at; empty when there are none or no such dataset.
+JsonText find_dataset_preview(Store& store, std::string_view id);
+
 struct DatasetFilter {
     std::string project{};
     std::string format{};
@@ -82,6 +85,7 @@ struct DatasetVerdict {
     JsonText problems{};
     std::string content_hash{};
     std::int64_t bytes = 0;
+    JsonText preview{};
 };
 
 /// Stores what the check found. False when the claim was lost: nothing is stored.

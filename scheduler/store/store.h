@@ -78,7 +78,8 @@ private:
 /// Payloads other than a job id that a Listener can hear.
 namespace topics {
 inline constexpr std::string_view queue = "queue";    ///< a job was queued or a core became free
-inline constexpr std::string_view datasets = "datasets";    ///< a dataset waits to be checked
+inline constexpr std::string_view datasets =
+    "datasets";    ///< a dataset or a split waits for an agent
 }    // namespace topics
 
 /// Why a job is in its state: {"code": "nan_loss", "message": "…"}.

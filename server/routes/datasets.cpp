@@ -108,4 +108,21 @@ Response delete_dataset(const Context& context) {
     return no_content();
 }
 
+Response get_dataset_preview(const Context& context) {
+    const store::Dataset dataset = the_dataset(context);
+    require_ready(dataset);
+    Json preview = stored_json(store::find_dataset_preview(context.services.store, dataset.id));
+    if (!preview.is_object()) {
+        throw ProblemError({.status = 404,
+                            .code = "not_found",
+                            .detail = fmt::format("dataset {} was checked before samples were kept "
+                                                  "to look at; create it again",
+                                                  dataset.name)});
+    }
+    Json& items = preview["items"];
+    const auto count = query_number(context.request, "n", 8);
+    if (std::int64_t(items.size()) > count) items.erase(items.begin() + count, items.end());
+    return json_response(std::move(preview));
+}
+
 }    // namespace slipway::routes

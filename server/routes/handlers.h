@@ -60,6 +60,14 @@ Response create_dataset(const Context& context);
 Response list_datasets(const Context& context);
 Response get_dataset(const Context& context);
 Response delete_dataset(const Context& context);
+Response get_dataset_preview(const Context& context);
+
+// splits.cpp
+Response create_split(const Context& context);
+Response list_splits(const Context& context);
+Response get_split(const Context& context);
+Response get_split_manifest(const Context& context);
+Response delete_split(const Context& context);
 
 // uploads.cpp
 Response create_upload(const Context& context);

@@ -15,6 +15,7 @@
 #include "server/routes/query.h"
 #include "server/routes/render.h"
 #include "server/routes/schedule_preview.h"
+#include "server/routes/split_check.h"
 #include "server/routes/weights_check.h"
 
 namespace slipway::routes {
@@ -43,6 +44,8 @@ CheckedSpec read_spec(const Context& context) {
             if (!told) decoded.problems.push_back(std::move(problem));
         }
     }
+    for (Problem& problem : check_split(context, spec, checked.dataset_id))
+        decoded.problems.push_back(std::move(problem));
     for (Problem& problem : check_weights(context, spec))
         decoded.problems.push_back(std::move(problem));
     throw_problems(decoded.problems, "invalid_spec", "the job spec");

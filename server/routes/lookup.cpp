@@ -1,5 +1,7 @@
 #include "server/routes/lookup.h"
 
+#include <fmt/format.h>
+
 #include "api/base/id.h"
 #include "server/routes/problems.h"
 #include "server/routes/query.h"
@@ -30,6 +32,23 @@ store::Dataset the_dataset(const Context& context) {
                                    : store::find_dataset(context.services.store, project, id);
     if (!dataset || !context.who.sees(dataset->project)) throw_not_found("dataset", id);
     return *std::move(dataset);
+}
+
+store::StoredSplit the_split(const Context& context) {
+    const std::string& id = context.request.parameter("sid");
+    const store::Dataset dataset = the_dataset(context);
+    auto split = is_id("spl", id) ? store::find_split(context.services.store, id) : std::nullopt;
+    if (!split || split->dataset_id != dataset.id) throw_not_found("split", id);
+    return *std::move(split);
+}
+
+void require_ready(const store::Dataset& dataset) {
+    if (dataset.state == store::DatasetState::ready) return;
+    const bool failed = dataset.state == store::DatasetState::failed;
+    throw Error{ErrorCode::conflict,
+                fmt::format("dataset {} {}", dataset.name,
+                            failed ? "cannot be used: its check failed"
+                                   : "is still being checked: wait with GET and Prefer: wait=30")};
 }
 
 store::Upload the_upload(const Request& request, Services& services, const Identity& who) {

@@ -5,6 +5,7 @@
 #include "scheduler/store/checkpoints.h"
 #include "scheduler/store/datasets.h"
 #include "scheduler/store/jobs.h"
+#include "scheduler/store/splits.h"
 #include "server/routes/services.h"
 
 namespace slipway::routes {
@@ -16,7 +17,12 @@ store::Job the_job(const Context& context);
 store::Checkpoint the_checkpoint(const Context& context);
 /// By id, or by name within `?project=` (`default`).
 store::Dataset the_dataset(const Context& context);
+/// The split {sid} of the dataset {id}.
+store::StoredSplit the_split(const Context& context);
 store::Upload the_upload(const Request& request, Services& services, const Identity& who);
+
+/// errors  throws 409 `conflict` when the dataset's check has not ended or has failed
+void require_ready(const store::Dataset& dataset);
 
 /// The projects a list is narrowed to: `?project=`, or those of the caller (empty: all).
 /// errors  throws 404 when they do not see the one they ask for

@@ -121,6 +121,21 @@ Json render(const store::Dataset& dataset) {
             {"checked_at", render_time(dataset.checked_at)}};
 }
 
+Json render(const store::StoredSplit& split) {
+    return {{"id", split.id},
+            {"dataset_id", split.dataset_id},
+            {"request", stored_json(split.request)},
+            {"state", to_string(split.state)},
+            {"report", stored_json(split.report)},
+            {"problems", stored_json(split.problems)},
+            {"folds", split.folds > 0 ? Json(split.folds) : Json()},
+            {"hash", text_or_null(split.hash)},
+            {"bytes", split.bytes},
+            {"created_by", text_or_null(split.created_by)},
+            {"created_at", to_rfc3339(split.created_at)},
+            {"made_at", render_time(split.made_at)}};
+}
+
 Json render(const store::Upload& upload) {
     return {{"id", upload.id},
             {"filename", upload.filename},

@@ -15,6 +15,7 @@
 #include "scheduler/store/hosts.h"
 #include "scheduler/store/jobs.h"
 #include "scheduler/store/queue.h"
+#include "scheduler/store/splits.h"
 #include "server/auth/identity.h"
 #include "server/http/message.h"
 
@@ -27,6 +28,7 @@ Json render(const store::Attempt& attempt);
 Json render(const store::Event& event);
 Json render(const store::Checkpoint& checkpoint);
 Json render(const store::Dataset& dataset);
+Json render(const store::StoredSplit& split);
 Json render(const store::Upload& upload);
 Json render(const store::Host& host);
 Json render(const store::Core& core);

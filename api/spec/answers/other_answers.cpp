@@ -6,6 +6,7 @@ namespace slipway {
 namespace {
 
 constexpr auto dataset_states = std::to_array<std::string_view>({"checking", "ready", "failed"});
+constexpr auto split_states = std::to_array<std::string_view>({"making", "ready", "failed"});
 constexpr auto core_states = std::to_array<std::string_view>({"free", "busy", "drained", "lost"});
 
 const Object<Answer>& problem_table() {
@@ -79,6 +80,63 @@ const Object<Answer>& dataset_answer_table() {
             .field("created_by", "tok_…", any_text, or_null)
             .field("created_at", "When it was made.", Time{}, known)
             .field("checked_at", "When it was checked.", Time{}, or_null);
+    return table;
+}
+
+const Object<Answer>& preview_item_table() {
+    static const auto table =
+        Object<Answer>("PreviewSample", "One sample to look at; of a text one file.")
+            .open()
+            .field("sample", "Its number in the dataset, from 0.", count, known)
+            .field("file", "Where it is from.", any_text, known)
+            .field("row", "Line of a table or item of a file, from 1.", count, or_null)
+            .field("part", "The named part that it belongs to.", any_text, or_null)
+            .field("class", "Its class.", any_text, or_null)
+            .field("labels", "Its labels that are numbers, by name.", AnyObject{}, or_null)
+            .field("group", "What it belongs together with.", any_text, or_null)
+            .field("shape",
+                   "Of its features: [channels, height, width] or [columns]; of a text "
+                   "[bytes].",
+                   List<Integer>{}, or_null)
+            .field("image", "A JPEG of at most 96 pixels a side as a data URL.", any_text, or_null)
+            .field("values", "The first 64 of its features, where they are no image.",
+                   List<Number>{}, or_null)
+            .field("text", "The first 500 characters of a text.", any_text, or_null)
+            .field("problem", "Why it cannot be shown.", any_text, or_null);
+    return table;
+}
+
+const Object<Answer>& preview_table() {
+    static const auto table =
+        Object<Answer>("DatasetPreview", "Some samples of a dataset.")
+            .open()
+            .field("samples", "How many the dataset has; of a text its lines.", count, known)
+            .field("columns", "The features' names, of a table.", List<Text>{{.min = 0}}, known)
+            .field("items", "Spread over the dataset: the first, one in the middle, ….",
+                   List<Nested<Answer>>{{&preview_item_table()}}, known);
+    return table;
+}
+
+const Object<Answer>& split_answer_table() {
+    static const auto table =
+        Object<Answer>("Split", "A dataset divided for good.")
+            .open()
+            .field("id", "spl_….", any_text, known)
+            .field("dataset_id", "The dataset.", any_text, known)
+            .field("request", "How it was asked for.", Nested<SplitCreate>{&split_create_table()},
+                   known)
+            .field("state", "making, ready or failed.", Word{.allowed = split_states}, known)
+            .field("report",
+                   "Counts of each fold and the certificate; once it is ready, and not "
+                   "in lists.",
+                   AnyObject{}, or_null)
+            .field("problems", "What is wrong; once it has failed.", List<AnyObject>{}, or_null)
+            .field("folds", "How many, of all repeats together.", count, or_null)
+            .field("hash", "Of the manifest.", any_text, or_null)
+            .field("bytes", "Of the manifest.", count, known)
+            .field("created_by", "tok_….", any_text, or_null)
+            .field("created_at", "When it was asked for.", Time{}, known)
+            .field("made_at", "When it was made.", Time{}, or_null);
     return table;
 }
 
@@ -228,19 +286,32 @@ std::span<const ObjectTable* const> other_answer_tables() {
                                        {"host", "The machine that answers."}});
     static const auto checkpoints = page_of("CheckpointList", checkpoint_answer_table());
     static const auto datasets = page_of("DatasetList", dataset_answer_table());
+    static const auto splits = page_of("SplitList", split_answer_table());
     static const auto hosts = page_of("HostList", host_table());
     static const auto cores = page_of("CoreList", core_table());
     static const auto queue = page_of("QueueList", queued_table());
     static const auto tokens = page_of("TokenList", token);
-    static const std::vector<const ObjectTable*> all{&problem_table(), &checkpoint_answer_table(),
-                                                     &checkpoints,     &dataset_answer_table(),
-                                                     &datasets,        &upload_answer_table(),
-                                                     &hosts,           &core_table(),
-                                                     &cores,           &queue,
-                                                     &tokens,          &issued,
-                                                     &me_table(),      &login_link_table(),
-                                                     &health,          &ready,
-                                                     &version,         &capabilities_table()};
+    static const std::vector<const ObjectTable*> all{&problem_table(),
+                                                     &checkpoint_answer_table(),
+                                                     &checkpoints,
+                                                     &dataset_answer_table(),
+                                                     &datasets,
+                                                     &upload_answer_table(),
+                                                     &split_answer_table(),
+                                                     &splits,
+                                                     &preview_table(),
+                                                     &hosts,
+                                                     &core_table(),
+                                                     &cores,
+                                                     &queue,
+                                                     &tokens,
+                                                     &issued,
+                                                     &me_table(),
+                                                     &login_link_table(),
+                                                     &health,
+                                                     &ready,
+                                                     &version,
+                                                     &capabilities_table()};
     return all;
 }
 

@@ -81,6 +81,7 @@ public:
             problems_.add({.file = files[0], .message = "there is no row that can be used"});
         }
         index_.feature_dims = {std::int64_t(feature_names_.size())};
+        index_.feature_names = feature_names_;
         index_.target_names = options_.label_columns;
         if (index_.target_names.empty()) {
             index_.class_names =

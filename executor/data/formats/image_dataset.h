@@ -24,6 +24,9 @@ public:
 
     void read(std::int64_t sample, std::span<float> features) const override;
     Image image(std::int64_t sample, std::int64_t side_hint) const override;
+    std::vector<std::byte> content(std::int64_t sample) const override {
+        return source_->read(sample);
+    }
     bool decodes_images() const override { return true; }
     std::int64_t decoded_count() const override { return decoded_; }
     std::optional<DataProblem> damage(std::int64_t sample) const override;

@@ -8,6 +8,7 @@ select attempt.job_id, attempt.attempt, attempt.token, attempt.host, attempt.cor
        job.restarts_max,
        dataset.id as dataset_id, dataset.name as dataset_name, dataset.format as dataset_format,
        dataset.source as dataset_source, dataset.options as dataset_options,
+       dataset.content_hash as dataset_content_hash,
        newest.name as checkpoint_name, newest.id as checkpoint_id,
        not exists (select from lease
                    where lease.job_id = attempt.job_id

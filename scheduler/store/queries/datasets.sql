@@ -48,7 +48,8 @@ from dataset
 where id = $1
 for update
 
--- delete_dataset: its folder is garbage from now on, and the upload it was made from
+-- delete_dataset: its folder is garbage from now on, the upload it was made from, and the manifests
+-- of its splits, which go with it
 -- in     $1 id  $2 upload or null
 with gone as (
     delete from dataset
@@ -59,6 +60,17 @@ insert into garbage (path)
 select path
 from gone, unnest(array['datasets/' || gone.id, 'uploads/' || $2]) as path
 where path is not null
+union all
+select 'splits/' || split.id || '.json'
+from split
+join gone on gone.id = split.dataset_id
+
+-- find_dataset_preview: what its check kept to look at
+-- in     $1 id
+-- out    preview: null when there is none
+select preview
+from dataset
+where id = $1
 
 -- claim_dataset_check: the oldest that nobody checks
 -- in     $1 host  $2 token  $3 lease in seconds
@@ -89,12 +101,14 @@ where id = $1 and state = 'checking' and check_token = $2
 
 -- finish_dataset_check: what the check found, once
 -- in     $1 id  $2 token  $3 state  $4 report  $5 problems  $6 content_hash  $7 bytes
+--        $8 preview
 update dataset
 set state            = $3,
     report           = $4::jsonb,
     problems         = $5::jsonb,
     content_hash     = $6,
     bytes            = $7,
+    preview          = $8::jsonb,
     version          = version + 1,
     checked_at       = clock_timestamp(),
     check_token      = null,

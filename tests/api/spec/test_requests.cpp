@@ -72,6 +72,23 @@ TEST(Requests, a_prediction_runs_the_job_that_trained_with_its_own_means) {
     EXPECT_EQ(encode_effective(prediction)["lr"], nullptr);
 }
 
+TEST(Requests, every_split_example_decodes_and_comes_back) {
+    ASSERT_GE(example_names("split_").size(), 5U);
+    for (const std::string& name : example_names("split_")) {
+        const auto decoded = decode_split_create(parsed(example(name)));
+        ASSERT_TRUE(decoded.ok()) << name << joined_messages(decoded.problems);
+        const auto again = decode_split_create(parsed(encode(decoded.value)));
+        ASSERT_TRUE(again.ok()) << name << joined_messages(again.problems);
+        EXPECT_TRUE(again.value == decoded.value) << name;
+    }
+}
+
+TEST(Requests, every_invalid_split_gives_its_problems) {
+    for (const InvalidCase& one : invalid_cases("invalid_splits.json")) {
+        expect_problems(one, decode_split_create(parsed(one.document)).problems);
+    }
+}
+
 TEST(Requests, an_upload_says_size_and_hash) {
     const auto upload = decode_upload_create(parsed(example("upload.json")));
     ASSERT_TRUE(upload.ok()) << joined_messages(upload.problems);

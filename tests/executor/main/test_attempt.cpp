@@ -34,11 +34,13 @@ Json order_json(const std::filesystem::path& folder, double grace_s = 60) {
               {"name", "digits"},
               {"format", "idx"},
               {"path", "/data/digits"},
-              {"options", Json::object()}}},
+              {"options", Json::object()},
+              {"content_hash", "sha256:ab"}}},
             {"checkpoint_folder", (folder / "checkpoints").string()},
             {"resume_from", (folder / "checkpoints" / "step_1").string()},
             {"init_from", (folder / "weights.safetensors").string()},
             {"prediction", nullptr},
+            {"split", {{"path", (folder / "split.json").string()}, {"hash", "sha256:cd"}}},
             {"worker_threads", 2},
             {"grace_s", grace_s},
             {"memory_bytes", 0},
@@ -75,6 +77,10 @@ TEST(ReadAttempt, the_order_becomes_a_plan) {
     EXPECT_EQ(order->plan.dataset_path, "/data/digits");
     EXPECT_EQ(order->plan.resume_from, folder.path() / "checkpoints" / "step_1");
     EXPECT_EQ(order->plan.init_from, folder.path() / "weights.safetensors");
+    ASSERT_TRUE(order->plan.split_file);
+    EXPECT_EQ(order->plan.split_file->path, folder.path() / "split.json");
+    EXPECT_EQ(order->plan.split_file->hash, "sha256:cd");
+    EXPECT_EQ(order->plan.split_file->content_hash, "sha256:ab");
     EXPECT_EQ(order->plan.worker_threads, 2);
 }
 

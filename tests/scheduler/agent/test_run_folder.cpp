@@ -23,6 +23,7 @@ store::HostAttempt host_attempt() {
     attempt.dataset_name = "digits";
     attempt.dataset_format = "idx";
     attempt.dataset_options = R"({"channels": 1})";
+    attempt.dataset_content_hash = "sha256:ab";
     return attempt;
 }
 
@@ -35,8 +36,8 @@ TEST(AttemptJson, holds_everything_an_executor_needs) {
     Json order = attempt_json(attempt, places);
     EXPECT_EQ(order, Json::parse(R"({"job_id": "job_1", "attempt": 2, "fence": "f00d",
         "spec": {"accelerator": {"cores": 1, "memory_bytes": 123}},
-        "dataset": {"id": "ds_1", "name": "digits", "format": "idx", "path": "/data/digits", "options": {"channels": 1}},
-        "checkpoint_folder": "/store/checkpoints/job_1", "resume_from": null, "init_from": null, "prediction": null, "worker_threads": 0, "grace_s": 60,
+        "dataset": {"id": "ds_1", "name": "digits", "format": "idx", "path": "/data/digits", "options": {"channels": 1}, "content_hash": "sha256:ab"},
+        "checkpoint_folder": "/store/checkpoints/job_1", "resume_from": null, "init_from": null, "prediction": null, "split": null, "worker_threads": 0, "grace_s": 60,
         "memory_bytes": 123, "report_folder": "/store/reports/job_1", "cache_folder": "/store/compile_cache"})"));
     attempt.resume_checkpoint = "step_1";
     attempt.spec = "{}";
@@ -52,6 +53,11 @@ TEST(AttemptJson, holds_everything_an_executor_needs) {
     AttemptPlaces with_weights = places;
     with_weights.init = "/store/uploads/upl_1";
     EXPECT_EQ(attempt_json(attempt, with_weights).at("init_from"), "/store/uploads/upl_1");
+    AttemptPlaces with_split = places;
+    with_split.split = "/store/splits/spl_1.json";
+    with_split.split_hash = "sha256:cd";
+    EXPECT_EQ(attempt_json(attempt, with_split).at("split"),
+              Json::parse(R"({"path": "/store/splits/spl_1.json", "hash": "sha256:cd"})"));
 }
 
 TEST(ProcessRecord, is_read_back_and_damage_is_none) {

@@ -1,0 +1,2 @@
+drop table split;
+alter table dataset drop column preview;

@@ -1,0 +1,164 @@
+#include "scheduler/agent/split_maker.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "api/base/log.h"
+#include "api/base/parsed_json.h"
+#include "scheduler/agent/dataset_places.h"
+#include "scheduler/agent/run_folder.h"
+#include "scheduler/agent/split_place.h"
+
+namespace slipway {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t makings_max = 1;
+constexpr std::size_t split_report_bytes_max = 16 << 20;
+constexpr int split_lease_factor = 6;    // as a check: it may be behind a busy machine for a while
+
+store::SplitVerdict refuse_split(const std::string& message) {
+    const Json problems =
+        Json::array({{{"file", ""}, {"row", 0}, {"field", ""}, {"message", message}}});
+    return {.problems = problems.dump(-1, ' ', false, Json::error_handler_t::replace)};
+}
+
+std::string read_report(const fs::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+}    // namespace
+
+store::SplitVerdict read_split_verdict(const std::string& report) {
+    const auto parsed =
+        parse_json(report, {.bytes_max = split_report_bytes_max, .items_max = 1'000'000});
+    if (!parsed || !parsed->value.is_object()) {
+        return refuse_split("the making of the split ended without a report");
+    }
+    Json value = parsed->value;
+    try {
+        if (value.at("problem_count") != 0) return {.problems = value.at("problems").dump()};
+        store::SplitVerdict verdict{.ready = true,
+                                    .folds = value.at("folds").get<std::int64_t>(),
+                                    .hash = value.at("hash").get<std::string>(),
+                                    .bytes = value.at("bytes").get<std::int64_t>()};
+        for (const char* name : {"problem_count", "folds", "hash", "bytes"})
+            value.erase(name);
+        verdict.report = value.dump();
+        return verdict;
+    } catch (const Json::exception&) {    // a report of another program
+        return refuse_split("the making of the split ended without a verdict");
+    }
+}
+
+SplitMaker::SplitMaker(store::Store& store, const AgentOptions& options, Supervisor& supervisor)
+    : store_(store), options_(options), supervisor_(supervisor) {}
+
+void SplitMaker::look() {
+    while (makings_.size() < makings_max) {
+        auto claim = store::claim_split(store_, options_.host, split_lease_factor * options_.lease);
+        if (!claim) return;
+        begin(*std::move(claim));
+    }
+}
+
+void SplitMaker::renew() {
+    for (const auto& [id, making] : makings_) {
+        const bool held =
+            store::renew_split(store_, id, making.claim.token, split_lease_factor * options_.lease);
+        if (!held && !making.ended) supervisor_.kill(id, EndCause::fenced);
+    }
+}
+
+void SplitMaker::hear(SupervisorNews& news) {
+    std::erase_if(news.ended, [this](const Ended& ended) {
+        const auto found = makings_.find(ended.name);
+        if (found == makings_.end()) return false;
+        found->second.ended = ended;
+        return true;
+    });
+}
+
+void SplitMaker::finish() {
+    for (auto each = makings_.begin(); each != makings_.end();) {
+        auto& [id, making] = *each;
+        if (!making.ended) {
+            ++each;
+            continue;
+        }
+        if (!making.verdict) making.verdict = judge(making);
+        store::finish_split(store_, id, making.claim.token, *making.verdict);
+        log_info("split made", {{"split_id", id}, {"ready", making.verdict->ready}});
+        each = makings_.erase(each);
+    }
+}
+
+void SplitMaker::begin(store::SplitClaim claim) {
+    const std::string id = claim.id;
+    Making making{.claim = std::move(claim)};
+    const auto end_with = [&making, &id](const std::string& message) {
+        making.verdict = refuse_split(message);
+        making.ended = Ended{.name = id, .exit_status = {}};
+    };
+    const auto place = find_dataset_place(making.claim.source, making.claim.dataset_id,
+                                          options_.home, options_.dataset_roots);
+    if (!place) {
+        end_with("the files of the dataset are not there any more");
+    } else {
+        try {
+            start(making.claim, place->path);
+        } catch (const Error& error) {
+            log_error("a split could not be started", {{"split_id", id}, {"reason", error.what()}});
+            end_with("the split could not be made on this machine");
+        }
+    }
+    makings_.insert_or_assign(id, std::move(making));
+}
+
+void SplitMaker::start(const store::SplitClaim& claim, const fs::path& dataset) {
+    const fs::path folder = folder_of(claim.id);
+    const fs::path manifest = manifest_path(options_.home, claim.id);
+    make_run_folder(folder);
+    make_run_folder(manifest.parent_path());
+    RunningProcess process =
+        spawn({.program = options_.executor,
+               .arguments = {"split", "--format", claim.format, "--path", dataset.string(),
+                             "--options", claim.options, "--request", claim.request,
+                             "--content-hash", claim.content_hash, "--out", manifest.string()},
+               .folder = folder,
+               .output = folder / "output.log",
+               .result = folder / "report.json"});
+    supervisor_.watch({.name = claim.id,
+                       .process = std::move(process),
+                       .limits = {.start_max = options_.check_max},
+                       .folder = {},
+                       .fence = {}});
+}
+
+store::SplitVerdict SplitMaker::judge(const Making& making) const {
+    if (making.ended->cause == EndCause::not_started) {
+        return refuse_split(fmt::format("making the split took longer than {} s",
+                                        options_.check_max.count() / 1000));
+    }
+    const fs::path folder = folder_of(making.claim.id);
+    if (making.ended->exit_status.value_or(0) == 0) {
+        return read_split_verdict(read_report(folder / "report.json"));
+    }
+    log_warn("the making of a split crashed", {{"split_id", making.claim.id},
+                                               {"exit_status", *making.ended->exit_status},
+                                               {"output", read_tail(folder / "output.log", 400)}});
+    return refuse_split(
+        fmt::format("making the split ended with status {}", *making.ended->exit_status));
+}
+
+fs::path SplitMaker::folder_of(const std::string& id) const {
+    return options_.home / "runs" / "checks" / id;
+}
+
+}    // namespace slipway

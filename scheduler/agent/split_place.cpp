@@ -1,0 +1,39 @@
+#include "scheduler/agent/split_place.h"
+
+#include <nlohmann/json.hpp>
+
+#include "api/base/id.h"
+#include "api/base/json.h"
+#include "scheduler/store/splits.h"
+
+namespace slipway {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// data.split.id; empty when there is none.
+std::string split_id_of(const std::string& spec) {
+    const Json parsed = Json::parse(spec, nullptr, false);
+    const Json::json_pointer place("/data/split/id");
+    if (!parsed.is_object() || !parsed.contains(place)) return {};
+    const Json& id = parsed.at(place);
+    return id.is_string() ? id.get<std::string>() : std::string();
+}
+
+}    // namespace
+
+fs::path manifest_path(const fs::path& home, const std::string& split_id) {
+    return home / "store" / "splits" / (split_id + ".json");
+}
+
+std::optional<SplitPlace> find_split_place(store::Store& store, const std::string& spec,
+                                           const fs::path& home) {
+    const std::string id = split_id_of(spec);
+    if (id.empty()) return SplitPlace{};
+    const auto split = is_id("spl", id) ? store::find_split(store, id) : std::nullopt;
+    if (!split || split->state != store::SplitState::ready) return std::nullopt;
+    return SplitPlace{.path = manifest_path(home, id), .hash = split->hash};
+}
+
+}    // namespace slipway

@@ -1,0 +1,87 @@
+-- insert_split: waits to be made
+-- in     $1 id  $2 dataset_id  $3 request  $4 created_by
+-- errors foreign key violation when the dataset is gone
+insert into split (id, dataset_id, request, created_by)
+values ($1, $2, $3::jsonb, $4)
+
+-- find_split: one
+-- in     $1 id
+select id, dataset_id, request, state, report, problems, folds, hash, bytes, created_by, created_at,
+       made_at
+from split
+where id = $1
+
+-- list_splits: a page of a dataset's, newest first; reports are read one by one
+-- in     $1 dataset_id  $2 id to begin after  $3 limit
+select id, dataset_id, request, state, null::jsonb as report, problems, folds, hash, bytes,
+       created_by, created_at, made_at
+from split
+where dataset_id = $1 and ($2::text is null or id < $2)
+order by id desc
+limit $3
+
+-- lock_split: may it be deleted
+-- in     $1 id
+-- out    used: by a job that has not ended
+-- locks  its row and its dataset's: a job that is being stored waits or is seen
+select exists (select from job
+               where job.dataset_id = split.dataset_id
+                 and job.finished_at is null
+                 and job.spec #>> '{data,split,id}' = split.id) as used
+from split
+join dataset on dataset.id = split.dataset_id
+where split.id = $1
+for update
+
+-- delete_split: its manifest is garbage from now on
+-- in     $1 id
+with gone as (
+    delete from split
+    where id = $1
+    returning id
+)
+insert into garbage (path)
+select 'splits/' || id || '.json'
+from gone
+
+-- claim_split: the oldest that nobody makes
+-- in     $1 host  $2 token  $3 lease in seconds
+-- out    the split's id and request; the dataset it is of
+-- locks  one row; rows being claimed by others are skipped
+with next as (
+    select id
+    from split
+    where state = 'making'
+      and (make_expires_at is null or make_expires_at < clock_timestamp())
+    order by id
+    limit 1
+    for update skip locked
+)
+update split
+set make_host       = $1,
+    make_token      = $2,
+    make_expires_at = clock_timestamp() + make_interval(secs => $3)
+from next, dataset
+where split.id = next.id and dataset.id = split.dataset_id
+returning split.id, split.request, dataset.id as dataset_id, dataset.format, dataset.source,
+          dataset.options, dataset.content_hash
+
+-- renew_split: keeps a claim
+-- in     $1 id  $2 token  $3 lease in seconds
+update split
+set make_expires_at = clock_timestamp() + make_interval(secs => $3)
+where id = $1 and state = 'making' and make_token = $2
+
+-- finish_split: what was made, once
+-- in     $1 id  $2 token  $3 state  $4 report  $5 problems  $6 folds  $7 hash  $8 bytes
+update split
+set state           = $3,
+    report          = $4::jsonb,
+    problems        = $5::jsonb,
+    folds           = $6,
+    hash            = $7,
+    bytes           = $8,
+    made_at         = clock_timestamp(),
+    make_token      = null,
+    make_expires_at = null
+where id = $1 and state = 'making' and make_token = $2

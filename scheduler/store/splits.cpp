@@ -1,0 +1,123 @@
+#include "scheduler/store/splits.h"
+
+#include <fmt/core.h>
+
+#include "api/base/check.h"
+#include "api/base/id.h"
+#include "scheduler/store/pg/pool.h"
+#include "scheduler/store/queries.h"
+#include "scheduler/store/text.h"
+
+namespace slipway::store {
+
+namespace {
+
+constexpr std::string_view split_state_names[] = {"making", "ready", "failed"};
+
+SplitState parse_split_state(std::string_view text) {
+    for (const SplitState state : {SplitState::making, SplitState::ready, SplitState::failed})
+        if (to_string(state) == text) return state;
+    check(false, "the database's split states are ours");
+    return SplitState::failed;
+}
+
+StoredSplit read_split(const Row& row) {
+    return {.id = row.text("id"),
+            .dataset_id = row.text("dataset_id"),
+            .request = row.text("request"),
+            .state = parse_split_state(row.text("state")),
+            .report = row.text("report"),
+            .problems = row.text("problems"),
+            .folds = row.maybe_integer("folds").value_or(0),
+            .hash = row.text("hash"),
+            .bytes = row.integer("bytes"),
+            .created_by = row.text("created_by"),
+            .created_at = row.time("created_at"),
+            .made_at = row.maybe_time("made_at")};
+}
+
+}    // namespace
+
+std::string_view to_string(SplitState state) noexcept {
+    return split_state_names[std::size_t(state)];
+}
+
+StoredSplit create_split(Store& store, const StoredSplit& split) {
+    try {
+        StoredSplit stored = transact(store.pool(), [&](Transaction& transaction) {
+            return read_split(
+                transaction
+                    .commit({{&queries::insert_split,
+                              {split.id, split.dataset_id, split.request, split.created_by}},
+                             {&queries::find_split, {split.id}}})
+                    .back()[0]);
+        });
+        store.announce(topics::datasets);
+        return stored;
+    } catch (const PgError& error) {
+        if (error.constraint() != "split_dataset_id_fkey") throw;
+        throw Error{ErrorCode::not_found, fmt::format("there is no dataset {}", split.dataset_id)};
+    }
+}
+
+std::optional<StoredSplit> find_split(Store& store, std::string_view id) {
+    const Rows rows = read(store.pool(), queries::find_split, {id});
+    if (rows.empty()) return std::nullopt;
+    return read_split(rows[0]);
+}
+
+Page<StoredSplit> list_splits(Store& store, std::string_view dataset_id, const PageRequest& page) {
+    const std::string scope = fmt::format("splits {}", dataset_id);
+    const Rows rows = read(store.pool(), queries::list_splits,
+                           {dataset_id, place_of(scope, page), rows_to_ask(page)});
+    return make_page<StoredSplit>(rows, page, scope, read_split, place_of_id);
+}
+
+bool delete_split(Store& store, std::string_view id) {
+    return transact(store.pool(), [&](Transaction& transaction) {
+        const Rows rows = transaction.run(queries::lock_split, {id});
+        if (rows.empty()) return false;
+        if (rows[0].flag("used")) {
+            throw Error{ErrorCode::conflict,
+                        fmt::format("split {} is used by a job that has not ended", id)};
+        }
+        transaction.commit({{&queries::delete_split, {id}}});
+        return true;
+    });
+}
+
+std::optional<SplitClaim> claim_split(Store& store, std::string_view host,
+                                      std::chrono::milliseconds lease) {
+    const std::string token = random_hex(16);
+    const Rows rows = write(store.pool(), queries::claim_split, {host, token, lease});
+    if (rows.empty()) return std::nullopt;
+    const Row row = rows[0];
+    return SplitClaim{.id = row.text("id"),
+                      .token = token,
+                      .request = row.text("request"),
+                      .dataset_id = row.text("dataset_id"),
+                      .format = row.text("format"),
+                      .source = row.text("source"),
+                      .options = row.text("options"),
+                      .content_hash = row.text("content_hash")};
+}
+
+bool renew_split(Store& store, std::string_view id, std::string_view token,
+                 std::chrono::milliseconds lease) {
+    return write(store.pool(), queries::renew_split, {id, token, lease}).affected() > 0;
+}
+
+bool finish_split(Store& store, std::string_view id, std::string_view token,
+                  const SplitVerdict& verdict) {
+    const SplitState state = verdict.ready ? SplitState::ready : SplitState::failed;
+    const auto json = [](const JsonText& text) {
+        return text.empty() ? Param(std::nullopt) : Param(repaired_json(text));
+    };
+    return write(store.pool(), queries::finish_split,
+                 {id, token, to_string(state), json(verdict.report), json(verdict.problems),
+                  verdict.ready ? Param(verdict.folds) : Param(std::nullopt), verdict.hash,
+                  verdict.bytes})
+               .affected() > 0;
+}
+
+}    // namespace slipway::store

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "scheduler/store/store.h"
+
+namespace slipway::store {
+
+enum class SplitState { making, ready, failed };
+
+std::string_view to_string(SplitState state) noexcept;
+
+/// A dataset divided for good. Its manifest is the file store/splits/<id>.json.
+struct StoredSplit {
+    std::string id{};    ///< spl_…
+    std::string dataset_id{};
+    JsonText request{};    ///< the body that it was asked for with, normalised
+    SplitState state = SplitState::making;
+    JsonText report{};         ///< counts and certificate; empty until ready, and in lists
+    JsonText problems{};       ///< [{"file", "row", "field", "message"}]; empty unless failed
+    std::int64_t folds = 0;    ///< of all repeats together; 0 until ready
+    std::string hash{};        ///< of the manifest's bytes; empty until ready
+    std::int64_t bytes = 0;    ///< of the manifest
+    std::string created_by{};
+    Instant created_at{};
+    std::optional<Instant> made_at{};
+};
+
+/// State `making`. `id`, `dataset_id`, `request`, `created_by` are taken. Error{not_found} when the
+/// dataset is gone.
+StoredSplit create_split(Store& store, const StoredSplit& split);
+
+std::optional<StoredSplit> find_split(Store& store, std::string_view id);
+
+/// Of one dataset, newest first, without reports.
+Page<StoredSplit> list_splits(Store& store, std::string_view dataset_id, const PageRequest& page);
+
+/// False when there is none; Error{conflict} while a job that has not ended uses it. Its manifest
+/// becomes garbage.
+bool delete_split(Store& store, std::string_view id);
+
+/// The right to make one split, until it expires, and what it is made of.
+struct SplitClaim {
+    std::string id{};
+    std::string token{};
+    JsonText request{};
+    std::string dataset_id{};
+    std::string format{};
+    JsonText source{};
+    JsonText options{};
+    std::string content_hash{};
+};
+
+/// Takes the oldest split that waits to be made, or whose making was not finished within its lease.
+/// Nothing when there is none.
+std::optional<SplitClaim> claim_split(Store& store, std::string_view host,
+                                      std::chrono::milliseconds lease);
+
+/// Keeps the claim alive. False when it was lost: stop making it.
+bool renew_split(Store& store, std::string_view id, std::string_view token,
+                 std::chrono::milliseconds lease);
+
+struct SplitVerdict {
+    bool ready = false;
+    JsonText report{};
+    JsonText problems{};
+    std::int64_t folds = 0;
+    std::string hash{};
+    std::int64_t bytes = 0;
+};
+
+/// Stores what was made. False when the claim was lost: nothing is stored.
+bool finish_split(Store& store, std::string_view id, std::string_view token,
+                  const SplitVerdict& verdict);
+
+}    // namespace slipway::store
