@@ -24,6 +24,22 @@ TrainOutcome run_job(const AttemptPlan& plan, Reporter& reporter) {
     return plan.prediction ? run_prediction(plan, reporter) : run_training(plan, reporter);
 }
 
+CLI::App* add_inspect(CLI::App& app, InspectOptions& look, const std::string& formats) {
+    CLI::App* inspect = app.add_subcommand("inspect", "Checks a data set and prints a JSON report");
+    inspect->add_option("--format", look.format, formats)->required();
+    inspect->add_option("--path", look.path, "The data set");
+    inspect->add_option("--options", look.options, "Options of the data set, as a JSON object");
+    auto* unpack = inspect->add_option("--unpack", look.unpack, "Archive or file to unpack first");
+    auto* into = inspect->add_option("--into", look.into, "Folder that --unpack makes");
+    inspect->add_option("--name", look.name, "What a single unpacked file was called");
+    inspect->add_flag("--preview", look.preview, "Also show some samples");
+    inspect->add_option("--threads", look.threads, "Default: one per CPU")
+        ->check(CLI::Range(0, 64));
+    unpack->needs(into);
+    into->needs(unpack);
+    return inspect;
+}
+
 CLI::App* add_run(CLI::App& app, RunAloneOptions& alone, const std::string& formats) {
     CLI::App* by_hand =
         app.add_subcommand("run", "Trains a job on this machine, without a service");
@@ -57,18 +73,7 @@ int run(int argc, char** argv) {
     const CLI::App* by_hand = add_run(app, alone, formats);
 
     InspectOptions look;
-    CLI::App* inspect = app.add_subcommand("inspect", "Checks a data set and prints a JSON report");
-    inspect->add_option("--format", look.format, formats)->required();
-    auto* path = inspect->add_option("--path", look.path, "The data set");
-    inspect->add_option("--options", look.options, "Options of the data set, as a JSON object");
-    auto* unpack = inspect->add_option("--unpack", look.unpack, "Archive or file to unpack first");
-    auto* into = inspect->add_option("--into", look.into, "Folder that --unpack makes");
-    inspect->add_option("--name", look.name, "What a single unpacked file was called");
-    inspect->add_flag("--preview", look.preview, "Also show some samples");
-    inspect->add_option("--threads", look.threads, "Default: one per CPU")
-        ->check(CLI::Range(0, 64));
-    unpack->needs(into);
-    into->needs(unpack);
+    const CLI::App* inspect = add_inspect(app, look, formats);
 
     ExportCommand weights;
     const CLI::App* exporting = add_export(app, weights);
@@ -80,7 +85,7 @@ int run(int argc, char** argv) {
     const CLI::App* version = app.add_subcommand("version", "Prints the version");
     try {
         app.parse(argc, argv);
-        if (inspect->parsed() && path->empty() && unpack->empty()) {
+        if (inspect->parsed() && look.path.empty() && look.unpack.empty()) {
             throw CLI::RequiredError("--path or --unpack");
         }
     } catch (const CLI::ParseError& error) {

@@ -27,7 +27,7 @@ std::int64_t count_shared_copies(const Split& split, const Contents& contents) {
 }
 
 /// Adds up over the folds.
-struct Totals {
+struct FoldTotals {
     std::vector<std::int64_t> validated;      // [sample]
     std::vector<std::int64_t> last_repeat;    // [sample]: that it validated in
     bool once_in_each = true;
@@ -35,7 +35,7 @@ struct Totals {
     std::int64_t shared_groups = 0;
     std::int64_t shared_copies = 0;
 
-    explicit Totals(std::int64_t samples)
+    explicit FoldTotals(std::int64_t samples)
         : validated(std::size_t(samples), 0), last_repeat(std::size_t(samples), -1) {}
 
     void add(const Split& split, std::int64_t repeat) {
@@ -83,7 +83,7 @@ Json certify(const Folds& folds, const DatasetIndex& index, const SplitTraits& t
     const bool has_groups = !index.groups.empty();
     const bool has_classes =
         index.target_names.empty() && folds.count * index.class_count() <= class_counts_max;
-    Totals totals(index.sample_count());
+    FoldTotals totals(index.sample_count());
     Json parts = Json::array();
     for (std::int64_t fold = 0; fold < folds.count; ++fold) {
         const Split split = split_of_fold(folds, fold);

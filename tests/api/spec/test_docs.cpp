@@ -45,7 +45,7 @@ void expect_fresh(const std::string& file, const std::string& fresh) {
 TEST(Docs, the_tables_of_fields_are_fresh) {
     std::string text = source_file("docs/formats.md");
     for (const std::string name :
-         {"JobSpec", "LayerSpec", "AugmentSpec", "DatasetCreate", "UploadCreate"}) {
+         {"JobSpec", "LayerSpec", "AugmentSpec", "DatasetCreate", "SplitCreate", "UploadCreate"}) {
         const std::string start = "<!-- table " + name + " -->";
         ASSERT_NE(text.find(start), text.npos) << name;
         text = with_section(text, start, markdown_table(name));

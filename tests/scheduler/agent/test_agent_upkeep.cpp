@@ -6,6 +6,7 @@
 
 #include "scheduler/agent/dataset_checker.h"
 #include "scheduler/agent/garbage.h"
+#include "scheduler/store/splits.h"
 #include "tests/scheduler/agent/bench.h"
 #include "tests/scheduler/agent/hand_clock.h"
 
@@ -56,6 +57,29 @@ TEST_F(AgentUpkeep, a_check_that_crashes_hangs_or_babbles_is_a_failed_dataset_no
 TEST_F(AgentUpkeep, a_path_outside_of_the_allowed_folders_is_never_read) {
     const store::Dataset checked = check("good", R"({"path": "../../etc"})");
     EXPECT_EQ(checked.state, store::DatasetState::failed);
+}
+
+TEST_F(AgentUpkeep, a_split_is_made_of_a_checked_dataset_or_fails_alone) {
+    const store::Dataset of = check("good");
+    for (const auto& [method, state] :
+         {std::pair("kfold", store::SplitState::ready), std::pair("bad", store::SplitState::failed),
+          std::pair("crash", store::SplitState::failed),
+          std::pair("garbage", store::SplitState::failed)}) {
+        const std::string id = new_id("spl");
+        store::create_split(store, {.id = id,
+                                    .dataset_id = of.id,
+                                    .request = Json{{"method", method}}.dump(),
+                                    .created_by = "me"});
+        agent->wake();
+        eventually(
+            [&] { return store::find_split(store, id)->state != store::SplitState::making; });
+        const store::StoredSplit made = *store::find_split(store, id);
+        EXPECT_EQ(made.state, state) << method;
+        const bool ready = state == store::SplitState::ready;
+        EXPECT_EQ(made.folds, ready ? 5 : 0) << method;
+        EXPECT_EQ(std::filesystem::exists(folder.path() / "store/splits" / (id + ".json")), ready);
+        EXPECT_EQ(made.problems.empty(), ready) << method;
+    }
 }
 
 TEST(ReadVerdict, only_a_report_without_problems_is_a_yes) {

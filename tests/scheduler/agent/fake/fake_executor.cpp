@@ -6,6 +6,7 @@
 //   "yes": hears neither requests nor SIGTERM child       "yes": starts a process of its own that
 //   never ends mute        "yes": opens no socket
 // `inspect`: answers by the option label_column: "good", "bad", "crash", "slow", "garbage".
+// `split`: answers by the method of the request: "bad", "crash", "garbage", others well.
 
 #include <fmt/core.h>
 #include <poll.h>
@@ -188,12 +189,35 @@ int inspect(const std::vector<std::string>& arguments) {
     return 0;
 }
 
+/// `split`: writes a manifest and answers by the method of the request.
+int divide(const std::vector<std::string>& arguments) {
+    std::string request = "{}";
+    fs::path out;
+    for (std::size_t i = 0; i + 1 < arguments.size(); ++i) {
+        if (arguments[i] == "--request") request = arguments[i + 1];
+        if (arguments[i] == "--out") out = arguments[i + 1];
+    }
+    const std::string method = Json::parse(request).value("method", "");
+    if (method == "crash") raise(SIGSEGV);
+    if (method == "garbage") return fmt::print("no report\n"), 0;
+    if (method == "bad") {
+        fmt::print("{}\n", R"({"problem_count":1,"problems":[{"message":"no groups"}]})");
+        return 0;
+    }
+    std::ofstream(out) << "manifest\n";
+    fmt::print(
+        "{{\"problem_count\":0,\"folds\":5,\"hash\":\"sha256:{}\",\"bytes\":9,\"samples\":3}}\n",
+        std::string(64, 'a'));
+    return 0;
+}
+
 }    // namespace
 
 int main(int argc, char** argv) {
     const std::vector<std::string> arguments(argv + 1, argv + argc);
     if (arguments.size() < 2) return 2;
     if (arguments[0] == "inspect") return inspect(arguments);
+    if (arguments[0] == "split") return divide(arguments);
     std::signal(SIGTERM, [](int) { terminated = 1; });
     return Attempt(arguments[1]).run();
 }
