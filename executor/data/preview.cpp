@@ -141,8 +141,9 @@ Json preview_dataset(std::string_view format, const fs::path& path, const Datase
     raw.mean.clear();
     raw.deviation.clear();
     raw.cache_bytes_max = 0;
-    raw.truncated_images = TruncatedImages::fail;    // to be named
-    const auto dataset = open_dataset(format, path, raw);
+    raw.truncated_images = TruncatedImages::fail;      // to be named
+    ProblemLog problems(ProblemLog::Mode::collect);    // the first image may be a damaged one
+    const auto dataset = open_dataset(format, path, raw, problems);
     Json preview{{"samples", dataset->size()},
                  {"columns", dataset->index().feature_names},
                  {"items", Json::array()}};

@@ -93,7 +93,11 @@ void SplitMaker::finish() {
             continue;
         }
         if (!making.verdict) making.verdict = judge(making);
-        store::finish_split(store_, id, making.claim.token, *making.verdict);
+        const bool kept = store::finish_split(store_, id, making.claim.token, *making.verdict);
+        if (!kept && !store::find_split(store_, id)) {    // it was deleted meanwhile
+            std::error_code problem;
+            fs::remove(manifest_path(options_.home, id), problem);
+        }
         log_info("split made", {{"split_id", id}, {"ready", making.verdict->ready}});
         each = makings_.erase(each);
     }

@@ -52,16 +52,16 @@ TEST(Preview, shows_rows_of_a_table) {
 
 TEST(Preview, shows_images_small_and_says_which_cannot_be_shown) {
     TempFolder folder;
-    folder.write("a/1.png", png_file(patterned_image(3, 200, 400, 1)));
-    folder.write("b/2.png", "\x89PNG, but no more");
+    folder.write("a/1.png", "\x89PNG, but no more");
+    folder.write("b/2.png", png_file(patterned_image(3, 200, 400, 1)));
     const Json preview =
         preview_dataset("image_folder", folder.path(), {.truncated_images = TruncatedImages::skip});
-    const Json& good = preview["items"][0];
+    const Json& good = preview["items"][1];
     EXPECT_EQ(good["shape"], Json({3, 200, 400}));
-    EXPECT_EQ(good["class"], "a");
+    EXPECT_EQ(good["class"], "b");
     EXPECT_TRUE(good["image"].get<std::string>().starts_with("data:image/jpeg;base64,/9j/"));
     EXPECT_LT(good["image"].get<std::string>().size(), 20'000U);
-    const Json& bad = preview["items"][1];
+    const Json& bad = preview["items"][0];
     EXPECT_TRUE(bad["image"].is_null());
     EXPECT_FALSE(bad["problem"].get<std::string>().empty());
 }
