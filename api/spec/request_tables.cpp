@@ -248,10 +248,9 @@ const Object<LoginRequest>& login_table() {
 
 std::span<const ObjectTable* const> request_tables() {
     static const std::vector<const ObjectTable*> all{
-        &job_table(),          &job_patch_table(),    &dataset_create_table(),
-        &augment_table(),      &split_create_table(), &upload_create_table(),
-        &token_create_table(), &login_table(),        &layer_table(),
-        &prediction_table()};
+        &job_table(),          &job_patch_table(),     &dataset_create_table(), &augment_table(),
+        &split_create_table(), &upload_create_table(), &token_create_table(),   &login_table(),
+        &layer_table(),        &prediction_table()};
     return all;
 }
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "api/base/id.h"
 #include "api/spec/documents.h"
 #include "scheduler/store/datasets.h"
 #include "scheduler/store/splits.h"
