@@ -216,6 +216,7 @@ CREATE TABLE public.dataset (
     check_host text,
     check_token text,
     check_expires_at timestamp with time zone,
+    preview jsonb,
     CONSTRAINT dataset_check CHECK (((state = 'checking'::text) = (checked_at IS NULL))),
     CONSTRAINT dataset_check1 CHECK (((state <> 'ready'::text) OR (report IS NOT NULL))),
     CONSTRAINT dataset_check2 CHECK (((state <> 'failed'::text) OR (problems IS NOT NULL))),
@@ -384,6 +385,31 @@ CREATE TABLE public.session (
     CONSTRAINT session_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text))
 );
 
+CREATE TABLE public.split (
+    id text NOT NULL,
+    dataset_id text NOT NULL,
+    request jsonb NOT NULL,
+    state text DEFAULT 'making'::text NOT NULL,
+    report jsonb,
+    problems jsonb,
+    folds integer,
+    hash text DEFAULT ''::text NOT NULL,
+    bytes bigint DEFAULT 0 NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    made_at timestamp with time zone,
+    make_host text,
+    make_token text,
+    make_expires_at timestamp with time zone,
+    CONSTRAINT split_check CHECK (((state = 'making'::text) = (made_at IS NULL))),
+    CONSTRAINT split_check1 CHECK (((state <> 'ready'::text) OR ((report IS NOT NULL) AND (folds IS NOT NULL) AND (hash <> ''::text)))),
+    CONSTRAINT split_check2 CHECK (((state <> 'failed'::text) OR (problems IS NOT NULL))),
+    CONSTRAINT split_folds_check CHECK ((folds >= 1)),
+    CONSTRAINT split_hash_check CHECK ((hash ~ '^(sha256:[0-9a-f]{64})?$'::text)),
+    CONSTRAINT split_id_check CHECK ((id ~ '^spl_[0-9a-hjkmnp-tv-z]{26}$'::text)),
+    CONSTRAINT split_state_check CHECK ((state = ANY (ARRAY['making'::text, 'ready'::text, 'failed'::text])))
+);
+
 CREATE TABLE public.token (
     id text NOT NULL,
     name text NOT NULL,
@@ -477,6 +503,9 @@ ALTER TABLE ONLY public.schema_migration
 ALTER TABLE ONLY public.session
     ADD CONSTRAINT session_pkey PRIMARY KEY (sha256);
 
+ALTER TABLE ONLY public.split
+    ADD CONSTRAINT split_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.token
     ADD CONSTRAINT token_lookup_key UNIQUE (lookup);
 
@@ -511,6 +540,10 @@ CREATE INDEX lease_attempt ON public.lease USING btree (job_id, attempt);
 CREATE INDEX queue_order ON public.queue USING btree (class_rank, age_key, job_id);
 
 CREATE INDEX session_token ON public.session USING btree (token_id);
+
+CREATE INDEX split_dataset ON public.split USING btree (dataset_id, id);
+
+CREATE INDEX split_making ON public.split USING btree (id) WHERE (state = 'making'::text);
 
 CREATE CONSTRAINT TRIGGER attempt_fits_job AFTER INSERT OR UPDATE OF ended_at ON public.attempt DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.attempt_fits_state();
 
@@ -567,3 +600,6 @@ ALTER TABLE ONLY public.queue
 
 ALTER TABLE ONLY public.session
     ADD CONSTRAINT session_token_id_fkey FOREIGN KEY (token_id) REFERENCES public.token(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.split
+    ADD CONSTRAINT split_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES public.dataset(id) ON DELETE CASCADE;

@@ -25,6 +25,7 @@ struct AccessMatrix : testing::Test {
                            : path.starts_with("/v1/uploads")     ? "upl"
                                                                  : "tok";
         put("{id}", new_id(kind));
+        put("{sid}", new_id("spl"));
         put("{name}", "model.safetensors");
         put("{n}", "99");
         put("{hash}", "0123456789abcdef0123456789abcdef");
@@ -120,7 +121,8 @@ TEST_F(AccessMatrix, projects_hide_their_objects) {
           "/v1/jobs/" + job + "/checkpoints", "/v1/jobs/" + job + "/attempts",
           "/v1/jobs/" + job + "/explain", "/v1/jobs/" + job + "/spec",
           "/v1/checkpoints/" + checkpoint, "/v1/checkpoints/" + checkpoint + "/files/x",
-          "/v1/datasets/" + dataset, std::string("/v1/jobs?project=secret"),
+          "/v1/datasets/" + dataset, "/v1/datasets/" + dataset + "/preview",
+          "/v1/datasets/" + dataset + "/splits", std::string("/v1/jobs?project=secret"),
           std::string("/v1/datasets?project=secret"),
           std::string("/v1/datasets/points?project=secret")})
         EXPECT_EQ(service.call_as(stranger, "GET", path).status, 404) << path;
