@@ -174,6 +174,10 @@ const Object<DataSpec>& data_table() {
                    "and names it; skip: it is left out; accept: what can be decoded is used, the "
                    "rest is gray.",
                    Choice<TruncatedImages>{})
+            .field("packed", &DataSpec::packed,
+                   "Keep decoded images in a file that later jobs read instead of decoding them "
+                   "again.",
+                   Flag{})
             .field("max_length", &DataSpec::max_length,
                    "Text is cut into sequences of so many tokens; without it 128.",
                    Integer{.min = 2, .max = 65536})

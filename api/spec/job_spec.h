@@ -131,8 +131,9 @@ struct DataSpec {
     std::optional<NormalizeSpec> normalize;
     std::optional<ColumnsSpec> columns;
     std::optional<TruncatedImages> truncated_images;    ///< absent: as the dataset says
-    std::optional<std::int64_t> max_length;             ///< tokens of a sequence; absent: 128
-    std::optional<TokenizerSpec> tokenizer;             ///< absent: byte
+    bool packed = false;    ///< decoded images are kept in a file that jobs share
+    std::optional<std::int64_t> max_length;    ///< tokens of a sequence; absent: 128
+    std::optional<TokenizerSpec> tokenizer;    ///< absent: byte
     bool operator==(const DataSpec&) const = default;
 };
 

@@ -65,6 +65,7 @@ void judge_features(const JobSpec& spec, const Reader& at) {
     if (spec.data.columns) refuse("columns");
     if (!spec.data.augment.empty()) refuse("augment");
     if (spec.data.truncated_images) refuse("truncated_images");
+    if (spec.data.packed) refuse("packed");
     if (spec.data.split.id.empty()) return;
     const Reader here = at.at("data").at("split").at("id");
     here.report("inconsistent",

@@ -87,6 +87,7 @@ AttemptPlan plan_of(const RunAloneOptions& options) {
     plan.checkpoint_folder = options.out / "checkpoints";
     plan.report_folder = options.out;
     plan.cache_folder = options.cache;
+    plan.packed_folder = options.packed;
     plan.worker_threads = options.workers;
     plan.cpu_scope = machine_cpu_scope;
     plan.memory_bytes_max = plan.spec.accelerator.memory_bytes.value_or(0);

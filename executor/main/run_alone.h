@@ -13,10 +13,11 @@ namespace slipway {
 struct RunAloneOptions {
     std::filesystem::path job;    ///< a job spec as it would be posted
     std::filesystem::path out;    ///< gets metrics.csv, frames.ndjson, checkpoints/, report.json, …
-    std::filesystem::path data;          ///< empty: the spec's data.dataset is a path
-    std::string format;                  ///< empty: guessed from what is there
-    std::string data_options = "{}";     ///< JSON object: label_column, …
-    std::filesystem::path cache = {};    ///< folder of compiled code, shared by runs; empty: none
+    std::filesystem::path data;           ///< empty: the spec's data.dataset is a path
+    std::string format;                   ///< empty: guessed from what is there
+    std::string data_options = "{}";      ///< JSON object: label_column, …
+    std::filesystem::path cache = {};     ///< folder of compiled code, shared by runs; empty: none
+    std::filesystem::path packed = {};    ///< folder of packed images, shared by runs; empty: none
     int workers = 0;
     bool resume = false;    ///< go on from the newest checkpoint in `out`
 };

@@ -72,6 +72,7 @@ AttemptOrder order_from(const Json& json) {
     plan.memory_bytes_max = member<std::int64_t>(json, "memory_bytes");
     plan.report_folder = member<std::string>(json, "report_folder");
     plan.cache_folder = member<std::string>(json, "cache_folder");
+    plan.packed_folder = member<std::string>(json, "packed_folder");
     plan.cpu_scope = machine_cpu_scope;
     return order;
 }

@@ -12,14 +12,7 @@ namespace slipway {
 
 namespace {
 
-/// Takes from the data set's options what has to come after the steps.
-std::optional<Moments> take_moments(DatasetOptions& options) {
-    if (options.mean.empty() && options.deviation.empty()) return std::nullopt;
-    Moments moments{std::exchange(options.mean, {}), std::exchange(options.deviation, {})};
-    if (moments.mean.empty()) moments.mean = {0};
-    if (moments.deviation.empty()) moments.deviation = {1};
-    return moments;
-}
+constexpr std::int64_t cache_bytes_max = 512 << 20;    // of the steps' own cache; a pack needs none
 
 /// A list of augmentations changes how a data set is read: its steps come before normalisation, and
 /// where one of them brings images to a size, images are not brought to another before.
@@ -44,7 +37,9 @@ struct Augmenting {
             0;    // of images at their own size; the steps' own cache is better
     }
 
-    std::unique_ptr<Samples> samples(const Dataset& dataset, bool draws) const {
+    std::unique_ptr<Samples> samples(const TrainData& data, bool draws) const {
+        const Dataset& dataset = data.images();
+        const bool packed = data.packed.dataset != nullptr;
         const Dims& dims = dataset.index().feature_dims;
         // Images in files have any size, unless all are brought to one.
         const bool known = dims.size() == 3 && !(sizes && dataset.decodes_images());
@@ -53,7 +48,9 @@ struct Augmenting {
                                        .seed = seed,
                                        .draws = draws,
                                        .size = known ? ImageSize{dims[1], dims[2]} : ImageSize{},
-                                       .moments = moments});
+                                       .moments = moments,
+                                       .cache_bytes_max = packed ? 0 : cache_bytes_max,
+                                       .done = packed ? lasting_step_count(steps) : 0});
         check_size(made->shape().features.dims);
         return made;
     }
@@ -101,8 +98,9 @@ TrainData open_augmented_data(const AttemptPlan& plan, DatasetOptions options) {
     TrainData data;
     data.raw = open_dataset(plan.dataset_format, plan.dataset_path, options);
     data.split = split_for(plan, *data.raw);
-    data.training = augmenting.samples(*data.raw, true);
-    data.evaluation = augmenting.samples(*data.raw, false);
+    pack_wanted(plan, options, augmenting.steps, data);
+    data.training = augmenting.samples(data, true);
+    data.evaluation = augmenting.samples(data, false);
     return data;
 }
 

@@ -73,7 +73,7 @@ std::optional<DamagedImages> kept_list(const AttemptPlan& plan, const Dataset& d
 }    // namespace
 
 void leave_damaged_out(const AttemptPlan& plan, TrainData& data) {
-    const Dataset& dataset = *data.raw;
+    const Dataset& dataset = data.images();
     std::optional<DamagedImages> kept = kept_list(plan, dataset);
     DamagedImages damaged =
         kept ? std::move(*kept) : examine(dataset, data.split, plan.worker_threads);

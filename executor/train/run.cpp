@@ -83,6 +83,7 @@ private:
     TrainOutcome run_to_the_end() {
         require_validation();
         report_.workers(engine_.worker_cpus());
+        report_.packed(data_);
         report_.left_out(data_);
         compile();
         restore();

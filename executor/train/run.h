@@ -37,6 +37,7 @@ struct AttemptPlan {
     std::int64_t memory_bytes_max = 0;      ///< 0 = no limit
     std::filesystem::path report_folder;    ///< gets report, graphs and trace; empty: none
     std::filesystem::path cache_folder;     ///< of compiled code, shared by jobs; empty: none
+    std::filesystem::path packed_folder;    ///< of packed images, shared by jobs; empty: none
     std::string cpu_scope = {};             ///< see EngineOptions; empty: workers run anywhere
     /// Set: `spec` is predicting_job, and the data set is the one to predict. The result is
     /// predictions_file_name in report_folder.

@@ -54,10 +54,30 @@ void RunReport::left_out(const TrainData& data) {
         reporter_.log("warn", "left out: " + to_string(problem));
 }
 
+void RunReport::packed(const TrainData& data) {
+    if (!plan_.spec.data.packed) return;
+    if (!data.packed.dataset) {
+        reporter_.warning("not_packed",
+                          "images are decoded, as without data.packed: " + data.packed.why_not);
+        return;
+    }
+    reporter_.log("info",
+                  fmt::format("{} packed images, {} bytes, {}", data.raw->size(), data.packed.bytes,
+                              data.packed.made ? "made now" : "made by an earlier job"));
+}
+
 void RunReport::accepted(const TrainData& data) {
     if (!data.raw) return;    // text
-    for (const DataProblem& problem : data.raw->take_accepted())
+    for (const DataProblem& problem : data.images().take_accepted())
         reporter_.warning("image_accepted", "taken as it is: " + to_string(problem));
+    const std::int64_t refused = data.packed.dataset ? data.packed.refused_count() : 0;
+    if (refused > refused_) {
+        reporter_.warning("pack_damaged",
+                          fmt::format("{} packed images are not as they were written and are "
+                                      "decoded again; the pack is removed",
+                                      refused));
+    }
+    refused_ = refused;
 }
 
 void RunReport::compiled(const std::string& name, const Graph& graph,

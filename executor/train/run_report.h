@@ -24,7 +24,10 @@ public:
     /// Which CPU each worker is kept on; also why some are kept on none.
     void workers(std::span<const std::optional<int>> cpus);
     void left_out(const TrainData& data);
-    /// Readers do not speak: what they took although it is damaged.
+    /// What came of data.packed.
+    void packed(const TrainData& data);
+    /// Readers do not speak: what they took although it is damaged, and packed images that they
+    /// did not take.
     void accepted(const TrainData& data);
     void compiled(const std::string& name, const Graph& graph, const Executable& executable);
     /// Writes the report now, or when the last time is a while ago.
@@ -42,6 +45,7 @@ private:
     Reporter& reporter_;
     Explainer& explainer_;
     bool complained_ = false;
+    std::int64_t refused_ = 0;      // packed images that were said to be
     std::set<std::string> said_;    // about metrics; once is enough
 };
 

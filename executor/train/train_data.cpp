@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "executor/data/augment/augmented_samples.h"
 #include "executor/data/formats/csv_columns.h"
 #include "executor/train/augmented_data.h"
 #include "executor/train/damaged_images.h"
@@ -100,13 +101,17 @@ bool wants_measured(const AttemptPlan& plan, const Dataset& dataset,
 /// `options` gets what was measured.
 TrainData open_plain(const AttemptPlan& plan, DatasetOptions& options) {
     TrainData data;
-    data.raw = open_dataset(plan.dataset_format, plan.dataset_path, options);
+    DatasetOptions opened = options;
+    const auto moments = plan.spec.data.packed ? take_moments(opened) : std::nullopt;
+    data.raw = open_dataset(plan.dataset_format, plan.dataset_path, opened);
     data.split = split_for(plan, *data.raw);
+    pack_wanted(plan, opened, {}, data);
+    if (moments) data.normalized = normalized(data.images(), *moments);
     if (!plan.prediction && wants_measured(plan, *data.raw, options)) {
-        const Moments moments = measure(*data.raw, data.split.train, 1);
-        data.normalized = normalized(*data.raw, moments);
-        options.mean = moments.mean;
-        options.deviation = moments.deviation;
+        const Moments measured = measure(*data.raw, data.split.train, 1);
+        data.normalized = normalized(*data.raw, measured);
+        options.mean = measured.mean;
+        options.deviation = measured.deviation;
     }
     data.training = samples_of(plan.spec, data.dataset());
     return data;
@@ -206,6 +211,35 @@ void refuse_augmented_text(const JobSpec& spec) {
 }
 
 }    // namespace
+
+std::optional<Moments> take_moments(DatasetOptions& options) {
+    if (options.mean.empty() && options.deviation.empty()) return std::nullopt;
+    Moments moments{std::exchange(options.mean, {}), std::exchange(options.deviation, {})};
+    if (moments.mean.empty()) moments.mean = {0};
+    if (moments.deviation.empty()) moments.deviation = {1};
+    return moments;
+}
+
+void pack_wanted(const AttemptPlan& plan, const DatasetOptions& options,
+                 std::span<const AugmentSpec> steps, TrainData& data) {
+    if (!plan.spec.data.packed) return;
+    if (!data.raw->decodes_images()) {
+        throw TrainError("spec_error",
+                         "data.packed is for images that are decoded from files, and this dataset "
+                         "has none; leave it out");
+    }
+    if (plan.packed_folder.empty()) {
+        data.packed.why_not = "there is no folder for packs";
+        return;
+    }
+    const auto lasting = steps.first(lasting_step_count(steps));
+    data.packed = pack_images(*data.raw, {.folder = plan.packed_folder,
+                                          .data_path = plan.dataset_path,
+                                          .steps = {lasting.begin(), lasting.end()},
+                                          .side_hint = decoding_hint(steps),
+                                          .truncated_images = options.truncated_images,
+                                          .threads = plan.worker_threads});
+}
 
 std::unique_ptr<Samples> samples_of(const JobSpec& spec, const Dataset& dataset) {
     return reads_numbers(spec) ? number_samples(dataset) : class_samples(dataset);

@@ -6,6 +6,7 @@
 #include "executor/checkpoint/checkpoint.h"
 #include "executor/data/dataset.h"
 #include "executor/data/loader.h"
+#include "executor/data/packed/packed_images.h"
 #include "executor/data/split.h"
 #include "executor/text/token_sequences.h"
 #include "executor/train/run.h"
@@ -16,8 +17,9 @@ namespace slipway {
 struct TrainData {
     std::unique_ptr<TokenizedText> text;    ///< of a language model, which has no data set else
     std::unique_ptr<Dataset> raw;           ///< as stored
+    PackedImages packed;                    ///< of `raw`, with data.packed
     std::unique_ptr<Dataset>
-        normalized;    ///< wraps `raw`; absent when nothing is to be normalised
+        normalized;    ///< wraps images(); absent when nothing is to be normalised
     Split split;
     std::int64_t class_count = 0;    ///< classes, labels that are numbers, or tokens of a text
     std::vector<std::string> label_names;    ///< of the classes or labels
@@ -29,7 +31,9 @@ struct TrainData {
         files;    ///< that each checkpoint keeps: the tokenizer, the list of damaged images
     std::vector<DataProblem> left_out;    ///< damaged images that `split` is without
 
-    const Dataset& dataset() const { return normalized ? *normalized : *raw; }
+    /// Before normalisation; packed ones may have been through the first steps of data.augment.
+    const Dataset& images() const { return packed.dataset ? *packed.dataset : *raw; }
+    const Dataset& dataset() const { return normalized ? *normalized : images(); }
     const Samples& evaluated() const { return evaluation ? *evaluation : *training; }
     LabelCount label_count() const;    ///< of the training samples, which must outlive it
 };
@@ -55,5 +59,13 @@ Split split_for(const AttemptPlan& plan, const DatasetIndex& index);
 /// errors  TrainError data_error for what is in the files, spec_error for what the spec asks of
 /// them
 TrainData open_train_data(const AttemptPlan& plan);
+
+/// Packs the images of data.raw when the job wants that; `steps` come before anything is drawn.
+/// errors  TrainError spec_error when they are no image files
+void pack_wanted(const AttemptPlan& plan, const DatasetOptions& options,
+                 std::span<const AugmentSpec> steps, TrainData& data);
+
+/// Takes from the data set's options what is to come after the pixels.
+std::optional<Moments> take_moments(DatasetOptions& options);
 
 }    // namespace slipway

@@ -225,6 +225,7 @@ void AttemptKeeper::start(const store::HostAttempt& found, Live& live, const Uni
         .checkpoints = options_.home / "store" / "checkpoints" / live.key.job_id,
         .report = options_.home / "store" / "reports" / live.key.job_id,
         .cache = options_.home / "store" / "compile_cache",
+        .packed = options_.home / "store" / "packed",
         .init = *weights,
         .predicting = *predicting,
         .split = split->path,

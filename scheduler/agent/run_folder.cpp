@@ -86,7 +86,8 @@ Json attempt_json(const store::HostAttempt& attempt, const AttemptPlaces& places
                {"grace_s", places.grace_s},
                {"memory_bytes", memory_bytes_of(spec)},
                {"report_folder", places.report.string()},
-               {"cache_folder", places.cache.string()}};
+               {"cache_folder", places.cache.string()},
+               {"packed_folder", places.packed.string()}};
     if (!places.split.empty()) {
         order["split"] = {{"path", places.split.string()}, {"hash", places.split_hash}};
     }

@@ -30,6 +30,7 @@ struct AttemptPlaces {
     std::filesystem::path checkpoints;        ///< of the job
     std::filesystem::path report = {};        ///< of the job: where its time goes
     std::filesystem::path cache = {};         ///< of compiled code, of all jobs
+    std::filesystem::path packed = {};        ///< of packed images, of all jobs
     std::filesystem::path init = {};          ///< weights to begin with; empty: none
     std::filesystem::path predicting = {};    ///< the checkpoint of a prediction; empty: it trains
     std::filesystem::path split = {};         ///< the manifest of a stored split; empty: none

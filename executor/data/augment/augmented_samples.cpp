@@ -26,14 +26,7 @@ SampleShape shape_of(const Dataset& dataset, const Samples& labels, const Augmen
 /// Steps before the first that does something else each time: their result can be kept.
 std::size_t lasting_steps(const AugmentOptions& options) {
     if (!options.draws) return options.steps.size();
-    const auto drawn = std::find_if(options.steps.begin(), options.steps.end(), is_drawn);
-    return std::size_t(drawn - options.steps.begin());
-}
-
-/// How far the first step shrinks an image at least, for a decoder that can do it in passing.
-std::int64_t decoding_hint(const AugmentOptions& options) {
-    if (options.steps.empty() || options.steps[0].name != AugmentName::resize) return 0;
-    return std::max(options.steps[0].size.front(), options.steps[0].size.back());
+    return lasting_step_count(options.steps);
 }
 
 class AugmentedSamples final : public Samples {
@@ -44,9 +37,9 @@ public:
           dataset_(dataset),
           labels_(std::move(labels)),
           options_(std::move(options)),
-          lasting_(std::span(options_.steps).first(lasting_steps(options_))),
-          drawn_(std::span(options_.steps).subspan(lasting_.size())),
-          hint_(decoding_hint(options_)),
+          lasting_(std::span(options_.steps).first(lasting_steps(options_)).subspan(options_.done)),
+          drawn_(std::span(options_.steps).subspan(lasting_steps(options_))),
+          hint_(decoding_hint(options_.steps)),
           cache_(dataset.size(), options_.cache_bytes_max) {
         if (options_.moments) {
             options_.moments = of_each_channel(*options_.moments, dataset.index().feature_dims);
@@ -112,6 +105,15 @@ private:
 };
 
 }    // namespace
+
+std::size_t lasting_step_count(std::span<const AugmentSpec> steps) {
+    return std::size_t(std::ranges::find_if(steps, is_drawn) - steps.begin());
+}
+
+std::int64_t decoding_hint(std::span<const AugmentSpec> steps) {
+    if (steps.empty() || steps[0].name != AugmentName::resize) return 0;
+    return std::max(steps[0].size.front(), steps[0].size.back());
+}
 
 std::unique_ptr<Samples> augmented_samples(const Dataset& dataset, std::unique_ptr<Samples> labels,
                                            AugmentOptions options) {

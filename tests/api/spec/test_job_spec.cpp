@@ -59,6 +59,7 @@ TEST(JobSpec, every_field_arrives) {
     EXPECT_EQ(spec.data.augment[3].alpha, 0.2);
     EXPECT_EQ(spec.data.augment[4].alpha, 1);
     EXPECT_EQ(spec.data.truncated_images, TruncatedImages::skip);
+    EXPECT_TRUE(spec.data.packed);
     EXPECT_EQ(spec.train.schedule.name, ScheduleName::step);
     EXPECT_EQ(spec.train.precision, Precision::bf16);
     EXPECT_EQ(spec.train.grad_accumulation, 4);

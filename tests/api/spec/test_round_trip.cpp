@@ -177,6 +177,7 @@ DataSpec random_data(Dice& dice, bool classes) {
         data.augment.push_back(random_step(dice));
     data.truncated_images =
         dice.maybe<TruncatedImages>([&] { return dice.word<TruncatedImages>(); });
+    data.packed = dice.coin();
     if (dice.coin()) {
         data.normalize.emplace();
         for (auto left = dice.whole(1, 3); left > 0; --left) {
@@ -286,6 +287,7 @@ JobSpec random_spec(Dice& dice) {
         spec.data.columns.reset();
         spec.data.augment.clear();
         spec.data.truncated_images.reset();
+        spec.data.packed = false;
         spec.data.max_length = dice.maybe<std::int64_t>([&] { return dice.whole(2, 65536); });
         if (dice.coin()) {
             spec.data.tokenizer.emplace();

@@ -45,7 +45,8 @@ Json order_json(const std::filesystem::path& folder, double grace_s = 60) {
             {"grace_s", grace_s},
             {"memory_bytes", 0},
             {"report_folder", (folder / "report").string()},
-            {"cache_folder", ""}};
+            {"cache_folder", ""},
+            {"packed_folder", ""}};
 }
 
 std::vector<Json> frames_in(const std::filesystem::path& folder) {

@@ -102,6 +102,44 @@ TEST_F(RunImages, sizes_that_do_not_fit_are_a_spec_error_that_names_the_step) {
     EXPECT_NE(failure(table).find("spec_error: data.augment needs images"), std::string::npos);
 }
 
+TEST_F(RunImages, packed_images_change_no_bit_and_the_second_job_decodes_none) {
+    for (const bool augments : {true, false}) {
+        AttemptPlan plain = photos();
+        if (!augments) {
+            plain.spec.data.augment.clear();
+            plain.spec.data.image_size = 8;
+        }
+        AttemptPlan first = plain, second = plain;
+        for (AttemptPlan* plan : {&first, &second}) {
+            plan->spec.data.packed = true;
+            plan->packed_folder = folder_.path() / "packed";
+            plan->checkpoint_folder = folder_.path() / fmt::format("packed_{}", folders_++);
+        }
+        expect_same_run(plain, first);
+        second.report_folder = folder_.path() / "report";
+        KeepingReporter reporter;
+        run_training(second, reporter);
+        expect_same_bits(plain, second);
+        EXPECT_TRUE(has(reporter.logs, "40 packed images")) << augments;
+        EXPECT_TRUE(has(reporter.logs, "made by an earlier job"));
+        const auto report =
+            nlohmann::json::parse(std::ifstream(second.report_folder / "report.json"));
+        EXPECT_EQ(report["input"]["decoded"], 0);
+    }
+}
+
+TEST_F(RunImages, a_job_goes_on_without_a_pack_and_says_why) {
+    AttemptPlan made = photos();
+    made.spec.data.packed = true;
+    made.packed_folder = folder_.write("a_file", "x") / "below";
+    KeepingReporter reporter;
+    run_training(made, reporter);
+    EXPECT_TRUE(has(reporter.logs, "images are decoded, as without data.packed: "));
+    AttemptPlan table = plan();
+    table.spec.data.packed = true;
+    EXPECT_NE(failure(table).find("spec_error: data.packed is for images"), std::string::npos);
+}
+
 // Goal: a job that goes on knows its damaged images without looking at all of them again.
 // Method: between the attempts another image is cut; a job that looked would leave it out.
 TEST_F(RunImages, a_resumed_job_reads_its_damaged_images_from_the_checkpoint) {

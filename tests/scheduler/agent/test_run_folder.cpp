@@ -32,13 +32,15 @@ TEST(AttemptJson, holds_everything_an_executor_needs) {
     const AttemptPlaces places{.dataset = "/data/digits",
                                .checkpoints = "/store/checkpoints/job_1",
                                .report = "/store/reports/job_1",
-                               .cache = "/store/compile_cache"};
+                               .cache = "/store/compile_cache",
+                               .packed = "/store/packed"};
     Json order = attempt_json(attempt, places);
     EXPECT_EQ(order, Json::parse(R"({"job_id": "job_1", "attempt": 2, "fence": "f00d",
         "spec": {"accelerator": {"cores": 1, "memory_bytes": 123}},
         "dataset": {"id": "ds_1", "name": "digits", "format": "idx", "path": "/data/digits", "options": {"channels": 1}, "content_hash": "sha256:ab"},
         "checkpoint_folder": "/store/checkpoints/job_1", "resume_from": null, "init_from": null, "prediction": null, "split": null, "worker_threads": 0, "grace_s": 60,
-        "memory_bytes": 123, "report_folder": "/store/reports/job_1", "cache_folder": "/store/compile_cache"})"));
+        "memory_bytes": 123, "report_folder": "/store/reports/job_1", "cache_folder": "/store/compile_cache",
+        "packed_folder": "/store/packed"})"));
     attempt.resume_checkpoint = "step_1";
     attempt.spec = "{}";
     order = attempt_json(attempt, places);
