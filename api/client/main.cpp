@@ -197,7 +197,8 @@ int run(int argc, char** argv) {
         "cancelled; 4 refused by the service; 5 no service.");
     app.require_subcommand(1);
     app.fallthrough();
-    app.add_option("--url", line.connect.url, "such as http://127.0.0.1:8470");
+    app.add_option("--url", line.connect.url,
+                   "such as http://127.0.0.1:8470; else the home folder's service");
     app.add_option("--home", line.connect.home, "the service's home folder, for its admin-token");
     app.add_option("--ca", line.connect.certificate_authority, "PEM file to trust (https)");
     add_job_commands(app, line);

@@ -64,9 +64,17 @@ std::string problem_line(const Json& item) {
 
 }    // namespace
 
+std::string address_in(const std::string& home) {
+    std::ifstream file(fs::path(home) / "address");
+    std::string address;
+    std::getline(file, address);
+    return address;
+}
+
 HttpClient connect(const ConnectOptions& options) {
     std::string address = options.url;
     if (address.empty()) address = from_environment("SLIPWAY_URL");
+    if (address.empty()) address = address_in(home_of(options));
     if (address.empty()) address = "http://127.0.0.1:8470";
     const auto url = parse_service_url(address);
     if (!url) throw Stop(ExitCode::usage, url.error().what());

@@ -32,11 +32,17 @@ private:
 
 /// Where to go and as whom: from the command line, else the environment, else the home folder.
 struct ConnectOptions {
-    std::string url;      ///< else SLIPWAY_URL, else http://127.0.0.1:8470
+    /// Else SLIPWAY_URL, else where the home folder's service said that it answers, else
+    /// http://127.0.0.1:8470.
+    std::string url;
     std::string token;    ///< from SLIPWAY_TOKEN, else the home folder's admin-token; never argv
     std::string home;     ///< else SLIPWAY_HOME, else as slipwayd
     std::string certificate_authority;
 };
+
+/// Where the service of this home folder answers: it writes its address to home/address once it
+/// does. Empty: it never has.
+std::string address_in(const std::string& home);
 
 /// errors  throws Stop{usage} when no token can be found or the address is malformed
 HttpClient connect(const ConnectOptions& options);

@@ -34,6 +34,17 @@ MigrationTarget open_target(const Options& options) {
     return target;
 }
 
+std::string service_url(const Options& options, const std::string& home) {
+    const Options defaults;
+    if (options.link_host.empty() && !options.link_port) {
+        std::string kept = client::address_in(home);
+        if (!kept.empty()) return kept;
+    }
+    const std::string host =
+        options.link_host.empty() ? defaults.addresses.front() : options.link_host;
+    return fmt::format("http://{}:{}", host, options.link_port.value_or(defaults.port));
+}
+
 void print_status(const std::string& url) {
     for (const migrations::Status& step : migrations::status(url)) {
         const std::string when = step.applied_at ? "applied " + to_rfc3339(*step.applied_at)
@@ -58,13 +69,12 @@ int migrate(const Options& options) {
 }
 
 int print_login_link(const Options& options) {
-    const std::string host = options.addresses.empty() ? "127.0.0.1" : options.addresses.front();
-    // The home folder's own token, whatever SLIPWAY_TOKEN is for.
+    // The home folder's own service and token, whatever SLIPWAY_URL and SLIPWAY_TOKEN are for.
     const std::string home = home_folder(options.home).string();
     const client::HttpClient service =
-        client::connect({.url = fmt::format("http://{}:{}", host, options.port),
-                         .token = {},
-                         .home = home_folder(options.home).string(),
+        client::connect({.url = service_url(options, home),
+                         .token = read_admin_token(home).value_or(""),
+                         .home = home,
                          .certificate_authority = {}});
     const Json link = client::call(
         service, "POST", fmt::format("/v1/login-links?keep_s={}", options.link_keep.count()),

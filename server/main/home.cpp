@@ -115,6 +115,10 @@ void Home::keep_admin_token(const std::string& text) const {
     write_whole(path_ / "admin-token", text + "\n", 0600);
 }
 
+void Home::keep_address(const std::string& url) const {
+    write_whole(path_ / "address", url + "\n", 0644);
+}
+
 std::optional<std::string> read_admin_token(const fs::path& home) {
     std::string line = first_line(home / "admin-token");
     while (!line.empty() && (line.back() == '\r' || line.back() == ' '))

@@ -33,6 +33,9 @@ public:
     /// Writes `admin-token`, mode 0600, synced to the disk.
     void keep_admin_token(const std::string& text) const;
 
+    /// Writes `address`: where the service answers, or answered last. Programs beside it read it.
+    void keep_address(const std::string& url) const;
+
 private:
     std::filesystem::path path_;
     UniqueFd lock_;

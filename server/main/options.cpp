@@ -137,9 +137,9 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     one = add_command(app, raw, "login-link",
                       "Print a link that signs a browser in once (the service must run)",
                       Command::login_link);
-    one->add_option("--host", raw.options.addresses, "where the service listens")
-        ->allow_extra_args(false);
-    one->add_option("--port", raw.options.port, "where the service listens");
+    one->add_option("--host", raw.options.link_host,
+                    "where the service listens; else where that of the home folder answers");
+    one->add_option("--port", raw.options.link_port, "likewise");
     one->add_option("--keep-s", raw.keep_s, "how long the link is good")
         ->check(CLI::Range(60, 600));
     add_command(app, raw, "version", "Print the version", Command::version);

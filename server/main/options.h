@@ -40,6 +40,8 @@ struct Options {
 
     // login-link
     std::chrono::seconds link_keep{600};
+    std::string link_host;    ///< empty, like no port: where the home folder's service answers
+    std::optional<std::uint16_t> link_port;
 };
 
 /// What the command line asks for; or how to exit at once (after --help, or with what is wrong on

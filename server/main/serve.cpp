@@ -134,7 +134,9 @@ int serve(const Options& options, StopSignals& signals) {
     Server server(server_options(options), make_router(services), metrics, clock);
     server.start();
     scheduler.start(store, agent_options(options, home), upkeep_options(options), clock);
-    say_ready(options, address_text(options, server.port()), home);
+    const std::string address = address_text(options, server.port());
+    home.keep_address(address);
+    say_ready(options, address, home);
 
     const OperatorRequest asked = signals.wait();
     signals.on_second([&database] { end_at_once(database); });

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "api/base/error.h"
+#include "api/client/service.h"
 #include "tests/support/temp_folder.h"
 
 namespace slipway {
@@ -57,6 +58,24 @@ TEST(Home, the_admin_token_is_for_its_owner_alone) {
     EXPECT_EQ(home.admin_token(), "slp_second");
     EXPECT_EQ(mode_of(home.path() / "admin-token"), 0600U);
     EXPECT_FALSE(read_admin_token(folder.path() / "nowhere").has_value());
+}
+
+TEST(Home, its_service_s_address_is_where_other_programs_find_it) {
+    const TempFolder folder;
+    EXPECT_EQ(client::address_in(folder.path().string()), "");
+    const Home home(folder.path());
+    home.keep_address("http://127.0.0.1:9000");
+    home.keep_address("https://[::1]:9001");
+    EXPECT_EQ(client::address_in(folder.path().string()), "https://[::1]:9001");
+    ASSERT_EQ(unsetenv("SLIPWAY_URL"), 0);
+    const auto there = client::connect(
+        {.url = {}, .token = "t", .home = folder.path().string(), .certificate_authority = {}});
+    EXPECT_EQ(to_string(there.options().url), "https://[::1]:9001");
+    const auto given = client::connect({.url = "http://127.0.0.1:9002",
+                                        .token = "t",
+                                        .home = folder.path().string(),
+                                        .certificate_authority = {}});
+    EXPECT_EQ(given.options().url.port, 9002);
 }
 
 TEST(Home, a_folder_that_cannot_be_made_is_named_with_the_way_out) {

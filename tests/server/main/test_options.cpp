@@ -56,6 +56,14 @@ TEST(Options, flags_of_serve_are_read_with_and_without_the_word) {
     }
 }
 
+TEST(Options, a_login_link_is_of_the_home_folder_s_service_unless_told_otherwise) {
+    EXPECT_FALSE(parse({"login-link"}).options->link_port);
+    const auto told = parse({"login-link", "--host", "10.0.0.7", "--port", "9000"});
+    EXPECT_EQ(told.options->link_host, "10.0.0.7");
+    EXPECT_EQ(told.options->link_port, 9000);
+    EXPECT_EQ(told.options->port, 8470) << "which is where serve listens";
+}
+
 TEST(Options, commands_are_told_apart) {
     EXPECT_EQ(parse({"version"}).options->command, Command::version);
     EXPECT_EQ(parse({"login-link", "--home", "/h", "--port", "9"}).options->port, 9);
