@@ -93,8 +93,9 @@ enum class PackOutcome { made, made_elsewhere, too_large };
 /// what it leaves is taken over by the next. Of two that make the same pack one goes on, and the
 /// other has made_elsewhere at once.
 /// errors  throws exhausted when the disk is full, unavailable; nothing is left then
-PackOutcome write_pack(const std::filesystem::path& path, std::int64_t samples, std::int64_t bytes_max,
-                   int threads, const std::function<PackedImage(std::int64_t sample)>& make);
+PackOutcome write_pack(const std::filesystem::path& path, std::int64_t samples,
+                       std::int64_t bytes_max, int threads,
+                       const std::function<PackedImage(std::int64_t sample)>& make);
 
 /// Removes the packs of `folder` that were used least recently, until all have at most `bytes_max`,
 /// and what others that have ended left half done. `keep` stays. Jobs that read one go on.

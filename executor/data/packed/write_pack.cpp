@@ -115,8 +115,8 @@ private:
 
 }    // namespace
 
-PackOutcome write_pack(const fs::path& path, std::int64_t samples, std::int64_t bytes_max, int threads,
-                   const std::function<PackedImage(std::int64_t sample)>& make) {
+PackOutcome write_pack(const fs::path& path, std::int64_t samples, std::int64_t bytes_max,
+                       int threads, const std::function<PackedImage(std::int64_t sample)>& make) {
     constexpr std::int64_t block = 256;    // bounds the memory for pixels that wait to be written
     std::error_code error;
     fs::create_directories(path.parent_path(), error);

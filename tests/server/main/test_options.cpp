@@ -66,7 +66,7 @@ TEST(Options, a_login_link_is_of_the_home_folder_s_service_unless_told_otherwise
 
 TEST(Options, commands_are_told_apart) {
     EXPECT_EQ(parse({"version"}).options->command, Command::version);
-    EXPECT_EQ(parse({"login-link", "--home", "/h", "--port", "9"}).options->port, 9);
+    EXPECT_EQ(parse({"login-link", "--home", "/h", "--port", "9"}).options->link_port, 9);
     EXPECT_EQ(parse({"migrate"}).options->migrate_action, "up");
     EXPECT_EQ(parse({"migrate", "status"}).options->migrate_action, "status");
     EXPECT_EQ(parse({"migrate", "down", "--to", "2"}).options->migrate_to, 2);
