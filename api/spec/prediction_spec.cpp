@@ -12,8 +12,9 @@ JobSpec predicting_job(const JobSpec& trained, const PredictionSpec& prediction)
     spec.model.head = {};
     spec.data.dataset = prediction.data.dataset;
     // Who predicts all samples, or a named part, needs no stored split.
-    if (prediction.data.split == PredictedSplit::all || !prediction.data.part.empty())
-        spec.data.split = {};
+    const bool needs_sides =
+        prediction.data.split != PredictedSplit::all && prediction.data.part.empty();
+    if (!spec.data.split.id.empty() && !needs_sides) spec.data.split = {};
     spec.train.precision = prediction.precision.value_or(trained.train.precision);
     // Neither curves nor reports are made.
     spec.monitor = {};

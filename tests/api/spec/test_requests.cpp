@@ -72,6 +72,15 @@ TEST(Requests, a_prediction_runs_the_job_that_trained_with_its_own_means) {
     EXPECT_EQ(encode_effective(prediction)["lr"], nullptr);
 }
 
+TEST(Requests, a_prediction_of_all_samples_needs_no_stored_split) {
+    JobSpec trained;
+    trained.data.split.id = "spl_1";
+    PredictionSpec prediction;
+    EXPECT_EQ(predicting_job(trained, prediction).data.split.id, "");
+    prediction.data.split = PredictedSplit::val;
+    EXPECT_EQ(predicting_job(trained, prediction).data.split.id, "spl_1");
+}
+
 TEST(Requests, every_split_example_decodes_and_comes_back) {
     ASSERT_GE(example_names("split_").size(), 5U);
     for (const std::string& name : example_names("split_")) {
