@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "executor/data/split/make.h"
 #include "executor/train/learnt_samples.h"
 #include "tests/executor/predict/prediction_fixture.h"
 
@@ -162,6 +163,27 @@ TEST_F(Prediction, that_is_stopped_leaves_nothing_and_tried_again_gives_the_same
     EXPECT_TRUE(std::filesystem::is_empty(plan.report_folder));
     folder_.write("prediction/predictions.csv.tmp", "sample,label\n0,ye");    // kill -9
     EXPECT_EQ(result_of(plan), undisturbed);
+}
+
+TEST_F(Prediction, of_the_fold_that_validated_counts_its_accuracy) {
+    AttemptPlan one = plan(1);
+    const MadeSplit made = make_split({.format = one.dataset_format,
+                                       .path = one.dataset_path,
+                                       .request = {.method = SplitMethod::kfold, .folds = 2}});
+    one.spec.data.split.id = "spl_1";
+    one.spec.data.split.fold = 1;
+    one.split_file = SplitFile{.path = folder_.write("split.json", made.manifest)};
+    KeepingReporter reporter;
+    run_training(one, reporter);
+    AttemptPlan plan = predicting(one, 7, 8);
+    plan.prediction->spec.data.split = PredictedSplit::val;
+    plan.spec = predicting_job(one.spec, plan.prediction->spec);
+    const Csv csv(result_of(plan));
+    ASSERT_EQ(csv.rows.size(), 60U);
+    int correct = 0;
+    for (std::size_t i = 0; i < csv.rows.size(); ++i)
+        correct += csv.text(i, "label") == csv.text(i, "predicted") ? 1 : 0;
+    EXPECT_NEAR(correct / 60.0, reporter.values_of("val_accuracy").back(), 1e-6);
 }
 
 TEST_F(Prediction, chooses_the_samples_of_a_side_of_the_split_or_of_a_part) {
