@@ -41,6 +41,11 @@ inline constexpr QueryParameter dry_run{
     .type = QueryType::flag,
     .summary = "Answer with the normalised body and its consequences; store nothing.",
     .standard = "false"};
+inline constexpr QueryParameter job_states{.name = "state",
+                                           .type = QueryType::words,
+                                           .summary = "Only in these states.",
+                                           .allowed = Words(Spelling<JobState>::words)};
+inline constexpr QueryParameter dataset{.name = "dataset", .summary = "Only of this dataset (id)."};
 
 inline constexpr auto creating = std::to_array({dry_run});
 inline constexpr auto paging = std::to_array({limit, cursor});
@@ -48,13 +53,10 @@ inline constexpr auto job_list = std::to_array<QueryParameter>({
     limit,
     cursor,
     project,
-    {.name = "state",
-     .type = QueryType::words,
-     .summary = "Only in these states.",
-     .allowed = Words(Spelling<JobState>::words)},
+    job_states,
     {.name = "name", .summary = "Only with this text in the name; letter case is ignored."},
     {.name = "label", .type = QueryType::pairs, .summary = "Only with all of these labels."},
-    {.name = "dataset", .summary = "Only of this dataset (id)."},
+    dataset,
     {.name = "kind",
      .type = QueryType::word,
      .summary = "Only those that train, or that predict.",
@@ -69,11 +71,8 @@ inline constexpr auto prediction_list = std::to_array<QueryParameter>({
     limit,
     cursor,
     project,
-    {.name = "state",
-     .type = QueryType::words,
-     .summary = "Only in these states.",
-     .allowed = Words(Spelling<JobState>::words)},
-    {.name = "dataset", .summary = "Only of this dataset (id)."},
+    job_states,
+    dataset,
 });
 inline constexpr auto event_query = std::to_array<QueryParameter>({
     {.name = "after",

@@ -11,6 +11,7 @@
 #include "executor/predict/sample_columns.h"
 #include "executor/predict/task_columns.h"
 #include "executor/train/evaluate.h"
+#include "executor/train/failure_reasons.h"
 #include "executor/train/initial_weights.h"
 #include "executor/train/learnt_samples.h"
 #include "executor/train/pace.h"
@@ -239,28 +240,11 @@ private:
     std::int64_t step_ = 0, samples_ = 0;
 };
 
-/// The executor's refusals in the words of a job's failure codes.
-template <class Work>
-TrainOutcome with_reasons(const Work& work) {
-    try {
-        return work();
-    } catch (const DataError& problem) {
-        throw TrainError("data_error", problem.what());
-    } catch (const TrainError&) {
-        throw;
-    } catch (const Error& error) {
-        if (error.code() == ErrorCode::exhausted) throw TrainError("out_of_memory", error.what());
-        if (error.code() == ErrorCode::invalid_argument)
-            throw TrainError("spec_error", error.what());
-        throw;
-    }
-}
-
 }    // namespace
 
 TrainOutcome run_prediction(const AttemptPlan& plan, Reporter& reporter) {
     check(plan.prediction.has_value(), "a prediction is asked for");
-    return with_reasons([&] { return PredictionRun(plan, reporter).run(); });
+    return with_failure_reasons([&] { return PredictionRun(plan, reporter).run(); });
 }
 
 }    // namespace slipway

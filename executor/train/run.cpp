@@ -10,6 +10,7 @@
 #include "executor/explain/graph_page.h"
 #include "executor/train/epoch_meter.h"
 #include "executor/train/evaluate.h"
+#include "executor/train/failure_reasons.h"
 #include "executor/train/fitting_batch.h"
 #include "executor/train/initial_weights.h"
 #include "executor/train/make_update_plan.h"
@@ -483,20 +484,7 @@ private:
 }    // namespace
 
 TrainOutcome run_training(const AttemptPlan& plan, Reporter& reporter) {
-    try {
-        return TrainingRun(plan, reporter).run();
-    } catch (
-        const DataError& problem) {    // the job's failure code is decided here, not by readers
-        throw TrainError("data_error", problem.what());
-    } catch (const TrainError&) {
-        throw;
-    } catch (const Error& error) {
-        // The engine's and the sampler's refusals are about sizes the spec asks for.
-        if (error.code() == ErrorCode::exhausted) throw TrainError("out_of_memory", error.what());
-        if (error.code() == ErrorCode::invalid_argument)
-            throw TrainError("spec_error", error.what());
-        throw;
-    }
+    return with_failure_reasons([&] { return TrainingRun(plan, reporter).run(); });
 }
 
 }    // namespace slipway
