@@ -267,14 +267,12 @@ BufferId Lowering::packed(const PlacedValue& value, const Packing& packing, int 
     for (const PackedCopy& copy : packed_copies_) {
         const bool reaches = copy.stage == copy_stage ||
                              (value.placement == Placement::replicated && copy.stage < copy_stage);
-        if (copy.from == value.buffer && reaches && same(copy.view, value.view) &&
-            copy.layout == packing.layout)
-            return copy.to;
+        if (copy.from == value.buffer && reaches && copy.packing.packs_as(packing)) return copy.to;
     }
     const BufferId to = make_temporary({DType::u8, {packing.layout.byte_count}}, copy_stage);
     const LibraryKernel kernel{packing.kernel, packing.scratch_bytes, "", {}};
     emit(copy_stage, step_name("pack", {value.dtype, value.view.dims}), kernel, {value.buffer}, to);
-    packed_copies_.push_back({value.buffer, value.view, packing.layout, copy_stage, to});
+    packed_copies_.push_back({value.buffer, packing, copy_stage, to});
     return to;
 }
 

@@ -93,8 +93,7 @@ private:
     };
     struct PackedCopy {
         BufferId from;
-        View view;
-        LibraryLayout layout;
+        Packing packing;
         int stage;
         BufferId to;
     };

@@ -24,6 +24,15 @@ struct Packing {
     LibraryLayout layout;
     Kernel kernel;
     std::int64_t scratch_bytes = 0;
+    /// The plain view, as the library's kernel sees it, and where it begins in its buffer: a square
+    /// matrix and its transpose have one buffer and one layout, and are packed differently.
+    LibraryLayout plain = {};
+    std::int64_t plain_offset = 0;
+
+    /// Whether two operands' packings make the same of one buffer.
+    bool packs_as(const Packing& other) const {
+        return layout == other.layout && plain == other.plain && plain_offset == other.plain_offset;
+    }
 };
 
 /// A kernel of the library. Call: reads and writes[0] as its maker says, writes[1] = scratch memory

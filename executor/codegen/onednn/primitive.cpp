@@ -181,7 +181,8 @@ Packing make_packing(const dnnl::engine& engine, const Operand& operand, bool is
                                            .result = to,
                                            .scratchpad = plan.scratchpad_desc()},
                                           workers, plan.impl_info_str());
-    return {layout_of(operand.wanted), kernel.kernel, kernel.scratch_bytes};
+    return {layout_of(operand.wanted), kernel.kernel, kernel.scratch_bytes,
+            layout_of(operand.plain), operand.offset};
 }
 
 std::optional<Packing> packing_of(const PrimitiveParts& parts, int workers) {

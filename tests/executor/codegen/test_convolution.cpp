@@ -54,6 +54,7 @@ const ConvolutionCase convolution_cases[] = {
     {"stride_two", {2, 5, 9, 9}, {7, 5, 3, 3}, {window(3, 2, 1), window(3, 2, 1)}},
     {"stride_leaves_a_rest", {2, 3, 10, 11}, {4, 3, 3, 2}, {window(3, 2, 0), window(2, 3, 0)}},
     {"one_by_one", {3, 8, 5, 5}, {4, 8, 1, 1}, {window(1, 1, 0), window(1, 1, 0)}},
+    {"one_by_one_square", {3, 16, 5, 5}, {16, 16, 1, 1}, {window(1, 1, 0), window(1, 1, 0)}},
     {"one_by_one_stride_two", {3, 8, 6, 6}, {4, 8, 1, 1}, {window(1, 2, 0), window(1, 2, 0)}},
     {"dilated", {2, 3, 12, 12}, {4, 3, 3, 3}, {window(3, 1, 2, 2), window(3, 2, 1, 3)}},
     {"uneven_padding",

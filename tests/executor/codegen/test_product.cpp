@@ -208,6 +208,21 @@ TEST(DotGeneral, of_packed_weights_is_what_the_reference_says) {
     }
 }
 
+// Goal: a square matrix and its transpose, which look alike to the library, are packed each.
+TEST(DotGeneral, of_square_packed_weights_both_ways_is_what_the_reference_says) {
+    for (const DType dtype : {DType::f32, DType::bf16}) {
+        const Tensor w = shared_leaf({64, 64}, dtype);
+        std::vector<Tensor> sums;
+        for (const std::int64_t contracted : {0, 1})
+            sums.push_back(reduce(dot_general(core_leaf({2048, 64}, dtype), w,
+                                              {{}, {}, {1}, {contracted}, DType::f32}),
+                                  {0}, Reduction::add));
+        const Graph graph = graph_of(sums);
+        expect_packing(graph);
+        EXPECT_EQ(compare_with_reference(graph, {1e-3, 1e-4}, 6), "") << to_string(dtype);
+    }
+}
+
 // Goal: rows a multiple of 4096 bytes apart are packed, in the cores' stage when they are theirs.
 TEST(DotGeneral, of_rows_that_collide_in_the_cache_is_what_the_reference_says) {
     const Tensor x = core_leaf({520, 40});

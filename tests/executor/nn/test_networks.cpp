@@ -146,6 +146,33 @@ void trace_gpt2(ParameterList& parameters, Init& init, ForwardPass& pass, Traced
     traced.loss = cross_entropy_sum(traced.logits, labels) * constant(1.0 / (batch * sequence));
 }
 
+/// `outputs`: the gradients, the new statistics, the logits and the loss.
+/// f32 against f64: 1e-5 for logits and loss, 1e-4 of its own size for each gradient.
+void expect_torchs(const Json& expected, const ParameterList& parameters, const ForwardPass& pass,
+                   const std::vector<ReferenceValue>& outputs) {
+    const std::size_t count = parameters.all().size();
+    ASSERT_EQ(expected.at("gradients").size(), count);
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::string& parameter = parameters.all()[i].name;
+        ASSERT_TRUE(expected.at("gradients").contains(parameter)) << parameter;
+        expect_sums(parameter, outputs[i][0], expected.at("gradients").at(parameter), 1e-4);
+    }
+    for (std::size_t i = 0; i < pass.updates.size(); ++i) {
+        const std::string& statistic = parameters.statistics()[i].name;
+        expect_sums(statistic, outputs[count + i][0], expected.at("statistics").at(statistic),
+                    1e-5);
+    }
+    expect_sums("logits", outputs[outputs.size() - 2][0], expected.at("logits"), 1e-5);
+    EXPECT_NEAR(double(outputs.back()[0].as<float>()[0]), expected.at("loss").get<double>(), 1e-5);
+}
+
+std::vector<Value> leaves_of(const std::vector<ReferenceValue>& values) {
+    std::vector<Value> leaves;
+    for (const ReferenceValue& value : values)
+        leaves.push_back({value});
+    return leaves;
+}
+
 void compare_with_torch(const std::string& name, const Trace& trace) {
     const Json& expected = reference().at("tiny").at(name);
     ParameterList parameters;
@@ -173,22 +200,13 @@ void compare_with_torch(const std::string& name, const Trace& trace) {
     graph.outputs.push_back(traced.logits);
     graph.outputs.push_back(traced.loss);
 
-    const std::vector<ReferenceValue> outputs = evaluate(graph, values, 1);
-    const std::size_t count = parameters.all().size();
-    ASSERT_EQ(expected.at("gradients").size(), count);
-    // f32 against f64: 1e-5 for logits and loss, 1e-4 of its own size for each gradient.
-    for (std::size_t i = 0; i < count; ++i) {
-        const std::string& parameter = parameters.all()[i].name;
-        ASSERT_TRUE(expected.at("gradients").contains(parameter)) << parameter;
-        expect_sums(parameter, outputs[i][0], expected.at("gradients").at(parameter), 1e-4);
-    }
-    for (std::size_t i = 0; i < pass.updates.size(); ++i) {
-        const std::string& statistic = parameters.statistics()[i].name;
-        expect_sums(statistic, outputs[count + i][0], expected.at("statistics").at(statistic),
-                    1e-5);
-    }
-    expect_sums("logits", outputs[outputs.size() - 2][0], expected.at("logits"), 1e-5);
-    EXPECT_NEAR(double(outputs.back()[0].as<float>()[0]), expected.at("loss").get<double>(), 1e-5);
+    expect_torchs(expected, parameters, pass, evaluate(graph, values, 1));
+    Engine engine({.cores = 1, .workers = 2});
+    std::vector<ReferenceValue> outputs;
+    for (const Value& value : engine.run(*engine.compile(graph), leaves_of(values)))
+        outputs.push_back(value.arrays);
+    SCOPED_TRACE("compiled");
+    expect_torchs(expected, parameters, pass, outputs);
 }
 
 TEST(Networks, a_multilayer_perceptron_computes_what_torch_does) {
