@@ -74,6 +74,7 @@ struct ModelSpec {
     std::optional<std::int64_t> vocab_size;    ///< absent: the tokenizer's
     /// Positions that it knows; absent: as published, 512 of BERT and 1024 of GPT-2.
     std::optional<std::int64_t> max_length;
+    std::optional<std::int64_t> heads;    ///< of its attention; absent: as published
     std::vector<LayerSpec> layers;
     bool sync_batch_norm = false;    ///< batch norms see the batches of all cores
     /// Pairs of names of parameters that are one parameter.

@@ -18,6 +18,12 @@ std::vector<std::string_view> architectures(bool of_text) {
     return names;
 }
 
+std::vector<std::string_view> with_attention() {
+    std::vector<std::string_view> names = architectures(true);
+    names.insert(names.begin(), {"vit_tiny", "vit_small", "vit_base"});
+    return names;
+}
+
 void judge_sync(const ModelSpec& spec, const Reader& at) {
     if (!spec.sync_batch_norm || has_batch_norm(spec)) return;
     at.report(
@@ -87,6 +93,9 @@ const Object<ModelSpec>& model_table() {
                    "Positions it knows, in tokens: the longest text; without it 512 of BERT and "
                    "1024 of GPT.",
                    Integer{.min = 2, .max = 65536}, {.only = architectures(true)})
+            .field("heads", &ModelSpec::heads,
+                   "Heads of its attention, a divisor of its features; without it as published.",
+                   Integer{.min = 1, .max = 1024}, {.only = with_attention()})
             .field("layers", &ModelSpec::layers, "The network's layers, one after the other.",
                    List<Nested<LayerSpec>>{.item = {&layer_table()}, .min = 1, .max = 1000},
                    {.required = true, .only = {"layers"}})
@@ -105,7 +114,6 @@ const Object<ModelSpec>& model_table() {
                    "Patterns of names of parameters that keep their values, such as layer1.*; * "
                    "stands for any text.",
                    List<Text>{.item = {}, .max = 1000, .unique = true}, {.absent_when_empty = true})
-            .later({"heads"})
             .rule([](const Json&, ModelSpec& spec, const Reader& at) {
                 judge_layers(spec.layers, at.at("layers"));
                 judge_ties(spec, at.at("tie"));

@@ -110,6 +110,15 @@ void build_resnet(Model& model, Init& init, const Request& request) {
                                     .sync_norms = request.spec.model.sync_batch_norm});
 }
 
+/// The heads of an attention over `features`.
+std::int64_t heads_of(const Request& request, std::int64_t features, std::int64_t published) {
+    const std::int64_t heads = request.spec.model.heads.value_or(published);
+    if (features % heads == 0) return heads;
+    throw TrainError("spec_error", fmt::format("model.heads must divide the {} features of {}, "
+                                               "got {}; published are {}",
+                                               features, request.arch(), heads, published));
+}
+
 constexpr std::int64_t patch_size = 16;
 
 template <std::int64_t hidden, std::int64_t heads>
@@ -119,7 +128,7 @@ void build_vit(Model& model, Init& init, const Request& request) {
                                  .patch_size = patch_size,
                                  .layers = 12,
                                  .hidden = hidden,
-                                 .heads = heads,
+                                 .heads = heads_of(request, hidden, heads),
                                  .channels = request.sample_dims[0],
                                  .classes = request.classes});
 }
@@ -155,7 +164,7 @@ void build_bert(Model& model, Init& init, const Request& request) {
     const Bert network = Bert::create(model.parameters, init,
                                       {.layers = layers,
                                        .hidden = hidden,
-                                       .heads = heads,
+                                       .heads = heads_of(request, hidden, heads),
                                        .vocabulary = request.classes,
                                        .intermediate = 4 * hidden,
                                        .positions = positions_of(request, 512),
@@ -182,7 +191,7 @@ void build_gpt2(Model& model, Init& init, const Request& request) {
     model.forward = Gpt2::create(model.parameters, init,
                                  {.layers = layers,
                                   .hidden = hidden,
-                                  .heads = heads,
+                                  .heads = heads_of(request, hidden, heads),
                                   .vocabulary = request.classes,
                                   .positions = positions_of(request, 1024)});
 }

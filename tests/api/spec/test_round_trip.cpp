@@ -100,6 +100,7 @@ ModelSpec random_model(Dice& dice) {
         model.dropout = dice.real(0, 1);
         model.vocab_size = dice.maybe<std::int64_t>([&] { return dice.whole(2, 1 << 20); });
         model.max_length = dice.maybe<std::int64_t>([&] { return dice.whole(2, 65536); });
+        model.heads = dice.maybe<std::int64_t>([&] { return dice.whole(1, 1024); });
         return model;
     }
     model.num_classes = dice.maybe<std::int64_t>([&] { return dice.whole(2, 100000); });

@@ -98,6 +98,33 @@ TEST(Model, a_language_model_may_know_more_than_its_text_has) {
     EXPECT_EQ(model.parameters.all()[1].leaf.dims(), (Dims{20, 128}));
 }
 
+/// The heads of a network's first attention, whose result is [batch, heads, tokens, features].
+std::int64_t heads_of(const JobSpec& spec, const Dims& sample) {
+    const Model model = build_model(spec, sample, 50, Init::zeros(), 0);
+    ForwardPass pass;
+    Dims dims = sample;
+    dims.insert(dims.begin(), 2);
+    const DType dtype = language_task(spec.model.arch) ? DType::i32 : DType::f32;
+    const Tensor y = model.forward(leaf({dtype, dims}, Placement::per_core, "x"), pass);
+    for (const Tensor& node : topological_order({&y, 1})) {
+        const auto* composite = std::get_if<CompositeAttributes>(&node.node().attributes);
+        if (composite != nullptr && composite->name == "attention") return node.dims()[1];
+    }
+    ADD_FAILURE() << "there is no attention";
+    return 0;
+}
+
+TEST(Model, attention_has_as_many_heads_as_asked) {
+    for (const Arch arch : {Arch::bert_tiny, Arch::gpt_tiny, Arch::vit_tiny}) {
+        JobSpec spec = spec_of(arch);
+        const Dims sample = language_task(arch) ? Dims{16} : Dims{3, 32, 32};
+        const std::int64_t published = heads_of(spec, sample);
+        EXPECT_EQ(published, arch == Arch::bert_tiny ? 2 : arch == Arch::gpt_tiny ? 4 : 3);
+        spec.model.heads = 8;
+        EXPECT_EQ(heads_of(spec, sample), 8);
+    }
+}
+
 TEST(Model, what_a_language_model_cannot_read_is_refused_with_the_way_out) {
     const auto refused = [](Arch arch, auto change) -> std::string {
         JobSpec spec = spec_of(arch);
@@ -115,6 +142,9 @@ TEST(Model, what_a_language_model_cannot_read_is_refused_with_the_way_out) {
               std::string::npos);
     EXPECT_NE(refused(Arch::gpt_tiny, [](ModelSpec& spec) { spec.max_length = 15; })
                   .find("set data.max_length to at most 15, or model.max_length to at least 16"),
+              std::string::npos);
+    EXPECT_NE(refused(Arch::bert_tiny, [](ModelSpec& spec) { spec.heads = 3; })
+                  .find("model.heads must divide the 128 features of bert_tiny, got 3"),
               std::string::npos);
     EXPECT_NE(refused(Arch::gpt_tiny, [](ModelSpec& spec) { spec.head.replace = true; })
                   .find("gpt_tiny has no head to replace"),

@@ -89,7 +89,7 @@ ROWS = {
     "mixer_s16_sgd": Row("mixer_s16", sgd(0.01, weight_decay=1e-4, clip_norm=1.0), COSINE),
     "mixer_s16_adam": Row("mixer_s16", adam(1e-4, weight_decay=1e-4), STEP, label_smoothing=0.1),
     "bert_small_sgd": Row("bert_small", sgd(0.01, weight_decay=1e-4), batch=8),
-    "bert_small_2_cores": Row("bert_small", sgd(0.01), batch=16, cores=2),    # 512 rows a core: weights are packed
+    "bert_small_8_cores": Row("bert_small", sgd(0.01), batch=48, cores=8),    # 384 rows a core: weights are packed
     "bert_small_adamw": Row("bert_small", adamw(1e-4, weight_decay=0.01, clip_norm=1.0), COSINE, batch=8),
     "bert_tiny_8_cores": Row("bert_tiny", adam(1e-4), STEP, batch=8, cores=8),
     "gpt_tiny_sgd": Row("gpt_tiny", sgd(0.05, weight_decay=1e-4), STEP, batch=8),
