@@ -546,6 +546,58 @@ def checkpoint():
     yield "bad_version", content(format_version=2)
 
 
+def manifest():
+    good = {"version": 1, "request": {"method": "kfold", "folds": 2, "seed": 0},
+            "dataset": {"content_hash": "sha256:" + "0" * 64, "sample_list_hash": "sha256:" + "1" * 64, "samples": 3},
+            "folds": 2, "training": "others", "validation": [[0, 1, 0]]}
+
+    def said(**changes):
+        return json.dumps({**good, **changes}).encode()
+    yield "good", said()
+    yield "good_nowhere", said(validation=[[0, 1, -1]])
+    yield "bad_count", said(dataset={**good["dataset"], "samples": 4})
+    yield "bad_cut", cut(said(), 1)
+    yield "bad_empty", b""
+    yield "bad_fold_beyond", said(validation=[[0, 1, 2]])
+    yield "bad_fold_huge", said(validation=[[0, 1, 1 << 32]])
+    yield "bad_fold_negative", said(validation=[[0, 1, -2]])
+    yield "bad_folds_negative", said(folds=-2)
+    yield "bad_folds_none", said(folds=0)
+    yield "bad_hash_number", said(dataset={**good["dataset"], "content_hash": 1})
+    yield "bad_list", b"[]"
+    yield "bad_request", said(request={"method": "chance"})
+    yield "bad_samples_negative", said(dataset={**good["dataset"], "samples": -3})
+    yield "bad_training", said(training="all")
+    yield "bad_uneven", said(validation=[[0, 0, 0], [1, 1, 1], [1, 1, 1]])
+    yield "bad_validation", said(validation=[])
+    yield "bad_version", said(version=2)
+
+
+def pack():
+    def images(entries, pixels, problems=b"[]", **head):
+        head = {"magic": b"slippack", "version": 1, "count": len(entries), "text": len(problems)} | head
+        return (head["magic"] + struct.pack("<QQQ", head["version"], head["count"], head["text"]) + bytes(64) +
+                b"".join(struct.pack("<QQQQII", *one) for one in entries) + pixels + problems)
+    pixels = bytes(range(12))
+    one = (96 + 40, 3, 2, 2, crc32c(pixels), 0)
+    complaint = json.dumps([{"sample": 0, "file": "a.png", "row": 0, "field": "", "message": "cut"}]).encode()
+    yield "good", images([one], pixels)
+    yield "good_none", images([], b"")
+    yield "good_problem", images([(136, 0, 0, 0, 0, 1)], b"", complaint)
+    yield "bad_cut", cut(images([one], pixels), 5)
+    yield "bad_empty", b""
+    yield "bad_magic", images([one], pixels, magic=b"slippick")
+    yield "bad_many", images([one], pixels, count=1 << 61)
+    yield "bad_offset", images([(1 << 63, *one[1:])], pixels)
+    yield "bad_overflow", images([(136, 1 << 32, 1 << 32, 1 << 32, 0, 0)], pixels)
+    yield "bad_problems", images([one], pixels, b"[{}]")
+    yield "bad_problems_beyond", images([one], pixels, text=1 << 62)
+    yield "bad_side", images([(136, 3, 2, 3, *one[4:])], pixels)
+    yield "bad_state", images([(*one[:5], 9)], pixels)
+    yield "bad_sum", images([(*one[:4], 7, 0)], pixels)
+    yield "bad_version", images([one], pixels, version=2)
+
+
 def job_spec():
     good = {"name": "n", "model": {"arch": "lenet"}, "task": {"type": "classification"},
             "data": {"dataset": "glyphs", "split": {"val_fraction": 0.2, "group_by": "family"}},
@@ -601,7 +653,7 @@ def dataset():
 
 TARGETS = {function.__name__: function for function in (
     bpe, bpe_merges, checkpoint, cifar10, csv, dataset, example, idx, image, image_csv, job_spec, kept_tokenizer,
-    safetensors, text, tfrecord, unigram, unpack, webdataset, wordpiece)}
+    manifest, pack, safetensors, text, tfrecord, unigram, unpack, webdataset, wordpiece)}
 
 
 def main():

@@ -37,6 +37,8 @@ std::string run_unpack(std::span<const std::byte> input);    ///< an uploaded zi
 std::string run_safetensors(std::span<const std::byte> input);
 /// What a checkpoint's state.json says; its checksum is put right.
 std::string run_checkpoint(std::span<const std::byte> input);
+std::string run_manifest(std::span<const std::byte> input);    ///< of a stored split
+std::string run_pack(std::span<const std::byte> input);    ///< of images; its checksum is put right
 std::string run_job_spec(std::span<const std::byte> input);    ///< the body of POST /v1/jobs
 std::string run_dataset(std::span<const std::byte> input);     ///< the body of POST /v1/datasets
 

@@ -24,6 +24,8 @@ constexpr auto targets = std::to_array<FuzzTarget>({
     {"unpack", run_unpack},
     {"safetensors", run_safetensors},
     {"checkpoint", run_checkpoint},
+    {"manifest", run_manifest},
+    {"pack", run_pack},
     {"job_spec", run_job_spec},
     {"dataset", run_dataset},
 });

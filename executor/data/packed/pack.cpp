@@ -29,6 +29,17 @@ std::uint64_t number_at(std::span<const std::byte> bytes, std::size_t at) {
     return value;
 }
 
+/// Whether an image has its pixels before `end`; none are there of one without sides.
+bool has_its_pixels(const PackedEntry& entry, std::uint64_t end) {
+    if (entry.offset > end) return false;
+    std::uint64_t room = end - entry.offset;    // the product of the sides may be beyond 64 bits
+    for (const std::uint64_t side : {entry.channels, entry.height, entry.width}) {
+        if (side == 0) return entry.state == PackedState::damaged && entry.bytes() == 0;
+        room /= side;
+    }
+    return room > 0;
+}
+
 }    // namespace
 
 void Pack::Unmap::operator()(const std::byte* memory) const {
@@ -81,8 +92,8 @@ void Pack::read(std::int64_t samples) {
     if (samples > 0)
         std::memcpy(entries_.data(), &head[pack_header_bytes], head.size() - pack_header_bytes);
     for (const PackedEntry& entry : entries_) {
-        if (entry.offset > pixels_end || entry.bytes() > pixels_end - entry.offset)
-            refuse_pack("its pixels are cut off");
+        if (entry.state > PackedState::accepted) refuse_pack("an image is in no known state");
+        if (!has_its_pixels(entry, pixels_end)) refuse_pack("its pixels are cut off");
     }
     problems_ = packed_problems(text);
 }

@@ -30,7 +30,21 @@ FoldTraining training_from(const std::string& word) {
     refuse_manifest(fmt::format("training is {}", word));
 }
 
-void check_folds(const Folds& folds, std::size_t samples) {
+/// JSON numbers of 64 bits become folds only where they are some.
+std::vector<std::vector<std::int32_t>> folds_from(const Json& json) {
+    std::vector<std::vector<std::int32_t>> rows;
+    for (const Json& row : json) {
+        auto& folds = rows.emplace_back();
+        for (const auto fold : row.get<std::vector<std::int64_t>>()) {
+            if (fold < Folds::nowhere || fold >= split_folds_max)
+                refuse_manifest(fmt::format("there is no fold {}", fold));
+            folds.push_back(std::int32_t(fold));
+        }
+    }
+    return rows;
+}
+
+void check_folds(const Folds& folds, std::int64_t samples) {
     const bool divisible = folds.repeats() > 0 && folds.count >= folds.repeats() &&
                            folds.count <= split_folds_max && folds.count % folds.repeats() == 0;
     if (!divisible) {
@@ -39,7 +53,7 @@ void check_folds(const Folds& folds, std::size_t samples) {
     const std::int64_t each = folds.count / folds.repeats();
     for (std::int64_t repeat = 0; repeat < folds.repeats(); ++repeat) {
         const auto& row = folds.validates_in[std::size_t(repeat)];
-        if (row.size() != samples) {
+        if (std::int64_t(row.size()) != samples) {
             refuse_manifest(
                 fmt::format("repeat {} has {} samples of {}", repeat, row.size(), samples));
         }
@@ -61,11 +75,10 @@ SplitManifest manifest_from(const Json& json) {
         .request = std::move(request.value),
         .content_hash = dataset.at("content_hash").get<std::string>(),
         .sample_list_hash = dataset.at("sample_list_hash").get<std::string>(),
-        .folds = {
-            .count = json.at("folds").get<std::int64_t>(),
-            .training = training_from(json.at("training").get<std::string>()),
-            .validates_in = json.at("validation").get<std::vector<std::vector<std::int32_t>>>()}};
-    check_folds(manifest.folds, dataset.at("samples").get<std::size_t>());
+        .folds = {.count = json.at("folds").get<std::int64_t>(),
+                  .training = training_from(json.at("training").get<std::string>()),
+                  .validates_in = folds_from(json.at("validation"))}};
+    check_folds(manifest.folds, dataset.at("samples").get<std::int64_t>());
     return manifest;
 }
 
