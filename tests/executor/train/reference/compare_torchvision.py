@@ -27,10 +27,10 @@ from PIL import Image
 import safetensors_file
 
 SIDE, TRAIN, VALIDATION, CLASSES = 64, 32, 12, ("bright", "dark")
-MEAN, DEVIATION, RATE, MOMENTUM, DECAY = 0.5, 0.25, 0.001, 0.9, 1e-4
+MEAN, DEVIATION, RATE, MOMENTUM, DECAY = 0.5, 0.25, 1e-5, 0.9, 1e-4
 
-# Both sides calculate in f32 and sum in other orders, and 20 steps carry that on: with a rate of 0.01 torch's own f32
-# losses leave its f64 ones by 3e-4 at step 6, and so do ours.
+# Both sides calculate in f32 and sum in other orders, and 20 steps carry that on: a rate, and for deep networks first
+# weights, with which f32 tells something (docs/torch.md). With 0.001 ResNet-18's losses differ by 3e-4.
 EVALUATION_BOUND, LOSS_BOUND, WEIGHT_BOUND = 1e-5, 1e-4, 1e-3
 
 
@@ -54,8 +54,23 @@ def read_images(folder, part):
     return (torch.from_numpy(pixels) / 255 - MEAN) / DEVIATION, labels
 
 
-def job(arch, cores, steps):
-    return {"model": {"arch": arch}, "task": {"type": "classification"},
+def first_weights(arch, folder):
+    """The job's model.init: torch's weights with scaled residuals where a network is deep, else none."""
+    last_norm, scale = {"resnet34": (".bn2.weight", 0.25), "resnet50": (".bn3.weight", 0.1)}.get(arch, (None, 1))
+    if last_norm is None:
+        return {}
+    torch.manual_seed(1)
+    tensors = getattr(torchvision.models, arch)(num_classes=len(CLASSES)).state_dict()
+    for name, tensor in tensors.items():
+        if name.endswith(last_norm):
+            tensor.fill_(scale)
+    file = folder / "first.safetensors"
+    safetensors_file.write(file, {name: tensor for name, tensor in tensors.items() if tensor.is_floating_point()})
+    return {"init": {"from": str(file)}}
+
+
+def job(arch, cores, steps, init):
+    return {"model": {"arch": arch} | init, "task": {"type": "classification"},
             "data": {"dataset": "images", "split": {"train": "train", "val": "val"},
                      "normalize": {"mean": MEAN, "std": DEVIATION}},
             "train": {"steps": steps, "batch_size_per_core": TRAIN // cores, "shuffle": False,
@@ -140,7 +155,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         write_images(folder / "images")
-        losses, val_loss = run_ours(asked.executor, folder, job(asked.arch, asked.cores, asked.steps))
+        losses, val_loss = run_ours(asked.executor, folder, 
+                                    job(asked.arch, asked.cores, asked.steps, first_weights(asked.arch, folder)))
         train, validation = (read_images(folder / "images", part) for part in ("train", "val"))
         checkpoints = folder / "out" / "checkpoints"
         last = checkpoints / f"step_{asked.steps:06}_attempt_1"
