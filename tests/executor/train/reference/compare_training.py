@@ -78,7 +78,7 @@ COSINE = {"name": "cosine", "warmup_steps": 5, "min_lr": 1e-8}
 
 ROWS = {
     "resnet18_sgd": Row("resnet18", sgd(1e-6, weight_decay=1e-4), STEP, batch=32),
-    "resnet18_8_cores": Row("resnet18", sgd(1e-6, weight_decay=1e-4), batch=32, cores=8),
+    "resnet18_8_cores": Row("resnet18", sgd(1e-6, weight_decay=1e-4), batch=64, cores=8, residual_scale=0.25),
     "resnet18_adamw": Row("resnet18", adamw(1e-6, weight_decay=0.05), COSINE, label_smoothing=0.1, batch=32),
     "resnet34_sgd": Row("resnet34", sgd(1e-6, weight_decay=1e-4), COSINE, batch=32, residual_scale=0.25, seed=2),
     "resnet34_adam": Row("resnet34", adam(1e-6, clip_norm=1.0), STEP, batch=32, residual_scale=0.25, seed=2),
@@ -190,9 +190,9 @@ def first_weights(row):
     scales of 0 for that reason): with 0.25 float32 is good for 1e-5 in ResNet-34's gradients, with 1 for 4e-2 only."""
     torch.manual_seed(row.seed)
     first = {name: tensor.clone() for name, tensor in NETWORKS[row.arch](row).state_dict().items()}
-    last_norm = {"resnet34": ".bn2.weight", "resnet50": ".bn3.weight"}.get(row.arch)
+    last_norm = ".bn3.weight" if row.arch == "resnet50" else ".bn2.weight"
     for name, tensor in first.items():
-        if last_norm and name.endswith(last_norm):
+        if row.residual_scale != 1 and name.endswith(last_norm):
             tensor.fill_(row.residual_scale)
     return first
 
