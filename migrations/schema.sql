@@ -27,6 +27,30 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.checkpoint_release() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+declare
+    used text;
+begin
+    for used in delete from checkpoint_use where job_id = new.id returning checkpoint_id loop
+        -- Of two users that end together, the second one waits here and finds itself the last.
+        perform from checkpoint where id = used for no key update;
+        with dropped as (
+            update checkpoint
+            set deleted_at = clock_timestamp()
+            where id = used and unwanted and not pinned and deleted_at is null
+              and not exists (select from checkpoint_use where checkpoint_id = used)
+            returning job_id, name
+        )
+        insert into garbage (path)
+        select 'checkpoints/' || job_id || '/' || name
+        from dropped;
+    end loop;
+    return null;
+end
+$$;
+
 CREATE FUNCTION public.job_event_guard() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -192,9 +216,15 @@ CREATE TABLE public.checkpoint (
     pinned boolean DEFAULT false NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     deleted_at timestamp with time zone,
+    unwanted boolean DEFAULT false NOT NULL,
     CONSTRAINT checkpoint_bytes_check CHECK ((bytes >= 0)),
     CONSTRAINT checkpoint_id_check CHECK ((id ~ '^ckp_[0-9a-hjkmnp-tv-z]{26}$'::text)),
     CONSTRAINT checkpoint_name_check CHECK (((name ~ '^[A-Za-z0-9_.-]{1,120}$'::text) AND (name !~ '^\.'::text)))
+);
+
+CREATE TABLE public.checkpoint_use (
+    checkpoint_id text NOT NULL,
+    job_id text NOT NULL
 );
 
 CREATE TABLE public.dataset (
@@ -458,6 +488,9 @@ ALTER TABLE ONLY public.checkpoint
 ALTER TABLE ONLY public.checkpoint
     ADD CONSTRAINT checkpoint_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.checkpoint_use
+    ADD CONSTRAINT checkpoint_use_pkey PRIMARY KEY (checkpoint_id, job_id);
+
 ALTER TABLE ONLY public.dataset
     ADD CONSTRAINT dataset_pkey PRIMARY KEY (id);
 
@@ -521,6 +554,8 @@ CREATE UNIQUE INDEX attempt_live_once ON public.attempt USING btree (job_id) WHE
 
 CREATE INDEX checkpoint_newest ON public.checkpoint USING btree (job_id, step) WHERE (deleted_at IS NULL);
 
+CREATE INDEX checkpoint_use_job ON public.checkpoint_use USING btree (job_id);
+
 CREATE INDEX dataset_checking ON public.dataset USING btree (id) WHERE (state = 'checking'::text);
 
 CREATE INDEX idempotency_started ON public.idempotency USING btree (started_at);
@@ -547,6 +582,8 @@ CREATE INDEX split_making ON public.split USING btree (id) WHERE (state = 'makin
 
 CREATE CONSTRAINT TRIGGER attempt_fits_job AFTER INSERT OR UPDATE OF ended_at ON public.attempt DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.attempt_fits_state();
 
+CREATE TRIGGER checkpoint_release AFTER UPDATE ON public.job FOR EACH ROW WHEN (((old.finished_at IS NULL) AND (new.finished_at IS NOT NULL))) EXECUTE FUNCTION public.checkpoint_release();
+
 CREATE TRIGGER job_event_guard BEFORE DELETE OR UPDATE ON public.job_event FOR EACH ROW EXECUTE FUNCTION public.job_event_guard();
 
 CREATE TRIGGER job_event_keep BEFORE TRUNCATE ON public.job_event FOR EACH STATEMENT EXECUTE FUNCTION public.job_event_guard();
@@ -567,6 +604,12 @@ ALTER TABLE ONLY public.attempt
 
 ALTER TABLE ONLY public.checkpoint
     ADD CONSTRAINT checkpoint_job_id_attempt_fkey FOREIGN KEY (job_id, attempt) REFERENCES public.attempt(job_id, attempt) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.checkpoint_use
+    ADD CONSTRAINT checkpoint_use_checkpoint_id_fkey FOREIGN KEY (checkpoint_id) REFERENCES public.checkpoint(id);
+
+ALTER TABLE ONLY public.checkpoint_use
+    ADD CONSTRAINT checkpoint_use_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.job
     ADD CONSTRAINT job_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES public.dataset(id) ON DELETE SET NULL;

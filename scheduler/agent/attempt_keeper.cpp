@@ -350,14 +350,13 @@ bool AttemptKeeper::relay_batch(Live& live) {
     live.frames_stored = relayed.frames_relayed;
     counts_.frames_relayed += std::int64_t(frames.size());
     const fs::path checkpoints = options_.home / "store" / "checkpoints" / live.key.job_id;
-    for (const ReadFrame& each : read) {
-        // Only now: while the row named them, they had to exist.
-        for (const std::string& name : each.drop) {
-            std::error_code problem;
-            fs::remove_all(checkpoints / name, problem);
-        }
-        if (each.done) keep_done(live, *each.done);
+    // Only now: while the row named them, they had to exist.
+    for (const std::string& name : relayed.dropped) {
+        std::error_code problem;
+        fs::remove_all(checkpoints / name, problem);
     }
+    for (const ReadFrame& each : read)
+        if (each.done) keep_done(live, *each.done);
     live.tail.advance();
     if (const auto request = wanted_stop(live.job_state); request && !live.done && !live.ended) {
         supervisor_.stop(live.name(), *request);

@@ -94,7 +94,6 @@ void translate_checkpoint(const Json& body, ReadFrame& read) {
             {"checkpoint",
              checkpoint.id}}.dump();
     }
-    read.drop = checkpoint.drop;
     Json event = body;
     event["id"] = checkpoint.id;
     keep_event(event, read);

@@ -24,7 +24,6 @@ struct DoneFrame {
 struct ReadFrame {
     store::RelayedFrame frame;
     std::optional<DoneFrame> done;
-    std::vector<std::string> drop;    ///< checkpoints whose folders go once this is stored
 };
 
 /// Translates one line; none when it is no numbered frame. Whatever is wrong inside a numbered

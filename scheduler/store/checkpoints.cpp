@@ -68,6 +68,12 @@ bool delete_checkpoint(Store& store, std::string_view id) {
                                     "job would resume from it",
                                     id)};
         }
+        const Rows users = transaction.run(queries::find_checkpoint_user, {id});
+        if (!users.empty()) {
+            throw Error{ErrorCode::conflict,
+                        fmt::format("checkpoint {} is used by job {}, which has not ended", id,
+                                    users[0].text("job_id"))};
+        }
         transaction.commit({{&queries::mark_checkpoint_deleted, {id}}});
         return true;
     });

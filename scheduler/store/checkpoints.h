@@ -39,7 +39,7 @@ std::optional<Checkpoint> find_checkpoint(Store& store, std::string_view id);
 std::optional<Checkpoint> find_newest_checkpoint(Store& store, std::string_view job_id);
 
 /// Marks it deleted; its folder becomes garbage. False when there is none. Error{conflict} when it
-/// is pinned, or the newest one of a job that has not ended.
+/// is pinned, the newest one of a job that has not ended, or used by such a job.
 bool delete_checkpoint(Store& store, std::string_view id);
 
 /// Keeps it from deletion, or lets go. Nothing when there is none.

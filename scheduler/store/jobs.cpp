@@ -194,6 +194,14 @@ bool delete_job(Store& store, std::string_view id) {
                         fmt::format("a job that is {} cannot be deleted; cancel it first",
                                     to_string(locked->state))};
         }
+        transaction.run(queries::lock_checkpoints, {id, std::nullopt});
+        const Rows users = transaction.run(queries::find_user_of_checkpoints, {id});
+        if (!users.empty()) {
+            throw Error{ErrorCode::conflict,
+                        fmt::format("job {} uses checkpoint {} of this job; delete this one when "
+                                    "that has ended, or cancel that",
+                                    users[0].text("job_id"), users[0].text("checkpoint_id"))};
+        }
         transaction.commit({{&queries::add_garbage, {fmt::format("checkpoints/{}", id)}},
                             {&queries::add_garbage, {fmt::format("reports/{}", id)}},
                             {&queries::add_garbage, {fmt::format("runs/{}", id)}},

@@ -53,6 +53,8 @@ struct NewJob {
     std::optional<Instant> valid_until{};
     std::string created_by{};
     JsonText prediction{};    ///< empty: it trains
+    /// What it begins with or predicts from: kept until the job has ended. Empty: none.
+    std::string checkpoint_id{};
 };
 
 struct Submitted {
@@ -66,7 +68,8 @@ struct Submitted {
 /// transaction. `render` turns the stored job into the answer; it must not use the store.
 /// Without a `request` nothing is remembered. A request seen before with the same body gives the
 /// first answer and stores nothing. Throws IdempotencyMismatch, IdempotencyInFlight, or
-/// Error{not_found} / Error{conflict} when the dataset is gone / failed.
+/// Error{not_found} / Error{conflict} when the dataset is gone / failed, Error{not_found} when the
+/// checkpoint is not kept any more.
 Submitted submit_job(Store& store, const NewJob& job,
                      const std::optional<IdempotentRequest>& request,
                      const std::function<StoredResponse(const Job&)>& render);
@@ -121,7 +124,8 @@ std::optional<Job> cancel_job(Store& store, std::string_view id, const Reason& r
 Job move_job(Store& store, std::string_view id, JobState to, const std::optional<Reason>& reason);
 
 /// Removes a finished job and everything stored about it; its folders become garbage (see
-/// hosts.h). False when there is none; a job that has not ended is Error{conflict}.
+/// hosts.h). False when there is none; a job that has not ended is Error{conflict}, and so is one
+/// that made a checkpoint which a job that has not ended uses.
 bool delete_job(Store& store, std::string_view id);
 
 /// Queued jobs past `valid_until` become `expired`. Returns their ids.

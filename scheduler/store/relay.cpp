@@ -68,7 +68,14 @@ public:
         return std::move(statements_);
     }
 
-    const Relayed& relayed() const { return relayed_; }
+    /// What the batch has done, by the answers to its statements.
+    Relayed relayed(const std::vector<Rows>& answers) const {
+        Relayed relayed = relayed_;
+        for (const std::size_t drop : drops_)
+            for (const Row row : answers.at(drop))
+                relayed.dropped.push_back(row.text("name"));
+        return relayed;
+    }
 
 private:
     void enter(JobState state) {
@@ -133,8 +140,10 @@ private:
               repaired_text(checkpoint.metric_name, name_bytes_max),
               measured ? Param(checkpoint.metric_value) : Param(std::nullopt)}});
         if (!checkpoint.drop.empty()) {
-            statements_.push_back(
-                {&queries::drop_checkpoints, {key_.job_id, repaired_names(checkpoint.drop)}});
+            const std::vector<std::string> names = repaired_names(checkpoint.drop);
+            statements_.push_back({&queries::lock_checkpoints, {key_.job_id, names}});
+            drops_.push_back(statements_.size());
+            statements_.push_back({&queries::drop_checkpoints, {key_.job_id, names}});
         }
     }
 
@@ -145,6 +154,7 @@ private:
     const AttemptKey& key_;
     Relayed relayed_;
     std::vector<Statement> statements_;
+    std::vector<std::size_t> drops_;    ///< places of drop_checkpoints among them
     std::vector<std::string> event_types_;
     std::vector<std::string> event_bodies_;
     /// By name and step: one statement must not write a point twice; the last one counts.
@@ -164,8 +174,7 @@ Relayed relay_frames(Store& store, const AttemptKey& key, const std::vector<Rela
         Batch batch(key, locked[0]);
         for (const RelayedFrame& frame : frames)
             batch.add(frame);
-        transaction.commit(batch.statements());
-        return batch.relayed();
+        return batch.relayed(transaction.commit(batch.statements()));
     });
     store.announce(key.job_id);
     return relayed;

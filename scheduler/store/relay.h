@@ -35,7 +35,7 @@ struct RelayedCheckpoint {
     std::int64_t bytes = 0;
     std::string metric_name{};    ///< empty: no metric
     double metric_value = 0;
-    std::vector<std::string> drop{};    ///< names no longer kept: marked deleted
+    std::vector<std::string> drop{};    ///< names no longer kept, see below
 };
 
 /// What one numbered frame leaves behind. A frame may be any of these, or nothing but its number.
@@ -54,6 +54,9 @@ struct Relayed {
     std::int64_t frames_relayed = 0;    ///< number of the last frame stored, now or before
     std::int64_t event_seq = 0;         ///< sequence number of the job's newest event
     JobState job_state{};               ///< e.g. cancelling: the agent must act
+    /// Names of checkpoints that this batch dropped and nobody needs: their folders may go. (They
+    /// are garbage as well, should the answer get lost.)
+    std::vector<std::string> dropped{};
 };
 
 /// Stores a batch of frames in one transaction and two round trips. Frames up to the attempt's
@@ -63,6 +66,9 @@ struct Relayed {
 /// (compiling) is added. What the database would refuse is repaired or left out (broken text, an
 /// unknown event type becomes a warning, a checkpoint whose name is no plain file name), so that no
 /// frame can stop the relay. Throws Fenced: then nothing was stored.
+///
+/// A checkpoint that is dropped is marked deleted, unless it is pinned or used by a job that has
+/// not ended (NewJob::checkpoint_id); the latter goes when its last user ends.
 Relayed relay_frames(Store& store, const AttemptKey& key, const std::vector<RelayedFrame>& frames);
 
 }    // namespace slipway::store

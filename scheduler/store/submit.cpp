@@ -29,6 +29,14 @@ void check_dataset(const Rows& rows, const std::string& id) {
     }
 }
 
+/// Throws unless it is kept; it is as long as the transaction lasts.
+void check_checkpoint(const Rows& rows, const std::string& id) {
+    if (rows.empty() || rows[0].flag("deleted")) {
+        throw Error{ErrorCode::not_found,
+                    fmt::format("the checkpoint {} is not kept any more", id)};
+    }
+}
+
 Submitted submit_in(Transaction& transaction, const NewJob& job,
                     const std::optional<IdempotentRequest>& request,
                     const std::function<StoredResponse(const Job&)>& render) {
@@ -41,8 +49,14 @@ Submitted submit_in(Transaction& transaction, const NewJob& job,
         check_dataset(transaction.run(queries::lock_dataset_of_job, {job.dataset_id}),
                       job.dataset_id);
     }
-    const std::vector<Rows> answers =
-        transaction.run({insert_statement(job), {&queries::find_job, {job.id}}});
+    std::vector<Statement> statements{insert_statement(job)};
+    if (!job.checkpoint_id.empty()) {
+        check_checkpoint(transaction.run(queries::lock_checkpoint_of_job, {job.checkpoint_id}),
+                         job.checkpoint_id);
+        statements.push_back({&queries::use_checkpoint, {job.checkpoint_id, job.id}});
+    }
+    statements.push_back({&queries::find_job, {job.id}});
+    const std::vector<Rows> answers = transaction.run(std::move(statements));
     Submitted submitted{.job = read_job(answers.back()[0]), .response = {}, .replayed = false};
     submitted.response = render(submitted.job);
     std::vector<Statement> last;

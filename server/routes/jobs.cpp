@@ -71,6 +71,8 @@ store::NewJob new_job(const Context& context, CheckedSpec checked) {
     job.start_after = spec.limits.start_after;
     job.valid_until = spec.limits.valid_until;
     job.created_by = context.who.token_id;
+    if (spec.model.init && is_id("ckp", spec.model.init->from))
+        job.checkpoint_id = spec.model.init->from;
     return job;
 }
 

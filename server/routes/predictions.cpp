@@ -97,6 +97,7 @@ store::NewJob new_job(const Context& context, CheckedPrediction checked) {
     job.valid_until = prediction.limits.valid_until;
     job.created_by = context.who.token_id;
     job.prediction = encode(prediction).dump();
+    job.checkpoint_id = prediction.from.checkpoint;
     return job;
 }
 

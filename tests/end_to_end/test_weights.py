@@ -5,7 +5,7 @@ import json
 import struct
 import unittest
 
-from service import points_job, serve_points
+from service import points_job, serve_points, wait_for
 
 
 def changed(weights, drop, add):
@@ -38,6 +38,26 @@ class GivenWeights(unittest.TestCase):
         ended = self.service.wait_end(job)
         lines = [line["message"] for line in self.service.get(f"/v1/jobs/{job}/logs")["items"]]
         return ended, [line for line in lines if "tensors loaded" in line]
+
+    def test_of_a_checkpoint_that_its_own_job_drops_before_the_start(self):
+        one_core = {"accelerator": {"core_ids": [1]}}
+        long = self.service.submit(points_job(
+            train={"epochs": 900, "optimizer": {"name": "sgd", "lr": 0.01}},
+            checkpoint={"every_epochs": 300, "keep_last": 1, "best": {"keep": 0}}, monitor={"log_every_steps": 50}, **one_core))
+        used = wait_for(lambda: self.service.get(f"/v1/jobs/{long}/checkpoints")["items"], "a checkpoint")[0]
+        waiting = self.service.submit(points_job(model={"init": {"from": used["id"]}},
+                                                 train={"epochs": 1, "optimizer": {"name": "sgd", "lr": 0.01}}, **one_core))
+        wait_for(lambda: self.service.sql(f"select id from checkpoint where id = '{used['id']}' and unwanted"),
+                 "retention to want it gone", 30)
+        self.assertEqual(self.service.job(waiting)["state"], "queued")
+        folder = self.service.home / "store" / "checkpoints" / long / used["name"]
+        self.assertTrue((folder / "model.safetensors").exists())
+        self.assertEqual(self.service.wait_end(long)["state"], "succeeded")
+        ended = self.service.wait_end(waiting)
+        self.assertEqual(ended["state"], "succeeded", ended.get("reason"))
+        kept = [one["id"] for one in self.service.get(f"/v1/jobs/{long}/checkpoints")["items"]]
+        self.assertEqual((len(kept), used["id"] in kept), (1, False))
+        wait_for(lambda: not folder.exists(), "its folder to go", 30)
 
     def upload(self, content):
         made = self.service.post("/v1/uploads", {

@@ -52,10 +52,51 @@ join job on job.id = checkpoint.job_id
 where checkpoint.id = $1
 for no key update of job, checkpoint
 
--- pin_checkpoint: keep it, or let go
+-- lock_checkpoints: those that may go now; meanwhile no job is stored that uses them
+-- in     $1 job_id  $2 names text[], or null: all of them
+-- locks  their rows, so that what runs after it sees every use
+select id
+from checkpoint
+where job_id = $1 and ($2::text[] is null or name = any ($2))
+order by id
+for no key update
+
+-- lock_checkpoint_of_job: may a job begin with it; it stays until the job is stored
+-- in     $1 id
+-- out    deleted; no row when there is none
+-- locks  the checkpoint's row, shared
+select deleted_at is not null as deleted
+from checkpoint
+where id = $1
+for share
+
+-- use_checkpoint: until the job has ended
+-- in     $1 id  $2 job_id
+insert into checkpoint_use (checkpoint_id, job_id)
+values ($1, $2)
+
+-- find_checkpoint_user: a job that has not ended and needs it
+-- in     $1 id
+select job_id
+from checkpoint_use
+where checkpoint_id = $1
+order by job_id
+limit 1
+
+-- find_user_of_checkpoints: a job that has not ended and needs one of a job's checkpoints
+-- in     $1 job_id
+select checkpoint_use.job_id, checkpoint_id
+from checkpoint_use
+join checkpoint on checkpoint.id = checkpoint_id
+where checkpoint.job_id = $1
+order by checkpoint_use.job_id
+limit 1
+
+-- pin_checkpoint: keep it, or let go; what is pinned is wanted
 -- in     $1 id  $2 pinned
 update checkpoint
-set pinned = $2
+set pinned   = $2,
+    unwanted = unwanted and not $2
 where id = $1 and deleted_at is null
 
 -- mark_checkpoint_deleted: its folder is garbage from now on

@@ -39,19 +39,33 @@ set kinds        = excluded.kinds,
     bytes        = excluded.bytes,
     metric_name  = excluded.metric_name,
     metric_value = excluded.metric_value,
-    deleted_at   = null
+    deleted_at   = null,
+    unwanted     = false
 
--- drop_checkpoints: names that the executor no longer keeps; pinned ones stay
--- in     $1 job_id  $2 names text[]
-with dropped as (
-    update checkpoint
-    set deleted_at = clock_timestamp()
+-- drop_checkpoints: names that the executor no longer keeps; pinned ones stay, and those that
+-- another job uses go with the last such job (trigger checkpoint_release)
+-- in     $1 job_id  $2 names text[]; lock_checkpoints ran before
+-- out    name of each whose folder nobody needs any more
+with named as (
+    select id, exists (select from checkpoint_use where checkpoint_id = checkpoint.id) as used
+    from checkpoint
     where job_id = $1 and name = any ($2::text[]) and deleted_at is null and not pinned
-    returning name
+), dropped as (
+    update checkpoint
+    set unwanted   = used,
+        deleted_at = case when not used then clock_timestamp() end
+    from named
+    where checkpoint.id = named.id
+    returning name, used
+), added as (
+    insert into garbage (path)
+    select 'checkpoints/' || $1 || '/' || name
+    from dropped
+    where not used
 )
-insert into garbage (path)
-select 'checkpoints/' || $1 || '/' || name
+select name
 from dropped
+where not used
 
 -- advance_relay: what the batch leaves on the job and the attempt
 -- in     $1 job_id  $2 event_seq  $3 progress  $4 best  $5 effective  $6 attempt

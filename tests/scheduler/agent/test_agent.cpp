@@ -6,7 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "scheduler/agent/frame_tail.h"
+#include "scheduler/agent/garbage.h"
 #include "scheduler/store/relay.h"
 #include "tests/scheduler/agent/bench.h"
 
@@ -44,6 +47,39 @@ TEST_F(AgentTest, dropped_checkpoints_go_from_the_disk_and_kept_ones_stay) {
         EXPECT_EQ(std::filesystem::exists(checkpoints / name), kept) << name;
     }
     EXPECT_EQ(store::find_newest_checkpoint(store, key.job_id)->name, "step_000020_attempt_1");
+}
+
+// Method: triggers pin one checkpoint and have the other used as soon as they are there, so that
+// both are needed before the executor drops them.
+TEST_F(AgentTest, dropped_checkpoints_that_somebody_needs_stay_on_the_disk) {
+    const std::string user = submit(new_job("user"));
+    database.sql(R"(
+        create function need() returns trigger language plpgsql as $$
+        begin
+            update checkpoint set pinned = true
+            where id = new.id and name like 'step_000005%';
+            insert into checkpoint_use
+            select id, ')" +
+                 user + R"(' from checkpoint
+            where id = new.id and name like 'step_000010%';
+            return null;
+        end $$;
+        create trigger need after insert on checkpoint for each row execute function need();)");
+    start_agent();
+    const auto key = run_job({{"steps", "25"}, {"save_every", "5"}});
+    ASSERT_TRUE(reaches(key.job_id, succeeded));
+    agent.reset();
+    const auto checkpoints = options.home / "store" / "checkpoints" / key.job_id;
+    const auto left = [&] {
+        std::set<int> steps;
+        for (const auto& entry : std::filesystem::directory_iterator(checkpoints))
+            steps.insert(std::stoi(entry.path().filename().string().substr(5)));
+        return steps;
+    };
+    EXPECT_EQ(left(), (std::set{5, 10, 20, 25}));
+    store::cancel_job(store, user, {"user", ""});
+    remove_garbage(store, options);
+    EXPECT_EQ(left(), (std::set{5, 20, 25}));
 }
 
 TEST_F(AgentTest, a_failure_keeps_its_reason_and_is_not_tried_again) {

@@ -63,7 +63,7 @@ TEST(ReadFrame, a_checkpoint_leaves_a_row_an_event_and_the_best_so_far) {
     EXPECT_EQ(row.name, "step_000500_attempt_2");
     EXPECT_EQ(row.bytes, 42);
     EXPECT_EQ(row.metric_value, 0.25);
-    EXPECT_EQ(read->drop, std::vector<std::string>{"step_000100_attempt_1"});
+    EXPECT_EQ(row.drop, std::vector<std::string>{"step_000100_attempt_1"});
     const Json best = Json::parse(read->frame.best);
     EXPECT_EQ(best.at("checkpoint"), row.id);
     EXPECT_EQ(best.at("metric"), "val_loss");
@@ -108,7 +108,6 @@ TEST(ReadFrame, a_numbered_frame_that_makes_no_sense_counts_on_as_a_warning) {
         ASSERT_EQ(read->frame.events.size(), 1U) << rest;
         EXPECT_EQ(read->frame.events[0].type, "warning");
         EXPECT_FALSE(read->frame.checkpoint);
-        EXPECT_TRUE(read->drop.empty());
     }
 }
 

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <thread>
+
 #include "tests/scheduler/store/samples.h"
 
 namespace slipway::store {
@@ -12,7 +14,8 @@ using ::testing::ElementsAre;
 
 class Checkpoints : public StoreTest {
 protected:
-    std::string commit(const AttemptKey& key, std::int64_t number, std::int64_t step) {
+    std::string commit(const AttemptKey& key, std::int64_t number, std::int64_t step,
+                       std::vector<std::string> drop = {}) {
         RelayedFrame frame;
         frame.number = number;
         frame.checkpoint = RelayedCheckpoint{.id = new_id("ckp"),
@@ -23,10 +26,22 @@ protected:
                                              .files = R"([{"name": "weights"}])",
                                              .bytes = 77,
                                              .metric_name = "val_loss",
-                                             .metric_value = 0.125};
-        relay_frames(store, key, {frame});
+                                             .metric_value = 0.125,
+                                             .drop = std::move(drop)};
+        dropped = relay_frames(store, key, {frame}).dropped;
         return frame.checkpoint->id;
     }
+
+    /// A queued job that begins with this checkpoint.
+    std::string submit_user(const std::string& checkpoint) {
+        NewJob job = new_job("user");
+        job.checkpoint_id = checkpoint;
+        return submit(job);
+    }
+
+    bool is_kept(const std::string& id) { return !find_checkpoint(store, id)->deleted_at; }
+
+    std::vector<std::string> dropped;    ///< by the last commit()
 };
 
 TEST_F(Checkpoints, are_kept_as_they_were_relayed) {
@@ -72,6 +87,128 @@ TEST_F(Checkpoints, what_a_job_may_need_is_not_deleted) {
     EXPECT_TRUE(delete_checkpoint(store, newest));
     EXPECT_FALSE(find_newest_checkpoint(store, key.job_id));
     EXPECT_EQ(list_garbage(store).size(), 2U);
+}
+
+TEST_F(Checkpoints, what_a_job_uses_goes_with_its_last_user) {
+    const AttemptKey key = running_job();
+    const std::string used = commit(key, 3, 10);
+    const std::string first = submit_user(used);
+    const std::string second = submit_user(used);
+    commit(key, 4, 20);
+    commit(key, 5, 30, {"step_10", "step_20"});
+    EXPECT_THAT(dropped, ElementsAre("step_20"));
+    EXPECT_EQ(list_garbage(store).size(), 1U);
+    EXPECT_EQ(code_of([&] { delete_checkpoint(store, used); }), ErrorCode::conflict);
+
+    cancel_job(store, first, {"user", ""});
+    EXPECT_TRUE(is_kept(used));
+    const AttemptKey user = place(second, {2});
+    relay_state(user, 1, JobState::running);
+    finish_attempt(store, user, {.exit_kind = "crashed", .job_state = JobState::queued});
+    EXPECT_TRUE(is_kept(used));    // the user runs again
+    finish_attempt(store, place(second, {2}),
+                   {.exit_kind = "failed", .job_state = JobState::failed});
+    EXPECT_FALSE(is_kept(used));
+    EXPECT_EQ(list_garbage(store).at(1).path, "checkpoints/" + key.job_id + "/step_10");
+    EXPECT_EQ(count("checkpoint_use"), 0);
+    EXPECT_EQ(code_of([&] { submit_user(used); }), ErrorCode::not_found);
+    EXPECT_EQ(code_of([&] { submit_user(new_id("ckp")); }), ErrorCode::not_found);
+    EXPECT_EQ(count("job"), 3);
+}
+
+TEST_F(Checkpoints, an_expired_user_lets_go_and_what_is_wanted_stays) {
+    const AttemptKey key = running_job();
+    const std::string unwanted = commit(key, 3, 10);
+    const std::string wanted = commit(key, 4, 20);
+    const std::string pinned = commit(key, 5, 30);
+    for (const std::string& id : {unwanted, wanted, pinned}) {
+        NewJob job = new_job("late");
+        job.checkpoint_id = id;
+        job.valid_until = parse_rfc3339("2020-01-01T00:00:00Z").value();
+        submit(job);
+    }
+    commit(key, 6, 40, {"step_10", "step_30"});
+    EXPECT_THAT(dropped, ElementsAre());
+    pin_checkpoint(store, pinned, true);
+    EXPECT_EQ(expire_queued_jobs(store).size(), 3U);
+    EXPECT_FALSE(is_kept(unwanted));
+    EXPECT_TRUE(is_kept(wanted));
+    EXPECT_TRUE(is_kept(pinned));
+    EXPECT_TRUE(delete_checkpoint(store, wanted));
+    EXPECT_EQ(list_garbage(store).size(), 2U);
+}
+
+TEST_F(Checkpoints, a_job_whose_checkpoint_is_used_is_not_deleted) {
+    const AttemptKey key = running_job();
+    const std::string used = commit(key, 3, 10);
+    finish_attempt(store, key, {.exit_kind = "failed", .job_state = JobState::failed});
+    const std::string user = submit_user(used);
+    EXPECT_EQ(code_of([&] { delete_job(store, key.job_id); }), ErrorCode::conflict);
+    EXPECT_TRUE(list_garbage(store).empty());
+    cancel_job(store, user, {"user", ""});
+    EXPECT_TRUE(delete_job(store, key.job_id));
+    EXPECT_TRUE(find_job(store, user));
+    EXPECT_TRUE(delete_job(store, user));
+}
+
+// Goal: a job is refused or keeps its checkpoint, never accepted without it.
+// Method: retention and a new job at the same time, many times; then the users end at once.
+TEST_F(Checkpoints, retention_and_new_jobs_do_not_miss_each_other) {
+    const AttemptKey key = running_job();
+    Store other{{.database = database.url()}};
+    constexpr int rounds = 30;
+    std::vector<std::string> users;
+    int refused = 0;
+    for (int round = 0; round < rounds; ++round) {
+        const std::string id = commit(key, 3 + 2 * round, round);
+        NewJob job = new_job("user");
+        job.checkpoint_id = id;
+        {
+            std::jthread submitting([&] {
+                try {
+                    submit_job(other, job, std::nullopt,
+                               [](const Job&) { return StoredResponse{}; });
+                    users.push_back(job.id);
+                } catch (const Error& error) {
+                    EXPECT_EQ(error.code(), ErrorCode::not_found);
+                    ++refused;
+                }
+            });
+            commit(key, 4 + 2 * round, 1000 + round, {fmt::format("step_{}", round)});
+        }
+        EXPECT_EQ(is_kept(id), find_job(store, job.id).has_value());
+        EXPECT_EQ(dropped.empty(), is_kept(id));
+    }
+    EXPECT_EQ(int(users.size()) + refused, rounds);
+    {
+        const auto cancel_from = [&](Store& by, std::size_t first) {
+            for (std::size_t i = first; i < users.size(); i += 2)
+                cancel_job(by, users[i], {"user", ""});
+        };
+        std::jthread even([&] { cancel_from(other, 0); });
+        cancel_from(store, 1);
+    }
+    EXPECT_EQ(count("checkpoint where deleted_at is null"), rounds);    // those of 1000 and up
+    EXPECT_EQ(count("garbage"), rounds);
+}
+
+// Goal: of the last two users, one finds that it is the last.
+TEST_F(Checkpoints, users_that_end_together_leave_nothing) {
+    const AttemptKey key = running_job();
+    Store other{{.database = database.url()}};
+    constexpr int rounds = 20;
+    for (int round = 0; round < rounds; ++round) {
+        const std::string id = commit(key, 3 + 2 * round, round);
+        const std::string first = submit_user(id);
+        const std::string second = submit_user(id);
+        commit(key, 4 + 2 * round, 1000 + round, {fmt::format("step_{}", round)});
+        {
+            std::jthread cancelling([&] { cancel_job(other, first, {"user", ""}); });
+            cancel_job(store, second, {"user", ""});
+        }
+        EXPECT_FALSE(is_kept(id));
+    }
+    EXPECT_EQ(count("garbage"), rounds);
 }
 
 TEST_F(Checkpoints, lists_are_narrowed_and_paged) {

@@ -110,6 +110,22 @@ TEST_F(Predictions, are_jobs_of_their_own_kind) {
     service.expect(200, "POST", "/v1/jobs/" + id + "/cancel", Json::object());
 }
 
+// As do jobs that begin with its weights.
+TEST_F(Predictions, keep_the_checkpoint_until_they_have_ended) {
+    const std::vector<std::string> ids = train();
+    Json tuned = TestService::spec();
+    tuned["model"]["init"] = {{"from", ids[0]}};
+    for (const auto& [path, wanted] :
+         {std::pair<std::string, Json>("/v1/predictions", body()), {"/v1/jobs", tuned}}) {
+        const std::string user = service.expect(201, "POST", path, wanted).value("id", "");
+        const Json problem = service.expect(409, "DELETE", "/v1/jobs/" + trained);
+        EXPECT_NE(problem.value("detail", "").find(user), std::string::npos) << problem;
+        service.expect(200, "POST", "/v1/jobs/" + user + "/cancel", Json::object());
+    }
+    EXPECT_EQ(service.call("DELETE", "/v1/jobs/" + trained).status, 204);
+    refused({{"from", {{"job", nullptr}, {"checkpoint", ids[0]}}}}, "/from/checkpoint");
+}
+
 TEST_F(Predictions, take_the_checkpoint_that_is_named) {
     const std::vector<std::string> ids = train();
     const auto chosen = [&](const Json& from) {
