@@ -1,6 +1,8 @@
 """Goal: jobs train on the folds of a stored split, each on exactly the samples that its manifest names."""
 import json
+import os
 import random
+import signal
 import unittest
 
 from service import Service, wait_for
@@ -34,12 +36,15 @@ class Splits(unittest.TestCase):
         path = f"/v1/datasets/{dataset}/splits/{made['id']}"
         return wait_for(lambda: (found := self.service.get(path))["state"] != "making" and found, "the split")
 
-    def run_fold(self, dataset, split, fold):
-        job = self.service.submit({
+    def submit_fold(self, dataset, split, fold, epochs=2):
+        return self.service.submit({
             "name": f"fold-{fold}", "model": {"arch": "mlp", "width": 8, "depth": 1}, "task": {"type": "classification"},
             "data": {"dataset": dataset, "split": {"id": split, "fold": fold}},
-            "train": {"epochs": 2, "batch_size_per_core": 8, "optimizer": {"name": "adam", "lr": 0.01}},
-            "accelerator": {"cores": 1}})
+            "train": {"epochs": epochs, "batch_size_per_core": 8, "optimizer": {"name": "adam", "lr": 0.01}},
+            "checkpoint": {"every_epochs": max(1, epochs // 20)}, "accelerator": {"cores": 1}})
+
+    def run_fold(self, dataset, split, fold, epochs=2):
+        job = self.submit_fold(dataset, split, fold, epochs)
         return job, self.service.wait_end(job)
 
     def test_folds_validate_what_the_manifest_says(self):
@@ -62,6 +67,30 @@ class Splits(unittest.TestCase):
             self.assertEqual(split["report"]["parts"][fold]["val"], validates_in.count(fold))
         preview = self.service.get("/v1/datasets/people/preview?n=3")
         self.assertEqual((preview["samples"], preview["columns"], len(preview["items"])), (203, ["x", "y"], 3))
+
+    def test_a_killed_job_resumes_on_its_fold_with_the_same_bits(self):
+        split = self.split("people", {"method": "stratified_group_kfold", "folds": 3, "group_by": "who", "stratify_by": "kind",
+                                      "seed": 5})
+        self.assertEqual(split["state"], "ready", split["problems"])
+        job = self.submit_fold("people", split["id"], 1, epochs=600)
+        wait_for(lambda: self.service.get(f"/v1/jobs/{job}/checkpoints")["items"], "a checkpoint")
+        (executor,) = self.service.executors(job)
+        os.kill(executor, signal.SIGKILL)
+        ended = self.service.wait_end(job)
+        self.assertEqual((ended["state"], ended["attempts"]), ("succeeded", 2), ended.get("reason"))
+        resumed = self.service.get(f"/v1/jobs/{job}/attempts")["items"]
+        self.assertEqual(len([one for one in resumed if one["resumed_from"]]), 1, resumed)
+        evaluation = self.service.get(f"/v1/jobs/{job}/evaluation")
+        self.assertEqual(evaluation["samples"], split["report"]["parts"][1]["val"])
+
+        reference, undisturbed = self.run_fold("people", split["id"], 1, epochs=600)
+        self.assertEqual(undisturbed["attempts"], 1)
+        self.assertEqual(self.service.newest_weights(job), self.service.newest_weights(reference))
+        for name in ("train_loss", "val_loss", "val_accuracy"):
+            self.assertTrue(self.service.metric(job, name), name)
+            self.assertEqual(self.service.metric(job, name), self.service.metric(reference, name), name)
+        other, _ = self.run_fold("people", split["id"], 0, epochs=600)
+        self.assertNotEqual(self.service.newest_weights(job), self.service.newest_weights(other), "a fold makes a difference")
 
     def test_what_the_data_does_not_have_fails_with_its_reason(self):
         split = self.split("people", {"method": "group_kfold", "group_by": "family"})
