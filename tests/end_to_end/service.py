@@ -8,9 +8,11 @@ import random
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
 import time
+import zlib
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("SLIPWAY_BIN_DIR") or SOURCE / "build/release/bin")
@@ -204,6 +206,15 @@ class Service:
         done = subprocess.run(command, capture_output=True, text=True, cwd="/")
         assert done.returncode == 0, done.stderr
         return [line.split("\t") for line in done.stdout.splitlines()]
+
+
+def png(pixels, side):
+    """A gray PNG."""
+    def chunk(kind, content):
+        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+    lines = b"".join(b"\0" + pixels[begin:begin + side] for begin in range(0, side * side, side))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b""))
 
 
 def write_points(folder, rows=600, seed=1):

@@ -1,11 +1,12 @@
 """Goal: no fault loses or doubles anything. Method: real programs, killed at the worst moment, then compared with an
 undisturbed run bit by bit."""
 import os
+import random
 import signal
 import time
 import unittest
 
-from service import Service, points_job, wait_for, write_points
+from service import Service, png, points_job, wait_for, write_points
 
 
 
@@ -13,6 +14,15 @@ def long_job(epochs=400, log_every_steps=1):
     """About 100 epochs a second on a machine that does nothing else."""
     return points_job(train={"epochs": epochs, "batch_size_per_core": 8, "optimizer": {"name": "adam", "lr": 0.001}},
                       checkpoint={"every_epochs": 5, "keep_last": 2}, monitor={"log_every_steps": log_every_steps})
+
+
+def write_images(folder, count, side=160):
+    """Noise in two classes."""
+    generator = random.Random(7)
+    for index in range(count):
+        file = folder / ("one", "two")[index % 2] / f"{index:04}.png"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(png(generator.randbytes(side * side), side))
 
 
 class Faults(unittest.TestCase):
@@ -55,6 +65,34 @@ class Faults(unittest.TestCase):
         self.assertEqual((job["state"], job["attempts"]), ("succeeded", 2))
         self.assert_same_result(job_id, self.undisturbed())
         self.assertEqual(self.service.executors(), [])
+
+    def test_a_job_killed_while_it_packs_images_packs_them_again(self):
+        write_images(self.service.data / "noise", count=900)
+        self.service.dataset("noise", "image_folder")
+        packs = self.service.home / "store" / "packed"
+
+        def train(packed):
+            return self.service.submit({
+                "name": "noise", "model": {"arch": "mlp", "width": 8, "depth": 1}, "task": {"type": "classification"},
+                "data": {"dataset": "noise", "image_size": 16, "packed": packed},
+                "train": {"epochs": 2, "batch_size_per_core": 30, "optimizer": {"name": "sgd", "lr": 0.01}},
+                "accelerator": {"cores": 1}})
+        job_id = train(packed=True)
+        wait_for(lambda: list(packs.glob("*.tmp")), "a pack that is being made", pause_s=0.002)
+        (executor,) = self.service.executors(job_id)
+        os.kill(executor, signal.SIGKILL)
+        self.assertEqual(list(packs.glob("*.pack")), [], "killed before it was made")
+        job = self.service.wait_end(job_id)
+        self.assertEqual((job["state"], job["attempts"]), ("succeeded", 2))
+        self.assertEqual([pack.suffix for pack in packs.iterdir()], [".pack"])
+        reference = train(packed=False)
+        self.assertEqual(self.service.wait_end(reference)["state"], "succeeded")
+        self.assert_same_result(job_id, reference)
+        again = train(packed=True)
+        self.assertEqual(self.service.wait_end(again)["state"], "succeeded")
+        lines = [line["message"] for line in self.service.get(f"/v1/jobs/{again}/logs")["items"]]
+        self.assertTrue(any("made by an earlier job" in line for line in lines), lines)
+        self.assert_same_result(again, reference)
 
     def test_a_killed_service_takes_the_same_attempt_over(self):
         job_id = self.start_long_job()

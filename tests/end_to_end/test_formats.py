@@ -5,9 +5,8 @@ import random
 import struct
 import tarfile
 import unittest
-import zlib
 
-from service import Service, wait_for
+from service import Service, png, wait_for
 
 
 def cifar10_batch(count, seed=1):
@@ -51,15 +50,6 @@ def point_records(count, seed=1):
     return b"".join(
         framed(example(b"yes" if index % 2 else b"no", [generator.gauss(300 * (index % 2), 100) for _ in range(4)]))
         for index in range(count))
-
-
-def png(pixels, side):
-    """A gray PNG."""
-    def chunk(kind, content):
-        return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
-    lines = b"".join(b"\0" + pixels[begin:begin + side] for begin in range(0, side * side, side))
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)) +
-            chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b""))
 
 
 def shard(count, without_label=None, seed=1):

@@ -211,6 +211,57 @@ TEST(Packed, of_two_jobs_one_makes_it_and_a_half_made_one_is_taken_over) {
     EXPECT_EQ(photos.packs().size(), 1U);
 }
 
+// Goal: whenever a process is killed that makes a pack, the next one makes it as if nothing had
+// been. Method: a child that stops in the middle of the images, seen from outside and then killed.
+TEST(Packed, a_process_that_is_killed_leaves_no_pack_and_the_next_one_makes_it) {
+    constexpr std::int64_t count = 600;    // written in blocks of 256
+    const auto image = [](std::int64_t sample) {
+        return PackedImage{.image = patterned_image(3, 6, 5 + int(sample % 4), int(sample))};
+    };
+    const TempFolder folder;
+    const fs::path whole = folder.path() / "whole" / "a.pack";
+    ASSERT_EQ(write_pack(whole, count, packs_bytes_max, 1, image), PackOutcome::made);
+    for (const std::int64_t stop_at : {0, 300, 599}) {
+        const fs::path packs = folder.path() / fmt::format("killed_at_{}", stop_at);
+        const fs::path path = packs / "a.pack", unfinished = packs / "a.pack.tmp";
+        int ends[2];
+        ASSERT_EQ(pipe(ends), 0);
+        const UniqueFd read_end(ends[0]), write_end(ends[1]);
+        const pid_t child = fork();
+        ASSERT_GE(child, 0);
+        if (child == 0) {
+            write_pack(path, count, packs_bytes_max, 1, [&](std::int64_t sample) {
+                if (sample == stop_at) {
+                    if (write(write_end.get(), "x", 1) != 1) _exit(1);
+                    for (;;)
+                        pause();
+                }
+                return image(sample);
+            });
+            _exit(2);
+        }
+        char there = 0;
+        ASSERT_EQ(read(read_end.get(), &there, 1), 1);
+        EXPECT_FALSE(fs::exists(path));
+        EXPECT_EQ(write_pack(path, count, packs_bytes_max, 1, image), PackOutcome::made_elsewhere);
+        remove_old_packs(packs, path, packs_bytes_max);
+        EXPECT_EQ(fs::exists(unfinished), true) << "its maker lives";
+        EXPECT_EQ(fs::file_size(unfinished) > 0, stop_at >= 256) << "in the middle of writing";
+        ASSERT_EQ(kill(child, SIGKILL), 0);
+        int status = 0;
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+        ASSERT_TRUE(WIFSIGNALED(status)) << status;
+
+        EXPECT_TRUE(fs::exists(unfinished));
+        const auto none = Pack::open(path, count);
+        ASSERT_TRUE(none) << none.error().what();
+        EXPECT_FALSE(*none);
+        EXPECT_EQ(write_pack(path, count, packs_bytes_max, 2, image), PackOutcome::made);
+        EXPECT_FALSE(fs::exists(unfinished));
+        EXPECT_EQ(read_file(path), read_file(whole)) << stop_at;
+    }
+}
+
 TEST(Packed, jobs_that_begin_at_once_all_get_their_images) {
     const PackedPhotos photos;
     const auto plain = photos.open({.image_size = 8});
