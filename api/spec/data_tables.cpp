@@ -1,9 +1,14 @@
+#include "api/spec/data_version.h"
 #include "api/spec/table/collections.h"
 #include "api/spec/tables.h"
 
 namespace slipway {
 
 namespace {
+
+const TextForm data_version_form{
+    "8 to 64 hexadecimal digits in lower case, with or without sha256: before them",
+    "^(sha256:)?[0-9a-f]{8,64}$", is_data_version};
 
 /// What a tokenizer is read from, or trained to.
 void judge_tokenizer(const Json&, TokenizerSpec& spec, const Reader& at) {
@@ -184,7 +189,10 @@ const Object<DataSpec>& data_table() {
             .field("tokenizer", &DataSpec::tokenizer,
                    "What turns text into tokens; without it each byte is one.",
                    Nested<TokenizerSpec>{&tokenizer_table()})
-            .later({"version"})
+            .field("version", &DataSpec::version,
+                   "The content_hash that the dataset must have, or how it begins; without it "
+                   "whichever it has.",
+                   Text{.form = &data_version_form}, {.absent_when_empty = true})
             .rule(judge_mixing);
     return table;
 }

@@ -135,6 +135,8 @@ struct DataSpec {
     bool packed = false;    ///< decoded images are kept in a file that jobs share
     std::optional<std::int64_t> max_length;    ///< tokens of a sequence; absent: 128
     std::optional<TokenizerSpec> tokenizer;    ///< absent: byte
+    /// The dataset's content hash, or how it begins (data_version.h); empty: whichever it has.
+    std::string version = {};
     bool operator==(const DataSpec&) const = default;
 };
 

@@ -11,6 +11,7 @@ JobSpec predicting_job(const JobSpec& trained, const PredictionSpec& prediction)
     spec.model.init.reset();
     spec.model.head = {};
     spec.data.dataset = prediction.data.dataset;
+    spec.data.version.clear();    // of the one that it was trained on
     // Who predicts all samples, or a named part, needs no stored split.
     const bool needs_sides =
         prediction.data.split != PredictedSplit::all && prediction.data.part.empty();

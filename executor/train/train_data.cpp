@@ -14,6 +14,7 @@
 #include "executor/data/formats/csv_columns.h"
 #include "executor/train/augmented_data.h"
 #include "executor/train/damaged_images.h"
+#include "executor/train/data_version.h"
 #include "executor/train/learnt_samples.h"
 #include "executor/train/text_data.h"
 
@@ -296,9 +297,11 @@ TrainData open_train_data(const AttemptPlan& plan) {
     try {
         if (language_task(plan.spec.model.arch)) {
             refuse_augmented_text(plan.spec);
-            return open_text_data(plan);
         }
-        return open_sample_data(plan);
+        TrainData data =
+            language_task(plan.spec.model.arch) ? open_text_data(plan) : open_sample_data(plan);
+        require_version(plan, data);
+        return data;
     } catch (const DataError&) {
         throw;    // run_training gives it its code
     } catch (const TrainError&) {

@@ -16,6 +16,7 @@
 #include "server/routes/render.h"
 #include "server/routes/schedule_preview.h"
 #include "server/routes/split_check.h"
+#include "server/routes/version_check.h"
 #include "server/routes/weights_check.h"
 
 namespace slipway::routes {
@@ -45,6 +46,8 @@ CheckedSpec read_spec(const Context& context) {
         }
     }
     for (Problem& problem : check_split(context, spec, checked.dataset_id))
+        decoded.problems.push_back(std::move(problem));
+    for (Problem& problem : check_version(context, spec, checked.dataset_id))
         decoded.problems.push_back(std::move(problem));
     for (Problem& problem : check_weights(context, spec))
         decoded.problems.push_back(std::move(problem));

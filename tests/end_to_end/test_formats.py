@@ -6,7 +6,7 @@ import struct
 import tarfile
 import unittest
 
-from service import Service, png, wait_for
+from service import Service, png, points_job, wait_for, write_points
 
 
 def cifar10_batch(count, seed=1):
@@ -175,6 +175,58 @@ class Formats(unittest.TestCase):
             found = wait_for(lambda: (now := self.service.get(f"/v1/datasets/{made['id']}"))["state"] != "checking" and now, name)
             self.assertEqual(found["state"], "ready", found)
             self.assertEqual(found["source"]["filename"], source.get("filename", "numbers.csv"))
+
+
+class Versions(unittest.TestCase):
+    """data.version: a job runs on the files that it names, or not at all."""
+    @classmethod
+    def setUpClass(cls):
+        cls.service = Service()
+        cls.addClassCleanup(cls.service.close)
+        cls.service.start()
+
+    def points(self, rows):
+        write_points(self.service.data / "points", rows)
+
+    def spec(self, version):
+        return points_job(train={"epochs": 1, "optimizer": {"name": "sgd", "lr": 0.01}}, data={"version": version})
+
+    def test_other_files_are_refused_when_it_is_posted_and_when_it_starts(self):
+        self.points(100)
+        made = self.service.dataset("points", "csv", {"group_column": "family"})
+        version = made["content_hash"]
+        job = self.service.submit(self.spec(version[:7 + 12]))
+        self.assertEqual(self.service.job(job)["spec"]["data"]["version"], version)
+        self.assertEqual(self.service.wait_end(job)["state"], "succeeded")
+
+        other = "sha256:" + "0" * 64
+        refused = self.service.call("POST", "/v1/jobs", self.spec(other))
+        self.assertEqual(refused.status, 422)
+        (problem,) = refused.json["errors"]
+        self.assertEqual(problem["pointer"], "/data/version")
+        self.assertIn(version, problem["message"])
+        self.assertIn(other, problem["message"])
+
+        self.points(120)    # behind the service's back
+        ended = self.service.wait_end(self.service.submit(self.spec(version)))
+        self.assertEqual((ended["state"], ended["reason"]["code"]), ("failed", "data_error"))
+        self.assertIn(version, ended["reason"]["message"])
+        ended = self.service.wait_end(self.service.submit(points_job(train={"epochs": 1})))
+        self.assertEqual(ended["state"], "succeeded", "without a version as before")
+
+    def test_of_a_text(self):
+        folder = self.service.data / "lines"
+        folder.mkdir()
+        (folder / "train.txt").write_text("a line of text\n" * 40)
+        version = self.service.dataset("lines", "text")["content_hash"]
+        job = {"name": "lines", "model": {"arch": "gpt_tiny"}, "task": {"type": "causal_lm"},
+               "data": {"dataset": "lines", "version": version, "max_length": 16},
+               "train": {"steps": 1, "batch_size_per_core": 2, "optimizer": {"name": "sgd", "lr": 0.01}}}
+        ended = self.service.wait_end(self.service.submit(job))
+        self.assertEqual(ended["state"], "succeeded", ended.get("reason"))
+        (folder / "train.txt").write_text("another line of text\n" * 40)
+        ended = self.service.wait_end(self.service.submit(job))
+        self.assertEqual((ended["state"], ended["reason"]["code"]), ("failed", "data_error"))
 
 
 if __name__ == "__main__":

@@ -179,6 +179,7 @@ DataSpec random_data(Dice& dice, bool classes) {
     data.truncated_images =
         dice.maybe<TruncatedImages>([&] { return dice.word<TruncatedImages>(); });
     data.packed = dice.coin();
+    if (dice.coin()) data.version = "sha256:0123456789abcdef";
     if (dice.coin()) {
         data.normalize.emplace();
         for (auto left = dice.whole(1, 3); left > 0; --left) {

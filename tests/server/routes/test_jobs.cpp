@@ -77,6 +77,42 @@ TEST_F(Jobs, weights_to_begin_with_must_be_there) {
     EXPECT_NE(refused_from(made.value("id", "").c_str()).find("not complete"), std::string::npos);
 }
 
+TEST_F(Jobs, a_version_of_the_data_is_found_or_refused_with_both_names) {
+    const std::string hash = "sha256:0123456789" + std::string(54, 'a');
+    const auto create = [&](const std::string& name) {
+        service.expect(201, "POST", "/v1/datasets",
+                       {{"name", name}, {"format", "csv"}, {"source", {{"path", "points"}}}});
+    };
+    create("pinned");
+    const auto check = store::claim_dataset_check(service.store, "here", std::chrono::seconds{60});
+    ASSERT_TRUE(check.has_value());
+    store::finish_dataset_check(service.store, check->dataset.id, check->token,
+                                {.ready = true,
+                                 .report = R"({"samples":600})",
+                                 .problems = {},
+                                 .content_hash = hash,
+                                 .bytes = 12});
+    const auto data = [](const char* dataset, const std::string& version) {
+        return Json{{"data", {{"dataset", dataset}, {"version", version}}}};
+    };
+    const std::string other =
+        refused(data("pinned", "sha256:0123456780"), "/data/version").value("message", "");
+    EXPECT_NE(other.find(hash), std::string::npos) << other;
+    EXPECT_NE(other.find("sha256:0123456780"), std::string::npos) << other;
+    EXPECT_EQ(refused(data("pinned", "0123456"), "/data/version")["code"], "bad_format");
+    create("soon");
+    EXPECT_NE(refused(data("soon", hash), "/data/version").value("message", "").find("wait"),
+              std::string::npos);
+    for (const std::string& version : {hash, hash.substr(7), std::string("01234567")}) {
+        const std::string job = service.submit(data("pinned", version));
+        const Json stored = service.expect(200, "GET", "/v1/jobs/" + job)["spec"];
+        EXPECT_EQ(stored["data"]["version"], hash) << version;
+    }
+    const std::string without = service.submit();
+    const Json stored = service.expect(200, "GET", "/v1/jobs/" + without)["spec"];
+    EXPECT_FALSE(stored["data"].contains("version"));
+}
+
 TEST_F(Jobs, all_problems_come_at_once) {
     Json body = TestService::spec();
     body["accelerator"] = {{"cores", 3}};
