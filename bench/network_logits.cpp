@@ -36,8 +36,8 @@ Array logits_of(const JobSpec& spec, const char* weights, const Array& features,
                     "the job says neither model.num_classes nor model.vocab_size");
     }
     const Dims& dims = features.shape().dims;
-    Model model =
-        build_model(spec, {dims.begin() + 1, dims.end()}, *outputs, Init::zeros(), padding);
+    Model model = build_model(spec, {dims.begin() + 1, dims.end()}, *outputs, Init::zeros(),
+                              {.padding = padding});
     load_initial_weights(model, weights, {});
     Graph graph;
     std::vector<Value> values;

@@ -17,6 +17,10 @@ bool has_batch_norm(const ModelSpec& model) {
     }
 }
 
+bool has_embedding(const ModelSpec& model) {
+    return model.arch == Arch::layers && has_layer(model.layers, LayerType::embedding);
+}
+
 bool normalizes_by_core(const ModelSpec& model) {
     return has_batch_norm(model) && !model.sync_batch_norm;
 }

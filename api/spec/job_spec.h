@@ -211,6 +211,9 @@ struct JobSpec {
 /// padding would, too.
 bool has_batch_norm(const ModelSpec& model);
 
+/// Whether it reads columns of a table as numbers of rows, which cannot be changed like quantities.
+bool has_embedding(const ModelSpec& model);
+
 /// Whether it matters which samples are on one core: a batch norm sees those of its core alone.
 bool normalizes_by_core(const ModelSpec& model);
 /// The task of a language model: masked_lm for BERT, causal_lm for GPT; none for the others.

@@ -118,6 +118,19 @@ void judge_labels(const JobSpec& spec, const Reader& at) {
     }
 }
 
+/// The codes that an embedding reads have no mean.
+void judge_codes(const JobSpec& spec, const Reader& at) {
+    if (!has_embedding(spec.model)) return;
+    for (std::size_t i = 0; i < spec.data.augment.size(); ++i) {
+        if (!mixes_samples(spec.data.augment[i].name)) continue;
+        const Reader here = at.at("data").at("augment").at(i).at("name");
+        here.report("inconsistent",
+                    fmt::format("{} is {}, which would mix the whole numbers that an embedding of "
+                                "model.layers reads; leave it out",
+                                here.path(), to_string(spec.data.augment[i].name)));
+    }
+}
+
 /// The loss is always measured.
 void judge_metric(const JobSpec& spec, const std::string& wanted, const Reader& here) {
     const auto metric = validation_metric(wanted);
@@ -139,6 +152,7 @@ void judge_job(const Json&, JobSpec& spec, const Reader& at) {
     judge_task(spec, at);
     judge_features(spec, at);
     judge_labels(spec, at);
+    judge_codes(spec, at);
     judge_metric(spec, spec.checkpoint.best.metric, at.at("checkpoint").at("best").at("metric"));
     if (spec.train.early_stopping)
         judge_metric(spec, spec.train.early_stopping->metric,

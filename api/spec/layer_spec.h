@@ -14,7 +14,7 @@ namespace slipway {
 // The layers of a declared network (model.arch layers) as plain data. Bounds, documentation and
 // what belongs to which type are in layer_tables.cpp.
 
-/// Each but the last four is one module of torch (docs/models.md says which).
+/// Each is a module or an expression of torch (docs/models.md says which).
 enum class LayerType {
     linear,
     conv2d,
@@ -33,7 +33,9 @@ enum class LayerType {
     sequence,
     residual,
     add,
-    concat
+    concat,
+    columns,
+    embedding
 };
 /// none: by the error function; tanh: the usual approximation of it.
 enum class GeluApproximation { none, tanh };
@@ -55,6 +57,11 @@ struct LayerSpec {
     double momentum = 0.1;
     double rate = 0.5;    ///< of a dropout
     GeluApproximation approximate = GeluApproximation::none;
+    std::vector<std::string> columns = {};    ///< of the data set's table, by name
+    std::int64_t num_embeddings = 1;          ///< rows of an embedding's table
+    std::int64_t embedding_dim = 1;           ///< numbers of a row
+    std::optional<std::int64_t> padding_idx =
+        {};                                ///< its row that begins as zeros and gets no gradient
     std::vector<LayerSpec> layers = {};    ///< of a sequence or a residual block
     std::vector<LayerSpec> shortcut =
         {};    ///< of a residual block; empty: what it reads, unchanged
@@ -86,11 +93,11 @@ bool has_layer(const std::vector<LayerSpec>& list, LayerType type);
 
 template <>
 struct Spelling<LayerType> {
-    static constexpr std::array<std::string_view, 18> words{
+    static constexpr std::array<std::string_view, 20> words{
         "linear",   "conv2d",   "batch_norm",      "layer_norm", "relu",
         "gelu",     "tanh",     "sigmoid",         "softmax",    "dropout",
         "max_pool", "avg_pool", "global_avg_pool", "flatten",    "sequence",
-        "residual", "add",      "concat"};
+        "residual", "add",      "concat",          "columns",    "embedding"};
 };
 template <>
 struct Spelling<GeluApproximation> {

@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::size_t layers_max = 1000;
 constexpr std::size_t inputs_max = 16;
+constexpr std::size_t columns_max = 10000;
+constexpr std::int64_t num_embeddings_max = 1 << 24;    // f32, as samples are, tells no more apart
 /// Lists of layers inside one another: what a JSON body of 32 levels has room for, in answers too.
 constexpr std::size_t depth_max = 12;
 
@@ -53,6 +55,12 @@ void judge_layer(const Json& given, LayerSpec& layer, const Reader& at) {
         const Reader here = at.at("groups");
         here.report("inconsistent", fmt::format("{} must divide out_channels, got {} and {}",
                                                 here.path(), layer.groups, layer.out_channels));
+    }
+    if (layer.padding_idx && *layer.padding_idx >= layer.num_embeddings) {
+        const Reader here = at.at("padding_idx");
+        here.report("inconsistent",
+                    fmt::format("{} must be below num_embeddings, got {} of {}", here.path(),
+                                *layer.padding_idx, layer.num_embeddings));
     }
     const bool pools = layer.type == LayerType::max_pool || layer.type == LayerType::avg_pool;
     if (pools && 2 * layer.padding > layer.kernel_size) {
@@ -158,8 +166,8 @@ const Object<LayerSpec>& layer_table() {
         Object<LayerSpec>("LayerSpec", "One layer of a declared network.")
             .variants("type", layer_types(), "",
                       [](const LayerSpec& spec) { return to_string(spec.type); })
-            .field("type", &LayerSpec::type, "What it computes.",
-                   Choice<LayerType>{.later = {"embedding"}}, {.required = true})
+            .field("type", &LayerSpec::type, "What it computes.", Choice<LayerType>{},
+                   {.required = true})
             .field("name", &LayerSpec::name,
                    "Its name in inputs and in the names of its parameters; without it its place in "
                    "the list.",
@@ -200,6 +208,19 @@ const Object<LayerSpec>& layer_table() {
             .field("approximate", &LayerSpec::approximate,
                    "none: by the error function; tanh: the usual approximation.",
                    Choice<GeluApproximation>{}, {.only = {"gelu"}})
+            .field("columns", &LayerSpec::columns,
+                   "Columns of the data set's table, by name, in this order.",
+                   List<Text>{.item = {.max = 256}, .min = 1, .max = columns_max},
+                   {.required = true, .only = {"columns"}})
+            .field("num_embeddings", &LayerSpec::num_embeddings,
+                   "Rows of its table: what it reads are whole numbers from 0 to one less.",
+                   Integer{.min = 1, .max = num_embeddings_max},
+                   {.required = true, .only = {"embedding"}})
+            .field("embedding_dim", &LayerSpec::embedding_dim, "Numbers of a row.",
+                   Integer{.min = 1, .max = 65536}, {.required = true, .only = {"embedding"}})
+            .field("padding_idx", &LayerSpec::padding_idx,
+                   "The row that is drawn as zeros and gets no gradient.",
+                   Integer{.min = 0, .max = num_embeddings_max - 1}, {.only = {"embedding"}})
             .field("layers", &LayerSpec::layers, "Its layers, one after the other.",
                    List<Recursive<LayerSpec>>{.item = layer, .min = 1, .max = layers_max},
                    {.required = true, .only = {"sequence", "residual"}})

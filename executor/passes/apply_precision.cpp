@@ -5,6 +5,7 @@
 
 #include "executor/graph/node.h"
 #include "executor/graph/ops.h"
+#include "executor/passes/narrow.h"
 #include "executor/passes/passes.h"
 #include "executor/passes/rewrite.h"
 
@@ -16,7 +17,7 @@ using Nodes = std::unordered_set<const Node*>;
 
 bool only_moves(OpCode op) {
     constexpr std::array moves{OpCode::reshape, OpCode::transpose, OpCode::slice,
-                               OpCode::broadcast_in_dim};
+                               OpCode::broadcast_in_dim, OpCode::concatenate};
     return std::ranges::find(moves, op) != moves.end();
 }
 
@@ -104,7 +105,7 @@ private:
     Tensor narrow_value(const Tensor& x) {
         const Node& node = x.node();
         const bool is_metric = metrics_.contains(x.get()) && !node.operands.empty();
-        if (is_metric || is_running_sum(node)) {
+        if (is_metric || is_running_sum(node) || reads_codes(node)) {
             std::vector<Tensor> operands;
             for (const Tensor& operand : node.operands)
                 operands.push_back(exact_operand(operand));
@@ -140,12 +141,17 @@ private:
     }
 
     /// Without rounding what is there in f32: leaves and constants, moved or not.
-    Tensor exact_operand(const Tensor& operand) const {
+    Tensor exact_operand(const Tensor& operand) {
         const Node& node = operand.node();
         if (node.operands.empty()) return operand;
-        if (only_moves(node.op) && !wide_.contains(operand.get()))
-            return with_operands(operand, {exact_operand(node.operands[0])});
-        return wide_operand(operand);
+        if (!only_moves(node.op) || wide_.contains(operand.get())) return wide_operand(operand);
+        const auto known = exact_.find(operand.get());
+        if (known != exact_.end()) return known->second;
+        std::vector<Tensor> operands;
+        for (const Tensor& moved : node.operands)
+            operands.push_back(exact_operand(moved));
+        return exact_.emplace(operand.get(), with_operands(operand, std::move(operands)))
+            .first->second;
     }
 
     Tensor wide_operand(const Tensor& operand) const {
@@ -156,7 +162,7 @@ private:
 
     const Graph& graph_;
     const Nodes metrics_;
-    std::unordered_map<const Node*, Tensor> values_, wide_;
+    std::unordered_map<const Node*, Tensor> values_, wide_, exact_;
 };
 
 }    // namespace

@@ -112,13 +112,29 @@ Graph narrow_products(const Graph& graph) {
     return result;
 }
 
+/// Values that are read as codes, moved or not.
+Nodes code_values(const Graph& graph) {
+    Nodes found;
+    const std::vector<Tensor> order = topological_order(graph);
+    for (auto user = order.rbegin(); user != order.rend(); ++user) {
+        const Node& node = user->node();
+        if (!reads_codes(node) && !(moves_elements(node.op) && found.contains(user->get())))
+            continue;
+        for (const Tensor& operand : node.operands)
+            found.insert(operand.get());
+    }
+    return found;
+}
+
 /// The values per core that are wanted narrow anyway.
 Nodes narrowed_values(const Graph& graph) {
+    const Nodes codes = code_values(graph);
     Nodes found;
     for (const Tensor& tensor : topological_order(graph)) {
         if (!is_narrowing(tensor.node())) continue;
         const Tensor& wide = tensor.node().operands[0];
-        if (wide.node().op != OpCode::leaf && wide.node().placement == Placement::per_core)
+        if (wide.node().op != OpCode::leaf && wide.node().placement == Placement::per_core &&
+            !codes.contains(wide.get()))
             found.insert(wide.get());
     }
     return found;

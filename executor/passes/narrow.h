@@ -17,4 +17,11 @@ inline bool is_narrowing(const Node& node) {
            node.operands[0].dtype() == DType::f32;
 }
 
+/// Whole numbers that are held as f32 are read as such: no rounding comes before, which would make
+/// 256 of 257.
+inline bool reads_codes(const Node& node) {
+    return node.op == OpCode::convert && is_integer(node.shape.dtype) &&
+           node.operands[0].dtype() == DType::f32;
+}
+
 }    // namespace slipway

@@ -14,7 +14,8 @@ enum class PrecisionPolicy : std::uint8_t {
     f32,
     bf16,    ///< products of bf16 values; everything else calculates, and every sum adds, in f32
     /// Every value is bf16, as with XLA_USE_BF16, but for sums over the cores, what is added to
-    /// them over several batches, and metrics: what nothing but a scalar output needs.
+    /// them over several batches, metrics (what nothing but a scalar output needs) and what is
+    /// moved and then converted to integers.
     bf16_true
 };
 
@@ -35,7 +36,8 @@ Graph apply_precision(const Graph& graph, const PassOptions& options);
 
 /// The policy bf16. Leaves and outputs (weights, the optimizer's state), sums over the cores and
 /// all operations but products stay f32; so do the gradients of weights. A value per core that a
-/// product reads is rounded for all its users: half the memory to write, keep and read.
+/// product reads is rounded for all its users but conversions to integers: half the memory to
+/// write, keep and read.
 Graph mix_precision(const Graph& graph);
 
 /// Products in their plainest form: a transpose of an operand goes into the product's dimensions,

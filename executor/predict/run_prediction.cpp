@@ -62,7 +62,7 @@ public:
           sample_columns_(plan.spec, data_),
           task_columns_(task_columns(plan.spec, learnt_names(plan))),
           model_(build_model(plan.spec, data_.evaluated().shape().features.dims, data_.class_count,
-                             Init::zeros(), data_.padding)),
+                             Init::zeros(), data_.details())),
           engine_({.cores = int(batches_.options().cores),
                    .workers = threads_of(plan),
                    .memory_bytes_max = plan.memory_bytes_max,

@@ -25,7 +25,7 @@ struct Request {
     const JobSpec& spec;
     const Dims& sample_dims;
     std::int64_t classes;
-    std::optional<std::int64_t> padding;
+    const SampleDetails& details;
 
     std::string_view arch() const { return to_string(spec.model.arch); }
 };
@@ -168,7 +168,7 @@ void build_bert(Model& model, Init& init, const Request& request) {
                                        .vocabulary = request.classes,
                                        .intermediate = 4 * hidden,
                                        .positions = positions_of(request, 512),
-                                       .padding = request.padding});
+                                       .padding = request.details.padding});
     model.head = "cls";
     model.base = "bert";
     model.dropout = request.spec.model.dropout;
@@ -203,7 +203,8 @@ void build_declared(Model& model, Init& init, const Request& request) {
                                     {.sample_dims = request.sample_dims,
                                      .outputs = request.classes,
                                      .batch_size = normalized_together(request.spec),
-                                     .sync_norms = request.spec.model.sync_batch_norm});
+                                     .sync_norms = request.spec.model.sync_batch_norm,
+                                     .column_names = request.details.column_names});
         model.dropout = network.dropout;
         model.forward = network;
     } catch (const Error& error) {    // layers that do not fit are the user's to mend
@@ -275,12 +276,12 @@ std::string last_layer(const ParameterList& parameters) {
 }    // namespace
 
 Model build_model(const JobSpec& spec, const Dims& sample_dims, std::int64_t labels, Init init,
-                  std::optional<std::int64_t> padding) {
+                  const SampleDetails& details) {
     Model model;
     prepare_ties(model.parameters, spec.model);
     const auto builder = std::ranges::find(builders, spec.model.arch, &Builder::arch);
     check(builder != builders.end(), "every architecture of the job spec has a builder");
-    builder->build(model, init, {spec, sample_dims, output_count(spec, labels), padding});
+    builder->build(model, init, {spec, sample_dims, output_count(spec, labels), details});
     if (model.parameters.names().empty())
         throw TrainError("spec_error", "the network has no parameters, so nothing can be trained");
     if (!language_task(spec.model.arch)) model.head = last_layer(model.parameters);

@@ -2,6 +2,8 @@
 
 #include <functional>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "api/spec/job_spec.h"
@@ -29,13 +31,20 @@ auto without_pass(Network network) {
     return [network = std::move(network)](const Tensor& x, ForwardPass&) { return network(x); };
 }
 
+/// What else is known of the samples.
+struct SampleDetails {
+    /// The token that fills samples of a text up, if any are.
+    std::optional<std::int64_t> padding = {};
+    /// Of a table's columns; empty: they have none.
+    std::span<const std::string> column_names = {};
+};
+
 /// Builds the network of a job for samples of this shape (without the batch dimension), its initial
 /// values from `init`.
 ///   labels   classes, or labels that are numbers, that the data set has; of a language model the
 ///            tokenizer's tokens
-///   padding  the token that fills samples up, if any are
 /// errors  TrainError spec_error when the samples or labels do not fit the network
 Model build_model(const JobSpec& spec, const Dims& sample_dims, std::int64_t labels, Init init,
-                  std::optional<std::int64_t> padding = {});
+                  const SampleDetails& details = {});
 
 }    // namespace slipway

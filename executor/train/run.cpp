@@ -45,7 +45,7 @@ public:
                    data_.label_count()),
           settings_(make_settings(plan.spec, sampler_.steps_per_epoch(), threads_of(plan))),
           model_(build_model(plan.spec, data_.training->shape().features.dims, data_.class_count,
-                             initial_values(plan), data_.padding)),
+                             initial_values(plan), data_.details())),
           task_(make_task(plan.spec, data_.label_names)),
           update_(make_update_plan(plan.spec, model_.parameters)),
           engine_(engine_options(sampler_.options().cores)),

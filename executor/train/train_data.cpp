@@ -13,6 +13,7 @@
 #include "executor/data/augment/augmented_samples.h"
 #include "executor/data/formats/csv_columns.h"
 #include "executor/train/augmented_data.h"
+#include "executor/train/codes.h"
 #include "executor/train/damaged_images.h"
 #include "executor/train/data_version.h"
 #include "executor/train/learnt_samples.h"
@@ -103,16 +104,21 @@ bool wants_measured(const AttemptPlan& plan, const Dataset& dataset,
 TrainData open_plain(const AttemptPlan& plan, DatasetOptions& options) {
     TrainData data;
     DatasetOptions opened = options;
-    const auto moments = plan.spec.data.packed ? take_moments(opened) : std::nullopt;
+    const bool moments_later = plan.spec.data.packed || has_embedding(plan.spec.model);
+    auto moments = moments_later ? take_moments(opened) : std::nullopt;
     data.raw = open_dataset(plan.dataset_format, plan.dataset_path, opened);
     data.split = split_for(plan, *data.raw);
+    const std::vector<CodeColumn> codes = codes_read(plan.spec.model, data.raw->index());
+    require_codes(*data.raw, data.split, codes);
     pack_wanted(plan, opened, {}, data);
+    const bool measured = !plan.prediction && wants_measured(plan, *data.raw, options);
+    if (measured) moments = measure(*data.raw, data.split.train, 1);
+    if (moments && !codes.empty())
+        moments = without_codes(*moments, data.raw->index().feature_dims, codes);
     if (moments) data.normalized = normalized(data.images(), *moments);
-    if (!plan.prediction && wants_measured(plan, *data.raw, options)) {
-        const Moments measured = measure(*data.raw, data.split.train, 1);
-        data.normalized = normalized(*data.raw, measured);
-        options.mean = measured.mean;
-        options.deviation = measured.deviation;
+    if (measured || (moments && !codes.empty())) {    // what a checkpoint keeps
+        options.mean = moments->mean;
+        options.deviation = moments->deviation;
     }
     data.training = samples_of(plan.spec, data.dataset());
     return data;
@@ -312,6 +318,12 @@ TrainData open_train_data(const AttemptPlan& plan) {
         if (error.code() == ErrorCode::not_found) throw TrainError("data_error", error.what());
         throw TrainError("spec_error", error.what());
     }
+}
+
+SampleDetails TrainData::details() const {
+    SampleDetails details{.padding = padding};
+    if (raw) details.column_names = raw->index().feature_names;
+    return details;
 }
 
 LabelCount TrainData::label_count() const {

@@ -9,6 +9,7 @@
 #include "executor/data/packed/packed_images.h"
 #include "executor/data/split.h"
 #include "executor/text/token_sequences.h"
+#include "executor/train/model.h"
 #include "executor/train/run.h"
 
 namespace slipway {
@@ -35,6 +36,7 @@ struct TrainData {
     const Dataset& images() const { return packed.dataset ? *packed.dataset : *raw; }
     const Dataset& dataset() const { return normalized ? *normalized : images(); }
     const Samples& evaluated() const { return evaluation ? *evaluation : *training; }
+    SampleDetails details() const;     ///< which must not outlive it
     LabelCount label_count() const;    ///< of the training samples, which must outlive it
 };
 

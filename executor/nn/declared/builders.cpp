@@ -33,6 +33,8 @@ constexpr std::array builders{
     Builder{LayerType::residual, build_residual},
     Builder{LayerType::add, build_add},
     Builder{LayerType::concat, build_concat},
+    Builder{LayerType::columns, build_columns},
+    Builder{LayerType::embedding, build_embedding},
 };
 static_assert(builders.size() == all_words<LayerType>().size());
 

@@ -11,6 +11,9 @@ BuiltLayer build_conv2d(const LayerRequest& request);
 // norms.cpp
 BuiltLayer build_batch_norm(const LayerRequest& request);
 BuiltLayer build_layer_norm(const LayerRequest& request);
+// columns.cpp
+BuiltLayer build_columns(const LayerRequest& request);
+BuiltLayer build_embedding(const LayerRequest& request);
 // activations.cpp
 BuiltLayer build_relu(const LayerRequest& request);
 BuiltLayer build_gelu(const LayerRequest& request);

@@ -18,16 +18,19 @@ namespace slipway::declared {
 struct Maker {
     ParameterList& parameters;
     Init& init;
-    std::int64_t outputs;       ///< of the whole network
-    std::int64_t batch_size;    ///< samples that a batch norm sees at once
-    bool sync_norms;            ///< BatchNormalization::sync
-    double highest_dropout;     ///< the rate that the pass's leaf has
+    std::int64_t outputs;                         ///< of the whole network
+    std::int64_t batch_size;                      ///< samples that a batch norm sees at once
+    bool sync_norms;                              ///< BatchNormalization::sync
+    double highest_dropout;                       ///< the rate that the pass's leaf has
+    std::span<const std::string> column_names;    ///< of the table; empty: they have none
 };
 
 /// Something that a layer reads.
 struct Source {
     Dims dims;
     std::string origin;    ///< in words: "model.layers[2] (flatten)"
+    /// Which columns of the data set's table it is, unchanged; empty: it is something else.
+    std::vector<std::size_t> columns = {};
 };
 
 struct LayerRequest {
@@ -45,7 +48,8 @@ using Forward = std::function<Tensor(std::span<const Tensor> inputs, ForwardPass
 
 struct BuiltLayer {
     Forward forward;
-    Dims dims;    ///< of its result
+    Dims dims;                                ///< of its result
+    std::vector<std::size_t> columns = {};    ///< as Source::columns
 };
 
 /// A function of one tensor as a Forward.

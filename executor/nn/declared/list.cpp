@@ -62,7 +62,7 @@ BuiltList build_list(const ListRequest& request) {
                       : build_layer(layer);
         require_small(layer, built.dims);
         relu_done = layer.relu_follows;
-        sources.push_back({built.dims, described(layer.spec, layer.path)});
+        sources.push_back({built.dims, described(layer.spec, layer.path), built.columns});
         list.steps.push_back({std::move(built.forward), read});
     }
     list.dims = sources.back().dims;

@@ -2,22 +2,41 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
+
 #include "executor/nn/declared/list.h"
 
 namespace slipway {
 
+namespace {
+
+/// The samples of a table are rows, and each number is of a column.
+std::vector<std::size_t> columns_of(const Dims& sample_dims) {
+    if (sample_dims.size() != 1) return {};
+    std::vector<std::size_t> columns{};
+    columns.resize(std::size_t(sample_dims[0]));
+    std::iota(columns.begin(), columns.end(), 0);
+    return columns;
+}
+
+}    // namespace
+
 DeclaredNetwork DeclaredNetwork::create(ParameterList& parameters, Init& init,
                                         const std::vector<LayerSpec>& layers,
                                         const Options& options) {
-    declared::Maker maker{parameters,         init,
-                          options.outputs,    options.batch_size,
-                          options.sync_norms, highest_dropout(layers)};
-    const declared::BuiltList list =
-        declared::build_list({.maker = maker,
-                              .layers = layers,
-                              .path = "model.layers",
-                              .prefix = "",
-                              .input = {options.sample_dims, "the data set"}});
+    declared::Maker maker{.parameters = parameters,
+                          .init = init,
+                          .outputs = options.outputs,
+                          .batch_size = options.batch_size,
+                          .sync_norms = options.sync_norms,
+                          .highest_dropout = highest_dropout(layers),
+                          .column_names = options.column_names};
+    const declared::BuiltList list = declared::build_list(
+        {.maker = maker,
+         .layers = layers,
+         .path = "model.layers",
+         .prefix = "",
+         .input = {options.sample_dims, "the data set", columns_of(options.sample_dims)}});
     if (list.dims != Dims{options.outputs}) {
         const std::size_t last = layers.size() - 1;
         throw Error(

@@ -22,6 +22,7 @@ struct DeclaredNetwork {
         std::int64_t outputs = 10;      ///< of each sample: its result is [outputs]
         std::int64_t batch_size = 1;    ///< samples that a batch norm sees at once
         bool sync_norms = false;        ///< BatchNormalization::sync
+        std::span<const std::string> column_names = {};    ///< of a table; empty: they have none
     };
     /// `layers` have been decoded without problems.
     /// errors  invalid_argument when shapes do not fit: names the layer, what it needs and what

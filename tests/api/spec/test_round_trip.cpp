@@ -84,6 +84,13 @@ LayerSpec random_layer(Dice& dice, int depth) {
     if (layer.type == LayerType::batch_norm) layer.momentum = dice.real(0, 1);
     if (layer.type == LayerType::layer_norm) layer.eps = dice.real(0, 1);
     if (layer.type == LayerType::dropout) layer.rate = dice.real(0, 1);
+    if (layer.type == LayerType::columns) layer.columns = {"a", dice.text()};
+    if (layer.type == LayerType::embedding) {
+        layer.num_embeddings = dice.whole(1, 1 << 20);
+        layer.embedding_dim = dice.whole(1, 65536);
+        layer.padding_idx =
+            dice.maybe<std::int64_t>([&] { return dice.whole(0, layer.num_embeddings - 1); });
+    }
     if (layer.type == LayerType::gelu) layer.approximate = dice.word<GeluApproximation>();
     return layer;
 }
@@ -282,7 +289,8 @@ JobSpec random_spec(Dice& dice) {
         spec.task.type == TaskType::multilabel || spec.task.type == TaskType::regression;
     if (numbers) spec.model.num_classes.reset();    // it would have to fit the labels
     spec.data = random_data(dice, !numbers);
-    if (spec.task.type != TaskType::regression) add_mixing(dice, spec.data);
+    if (spec.task.type != TaskType::regression && !has_embedding(spec.model))
+        add_mixing(dice, spec.data);
     if (language_task(spec.model.arch)) {
         spec.data.image_size.reset();
         spec.data.normalize.reset();

@@ -151,6 +151,26 @@ TEST(ApplyPrecision, bf16_true_rounds_no_sum_of_several_numbers_and_no_label) {
     EXPECT_EQ(found[1][0].as<float>()[0], 1000.5F);
 }
 
+TEST(ApplyPrecision, codes_are_read_as_they_are) {
+    const Tensor x = input({2, 3}, Placement::per_core);
+    const Tensor table = input({1000, 1});
+    const Tensor w = input({2, 2});
+    const Tensor codes =
+        concatenate({slice(x, {0, 2}, {2, 3}, {1, 1}), slice(x, {0, 0}, {2, 1}, {1, 1})}, 1);
+    const Tensor rows = embedding(table, convert(codes, DType::i32));
+    const Graph graph{{x, table, w}, {matmul(codes, w), rows}, {}};
+    Array samples(x.shape()), parities(table.shape());
+    std::ranges::copy(std::vector<float>{257, 0, 771, 999, 0, 3}, samples.as<float>().begin());
+    for (std::size_t row = 1; row < 1000; row += 2)
+        parities.as<float>()[row] = 1;
+    const std::vector<ReferenceValue> leaves{{samples}, {parities}, {filled_with(w.shape(), 1)}};
+    for (const auto precision : {PrecisionPolicy::bf16, PrecisionPolicy::bf16_true}) {
+        const auto found = evaluate(in_precision(graph, precision), leaves, 1);
+        // Above 256 every number of bf16 is even.
+        EXPECT_THAT(found[1][0].as<float>(), testing::Each(1)) << int(precision);
+    }
+}
+
 TEST(ApplyPrecision, bf16_true_adds_batches_up_in_f32) {
     const Tensor sum = input({3});
     const Tensor x = input({3}, Placement::per_core);

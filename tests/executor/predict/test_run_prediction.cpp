@@ -147,6 +147,42 @@ TEST_F(Prediction, reads_the_statistics_of_batch_norm_with_a_batch_of_one) {
                 f32_tolerance);
 }
 
+TEST_F(Prediction, reads_codes_as_they_are_and_refuses_those_without_a_row) {
+    AttemptPlan one = plan(1);
+    one.spec.model.arch = Arch::layers;
+    one.spec.model.layers = {
+        {.type = LayerType::columns, .columns = {"e"}},
+        {.type = LayerType::embedding, .name = "code", .num_embeddings = 40, .embedding_dim = 4},
+        {.type = LayerType::flatten, .name = "row"},
+        {.type = LayerType::columns, .name = "numbers", .inputs = {"input"}, .columns = {"a", "d"}},
+        {.type = LayerType::concat, .inputs = {"row", "numbers"}},
+        {.type = LayerType::linear, .name = "head"}};
+    std::istringstream lines(table());
+    std::string line, text;
+    for (int row = -1; std::getline(lines, line); ++row)
+        text += (row < 0 ? "e" : std::to_string(row % 40)) + "," + line + "\n";
+    one.dataset_path = folder_.write("codes.csv", text);
+    KeepingReporter reporter;
+    run_training(one, reporter);
+    AttemptPlan plan = predicting(one, 7);
+    plan.prediction->spec.data.split = PredictedSplit::val;
+    const Csv csv(result_of(plan));
+    double loss = 0;
+    for (std::size_t i = 0; i < csv.rows.size(); ++i)
+        loss -= std::log(csv.number(i, "p_" + csv.text(i, "label")));
+    EXPECT_NEAR(loss / double(csv.rows.size()), reporter.values_of("val_loss").back(),
+                f32_tolerance);
+    plan.prediction->spec.data.split = PredictedSplit::all;
+    plan.report_folder = folder_.path() / "refused";
+    plan.dataset_path = folder_.write("others.csv",
+                                      "a,b,c,d,label,e\n0,0,0,0,no,39\n"
+                                      "0,0,0,0,no,40\n");
+    EXPECT_EQ(refusal_of(plan),
+              "data_error: others.csv, row 3, field e: 40 is no code that model.layers[1] "
+              "(embedding \"code\") has a row for: these are the whole numbers from 0 to 39; "
+              "correct the table, or train with a larger num_embeddings");
+}
+
 TEST_F(Prediction, that_is_stopped_leaves_nothing_and_tried_again_gives_the_same_bytes) {
     class StoppingReporter : public KeepingReporter {
     public:

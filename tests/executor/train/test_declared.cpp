@@ -1,6 +1,7 @@
 // Goal: the declared networks of docs/models.md train, resume and are stored as it says; ties are
 // one parameter from the gradient to the checkpoint.
 // Method: the documentation's own examples on small data; every error by its words.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -10,6 +11,7 @@
 #include "api/base/parsed_json.h"
 #include "api/spec/documents.h"
 #include "executor/train/initial_weights.h"
+#include "executor/train/learnt_samples.h"
 #include "executor/train/settings.h"
 #include "executor/train/ties.h"
 #include "executor/train/train_state.h"
@@ -52,8 +54,43 @@ void write_images(const std::filesystem::path& folder) {
     write("train-labels-idx1-ubyte", labels);
 }
 
+/// 60 rows whose label is whether the city's number is odd; the other columns say nothing.
+std::string visits(const std::string& last_city = "3") {
+    std::string text = "age,city,income,label\n";
+    RandomStream stream(5, site_augment, 0);
+    for (int row = 0; row < 60; ++row) {
+        const int city = row * 7 % 10;
+        text += fmt::format("{:.3f},{},{:.1f},{}\n", 40 + 10 * stream.next_normal(),
+                            row == 59 ? last_city : std::to_string(city),
+                            30000 + 9000 * stream.next_normal(), city % 2 == 0 ? "no" : "yes");
+    }
+    return text;
+}
+
 class DeclaredRun : public Run {
 protected:
+    AttemptPlan plan_of_visits() {
+        AttemptPlan chosen = plan_of("codes");
+        chosen.dataset_path = folder_.write("visits.csv", visits());
+        return chosen;
+    }
+    static const NamedArray& tensor_of(const std::vector<NamedArray>& weights,
+                                       const std::string& name) {
+        const auto found = std::ranges::find(weights, name, &NamedArray::name);
+        EXPECT_NE(found, weights.end()) << name;
+        return *found;
+    }
+    static std::string refusal_of(const AttemptPlan& plan) {
+        KeepingReporter reporter;
+        try {
+            run_training(plan, reporter);
+        } catch (const TrainError& error) {
+            EXPECT_TRUE(reporter.states.empty()) << "before anything is compiled";
+            return error.reason() + ": " + error.what();
+        }
+        return "none";
+    }
+
     AttemptPlan plan_of(const std::string& name) {
         AttemptPlan chosen = plan();
         chosen.spec = example(name);
@@ -98,6 +135,98 @@ TEST_F(DeclaredRun, the_tied_network_of_the_documentation_trains_and_resumes) {
     EXPECT_EQ(std::ranges::count(weights, "right.weight", &NamedArray::name), 0);
     EXPECT_EQ(losses_of_broken_run(broken, 2), reporter.values_of("train_loss"));
     expect_same_bits(broken, whole);
+}
+
+TEST_F(DeclaredRun, the_embedding_of_the_documentation_learns_codes_and_resumes) {
+    AttemptPlan whole = plan_of_visits();
+    whole.spec.train.steps = 40;
+    whole.spec.train.batch_size_per_core = 16;
+    whole.spec.train.optimizer.lr = 0.05;
+    whole.spec.data.split.val_fraction = 0.3;
+    AttemptPlan broken = whole;
+    broken.checkpoint_folder = folder_.path() / "broken";
+    KeepingReporter reporter;
+    run_training(whole, reporter);
+    EXPECT_EQ(reporter.values_of("val_accuracy").back(), 1) << "the other columns say nothing";
+    const std::vector<NamedArray> weights = weights_of(whole);
+    EXPECT_EQ(tensor_of(weights, "city.weight").array.shape().dims, (Dims{50, 4}));
+    EXPECT_EQ(weights.size(), 5U) << "the table and two linear layers";
+    EXPECT_EQ(losses_of_broken_run(broken, 20), reporter.values_of("train_loss"));
+    expect_same_bits(broken, whole);
+
+    const LearntSamples learnt = read_learnt_samples(*newest_checkpoint(whole.checkpoint_folder));
+    EXPECT_EQ(learnt.columns, (std::vector<std::string>{"age", "city", "income"}));
+    EXPECT_EQ(learnt.mean[1], 0);
+    EXPECT_EQ(learnt.deviation[1], 1);
+    EXPECT_NEAR(learnt.mean[0], 40, 5);
+}
+
+TEST_F(DeclaredRun, moments_that_are_given_leave_codes_alone) {
+    AttemptPlan by_job = plan_of_visits(), by_dataset = by_job;
+    by_dataset.checkpoint_folder = folder_.path() / "other";
+    by_job.spec.data.normalize = NormalizeSpec{.mean = {1, 2, 3}, .std = {4, 5, 6}};
+    by_dataset.dataset_options = R"({"mean": [1, 2, 3], "std": [4, 5, 6]})";
+    expect_same_run(by_job, by_dataset);
+    const LearntSamples learnt = read_learnt_samples(*newest_checkpoint(by_job.checkpoint_folder));
+    EXPECT_EQ(learnt.mean, (std::vector<float>{1, 0, 3}));
+    EXPECT_EQ(learnt.deviation, (std::vector<float>{4, 1, 6}));
+}
+
+TEST_F(DeclaredRun, what_is_no_code_is_named_before_the_first_step) {
+    AttemptPlan plan = plan_of_visits();
+    for (const std::string value : {"50", "-1", "2.5", "1e30"}) {
+        plan.dataset_path = folder_.write("visits.csv", visits(value));
+        EXPECT_THAT(refusal_of(plan),
+                    testing::AllOf(
+                        testing::StartsWith("data_error: visits.csv, row 61, field city: "),
+                        testing::HasSubstr(" is no code that model.layers[1] (embedding \"city\") "
+                                           "has a row for: these are the whole numbers from 0 to "
+                                           "49; correct the table")))
+            << value;
+    }
+    plan.dataset_path = folder_.write("visits.csv", visits());
+    plan.spec.model.layers[0].columns = {"town"};
+    EXPECT_THAT(refusal_of(plan),
+                testing::HasSubstr("needs a column \"town\" in the table that it reads, which has "
+                                   "age, city, income"));
+}
+
+TEST_F(DeclaredRun, the_row_of_padding_and_frozen_tables_stay_as_they_are) {
+    AttemptPlan plan = plan_of_visits();
+    std::vector<LayerSpec>& layers = plan.spec.model.layers;
+    layers[1].padding_idx = 7;
+    LayerSpec second = layers[1];
+    second.name = "again";
+    second.padding_idx.reset();
+    second.inputs = {"city_code"};
+    layers.insert(layers.begin() + 2, second);
+    layers.insert(layers.begin() + 2, {.type = LayerType::flatten, .name = "first"});
+    layers[6].inputs.push_back("first");
+    const auto trained = [&] {
+        KeepingReporter reporter;
+        plan.checkpoint_folder = folder_.path() / fmt::format("table_{}", folders_++);
+        run_training(plan, reporter);
+        return weights_of(plan);
+    };
+    const auto row_of = [](const NamedArray& table, std::size_t row) {
+        const auto numbers = table.array.as<float>().subspan(row * 4, 4);
+        return std::vector<float>(numbers.begin(), numbers.end());
+    };
+    const std::vector<NamedArray> free = trained();
+    EXPECT_EQ(row_of(tensor_of(free, "city.weight"), 7), std::vector<float>(4, 0));
+    plan.spec.model.freeze = {"again.*"};
+    const std::vector<NamedArray> frozen = trained();
+    plan.spec.train.steps = 1;
+    EXPECT_EQ(row_of(tensor_of(frozen, "again.weight"), 7),
+              row_of(tensor_of(trained(), "again.weight"), 7));
+    EXPECT_NE(row_of(tensor_of(frozen, "again.weight"), 7),
+              row_of(tensor_of(free, "again.weight"), 7));
+    plan.spec.model.freeze = {};
+    plan.spec.model.tie = {{"city.weight", "again.weight"}};
+    const std::vector<NamedArray> tied = trained();
+    EXPECT_EQ(tied.size(), free.size() - 1);
+    EXPECT_NE(row_of(tensor_of(tied, "city.weight"), 7), std::vector<float>(4, 0))
+        << "the other layer trains that row";
 }
 
 Model build(const JobSpec& spec, std::int64_t features = 4) {

@@ -74,7 +74,8 @@ TEST(Model, language_models_have_the_published_sizes) {
                                           {Arch::gpt_tiny, 4, 128, 1024}};
     for (const auto& [arch, layers, hidden, positions] : sizes) {
         constexpr std::int64_t length = 16, tokens = 50;
-        const Model model = build_model(spec_of(arch), {length}, tokens, Init::zeros(), 0);
+        const Model model =
+            build_model(spec_of(arch), {length}, tokens, Init::zeros(), {.padding = 0});
         const bool is_bert = model.head == "cls";
         const std::int64_t of_layer = 12 * hidden * hidden + 13 * hidden;
         const std::int64_t of_rest =
@@ -93,14 +94,14 @@ TEST(Model, a_language_model_may_know_more_than_its_text_has) {
     JobSpec spec = spec_of(Arch::bert_tiny);
     spec.model.vocab_size = 60;
     spec.model.max_length = 20;
-    const Model model = build_model(spec, {16}, 50, Init::zeros(), 0);
+    const Model model = build_model(spec, {16}, 50, Init::zeros(), {.padding = 0});
     EXPECT_EQ(model.parameters.all()[0].leaf.dims(), (Dims{60, 128}));
     EXPECT_EQ(model.parameters.all()[1].leaf.dims(), (Dims{20, 128}));
 }
 
 /// The heads of a network's first attention, whose result is [batch, heads, tokens, features].
 std::int64_t heads_of(const JobSpec& spec, const Dims& sample) {
-    const Model model = build_model(spec, sample, 50, Init::zeros(), 0);
+    const Model model = build_model(spec, sample, 50, Init::zeros(), {.padding = 0});
     ForwardPass pass;
     Dims dims = sample;
     dims.insert(dims.begin(), 2);
@@ -130,7 +131,7 @@ TEST(Model, what_a_language_model_cannot_read_is_refused_with_the_way_out) {
         JobSpec spec = spec_of(arch);
         change(spec.model);
         try {
-            build_model(spec, {16}, 50, Init::zeros(), 0);
+            build_model(spec, {16}, 50, Init::zeros(), {.padding = 0});
         } catch (const TrainError& error) {
             EXPECT_EQ(error.reason(), "spec_error");
             return error.what();

@@ -4,6 +4,7 @@
 // reference/make_declared.py; the naive evaluator runs ours.
 #include "executor/nn/declared/network.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include "api/spec/tables.h"
 #include "executor/autodiff/gradients.h"
 #include "executor/graph/print.h"
+#include "executor/nn/declared/code_columns.h"
 #include "executor/nn/loss.h"
 #include "executor/reference/evaluate.h"
 #include "tests/executor/nn/torch_numbers.h"
@@ -65,17 +67,21 @@ struct Traced {
                  chosen.at("tie").get<std::vector<std::pair<std::string, std::string>>>())
                 parameters.tie(one, other);
         const auto dims = chosen.at("sample").get<Dims>();
+        const auto columns = chosen.value("columns", std::vector<std::string>{});
         Init init(1);
         const auto network =
             DeclaredNetwork::create(parameters, init, layers_of(chosen.at("layers")),
-                                    {.sample_dims = dims, .outputs = classes, .batch_size = batch});
+                                    {.sample_dims = dims,
+                                     .outputs = classes,
+                                     .batch_size = batch,
+                                     .column_names = columns});
         set_weights(parameters);
         for (const auto* list : {&parameters.all(), &parameters.statistics()})
             for (const Parameter& parameter : *list)
                 add_leaf(parameter.leaf, parameter.value);
         Dims features{batch};
         features.insert(features.end(), dims.begin(), dims.end());
-        const Tensor logits = network(input("features", reals("features", features)), pass);
+        const Tensor logits = network(input("features", features_of(chosen, features)), pass);
         const Tensor labels = input("labels", integers("labels", {batch}, 0, classes));
         const Tensor loss = cross_entropy_sum(logits, labels) * constant(1.0 / batch);
         graph.outputs = gradients(loss, parameters.leaves());
@@ -85,6 +91,13 @@ struct Traced {
         graph.outputs.push_back(loss);
     }
 
+    static Array features_of(const nlohmann::json& chosen, const Dims& dims) {
+        if (!chosen.contains("codes")) return reals("features", dims);
+        Array codes = integers("features", dims, 0, chosen.at("codes").get<std::int64_t>());
+        Array features(Shape{DType::f32, dims});
+        std::ranges::copy(codes.as<std::int32_t>(), features.as<float>().begin());
+        return features;
+    }
     void add_leaf(const Tensor& tensor, const Array& value) {
         graph.leaves.push_back(tensor);
         values.push_back({value});
@@ -123,7 +136,8 @@ TEST_P(Declared, computes_what_torch_does) {
     EXPECT_NEAR(double(outputs[at][0].as<float>()[0]), expected.at("loss").get<double>(), 1e-5);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, Declared, testing::Values("images", "named_inputs", "tied"),
+INSTANTIATE_TEST_SUITE_P(Cases, Declared,
+                         testing::Values("images", "named_inputs", "tied", "codes"),
                          [](const auto& one) { return std::string(one.param); });
 
 TEST(DeclaredNetwork, initial_values_are_torchs) {
@@ -151,6 +165,54 @@ std::vector<Tensor> network_leaves(const ParameterList& parameters, const Tensor
     std::vector<Tensor> leaves = parameters.leaves();
     leaves.push_back(x);
     return leaves;
+}
+
+TEST(DeclaredNetwork, an_embedding_begins_as_torchs) {
+    ParameterList parameters;
+    Init init(5);
+    DeclaredNetwork::create(parameters, init,
+                            layers_of(nlohmann::json::parse(
+                                R"([{"type":"embedding","num_embeddings":1000,
+                                     "embedding_dim":10,"padding_idx":7},
+                                    {"type":"flatten"}])")),
+                            {.sample_dims = {1}, .outputs = 10});
+    EXPECT_EQ(parameters.names(), std::vector<std::string>{"0.weight"});
+    const auto values = parameters.all().at(0).value.as<float>();
+    EXPECT_EQ(std::ranges::count(values.subspan(70, 10), 0.0F), 10);
+    double squares = 0;
+    for (const float value : values)
+        squares += double(value) * double(value);
+    // N(0, 1): the variance of 9990 numbers is within 0.06, four standard deviations, of 1.
+    EXPECT_NEAR(squares / 9990, 1, 0.06);
+}
+
+TEST(DeclaredNetwork, codes_are_found_wherever_embeddings_are) {
+    const std::vector<std::string> names{"a", "b", "c"};
+    const auto found = [&](const char* layers) {
+        std::string said;
+        for (const CodeColumn& code :
+             code_columns(layers_of(nlohmann::json::parse(layers)), names.size(), names))
+            said += fmt::format("{} < {} of {}; ", code.column, code.count, code.layer);
+        return said;
+    };
+    EXPECT_EQ(found(R"([{"type":"linear"}])"), "");
+    EXPECT_EQ(found(R"([{"type":"embedding","num_embeddings":4,"embedding_dim":2}])"),
+              "0 < 4 of model.layers[0] (embedding); 1 < 4 of model.layers[0] (embedding); "
+              "2 < 4 of model.layers[0] (embedding); ");
+    EXPECT_EQ(
+        found(R"([{"type":"columns","name":"two","columns":["c","a"]},
+                  {"type":"residual","layers":[
+                    {"type":"embedding","name":"e","num_embeddings":5,"embedding_dim":2}],
+                   "shortcut":[{"type":"columns","columns":["a","b"]},
+                    {"type":"embedding","num_embeddings":6,"embedding_dim":2}]},
+                  {"type":"embedding","num_embeddings":7,"embedding_dim":2},
+                  {"type":"columns","inputs":["two"],"columns":["c"]},
+                  {"type":"embedding","num_embeddings":8,"embedding_dim":2},
+                  {"type":"concat","inputs":["2","4"]}])"),
+        "2 < 5 of model.layers[1].layers[0] (embedding \"e\"); "
+        "0 < 5 of model.layers[1].layers[0] (embedding \"e\"); "
+        "0 < 6 of model.layers[1].shortcut[1] (embedding); 2 < 8 of model.layers[4] (embedding); ")
+        << "what a layer made is no column any more, and what two has no b";
 }
 
 TEST(DeclaredNetwork, a_relu_behind_a_batch_norm_is_done_with_it) {

@@ -22,7 +22,10 @@ std::vector<LayerSpec> layers_of(const std::string& text) {
     return layers;
 }
 
-/// The complaint; empty when the network is built.
+const std::vector<std::string> column_names{"a", "b", "c"};
+
+/// The complaint; empty when the network is built. A table's columns have names where they are
+/// three.
 std::string refused(const std::string& layers, const Dims& sample_dims,
                     std::int64_t batch_size = 4) {
     ParameterList parameters;
@@ -30,7 +33,10 @@ std::string refused(const std::string& layers, const Dims& sample_dims,
     try {
         DeclaredNetwork::create(
             parameters, init, layers_of(layers),
-            {.sample_dims = sample_dims, .outputs = 10, .batch_size = batch_size});
+            {.sample_dims = sample_dims,
+             .outputs = 10,
+             .batch_size = batch_size,
+             .column_names = sample_dims == Dims{3} ? column_names : std::vector<std::string>{}});
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
         return error.what();
@@ -46,6 +52,27 @@ struct Refused {
 
 TEST(Shapes, what_does_not_fit_names_the_layer) {
     const std::vector<Refused> cases{
+        {R"([{"type":"embedding","num_embeddings":4,"embedding_dim":2}])",
+         {3, 8, 8},
+         "model.layers[0] (embedding) needs whole numbers: columns of a table, as the data set or "
+         "a "
+         "columns layer has them, got [3, 8, 8] from the data set"},
+        {R"([{"type":"tanh"},{"type":"embedding","num_embeddings":4,"embedding_dim":2}])",
+         {3},
+         "model.layers[1] (embedding) needs whole numbers: columns of a table, as the data set or "
+         "a "
+         "columns layer has them, got [3] from model.layers[0] (tanh)"},
+        {R"([{"type":"columns","columns":["a"]}])",
+         {4},
+         "model.layers[0] (columns) needs the columns of a csv data set, or of another columns "
+         "layer, got [4] from the data set"},
+        {R"([{"type":"columns","columns":["c","b"]},{"type":"columns","columns":["b","a"]}])",
+         {3},
+         "model.layers[1] (columns) needs a column \"a\" in the table that it reads, which has "
+         "c, b, got [2] from model.layers[0] (columns)"},
+        {R"([{"type":"embedding","num_embeddings":16777216,"embedding_dim":1000}])",
+         {3},
+         "model.layers[0] (embedding) needs a weight [16777216, 1000] of 1.68e+10 numbers"},
         {R"([{"type":"flatten"},{"type":"conv2d","name":"down","out_channels":4,"kernel_size":3}])",
          {3, 8, 8},
          "model.layers[1] (conv2d \"down\") needs an image [channels, height, width], got [192] "

@@ -38,6 +38,20 @@ class Concat(nn.Module):
         return torch.cat(inputs, 1)
 
 
+class Columns(nn.Module):
+    def __init__(self, places):
+        super().__init__()
+        self.places = places
+
+    def forward(self, x):
+        return x[:, self.places]
+
+
+class Codes(nn.Embedding):
+    def forward(self, x):
+        return super().forward(x.long())
+
+
 class Named(nn.Module):
     """Modules that read earlier ones by name."""
 
@@ -61,8 +75,8 @@ def shape_after(module, sample):
     return tuple(module.eval()(*inputs).shape[1:])
 
 
-def module_of(layer, sample):
-    """The torch module of a layer that reads samples of these shapes."""
+def module_of(layer, sample, columns):
+    """The torch module of a layer that reads samples of these shapes, the first one's columns named so."""
     kind, shape = layer["type"], sample[0]
     window = {"kernel_size": layer.get("kernel_size"), "stride": layer.get("stride"), "padding": layer.get("padding", 0)}
     if kind == "linear":
@@ -74,8 +88,8 @@ def module_of(layer, sample):
         norm = nn.BatchNorm2d if len(shape) == 3 else nn.BatchNorm1d
         return norm(shape[0], eps=layer.get("eps", 1e-5), momentum=layer.get("momentum", 0.1))
     if kind == "residual":
-        shortcut = list_of(layer["shortcut"], sample) if "shortcut" in layer else nn.Identity()
-        return Residual(list_of(layer["layers"], sample), shortcut)
+        shortcut = list_of(layer["shortcut"], sample, columns) if "shortcut" in layer else nn.Identity()
+        return Residual(list_of(layer["layers"], sample, columns), shortcut)
     return {
         "layer_norm": lambda: nn.LayerNorm(shape[-1], eps=layer.get("eps", 1e-5)),
         "relu": nn.ReLU,
@@ -87,18 +101,23 @@ def module_of(layer, sample):
         "avg_pool": lambda: nn.AvgPool2d(**window),
         "global_avg_pool": lambda: nn.AdaptiveAvgPool2d(1),
         "flatten": nn.Flatten,
-        "sequence": lambda: list_of(layer["layers"], sample),
+        "sequence": lambda: list_of(layer["layers"], sample, columns),
+        "columns": lambda: Columns([columns.index(name) for name in layer["columns"]]),
+        "embedding": lambda: Codes(layer["num_embeddings"], layer["embedding_dim"], layer.get("padding_idx")),
         "add": Add,
         "concat": Concat,
     }[kind]()
 
 
-def list_of(layers, sample):
+def list_of(layers, sample, columns):
     modules, shapes, last = collections.OrderedDict(), {"input": sample[0]}, "input"
+    names = {"input": columns}
     for place, layer in enumerate(layers):
         name = layer.get("name", str(place))
-        read = [shapes[source] for source in layer.get("inputs", [last])]
-        modules[name] = module_of(layer, read)
+        inputs = layer.get("inputs", [last])
+        read = [shapes[source] for source in inputs]
+        modules[name] = module_of(layer, read, names.get(inputs[0]))
+        names[name] = layer.get("columns")
         shapes[name], last = shape_after(modules[name], read), name
     if any("inputs" in layer for layer in layers):
         return Named(layers, modules)
@@ -115,14 +134,17 @@ def tie(network, pairs):
 
 
 def network_of(case):
-    network = list_of(case["layers"], [tuple(case["sample"])])
+    network = list_of(case["layers"], [tuple(case["sample"])], case.get("columns"))
     tie(network, case.get("tie", []))
     return network
 
 
 def row_of(case):
     def make():
-        return network_of(case), networks.tensor("features", (networks.BATCH, *case["sample"])), networks.classified
+        dims = (networks.BATCH, *case["sample"])
+        codes = "codes" in case
+        features = networks.integers("features", dims, 0, case["codes"]).double() if codes else networks.tensor("features", dims)
+        return network_of(case), features, networks.classified
 
     names = {name: list(value.shape) for name, value in network_of(case).state_dict().items()}
     return {"names": names} | networks.tiny_case(make)

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "api/spec/job_spec.h"
+#include "executor/data/dataset.h"
+#include "executor/data/split.h"
+#include "executor/nn/declared/code_columns.h"
+
+/// Columns of a table that are codes: numbers of rows of an embedding, not quantities.
+namespace slipway {
+
+/// Those that the network's embeddings read; none of images.
+std::vector<CodeColumn> codes_read(const ModelSpec& model, const DatasetIndex& index);
+
+/// Reads the split's samples once, where there are codes. `dataset` is as stored.
+/// errors  DataError naming file, row and column of the first number that the embedding that reads
+///         it has no row for
+void require_codes(const Dataset& dataset, const Split& split, std::span<const CodeColumn> codes);
+
+/// One of `moments` for each column, those of codes such that normalising leaves them as they are.
+/// errors  invalid_argument as of_each_channel
+Moments without_codes(Moments moments, const Dims& feature_dims, std::span<const CodeColumn> codes);
+
+}    // namespace slipway
