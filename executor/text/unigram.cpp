@@ -14,15 +14,23 @@ namespace slipway {
 
 namespace {
 
+/// What the library says quotes pieces as they are, UTF-8 or not.
+std::string readable(std::string message) {
+    while (const auto bad = first_bad_utf8(message))
+        message[*bad] = '?';
+    return message;
+}
+
 class UnigramTokenizer final : public Tokenizer {
 public:
     UnigramTokenizer(const std::string& bytes, const std::string& file) {
         const auto status = load(bytes, file);
         if (!status.ok() || processor_.GetPieceSize() == 0) {
-            throw DataError({.file = file,
-                             .message = fmt::format(
-                                 "it is no model of sentencepiece: {}",
-                                 status.ok() ? "it has no pieces" : status.error_message())});
+            throw DataError(
+                {.file = file,
+                 .message = fmt::format(
+                     "it is no model of sentencepiece: {}",
+                     status.ok() ? "it has no pieces" : readable(status.error_message()))});
         }
         std::vector<NamedToken> special;
         for (int token = 0; token < processor_.GetPieceSize(); ++token) {
@@ -43,7 +51,7 @@ public:
         for (std::size_t begin = 0; begin < text.size();) {
             const std::size_t end = std::min(text.find('\n', begin), text.size());
             const auto status = processor_.Encode(text.substr(begin, end - begin), &line_tokens);
-            if (!status.ok()) throw Error{ErrorCode::internal, status.error_message()};
+            if (!status.ok()) refuse_use("encode", status);
             tokens.insert(tokens.end(), line_tokens.begin(), line_tokens.end());
             begin = end + 1;
         }
@@ -55,7 +63,7 @@ public:
         std::string text;
         const auto status =
             processor_.Decode(std::vector<int>(tokens.begin(), tokens.end()), &text);
-        if (!status.ok()) throw Error{ErrorCode::internal, status.error_message()};
+        if (!status.ok()) refuse_use("decode", status);
         return text;
     }
 
@@ -64,13 +72,21 @@ public:
     }
 
 private:
+    /// Some models are wrong in ways that only show when they are used.
+    [[noreturn]] static void refuse_use(const char* what,
+                                        const sentencepiece::util::Status& status) {
+        throw Error{ErrorCode::data_loss,
+                    fmt::format("the model of sentencepiece cannot {} text: {}", what,
+                                readable(status.error_message()))};
+    }
+
     sentencepiece::util::Status load(const std::string& bytes, const std::string& file) {
         try {
             return processor_.LoadFromSerializedProto(bytes);
         } catch (const std::exception& problem) {    // of its trie: a piece with a zero byte
-            throw DataError(
-                {.file = file,
-                 .message = fmt::format("it is no model of sentencepiece: {}", problem.what())});
+            throw DataError({.file = file,
+                             .message = fmt::format("it is no model of sentencepiece: {}",
+                                                    readable(problem.what()))});
         }
     }
 

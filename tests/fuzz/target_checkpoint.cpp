@@ -13,10 +13,17 @@ namespace slipway {
 
 namespace {
 
-/// As state.json holds it, the checksum right; as it is when that is not JSON.
+/// As state.json holds it, the checksum right; as it is when that is not JSON, or so deep that
+/// writing it takes more stack than there is.
 std::string with_checksum(const std::string& content) {
-    const auto json = nlohmann::json::parse(content, nullptr, false);
-    if (json.is_discarded()) return content;
+    constexpr int depth_max = 200;
+    bool is_deep = false;
+    const auto watch = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+        is_deep = is_deep || depth > depth_max;
+        return !is_deep;
+    };
+    const auto json = nlohmann::json::parse(content, watch, false);
+    if (json.is_discarded() || is_deep) return content;
     const nlohmann::json::error_handler_t keep = nlohmann::json::error_handler_t::ignore;
     const std::string sum = sha256_hex(json.dump(-1, ' ', false, keep));
     return nlohmann::json{{"content", json}, {"sha256", sum}}.dump(-1, ' ', false, keep);
