@@ -8,6 +8,7 @@
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
 #include "scheduler/store/text.h"
+#include "scheduler/store/upload_use.h"
 
 namespace slipway::store {
 
@@ -56,13 +57,16 @@ std::string upload_of(const JsonText& source) {
     return parsed["upload"].get<std::string>();
 }
 
-void check_upload(const Rows& rows, const std::string& id) {
+/// Takes an upload for a dataset: it is complete, and no job needs it where it is.
+void lock_upload(Transaction& transaction, const std::string& id) {
+    const Rows rows = transaction.run(queries::lock_upload, {id});
     if (rows.empty()) {
         throw Error{ErrorCode::not_found, fmt::format("there is no upload {}", id)};
     }
     if (!rows[0].flag("complete")) {
         throw Error{ErrorCode::conflict, fmt::format("the upload {} is not complete", id)};
     }
+    require_unused_upload(transaction, id);
 }
 
 }    // namespace
@@ -82,7 +86,7 @@ Dataset create_dataset(Store& store, const NewDataset& dataset) {
         Dataset stored = transact(store.pool(), [&](Transaction& transaction) {
             std::vector<Statement> last{insert, find};
             if (!upload.empty()) {
-                check_upload(transaction.run(queries::lock_upload, {upload}), upload);
+                lock_upload(transaction, upload);
                 last.insert(last.begin(), {&queries::consume_upload, {upload}});
             }
             return read_dataset(transaction.commit(std::move(last)).back()[0]);

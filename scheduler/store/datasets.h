@@ -116,7 +116,8 @@ bool advance_upload(Store& store, std::string_view id, std::int64_t from, std::i
 /// Marks it complete; false when bytes are missing or there is none.
 bool complete_upload(Store& store, std::string_view id);
 
-/// Its file becomes garbage. False when there is none.
+/// Its file becomes garbage. False when there is none; Error{conflict} when a job that has not
+/// ended begins with it.
 bool delete_upload(Store& store, std::string_view id);
 
 }    // namespace slipway::store

@@ -55,6 +55,7 @@ struct NewJob {
     JsonText prediction{};    ///< empty: it trains
     /// What it begins with or predicts from: kept until the job has ended. Empty: none.
     std::string checkpoint_id{};
+    std::string upload_id{};    ///< that it begins with, likewise
 };
 
 struct Submitted {
@@ -69,7 +70,7 @@ struct Submitted {
 /// Without a `request` nothing is remembered. A request seen before with the same body gives the
 /// first answer and stores nothing. Throws IdempotencyMismatch, IdempotencyInFlight, or
 /// Error{not_found} / Error{conflict} when the dataset is gone / failed, Error{not_found} when the
-/// checkpoint is not kept any more.
+/// checkpoint or the upload is not kept any more.
 Submitted submit_job(Store& store, const NewJob& job,
                      const std::optional<IdempotentRequest>& request,
                      const std::function<StoredResponse(const Job&)>& render);

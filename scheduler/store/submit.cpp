@@ -55,6 +55,10 @@ Submitted submit_in(Transaction& transaction, const NewJob& job,
                          job.checkpoint_id);
         statements.push_back({&queries::use_checkpoint, {job.checkpoint_id, job.id}});
     }
+    if (!job.upload_id.empty() &&
+        transaction.run(queries::lock_upload_of_job, {job.upload_id}).empty()) {
+        throw Error{ErrorCode::not_found, fmt::format("there is no upload {}", job.upload_id)};
+    }
     statements.push_back({&queries::find_job, {job.id}});
     const std::vector<Rows> answers = transaction.run(std::move(statements));
     Submitted submitted{.job = read_job(answers.back()[0]), .response = {}, .replayed = false};

@@ -1,3 +1,7 @@
+#include "scheduler/store/upload_use.h"
+
+#include <fmt/core.h>
+
 #include "scheduler/store/datasets.h"
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
@@ -41,8 +45,21 @@ bool complete_upload(Store& store, std::string_view id) {
     return write(store.pool(), queries::complete_upload, {id}).affected() > 0;
 }
 
+void require_unused_upload(Transaction& transaction, std::string_view id) {
+    const Rows users = transaction.run(queries::find_upload_user, {id});
+    if (users.empty()) return;
+    throw Error{ErrorCode::conflict,
+                fmt::format("the upload {} is used by job {}, which has not ended", id,
+                            users[0].text("job_id"))};
+}
+
 bool delete_upload(Store& store, std::string_view id) {
-    return write(store.pool(), queries::delete_upload, {id}).affected() > 0;
+    return transact(store.pool(), [&](Transaction& transaction) {
+        if (transaction.run(queries::lock_upload, {id}).empty()) return false;
+        require_unused_upload(transaction, id);
+        transaction.commit({{&queries::delete_upload, {id}}});
+        return true;
+    });
 }
 
 }    // namespace slipway::store

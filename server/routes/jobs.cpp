@@ -76,6 +76,8 @@ store::NewJob new_job(const Context& context, CheckedSpec checked) {
     job.created_by = context.who.token_id;
     if (spec.model.init && is_id("ckp", spec.model.init->from))
         job.checkpoint_id = spec.model.init->from;
+    if (spec.model.init && is_id("upl", spec.model.init->from))
+        job.upload_id = spec.model.init->from;
     return job;
 }
 

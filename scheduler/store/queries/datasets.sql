@@ -4,7 +4,7 @@
 insert into dataset (id, project, name, format, source, options, created_by)
 values ($1, $2, $3, $4, $5::jsonb, $6::jsonb, $7)
 
--- lock_upload: the upload that a dataset is made from
+-- lock_upload: the upload that a dataset is made from, or that is to be deleted
 -- in     $1 id
 -- out    complete; no row when there is none
 -- locks  its row
@@ -12,6 +12,23 @@ select complete
 from upload
 where id = $1
 for update
+
+-- lock_upload_of_job: may a job begin with it; it stays until the job is stored
+-- in     $1 id
+-- out    complete; no row when there is none
+-- locks  its row, shared
+select complete
+from upload
+where id = $1
+for share
+
+-- find_upload_user: a job that has not ended and begins with it
+-- in     $1 id
+select id as job_id
+from job
+where finished_at is null and spec #>> '{model,init,from}' = $1
+order by id
+limit 1
 
 -- consume_upload: its file belongs to a dataset now and is removed with it
 -- in     $1 id

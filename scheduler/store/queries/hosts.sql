@@ -67,6 +67,8 @@ with keys as (
 ), uploads as (
     delete from upload
     where expires_at < clock_timestamp()
+      and not exists (select from job
+                      where finished_at is null and spec #>> '{model,init,from}' = upload.id)
     returning id
 ), files as (
     insert into garbage (path)

@@ -137,6 +137,28 @@ TEST_F(Datasets, an_upload_moves_forward_only) {
     EXPECT_EQ(list_garbage(store).at(0).path, "uploads/" + id);
 }
 
+TEST_F(Datasets, an_upload_stays_until_the_job_that_begins_with_it_has_ended) {
+    const std::string id = upload(0);
+    complete_upload(store, id);
+    NewJob job = new_job();
+    job.spec = fmt::format(R"({{"model": {{"arch": "mlp", "init": {{"from": "{}"}}}}}})", id);
+    job.upload_id = id;
+    submit(job);
+    database.sql("update upload set expires_at = clock_timestamp() - interval '1 day'");
+    EXPECT_EQ(prune(store).uploads, 0);
+    EXPECT_EQ(code_of([&] { delete_upload(store, id); }), ErrorCode::conflict);
+    NewDataset wanted = new_dataset("a");
+    wanted.source = fmt::format(R"({{"upload": "{}"}})", id);
+    EXPECT_EQ(code_of([&] { create_dataset(store, wanted); }), ErrorCode::conflict);
+    ASSERT_TRUE(find_upload(store, id));
+    cancel_job(store, job.id, {"user", ""});
+    EXPECT_EQ(prune(store).uploads, 1);
+    EXPECT_EQ(list_garbage(store).at(0).path, "uploads/" + id);
+    NewJob late = new_job();
+    late.upload_id = id;
+    EXPECT_EQ(code_of([&] { submit(late); }), ErrorCode::not_found);
+}
+
 TEST_F(Datasets, a_dataset_consumes_its_upload) {
     const std::string id = upload(0);
     NewDataset wanted = new_dataset("a");
