@@ -301,11 +301,9 @@ Split split_for(const AttemptPlan& plan, const DatasetIndex& index) {
 
 TrainData open_train_data(const AttemptPlan& plan) {
     try {
-        if (language_task(plan.spec.model.arch)) {
-            refuse_augmented_text(plan.spec);
-        }
-        TrainData data =
-            language_task(plan.spec.model.arch) ? open_text_data(plan) : open_sample_data(plan);
+        const bool is_text = language_task(plan.spec.model.arch).has_value();
+        if (is_text) refuse_augmented_text(plan.spec);
+        TrainData data = is_text ? open_text_data(plan) : open_sample_data(plan);
         require_version(plan, data);
         return data;
     } catch (const DataError&) {

@@ -13,15 +13,9 @@ namespace slipway {
 
 namespace {
 
-std::uint64_t number_at(const std::string& file, std::size_t at) {
-    std::uint64_t number = 0;
-    std::memcpy(&number, &file[at], sizeof number);
-    return number;
-}
-
 /// With the checksum that its head and its problems have; as it is where they are not all there.
 std::string with_sum(std::string file, std::uint64_t samples) {
-    const std::uint64_t text_bytes = number_at(file, 24);
+    const std::uint64_t text_bytes = pack_number_at(std::as_bytes(std::span(file)), 24);
     const std::size_t pixels_begin = pack_pixels_at(std::size_t(samples));
     if (pixels_begin > file.size() || text_bytes > file.size() - pixels_begin) return file;
     const auto bytes = std::as_writable_bytes(std::span(file));
@@ -37,7 +31,7 @@ std::string run_pack(std::span<const std::byte> input) {
     const std::string given = text_of(input);
     const bool has_head = given.size() >= pack_header_bytes;
     // Of a data set with as many samples, or of one that has one when so many cannot be.
-    const std::uint64_t said = has_head ? number_at(given, 16) : 0;
+    const std::uint64_t said = has_head ? pack_number_at(input, 16) : 0;
     const std::uint64_t samples = said <= given.size() / pack_entry_bytes ? said : 1;
     const TempFolder folder;
     folder.write("pack", has_head ? with_sum(given, samples) : given);

@@ -23,18 +23,12 @@ namespace {
     throw Error{ErrorCode::data_loss, fmt::format("the pack is damaged: {}", message)};
 }
 
-std::uint64_t number_at(std::span<const std::byte> bytes, std::size_t at) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, &bytes[at], sizeof value);
-    return value;
-}
-
 /// Whether an image has its pixels before `end`; none are there of one without sides.
 bool has_its_pixels(const PackedEntry& entry, std::uint64_t end) {
     if (entry.offset > end) return false;
     std::uint64_t room = end - entry.offset;    // the product of the sides may be beyond 64 bits
     for (const std::uint64_t side : {entry.channels, entry.height, entry.width}) {
-        if (side == 0) return entry.state == PackedState::damaged && entry.bytes() == 0;
+        if (side == 0) return entry.state == PackedState::damaged;
         room /= side;
     }
     return room > 0;
@@ -74,10 +68,10 @@ Pack::Pack(Mapping memory, std::span<const std::byte> file)
 
 void Pack::read(std::int64_t samples) {
     if (std::memcmp(file_.data(), pack_magic.data(), pack_magic.size()) != 0 ||
-        number_at(file_, 8) != pack_version)
+        pack_number_at(file_, 8) != pack_version)
         refuse_pack("it is of another version");
-    const std::uint64_t text_bytes = number_at(file_, 24);
-    if (number_at(file_, 16) != std::uint64_t(samples)) refuse_pack("it has other samples");
+    const std::uint64_t text_bytes = pack_number_at(file_, 24);
+    if (pack_number_at(file_, 16) != std::uint64_t(samples)) refuse_pack("it has other samples");
     const std::size_t pixels_begin = pack_pixels_at(std::size_t(samples));
     if (pixels_begin > file_.size() || text_bytes > file_.size() - pixels_begin)
         refuse_pack("it is cut off");

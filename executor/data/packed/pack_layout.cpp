@@ -8,6 +8,12 @@
 
 namespace slipway {
 
+std::uint64_t pack_number_at(std::span<const std::byte> bytes, std::size_t at) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, &bytes[at], sizeof value);
+    return value;
+}
+
 std::string pack_sum(std::span<std::byte> head, std::string_view problems) {
     std::ranges::fill(head.subspan(pack_sum_at, pack_sum_bytes), std::byte{});
     Sha256 sum;

@@ -20,6 +20,8 @@ inline constexpr std::size_t pack_sum_at = 32;
 inline constexpr std::size_t pack_sum_bytes = 64;
 inline constexpr std::size_t pack_entry_bytes = 40;
 
+std::uint64_t pack_number_at(std::span<const std::byte> bytes, std::size_t at);
+
 /// Of header and entries, in which the sum itself is set to zero, and problems.
 std::string pack_sum(std::span<std::byte> head, std::string_view problems);
 

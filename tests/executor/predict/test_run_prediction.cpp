@@ -128,6 +128,15 @@ TEST_F(Prediction, is_what_a_network_of_float64_says_of_samples_by_the_training_
     EXPECT_NEAR(csv.number(1, "p_yes"), share_of_yes(checkpoint, {0, -3, 1, 100}), f32_tolerance);
 }
 
+/// What was predicted of the validation part has the loss that training found there last.
+void expect_evaluated_loss(const Csv& csv, const KeepingReporter& reporter) {
+    double loss = 0;
+    for (std::size_t i = 0; i < csv.rows.size(); ++i)
+        loss -= std::log(csv.number(i, "p_" + csv.text(i, "label")));
+    EXPECT_NEAR(loss / double(csv.rows.size()), reporter.values_of("val_loss").back(),
+                f32_tolerance);
+}
+
 TEST_F(Prediction, reads_the_statistics_of_batch_norm_with_a_batch_of_one) {
     AttemptPlan one = plan(1);
     one.spec.model.arch = Arch::layers;
@@ -140,11 +149,7 @@ TEST_F(Prediction, reads_the_statistics_of_batch_norm_with_a_batch_of_one) {
     AttemptPlan plan = predicting(one, 1);
     plan.prediction->spec.data.split = PredictedSplit::val;
     const Csv csv(result_of(plan));
-    double loss = 0;
-    for (std::size_t i = 0; i < csv.rows.size(); ++i)
-        loss -= std::log(csv.number(i, "p_" + csv.text(i, "label")));
-    EXPECT_NEAR(loss / double(csv.rows.size()), reporter.values_of("val_loss").back(),
-                f32_tolerance);
+    expect_evaluated_loss(csv, reporter);
 }
 
 TEST_F(Prediction, reads_codes_as_they_are_and_refuses_those_without_a_row) {
@@ -167,11 +172,7 @@ TEST_F(Prediction, reads_codes_as_they_are_and_refuses_those_without_a_row) {
     AttemptPlan plan = predicting(one, 7);
     plan.prediction->spec.data.split = PredictedSplit::val;
     const Csv csv(result_of(plan));
-    double loss = 0;
-    for (std::size_t i = 0; i < csv.rows.size(); ++i)
-        loss -= std::log(csv.number(i, "p_" + csv.text(i, "label")));
-    EXPECT_NEAR(loss / double(csv.rows.size()), reporter.values_of("val_loss").back(),
-                f32_tolerance);
+    expect_evaluated_loss(csv, reporter);
     plan.prediction->spec.data.split = PredictedSplit::all;
     plan.report_folder = folder_.path() / "refused";
     plan.dataset_path = folder_.write("others.csv",

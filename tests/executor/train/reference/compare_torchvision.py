@@ -25,6 +25,7 @@ import torchvision
 from PIL import Image
 
 import safetensors_file
+from scaled_residuals import scale_residuals
 
 SIDE, TRAIN, VALIDATION, CLASSES = 64, 32, 12, ("bright", "dark")
 MEAN, DEVIATION, RATE, MOMENTUM, DECAY = 0.5, 0.25, 1e-5, 0.9, 1e-4
@@ -56,14 +57,12 @@ def read_images(folder, part):
 
 def first_weights(arch, folder):
     """The job's model.init: torch's weights with scaled residuals where a network is deep, else none."""
-    last_norm, scale = {"resnet34": (".bn2.weight", 0.25), "resnet50": (".bn3.weight", 0.1)}.get(arch, (None, 1))
-    if last_norm is None:
+    scale = {"resnet34": 0.25, "resnet50": 0.1}.get(arch)
+    if scale is None:
         return {}
     torch.manual_seed(1)
     tensors = getattr(torchvision.models, arch)(num_classes=len(CLASSES)).state_dict()
-    for name, tensor in tensors.items():
-        if name.endswith(last_norm):
-            tensor.fill_(scale)
+    scale_residuals(arch, tensors, scale)
     file = folder / "first.safetensors"
     safetensors_file.write(file, {name: tensor for name, tensor in tensors.items() if tensor.is_floating_point()})
     return {"init": {"from": str(file)}}

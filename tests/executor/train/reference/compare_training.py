@@ -41,6 +41,7 @@ import text_batches  # noqa: E402
 import torch_networks as networks  # noqa: E402
 from figures import Figure, conclude, largest_share  # noqa: E402
 from image_batches import CLASSES, Images  # noqa: E402
+from scaled_residuals import scale_residuals  # noqa: E402
 
 SIDE = 64
 LOGIT_BOUND, GRADIENT_BOUND, LOSS_BOUND, STATISTIC_BOUND, WEIGHT_BOUND = 1e-5, 1e-4, 1e-4, 1e-4, 1e-2
@@ -186,14 +187,11 @@ def job_of(row, data, steps, first=None, optimizer=None, schedule=None):
 
 
 def first_weights(row):
-    """Torch's own. Scaled residuals keep a deep network from multiplying roundings block by block (He and others begin with
-    scales of 0 for that reason): with 0.25 float32 is good for 1e-5 in ResNet-34's gradients, with 1 for 4e-2 only."""
+    """Torch's own, residuals scaled where the row says so."""
     torch.manual_seed(row.seed)
     first = {name: tensor.clone() for name, tensor in NETWORKS[row.arch](row).state_dict().items()}
-    last_norm = ".bn3.weight" if row.arch == "resnet50" else ".bn2.weight"
-    for name, tensor in first.items():
-        if row.residual_scale != 1 and name.endswith(last_norm):
-            tensor.fill_(row.residual_scale)
+    if row.residual_scale != 1:
+        scale_residuals(row.arch, first, row.residual_scale)
     return first
 
 
