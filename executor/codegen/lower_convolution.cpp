@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "executor/codegen/convolutions.h"
+#include "executor/codegen/filtered_convolution.h"
 #include "executor/codegen/kernels/naive.h"
 #include "executor/codegen/kernels/patches.h"
 #include "executor/codegen/kernels/single_channel.h"
@@ -62,7 +63,7 @@ void emit_weights_gradient(Lowering& lowering, const Tensor& tensor, const Libra
 /// 32 images in bf16, patches included: 256 channels of 8x8 405 and 600.
 std::optional<PatchShape> patches_of(const ConvolutionSpec& spec) {
     constexpr std::int64_t few_positions_bf16 = 2048, few_positions = 256, channels_min = 32;
-    if (spec.strides.size() != 2 || spec.w.dims[0] != 1 || is_winograd(spec)) return {};
+    if (spec.strides.size() != 2 || spec.w.dims[0] != 1) return {};
     const PatchShape shape = patch_shape_of(spec);
     if (shape.channels < channels_min || spec.y.dims[1] < channels_min) return {};
     if (shape.row_count() == 0 || shape.row_elements() == 0) return {};
@@ -140,14 +141,15 @@ bool emit_kind(Lowering& lowering, const Tensor& tensor, ConvolutionKind kind,
     spec->operands = operands[0].dtype;
     spec->results = tensor.dtype();
     spec->packs_weights = true;
-    if (kind == ConvolutionKind::backward_weights) {
+    auto primitive = make_filtered_convolution(*spec, lowering.workers());
+    if (!primitive && kind == ConvolutionKind::backward_weights) {
         if (const auto patches = patches_of(*spec)) {
             const std::array images{lowering.ordered(operands[0], *orders.input, stage),
                                     lowering.ordered(operands[1], *orders.kernel, stage)};
             if (emit_product(lowering, tensor, *spec, *patches, images)) return true;
         }
     }
-    auto primitive = single_channel(*spec);
+    if (!primitive) primitive = single_channel(*spec);
     if (!primitive) primitive = make_convolution(*spec, lowering.workers());
     if (!primitive) return false;
     const auto placed = [&](const PlacedValue& value, const std::optional<Dims>& order) {

@@ -16,12 +16,7 @@ using onednn::Operand;
 using Type = dnnl::memory::data_type;
 constexpr auto any = dnnl::memory::format_tag::any;
 
-/// How the library is asked.
-struct Choice {
-    dnnl::algorithm algorithm = dnnl::algorithm::convolution_direct;
-    /// Channels-last images are taken as they lie; without, all layouts are the library's choice.
-    bool keeps_layout = true;
-};
+constexpr auto direct = dnnl::algorithm::convolution_direct;
 
 /// One of x, w, y: as it lies, and as the primitive is asked for it.
 struct Side {
@@ -32,7 +27,6 @@ struct Side {
 /// The forward problem as the library's descriptors.
 struct Problem {
     const ConvolutionSpec& spec;
-    dnnl::algorithm algorithm;
     Side x, w, y;
     LibraryDims dilations;    ///< 0 = none
 
@@ -111,15 +105,14 @@ std::optional<Types> types_of(const ConvolutionSpec& spec) {
     return types;
 }
 
-Problem problem_of(const ConvolutionSpec& spec, const Types& types, const Choice& choice) {
+Problem problem_of(const ConvolutionSpec& spec, const Types& types, bool keeps_layout) {
     LibraryDims dilations = spec.dilations;
     for (auto& dilation : dilations)
         dilation -= 1;
     return {.spec = spec,
-            .algorithm = choice.algorithm,
-            .x = image_side(spec.x, types.x, choice.keeps_layout),
+            .x = image_side(spec.x, types.x, keeps_layout),
             .w = weights_side(spec.w, types.w),
-            .y = image_side(spec.y, types.y, choice.keeps_layout),
+            .y = image_side(spec.y, types.y, keeps_layout),
             .dilations = dilations};
 }
 
@@ -131,7 +124,7 @@ dnnl::convolution_forward::primitive_desc forward_plan(const Problem& p, Type re
         return desc;
     };
     const Type operand = *onednn::data_type_of(p.spec.operands);
-    return {{dnnl::prop_kind::forward_training, p.algorithm, as(p.x.asked, operand),
+    return {{dnnl::prop_kind::forward_training, direct, as(p.x.asked, operand),
              as(p.w.asked, operand), as(p.y.asked, result), p.spec.strides, p.dilations,
              p.spec.padding_low, p.spec.padding_high},
             onednn::plan_owned_scratchpad(),
@@ -151,8 +144,8 @@ LibraryKernel make_forward(const Problem& p, const dnnl::engine& engine, int wor
 
 LibraryKernel make_backward_data(const Problem& p, const dnnl::engine& engine, int workers) {
     const dnnl::convolution_backward_data::primitive_desc plan(
-        {p.algorithm, p.x.asked, p.w.asked, p.y.asked, p.spec.strides, p.dilations,
-         p.spec.padding_low, p.spec.padding_high},
+        {direct, p.x.asked, p.w.asked, p.y.asked, p.spec.strides, p.dilations, p.spec.padding_low,
+         p.spec.padding_high},
         onednn::plan_owned_scratchpad(), engine,
         forward_plan(p, *onednn::data_type_of(p.spec.operands), engine));
     return onednn::assemble({.engine = engine,
@@ -166,8 +159,8 @@ LibraryKernel make_backward_data(const Problem& p, const dnnl::engine& engine, i
 
 LibraryKernel make_backward_weights(const Problem& p, const dnnl::engine& engine, int workers) {
     const dnnl::convolution_backward_weights::primitive_desc plan(
-        {p.algorithm, p.x.asked, p.w.asked, p.y.asked, p.spec.strides, p.dilations,
-         p.spec.padding_low, p.spec.padding_high},
+        {direct, p.x.asked, p.w.asked, p.y.asked, p.spec.strides, p.dilations, p.spec.padding_low,
+         p.spec.padding_high},
         onednn::plan_owned_scratchpad(), engine,
         forward_plan(p, *onednn::data_type_of(p.spec.operands), engine));
     return onednn::assemble(
@@ -201,17 +194,6 @@ bool is_better_blocked(const ConvolutionSpec& spec) {
            spec.strides.size() == 2 && spec.y.dims.back() <= short_row && terms >= many_terms;
 }
 
-/// Best first. Layouts of the library's choice cost a reorder of the images: only where it has no
-/// kernel made for the machine otherwise, or a far better one.
-std::vector<Choice> choices_for(const ConvolutionSpec& spec) {
-    const bool keeps_first = !is_better_blocked(spec);
-    std::vector<Choice> choices{{.keeps_layout = keeps_first}, {.keeps_layout = !keeps_first}};
-    if (is_winograd(spec))
-        choices.insert(choices.begin(),
-                       {.algorithm = dnnl::algorithm::convolution_winograd, .keeps_layout = false});
-    return choices;
-}
-
 std::optional<LibraryKernel> make_exact(const ConvolutionSpec& spec, int workers) {
     const std::size_t spatial = spec.strides.size();
     if (spatial < 1 || spatial > 3) return {};
@@ -222,11 +204,14 @@ std::optional<LibraryKernel> make_exact(const ConvolutionSpec& spec, int workers
         if (spec.padding_high[i] + spec.strides[i] < 1) return {};
     const std::optional<Types> types = types_of(spec);
     if (!types) return {};
+    // Layouts of the library's choice cost a reorder of the images: only where it has no kernel
+    // made for the machine otherwise, or a far better one.
+    const bool keeps_first = !is_better_blocked(spec);
     std::optional<LibraryKernel> best;
-    for (const Choice& choice : choices_for(spec)) {
+    for (const bool keeps_layout : {keeps_first, !keeps_first}) {
         auto kernel = onednn::make_single_threaded(
             [&](const dnnl::engine& engine) -> std::optional<LibraryKernel> {
-                return make_kind(problem_of(spec, *types, choice), engine, workers);
+                return make_kind(problem_of(spec, *types, keeps_layout), engine, workers);
             });
         if (!kernel) continue;
         const int rank = onednn::rank_of(kernel->name);
@@ -250,25 +235,6 @@ onednn::ProductViews views_of(const ConvolutionSpec& spec) {
 }
 
 }    // namespace
-
-bool is_winograd(const ConvolutionSpec& spec) {
-    constexpr std::int64_t tile = 4, channels_min = 64;
-    const auto is_all = [](const Dims& dims, std::int64_t value) {
-        return std::ranges::all_of(dims, [&](std::int64_t d) { return d == value; });
-    };
-    const bool fits = spec.operands == DType::f32 && spec.strides.size() == 2 &&
-                      spec.w.dims[0] == 1 && is_all({spec.w.dims[3], spec.w.dims[4]}, 3) &&
-                      is_all(spec.strides, 1) && is_all(spec.dilations, 1);
-    if (!fits || std::min(spec.w.dims[1], spec.w.dims[2]) < channels_min) return false;
-    const View& result = spec.kind == ConvolutionKind::backward_data ? spec.x : spec.y;
-    std::int64_t tiles = result.dims[0], used = result.dims[0];
-    for (std::size_t i = 2; i < 4; ++i) {
-        tiles *= (result.dims[i] + tile - 1) / tile;
-        used *= result.dims[i];
-    }
-    const std::int64_t tiles_min = spec.kind == ConvolutionKind::backward_weights ? 32 : 64;
-    return tiles >= tiles_min && 2 * used >= tile * tile * tiles;
-}
 
 std::optional<LibraryKernel> make_convolution(const ConvolutionSpec& spec, int workers) {
     auto kernel = make_exact(spec, workers);

@@ -25,22 +25,6 @@ struct ConvolutionSpec {
     bool packs_weights = false;
 };
 
-/// Whether the library is asked for the minimal filtering F(4x4, 3x3) of Lavin and Gray, "Fast
-/// Algorithms for Convolutional Neural Networks", 2015: f32, windows of 3x3 side by side, and
-/// enough tiles of 4x4 results to pay for transforming the weights. A quarter of the
-/// multiplications; errors grow from about 1e-6 of the results' size to 2e-5. Measured on one
-/// thread (reorders included), GFLOP/s of the direct convolution and of this:
-///                                     forward   data      weights
-///   16 images, 64 channels of 32x32   206 349   175 335   190 301
-///   32 images, 128 channels of 16x16  237 470   241 451   229 392
-///   32 images, 256 channels of 8x8    248 435   256 425   208 426
-///   16 images, 256 channels of 8x8    221 317   242 333   211 462    (64 tiles)
-///    8 images, 256 channels of 8x8    251 228   251 226   214 287    (32 tiles)
-///   32 images, 512 channels of 4x4    239 212   266 235   148 301    (32 tiles)
-///   16 images, 512 channels of 4x4    199 131   242 128   132 161    (16 tiles)
-///  128 images, 32 to 64 of 14x14      191 193   183 186   185 190    (inside a step)
-bool is_winograd(const ConvolutionSpec& spec);
-
 /// Sums are kept in f32.
 /// returns nothing when the library does not take it: other than 1 to 3 spatial dimensions, empty
 /// extents, strides below 1, padding or types it refuses

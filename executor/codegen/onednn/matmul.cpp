@@ -84,9 +84,14 @@ std::optional<LibraryKernel> make_exact(const MatmulSpec& spec, int workers) {
             const Desc b = onednn::desc_of(*rhs, *operand_type);
             const Desc c = onednn::desc_of(*result, *result_type);
             const Desc free_b(rhs->dims, *operand_type, dnnl::memory::format_tag::any);
+            dnnl::primitive_attr attributes = onednn::plan_owned_scratchpad();
+            if (spec.adds) {
+                dnnl::post_ops after;
+                after.append_sum();
+                attributes.set_post_ops(after);
+            }
             const dnnl::matmul::primitive_desc plan(
-                dnnl::matmul::desc(a, spec.packs_rhs ? free_b : b, c),
-                onednn::plan_owned_scratchpad(), engine);
+                dnnl::matmul::desc(a, spec.packs_rhs ? free_b : b, c), attributes, engine);
             if (onednn::rank_of(plan.impl_info_str()) == 0) return {};
             return onednn::assemble(
                 {.engine = engine,
@@ -103,7 +108,7 @@ std::optional<LibraryKernel> make_exact(const MatmulSpec& spec, int workers) {
 
 std::optional<LibraryKernel> make_matmul(const MatmulSpec& spec, int workers) {
     auto kernel = make_exact(spec, workers);
-    if (kernel || spec.operands != DType::bf16) return kernel;
+    if (kernel || spec.operands != DType::bf16 || spec.adds) return kernel;
     MatmulSpec wide = spec;
     wide.operands = wide.results = DType::f32;
     wide.packs_rhs = false;

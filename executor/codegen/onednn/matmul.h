@@ -16,6 +16,8 @@ struct MatmulSpec {
     DType results = DType::f32;
     /// Let the library choose how rhs lies: reads[1] is then what the kernel's packing makes of it.
     bool packs_rhs = false;
+    /// The product is added to what the result holds; f32 only.
+    bool adds = false;
 };
 
 /// Whether the last two dimensions of a view can be multiplied as they lie: one of their strides is

@@ -1,0 +1,323 @@
+#include "executor/codegen/filtered_convolution.h"
+
+#include <algorithm>
+#include <array>
+
+#include "executor/codegen/kernels/minimal_filtering.h"
+#include "executor/codegen/onednn/matmul.h"
+
+namespace slipway {
+
+namespace {
+
+constexpr std::int64_t window = 3;
+
+bool lies_channels_last(const View& images) {
+    const View last = ordered_view(images.dims, {0, 2, 3, 1});
+    return images.offset == 0 && same_places(images, last);
+}
+
+bool applies(const ConvolutionSpec& spec) {
+    const auto is_all = [](const Dims& dims, std::int64_t value) {
+        return std::ranges::all_of(dims, [&](std::int64_t d) { return d == value; });
+    };
+    return spec.operands == DType::f32 && spec.results == DType::f32 && spec.packs_weights &&
+           spec.strides.size() == 2 && spec.w.dims[0] == 1 &&
+           is_all({spec.w.dims[3], spec.w.dims[4]}, window) && is_all(spec.strides, 1) &&
+           is_all(spec.dilations, 1) && spec.w.dims[1] % filtered_channels == 0 &&
+           spec.w.dims[2] % filtered_channels == 0 && element_count(spec.x) > 0 &&
+           element_count(spec.y) > 0 && lies_channels_last(spec.x) && lies_channels_last(spec.y);
+}
+
+/// What is read in windows, what comes out (or its gradient) in tiles.
+struct Filtering {
+    TiledImages windows, tiles;
+    View weights;    ///< [windows' channels, tiles' channels, 3, 3]
+};
+
+TiledImages images_of(const View& view, const View& results, const Dims& margins) {
+    TiledImages images{.batch = view.dims[0],
+                       .channels = view.dims[1],
+                       .pixel_step = view.dims[1],
+                       .extents = {view.dims[2], view.dims[3]},
+                       .tiles = {},
+                       .margins = {margins[0], margins[1]}};
+    for (std::size_t i = 0; i < 2; ++i)
+        images.tiles[i] = (results.dims[i + 2] + filtered_rows - 1) / filtered_rows;
+    return images;
+}
+
+/// The gradient of the images is a convolution with the weights turned around.
+Filtering filtering_of(const ConvolutionSpec& spec) {
+    View weights = spec.w;
+    weights.dims.erase(weights.dims.begin());
+    weights.strides.erase(weights.strides.begin());
+    if (spec.kind == ConvolutionKind::backward_data) {
+        const Dims margins{window - 1 - spec.padding_low[0], window - 1 - spec.padding_low[1]};
+        return {images_of(spec.y, spec.x, margins), images_of(spec.x, spec.x, {0, 0}),
+                reversed_view(weights, {2, 3})};
+    }
+    return {images_of(spec.x, spec.y, spec.padding_low), images_of(spec.y, spec.y, {0, 0}),
+            transposed_view(weights, {1, 0, 2, 3})};
+}
+
+constexpr std::int64_t float_bytes = sizeof(float);
+
+std::int64_t bytes_of_planes(std::int64_t rows, std::int64_t columns) {
+    return filtered_planes * rows * columns * float_bytes;
+}
+
+/// How the work is cut so that what is read again soon stays in a core's second-level cache: the
+/// tiles into blocks, and the channels of the results into slices where all weights are too many.
+struct Cut {
+    std::int64_t tiles = 0, tiles_at_once = 0;
+    std::int64_t results_at_once = 0, slices = 1;
+    std::int64_t rows = 0;    ///< of the planes of a block
+
+    std::int64_t blocks() const { return (tiles + tiles_at_once - 1) / tiles_at_once; }
+    TileBlock block(std::int64_t number) const {
+        const std::int64_t first = number * tiles_at_once;
+        return {first, std::min(tiles_at_once, tiles - first), rows};
+    }
+    /// Windows are transformed once: where there are several slices, those of all blocks are kept.
+    std::int64_t blocks_kept() const { return slices == 1 ? 1 : blocks(); }
+};
+
+/// As many of the results' channels as have weights that fit.
+std::int64_t slice_for(std::int64_t channels, std::int64_t results, std::int64_t bytes_max) {
+    constexpr std::int64_t narrow = 32;
+    for (const std::int64_t slice : {results, 2 * narrow})
+        if (results % slice == 0 && bytes_of_planes(channels, slice) <= bytes_max) return slice;
+    return results % narrow == 0 ? narrow : filtered_channels;
+}
+
+Cut cut_of(const Filtering& filtering, const FilteringLimits& limits) {
+    constexpr std::int64_t crowding_step = 1024 / float_bytes;
+    const std::int64_t channels = filtering.windows.channels, results = filtering.tiles.channels;
+    const std::int64_t tiles = filtering.tiles.tile_count();
+    const std::int64_t blocks = (tiles + limits.tiles_at_once - 1) / limits.tiles_at_once;
+    // So many tiles hide what it costs to read all weights for each block.
+    const bool is_whole = bytes_of_planes(tiles, channels) > limits.windows_bytes_max;
+    Cut cut{.tiles = tiles,
+            .tiles_at_once = (tiles + blocks - 1) / blocks,
+            .results_at_once =
+                is_whole ? results : slice_for(channels, results, limits.weights_bytes_max)};
+    cut.slices = results / cut.results_at_once;
+    // Planes a multiple of 1 KiB apart share few sets of the first-level cache: then a row more.
+    const auto crowd = [&](std::int64_t columns) {
+        return cut.tiles_at_once * columns % crowding_step == 0;
+    };
+    cut.rows = cut.tiles_at_once + (crowd(channels) || crowd(cut.results_at_once) ? 1 : 0);
+    return cut;
+}
+
+/// Some of the results' channels.
+struct Slice {
+    TiledImages tiles;
+    View weights;
+    std::int64_t first = 0;    ///< channel
+};
+
+Slice slice_of(const Filtering& filtering, const Cut& cut, std::int64_t number) {
+    Slice slice{filtering.tiles, filtering.weights, number * cut.results_at_once};
+    slice.tiles.channels = slice.weights.dims[1] = cut.results_at_once;
+    slice.weights.offset += slice.first * slice.weights.strides[1];
+    return slice;
+}
+
+View planes_view(std::int64_t rows, std::int64_t columns) {
+    return dense_view({filtered_planes, rows, columns});
+}
+
+float* floats(std::byte* bytes) {
+    return reinterpret_cast<float*>(bytes);
+}
+
+const float* floats(const std::byte* bytes) {
+    return reinterpret_cast<const float*>(bytes);
+}
+
+/// A product of planes by a kernel of the library.
+void multiply(const LibraryKernel& product, int worker, const std::byte* lhs, const std::byte* rhs,
+              std::byte* result, std::byte* scratch) {
+    const std::array reads{lhs, rhs};
+    const std::array writes{result, scratch};
+    product.kernel({.reads = reads, .writes = writes, .begin = 0, .end = 0, .worker = worker});
+}
+
+LibraryLayout layout_of(const Filtering& filtering, std::string_view name) {
+    const View& weights = filtering.weights;
+    LibraryLayout layout{{}, bytes_of_planes(weights.dims[0], weights.dims[1])};
+    for (const char letter : name)
+        layout.description.push_back(std::byte(letter));
+    return layout;
+}
+
+/// G w G' of all weights.
+Packing packing_of(const Filtering& filtering) {
+    const View& weights = filtering.weights;
+    LibraryLayout plain = layout_of(filtering, "weights");
+    for (const Dims* numbers : {&weights.dims, &weights.strides})
+        for (const std::int64_t number : *numbers)
+            for (std::size_t byte = 0; byte < sizeof number; ++byte)
+                plain.description.push_back(std::byte(number >> (8 * byte)));
+    return {.layout = layout_of(filtering, "filtered"),
+            .kernel =
+                [weights](const KernelCall& call) {
+                    transform_weights(weights, floats(call.reads[0]), floats(call.writes[0]),
+                                      floats(call.writes[1]));
+                },
+            .scratch_bytes = filtered_held_bytes,
+            .plain = plain,
+            .plain_offset = weights.offset};
+}
+
+/// A convolution and how it is cut.
+struct Plan {
+    Filtering filtering;
+    Cut cut;
+
+    Plan(const ConvolutionSpec& spec, const FilteringLimits& limits)
+        : filtering(filtering_of(spec)), cut(cut_of(filtering, limits)) {}
+
+    View windows() const { return planes_view(cut.rows, filtering.windows.channels); }
+    View tiles() const { return planes_view(cut.rows, cut.results_at_once); }
+    View weights() const { return planes_view(filtering.windows.channels, cut.results_at_once); }
+};
+
+std::int64_t bytes_of(const View& planes) {
+    return element_count(planes) * float_bytes;
+}
+
+/// The parts of a kernel's scratch memory; the rest is for products and transforms of weights.
+struct Scratch {
+    std::byte *windows, *tiles, *weights, *rest;
+
+    Scratch(const Plan& plan, std::byte* begin)
+        : windows(begin),
+          tiles(windows + plan.cut.blocks_kept() * bytes_of(plan.windows())),
+          weights(tiles + bytes_of(plan.tiles())),
+          rest(weights + bytes_of(plan.weights())) {}
+
+    static std::int64_t bytes(const Plan& plan, std::int64_t product_bytes) {
+        return plan.cut.blocks_kept() * bytes_of(plan.windows()) + bytes_of(plan.tiles()) +
+               bytes_of(plan.weights()) + std::max(filtered_held_bytes, product_bytes);
+    }
+};
+
+/// Calls body(block, its windows, transformed) for the blocks of a slice.
+void for_each_block(const Plan& plan, const Slice& slice, const std::byte* images,
+                    std::byte* windows, const auto& body) {
+    for (std::int64_t i = 0; i < plan.cut.blocks(); ++i) {
+        const TileBlock block = plan.cut.block(i);
+        std::byte* const kept = windows + i % plan.cut.blocks_kept() * bytes_of(plan.windows());
+        if (slice.first == 0)
+            transform_windows(plan.filtering.windows, block, floats(images), floats(kept));
+        body(block, kept);
+    }
+}
+
+/// Forward, or the gradient of the images.
+std::optional<LibraryKernel> make_images(const Plan& plan, int workers) {
+    const auto product = make_matmul(
+        {.lhs = plan.windows(), .rhs = plan.weights(), .result = plan.tiles()}, workers);
+    if (!product) return {};
+    const bool is_packed = plan.cut.slices == 1;
+    const auto run = [=, product = *product](const KernelCall& call) {
+        const Scratch scratch(plan, call.writes[1]);
+        for (std::int64_t i = 0; i < plan.cut.slices; ++i) {
+            const Slice slice = slice_of(plan.filtering, plan.cut, i);
+            if (!is_packed)
+                transform_weights(slice.weights, floats(call.reads[1]), floats(scratch.weights),
+                                  floats(scratch.rest));
+            const std::byte* const weights = is_packed ? call.reads[1] : scratch.weights;
+            for_each_block(plan, slice, call.reads[0], scratch.windows,
+                           [&](const TileBlock& block, const std::byte* windows) {
+                               multiply(product, call.worker, windows, weights, scratch.tiles,
+                                        scratch.rest);
+                               restore_tiles(slice.tiles, block, floats(scratch.tiles),
+                                             floats(call.writes[0]) + slice.first);
+                           });
+        }
+    };
+    return LibraryKernel{
+        .kernel = run,
+        .scratch_bytes = Scratch::bytes(plan, product->scratch_bytes),
+        .name = "filtered " + product->name,
+        .packing = is_packed ? std::optional(packing_of(plan.filtering)) : std::nullopt};
+}
+
+/// A block's tiles times its windows, [results' channels, windows' channels], or that added to what
+/// is there. Slices first: the library makes a copy of what it has to turn around.
+std::optional<LibraryKernel> make_sum(const Plan& plan, bool adds, int workers) {
+    return make_matmul(
+        {.lhs = transposed_view(plan.tiles(), {0, 2, 1}),
+         .rhs = plan.windows(),
+         .result = planes_view(plan.cut.results_at_once, plan.filtering.windows.channels),
+         .adds = adds},
+        workers);
+}
+
+std::optional<LibraryKernel> make_weights(const Plan& plan, int workers) {
+    const auto first = make_sum(plan, false, workers);
+    const auto next = make_sum(plan, true, workers);
+    if (!first || !next) return {};
+    const auto run = [=, first = *first, next = *next](const KernelCall& call) {
+        const Scratch scratch(plan, call.writes[1]);
+        for (std::int64_t i = 0; i < plan.cut.slices; ++i) {
+            const Slice slice = slice_of(plan.filtering, plan.cut, i);
+            for_each_block(plan, slice, call.reads[0], scratch.windows,
+                           [&](const TileBlock& block, const std::byte* windows) {
+                               transform_tiles(slice.tiles, block,
+                                               floats(call.reads[1]) + slice.first,
+                                               floats(scratch.tiles));
+                               multiply(block.first == 0 ? first : next, call.worker, scratch.tiles,
+                                        windows, scratch.weights, scratch.rest);
+                           });
+            restore_weights(transposed_view(slice.weights, {1, 0, 2, 3}), floats(scratch.weights),
+                            floats(call.writes[0]), floats(scratch.rest));
+        }
+    };
+    const std::int64_t product_bytes = std::max(first->scratch_bytes, next->scratch_bytes);
+    return LibraryKernel{.kernel = run,
+                         .scratch_bytes = Scratch::bytes(plan, product_bytes),
+                         .name = "filtered " + first->name,
+                         .packing = {}};
+}
+
+/// Whether tiles enough, and full enough, pay for the transforms. Measured on one thread inside a
+/// step (bench/product_rates; direct convolutions / this), GFLOP/s as if by the definition:
+///                                     forward    images     weights
+///    64 images, 32 to 32 of 14x14     168 190    166 187    176 142
+///    64 images, 32 to 64 of 14x14     161 229    153 246    173 197
+///    16 images, 64 of 32x32           163 365    145 380    148 312
+///     2 images, 64 of 16x16           194 386    190 421    181 267    (32 tiles)
+///    16 images, 128 of 16x16          176 395    173 395    167 335
+///    16 images, 256 of 14x14          176 314    162 311    161 288
+///    16 images, 256 of 8x8            172 251    169 261    153 257    (64 tiles)
+///     8 images, 256 of 8x8            175 193    171 199    154 222    (32 tiles)
+///     4 images, 256 of 8x8            174 155    178 159    155 187    (16 tiles)
+///    32 images, 512 of 4x4            174 223    173 197    107 232    (32 tiles)
+///    16 images, 512 of 4x4            172 148    170 132    136 157    (16 tiles)
+bool pays(const ConvolutionSpec& spec, const Filtering& filtering, std::int64_t tiles_min) {
+    constexpr std::int64_t channels_min = 32, channels_many = 64;
+    if (spec.kind == ConvolutionKind::backward_weights) tiles_min /= 2;
+    const TiledImages& tiles = filtering.tiles;
+    const auto [fewer, more] = std::minmax(filtering.windows.channels, tiles.channels);
+    const std::int64_t used = tiles.batch * tiles.extents[0] * tiles.extents[1];
+    const std::int64_t covered = tiles.tile_count() * filtered_rows * filtered_rows;
+    return tiles.tile_count() >= tiles_min && 2 * used >= covered && fewer >= channels_min &&
+           (more >= channels_many || used == covered);
+}
+
+}    // namespace
+
+std::optional<LibraryKernel> make_filtered_convolution(const ConvolutionSpec& spec, int workers,
+                                                       const FilteringLimits& limits) {
+    if (!applies(spec) || !pays(spec, filtering_of(spec), limits.tiles_min)) return {};
+    const Plan plan(spec, limits);
+    return spec.kind == ConvolutionKind::backward_weights ? make_weights(plan, workers)
+                                                          : make_images(plan, workers);
+}
+
+}    // namespace slipway

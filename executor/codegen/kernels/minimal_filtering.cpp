@@ -1,0 +1,274 @@
+#include "executor/codegen/kernels/minimal_filtering.h"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "executor/codegen/kernels/vectors.h"
+
+namespace slipway {
+
+namespace {
+
+constexpr int window_rows = 3, patch_rows = 6, tile_rows = int(filtered_rows);
+using Channels = Vector<float, filtered_channels>;
+
+// The matrices of interpolation at 0, 1, -1, 2, -2 and infinity, as products with one line.
+
+void times_b(const Channels* d, Channels* to) {
+    const Channels even = d[4] - 4.0F * d[2], odd = d[3] - 4.0F * d[1];
+    const Channels even_twos = d[4] - d[2], odd_twos = 2.0F * (d[3] - d[1]);
+    to[0] = 4.0F * d[0] - 5.0F * d[2] + d[4];
+    to[1] = even + odd;
+    to[2] = even - odd;
+    to[3] = even_twos + odd_twos;
+    to[4] = even_twos - odd_twos;
+    to[5] = 4.0F * d[1] - 5.0F * d[3] + d[5];
+}
+
+void times_a(const Channels* m, Channels* to) {
+    const Channels sum = m[1] + m[2], difference = m[1] - m[2];
+    const Channels sum_twos = m[3] + m[4], difference_twos = m[3] - m[4];
+    to[0] = m[0] + sum + sum_twos;
+    to[1] = difference + 2.0F * difference_twos;
+    to[2] = sum + 4.0F * sum_twos;
+    to[3] = difference + 8.0F * difference_twos + m[5];
+}
+
+void times_a_transposed(const Channels* y, Channels* to) {
+    const Channels even = y[0] + y[2], odd = y[1] + y[3];
+    const Channels even_twos = y[0] + 4.0F * y[2], odd_twos = 2.0F * y[1] + 8.0F * y[3];
+    to[0] = y[0];
+    to[1] = even + odd;
+    to[2] = even - odd;
+    to[3] = even_twos + odd_twos;
+    to[4] = even_twos - odd_twos;
+    to[5] = y[3];
+}
+
+constexpr float sixth = 1.0F / 6, twelfth = 1.0F / 12, twenty_fourth = 1.0F / 24;
+
+void times_g_transposed(const Channels* w, Channels* to) {
+    const Channels even = -sixth * (w[0] + w[2]), odd = -sixth * w[1];
+    const Channels even_twos = twenty_fourth * w[0] + sixth * w[2], odd_twos = twelfth * w[1];
+    to[0] = 0.25F * w[0];
+    to[1] = even + odd;
+    to[2] = even - odd;
+    to[3] = even_twos + odd_twos;
+    to[4] = even_twos - odd_twos;
+    to[5] = w[2];
+}
+
+void times_g(const Channels* m, Channels* to) {
+    const Channels sum = m[1] + m[2], sum_twos = m[3] + m[4];
+    to[0] = 0.25F * m[0] - sixth * sum + twenty_fourth * sum_twos;
+    to[1] = sixth * (m[2] - m[1]) + twelfth * (m[3] - m[4]);
+    to[2] = sixth * (sum_twos - sum) + m[5];
+}
+
+/// A square of [from, from] elements times a matrix from both sides: [to, to] elements. get(i) is
+/// the square's element i, put(i, number) takes the result's: no loop is longer than a line, so
+/// that compilers take them all apart.
+template <int from, int to, void (*times)(const Channels*, Channels*)>
+void transform(const auto& get, const auto& put) {
+    Channels half[to * from];
+    for (int column = 0; column < from; ++column) {
+        Channels line[from], products[to];
+        for (int row = 0; row < from; ++row)
+            line[row] = get(row * from + column);
+        times(line, products);
+        for (int row = 0; row < to; ++row)
+            half[row * from + column] = products[row];
+    }
+    for (int row = 0; row < to; ++row) {
+        Channels products[to];
+        times(half + row * from, products);
+        for (int column = 0; column < to; ++column)
+            put(row * to + column, products[column]);
+    }
+}
+
+/// Where the pixels of a tile's square of `size` rows are; those outside the image are `outside`.
+template <int size, class T>
+void find_pixels(const TiledImages& images, std::int64_t tile, T* pixels, T* outside, T** places) {
+    const std::int64_t tiles = images.tiles[0] * images.tiles[1], number = tile % tiles;
+    const std::int64_t first_row = number / images.tiles[1] * filtered_rows - images.margins[0];
+    const std::int64_t first_column = number % images.tiles[1] * filtered_rows - images.margins[1];
+    T* const image =
+        pixels + tile / tiles * images.extents[0] * images.extents[1] * images.pixel_step;
+    for (std::int64_t row = first_row; row < first_row + size; ++row)
+        for (std::int64_t column = first_column; column < first_column + size; ++column) {
+            const bool is_inside =
+                row >= 0 && row < images.extents[0] && column >= 0 && column < images.extents[1];
+            *places++ = is_inside ? image + (row * images.extents[1] + column) * images.pixel_step
+                                  : outside;
+        }
+}
+
+void clear_rest(const TileBlock& block, std::int64_t channels, float* planes) {
+    for (std::int64_t plane = 0; plane < filtered_planes; ++plane) {
+        float* const rows = planes + plane * block.rows * channels;
+        std::fill(rows + block.count * channels, rows + block.rows * channels, 0.0F);
+    }
+}
+
+/// planes = the squares of `size` x `size` pixels, times a matrix from both sides.
+template <int size, void (*times)(const Channels*, Channels*)>
+void transform_pixels(const TiledImages& images, const TileBlock& block, const float* from,
+                      float* planes) {
+    const std::vector<float> zeros(std::size_t(images.channels));
+    const std::int64_t plane_step = block.rows * images.channels;
+    for (std::int64_t tile = 0; tile < block.count; ++tile) {
+        const float* places[size * size];
+        find_pixels<size>(images, block.first + tile, from, zeros.data(), places);
+        float* const row = planes + tile * images.channels;
+        for (std::int64_t i = 0; i < images.channels; i += filtered_channels) {
+            transform<size, patch_rows, times>(
+                [&](int pixel) { return load<Channels>(places[pixel] + i); },
+                [&](int plane, const Channels& number) {
+                    store(number, row + plane * plane_step + i);
+                });
+        }
+    }
+    clear_rest(block, images.channels, planes);
+}
+
+constexpr int taps = window_rows * window_rows;
+
+/// Where the nine weights of a pair of channels are.
+struct WeightPlaces {
+    std::int64_t offset, operand_step, result_step;
+    std::array<std::int64_t, taps> tap_offsets{};
+
+    explicit WeightPlaces(const View& weights)
+        : offset(weights.offset),
+          operand_step(weights.strides[0]),
+          result_step(weights.strides[1]) {
+        for (int tap = 0; tap < taps; ++tap)
+            tap_offsets[std::size_t(tap)] =
+                tap / window_rows * weights.strides[2] + tap % window_rows * weights.strides[3];
+    }
+
+    std::int64_t of(std::int64_t operand, std::int64_t result) const {
+        return offset + operand * operand_step + result * result_step;
+    }
+};
+
+/// The weights of a register full of results' channels, by tap.
+void gather(const WeightPlaces& places, const float* from, float* numbers) {
+    for (int channel = 0; channel < filtered_channels; ++channel)
+        for (int tap = 0; tap < taps; ++tap)
+            numbers[tap * filtered_channels + channel] =
+                from[channel * places.result_step + places.tap_offsets[std::size_t(tap)]];
+}
+
+void scatter(const WeightPlaces& places, const float* numbers, float* to) {
+    for (int channel = 0; channel < filtered_channels; ++channel)
+        for (int tap = 0; tap < taps; ++tap)
+            to[channel * places.result_step + places.tap_offsets[std::size_t(tap)]] =
+                numbers[tap * filtered_channels + channel];
+}
+
+/// Some of the operands' and of the results' channels of all planes: as many as lie together in a
+/// few pages of one plane. Those are moved before another plane's, because elements of all planes
+/// at once would crowd the same few places of the caches.
+struct PlaneBlock {
+    std::int64_t operand, operands;    ///< the first one, and how many
+    std::int64_t result, results;
+
+    /// Between planes a line more, for the same reason.
+    static constexpr std::int64_t plane_step = filtered_block + filtered_channels;
+    std::int64_t place(std::int64_t plane, std::int64_t i) const {
+        return plane * plane_step + i * results;
+    }
+};
+
+/// Calls body(block) for all blocks of the planes.
+void for_each_block(const View& weights, const auto& body) {
+    const std::int64_t results = std::min(filtered_block, weights.dims[1]);
+    const std::int64_t operands = filtered_block / results;
+    for (std::int64_t operand = 0; operand < weights.dims[0]; operand += operands)
+        for (std::int64_t result = 0; result < weights.dims[1]; result += results)
+            body(PlaneBlock{operand, std::min(operands, weights.dims[0] - operand), result,
+                            std::min(results, weights.dims[1] - result)});
+}
+
+/// Calls body(line in the planes, line in the block) for each line of the block.
+void for_each_line(const View& weights, const PlaneBlock& block, const auto& body) {
+    for (std::int64_t plane = 0; plane < filtered_planes; ++plane)
+        for (std::int64_t i = 0; i < block.operands; ++i)
+            body((plane * weights.dims[0] + block.operand + i) * weights.dims[1] + block.result,
+                 block.place(plane, i));
+}
+
+}    // namespace
+
+void transform_windows(const TiledImages& images, const TileBlock& block, const float* from,
+                       float* planes) {
+    transform_pixels<patch_rows, times_b>(images, block, from, planes);
+}
+
+void transform_tiles(const TiledImages& images, const TileBlock& block, const float* from,
+                     float* planes) {
+    transform_pixels<tile_rows, times_a_transposed>(images, block, from, planes);
+}
+
+void restore_tiles(const TiledImages& images, const TileBlock& block, const float* planes,
+                   float* to) {
+    std::vector<float> dropped(std::size_t(images.channels));
+    const std::int64_t plane_step = block.rows * images.channels;
+    for (std::int64_t tile = 0; tile < block.count; ++tile) {
+        float* places[tile_rows * tile_rows];
+        find_pixels<tile_rows>(images, block.first + tile, to, dropped.data(), places);
+        const float* const row = planes + tile * images.channels;
+        for (std::int64_t i = 0; i < images.channels; i += filtered_channels) {
+            transform<patch_rows, tile_rows, times_a>(
+                [&](int plane) { return load<Channels>(row + plane * plane_step + i); },
+                [&](int pixel, const Channels& number) { store(number, places[pixel] + i); });
+        }
+    }
+}
+
+void transform_weights(const View& weights, const float* from, float* planes, float* held) {
+    const WeightPlaces places{weights};
+    for_each_block(weights, [&](const PlaneBlock& block) {
+        for (std::int64_t i = 0; i < block.operands; ++i)
+            for (std::int64_t k = 0; k < block.results; k += filtered_channels) {
+                float numbers[taps * filtered_channels];
+                float* const column = held + block.place(0, i) + k;
+                gather(places, from + places.of(block.operand + i, block.result + k), numbers);
+                transform<window_rows, patch_rows, times_g_transposed>(
+                    [&](int tap) { return load<Channels>(numbers + tap * filtered_channels); },
+                    [&](int plane, const Channels& number) {
+                        store(number, column + plane * PlaneBlock::plane_step);
+                    });
+            }
+        for_each_line(weights, block, [&](std::int64_t line, std::int64_t place) {
+            std::copy_n(held + place, block.results, planes + line);
+        });
+    });
+}
+
+void restore_weights(const View& weights, const float* planes, float* to, float* held) {
+    const WeightPlaces places{weights};
+    for_each_block(weights, [&](const PlaneBlock& block) {
+        for_each_line(weights, block, [&](std::int64_t line, std::int64_t place) {
+            std::copy_n(planes + line, block.results, held + place);
+        });
+        for (std::int64_t i = 0; i < block.operands; ++i)
+            for (std::int64_t k = 0; k < block.results; k += filtered_channels) {
+                float numbers[taps * filtered_channels];
+                const float* const column = held + block.place(0, i) + k;
+                transform<patch_rows, window_rows, times_g>(
+                    [&](int plane) {
+                        return load<Channels>(column + plane * PlaneBlock::plane_step);
+                    },
+                    [&](int tap, const Channels& number) {
+                        store(number, numbers + tap * filtered_channels);
+                    });
+                scatter(places, numbers, to + places.of(block.operand + i, block.result + k));
+            }
+    });
+}
+
+}    // namespace slipway

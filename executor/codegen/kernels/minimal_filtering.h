@@ -1,0 +1,60 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "executor/codegen/kernels/view.h"
+
+/// The linear halves of minimal filtering F(4x4, 3x3), after Lavin and Gray, "Fast Algorithms for
+/// Convolutional Neural Networks", 2015. What a window of 3x3 makes of 6x6 pixels d, a tile of 4x4
+/// results, is A'[(G w G') * (B' d B)]A: between the transforms are 36 products of matrices [tiles,
+/// channels] x [channels, results' channels], one for each element of the 6x6, with a quarter of
+/// the multiplications. The same matrices, transposed, give the gradient of w.
+namespace slipway {
+
+inline constexpr std::int64_t filtered_rows = 4;         ///< and columns of a tile of results
+inline constexpr std::int64_t filtered_planes = 36;      ///< products
+inline constexpr std::int64_t filtered_channels = 16;    ///< channels come in multiples of this
+
+/// Channels-last images [batch, extents..., channels], perhaps some of more channels; tile (i, j)
+/// of each begins at row 4 i - margins[0] and column 4 j - margins[1]. Outside are zeros.
+struct TiledImages {
+    std::int64_t batch = 1, channels = filtered_channels;
+    std::int64_t pixel_step = filtered_channels;    ///< from a pixel to the next one
+    std::array<std::int64_t, 2> extents{}, tiles{}, margins{};
+
+    std::int64_t tile_count() const { return batch * tiles[0] * tiles[1]; }
+};
+
+/// Some of the tiles, counted through all images, as planes [36, rows, channels]. Rows beyond
+/// `count` are written as zeros.
+struct TileBlock {
+    std::int64_t first = 0, count = 0, rows = 0;
+};
+
+/// planes = B' d B of the 6x6 pixels from each tile's begin on.
+void transform_windows(const TiledImages& images, const TileBlock& block, const float* from,
+                       float* planes);
+
+/// planes = A y A' of the 4x4 pixels of each tile.
+void transform_tiles(const TiledImages& images, const TileBlock& block, const float* from,
+                     float* planes);
+
+/// The 4x4 pixels of each tile = A' m A; those outside the image are dropped.
+void restore_tiles(const TiledImages& images, const TileBlock& block, const float* planes,
+                   float* to);
+
+/// planes [36, operands' channels, results' channels] = G w G'. `weights` = [operands' channels,
+/// results' channels, 3, 3], any strides; results' channels are a multiple of filtered_channels.
+/// `held`: filtered_held_bytes of scratch memory.
+void transform_weights(const View& weights, const float* from, float* planes, float* held);
+
+/// The gradient of the weights = G' m G, from planes as above.
+void restore_weights(const View& weights, const float* planes, float* to, float* held);
+
+/// Elements of each plane that the two above handle at a time.
+inline constexpr std::int64_t filtered_block = 2048;
+inline constexpr std::int64_t filtered_held_bytes =
+    filtered_planes * (filtered_block + filtered_channels) * std::int64_t(sizeof(float));
+
+}    // namespace slipway
