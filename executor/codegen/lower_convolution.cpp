@@ -7,8 +7,8 @@
 #include "executor/codegen/kernels/single_channel.h"
 #include "executor/codegen/lower_patches.h"
 #include "executor/codegen/lowering.h"
-#include "executor/codegen/onednn/matmul.h"
 #include "executor/codegen/onednn/reorder.h"
+#include "executor/codegen/patch_gradient.h"
 #include "executor/codegen/products.h"
 
 /// Convolution: primitives of the library over channels-last images and packed weights, plain loops
@@ -54,52 +54,25 @@ void emit_weights_gradient(Lowering& lowering, const Tensor& tensor, const Libra
                       lowering.make_result(tensor));
 }
 
-/// The patches of a gradient of weights; nothing where the convolution primitive is better.
-/// Measured (bench/product_rates), 16 images, GFLOP/s of the primitive and of the product:
-///   bf16  512 channels of 4x4    103   552      f32  512 channels of 4x4      104   123
-///   bf16  256 channels of 8x8    338   575      f32  256 to 512, stride 2      82   141
-///   bf16  64 to 128, stride 2    266   452      f32  64 to 128, 1x1 stride 2   55   107
-///   bf16  256 to 512, stride 2    65   543      bf16 64 to 128, 1x1 stride 2   74   280
-/// 32 images in bf16, patches included: 256 channels of 8x8 405 and 600.
-std::optional<PatchShape> patches_of(const ConvolutionSpec& spec) {
-    constexpr std::int64_t few_positions_bf16 = 2048, few_positions = 256, channels_min = 32;
-    if (spec.strides.size() != 2 || spec.w.dims[0] != 1) return {};
-    const PatchShape shape = patch_shape_of(spec);
-    if (shape.channels < channels_min || spec.y.dims[1] < channels_min) return {};
-    if (shape.row_count() == 0 || shape.row_elements() == 0) return {};
-    const bool skips = shape.strides[0] > 1 || shape.strides[1] > 1;
-    const bool is_point = shape.windows[0] == 1 && shape.windows[1] == 1;
-    const bool pays = spec.operands == DType::bf16
-                          ? skips || shape.row_count() <= few_positions_bf16
-                          : (skips && is_point) || shape.row_count() <= few_positions;
-    return pays ? std::optional(shape) : std::nullopt;
-}
-
-/// The gradient of the weights as a product of matrices: dy^T times the patches of x. It lies as
-/// [o, window..., c] until after the sum over the cores.
-bool emit_product(Lowering& lowering, const Tensor& tensor, const ConvolutionSpec& spec,
-                  const PatchShape& shape, const std::array<PlacedValue, 2>& images) {
-    const int stage = lowering.facts(tensor).stage;
-    const std::int64_t outputs = spec.y.dims[1];
-    auto product = make_matmul({.lhs = {{outputs, shape.row_count()}, {1, outputs}, 0},
-                                .rhs = dense_view({shape.row_count(), shape.row_elements()}),
-                                .result = dense_view({outputs, shape.row_elements()}),
-                                .operands = spec.operands,
-                                .results = spec.results},
-                               lowering.workers());
+/// The gradient of the weights by products with patches; it lies as [o, window..., c] until after
+/// the sum over the cores. False where that is not the best.
+bool emit_patch_gradient(Lowering& lowering, const Tensor& tensor, const ConvolutionSpec& spec,
+                         const Orders& orders, const std::array<PlacedValue, 2>& operands) {
+    auto gradient = make_patch_gradient(spec, lowering.workers());
+    if (!gradient) return false;
     // The roles of the result's dimensions are (c, o, window...).
     const Dims& layout = attributes_of(tensor).output_layout;
     const View lying = ordered_view(tensor.dims(), channels_last(with_first_two_swapped(layout)));
-    if (!product) return false;
     if (!is_dense(lying)) {
         const auto plain = make_reorder(lying, tensor.dtype(), lowering.workers());
         if (!plain) return false;
-        product->packing =
+        gradient->packing =
             Packing{{{}, tensor.shape().byte_count()}, plain->kernel, plain->scratch_bytes};
     }
-    const BufferId patches =
-        emit_patches(lowering, shape, {spec.operands, images[0].buffer}, stage);
-    emit_weights_gradient(lowering, tensor, *product, {images[1].buffer, patches});
+    const int stage = lowering.facts(tensor).stage;
+    emit_weights_gradient(lowering, tensor, *gradient,
+                          {lowering.ordered(operands[0], *orders.input, stage).buffer,
+                           lowering.ordered(operands[1], *orders.kernel, stage).buffer});
     return true;
 }
 
@@ -142,13 +115,9 @@ bool emit_kind(Lowering& lowering, const Tensor& tensor, ConvolutionKind kind,
     spec->results = tensor.dtype();
     spec->packs_weights = true;
     auto primitive = make_filtered_convolution(*spec, lowering.workers());
-    if (!primitive && kind == ConvolutionKind::backward_weights) {
-        if (const auto patches = patches_of(*spec)) {
-            const std::array images{lowering.ordered(operands[0], *orders.input, stage),
-                                    lowering.ordered(operands[1], *orders.kernel, stage)};
-            if (emit_product(lowering, tensor, *spec, *patches, images)) return true;
-        }
-    }
+    if (!primitive && kind == ConvolutionKind::backward_weights &&
+        emit_patch_gradient(lowering, tensor, *spec, orders, operands))
+        return true;
     if (!primitive) primitive = single_channel(*spec);
     if (!primitive) primitive = make_convolution(*spec, lowering.workers());
     if (!primitive) return false;
