@@ -214,12 +214,13 @@ Operand place_operand(Lowering& lowering, const Product& product, std::size_t i,
 /// 48 KiB and 2 MiB of cache (bench/product_rates):
 ///   f32 rows at multiples of 4096 bytes fall into few sets of the caches: half the rate from 512
 ///   rows on
-///   weights that all cores share: up to a sixth faster in f32, a third in bf16, when there are
-///   enough rows to pay for packing; not when they exceed the caches
+///   weights that all cores share: a third faster in bf16 when there are enough rows to pay for
+///   packing; not when they exceed the caches
 ///   bf16 gradients of weights: a tenth faster when they have enough rows
 bool pays_to_pack(const Lowering& lowering, const MatmulSpec& spec, const PlacedValue& rhs,
                   int stage) {
     if (spec.result.dims.size() != 3 || spec.result.dims[0] != 1) return false;
+    if (copies_operands(spec)) return false;
     constexpr std::int64_t page = 4096, bytes_max = 16 << 20;
     const std::int64_t m = spec.lhs.dims[1], k = spec.rhs.dims[1], n = spec.rhs.dims[2];
     const auto size = std::int64_t(size_in_bytes(spec.operands));
@@ -229,8 +230,9 @@ bool pays_to_pack(const Lowering& lowering, const MatmulSpec& spec, const Placed
     if (k < 64 || n < 64 || m < 16) return false;
     if (is_f32 && rows_collide) return true;
     if (k * n * size > bytes_max) return false;
-    if (lowering.is_shared(rhs, stage)) return m >= (is_f32 ? 384 : 512);
-    return !is_f32 && spec.lhs.strides[1] == 1 && m >= 768 && k >= 512 && k <= 1024;
+    if (is_f32) return false;
+    if (lowering.is_shared(rhs, stage)) return m >= 512;
+    return spec.lhs.strides[1] == 1 && m >= 768 && k >= 512 && k <= 1024;
 }
 
 LibraryKernel make_kernel(const MatmulSpec& spec, int workers) {

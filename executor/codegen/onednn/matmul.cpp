@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "executor/codegen/onednn/gemm.h"
 #include "executor/codegen/onednn/primitive.h"
 #include "executor/codegen/onednn/widened.h"
 
@@ -63,6 +64,15 @@ bool is_matmul_operand(const View& view) {
     return usable_view(view).has_value();
 }
 
+bool copies_operands(const MatmulSpec& spec) {
+    constexpr std::int64_t far = 4096 / sizeof(float);
+    const Dims& dims = spec.result.dims;
+    const bool is_one = dims.size() == 2 || (dims.size() == 3 && dims[0] == 1);
+    if (!is_one || spec.operands != DType::f32 || spec.results != DType::f32) return false;
+    const std::optional<View> lhs = usable_view(without_single_batch(spec.lhs));
+    return lhs && (lhs->strides[1] == 1 || lhs->strides[1] < far);
+}
+
 namespace {
 
 std::optional<LibraryKernel> make_exact(const MatmulSpec& spec, int workers) {
@@ -78,6 +88,7 @@ std::optional<LibraryKernel> make_exact(const MatmulSpec& spec, int workers) {
     const std::optional<View> rhs = usable(spec.rhs);
     const std::optional<View> result = usable(spec.result);
     if (!lhs || !rhs || !result || !is_usable_result(*result)) return {};
+    if (copies_operands(spec)) return onednn::make_gemm(*lhs, *rhs, *result, spec.adds);
     return onednn::make_single_threaded(
         [&](const dnnl::engine& engine) -> std::optional<LibraryKernel> {
             const Desc a = onednn::desc_of(*lhs, *operand_type);

@@ -31,15 +31,6 @@ private:
     int before_;
 };
 
-/// A worker runs primitives all its life: its team stays one.
-void keep_this_worker_single() {
-    thread_local const bool once = [] {
-        omp_set_num_threads(1);
-        return true;
-    }();
-    static_cast<void>(once);
-}
-
 /// One operand of one worker: the memory object over the buffer, and one over scratch when the
 /// layouts differ.
 struct Bound {
@@ -240,6 +231,14 @@ std::optional<LibraryKernel> make_single_threaded(
         if (error.status == dnnl_unimplemented || error.status == dnnl_invalid_arguments) return {};
         rethrow(error);
     }
+}
+
+void keep_this_worker_single() {
+    thread_local const bool once = [] {
+        omp_set_num_threads(1);
+        return true;
+    }();
+    static_cast<void>(once);
 }
 
 dnnl::primitive_attr plan_owned_scratchpad() {

@@ -55,6 +55,9 @@ int rank_of(std::string_view implementation);
 std::optional<LibraryKernel> make_single_threaded(
     const std::function<std::optional<LibraryKernel>(const dnnl::engine& engine)>& make);
 
+/// A worker runs primitives all its life: the OpenMP team of its thread stays one.
+void keep_this_worker_single();
+
 /// Primitives take their scratch memory from our plan.
 dnnl::primitive_attr plan_owned_scratchpad();
 

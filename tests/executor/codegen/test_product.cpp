@@ -14,6 +14,7 @@ namespace slipway {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 Tensor core_leaf(Dims dims, DType dtype = DType::f32) {
     return leaf({dtype, std::move(dims)}, Placement::per_core, "x");
@@ -193,6 +194,20 @@ void expect_packing(const Graph& graph) {
     }
 }
 
+// Goal: one product of f32 matrices goes by the routine that copies its operands; not many, nor one
+// whose operand is to be turned around and has rows far apart.
+TEST(DotGeneral, of_one_f32_matrix_each_copies_what_it_reads) {
+    const Tensor x = core_leaf({40, 64}), y = shared_leaf({64, 72});
+    const auto by = [](const Tensor& product) { return steps_of(graph_of({product})); };
+    EXPECT_THAT(by(matmul(x, y)), HasSubstr("gemm"));
+    EXPECT_THAT(by(dot_general(core_leaf({64, 40}), y, {{}, {}, {0}, {0}})), HasSubstr("gemm"));
+    const Tensor far = slice(core_leaf({64, 1024}), {0, 0}, {64, 40}, {1, 1});
+    EXPECT_THAT(by(dot_general(far, y, {{}, {}, {0}, {0}})), Not(HasSubstr("gemm")));
+    EXPECT_THAT(
+        by(dot_general(core_leaf({3, 40, 64}), core_leaf({3, 64, 72}), {{0}, {0}, {2}, {1}})),
+        Not(HasSubstr("gemm")));
+}
+
 // Goal: products large enough for the library to pack an operand.
 TEST(DotGeneral, of_packed_weights_is_what_the_reference_says) {
     for (const DType dtype : {DType::f32, DType::bf16}) {
@@ -225,7 +240,7 @@ TEST(DotGeneral, of_square_packed_weights_both_ways_is_what_the_reference_says) 
 
 // Goal: rows a multiple of 4096 bytes apart are packed, in the cores' stage when they are theirs.
 TEST(DotGeneral, of_rows_that_collide_in_the_cache_is_what_the_reference_says) {
-    const Tensor x = core_leaf({520, 40});
+    const Tensor x = slice(core_leaf({520, 1040}), {0, 7}, {520, 47}, {1, 1});
     const Tensor dy = core_leaf({520, 1024});
     const Graph graph = graph_of({all_reduce(dot_general(x, dy, {{}, {}, {0}, {0}}))});
     expect_packing(graph);
