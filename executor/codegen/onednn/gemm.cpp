@@ -47,7 +47,7 @@ LibraryKernel make_gemm(const View& lhs, const View& rhs, const View& result, bo
             throw Error(ErrorCode::internal,
                         fmt::format("oneDNN: status {} of a product", int(status)));
     };
-    return {.kernel = run, .scratch_bytes = 0, .name = "gemm", .packing = {}};
+    return {.kernel = run, .scratch_bytes = 0, .name = "sgemm", .packing = {}};
 }
 
 }    // namespace slipway::onednn

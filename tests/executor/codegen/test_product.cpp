@@ -199,13 +199,13 @@ void expect_packing(const Graph& graph) {
 TEST(DotGeneral, of_one_f32_matrix_each_copies_what_it_reads) {
     const Tensor x = core_leaf({40, 64}), y = shared_leaf({64, 72});
     const auto by = [](const Tensor& product) { return steps_of(graph_of({product})); };
-    EXPECT_THAT(by(matmul(x, y)), HasSubstr("gemm"));
-    EXPECT_THAT(by(dot_general(core_leaf({64, 40}), y, {{}, {}, {0}, {0}})), HasSubstr("gemm"));
+    EXPECT_THAT(by(matmul(x, y)), HasSubstr("sgemm"));
+    EXPECT_THAT(by(dot_general(core_leaf({64, 40}), y, {{}, {}, {0}, {0}})), HasSubstr("sgemm"));
     const Tensor far = slice(core_leaf({64, 1024}), {0, 0}, {64, 40}, {1, 1});
-    EXPECT_THAT(by(dot_general(far, y, {{}, {}, {0}, {0}})), Not(HasSubstr("gemm")));
+    EXPECT_THAT(by(dot_general(far, y, {{}, {}, {0}, {0}})), Not(HasSubstr("sgemm")));
     EXPECT_THAT(
         by(dot_general(core_leaf({3, 40, 64}), core_leaf({3, 64, 72}), {{0}, {0}, {2}, {1}})),
-        Not(HasSubstr("gemm")));
+        Not(HasSubstr("sgemm")));
 }
 
 // Goal: products large enough for the library to pack an operand.
