@@ -11,15 +11,15 @@ namespace slipway {
 
 namespace {
 
-struct Free {
+struct FreeEncoder {
     void operator()(void* handle) const { tjDestroy(handle); }
 };
-using Handle = std::unique_ptr<std::remove_pointer_t<tjhandle>, Free>;
+using Encoder = std::unique_ptr<std::remove_pointer_t<tjhandle>, FreeEncoder>;
 
 }    // namespace
 
 std::vector<std::byte> encode_jpeg(const Image& image, int quality) {
-    thread_local const Handle encoder(tjInitCompress());
+    thread_local const Encoder encoder(tjInitCompress());
     check(encoder != nullptr, "a JPEG encoder can be made");
     const bool gray = image.channels == 1;
     const int sampling = gray ? TJSAMP_GRAY : TJSAMP_444;

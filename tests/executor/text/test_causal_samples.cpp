@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "executor/text/masked_samples.h"
 
 namespace slipway {
