@@ -9,21 +9,22 @@ namespace slipway {
 
 /// From where on filtering pays, and what stays in a core's caches. Tests go lower.
 struct FilteringLimits {
-    std::int64_t tiles_min = 32;    ///< half as many for the gradient of the weights
+    /// Half as many for the gradient of the weights.
+    std::int64_t tiles_min = 32;
     std::int64_t tiles_at_once = 64;
-    std::int64_t weights_bytes_max =
-        5 << 19;    ///< transformed; for more, the results' channels are sliced
-    std::int64_t windows_bytes_max =
-        32 << 20;    ///< transformed, of all tiles; for more, they are not
+    /// Of transformed weights; beyond, the results' channels are done slice by slice.
+    std::int64_t weights_bytes_max = 5 << 19;
+    /// Of the transformed windows of all tiles, which slices share; beyond, there is one slice.
+    std::int64_t windows_bytes_max = 32 << 20;
 };
 
 /// The convolution by minimal filtering F(4x4, 3x3) (executor/codegen/kernels/minimal_filtering.h):
 /// our transforms of channels-last images, a few tiles at a time so that they stay in the caches,
 /// and the library's products. Errors grow from about 1e-6 of the results' size to 2e-5.
-/// Call as ConvolutionSpec says; the weights of the first two kinds come packed: transformed, once
-/// per step. A number that is not finite spoils its tile of 4x4 results.
-/// returns nothing where it does not apply (other types, windows, layouts; channels that do not
-/// fill registers) or where the direct convolution is faster
+/// Call as ConvolutionSpec says; with a packing, the weights of the first two kinds come
+/// transformed, else each call transforms a slice of them at a time. A number that is not finite
+/// spoils its tile of 4x4 results. returns nothing where it does not apply (other types, windows,
+/// layouts; channels that do not fill registers) or where the direct convolution is faster
 std::optional<LibraryKernel> make_filtered_convolution(const ConvolutionSpec& spec, int workers,
                                                        const FilteringLimits& limits = {});
 

@@ -1,7 +1,7 @@
 #include "executor/codegen/kernels/minimal_filtering.h"
 
 #include <algorithm>
-#include <span>
+#include <array>
 #include <vector>
 
 #include "executor/codegen/kernels/vectors.h"
@@ -13,9 +13,9 @@ namespace {
 constexpr int window_rows = 3, patch_rows = 6, tile_rows = int(filtered_rows);
 using Channels = Vector<float, filtered_channels>;
 
-// The matrices of interpolation at 0, 1, -1, 2, -2 and infinity, as products with one line.
+// The matrices of interpolation at 0, 1, -1, 2, -2 and infinity, times one line.
 
-void times_b(const Channels* d, Channels* to) {
+void times_b_transposed(const Channels* d, Channels* to) {
     const Channels even = d[4] - 4.0F * d[2], odd = d[3] - 4.0F * d[1];
     const Channels even_twos = d[4] - d[2], odd_twos = 2.0F * (d[3] - d[1]);
     to[0] = 4.0F * d[0] - 5.0F * d[2] + d[4];
@@ -26,7 +26,7 @@ void times_b(const Channels* d, Channels* to) {
     to[5] = 4.0F * d[1] - 5.0F * d[3] + d[5];
 }
 
-void times_a(const Channels* m, Channels* to) {
+void times_a_transposed(const Channels* m, Channels* to) {
     const Channels sum = m[1] + m[2], difference = m[1] - m[2];
     const Channels sum_twos = m[3] + m[4], difference_twos = m[3] - m[4];
     to[0] = m[0] + sum + sum_twos;
@@ -35,7 +35,7 @@ void times_a(const Channels* m, Channels* to) {
     to[3] = difference + 8.0F * difference_twos + m[5];
 }
 
-void times_a_transposed(const Channels* y, Channels* to) {
+void times_a(const Channels* y, Channels* to) {
     const Channels even = y[0] + y[2], odd = y[1] + y[3];
     const Channels even_twos = y[0] + 4.0F * y[2], odd_twos = 2.0F * y[1] + 8.0F * y[3];
     to[0] = y[0];
@@ -48,7 +48,7 @@ void times_a_transposed(const Channels* y, Channels* to) {
 
 constexpr float sixth = 1.0F / 6, twelfth = 1.0F / 12, twenty_fourth = 1.0F / 24;
 
-void times_g_transposed(const Channels* w, Channels* to) {
+void times_g(const Channels* w, Channels* to) {
     const Channels even = -sixth * (w[0] + w[2]), odd = -sixth * w[1];
     const Channels even_twos = twenty_fourth * w[0] + sixth * w[2], odd_twos = twelfth * w[1];
     to[0] = 0.25F * w[0];
@@ -59,7 +59,7 @@ void times_g_transposed(const Channels* w, Channels* to) {
     to[5] = w[2];
 }
 
-void times_g(const Channels* m, Channels* to) {
+void times_g_transposed(const Channels* m, Channels* to) {
     const Channels sum = m[1] + m[2], sum_twos = m[3] + m[4];
     to[0] = 0.25F * m[0] - sixth * sum + twenty_fourth * sum_twos;
     to[1] = sixth * (m[2] - m[1]) + twelfth * (m[3] - m[4]);
@@ -205,12 +205,12 @@ void for_each_line(const View& weights, const PlaneBlock& block, const auto& bod
 
 void transform_windows(const TiledImages& images, const TileBlock& block, const float* from,
                        float* planes) {
-    transform_pixels<patch_rows, times_b>(images, block, from, planes);
+    transform_pixels<patch_rows, times_b_transposed>(images, block, from, planes);
 }
 
 void transform_tiles(const TiledImages& images, const TileBlock& block, const float* from,
                      float* planes) {
-    transform_pixels<tile_rows, times_a_transposed>(images, block, from, planes);
+    transform_pixels<tile_rows, times_a>(images, block, from, planes);
 }
 
 void restore_tiles(const TiledImages& images, const TileBlock& block, const float* planes,
@@ -222,7 +222,7 @@ void restore_tiles(const TiledImages& images, const TileBlock& block, const floa
         find_pixels<tile_rows>(images, block.first + tile, to, dropped.data(), places);
         const float* const row = planes + tile * images.channels;
         for (std::int64_t i = 0; i < images.channels; i += filtered_channels) {
-            transform<patch_rows, tile_rows, times_a>(
+            transform<patch_rows, tile_rows, times_a_transposed>(
                 [&](int plane) { return load<Channels>(row + plane * plane_step + i); },
                 [&](int pixel, const Channels& number) { store(number, places[pixel] + i); });
         }
@@ -237,7 +237,7 @@ void transform_weights(const View& weights, const float* from, float* planes, fl
                 float numbers[taps * filtered_channels];
                 float* const column = held + block.place(0, i) + k;
                 gather(places, from + places.of(block.operand + i, block.result + k), numbers);
-                transform<window_rows, patch_rows, times_g_transposed>(
+                transform<window_rows, patch_rows, times_g>(
                     [&](int tap) { return load<Channels>(numbers + tap * filtered_channels); },
                     [&](int plane, const Channels& number) {
                         store(number, column + plane * PlaneBlock::plane_step);
@@ -259,7 +259,7 @@ void restore_weights(const View& weights, const float* planes, float* to, float*
             for (std::int64_t k = 0; k < block.results; k += filtered_channels) {
                 float numbers[taps * filtered_channels];
                 const float* const column = held + block.place(0, i) + k;
-                transform<patch_rows, window_rows, times_g>(
+                transform<patch_rows, window_rows, times_g_transposed>(
                     [&](int plane) {
                         return load<Channels>(column + plane * PlaneBlock::plane_step);
                     },
