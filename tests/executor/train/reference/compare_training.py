@@ -83,7 +83,7 @@ ROWS = {
     "resnet18_adamw": Row("resnet18", adamw(1e-6, weight_decay=0.05), COSINE, label_smoothing=0.1, batch=32),
     "resnet34_sgd": Row("resnet34", sgd(1e-6, weight_decay=1e-4), COSINE, batch=32, residual_scale=0.25, seed=4),
     "resnet34_adam": Row("resnet34", adam(1e-6, clip_norm=1.0), STEP, batch=32, residual_scale=0.25, seed=4),
-    "resnet50_sgd": Row("resnet50", sgd(1e-5, weight_decay=1e-4, clip_norm=1.0), STEP, batch=32, residual_scale=0.1),
+    "resnet50_sgd": Row("resnet50", sgd(1e-5, weight_decay=1e-4, clip_norm=1.0), STEP, batch=32, residual_scale=0.1, seed=4),
     "vit_tiny_sgd": Row("vit_tiny", sgd(0.01, weight_decay=1e-4), STEP),
     "vit_tiny_adamw": Row("vit_tiny", adamw(3e-4, weight_decay=0.05, clip_norm=1.0), COSINE, label_smoothing=0.1),
     "vit_tiny_8_cores": Row("vit_tiny", adam(3e-4), cores=8),
