@@ -79,7 +79,7 @@ COSINE = {"name": "cosine", "warmup_steps": 5, "min_lr": 1e-8}
 
 ROWS = {
     "resnet18_sgd": Row("resnet18", sgd(1e-6, weight_decay=1e-4), STEP, batch=32),
-    "resnet18_8_cores": Row("resnet18", sgd(1e-6, weight_decay=1e-4), batch=64, cores=8, residual_scale=0.25),
+    "resnet18_8_cores": Row("resnet18", sgd(1e-6, weight_decay=1e-4), batch=64, cores=8, residual_scale=0.25, seed=4),
     "resnet18_adamw": Row("resnet18", adamw(1e-6, weight_decay=0.05), COSINE, label_smoothing=0.1, batch=32),
     "resnet34_sgd": Row("resnet34", sgd(1e-6, weight_decay=1e-4), COSINE, batch=32, residual_scale=0.25, seed=4),
     "resnet34_adam": Row("resnet34", adam(1e-6, clip_norm=1.0), STEP, batch=32, residual_scale=0.25, seed=4),
