@@ -260,7 +260,7 @@ std::optional<LibraryKernel> make_sum(const Plan& plan, bool adds, int workers) 
 
 std::optional<LibraryKernel> make_weights(const Plan& plan, int workers) {
     const auto first = make_sum(plan, false, workers);
-    const auto next = make_sum(plan, true, workers);
+    const auto next = plan.cut.blocks() == 1 ? first : make_sum(plan, true, workers);
     if (!first || !next) return {};
     const auto run = [=, first = *first, next = *next](const KernelCall& call) {
         const Scratch scratch(plan, call.writes[1]);

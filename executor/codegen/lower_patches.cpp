@@ -1,6 +1,7 @@
 #include "executor/codegen/lower_patches.h"
 
 #include "executor/codegen/convolutions.h"
+#include "executor/codegen/kernels/patches.h"
 #include "executor/codegen/onednn/matmul.h"
 
 namespace slipway {
@@ -65,16 +66,8 @@ Weights weights_of(Lowering& lowering, const PlacedValue& kernel, const Dims& la
     return {lowering.ordered(kernel, order, stage), dense_view({rows, outputs})};
 }
 
-}    // namespace
-
-Dims channels_last(const Dims& layout) {
-    Dims order(layout.begin() + 2, layout.end());
-    order.insert(order.begin(), layout[0]);
-    order.push_back(layout[1]);
-    return order;
-}
-
-BufferId emit_patches(Lowering& lowering, const PatchShape& shape, const Images& images,
+/// The step that makes the matrix of patches of an image that lies channels-last.
+BufferId emit_patches(Lowering& lowering, const PatchShape& shape, const PlacedValue& images,
                       int stage) {
     const Shape matrix{images.dtype, {shape.row_count(), shape.row_elements()}};
     const BufferId patches = lowering.make_temporary(matrix, stage);
@@ -85,6 +78,15 @@ BufferId emit_patches(Lowering& lowering, const PatchShape& shape, const Images&
                           .elements = 0,
                           .kernel = make_patches(shape, images.dtype)});
     return patches;
+}
+
+}    // namespace
+
+Dims channels_last(const Dims& layout) {
+    Dims order(layout.begin() + 2, layout.end());
+    order.insert(order.begin(), layout[0]);
+    order.push_back(layout[1]);
+    return order;
 }
 
 bool emit_product_of_patches(Lowering& lowering, const Tensor& tensor,
@@ -115,7 +117,7 @@ bool emit_product_of_patches(Lowering& lowering, const Tensor& tensor,
                     lowering.workers());
     if (!product) return false;
     const PlacedValue input = lowering.ordered(operands[0], input_order, stage);
-    const BufferId patches = emit_patches(lowering, shape, {input.dtype, input.buffer}, stage);
+    const BufferId patches = emit_patches(lowering, shape, input, stage);
     lowering.emit(stage, step_name("convolution " + product->name, tensor.shape()), *product,
                   {patches, matrix.value.buffer}, lowering.make_result(tensor, result_order));
     return true;

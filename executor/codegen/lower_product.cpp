@@ -224,13 +224,10 @@ bool pays_to_pack(const Lowering& lowering, const MatmulSpec& spec, const Placed
     constexpr std::int64_t page = 4096, bytes_max = 16 << 20;
     const std::int64_t m = spec.lhs.dims[1], k = spec.rhs.dims[1], n = spec.rhs.dims[2];
     const auto size = std::int64_t(size_in_bytes(spec.operands));
-    const bool is_f32 = spec.operands == DType::f32;
-    const bool rows_collide =
-        spec.rhs.strides[2] == 1 && spec.rhs.strides[1] * size % page == 0 && k >= 512;
     if (k < 64 || n < 64 || m < 16) return false;
-    if (is_f32 && rows_collide) return true;
+    if (spec.operands == DType::f32)
+        return spec.rhs.strides[2] == 1 && spec.rhs.strides[1] * size % page == 0 && k >= 512;
     if (k * n * size > bytes_max) return false;
-    if (is_f32) return false;
     if (lowering.is_shared(rhs, stage)) return m >= 512;
     return spec.lhs.strides[1] == 1 && m >= 768 && k >= 512 && k <= 1024;
 }

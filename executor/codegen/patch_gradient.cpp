@@ -34,11 +34,14 @@ bool pays(const ConvolutionSpec& spec, const PatchShape& shape) {
 
 /// As many images as have patches that stay in a core's second-level cache, or twice as many bytes
 /// as the sums to which they are added; all blocks are equal.
-std::int64_t images_at_once(const PatchShape& shape, std::int64_t outputs, DType operands) {
+std::int64_t images_at_once(const ConvolutionSpec& spec, const PatchShape& shape) {
     constexpr std::int64_t cached_bytes = 1 << 20;
+    if (spec.results != DType::f32) return shape.batch;    // sums of blocks would be rounded
     const std::int64_t image_bytes = shape.positions[0] * shape.positions[1] *
-                                     shape.row_elements() * std::int64_t(size_in_bytes(operands));
-    const std::int64_t sum_bytes = outputs * shape.row_elements() * std::int64_t(sizeof(float));
+                                     shape.row_elements() *
+                                     std::int64_t(size_in_bytes(spec.operands));
+    const std::int64_t sum_bytes =
+        spec.y.dims[1] * shape.row_elements() * std::int64_t(sizeof(float));
     std::int64_t images = std::clamp<std::int64_t>(
         std::max(cached_bytes, 2 * sum_bytes) / image_bytes, 1, shape.batch);
     while (shape.batch % images != 0)
@@ -69,11 +72,11 @@ struct BlockKernels {
 
 /// Patches in the order in which the processor wants them, where the library says what that is.
 std::optional<BlockKernels> make_paired(const ConvolutionSpec& spec, const PatchShape& block,
-                                        int workers) {
+                                        bool is_only, int workers) {
     if (spec.operands != DType::bf16 || block.channels % PairedLayout::paired_channels != 0)
         return {};
     const auto first = make_product(spec, block, true, false, workers);
-    const auto next = make_product(spec, block, true, true, workers);
+    const auto next = is_only ? first : make_product(spec, block, true, true, workers);
     if (!first || !next || !first->packing || !next->packing) return {};
     const auto layout = paired_layout(first->packing->layout);
     if (!layout || next->packing->layout != first->packing->layout) return {};
@@ -81,9 +84,9 @@ std::optional<BlockKernels> make_paired(const ConvolutionSpec& spec, const Patch
 }
 
 std::optional<BlockKernels> make_plain(const ConvolutionSpec& spec, const PatchShape& block,
-                                       int workers) {
+                                       bool is_only, int workers) {
     const auto first = make_product(spec, block, false, false, workers);
-    const auto next = make_product(spec, block, false, true, workers);
+    const auto next = is_only ? first : make_product(spec, block, false, true, workers);
     if (!first || !next) return {};
     const auto size = std::int64_t(size_in_bytes(spec.operands));
     return BlockKernels{make_patches(block, spec.operands),
@@ -94,14 +97,14 @@ std::optional<BlockKernels> make_plain(const ConvolutionSpec& spec, const PatchS
 
 std::optional<LibraryKernel> make_patch_gradient(const ConvolutionSpec& spec, int workers) {
     constexpr std::int64_t line = 64;
-    if (spec.strides.size() != 2 || spec.w.dims[0] != 1 || spec.results != DType::f32) return {};
+    if (spec.strides.size() != 2 || spec.w.dims[0] != 1) return {};
     PatchShape block = patch_shape_of(spec);
     if (block.row_count() == 0 || block.row_elements() == 0 || !pays(spec, block)) return {};
-    const std::int64_t images = images_at_once(block, spec.y.dims[1], spec.operands);
+    const std::int64_t images = images_at_once(spec, block);
     const std::int64_t blocks = block.batch / images;
     block.batch = images;
-    auto kernels = make_paired(spec, block, workers);
-    if (!kernels) kernels = make_plain(spec, block, workers);
+    auto kernels = make_paired(spec, block, blocks == 1, workers);
+    if (!kernels) kernels = make_plain(spec, block, blocks == 1, workers);
     if (!kernels) return {};
     const auto size = std::int64_t(size_in_bytes(spec.operands));
     const std::int64_t patch_bytes = (kernels->patch_bytes + line - 1) / line * line;

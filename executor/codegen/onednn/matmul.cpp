@@ -45,12 +45,17 @@ std::optional<View> usable_view(const View& view) {
     return usable;
 }
 
-/// The library packs a matrix, not a batch of one.
-View without_single_batch(View view) {
-    if (view.dims.size() != 3) return view;
+bool is_batch_of_one(const MatmulSpec& spec) {
+    return spec.result.dims.size() == 3 && spec.result.dims[0] == 1;
+}
+
+/// Usable views of a product's sides. A batch of one matrix becomes that matrix: the library packs
+/// no other.
+std::optional<View> usable_side(const MatmulSpec& spec, View view) {
+    if (!is_batch_of_one(spec)) return usable_view(view);
     view.dims.erase(view.dims.begin());
     view.strides.erase(view.strides.begin());
-    return view;
+    return usable_view(view);
 }
 
 /// A result must lie by rows.
@@ -66,11 +71,9 @@ bool is_matmul_operand(const View& view) {
 
 bool copies_operands(const MatmulSpec& spec) {
     constexpr std::int64_t far = 4096 / sizeof(float);
-    const Dims& dims = spec.result.dims;
-    const bool is_one = dims.size() == 2 || (dims.size() == 3 && dims[0] == 1);
-    if (!is_one || spec.operands != DType::f32 || spec.results != DType::f32) return false;
-    const std::optional<View> lhs = usable_view(without_single_batch(spec.lhs));
-    return lhs && (lhs->strides[1] == 1 || lhs->strides[1] < far);
+    if (spec.operands != DType::f32 || spec.results != DType::f32) return false;
+    const std::optional<View> lhs = usable_side(spec, spec.lhs);
+    return lhs && lhs->dims.size() == 2 && (lhs->strides[1] == 1 || lhs->strides[1] < far);
 }
 
 namespace {
@@ -80,13 +83,9 @@ std::optional<LibraryKernel> make_exact(const MatmulSpec& spec, int workers) {
     const auto operand_type = onednn::data_type_of(spec.operands);
     const auto result_type = onednn::data_type_of(spec.results);
     if (rank < 2 || rank > rank_max || !operand_type || !result_type) return {};
-    const bool is_single = rank == 3 && spec.result.dims[0] == 1;
-    const auto usable = [&](const View& view) {
-        return usable_view(is_single ? without_single_batch(view) : view);
-    };
-    const std::optional<View> lhs = usable(spec.lhs);
-    const std::optional<View> rhs = usable(spec.rhs);
-    const std::optional<View> result = usable(spec.result);
+    const std::optional<View> lhs = usable_side(spec, spec.lhs);
+    const std::optional<View> rhs = usable_side(spec, spec.rhs);
+    const std::optional<View> result = usable_side(spec, spec.result);
     if (!lhs || !rhs || !result || !is_usable_result(*result)) return {};
     if (copies_operands(spec)) return onednn::make_gemm(*lhs, *rhs, *result, spec.adds);
     return onednn::make_single_threaded(

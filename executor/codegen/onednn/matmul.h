@@ -32,7 +32,6 @@ bool is_matmul_operand(const View& view);
 ///   BERT base, 512x768x768, 120 of them                     1590  1540    and 180 of packing
 ///   BERT base, 512x768x3072                                  818   796
 ///   GPT (384), 2048x384x384 and 384x1536                     640   612
-///   mixer, 1024x512x2048 and 2048x512                       1014   877    at another speed
 ///   gradients of weights: 384x2048x1536                      227   214
 ///                         1024x2048x256, lhs turned around    63    81
 ///                         2048x1024x512, lhs turned around   260   317

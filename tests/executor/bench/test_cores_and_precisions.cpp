@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "executor/autodiff/gradients.h"
@@ -28,12 +29,10 @@ struct NetworkCase {
     const char* name;
     std::int64_t batch;
     Forward (*create)(ParameterList& parameters, Init& init);
-    /// What a tensor's gradient on two cores may be off, over its length. In f32 sums of thousands
-    /// of terms in another order, each divided by a deviation: 1e-4; 5e-3 found where one core
-    /// filters convolutions and two do not (2e-5 for each), below the batch norms of an untrained
-    /// network of bottlenecks, which multiply roundings. In bf16 a few hundredths found in
-    /// transformers, 0.1 to 0.4 below batch norms. A wrong matrix anywhere gives 1 and more.
-    double f32_distance_max, bf16_distance_max;
+    /// What a tensor's gradient in bf16 may be off, over its length: a few hundredths found in
+    /// transformers, more below the batch norms of untrained residual networks, which multiply
+    /// roundings. A wrong matrix anywhere gives 1 and more.
+    double bf16_distance_max;
 };
 
 Tensor classify(const Tensor& logits, BenchInputs& inputs) {
@@ -74,20 +73,30 @@ Forward make_mixer(ParameterList& parameters, Init& init) {
     };
 }
 
+/// Each block adds a tenth of what it learns, as far as batch norm is concerned: from 1 on, blocks
+/// multiply what one core's filtered convolutions and two cores' direct ones differ by, 2e-5, to
+/// 5e-3 (docs/torch.md).
+void begin_with_small_residuals(ParameterList& parameters) {
+    for (Parameter& parameter : parameters.all())
+        if (parameter.name.ends_with("bn3.weight"))
+            std::ranges::fill(parameter.value.as<float>(), 0.1F);
+}
+
 Forward make_bottlenecks(ParameterList& parameters, Init& init) {
     const ResNet::Options options{
         .blocks = {1, 1, 0, 0}, .bottleneck = true, .width = 32, .sync_norms = true};
-    return [model = ResNet::create(parameters, init, options)](BenchInputs& inputs,
-                                                               ForwardPass& pass) {
+    auto model = ResNet::create(parameters, init, options);
+    begin_with_small_residuals(parameters);
+    return [model = std::move(model)](BenchInputs& inputs, ForwardPass& pass) {
         return classify(model(inputs.normal("images", {3, 64, 64}), pass), inputs);
     };
 }
 
 const NetworkCase network_cases[] = {
-    {"bert", 16, make_bert, 1e-4, 0.1},
-    {"gpt2", 16, make_gpt2, 1e-4, 0.1},
-    {"mixer", 16, make_mixer, 1e-4, 0.1},
-    {"bottlenecks", 16, make_bottlenecks, 2e-2, 0.7},
+    {"bert", 16, make_bert, 0.1},
+    {"gpt2", 16, make_gpt2, 0.1},
+    {"mixer", 16, make_mixer, 0.1},
+    {"bottlenecks", 16, make_bottlenecks, 0.2},
 };
 
 struct NamedGradient {
@@ -155,13 +164,13 @@ void expect_near(const std::vector<NamedGradient>& found,
 
 class Networks : public testing::TestWithParam<NetworkCase> {};
 
+// f32: sums of thousands of terms in another order, each divided by a deviation: 1e-4.
 TEST_P(Networks, have_the_same_gradients_on_one_core_and_on_two_in_f32_and_nearly_in_bf16) {
     const NetworkCase& network = GetParam();
     const auto expected = gradients_of(network, 1, PrecisionPolicy::f32);
     {
         SCOPED_TRACE("f32 on two cores");
-        expect_near(gradients_of(network, 2, PrecisionPolicy::f32), expected,
-                    network.f32_distance_max);
+        expect_near(gradients_of(network, 2, PrecisionPolicy::f32), expected, 1e-4);
     }
     {
         SCOPED_TRACE("bf16 on two cores");
