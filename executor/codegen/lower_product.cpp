@@ -210,24 +210,20 @@ Operand place_operand(Lowering& lowering, const Product& product, std::size_t i,
     return {copy, *as_matrices(copy.view, groups, merges_batch)};
 }
 
-/// Whether the library should have rhs in its own layout. Measured on one thread of a machine with
-/// 48 KiB and 2 MiB of cache (bench/product_rates):
-///   f32 rows at multiples of 4096 bytes fall into few sets of the caches: half the rate from 512
-///   rows on
-///   weights that all cores share: a third faster in bf16 when there are enough rows to pay for
-///   packing; not when they exceed the caches
-///   bf16 gradients of weights: a tenth faster when they have enough rows
+/// Whether the library should have rhs in its own layout; in f32 it copies blocks of its own
+/// accord. Measured on one thread of a machine with 48 KiB and 2 MiB of cache
+/// (bench/product_rates):
+///   weights that all cores share: a third faster when there are enough rows to pay for packing;
+///   not when they exceed the caches
+///   gradients of weights: a tenth faster when they have enough rows
 bool pays_to_pack(const Lowering& lowering, const MatmulSpec& spec, const PlacedValue& rhs,
                   int stage) {
     if (spec.result.dims.size() != 3 || spec.result.dims[0] != 1) return false;
-    if (copies_operands(spec)) return false;
-    constexpr std::int64_t page = 4096, bytes_max = 16 << 20;
+    if (spec.operands != DType::bf16) return false;
+    constexpr std::int64_t bytes_max = 16 << 20;
     const std::int64_t m = spec.lhs.dims[1], k = spec.rhs.dims[1], n = spec.rhs.dims[2];
-    const auto size = std::int64_t(size_in_bytes(spec.operands));
-    if (k < 64 || n < 64 || m < 16) return false;
-    if (spec.operands == DType::f32)
-        return spec.rhs.strides[2] == 1 && spec.rhs.strides[1] * size % page == 0 && k >= 512;
-    if (k * n * size > bytes_max) return false;
+    if (k < 64 || n < 64 || k * n * std::int64_t(size_in_bytes(spec.operands)) > bytes_max)
+        return false;
     if (lowering.is_shared(rhs, stage)) return m >= 512;
     return spec.lhs.strides[1] == 1 && m >= 768 && k >= 512 && k <= 1024;
 }

@@ -25,16 +25,14 @@ struct MatmulSpec {
 /// 1 and the other at least the extent beside it (a transposition is such a view).
 bool is_matmul_operand(const View& view);
 
-/// Whether the product is best made by the library's routine that brings blocks of both operands
-/// into buffers of its own: f32, one matrix each. They need not be packed then, nor lie well in
-/// the caches. Not where lhs is to be turned around and its rows are 4 KiB or more apart. Measured
-/// inside a step, ms of all such products (rows x terms x columns), packed where it paid / so:
+/// Whether the product is made by the library's routine that brings blocks of both operands into
+/// buffers of its own: f32, one matrix each. They need not be packed then, nor lie well in the
+/// caches. Measured inside a step, ms of all such products (rows x terms x columns), packed where
+/// it paid / so:
 ///   BERT base, 512x768x768, 120 of them                     1590  1540    and 180 of packing
 ///   BERT base, 512x768x3072                                  818   796
 ///   GPT (384), 2048x384x384 and 384x1536                     640   612
 ///   gradients of weights: 384x2048x1536                      227   214
-///                         1024x2048x256, lhs turned around    63    81
-///                         2048x1024x512, lhs turned around   260   317
 bool copies_operands(const MatmulSpec& spec);
 
 /// Call: reads = both buffers, writes[0] = the product. Sums are kept in f32.

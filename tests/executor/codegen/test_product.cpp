@@ -194,18 +194,29 @@ void expect_packing(const Graph& graph) {
     }
 }
 
-// Goal: one product of f32 matrices goes by the routine that copies its operands; not many, nor one
-// whose operand is to be turned around and has rows far apart.
+// Goal: one product of f32 matrices goes by the routine that copies its operands; not many.
 TEST(DotGeneral, of_one_f32_matrix_each_copies_what_it_reads) {
     const Tensor x = core_leaf({40, 64}), y = shared_leaf({64, 72});
     const auto by = [](const Tensor& product) { return steps_of(graph_of({product})); };
     EXPECT_THAT(by(matmul(x, y)), HasSubstr("sgemm"));
     EXPECT_THAT(by(dot_general(core_leaf({64, 40}), y, {{}, {}, {0}, {0}})), HasSubstr("sgemm"));
-    const Tensor far = slice(core_leaf({64, 1024}), {0, 0}, {64, 40}, {1, 1});
-    EXPECT_THAT(by(dot_general(far, y, {{}, {}, {0}, {0}})), Not(HasSubstr("sgemm")));
     EXPECT_THAT(
         by(dot_general(core_leaf({3, 40, 64}), core_leaf({3, 64, 72}), {{0}, {0}, {2}, {1}})),
         Not(HasSubstr("sgemm")));
+}
+
+// Goal: rows 4 KiB apart that are to be turned around are taken 128 at a time and the rest, each
+// way the other operand lies.
+TEST(DotGeneral, of_rows_far_apart_turned_around_is_what_the_reference_says) {
+    constexpr std::int64_t terms = 300;
+    const Tensor far = slice(core_leaf({terms, 1024}), {0, 0}, {terms, 40}, {1, 1});
+    const DotAttributes as_it_lies{{}, {}, {0}, {0}}, turned_around{{}, {}, {0}, {1}};
+    const Graph graph = graph_of({dot_general(far, shared_leaf({terms, 24}), as_it_lies),
+                                  dot_general(far, shared_leaf({24, terms}), turned_around),
+                                  dot_general(far, core_leaf({terms, 1}), as_it_lies),
+                                  dot_general(core_leaf({terms, 24}), far, as_it_lies)});
+    EXPECT_THAT(steps_of(graph), HasSubstr("sgemm"));
+    EXPECT_EQ(compare_with_reference(graph, sum_tolerance(terms), 13), "");
 }
 
 // Goal: products large enough for the library to pack an operand.
