@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "executor/codegen/joined_product.h"
 #include "executor/codegen/node_views.h"
 
 namespace slipway {
@@ -39,6 +40,8 @@ public:
         count_users();
         for (const Tensor& tensor : analysis_.order)
             find_addition_in_place(tensor);
+        for (const Tensor& tensor : analysis_.order)
+            if (tensor.node().op == OpCode::all_reduce) find_joined(tensor);
         for (std::size_t i = analysis_.order.size(); i-- > 0;)
             find_uses(analysis_.order[i]);
         place_outputs();
@@ -90,6 +93,14 @@ private:
         facts(tensor).adds_in_place = is_computed(operand.node()) && is_per_core(operand) &&
                                       users_[operand.get()] == 1 &&
                                       facts(operand).stage == facts(tensor).stage;
+    }
+
+    /// A product whose only user adds it up.
+    void find_joined(const Tensor& all_reduce) {
+        const Tensor& product = all_reduce.node().operands[0];
+        if (!facts(product).is_only_summed || !pays_to_join(all_reduce)) return;
+        facts(product).is_joined = true;
+        facts(product).stage = facts(all_reduce).stage;
     }
 
     /// Called for users before their operands.

@@ -11,7 +11,9 @@ void lower_view(Lowering& lowering, const Tensor& tensor) {
     value.placement = tensor.node().placement;
     std::optional<View> view = view_of(tensor.node(), value.view);
     if (!view) {
-        value = lowering.dense(value, lowering.facts(tensor).stage);
+        const NodeFacts& facts = lowering.facts(tensor);
+        value = lowering.dense(value, facts.stage);
+        if (facts.last_use_stage > facts.stage) lowering.keep(value.buffer);
         view = view_of(tensor.node(), value.view);
     }
     value.view = std::move(*view);

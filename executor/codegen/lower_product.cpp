@@ -236,6 +236,33 @@ LibraryKernel make_kernel(const MatmulSpec& spec, int workers) {
     return {make_naive_matmul(spec.lhs, spec.rhs, spec.result, types), 0, "loops", {}};
 }
 
+/// The product of all cores' rows; nothing done where an operand would have to be copied first.
+bool lower_joined(Lowering& lowering, const Tensor& tensor, const Product& product) {
+    const auto matrices = operand_matrices(product, true);
+    if (!matrices[0] || !matrices[1]) return false;
+    const ResultPlan result = plan_result(product, lowering.facts(tensor).wanted_order, true);
+    MatmulSpec spec{.lhs = *matrices[0], .rhs = *matrices[1], .result = result.matrices};
+    std::vector<BufferId> reads{product.operands[0].buffer, product.operands[1].buffer};
+    if (result.is_swapped) {
+        spec = with_sides_swapped(spec);
+        std::swap(reads[0], reads[1]);
+    }
+    std::optional<Kernel> kernel = make_sum_of_matmuls(spec);
+    if (!kernel) return false;
+    for (const BufferId operand : reads)
+        lowering.keep(operand);
+    const std::size_t rows = spec.result.dims.size() - 2;
+    lowering.emit(lowering.facts(tensor).stage,
+                  {.name = step_name("dot_general of all cores sgemm", tensor.shape()),
+                   .reads = std::move(reads),
+                   .writes = {lowering.make_result(tensor, result.order)},
+                   .in_place = {},
+                   .elements = spec.result.dims[rows],
+                   .kernel = std::move(*kernel),
+                   .joins_cores = true});
+    return true;
+}
+
 /// One kernel after the other, over the same buffers and the same scratch memory.
 LibraryKernel in_turn(std::vector<LibraryKernel> kernels) {
     if (kernels.size() == 1) return std::move(kernels.front());
@@ -265,8 +292,12 @@ ProductTypes product_types(const Tensor& tensor) {
 
 void lower_dot_general(Lowering& lowering, const Tensor& tensor) {
     const ProductTypes types = product_types(tensor);
-    const int stage = lowering.facts(tensor).stage;
     const Product product = product_of(lowering, tensor);
+    if (lowering.facts(tensor).is_joined) {
+        if (lower_joined(lowering, tensor, product)) return;
+        lowering.make_apart(tensor);
+    }
+    const int stage = lowering.facts(tensor).stage;
     const std::optional<Dims> wanted = lowering.facts(tensor).wanted_order;
     const bool merges = merges_batch(product, wanted);
     const ResultPlan result = plan_result(product, wanted, merges);

@@ -64,6 +64,18 @@ void Lowering::set_value(const Tensor& tensor, PlacedValue value) {
     values_.insert_or_assign(tensor.get(), std::move(value));
 }
 
+void Lowering::make_apart(const Tensor& product) {
+    NodeFacts& product_facts = analysis_.facts.at(product.get());
+    product_facts.is_joined = false;
+    product_facts.stage = product_facts.last_use_stage = product_facts.stage - 1;
+    product_facts.region = Region::sum;
+}
+
+void Lowering::keep(BufferId buffer) {
+    Region& region = program_.buffers[buffer].region;
+    if (region == Region::worker) region = Region::core;
+}
+
 const PlacedValue& Lowering::value_of(const Tensor& tensor) {
     const auto known = values_.find(tensor.get());
     if (known != values_.end()) return known->second;

@@ -36,6 +36,8 @@ public:
 
     int workers() const { return options_.workers; }
     const NodeFacts& facts(const Tensor& tensor) const { return analysis_.of(tensor); }
+    /// Takes back that a product is joined: each core makes its own, to be added up.
+    void make_apart(const Tensor& product);
     /// Where the value is; views and constants are placed when they are first asked for.
     const PlacedValue& value_of(const Tensor& tensor);
     const Fusion& fusion() const { return fusion_; }
@@ -43,6 +45,8 @@ public:
     /// The loop kernel's code, compiled where the store does not have it.
     Kernel compiled(const LoopKernel& kernel);
     const Shape& shape_of(BufferId buffer) const { return program_.buffers[buffer].shape; }
+    /// A core's buffer that is read after its stage.
+    void keep(BufferId buffer);
     void set_value(const Tensor& tensor, PlacedValue value);
 
     /// The same value, lying dense from the start of its buffer: a copy where it does not yet.

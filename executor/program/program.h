@@ -66,6 +66,9 @@ struct Step {
     /// i of every buffer with so many elements is touched only by element i of the step.
     std::int64_t elements = 0;
     Kernel kernel;
+    /// In a replicated stage: a read of a per-core buffer is given once for each core, in their
+    /// order; the step is worth slicing however few elements it has.
+    bool joins_cores = false;
 };
 
 enum class Combine : std::uint8_t { add, maximum, minimum };
@@ -104,6 +107,18 @@ struct Program {
         arena_bytes{};              ///< worker, core, shared, sum: one copy
     std::int64_t code_bytes = 0;    ///< machine code of its loop kernels, each counted once
 };
+
+/// Whether each core has a buffer of its own.
+inline bool is_per_core(const Program& program, const Buffer& buffer) {
+    switch (buffer.region) {
+        case Region::leaf:
+            return program.leaves[buffer.position].per_core;
+        case Region::output:
+            return program.outputs[buffer.position].per_core;
+        default:
+            return buffer.region == Region::worker || buffer.region == Region::core;
+    }
+}
 
 inline std::int64_t constant_bytes(const Program& program) {
     return program.constants.empty() ? 0 : program.constants.byte_count();

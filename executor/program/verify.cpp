@@ -51,11 +51,6 @@ private:
         return nullptr;
     }
 
-    bool per_core(const Buffer& buffer) const {
-        if (const auto* slots = slots_of(buffer.region)) return (*slots)[buffer.position].per_core;
-        return buffer.region == Region::worker || buffer.region == Region::core;
-    }
-
     void check_stages() {
         std::size_t next = 0;
         for (const Stage& stage : program_.stages) {
@@ -96,6 +91,8 @@ private:
         for (std::size_t i = stage.first_step; i < end; ++i) {
             const Step& step = program_.steps[i];
             if (!step.kernel) problem("{}: no kernel", step.name);
+            if (step.joins_cores && stage.per_core)
+                problem("{}: a step of one core joins all", step.name);
             for (const BufferId id : step.reads)
                 check_read(stage, i, id);
             check_in_place(step);
@@ -120,14 +117,10 @@ private:
         const Step& step = program_.steps[step_number];
         const Buffer& buffer = program_.buffers[id];
         Life& life = lives_[id];
-        if (buffer.region == Region::leaf || buffer.region == Region::constant) {
-            if (!stage.per_core && per_core(buffer))
-                problem("{}: a replicated step reads %{} of one core", step.name, id);
-            return;
-        }
-        if (life.first_write == never) problem("{}: %{} is read before written", step.name, id);
-        if (!stage.per_core && per_core(buffer))
+        if (!stage.per_core && is_per_core(program_, buffer) && !step.joins_cores)
             problem("{}: a replicated step reads %{} of one core", step.name, id);
+        if (buffer.region == Region::leaf || buffer.region == Region::constant) return;
+        if (life.first_write == never) problem("{}: %{} is read before written", step.name, id);
         if (buffer.region == Region::worker && life.first_write < stage.first_step)
             problem("{}: %{} does not outlive its stage", step.name, id);
         touch(stage, step_number, buffer, life);
@@ -150,12 +143,12 @@ private:
             case Region::constant:
                 return false;
             case Region::leaf:
-                return !stage.per_core && !per_core(buffer) &&
+                return !stage.per_core && !is_per_core(program_, buffer) &&
                        program_.leaves[buffer.position].donated;
             case Region::sum:
                 return stage.per_core && std::ranges::count(stage.sums, id, &Sum::buffer) == 1;
             default:
-                return per_core(buffer) == stage.per_core;
+                return is_per_core(program_, buffer) == stage.per_core;
         }
     }
 

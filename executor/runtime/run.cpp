@@ -160,7 +160,7 @@ private:
         reads_.clear();
         writes_.clear();
         for (const BufferId id : step.reads)
-            reads_.push_back(addresses_[id]);
+            add_read(step, id);
         for (const BufferId id : step.writes)
             writes_.push_back(addresses_[id]);
         const KernelCall call{.reads = reads_,
@@ -173,6 +173,14 @@ private:
         step.kernel(call);
         const auto number = std::uint32_t(&step - run_.program.steps.data());
         times_.steps.push_back({number, core_, begin, now()});
+    }
+
+    void add_read(const Step& step, BufferId id) {
+        const Buffer& buffer = run_.program.buffers[id];
+        const bool is_each = step.joins_cores && is_per_core(run_.program, buffer);
+        if (!is_each) return reads_.push_back(addresses_[id]);
+        for (std::size_t core = 0; core < run_.memory.core.size(); ++core)
+            reads_.push_back(address(buffer, core));
     }
 
     std::byte* partial(const Sum& sum, std::size_t block, int index) const {

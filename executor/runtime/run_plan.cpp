@@ -64,7 +64,8 @@ public:
         : program_(program), loads_(std::size_t(workers), 0) {}
 
     RunPlan::StepPlan plan(const Step& step) {
-        return step.elements >= sliced_elements_min ? plan_sliced(step) : plan_whole(step);
+        const bool slices = step.elements >= sliced_elements_min || step.joins_cores;
+        return slices ? plan_sliced(step) : plan_whole(step);
     }
 
 private:

@@ -37,30 +37,67 @@ std::int64_t terms_at_once(const Stored& lhs, std::int64_t terms) {
     return lhs.transposed == 'T' && lhs.step >= far ? few : std::max<std::int64_t>(1, terms);
 }
 
-}    // namespace
+/// Operands and result of one product, ready to be multiplied.
+struct Product {
+    Stored lhs, rhs;
+    std::int64_t lhs_row_step, lhs_term_step, rhs_term_step;
+    std::int64_t rows, columns, terms, terms_at_once;
+    std::int64_t result_offset, result_step;
 
-LibraryKernel make_gemm(const View& lhs, const View& rhs, const View& result, bool adds) {
-    const Stored a(lhs), b(rhs);
-    const std::int64_t result_step = std::max(result.strides[0], result.dims[1]);
-    const std::int64_t terms = lhs.dims[1], at_once = terms_at_once(a, terms);
-    const std::int64_t lhs_step = lhs.strides[1], rhs_step = rhs.strides[0];
-    const auto run = [=, offset = result.offset, rows = result.dims[0],
-                      columns = result.dims[1]](const KernelCall& call) {
-        keep_this_worker_single();
-        const auto* const left = reinterpret_cast<const float*>(call.reads[0]) + a.offset;
-        const auto* const right = reinterpret_cast<const float*>(call.reads[1]) + b.offset;
-        auto* const to = reinterpret_cast<float*>(call.writes[0]) + offset;
-        for (std::int64_t term = 0; term < terms; term += at_once) {
-            const dnnl_status_t status = dnnl_sgemm(
-                a.transposed, b.transposed, rows, columns, std::min(at_once, terms - term), 1,
-                left + term * lhs_step, a.step, right + term * rhs_step, b.step,
-                adds || term > 0 ? 1.0F : 0.0F, to, result_step);
+    Product(const View& a, const View& b, const View& c)
+        : lhs(a),
+          rhs(b),
+          lhs_row_step(a.strides[0]),
+          lhs_term_step(a.strides[1]),
+          rhs_term_step(b.strides[0]),
+          rows(c.dims[0]),
+          columns(c.dims[1]),
+          terms(a.dims[1]),
+          terms_at_once(onednn::terms_at_once(lhs, terms)),
+          result_offset(c.offset),
+          result_step(std::max(c.strides[0], c.dims[1])) {}
+
+    /// `count` rows of the result from `first` on; `adds`: to what they hold.
+    void multiply(const std::byte* a, const std::byte* b, std::byte* c, std::int64_t first,
+                  std::int64_t count, bool adds) const {
+        const float* const left =
+            reinterpret_cast<const float*>(a) + lhs.offset + first * lhs_row_step;
+        const float* const right = reinterpret_cast<const float*>(b) + rhs.offset;
+        float* const to = reinterpret_cast<float*>(c) + result_offset + first * result_step;
+        for (std::int64_t term = 0; term < terms; term += terms_at_once) {
+            const dnnl_status_t status =
+                dnnl_sgemm(lhs.transposed, rhs.transposed, count, columns,
+                           std::min(terms_at_once, terms - term), 1, left + term * lhs_term_step,
+                           lhs.step, right + term * rhs_term_step, rhs.step,
+                           adds || term > 0 ? 1.0F : 0.0F, to, result_step);
             if (status != dnnl_success)
                 throw Error(ErrorCode::internal,
                             fmt::format("oneDNN: status {} of a product", int(status)));
         }
+    }
+};
+
+}    // namespace
+
+LibraryKernel make_gemm(const View& lhs, const View& rhs, const View& result, bool adds) {
+    const auto run = [product = Product(lhs, rhs, result), adds](const KernelCall& call) {
+        keep_this_worker_single();
+        product.multiply(call.reads[0], call.reads[1], call.writes[0], 0, product.rows, adds);
     };
     return {.kernel = run, .scratch_bytes = 0, .name = "sgemm", .packing = {}};
+}
+
+Kernel make_gemm_of_many(const View& lhs, const View& rhs, const View& result) {
+    return [product = Product(lhs, rhs, result)](const KernelCall& call) {
+        // As many rows as stay in the second-level cache until the next product is added to them.
+        constexpr std::int64_t rows_at_once = 512;
+        keep_this_worker_single();
+        const std::size_t many = call.reads.size() / 2;
+        for (std::int64_t row = call.begin; row < call.end; row += rows_at_once)
+            for (std::size_t i = 0; i < many; ++i)
+                product.multiply(call.reads[i], call.reads[many + i], call.writes[0], row,
+                                 std::min(rows_at_once, call.end - row), i > 0);
+    };
 }
 
 }    // namespace slipway::onednn

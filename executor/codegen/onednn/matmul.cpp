@@ -115,6 +115,15 @@ std::optional<LibraryKernel> make_exact(const MatmulSpec& spec, int workers) {
 
 }    // namespace
 
+std::optional<Kernel> make_sum_of_matmuls(const MatmulSpec& spec) {
+    if (!copies_operands(spec)) return {};
+    const std::optional<View> lhs = usable_side(spec, spec.lhs);
+    const std::optional<View> rhs = usable_side(spec, spec.rhs);
+    const std::optional<View> result = usable_side(spec, spec.result);
+    if (!lhs || !rhs || !result || !is_usable_result(*result)) return {};
+    return onednn::make_gemm_of_many(*lhs, *rhs, *result);
+}
+
 std::optional<LibraryKernel> make_matmul(const MatmulSpec& spec, int workers) {
     auto kernel = make_exact(spec, workers);
     if (kernel || spec.operands != DType::bf16 || spec.adds) return kernel;

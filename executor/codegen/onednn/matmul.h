@@ -39,4 +39,9 @@ bool copies_operands(const MatmulSpec& spec);
 /// returns nothing when the library does not take it: empty extents, other strides or types
 std::optional<LibraryKernel> make_matmul(const MatmulSpec& spec, int workers);
 
+/// The sum of such products, f32 and one matrix each: reads = every lhs, then every rhs; rows
+/// begin..end of the result, whose bits do not depend on how they are cut.
+/// returns nothing when the library does not take it
+std::optional<Kernel> make_sum_of_matmuls(const MatmulSpec& spec);
+
 }    // namespace slipway

@@ -54,6 +54,15 @@ TEST(Stages, do_replicated_work_once_even_copies) {
     EXPECT_EQ(compare_with_reference(graph, sum_tolerance(24), 2), "");
 }
 
+// Goal: a view that cannot be had without a copy is copied in its stage and read in a later one.
+TEST(Stages, keep_a_copy_that_a_later_one_reads) {
+    const Tensor x = tanh(core_leaf({4, 6, 5}));
+    const Tensor flat = reshape(transpose(x, {2, 0, 1}), {5, 24});
+    const Tensor total = all_reduce(flat);
+    const Graph graph = graph_of({flat * total, matmul(flat, shared_leaf({24, 3}))});
+    EXPECT_EQ(compare_with_reference(graph, sum_tolerance(24), 6), "");
+}
+
 TEST(AllReduce, takes_its_contribution_from_anywhere) {
     const Tensor x = core_leaf();
     const Tensor product = matmul(x, shared_leaf());

@@ -292,6 +292,50 @@ TEST(Runtime, adds_the_cores_in_the_order_of_the_fixed_tree) {
     }
 }
 
+/// leaf 0 per core, f32[n] -> a replicated step over n elements that is given each core's.
+Program joining_program(std::int64_t n) {
+    const Shape shape{DType::f32, {n}};
+    const auto join = [](const KernelCall& call) {
+        auto* const to = reinterpret_cast<float*>(call.writes[0]);
+        for (std::int64_t i = call.begin; i < call.end; ++i) {
+            to[i] = 0;
+            for (const std::byte* core : call.reads)
+                to[i] = to[i] * 2 + reinterpret_cast<const float*>(core)[i];
+        }
+    };
+    Program program;
+    program.leaves = {{shape, true, {}}};
+    program.outputs = {{shape, false, {}}};
+    program.buffers = {{shape, Region::leaf, 0, 0}, {shape, Region::output, 0, 0}};
+    program.steps = {{"join", {0}, {1}, {}, n, join, true}};
+    program.stages = {{false, 0, 1, {}}};
+    return program;
+}
+
+// Goal: also a step of so few elements that another would not be worth slicing.
+TEST(Runtime, gives_a_step_that_joins_the_cores_what_each_has_in_their_order) {
+    constexpr std::int64_t n = 200;
+    const Program program = joining_program(n);
+    ASSERT_THAT(find_problems(program), testing::IsEmpty());
+    std::vector<std::vector<float>> x(8, std::vector<float>(n));
+    float expected = 0;
+    for (std::size_t core = 0; core < x.size(); ++core) {
+        std::ranges::fill(x[core], float(core));
+        expected = expected * 2 + float(core);
+    }
+    for (const int workers : {1, 2, 3, 8}) {
+        Runtime runtime({8, workers});
+        std::vector<float> joined(n);
+        Bindings bindings{{{}}, {{reinterpret_cast<std::byte*>(joined.data())}}};
+        for (auto& core : x)
+            bindings.leaves[0].push_back(reinterpret_cast<std::byte*>(core.data()));
+        const RunPlan plan = make_run_plan(program, runtime.team());
+        EXPECT_EQ(plan.steps[0].sliced, workers > 1);
+        runtime.run(program, plan, bindings);
+        EXPECT_THAT(joined, testing::Each(expected)) << workers << " workers";
+    }
+}
+
 // Goal: an error of any core or slice ends the run, reaches the caller, and hurts no later run.
 TEST(Runtime, rethrows_an_error_of_a_kernel_and_can_be_used_again) {
     const RandomProgram random(99, 8);

@@ -179,11 +179,12 @@ std::int64_t products_in(const Json& report) {
 }
 
 TEST_F(RunExplained, a_step_of_several_batches_is_one_step) {
-    run_training(plan(), reporter);
+    AttemptPlan single = plan();
+    single.spec.train.batch_size_per_core = 1;
+    run_training(single, reporter);
     const std::int64_t products = products_in(read("report.json"));
     EXPECT_GT(products, 0);
-    AttemptPlan many = plan();
-    many.spec.train.batch_size_per_core = 1;
+    AttemptPlan many = single;
     many.spec.train.grad_accumulation = 4;
     many.checkpoint_folder = folder.path() / "others";
     run_training(many, reporter);

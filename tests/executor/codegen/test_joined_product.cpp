@@ -1,0 +1,150 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "executor/codegen/lower.h"
+#include "executor/graph/ops.h"
+#include "tests/executor/codegen/run_graph.h"
+
+namespace slipway {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Tensor core_leaf(Dims dims, DType dtype = DType::f32) {
+    return leaf({dtype, std::move(dims)}, Placement::per_core, "x");
+}
+Tensor shared_leaf(Dims dims) {
+    return leaf({DType::f32, std::move(dims)}, Placement::replicated, "w");
+}
+
+/// The gradient of a layer's weights: dy^T x, added up over the cores.
+const DotAttributes over_rows{{}, {}, {0}, {0}};
+
+std::string steps_of(const Graph& graph) {
+    std::string text;
+    for (const Step& step : lower(graph, {}).steps)
+        text += step.name + "\n";
+    return text;
+}
+
+std::size_t sums_of(const Graph& graph) {
+    std::size_t sums = 0;
+    for (const Stage& stage : lower(graph, {}).stages)
+        sums += stage.sums.size();
+    return sums;
+}
+
+void expect_joined(const Graph& graph, std::int64_t rows) {
+    EXPECT_THAT(steps_of(graph), HasSubstr("of all cores"));
+    EXPECT_EQ(sums_of(graph), 0u);
+    EXPECT_EQ(compare_with_reference(graph, sum_tolerance(4 * rows), 3), "");
+}
+
+TEST(JoinedProducts, are_made_of_the_rows_of_all_cores) {
+    const Tensor x = core_leaf({20, 136}), dy = core_leaf({20, 70});
+    expect_joined(graph_of({all_reduce(dot_general(dy, x, over_rows)) * constant(0.5)}), 20);
+}
+
+// Goal: more rows than are added to at once, and rows of 4 KiB, of which more than 128 are in
+// turns.
+TEST(JoinedProducts, of_many_rows_and_terms) {
+    const Tensor x = core_leaf({130, 1100}), dy = core_leaf({130, 400});
+    expect_joined(graph_of({all_reduce(dot_general(x, dy, over_rows))}), 130);
+}
+
+TEST(JoinedProducts, of_what_the_cores_computed_in_several_dimensions) {
+    const Tensor x = tanh(core_leaf({2, 5, 48}) + shared_leaf({2, 5, 48}));
+    const Tensor dy = core_leaf({2, 5, 64});
+    const Tensor product = dot_general(x, dy, {{}, {}, {0, 1}, {0, 1}});
+    expect_joined(graph_of({all_reduce(product), x}), 10);
+}
+
+// Goal: a result that is wanted transposed is made so.
+TEST(JoinedProducts, of_a_transposed_result) {
+    const Tensor x = core_leaf({6, 64}), dy = core_leaf({6, 48});
+    const Tensor sum = all_reduce(dot_general(x, dy, over_rows));
+    expect_joined(graph_of({matmul(shared_leaf({5, 48}), transpose(sum, {1, 0}))}), 6 * 64);
+}
+
+// Goal: heads that lie side by side again were copied by their core, which keeps the copy.
+TEST(JoinedProducts, of_an_operand_that_was_copied) {
+    const Tensor heads = tanh(core_leaf({2, 4, 5, 16}));
+    const Tensor x = reshape(transpose(heads, {0, 2, 1, 3}), {10, 64});
+    const Tensor y = matmul(x, shared_leaf({64, 3}));
+    const Tensor dy = core_leaf({10, 48});
+    const Graph graph = graph_of({all_reduce(dot_general(x, dy, over_rows)), y, all_reduce(heads)});
+    EXPECT_THAT(steps_of(graph), HasSubstr("of all cores"));
+    EXPECT_EQ(compare_with_reference(graph, sum_tolerance(256), 5), "");
+}
+
+TEST(JoinedProducts, have_the_same_bits_on_any_number_of_workers) {
+    const Tensor x = core_leaf({7, 330}), dy = core_leaf({7, 200});
+    const Graph graph = graph_of(
+        {all_reduce(dot_general(dy, x, over_rows)), all_reduce(dot_general(x, dy, over_rows))});
+    const auto leaves = random_leaves(graph, 8, 11);
+    const auto once = run_graph(graph, leaves, {8, 1});
+    for (const int workers : {2, 3, 4, 8}) {
+        const auto again = run_graph(graph, leaves, {8, workers});
+        for (std::size_t i = 0; i < once.size(); ++i)
+            EXPECT_EQ(difference(again[i], once[i], exactly), "") << workers << " workers";
+    }
+}
+
+struct Apart {
+    const char* name;
+    Tensor (*make)();
+};
+
+const Apart apart[] = {
+    {"operands_larger_than_half_the_product",
+     [] {
+         return all_reduce(dot_general(core_leaf({40, 64}), core_leaf({40, 64}), over_rows));
+     }},
+    {"a_maximum",
+     [] {
+         const Tensor product = dot_general(core_leaf({4, 64}), core_leaf({4, 64}), over_rows);
+         return all_reduce(product, Reduction::maximum);
+     }},
+    {"a_product_that_others_read",
+     [] {
+         const Tensor product = dot_general(core_leaf({4, 64}), core_leaf({4, 64}), over_rows);
+         return all_reduce(product) + all_reduce(tanh(product));
+     }},
+    {"many_products_at_once",
+     [] {
+         return all_reduce(
+             dot_general(core_leaf({2, 4, 64}), core_leaf({2, 4, 64}), {{0}, {0}, {1}, {1}}));
+     }},
+    {"an_operand_that_all_cores_share",
+     [] {
+         return all_reduce(dot_general(core_leaf({4, 64}), shared_leaf({4, 64}), over_rows));
+     }},
+    {"bf16",
+     [] {
+         const Tensor x = core_leaf({4, 64}, DType::bf16);
+         return all_reduce(dot_general(x, x, {{}, {}, {0}, {0}, DType::f32}));
+     }},
+    {"an_operand_that_is_to_be_copied_for_the_product",
+     [] {
+         return all_reduce(
+             dot_general(reverse(core_leaf({4, 64}), {0, 1}), core_leaf({4, 64}), over_rows));
+     }},
+};
+
+class ProductsApart : public testing::TestWithParam<Apart> {};
+
+TEST_P(ProductsApart, are_what_the_reference_says) {
+    const Graph graph = graph_of({GetParam().make()});
+    EXPECT_THAT(steps_of(graph), Not(HasSubstr("of all cores")));
+    EXPECT_GT(sums_of(graph), 0u);
+    EXPECT_EQ(compare_with_reference(graph, sum_tolerance(160), 7), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(JoinedProducts, ProductsApart, testing::ValuesIn(apart),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+}    // namespace
+}    // namespace slipway
