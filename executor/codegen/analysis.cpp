@@ -95,12 +95,19 @@ private:
                                       facts(operand).stage == facts(tensor).stage;
     }
 
-    /// A product whose only user adds it up.
+    /// A product whose only user adds it up, by way of a scatter_add or not.
     void find_joined(const Tensor& all_reduce) {
-        const Tensor& product = all_reduce.node().operands[0];
-        if (!facts(product).is_only_summed || !pays_to_join(all_reduce)) return;
-        facts(product).is_joined = true;
-        facts(product).stage = facts(all_reduce).stage;
+        std::vector<Tensor> parts{all_reduce.node().operands[0]};
+        const auto reduction =
+            std::get<AllReduceAttributes>(all_reduce.node().attributes).reduction;
+        if (reduction != Reduction::add || !facts(parts[0]).is_only_summed) return;
+        if (facts(parts[0]).adds_in_place && is_scatter_of_cores(parts[0]))
+            parts.push_back(parts[0].node().operands[0]);
+        if (!pays_to_join(parts.back())) return;
+        for (const Tensor& part : parts) {
+            facts(part).is_joined = true;
+            facts(part).stage = facts(all_reduce).stage;
+        }
     }
 
     /// Called for users before their operands.

@@ -18,7 +18,8 @@ struct NodeFacts {
     int last_use_stage = 0;
     /// Its only user is a sum over the cores.
     bool is_only_summed = false;
-    /// A product that is made of the rows of all cores at once, in the stage of its sum.
+    /// A product that is made of the rows of all cores at once, or what is added to it, in the
+    /// stage of its sum.
     bool is_joined = false;
     /// It is a scatter_add onto what its stage computes and nobody else reads: in that buffer.
     bool adds_in_place = false;

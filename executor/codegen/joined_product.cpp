@@ -10,24 +10,25 @@ namespace {
 bool is_kept(const Tensor& operand) {
     const Node& source = source_of(operand).node();
     return source.placement == Placement::per_core && source.op != OpCode::constant &&
-           source.op != OpCode::iota && operand.dtype() == DType::f32;
+           source.op != OpCode::iota;
 }
 
 }    // namespace
 
-bool pays_to_join(const Tensor& all_reduce) {
-    const Tensor& product = all_reduce.node().operands[0];
-    const auto* attributes = std::get_if<DotAttributes>(&product.node().attributes);
-    const bool adds = std::get<AllReduceAttributes>(all_reduce.node().attributes).reduction ==
-                      Reduction::add;
-    if (attributes == nullptr || !adds || product.dtype() != DType::f32) return false;
-    if (!attributes->lhs_batching.empty()) return false;
+bool pays_to_join(const Tensor& tensor) {
+    const auto* attributes = std::get_if<DotAttributes>(&tensor.node().attributes);
+    if (attributes == nullptr || !attributes->lhs_batching.empty()) return false;
     std::int64_t kept = 0;
-    for (const Tensor& operand : product.node().operands) {
-        if (!is_kept(operand)) return false;
+    for (const Tensor& operand : tensor.node().operands) {
+        if (!is_kept(operand) || operand.dtype() != DType::f32) return false;
         kept += operand.shape().element_count();
     }
-    return kept > 0 && 2 * kept <= product.shape().element_count();
+    return tensor.dtype() == DType::f32 && kept > 0 && 2 * kept <= tensor.shape().element_count();
+}
+
+bool is_scatter_of_cores(const Tensor& tensor) {
+    const Node& node = tensor.node();
+    return node.op == OpCode::scatter_add && is_kept(node.operands[1]) && is_kept(node.operands[2]);
 }
 
 }    // namespace slipway

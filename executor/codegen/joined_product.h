@@ -8,8 +8,11 @@
 /// then. The workers share the rows of the result.
 namespace slipway {
 
-/// Whether the operand of this all_reduce, which nobody else reads, is such a product: in f32, of
-/// per-core matrices that take at most half of the memory of their product.
-bool pays_to_join(const Tensor& all_reduce);
+/// Whether it is a product in f32 of per-core matrices that take at most half of its memory.
+bool pays_to_join(const Tensor& tensor);
+
+/// Whether it is a scatter_add of what each core has: of the gradients of a look-up in a table that
+/// is multiplied as well. It may be joined with the product to which it adds.
+bool is_scatter_of_cores(const Tensor& tensor);
 
 }    // namespace slipway

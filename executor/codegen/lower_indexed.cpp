@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "executor/codegen/jit/kernel_store.h"
 #include "executor/codegen/jit/loop_plan.h"
@@ -91,7 +92,8 @@ void emit(Lowering& lowering, const Tensor& tensor, Reads reads, Kernel kernel, 
                    .writes = {result},
                    .in_place = {},
                    .elements = 0,
-                   .kernel = std::move(kernel)});
+                   .kernel = std::move(kernel),
+                   .joins_cores = lowering.facts(tensor).is_joined});
 }
 
 /// The strides of a value that ends with its rows: its one element counts as a vector.
@@ -117,6 +119,17 @@ Kernel both(Kernel first, Kernel second) {
     return [first = std::move(first), second = std::move(second)](const KernelCall& call) {
         first(call);
         second(call);
+    };
+}
+
+/// The same for each core: reads = the value, every core's second, every core's third.
+Kernel for_each_core(Kernel kernel) {
+    return [kernel = std::move(kernel)](const KernelCall& call) {
+        const std::size_t cores = call.reads.size() / 2;
+        for (std::size_t core = 1; core <= cores; ++core) {
+            const std::array reads{call.reads[0], call.reads[core], call.reads[cores + core]};
+            kernel({.reads = reads, .writes = call.writes, .worker = call.worker});
+        }
     };
 }
 
@@ -173,6 +186,8 @@ void lower_scatter_add(Lowering& lowering, const Tensor& tensor) {
     const PlacedValue indices = lowering.value_of(tensor.node().operands[1]);
     const PlacedValue updates = lowering.value_of(tensor.node().operands[2]);
     const bool adds_in_place = lowering.facts(tensor).adds_in_place;
+    if (!lowering.facts(tensor.node().operands[0]).is_joined && lowering.facts(tensor).is_joined)
+        lowering.make_apart(tensor);
     const View target = adds_in_place ? operand.view : dense_view(tensor.dims());
     Reads reads;
     const std::size_t whole = reads.add(operand);
@@ -199,8 +214,13 @@ void lower_scatter_add(Lowering& lowering, const Tensor& tensor) {
     if (adds_in_place) {
         lowering.set_value(tensor, operand);
         if (is_empty) return;
-        return emit(lowering, tensor, reads, std::move(builder).finish(lowering, count),
-                    operand.buffer);
+        Kernel kernel = std::move(builder).finish(lowering, count);
+        if (lowering.facts(tensor).is_joined) {
+            lowering.keep(indices.buffer);
+            lowering.keep(updates.buffer);
+            kernel = for_each_core(std::move(kernel));
+        }
+        return emit(lowering, tensor, reads, std::move(kernel), operand.buffer);
     }
     Kernel copy = copy_of(lowering, operand, whole, count);
     const BufferId result = lowering.make_result(tensor);

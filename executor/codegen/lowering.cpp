@@ -64,11 +64,11 @@ void Lowering::set_value(const Tensor& tensor, PlacedValue value) {
     values_.insert_or_assign(tensor.get(), std::move(value));
 }
 
-void Lowering::make_apart(const Tensor& product) {
-    NodeFacts& product_facts = analysis_.facts.at(product.get());
-    product_facts.is_joined = false;
-    product_facts.stage = product_facts.last_use_stage = product_facts.stage - 1;
-    product_facts.region = Region::sum;
+void Lowering::make_apart(const Tensor& joined) {
+    NodeFacts& joined_facts = analysis_.facts.at(joined.get());
+    joined_facts.is_joined = false;
+    joined_facts.stage = joined_facts.last_use_stage = joined_facts.stage - 1;
+    joined_facts.region = Region::sum;
 }
 
 void Lowering::keep(BufferId buffer) {

@@ -64,7 +64,8 @@ public:
         : program_(program), loads_(std::size_t(workers), 0) {}
 
     RunPlan::StepPlan plan(const Step& step) {
-        const bool slices = step.elements >= sliced_elements_min || step.joins_cores;
+        const bool slices =
+            step.elements >= sliced_elements_min || (step.joins_cores && step.elements > 0);
         return slices ? plan_sliced(step) : plan_whole(step);
     }
 

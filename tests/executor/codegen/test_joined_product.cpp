@@ -80,6 +80,36 @@ TEST(JoinedProducts, of_an_operand_that_was_copied) {
     EXPECT_EQ(compare_with_reference(graph, sum_tolerance(256), 5), "");
 }
 
+/// The gradient of a table that words are looked up in and that is multiplied as well.
+Tensor gradient_of_table(const Tensor& logit_gradients, const Tensor& x) {
+    const Tensor words = leaf({DType::i32, {3, 2}}, Placement::per_core, "words");
+    const Tensor product = dot_general(logit_gradients, x, over_rows);
+    return scatter_add(product, words, tanh(core_leaf({3, 2, 64})));
+}
+
+// Goal: what look-ups add goes into the joined product, core by core.
+TEST(JoinedProducts, with_rows_that_are_added_to_them) {
+    const Tensor gradient = gradient_of_table(core_leaf({6, 40}), core_leaf({6, 64}));
+    expect_joined(graph_of({all_reduce(gradient) * constant(2.0)}), 20);
+}
+
+// Goal: where the product cannot be joined, neither is what is added to it.
+TEST(JoinedProducts, none_with_rows_added_where_an_operand_is_copied) {
+    const Tensor turned = reverse(core_leaf({6, 40}), {0, 1});
+    const Graph graph = graph_of({all_reduce(gradient_of_table(turned, core_leaf({6, 64})))});
+    EXPECT_THAT(steps_of(graph), Not(HasSubstr("of all cores")));
+    EXPECT_EQ(compare_with_reference(graph, sum_tolerance(80), 4), "");
+}
+
+// Goal: rows that all cores share are added by each.
+TEST(JoinedProducts, none_with_shared_rows_added) {
+    const Tensor words = leaf({DType::i32, {3}}, Placement::replicated, "words");
+    const Tensor product = dot_general(core_leaf({6, 40}), core_leaf({6, 64}), over_rows);
+    const Graph graph = graph_of({all_reduce(scatter_add(product, words, core_leaf({3, 64})))});
+    EXPECT_THAT(steps_of(graph), Not(HasSubstr("of all cores")));
+    EXPECT_EQ(compare_with_reference(graph, sum_tolerance(80), 4), "");
+}
+
 TEST(JoinedProducts, have_the_same_bits_on_any_number_of_workers) {
     const Tensor x = core_leaf({7, 330}), dy = core_leaf({7, 200});
     const Graph graph = graph_of(
