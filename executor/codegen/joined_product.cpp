@@ -23,7 +23,7 @@ bool pays_to_join(const Tensor& tensor) {
         if (!is_kept(operand) || operand.dtype() != DType::f32) return false;
         kept += operand.shape().element_count();
     }
-    return tensor.dtype() == DType::f32 && kept > 0 && 2 * kept <= tensor.shape().element_count();
+    return tensor.dtype() == DType::f32 && kept > 0 && kept <= tensor.shape().element_count();
 }
 
 bool is_scatter_of_cores(const Tensor& tensor) {

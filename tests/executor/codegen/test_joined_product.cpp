@@ -129,7 +129,7 @@ struct Apart {
 };
 
 const Apart apart[] = {
-    {"operands_larger_than_half_the_product",
+    {"operands_larger_than_the_product",
      [] {
          return all_reduce(dot_general(core_leaf({40, 64}), core_leaf({40, 64}), over_rows));
      }},
