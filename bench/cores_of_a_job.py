@@ -81,8 +81,8 @@ def run(network, cores, data, arguments):
         job.write_text(json.dumps(job_of(network, cores, arguments)))
         process = subprocess.Popen([arguments.executor, "run", job, "--data", data, "--format", DATA[network.data][0],
                                     "--out", out, "--workers", str(arguments.threads)],
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        said = process.stderr.read()
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        said = process.stdout.read()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:

@@ -1,0 +1,41 @@
+"""Measurements that docs/requirements.md asks for: that they run and print what they say, never what is fast."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "bench" / "cores_of_a_job.py"
+
+
+def measure(*arguments):
+    executor = pathlib.Path(os.environ["SLIPWAY_BIN_DIR"]) / "slipway-executor"
+    return subprocess.run([sys.executable, SCRIPT, "--executor", executor, *arguments], capture_output=True, text=True)
+
+
+class Benches(unittest.TestCase):
+    def test_the_factor_of_eight_cores_is_printed(self):
+        ran = measure("gpt_tiny", "--rounds", "1", "--steps", "2")
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        line = re.fullmatch(r"gpt_tiny +f32 +([0-9.]+) +([0-9.]+) +([0-9.]+) \(.*\) +planned ([0-9]+) ([0-9]+) +resident [0-9]+ [0-9]+\n",
+                            ran.stdout)
+        self.assertIsNotNone(line, ran.stdout)
+        one, eight, factor, planned_one, planned_eight = map(float, line.groups())
+        self.assertAlmostEqual(eight / one, factor, delta=0.02 * factor)
+        self.assertEqual(planned_eight, planned_one)    # eight parts either way
+
+    def test_what_is_no_network_is_refused_with_those_there_are(self):
+        ran = measure("resnet19")
+        self.assertNotEqual(ran.returncode, 0)
+        self.assertIn("there is no network resnet19, but resnet18, ", ran.stderr)
+
+    def test_a_job_that_fails_is_named(self):
+        ran = measure("gpt_tiny", "--steps", "0")
+        self.assertNotEqual(ran.returncode, 0)
+        self.assertIn("train.steps", ran.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
