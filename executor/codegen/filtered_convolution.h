@@ -4,12 +4,17 @@
 
 #include "executor/codegen/onednn/convolution.h"
 #include "executor/codegen/onednn/library_kernel.h"
+#include "executor/codegen/onednn/matmul.h"
 
 namespace slipway {
 
 /// From where on filtering pays, and what stays in a core's caches. Tests go lower.
 struct FilteringLimits {
-    /// Half as many for the gradient of the weights.
+    /// Images and weights in bf16 as well, multiplied in f32: a quarter of the multiplications at
+    /// half of bf16's rate is less, at an eighth of it (tiles) it is not.
+    bool takes_bf16 = !multiplies_bf16_in_tiles();
+    std::int64_t channels_min_in_bf16 = 64;
+    /// Half as many for the gradient of the weights, twice as many in bf16.
     std::int64_t tiles_min = 32;
     std::int64_t tiles_at_once = 64;
     /// Of transformed weights; beyond, the results' channels are done slice by slice.
@@ -20,7 +25,7 @@ struct FilteringLimits {
 
 /// The convolution by minimal filtering F(4x4, 3x3) (executor/codegen/kernels/minimal_filtering.h):
 /// our transforms of channels-last images, a few tiles at a time so that they stay in the caches,
-/// and the library's products. Errors grow from about 1e-6 of the results' size to 2e-5.
+/// and the library's products in f32. Errors grow from about 1e-6 of the results' size to 2e-5.
 /// Call as ConvolutionSpec says; with a packing, the weights of the first two kinds come
 /// transformed, else each call transforms a slice of them at a time. A number that is not finite
 /// spoils its tile of 4x4 results.

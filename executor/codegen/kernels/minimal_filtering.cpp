@@ -4,14 +4,15 @@
 #include <array>
 #include <vector>
 
-#include "executor/codegen/kernels/vectors.h"
+#include "executor/codegen/kernels/rounded_vectors.h"
 
 namespace slipway {
 
 namespace {
 
 constexpr int window_rows = 3, patch_rows = 6, tile_rows = int(filtered_rows);
-using Channels = Vector<float, filtered_channels>;
+using Channels = Floats;
+static_assert(filtered_channels == floats_count);
 
 // The matrices of interpolation at 0, 1, -1, 2, -2 and infinity, times one line.
 
@@ -113,18 +114,18 @@ void clear_rest(const TileBlock& block, std::int64_t channels, float* planes) {
 }
 
 /// planes = the squares of `size` x `size` pixels, times a matrix from both sides.
-template <int size, void (*times)(const Channels*, Channels*)>
-void transform_pixels(const TiledImages& images, const TileBlock& block, const float* from,
+template <int size, void (*times)(const Channels*, Channels*), class T>
+void transform_pixels(const TiledImages& images, const TileBlock& block, const T* from,
                       float* planes) {
-    const std::vector<float> zeros(std::size_t(images.channels));
+    const std::vector<T> zeros(std::size_t(images.channels));
     const std::int64_t plane_step = block.rows * images.channels;
     for (std::int64_t tile = 0; tile < block.count; ++tile) {
-        const float* places[size * size];
+        const T* places[size * size];
         find_pixels<size>(images, block.first + tile, from, zeros.data(), places);
         float* const row = planes + tile * images.channels;
         for (std::int64_t i = 0; i < images.channels; i += filtered_channels) {
             transform<size, patch_rows, times>(
-                [&](int pixel) { return load<Channels>(places[pixel] + i); },
+                [&](int pixel) { return load_widened(places[pixel] + i); },
                 [&](int plane, const Channels& number) {
                     store(number, row + plane * plane_step + i);
                 });
@@ -155,18 +156,20 @@ struct WeightPlaces {
 };
 
 /// The weights of a register full of results' channels, by tap.
-void gather(const WeightPlaces& places, const float* from, float* numbers) {
+template <class T>
+void gather(const WeightPlaces& places, const T* from, float* numbers) {
     for (int channel = 0; channel < filtered_channels; ++channel)
         for (int tap = 0; tap < taps; ++tap)
             numbers[tap * filtered_channels + channel] =
                 from[channel * places.result_step + places.tap_offsets[std::size_t(tap)]];
 }
 
-void scatter(const WeightPlaces& places, const float* numbers, float* to) {
+template <class T>
+void scatter(const WeightPlaces& places, const float* numbers, T* to) {
     for (int channel = 0; channel < filtered_channels; ++channel)
         for (int tap = 0; tap < taps; ++tap)
             to[channel * places.result_step + places.tap_offsets[std::size_t(tap)]] =
-                numbers[tap * filtered_channels + channel];
+                T(numbers[tap * filtered_channels + channel]);
 }
 
 /// Some of the operands' and of the results' channels of all planes: as many as lie together in a
@@ -203,33 +206,38 @@ void for_each_line(const View& weights, const PlaneBlock& block, const auto& bod
 
 }    // namespace
 
-void transform_windows(const TiledImages& images, const TileBlock& block, const float* from,
+template <class T>
+void transform_windows(const TiledImages& images, const TileBlock& block, const T* from,
                        float* planes) {
     transform_pixels<patch_rows, times_b_transposed>(images, block, from, planes);
 }
 
-void transform_tiles(const TiledImages& images, const TileBlock& block, const float* from,
+template <class T>
+void transform_tiles(const TiledImages& images, const TileBlock& block, const T* from,
                      float* planes) {
     transform_pixels<tile_rows, times_a>(images, block, from, planes);
 }
 
-void restore_tiles(const TiledImages& images, const TileBlock& block, const float* planes,
-                   float* to) {
-    std::vector<float> dropped(std::size_t(images.channels));
+template <class T>
+void restore_tiles(const TiledImages& images, const TileBlock& block, const float* planes, T* to) {
+    std::vector<T> dropped(std::size_t(images.channels));
     const std::int64_t plane_step = block.rows * images.channels;
     for (std::int64_t tile = 0; tile < block.count; ++tile) {
-        float* places[tile_rows * tile_rows];
+        T* places[tile_rows * tile_rows];
         find_pixels<tile_rows>(images, block.first + tile, to, dropped.data(), places);
         const float* const row = planes + tile * images.channels;
         for (std::int64_t i = 0; i < images.channels; i += filtered_channels) {
             transform<patch_rows, tile_rows, times_a_transposed>(
                 [&](int plane) { return load<Channels>(row + plane * plane_step + i); },
-                [&](int pixel, const Channels& number) { store(number, places[pixel] + i); });
+                [&](int pixel, const Channels& number) {
+                    store_rounded(number, places[pixel] + i);
+                });
         }
     }
 }
 
-void transform_weights(const View& weights, const float* from, float* planes, float* held) {
+template <class T>
+void transform_weights(const View& weights, const T* from, float* planes, float* held) {
     const WeightPlaces places{weights};
     for_each_block(weights, [&](const PlaneBlock& block) {
         for (std::int64_t i = 0; i < block.operands; ++i)
@@ -249,7 +257,8 @@ void transform_weights(const View& weights, const float* from, float* planes, fl
     });
 }
 
-void restore_weights(const View& weights, const float* planes, float* to, float* held) {
+template <class T>
+void restore_weights(const View& weights, const float* planes, T* to, float* held) {
     const WeightPlaces places{weights};
     for_each_block(weights, [&](const PlaneBlock& block) {
         for_each_line(weights, block, [&](std::int64_t line, std::int64_t place) {
@@ -270,5 +279,17 @@ void restore_weights(const View& weights, const float* planes, float* to, float*
             }
     });
 }
+
+template void transform_windows(const TiledImages&, const TileBlock&, const float*, float*);
+template void transform_tiles(const TiledImages&, const TileBlock&, const float*, float*);
+template void restore_tiles(const TiledImages&, const TileBlock&, const float*, float*);
+template void transform_weights(const View&, const float*, float*, float*);
+template void restore_weights(const View&, const float*, float*, float*);
+
+template void transform_windows(const TiledImages&, const TileBlock&, const BFloat16*, float*);
+template void transform_tiles(const TiledImages&, const TileBlock&, const BFloat16*, float*);
+template void restore_tiles(const TiledImages&, const TileBlock&, const float*, BFloat16*);
+template void transform_weights(const View&, const BFloat16*, float*, float*);
+template void restore_weights(const View&, const float*, BFloat16*, float*);
 
 }    // namespace slipway

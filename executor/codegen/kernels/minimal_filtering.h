@@ -9,7 +9,8 @@
 /// Convolutional Neural Networks", 2015. What a window of 3x3 makes of 6x6 pixels d, a tile of 4x4
 /// results, is A'[(G w G') * (B' d B)]A: between the transforms are 36 products of matrices [tiles,
 /// channels] x [channels, results' channels], one for each element of the 6x6, with a quarter of
-/// the multiplications. The same matrices, transposed, give the gradient of w.
+/// the multiplications. The same matrices, transposed, give the gradient of w. Planes are f32;
+/// images and weights are arrays of T, float or BFloat16.
 namespace slipway {
 
 inline constexpr std::int64_t filtered_rows = 4;         ///< and columns of a tile of results
@@ -33,24 +34,28 @@ struct TileBlock {
 };
 
 /// planes = B' d B of the 6x6 pixels from each tile's begin on.
-void transform_windows(const TiledImages& images, const TileBlock& block, const float* from,
+template <class T>
+void transform_windows(const TiledImages& images, const TileBlock& block, const T* from,
                        float* planes);
 
 /// planes = A y A' of the 4x4 pixels of each tile.
-void transform_tiles(const TiledImages& images, const TileBlock& block, const float* from,
+template <class T>
+void transform_tiles(const TiledImages& images, const TileBlock& block, const T* from,
                      float* planes);
 
 /// The 4x4 pixels of each tile = A' m A; those outside the image are dropped.
-void restore_tiles(const TiledImages& images, const TileBlock& block, const float* planes,
-                   float* to);
+template <class T>
+void restore_tiles(const TiledImages& images, const TileBlock& block, const float* planes, T* to);
 
 /// planes [36, operands' channels, results' channels] = G w G'. `weights` = [operands' channels,
 /// results' channels, 3, 3], any strides; results' channels are a multiple of filtered_channels.
 /// `held`: filtered_held_bytes of scratch memory.
-void transform_weights(const View& weights, const float* from, float* planes, float* held);
+template <class T>
+void transform_weights(const View& weights, const T* from, float* planes, float* held);
 
 /// The gradient of the weights = G' m G, from planes as above.
-void restore_weights(const View& weights, const float* planes, float* to, float* held);
+template <class T>
+void restore_weights(const View& weights, const float* planes, T* to, float* held);
 
 /// Elements of each plane that the two above handle at a time.
 inline constexpr std::int64_t filtered_block = 2048;

@@ -1,40 +1,13 @@
 #include "executor/codegen/kernels/single_channel.h"
 
 #include <algorithm>
-#include <bit>
 #include <vector>
 
-#include "executor/codegen/kernels/vectors.h"
-#include "executor/tensor/bfloat16.h"
+#include "executor/codegen/kernels/rounded_vectors.h"
 
 namespace slipway {
 
 namespace {
-
-constexpr int whole = 16;
-using Floats = Vector<float, whole>;
-using Words = Vector<std::uint32_t, whole>;
-using Halves = Vector<std::uint16_t, whole>;
-
-Floats widened(const float* from) {
-    return load<Floats>(from);
-}
-
-Floats widened(const BFloat16* from) {
-    return std::bit_cast<Floats>(__builtin_convertvector(load<Halves>(from), Words) << 16);
-}
-
-void store_rounded(const Floats& numbers, float* to) {
-    store(numbers, to);
-}
-
-/// As BFloat16 rounds.
-void store_rounded(const Floats& numbers, BFloat16* to) {
-    const auto bits = std::bit_cast<Words>(numbers);
-    const auto rounded = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
-    const auto halves = (bits & 0x7fffffffU) > 0x7f800000U ? (bits >> 16) | 0x40U : rounded;
-    store(__builtin_convertvector(halves, Halves), to);
-}
 
 /// One image at a time, with zeros around it as far as windows reach.
 class PaddedImage {
@@ -131,7 +104,7 @@ void convolve(const SingleChannel& convolution, const T* images, const T* weight
     for (std::int64_t number = 0; number < shape.batch; ++number) {
         image.fill(images, number);
         for (std::int64_t y = 0; y < shape.positions[0]; ++y)
-            for (std::int64_t i = 0; i < convolution.outputs; i += whole)
+            for (std::int64_t i = 0; i < convolution.outputs; i += floats_count)
                 convolve_row<size>(convolution, image, y, numbers.data() + i,
                                    to + (number * shape.positions[0] + y) * row_elements + i);
     }
@@ -145,7 +118,7 @@ void add_image(const SingleChannel& convolution, const PaddedImage& image, const
     Floats sums[size * size] = {};
     for (std::int64_t y = 0; y < shape.positions[0]; ++y)
         for (std::int64_t x = 0; x < shape.positions[1]; ++x) {
-            const Floats gradient = widened(gradients);
+            const Floats gradient = load_widened(gradients);
             gradients += convolution.outputs;
             const float* const window = image.window(y, x);
             for (int row = 0; row < size; ++row)
@@ -166,7 +139,7 @@ void sum_gradients(const SingleChannel& convolution, const T* images, const T* g
     PaddedImage image(shape);
     for (std::int64_t number = 0; number < shape.batch; ++number) {
         image.fill(images, number);
-        for (std::int64_t i = 0; i < convolution.outputs; i += whole)
+        for (std::int64_t i = 0; i < convolution.outputs; i += floats_count)
             add_image<size>(convolution, image, gradients + i, totals.data() + i);
         gradients += shape.positions[0] * shape.positions[1] * convolution.outputs;
     }
@@ -217,7 +190,7 @@ Kernel gradient_of(const SingleChannel& convolution) {
 
 bool is_single_channel(const PatchShape& images, std::int64_t outputs) {
     const std::int64_t size = images.windows[0];
-    return images.channels == 1 && outputs % whole == 0 && (size == 3 || size == 5) &&
+    return images.channels == 1 && outputs % floats_count == 0 && (size == 3 || size == 5) &&
            images.windows[1] == size && images.dilations == std::array<std::int64_t, 2>{1, 1} &&
            images.positions[0] > 0 && images.positions[1] > 0;
 }

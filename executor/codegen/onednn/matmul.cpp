@@ -115,6 +115,10 @@ std::optional<LibraryKernel> make_exact(const MatmulSpec& spec, int workers) {
 
 }    // namespace
 
+bool multiplies_bf16_in_tiles() {
+    return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_amx;
+}
+
 std::optional<Kernel> make_sum_of_matmuls(const MatmulSpec& spec) {
     if (!copies_operands(spec)) return {};
     const std::optional<View> lhs = usable_side(spec, spec.lhs);

@@ -35,6 +35,10 @@ bool is_matmul_operand(const View& view);
 ///   gradients of weights: 384x2048x1536                      227   214
 bool copies_operands(const MatmulSpec& spec);
 
+/// Whether the library multiplies bf16 by the processor's tiles (AMX): eight times as fast as f32
+/// or more, where AVX-512's instruction is twice as fast.
+bool multiplies_bf16_in_tiles();
+
 /// Call: reads = both buffers, writes[0] = the product. Sums are kept in f32.
 /// returns nothing when the library does not take it: empty extents, other strides or types
 std::optional<LibraryKernel> make_matmul(const MatmulSpec& spec, int workers);

@@ -1,11 +1,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "executor/codegen/filtered_convolution.h"
+#include "executor/tensor/bfloat16.h"
 
 namespace slipway {
 namespace {
@@ -19,29 +22,68 @@ struct FilteredCase {
 };
 
 constexpr std::int64_t many = 1 << 30;
+/// Limits under which a few tiles are enough, in every type.
+FilteringLimits cut(std::int64_t tiles, std::int64_t weights_bytes, std::int64_t windows_bytes) {
+    return {.takes_bf16 = true,
+            .channels_min_in_bf16 = 32,
+            .tiles_min = 0,
+            .tiles_at_once = tiles,
+            .weights_bytes_max = weights_bytes,
+            .windows_bytes_max = windows_bytes};
+}
+
 const Dims as_parameters{0, 1, 2, 3}, by_window{2, 3, 1, 0};
 
 // Limits so low that small cases are cut as large ones are.
 const FilteredCase filtered_cases[] = {
-    {"whole_tiles", 1, 32, 32, {8, 4}, {1, 1}, {1, 1}, as_parameters, {1, 64, many, many}},
-    {"beyond_the_edge", 2, 32, 64, {7, 6}, {1, 1}, {1, 1}, by_window, {1, 64, many, many}},
-    {"no_padding", 1, 48, 64, {9, 6}, {0, 0}, {0, 0}, as_parameters, {1, 64, many, many}},
-    {"uneven_padding", 1, 32, 64, {7, 6}, {2, 0}, {1, 3}, by_window, {1, 64, many, many}},
-    {"much_padding", 1, 32, 64, {4, 4}, {4, 3}, {3, 5}, as_parameters, {1, 64, many, many}},
-    {"padding_cuts_off", 1, 32, 64, {9, 10}, {0, 0}, {-1, -2}, by_window, {1, 64, many, many}},
-    {"blocks_of_five_tiles", 2, 32, 64, {9, 6}, {1, 1}, {1, 1}, by_window, {1, 5, many, many}},
-    {"slices_of_64", 1, 32, 128, {8, 4}, {1, 1}, {1, 1}, by_window, {1, 64, 36 * 32 * 256, many}},
-    {"slices_of_32_and_blocks", 1, 64, 96, {8, 7}, {1, 1}, {1, 1}, as_parameters, {1, 3, 1, many}},
-    {"slices_of_16", 1, 32, 80, {6, 7}, {1, 1}, {1, 1}, by_window, {1, 3, 1, many}},
-    {"too_many_tiles_for_slices", 1, 32, 96, {8, 6}, {1, 1}, {1, 1}, by_window, {1, 3, 1, 1}},
+    {"whole_tiles", 1, 32, 32, {8, 4}, {1, 1}, {1, 1}, as_parameters, cut(64, many, many)},
+    {"beyond_the_edge", 2, 32, 64, {7, 6}, {1, 1}, {1, 1}, by_window, cut(64, many, many)},
+    {"no_padding", 1, 48, 64, {9, 6}, {0, 0}, {0, 0}, as_parameters, cut(64, many, many)},
+    {"uneven_padding", 1, 32, 64, {7, 6}, {2, 0}, {1, 3}, by_window, cut(64, many, many)},
+    {"much_padding", 1, 32, 64, {4, 4}, {4, 3}, {3, 5}, as_parameters, cut(64, many, many)},
+    {"padding_cuts_off", 1, 32, 64, {9, 10}, {0, 0}, {-1, -2}, by_window, cut(64, many, many)},
+    {"blocks_of_five_tiles", 2, 32, 64, {9, 6}, {1, 1}, {1, 1}, by_window, cut(5, many, many)},
+    {"slices_of_64", 1, 32, 128, {8, 4}, {1, 1}, {1, 1}, by_window, cut(64, 36 * 32 * 256, many)},
+    {"slices_of_32_and_blocks", 1, 64, 96, {8, 7}, {1, 1}, {1, 1}, as_parameters, cut(3, 1, many)},
+    {"slices_of_16", 1, 32, 80, {6, 7}, {1, 1}, {1, 1}, by_window, cut(3, 1, many)},
+    {"too_many_tiles_for_slices", 1, 32, 96, {8, 6}, {1, 1}, {1, 1}, by_window, cut(3, 1, 1)},
 };
 
-/// Random numbers where a view is, NaN around it.
+/// Random numbers that bf16 holds where a view is, NaN around it.
 std::vector<float> random_numbers(std::int64_t count, std::mt19937& random) {
     std::uniform_real_distribution<float> number(-1, 1);
     std::vector<float> numbers(std::size_t(count) + 32, std::nanf(""));
     for (std::int64_t i = 0; i < count; ++i)
-        numbers[std::size_t(i)] = number(random);
+        numbers[std::size_t(i)] = float(BFloat16(number(random)));
+    return numbers;
+}
+
+/// An array of f32 or bf16 as a kernel sees it.
+std::vector<std::byte> bytes_of(const std::vector<float>& numbers, DType type) {
+    std::vector<std::byte> bytes(numbers.size() * size_in_bytes(type));
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const BFloat16 narrow(numbers[i]);
+        std::byte* const to = bytes.data() + i * size_in_bytes(type);
+        if (type == DType::bf16)
+            std::memcpy(to, &narrow, sizeof narrow);
+        else
+            std::memcpy(to, &numbers[i], sizeof numbers[i]);
+    }
+    return bytes;
+}
+
+std::vector<float> numbers_of(const std::vector<std::byte>& bytes, DType type) {
+    std::vector<float> numbers(bytes.size() / size_in_bytes(type));
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        BFloat16 narrow;
+        const std::byte* const from = bytes.data() + i * size_in_bytes(type);
+        if (type == DType::bf16) {
+            std::memcpy(&narrow, from, sizeof narrow);
+            numbers[i] = float(narrow);
+        } else {
+            std::memcpy(&numbers[i], from, sizeof numbers[i]);
+        }
+    }
     return numbers;
 }
 
@@ -108,29 +150,31 @@ ConvolutionSpec spec_of(const FilteredCase& c, ConvolutionKind kind) {
     return spec;
 }
 
+/// Bytes that are NaN in every type.
+std::vector<std::byte> spoiled(std::int64_t count) {
+    return std::vector<std::byte>(std::size_t(count), std::byte{0xff});
+}
+
 /// What the kernel makes of the two known ones; the weights are packed where it wants them so.
-std::vector<float> run(const LibraryKernel& kernel, const float* first, const float* second,
+std::vector<float> run(const LibraryKernel& kernel, const ConvolutionSpec& spec,
+                       const std::vector<float>& first, const std::vector<float>& second,
                        std::int64_t count) {
-    std::vector<float> packed, result(std::size_t(count), std::nanf(""));
-    const auto call = [](const Kernel& work, std::vector<const float*> from, float* to,
-                         std::int64_t scratch_bytes) {
-        std::vector<const std::byte*> reads;
-        for (const float* numbers : from)
-            reads.push_back(reinterpret_cast<const std::byte*>(numbers));
-        // Numbers that spoil what is computed from scratch memory as it is found.
-        std::vector<float> scratch(std::size_t(scratch_bytes) / sizeof(float) + 16, std::nanf(""));
-        std::byte* const writes[] = {reinterpret_cast<std::byte*>(to),
-                                     reinterpret_cast<std::byte*>(scratch.data())};
+    const auto call = [](const Kernel& work, std::vector<const std::byte*> reads,
+                         std::vector<std::byte>& to, std::int64_t scratch_bytes) {
+        std::vector<std::byte> scratch = spoiled(scratch_bytes + 64);
+        std::byte* const writes[] = {to.data(), scratch.data()};
         work({.reads = reads, .writes = writes, .begin = 0, .end = 0, .worker = 0});
     };
+    const std::vector<std::byte> left = bytes_of(first, spec.operands);
+    std::vector<std::byte> right = bytes_of(second, spec.operands);
     if (kernel.packing) {
-        packed.assign(std::size_t(kernel.packing->layout.byte_count) / sizeof(float),
-                      std::nanf(""));
-        call(kernel.packing->kernel, {second}, packed.data(), kernel.packing->scratch_bytes);
-        second = packed.data();
+        std::vector<std::byte> packed = spoiled(kernel.packing->layout.byte_count);
+        call(kernel.packing->kernel, {right.data()}, packed, kernel.packing->scratch_bytes);
+        right = packed;
     }
-    call(kernel.kernel, {first, second}, result.data(), kernel.scratch_bytes);
-    return result;
+    std::vector<std::byte> result = spoiled(count * std::int64_t(size_in_bytes(spec.results)));
+    call(kernel.kernel, {left.data(), right.data()}, result, kernel.scratch_bytes);
+    return numbers_of(result, spec.results);
 }
 
 struct Numbers {
@@ -158,31 +202,33 @@ Outcome outcome_of(const ConvolutionSpec& spec, const Numbers& known, const Libr
             definition.for_each_product([&](std::size_t x, std::size_t w, std::size_t y) {
                 add(y, double(known.x[x]) * known.w[w]);
             });
-            outcome.actual = run(kernel, known.x.data(), known.w.data(), element_count(spec.y));
+            outcome.actual = run(kernel, spec, known.x, known.w, element_count(spec.y));
             break;
         case ConvolutionKind::backward_data:
             outcome.expected.resize(std::size_t(element_count(spec.x)));
             definition.for_each_product([&](std::size_t x, std::size_t w, std::size_t y) {
                 add(x, double(known.y[y]) * known.w[w]);
             });
-            outcome.actual = run(kernel, known.y.data(), known.w.data(), element_count(spec.x));
+            outcome.actual = run(kernel, spec, known.y, known.w, element_count(spec.x));
             break;
         case ConvolutionKind::backward_weights:
             outcome.expected.resize(std::size_t(element_count(spec.w)));
             definition.for_each_product([&](std::size_t x, std::size_t w, std::size_t y) {
                 add(w, double(known.x[x]) * known.y[y]);
             });
-            outcome.actual = run(kernel, known.x.data(), known.y.data(), element_count(spec.w));
+            outcome.actual = run(kernel, spec, known.x, known.y, element_count(spec.w));
             break;
     }
     return outcome;
 }
 
-/// The largest error, of the results' root mean square.
-double error_of(const Outcome& outcome) {
+/// The largest error beyond what rounding to the results' type makes, of their root mean square.
+double error_of(const Outcome& outcome, DType results) {
+    const double rounding = results == DType::bf16 ? std::ldexp(1.0, -8) : 0;
     double square = 0, error = 0;
     for (std::size_t i = 0; i < outcome.expected.size(); ++i) {
-        const double difference = std::fabs(outcome.actual[i] - outcome.expected[i]);
+        const double difference = std::fabs(outcome.actual[i] - outcome.expected[i]) -
+                                  rounding * std::fabs(outcome.expected[i]);
         error = std::isnan(difference) ? difference : std::max(error, difference);
         if (std::isnan(error)) return error;
         square += outcome.expected[i] * outcome.expected[i];
@@ -190,22 +236,32 @@ double error_of(const Outcome& outcome) {
     return error / std::sqrt(square / double(outcome.expected.size()));
 }
 
+constexpr std::pair<DType, DType> type_pairs[] = {{DType::f32, DType::f32},
+                                                  {DType::f32, DType::bf16},
+                                                  {DType::bf16, DType::f32},
+                                                  {DType::bf16, DType::bf16}};
+
 class FilteredConvolutions : public testing::TestWithParam<FilteredCase> {};
 
 // Goal: forward and both gradients, however the work is cut, for weights in two orders.
 // Tolerance: 5e-5 of the results' root mean square; the transforms' multiples of up to 8 and 24
-// in both directions make 1e-5 to 3e-5 of float32's 6e-8.
+// in both directions make 1e-5 to 3e-5 of float32's 6e-8. Products are f32 for all types.
 TEST_P(FilteredConvolutions, and_their_gradients_are_what_the_definition_says) {
     const FilteredCase& c = GetParam();
     std::mt19937 random(1);
     for (const auto kind : {ConvolutionKind::forward, ConvolutionKind::backward_data,
-                            ConvolutionKind::backward_weights}) {
-        const ConvolutionSpec spec = spec_of(c, kind);
-        const auto kernel = make_filtered_convolution(spec, 1, c.limits);
-        ASSERT_TRUE(kernel) << int(kind);
-        const Outcome outcome = outcome_of(spec, Numbers(spec, random), *kernel);
-        EXPECT_LT(error_of(outcome), 5e-5) << "kind " << int(kind);
-    }
+                            ConvolutionKind::backward_weights})
+        for (const auto& [operands, results] : type_pairs) {
+            ConvolutionSpec spec = spec_of(c, kind);
+            spec.operands = operands;
+            spec.results = results;
+            const auto kernel = make_filtered_convolution(spec, 1, c.limits);
+            ASSERT_TRUE(kernel) << int(kind) << to_string(operands);
+            const Outcome outcome = outcome_of(spec, Numbers(spec, random), *kernel);
+            EXPECT_LT(error_of(outcome, results), 5e-5)
+                << "kind " << int(kind) << ", " << to_string(operands) << " to "
+                << to_string(results);
+        }
 }
 
 INSTANTIATE_TEST_SUITE_P(Cut, FilteredConvolutions, testing::ValuesIn(filtered_cases),
@@ -224,8 +280,6 @@ TEST(FilteredConvolution, is_not_made_where_it_does_not_apply_or_pay) {
         change(other);
         return is_made(other, good.limits);
     };
-    EXPECT_FALSE(changed([](ConvolutionSpec& s) { s.operands = DType::bf16; }));
-    EXPECT_FALSE(changed([](ConvolutionSpec& s) { s.results = DType::bf16; }));
     EXPECT_FALSE(changed([](ConvolutionSpec& s) { s.packs_weights = false; }));
     EXPECT_FALSE(changed([](ConvolutionSpec& s) { s.strides = {1, 2}; }));
     EXPECT_FALSE(changed([](ConvolutionSpec& s) { s.dilations = {2, 1}; }));
@@ -233,6 +287,17 @@ TEST(FilteredConvolution, is_not_made_where_it_does_not_apply_or_pay) {
     EXPECT_FALSE(changed([](ConvolutionSpec& s) { s.w.dims[0] = 2; }));
     EXPECT_FALSE(changed([](ConvolutionSpec& s) { s.x = dense_view(s.x.dims); }));
     EXPECT_FALSE(changed([](ConvolutionSpec& s) { s.y.offset = 1; }));
+    const auto is_made_in_bf16 = [&](const FilteringLimits& limits) {
+        ConvolutionSpec other = spec;
+        other.operands = other.results = DType::bf16;
+        return is_made(other, limits);
+    };
+    FilteringLimits tiles = good.limits, channels = good.limits;
+    tiles.takes_bf16 = false;
+    channels.channels_min_in_bf16 = 64;
+    EXPECT_TRUE(is_made_in_bf16(good.limits));
+    EXPECT_FALSE(is_made_in_bf16(tiles)) << "multiplied in tiles bf16 is faster";
+    EXPECT_FALSE(is_made_in_bf16(channels)) << "few channels";
     const auto is_made_with = [&](std::int64_t channels, std::array<std::int64_t, 2> extents) {
         FilteredCase other = good;
         other.channels = channels;
