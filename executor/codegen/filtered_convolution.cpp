@@ -179,13 +179,20 @@ Packing packing_of(const Filtering& filtering) {
             .plain_offset = weights.offset};
 }
 
+/// Transformed weights of all layers live together: where all else takes half the memory, so do
+/// they.
+FilteringLimits limits_for(const ConvolutionSpec& spec, FilteringLimits limits) {
+    if (spec.operands == DType::bf16) limits.weights_bytes_max /= 2;
+    return limits;
+}
+
 /// A convolution and how it is cut.
 struct Plan {
     Filtering filtering;
     Cut cut;
 
     Plan(const ConvolutionSpec& spec, const FilteringLimits& limits)
-        : filtering(filtering_of(spec)), cut(cut_of(filtering, limits)) {}
+        : filtering(filtering_of(spec)), cut(cut_of(filtering, limits_for(spec, limits))) {}
 
     View windows() const { return planes_view(cut.rows, filtering.windows.channels); }
     View tiles() const { return planes_view(cut.rows, cut.results_at_once); }

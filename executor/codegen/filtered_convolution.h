@@ -17,7 +17,8 @@ struct FilteringLimits {
     /// Half as many for the gradient of the weights, twice as many in bf16.
     std::int64_t tiles_min = 32;
     std::int64_t tiles_at_once = 64;
-    /// Of transformed weights; beyond, the results' channels are done slice by slice.
+    /// Of transformed weights, half as many in bf16; beyond, the results' channels are done slice
+    /// by slice.
     std::int64_t weights_bytes_max = 5 << 19;
     /// Of the transformed windows of all tiles, which slices share; beyond, there is one slice.
     std::int64_t windows_bytes_max = 32 << 20;
