@@ -1,6 +1,7 @@
 #include "executor/codegen/joined_product.h"
 
 #include "executor/codegen/node_views.h"
+#include "executor/codegen/onednn/matmul.h"
 
 namespace slipway {
 
@@ -18,12 +19,14 @@ bool is_kept(const Tensor& operand) {
 bool pays_to_join(const Tensor& tensor) {
     const auto* attributes = std::get_if<DotAttributes>(&tensor.node().attributes);
     if (attributes == nullptr || !attributes->lhs_batching.empty()) return false;
-    std::int64_t kept = 0;
+    std::int64_t kept_bytes = 0;
     for (const Tensor& operand : tensor.node().operands) {
-        if (!is_kept(operand) || operand.dtype() != DType::f32) return false;
-        kept += operand.shape().element_count();
+        const bool is_bf16 = operand.dtype() == DType::bf16;
+        if (!is_kept(operand) || (is_bf16 && multiplies_bf16_in_tiles())) return false;
+        kept_bytes += operand.shape().byte_count();
     }
-    return tensor.dtype() == DType::f32 && kept > 0 && kept <= tensor.shape().element_count();
+    return tensor.dtype() == DType::f32 && kept_bytes > 0 &&
+           kept_bytes <= tensor.shape().byte_count();
 }
 
 bool is_scatter_of_cores(const Tensor& tensor) {

@@ -8,6 +8,7 @@
 #include "executor/codegen/kernels/naive.h"
 #include "executor/codegen/lowering.h"
 #include "executor/codegen/onednn/matmul.h"
+#include "executor/codegen/onednn/sum_of_matmuls.h"
 #include "executor/codegen/product_parts.h"
 #include "executor/codegen/products.h"
 
@@ -241,25 +242,27 @@ bool lower_joined(Lowering& lowering, const Tensor& tensor, const Product& produ
     const auto matrices = operand_matrices(product, true);
     if (!matrices[0] || !matrices[1]) return false;
     const ResultPlan result = plan_result(product, lowering.facts(tensor).wanted_order, true);
-    MatmulSpec spec{.lhs = *matrices[0], .rhs = *matrices[1], .result = result.matrices};
+    MatmulSpec spec{.lhs = *matrices[0],
+                    .rhs = *matrices[1],
+                    .result = result.matrices,
+                    .operands = product.operands[0].dtype,
+                    .results = tensor.dtype()};
     std::vector<BufferId> reads{product.operands[0].buffer, product.operands[1].buffer};
     if (result.is_swapped) {
         spec = with_sides_swapped(spec);
         std::swap(reads[0], reads[1]);
     }
-    std::optional<Kernel> kernel = make_sum_of_matmuls(spec);
-    if (!kernel) return false;
+    std::optional<SumOfMatmuls> sum = make_sum_of_matmuls(spec, lowering.workers());
+    if (!sum) return false;
     for (const BufferId operand : reads)
         lowering.keep(operand);
-    const std::size_t rows = spec.result.dims.size() - 2;
-    lowering.emit(lowering.facts(tensor).stage,
-                  {.name = step_name("dot_general of all cores sgemm", tensor.shape()),
-                   .reads = std::move(reads),
-                   .writes = {lowering.make_result(tensor, result.order)},
-                   .in_place = {},
-                   .elements = spec.result.dims[rows],
-                   .kernel = std::move(*kernel),
-                   .joins_cores = true});
+    const int stage = lowering.facts(tensor).stage;
+    Step step = lowering.library_step(
+        stage, step_name("dot_general of all cores " + sum->kernel.name, tensor.shape()),
+        sum->kernel, std::move(reads), lowering.make_result(tensor, result.order));
+    step.elements = sum->elements;
+    step.joins_cores = true;
+    lowering.emit(stage, std::move(step));
     return true;
 }
 

@@ -189,8 +189,8 @@ void Lowering::emit(int stage, Step step) {
     stages_[std::size_t(stage)].steps.push_back(std::move(step));
 }
 
-void Lowering::emit(int stage, std::string name, const LibraryKernel& kernel,
-                    std::vector<BufferId> reads, BufferId result) {
+Step Lowering::library_step(int stage, std::string name, const LibraryKernel& kernel,
+                            std::vector<BufferId> reads, BufferId result) {
     Step step{.name = std::move(name),
               .reads = std::move(reads),
               .writes = {result},
@@ -199,7 +199,12 @@ void Lowering::emit(int stage, std::string name, const LibraryKernel& kernel,
               .kernel = kernel.kernel};
     if (kernel.scratch_bytes > 0)
         step.writes.push_back(make_temporary({DType::u8, {kernel.scratch_bytes}}, stage));
-    emit(stage, std::move(step));
+    return step;
+}
+
+void Lowering::emit(int stage, std::string name, const LibraryKernel& kernel,
+                    std::vector<BufferId> reads, BufferId result) {
+    emit(stage, library_step(stage, std::move(name), kernel, std::move(reads), result));
 }
 
 PlacedValue Lowering::add_sum(int stage, const PlacedValue& value, Combine combine) {

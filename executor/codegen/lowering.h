@@ -77,7 +77,9 @@ public:
     BufferId add_constant(const Shape& shape, const std::vector<std::byte>& bytes);
 
     void emit(int stage, Step step);
-    /// The step of a library kernel: adds its scratch memory.
+    /// The step of a library kernel, with its scratch memory.
+    Step library_step(int stage, std::string name, const LibraryKernel& kernel,
+                      std::vector<BufferId> reads, BufferId result);
     void emit(int stage, std::string name, const LibraryKernel& kernel, std::vector<BufferId> reads,
               BufferId result);
     /// Adds an all_reduce at the end of a per-core stage; returns where `value` lies before and the

@@ -67,7 +67,7 @@ struct Step {
     std::int64_t elements = 0;
     Kernel kernel;
     /// In a replicated stage: a read of a per-core buffer is given once for each core, in their
-    /// order; where it has elements, it is worth slicing however few.
+    /// order; where it has elements, which are many numbers each, it is worth slicing however few.
     bool joins_cores = false;
 };
 

@@ -18,10 +18,13 @@ struct Range {
     std::int64_t begin = 0, end = 0;
 };
 
-/// The elements of one worker: bounds on multiples of 64, so that no cache line has two writers.
-Range slice_of(std::int64_t elements, int worker, int workers) {
+/// Bounds on multiples of so many elements: no cache line has two writers.
+constexpr std::int64_t grain_of_lines = 64;
+
+/// The elements of one worker.
+Range slice_of(std::int64_t elements, int worker, int workers, std::int64_t grain) {
     const auto bound = [&](int part) {
-        return part == workers ? elements : elements * part / workers / 64 * 64;
+        return part == workers ? elements : elements * part / workers / grain * grain;
     };
     return {bound(worker), bound(worker + 1)};
 }
@@ -137,7 +140,8 @@ private:
             for (std::size_t block = 0; block < roots.size(); ++block)
                 roots[block] = partial(sum, block, 0);
             const Shape& shape = run_.program.buffers[sum.buffer].shape;
-            const Range range = slice_of(shape.element_count(), worker_, run_.workers.count());
+            const Range range =
+                slice_of(shape.element_count(), worker_, run_.workers.count(), grain_of_lines);
             combine_roots(sum, shape.dtype, roots, range.begin, range.end);
         }
     }
@@ -150,7 +154,8 @@ private:
             if (step_plan.barrier_before) meet();
             if (!step_plan.sliced && worker_ != step_plan.worker) continue;
             const Range range = step_plan.sliced
-                                    ? slice_of(step.elements, worker_, run_.workers.count())
+                                    ? slice_of(step.elements, worker_, run_.workers.count(),
+                                               step.joins_cores ? 1 : grain_of_lines)
                                     : Range{0, step.elements};
             run_.workers.guarded([&] { run_step(step, range); });
         }

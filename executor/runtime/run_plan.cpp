@@ -79,6 +79,8 @@ private:
                 // Every worker reads all of a smaller operand.
                 if (!access.written && program_.buffers[id].shape.element_count() != step.elements)
                     continue;
+                // Scratch memory is cut by worker, not by element.
+                if (access.written && step.joins_cores && id != step.writes[0]) continue;
                 access.sharing = Sharing::by_slice;
                 access.owner = step.elements;
             }

@@ -40,14 +40,13 @@ std::int64_t terms_at_once(const Stored& lhs, std::int64_t terms) {
 /// Operands and result of one product, ready to be multiplied.
 struct Product {
     Stored lhs, rhs;
-    std::int64_t lhs_row_step, lhs_term_step, rhs_term_step;
+    std::int64_t lhs_term_step, rhs_term_step;
     std::int64_t rows, columns, terms, terms_at_once;
     std::int64_t result_offset, result_step;
 
     Product(const View& a, const View& b, const View& c)
         : lhs(a),
           rhs(b),
-          lhs_row_step(a.strides[0]),
           lhs_term_step(a.strides[1]),
           rhs_term_step(b.strides[0]),
           rows(c.dims[0]),
@@ -57,16 +56,14 @@ struct Product {
           result_offset(c.offset),
           result_step(std::max(c.strides[0], c.dims[1])) {}
 
-    /// `count` rows of the result from `first` on; `adds`: to what they hold.
-    void multiply(const std::byte* a, const std::byte* b, std::byte* c, std::int64_t first,
-                  std::int64_t count, bool adds) const {
-        const float* const left =
-            reinterpret_cast<const float*>(a) + lhs.offset + first * lhs_row_step;
+    /// `adds`: to what the result holds.
+    void multiply(const std::byte* a, const std::byte* b, std::byte* c, bool adds) const {
+        const float* const left = reinterpret_cast<const float*>(a) + lhs.offset;
         const float* const right = reinterpret_cast<const float*>(b) + rhs.offset;
-        float* const to = reinterpret_cast<float*>(c) + result_offset + first * result_step;
+        float* const to = reinterpret_cast<float*>(c) + result_offset;
         for (std::int64_t term = 0; term < terms; term += terms_at_once) {
             const dnnl_status_t status =
-                dnnl_sgemm(lhs.transposed, rhs.transposed, count, columns,
+                dnnl_sgemm(lhs.transposed, rhs.transposed, rows, columns,
                            std::min(terms_at_once, terms - term), 1, left + term * lhs_term_step,
                            lhs.step, right + term * rhs_term_step, rhs.step,
                            adds || term > 0 ? 1.0F : 0.0F, to, result_step);
@@ -82,22 +79,9 @@ struct Product {
 LibraryKernel make_gemm(const View& lhs, const View& rhs, const View& result, bool adds) {
     const auto run = [product = Product(lhs, rhs, result), adds](const KernelCall& call) {
         keep_this_worker_single();
-        product.multiply(call.reads[0], call.reads[1], call.writes[0], 0, product.rows, adds);
+        product.multiply(call.reads[0], call.reads[1], call.writes[0], adds);
     };
     return {.kernel = run, .scratch_bytes = 0, .name = "sgemm", .packing = {}};
-}
-
-Kernel make_gemm_of_many(const View& lhs, const View& rhs, const View& result) {
-    return [product = Product(lhs, rhs, result)](const KernelCall& call) {
-        // As many rows as stay in the second-level cache until the next product is added to them.
-        constexpr std::int64_t rows_at_once = 512;
-        keep_this_worker_single();
-        const std::size_t many = call.reads.size() / 2;
-        for (std::int64_t row = call.begin; row < call.end; row += rows_at_once)
-            for (std::size_t i = 0; i < many; ++i)
-                product.multiply(call.reads[i], call.reads[many + i], call.writes[0], row,
-                                 std::min(rows_at_once, call.end - row), i > 0);
-    };
 }
 
 }    // namespace slipway::onednn

@@ -11,8 +11,4 @@ namespace slipway::onednn {
 /// dimensions. `adds`: to what the result holds.
 LibraryKernel make_gemm(const View& lhs, const View& rhs, const View& result, bool adds);
 
-/// The sum of several such products. reads: as many lhs, then as many rhs. Computes rows begin..end
-/// of the result: no bit of a row depends on which others are computed with it.
-Kernel make_gemm_of_many(const View& lhs, const View& rhs, const View& result);
-
 }    // namespace slipway::onednn

@@ -17,7 +17,7 @@ struct MatmulSpec {
     /// Let the library choose how rhs lies: reads[1] is then what the kernel's packing makes of it.
     /// Means nothing where copies_operands.
     bool packs_rhs = false;
-    /// The product is added to what the result holds; f32 only.
+    /// The product is added to what the result holds; results in f32 only.
     bool adds = false;
 };
 
@@ -42,10 +42,5 @@ bool multiplies_bf16_in_tiles();
 /// Call: reads = both buffers, writes[0] = the product. Sums are kept in f32.
 /// returns nothing when the library does not take it: empty extents, other strides or types
 std::optional<LibraryKernel> make_matmul(const MatmulSpec& spec, int workers);
-
-/// The sum of such products, f32 and one matrix each: reads = every lhs, then every rhs; rows
-/// begin..end of the result, whose bits do not depend on how they are cut.
-/// returns nothing when the library does not take it
-std::optional<Kernel> make_sum_of_matmuls(const MatmulSpec& spec);
 
 }    // namespace slipway

@@ -336,6 +336,22 @@ TEST(Runtime, gives_a_step_that_joins_the_cores_what_each_has_in_their_order) {
     }
 }
 
+// Goal: its elements are as much work as rows of a matrix: each worker has some of five.
+TEST(Runtime, shares_few_elements_that_join_the_cores_among_all_workers) {
+    std::array<int, 5> workers_of{};
+    Program program = joining_program(workers_of.size());
+    program.steps[0].kernel = [&](const KernelCall& call) {
+        for (std::int64_t i = call.begin; i < call.end; ++i)
+            workers_of[std::size_t(i)] += 1 << call.worker;
+    };
+    Runtime runtime({8, 3});
+    std::vector<float> x(workers_of.size()), joined(workers_of.size());
+    const Bindings bindings{{std::vector<std::byte*>(8, reinterpret_cast<std::byte*>(x.data()))},
+                            {{reinterpret_cast<std::byte*>(joined.data())}}};
+    runtime.run(program, make_run_plan(program, runtime.team()), bindings);
+    EXPECT_THAT(workers_of, testing::ElementsAre(1, 2, 2, 4, 4));
+}
+
 // Goal: an error of any core or slice ends the run, reaches the caller, and hurts no later run.
 TEST(Runtime, rethrows_an_error_of_a_kernel_and_can_be_used_again) {
     const RandomProgram random(99, 8);

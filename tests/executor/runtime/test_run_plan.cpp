@@ -83,6 +83,17 @@ TEST(RunPlan, waits_where_memory_is_taken_over_in_another_cut) {
               (Bools{false, true}));
 }
 
+// Goal: a worker's part of scratch memory need not be its part of a result at the same place.
+TEST(RunPlan, waits_where_scratch_memory_of_a_step_that_joins_cores_is_taken_over) {
+    Step joining = step({}, {0, 1}, 5), next = step({}, {1}, 5);
+    joining.joins_cores = next.joins_cores = true;
+    EXPECT_EQ(barriers({shared_buffer(large, 0), shared_buffer(large, 4 * large)},
+                       {joining, step({}, {0}, large), next}),
+              (Bools{false, true, false}));
+    EXPECT_EQ(barriers({shared_buffer(large, 0), shared_buffer(large, 4 * large)}, {joining, next}),
+              (Bools{false, true}));
+}
+
 TEST(RunPlan, waits_for_a_scalar_that_one_worker_computes_for_all) {
     EXPECT_EQ(barriers({shared_buffer(1, 0), shared_buffer(large, 64), shared_buffer(1, 0)},
                        {step({}, {0}, 1), step({0}, {1}, large), step({}, {2}, 1)}),
