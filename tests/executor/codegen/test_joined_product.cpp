@@ -135,8 +135,8 @@ TEST(JoinedProducts, have_the_same_bits_on_any_number_of_workers) {
     const Graph graph = graph_of({all_reduce(dot_general(dy, x, over_rows)),
                                   all_reduce(dot_general(x, dy, over_rows)),
                                   all_reduce(dot_general(core_leaf({7, 9}), dy, over_rows)),
-         all_reduce(dot_general(core_leaf({7, 513}), dy, over_rows)),
-         all_reduce(dot_general(narrow_x, narrow_dy, over_rows_of_bf16))});
+                                  all_reduce(dot_general(core_leaf({7, 513}), dy, over_rows)),
+                                  all_reduce(dot_general(narrow_x, narrow_dy, over_rows_of_bf16))});
     const auto leaves = random_leaves(graph, 8, 11);
     const auto once = run_graph(graph, leaves, {8, 1});
     for (const int workers : {2, 3, 4, 8}) {
