@@ -1,11 +1,11 @@
 #include "executor/codegen/jit/loop_emitter.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <unordered_map>
 
-#include "executor/codegen/jit/element_ops.h"
-#include "executor/codegen/jit/loop_function.h"
+#include "executor/codegen/jit/column_sums.h"
 
 namespace slipway {
 
@@ -17,17 +17,10 @@ using Level = LoopPlan::Level;
 // of additions, and so the rounding error, stays short.
 constexpr std::int64_t summed_elements = 8192;
 
-class LoopEmitter : LoopFunction {
+/// Rows, the passes over each, and what a pass does with every vector of elements.
+class LoopEmitter : ColumnSums {
 public:
-    LoopEmitter(llvm::Module& module, const LoopKernel& kernel, const LoopPlan& plan,
-                const CompileTarget& target)
-        : LoopFunction(module),
-          kernel_(kernel),
-          plan_(plan),
-          lanes_(target.lanes),
-          scalars_(b_, 0),
-          vectors_(b_, target.lanes, target.rounds_to_bf16),
-          index_(kernel.extents.size()) {}
+    using ColumnSums::ColumnSums;
 
     void run(const std::string& symbol) {
         begin_function(symbol);
@@ -43,74 +36,6 @@ public:
     }
 
 private:
-    // ---- the function and its loops --------------------------------------------------------
-
-    void begin_function(const std::string& symbol) {
-        begin(symbol, 32 * lanes_);
-        llvm::Type* const pointer = b_.getPtrTy();
-        const auto load_pointers = [&](llvm::Value* array, std::size_t n) {
-            std::vector<llvm::Value*> pointers;
-            for (std::size_t i = 0; i < n; ++i)
-                pointers.push_back(
-                    b_.CreateLoad(pointer, b_.CreateConstGEP1_64(pointer, array, i)));
-            return pointers;
-        };
-        reads_ = load_pointers(function_->getArg(0), kernel_.reads);
-        writes_ =
-            load_pointers(function_->getArg(1), kernel_.writes + (plan_.scratch_bytes > 0 ? 1 : 0));
-        if (plan_.scratch_bytes > 0) scratch_ = writes_.back();
-        row_number_ = variable(b_.getInt64Ty());
-    }
-
-    /// The loops first..last-1 around body.
-    template <class Body>
-    void nest(std::size_t first, std::size_t last, Body&& body) {
-        if (first == last) return body();
-        loop(count(0), count(kernel_.extents[first]), 1, [&](llvm::Value* i) {
-            index_[first] = i;
-            nest(first + 1, last, body);
-        });
-    }
-
-    // ---- addresses -------------------------------------------------------------------------
-
-    /// Where the access stands before the last loop: its element number.
-    llvm::Value* element_number(const LoopAccess& access) {
-        llvm::Value* sum = count(access.offset);
-        for (std::size_t i = 0; i + 1 < kernel_.extents.size(); ++i)
-            sum = advanced(sum, index_[i], access.strides[i]);
-        for (const LoopAccess::Term& term : access.terms)
-            sum = advanced(sum, as_count(term.index), term.stride);
-        return sum;
-    }
-
-    llvm::Value* as_count(ValueId id) {
-        const DType dtype = kernel_.values[id].dtype;
-        const bool has_sign = dtype == DType::i32 || dtype == DType::i64;
-        return b_.CreateIntCast(row_values_[id], b_.getInt64Ty(), has_sign);
-    }
-
-    llvm::Value* line_pointer(llvm::Value* base, const LoopAccess& access, DType dtype) {
-        return b_.CreateGEP(scalars_.memory_type(dtype), base, element_number(access));
-    }
-
-    /// Where the present line begins in a padded array of scratch memory.
-    llvm::Value* scratch_pointer(std::int64_t at, DType dtype) {
-        llvm::Value* line = count(0);
-        std::int64_t stride = plan_.padded_last;
-        for (std::size_t i = kernel_.extents.size() - 1; i-- > kernel_.inner_begin();) {
-            line = advanced(line, index_[i], stride);
-            stride *= kernel_.extents[i];
-        }
-        llvm::Value* const base = b_.CreateConstGEP1_64(b_.getInt8Ty(), scratch_, at);
-        return b_.CreateGEP(scratch_type(dtype, scalars_), base, line);
-    }
-
-    /// Kept values and partial sums lie as in registers, truths as bytes.
-    static llvm::Type* scratch_type(DType dtype, const ElementOps& ops) {
-        return dtype == DType::pred ? ops.memory_type(dtype) : ops.register_type(dtype);
-    }
-
     // ---- one row ---------------------------------------------------------------------------
 
     void emit_row() {
@@ -176,8 +101,6 @@ private:
         const std::size_t typed = value.op == OpCode::select ? 1 : 0;
         return kernel_.values[value.operands[typed]].dtype;
     }
-
-    static llvm::Align alignment(DType dtype) { return llvm::Align(size_in_bytes(dtype)); }
 
     // ---- one pass over the row -------------------------------------------------------------
 
@@ -279,11 +202,7 @@ private:
         if (elements_max >= step && elements_max % step == 0 && !kernel_.flat &&
             kernel_.extents.back() % step == 0)
             return add_parts();
-        loop(rest, end, lanes_, [&](llvm::Value* i) {
-            llvm::Value* const left = b_.CreateTrunc(b_.CreateSub(end, i), b_.getInt32Ty());
-            emit_elements(
-                i, b_.CreateICmpULT(lane_numbers(lanes_), b_.CreateVectorSplat(lanes_, left)), 0);
-        });
+        loop(rest, end, lanes_, [&](llvm::Value* i) { emit_elements(i, lanes_before(end, i), 0); });
         add_parts();
     }
 
@@ -364,55 +283,6 @@ private:
         return vectors_.compute(value, operand_type(value), operands);
     }
 
-    struct Place {
-        llvm::Value* i;
-        llvm::Value* mask;    ///< null: all lanes
-    };
-
-    llvm::Value* all_lanes() {
-        return llvm::Constant::getAllOnesValue(llvm::FixedVectorType::get(b_.getInt1Ty(), lanes_));
-    }
-
-    /// The addresses of lanes that do not lie side by side.
-    llvm::Value* scattered(llvm::Value* pointer, const LoopAccess& access, DType dtype,
-                           llvm::Value* i) {
-        const std::int64_t stride = access.strides.back();
-        llvm::Type* const type = scalars_.memory_type(dtype);
-        llvm::Value* const first = b_.CreateGEP(type, pointer, b_.CreateMul(i, count(stride)));
-        std::vector<std::uint64_t> steps(lanes_);
-        for (unsigned k = 0; k < lanes_; ++k)
-            steps[k] = std::uint64_t(std::int64_t(k) * stride);
-        return b_.CreateGEP(type, first, llvm::ConstantDataVector::get(b_.getContext(), steps));
-    }
-
-    llvm::Value* load_lanes(llvm::Value* pointer, const LoopAccess& access, DType dtype,
-                            const Place& place) {
-        llvm::Type* const type = vectors_.memory_type(dtype);
-        llvm::Value* const nothing = llvm::Constant::getNullValue(type);
-        if (access.strides.back() != 1)
-            return b_.CreateMaskedGather(type, scattered(pointer, access, dtype, place.i),
-                                         alignment(dtype),
-                                         place.mask == nullptr ? all_lanes() : place.mask, nothing);
-        llvm::Value* const from = b_.CreateGEP(scalars_.memory_type(dtype), pointer, place.i);
-        if (place.mask == nullptr) return b_.CreateAlignedLoad(type, from, alignment(dtype));
-        return b_.CreateMaskedLoad(type, from, alignment(dtype), place.mask, nothing);
-    }
-
-    void store_lanes(llvm::Value* stored, llvm::Value* pointer, const LoopAccess& access,
-                     DType dtype, const Place& place) {
-        if (access.strides.back() != 1) {
-            b_.CreateMaskedScatter(stored, scattered(pointer, access, dtype, place.i),
-                                   alignment(dtype),
-                                   place.mask == nullptr ? all_lanes() : place.mask);
-            return;
-        }
-        llvm::Value* const to = b_.CreateGEP(scalars_.memory_type(dtype), pointer, place.i);
-        if (place.mask == nullptr)
-            b_.CreateAlignedStore(stored, to, alignment(dtype));
-        else
-            b_.CreateMaskedStore(stored, to, alignment(dtype), place.mask);
-    }
-
     /// The copies count from one number: what is seen to be the same in two of them is one value.
     llvm::Value* counter_lanes(const LoopValue& value, llvm::Value* first, unsigned copy) {
         const std::int64_t stride = value.access.strides.back();
@@ -452,14 +322,7 @@ private:
         const DType dtype = kernel_.values[store.value].dtype;
         llvm::Value* const pointer = line_pointers_.at(&store.to);
         llvm::Value* value = lane(store.value);
-        if (store.kind == LoopStoreKind::column) {
-            llvm::Type* const type = vectors_.register_type(dtype);
-            llvm::Value* const at = b_.CreateGEP(scalars_.register_type(dtype), pointer, i);
-            llvm::Value* const before = b_.CreateAlignedLoad(type, at, llvm::Align(1));
-            b_.CreateAlignedStore(vectors_.combined(store.reduction, dtype, before, value), at,
-                                  llvm::Align(1));
-            return;
-        }
+        if (store.kind == LoopStoreKind::column) return add_to_column(store, value, pointer, i);
         if (store.kind == LoopStoreKind::scatter) {
             llvm::Value* const before =
                 vectors_.from_memory(dtype, load_lanes(pointer, store.to, dtype, {i, mask}));
@@ -469,117 +332,7 @@ private:
         store_lanes(vectors_.to_memory(dtype, value), pointer, store.to, dtype, {i, mask});
     }
 
-    // ---- column reductions -----------------------------------------------------------------
-
-    struct Partial {
-        llvm::Value* pointer;
-        llvm::Value* vector;
-    };
-
-    Partial partial_at(std::int64_t at, DType dtype, llvm::Value* i) {
-        llvm::Value* const base = b_.CreateConstGEP1_64(b_.getInt8Ty(), scratch_, at);
-        llvm::Value* const pointer = b_.CreateGEP(scalars_.register_type(dtype), base, i);
-        return {pointer,
-                b_.CreateAlignedLoad(vectors_.register_type(dtype), pointer, llvm::Align(1))};
-    }
-
-    std::size_t column_levels() const {
-        std::size_t levels = 0;
-        for (const auto& partials : plan_.partials)
-            levels = std::max(levels, partials.size());
-        return levels;
-    }
-
-    template <class Body>
-    void for_each_column(Body&& body) {
-        loop(count(0), count(plan_.padded_elements), lanes_, [&](llvm::Value* i) {
-            for (std::size_t k = 0; k < kernel_.stores.size(); ++k)
-                if (kernel_.stores[k].kind == LoopStoreKind::column) body(k, i);
-        });
-    }
-
-    void begin_columns() {
-        if (column_levels() == 0) return;
-        b_.CreateStore(count(0), row_number_);
-        for_each_column([&](std::size_t k, llvm::Value* i) {
-            const LoopStore& store = kernel_.stores[k];
-            const DType dtype = kernel_.values[store.value].dtype;
-            for (const std::int64_t at : plan_.partials[k])
-                b_.CreateAlignedStore(vectors_.neutral(store.reduction, dtype),
-                                      partial_at(at, dtype, i).pointer, llvm::Align(1));
-        });
-    }
-
-    /// After each 64 rows the first level's sums move on to the second, and so forth.
-    void carry_columns() {
-        const std::size_t levels = column_levels();
-        if (levels < 2) return;
-        llvm::Value* const number = b_.CreateAdd(loaded(row_number_), count(1));
-        b_.CreateStore(number, row_number_);
-        std::int64_t period = 1;
-        for (std::size_t level = 0; level + 1 < levels; ++level) {
-            period *= LoopPlan::rows_per_level;
-            llvm::Value* const rest = b_.CreateAnd(number, count(period - 1));
-            if_true(b_.CreateICmpEQ(rest, count(0)), [&] {
-                for_each_column([&](std::size_t k, llvm::Value* i) { carry(k, level, i); });
-            });
-        }
-    }
-
-    void carry(std::size_t k, std::size_t level, llvm::Value* i) {
-        const std::vector<std::int64_t>& partials = plan_.partials[k];
-        if (level + 1 >= partials.size()) return;
-        const LoopStore& store = kernel_.stores[k];
-        const DType dtype = kernel_.values[store.value].dtype;
-        const Partial from = partial_at(partials[level], dtype, i);
-        const Partial to = partial_at(partials[level + 1], dtype, i);
-        b_.CreateAlignedStore(vectors_.combined(store.reduction, dtype, to.vector, from.vector),
-                              to.pointer, llvm::Align(1));
-        b_.CreateAlignedStore(vectors_.neutral(store.reduction, dtype), from.pointer,
-                              llvm::Align(1));
-    }
-
-    void finish_columns() {
-        if (column_levels() == 0) return;
-        nest(kernel_.inner_begin(), kernel_.extents.size() - 1, [&] {
-            for (std::size_t k = 0; k < kernel_.stores.size(); ++k)
-                if (kernel_.stores[k].kind == LoopStoreKind::column) finish_column(k);
-        });
-    }
-
-    void finish_column(std::size_t k) {
-        const LoopStore& store = kernel_.stores[k];
-        const DType dtype = kernel_.values[store.value].dtype;
-        std::vector<llvm::Value*> levels;
-        for (const std::int64_t at : plan_.partials[k])
-            levels.push_back(scratch_pointer(at, dtype));
-        llvm::Value* const to = line_pointer(writes_[store.to.buffer], store.to, dtype);
-        llvm::Value* const end = count(kernel_.extents.back());
-        loop(count(0), end, lanes_, [&](llvm::Value* i) {
-            llvm::Value* sum = nullptr;
-            for (llvm::Value* const level : levels) {
-                llvm::Value* const part = b_.CreateAlignedLoad(
-                    vectors_.register_type(dtype),
-                    b_.CreateGEP(scalars_.register_type(dtype), level, i), llvm::Align(1));
-                sum = sum == nullptr ? part : vectors_.combined(store.reduction, dtype, part, sum);
-            }
-            llvm::Value* const left = b_.CreateTrunc(b_.CreateSub(end, i), b_.getInt32Ty());
-            llvm::Value* const mask =
-                b_.CreateICmpULT(lane_numbers(lanes_), b_.CreateVectorSplat(lanes_, left));
-            store_lanes(vectors_.to_memory(dtype, vectors_.rounded(dtype, sum)), to, store.to,
-                        dtype, {i, mask});
-        });
-    }
-
-    const LoopKernel& kernel_;    // outlives the emitter, as the plan does
-    const LoopPlan& plan_;
-    const unsigned lanes_;
-    const ElementOps scalars_, vectors_;
-    std::vector<llvm::Value*> reads_, writes_;
-    llvm::Value* scratch_ = nullptr;
-    llvm::AllocaInst* row_number_ = nullptr;    ///< rows done in this group
-    std::vector<llvm::Value*> index_;           ///< by loop; null outside of it
-    std::vector<llvm::Value*> row_values_, line_values_, lane_values_;    ///< by value
+    std::vector<llvm::Value*> line_values_, lane_values_;    ///< by value
     // Of the pass and the line at hand.
     std::size_t pass_ = 0;
     std::vector<ValueId> lane_order_;
