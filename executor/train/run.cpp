@@ -7,14 +7,13 @@
 #include <utility>
 
 #include "executor/explain/explainer.h"
-#include "executor/explain/graph_page.h"
 #include "executor/train/epoch_meter.h"
 #include "executor/train/evaluate.h"
 #include "executor/train/failure_reasons.h"
-#include "executor/train/fitting_batch.h"
 #include "executor/train/initial_weights.h"
 #include "executor/train/make_update_plan.h"
 #include "executor/train/pace.h"
+#include "executor/train/programs.h"
 #include "executor/train/run_options.h"
 #include "executor/train/run_report.h"
 #include "executor/train/step_in_progress.h"
@@ -48,7 +47,7 @@ public:
                              initial_values(plan), data_.details())),
           task_(make_task(plan.spec, data_.label_names)),
           update_(make_update_plan(plan.spec, model_.parameters)),
-          engine_(engine_options(sampler_.options().cores)),
+          engine_(engine_options(plan, sampler_.options().cores, cache_.get())),
           explainer_(engine_,
                      explain_options(plan, sampler_.options(), data_, cache_.get(), started_),
                      system_clock()),
@@ -72,21 +71,14 @@ public:
     }
 
 private:
-    EngineOptions engine_options(std::int64_t cores) const {
-        return {.cores = int(cores),
-                .workers = threads_of(plan_),
-                .memory_bytes_max = plan_.memory_bytes_max,
-                .precision = precision_policy(plan_.spec.train.precision),
-                .cache = cache_.get(),
-                .cpu_scope = plan_.cpu_scope};
-    }
-
     TrainOutcome run_to_the_end() {
         require_validation();
         report_.workers(engine_.worker_cpus());
         report_.packed(data_);
         report_.left_out(data_);
-        compile();
+        reporter_.state("compiling");
+        programs_ = compile_programs({plan_, sampler_.options(), data_, model_, task_, update_},
+                                     {engine_, explainer_, report_, reporter_});
         restore();
         reporter_.begin(state_.step);
         reporter_.state("running");
@@ -103,96 +95,9 @@ private:
                          "none; set data.split.val_fraction higher");
     }
 
-    template <class Make>
-    auto traced(const Make& make) {
-        const auto timed = explainer_.time(Phase::trace);
-        return make();
-    }
-
-    void compile() {
-        reporter_.state("compiling");
-        const std::int64_t batch_size = sampler_.options().batch_size_per_core;
-        try {
-            const TrainStep step = traced([&] { return train_step(batch_size); });
-            train_sum_names_ = step.sum_names;
-            train_program_ = compile_one("train_step", step.graph);
-            if (accumulates()) {
-                accumulation_program_ =
-                    compile_one("accumulation_step",
-                                traced([&] { return accumulation_step(batch_size); }).graph);
-            }
-            if (data_.split.val.empty()) return;
-            const EvaluationStep evaluation = traced([&] { return evaluation_step(batch_size); });
-            evaluation_sum_names_ = evaluation.sum_names;
-            evaluation_row_names_ = evaluation.row_names;
-            evaluation_program_ = compile_one("evaluation_step", evaluation.graph);
-        } catch (const Error& error) {
-            if (error.code() != ErrorCode::exhausted) throw;
-            throw TrainError("out_of_memory", error.what() + batch_advice());
-        }
-    }
-
-    bool accumulates() const { return sampler_.options().batches_per_step > 1; }
-    BatchShape shape_of(std::int64_t batch_size) const {
-        return {batch_size, data_.training->shape()};
-    }
-    TrainStep train_step(std::int64_t batch_size) const {
-        return trace_train_step(model_, task_, update_, shape_of(batch_size),
-                                accumulates() ? Accumulation::finished : Accumulation::none);
-    }
-    AccumulationStep accumulation_step(std::int64_t batch_size) const {
-        return trace_accumulation_step(model_, task_, update_, shape_of(batch_size));
-    }
-    EvaluationStep evaluation_step(std::int64_t batch_size) const {
-        return trace_evaluation_step(model_, task_, {batch_size, data_.evaluated().shape()});
-    }
-
-    std::shared_ptr<const Executable> compile_one(const std::string& name, const Graph& graph) {
-        std::shared_ptr<const Executable> executable;
-        {
-            const auto timed = explainer_.time(Phase::compile);
-            executable = engine_.compile(graph);
-        }
-        report_.compiled(name, graph, *executable);
-        const CompileRecord& record = engine_.last_compile();
-        reporter_.compiled({.program = name,
-                            .hash = to_hex(record.hash),
-                            .seconds = record.seconds,
-                            .cached = record.cached,
-                            .peak_bytes = engine_.memory(*executable).peak_bytes,
-                            .after_warm_up = record.after_warm_up,
-                            .cause = record.cause});
-        return executable;
-    }
-
-    /// How much smaller the batch must be, for a job that needs more memory than it may have.
-    std::string batch_advice() const {
-        JobSpec spec = plan_.spec;
-        const auto peak = [&](std::int64_t batch_size) {
-            spec.train.batch_size_per_core = batch_size;
-            const SamplerOptions options = sampler_options(spec, threads_of(plan_));
-            const EngineOptions engine = engine_options(options.cores);
-            std::vector<Graph> graphs{train_step(options.batch_size_per_core).graph};
-            if (accumulates())
-                graphs.push_back(accumulation_step(options.batch_size_per_core).graph);
-            if (!data_.split.val.empty())
-                graphs.push_back(evaluation_step(options.batch_size_per_core).graph);
-            std::int64_t needed = 0;
-            for (const Graph& graph : graphs)
-                needed = std::max(needed, plan_memory(graph, engine).peak_bytes);
-            return needed;
-        };
-        const std::int64_t largest = largest_fitting_batch(plan_.spec.train.batch_size_per_core,
-                                                           plan_.memory_bytes_max, peak);
-        if (largest == 0) return "; not even one sample per core fits";
-        return fmt::format(
-            "; the largest train.batch_size_per_core that fits is {}; with "
-            "train.grad_accumulation a step takes as many samples all the same",
-            largest);
-    }
-
     void restore() {
-        step_ = StepInProgress(model_, update_, accumulates(), train_sum_names_,
+        step_ = StepInProgress(model_, update_, programs_.accumulation != nullptr,
+                               programs_.train_sum_names,
                                {.rate = model_.dropout,
                                 .seed = std::uint64_t(plan_.spec.train.seed),
                                 .batches_per_step = sampler_.options().batches_per_step});
@@ -255,7 +160,7 @@ private:
 
     /// Runs a batch: the last of its step changes the weights, the others add their gradients up.
     void compute(const LoadedBatch& batch) {
-        const Executable& program = batch.ends_step ? *train_program_ : *accumulation_program_;
+        const Executable& program = batch.ends_step ? *programs_.train : *programs_.accumulation;
         const Hyper hyper = hyper_at(settings_, state_.step, batch.step_labels);
         const std::vector<Value> leaves = leaves_of(hyper, batch);
         const std::vector<Value> outputs = execute(program, leaves);
@@ -318,7 +223,7 @@ private:
         if (pace_.due() || ended || epoch_ended) report_progress("train");
 
         MetricValues evaluated;
-        if ((epoch_ended || ended) && evaluation_program_) {
+        if ((epoch_ended || ended) && programs_.evaluation) {
             evaluated = evaluate_now(batch);
             judge(evaluated);
         }
@@ -346,13 +251,13 @@ private:
         const Tick begin = system_clock().tick();
         const auto timed = explainer_.time(Phase::evaluate);
         const MetricSums sums =
-            evaluate(engine_, *evaluation_program_, network_values(state_, model_, update_),
+            evaluate(engine_, *programs_.evaluation, network_values(state_, model_, update_),
                      {.samples = data_.evaluated(),
                       .chosen = data_.split.val,
                       .batch_size_per_core = sampler_.options().batch_size_per_core,
                       .cores = sampler_.options().cores,
-                      .sum_names = evaluation_sum_names_,
-                      .row_names = evaluation_row_names_,
+                      .sum_names = programs_.evaluation_sum_names,
+                      .row_names = programs_.evaluation_row_names,
                       .loader = loader_options(plan_, data_)});
         report_.accepted(data_);
         epoch_.evaluated_since(begin);
@@ -468,11 +373,7 @@ private:
     RunReport report_;
     Pace pace_;
     EpochMeter epoch_;
-    std::shared_ptr<const Executable> train_program_;
-    std::shared_ptr<const Executable> accumulation_program_;    ///< none when a step is one batch
-    std::shared_ptr<const Executable> evaluation_program_;      ///< none without validation samples
-    std::vector<std::string> train_sum_names_, evaluation_sum_names_;    ///< of these programs
-    std::vector<std::string> evaluation_row_names_;                      ///< likewise
+    TrainPrograms programs_;
     TrainState state_;
     StepInProgress step_;
     std::int64_t saved_step_ = -1;

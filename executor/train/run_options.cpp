@@ -35,6 +35,15 @@ std::unique_ptr<ObjectCache> open_cache(const AttemptPlan& plan, Reporter& repor
     }
 }
 
+EngineOptions engine_options(const AttemptPlan& plan, std::int64_t cores, ObjectCache* cache) {
+    return {.cores = int(cores),
+            .workers = threads_of(plan),
+            .memory_bytes_max = plan.memory_bytes_max,
+            .precision = precision_policy(plan.spec.train.precision),
+            .cache = cache,
+            .cpu_scope = plan.cpu_scope};
+}
+
 LoaderOptions loader_options(const AttemptPlan& plan, const TrainData& data) {
     const bool works = decodes_images(data) || !plan.spec.data.augment.empty();
     const int threads = works ? threads_of(plan) : 1;

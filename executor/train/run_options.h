@@ -4,6 +4,7 @@
 
 #include "executor/cache/object_cache.h"
 #include "executor/data/loader.h"
+#include "executor/engine/engine.h"
 #include "executor/explain/explainer.h"
 #include "executor/train/run.h"
 #include "executor/train/train_data.h"
@@ -18,6 +19,10 @@ int threads_of(const AttemptPlan& plan);
 /// The machine code of earlier jobs; null without a folder. A folder that cannot be used costs the
 /// job time, not its life: it is said as a warning.
 std::unique_ptr<ObjectCache> open_cache(const AttemptPlan& plan, Reporter& reporter);
+
+/// `cores`: parts of the batch, SamplerOptions::cores. `cache` may be null, and outlives the
+/// engine.
+EngineOptions engine_options(const AttemptPlan& plan, std::int64_t cores, ObjectCache* cache);
 
 /// Decoding and augmenting take a thread for each CPU, whatever the cores: while the workers keep
 /// up with them the queue is full and they sleep. What is in memory is only copied.

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "executor/engine/engine.h"
+#include "executor/explain/explainer.h"
+#include "executor/train/run.h"
+#include "executor/train/run_report.h"
+#include "executor/train/step.h"
+#include "executor/train/train_data.h"
+
+namespace slipway {
+
+/// The programs of a run, with the names of what they give.
+struct TrainPrograms {
+    std::shared_ptr<const Executable> train;           ///< the last batch of a step
+    std::shared_ptr<const Executable> accumulation;    ///< those before; null: a step is one batch
+    std::shared_ptr<const Executable> evaluation;      ///< null without validation samples
+    std::vector<std::string> train_sum_names;          ///< of TrainStep
+    std::vector<std::string> evaluation_sum_names, evaluation_row_names;    ///< of EvaluationStep
+};
+
+/// What programs are traced from. All outlive the call, as does ProgramPlace.
+struct ProgramSources {
+    const AttemptPlan& plan;
+    const SamplerOptions& sampler;
+    const TrainData& data;
+    const Model& model;
+    const Task& task;
+    const UpdatePlan& update;
+};
+
+/// Where they are compiled, and who hears of it: each program, and the time it took.
+struct ProgramPlace {
+    Engine& engine;
+    Explainer& explainer;
+    RunReport& report;
+    Reporter& reporter;
+};
+
+/// Traces and compiles what the run will execute. Training thread only.
+/// errors  TrainError out_of_memory, naming the largest batch that fits
+TrainPrograms compile_programs(const ProgramSources& sources, const ProgramPlace& place);
+
+}    // namespace slipway
