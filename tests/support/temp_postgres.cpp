@@ -27,6 +27,8 @@ using store::ClusterLayout;
 using store::Command;
 
 constexpr milliseconds patience{30000};
+// A cluster takes some 50 MB, and a few test processes run at a time.
+constexpr std::uintmax_t memory_bytes_wanted = 1 << 30;
 
 struct Close {
     void operator()(pg_conn* connection) const { PQfinish(connection); }
@@ -89,8 +91,22 @@ std::string schema_mark() {
     return sha256_hex(sums).substr(0, 12);
 }
 
-fs::path base_folder() {
-    return fs::path("/tmp") / fmt::format("slipway-test-postgres-{}", geteuid());
+fs::path own_folder(const fs::path& parent) {
+    return parent / fmt::format("slipway-test-postgres-{}", geteuid());
+}
+
+fs::path template_base() {
+    return own_folder("/tmp");
+}
+
+/// In memory where there is room: a cluster is 1,400 files, and ext4 takes 0.4 ms to make one where
+/// as many were just deleted, 1.5 s of CPU time for each test process.
+fs::path run_base() {
+    const fs::path memory = "/dev/shm";
+    std::error_code none;
+    const fs::space_info space = fs::space(memory, none);
+    const bool fits = !none && space.available >= memory_bytes_wanted;
+    return fits && access(memory.c_str(), W_OK) == 0 ? own_folder(memory) : template_base();
 }
 
 void make_template(const fs::path& folder, const std::optional<Account>& account) {
@@ -124,7 +140,7 @@ void remove_remains(const fs::path& base, const fs::path& kept) {
 
 struct TempPostgres::State {
     std::optional<Account> account = store::postgres_account();
-    ClusterLayout layout = layout_in(base_folder() / fmt::format("run-{}", getpid()));
+    ClusterLayout layout = layout_in(run_base() / fmt::format("run-{}", getpid()));
     pid_t pid = 0;
     int databases = 0;
 };
@@ -135,13 +151,16 @@ TempPostgres& TempPostgres::instance() {
 }
 
 TempPostgres::TempPostgres() : state_(std::make_unique<State>()) {
-    const fs::path base = base_folder();
+    const fs::path base = template_base();
+    const fs::path runs = state_->layout.folder.parent_path();
     make_folder(base, state_->account);
+    make_folder(runs, state_->account);
     const fs::path original = base / ("template-" + schema_mark());
     {
         const UniqueFd lock(open((base / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
         check(flock(lock.get(), LOCK_EX) == 0, "the folder of the tests' PostgreSQL can be locked");
         remove_remains(base, original);
+        remove_remains(runs, original);
         if (!fs::exists(original)) make_template(original, state_->account);
         const int copied =
             store::run_process({.words = {"/bin/cp", "-a", "--reflink=auto", original.string(),

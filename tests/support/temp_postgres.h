@@ -8,8 +8,9 @@
 namespace slipway {
 
 /// The throw-away PostgreSQL of this test process: a copy of a template that the first test on this
-/// machine makes, without fsync, on a Unix socket only; started at first use, ended with the
-/// process, even when that is killed. Takes well under a second. Used by one thread.
+/// machine makes, in memory where there is room, without fsync, on a Unix socket only; started at
+/// first use, ended with the process, even when that is killed. Takes well under a second. Used by
+/// one thread.
 class TempPostgres {
 public:
     /// The one of this process.
