@@ -4,6 +4,7 @@
 
 #include "executor/cache/environment.h"
 #include "executor/runtime/run_plan.h"
+#include "executor/train/settings.h"
 
 namespace slipway {
 
