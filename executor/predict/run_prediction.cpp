@@ -16,7 +16,6 @@
 #include "executor/train/learnt_samples.h"
 #include "executor/train/pace.h"
 #include "executor/train/run_options.h"
-#include "executor/train/settings.h"
 #include "executor/train/step.h"
 #include "executor/train/train_data.h"
 
@@ -63,12 +62,7 @@ public:
           task_columns_(task_columns(plan.spec, learnt_names(plan))),
           model_(build_model(plan.spec, data_.evaluated().shape().features.dims, data_.class_count,
                              Init::zeros(), data_.details())),
-          engine_({.cores = int(batches_.options().cores),
-                   .workers = threads_of(plan),
-                   .memory_bytes_max = plan.memory_bytes_max,
-                   .precision = precision_policy(plan.spec.train.precision),
-                   .cache = cache_.get(),
-                   .cpu_scope = plan.cpu_scope}),
+          engine_(engine_options(plan, batches_.options().cores, cache_.get())),
           pace_(system_clock()) {}
 
     TrainOutcome run() {
