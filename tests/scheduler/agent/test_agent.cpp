@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <set>
 
 #include "scheduler/agent/frame_tail.h"
@@ -215,7 +216,8 @@ TEST_F(AgentTest, a_job_over_its_core_time_is_timed_out) {
 
 TEST_F(AgentTest, a_new_agent_takes_over_what_runs_and_nothing_is_lost_or_doubled) {
     start_agent();
-    const auto key = run_job({{"steps", "600"}, {"step_ms", "3"}});
+    const std::filesystem::path enough = folder.path() / "enough";
+    const auto key = run_job({{"steps", "100000"}, {"step_ms", "3"}, {"until", enough.string()}});
     for (int restart = 0; restart < 4; ++restart) {
         ASSERT_TRUE(trains(key.job_id, 20 + 60 * restart));
         agent.reset();
@@ -224,8 +226,9 @@ TEST_F(AgentTest, a_new_agent_takes_over_what_runs_and_nothing_is_lost_or_double
         ASSERT_TRUE(trains(key.job_id, before + 1));
         EXPECT_EQ(agent->counts().started, 0);
     }
+    std::ofstream(enough).close();
     ASSERT_TRUE(reaches(key.job_id, succeeded));
-    expect_complete(key.job_id, 600);
+    expect_complete(key.job_id, Json::parse(store::find_job(store, key.job_id)->result).at("step"));
     EXPECT_EQ(store::list_attempts(store, key.job_id).size(), 1U);
     EXPECT_EQ(attempt_of(key).exit_kind, "succeeded");
     EXPECT_EQ(attempt_of(key).exit_status, std::nullopt) << "it was not the last agent's child";

@@ -1,10 +1,15 @@
 // An executor that trains nothing: it speaks the frames of docs/formats.md and misbehaves on
 // request. What it does is in the job spec's labels:
-//   steps       steps to do (20)                  step_ms   pause between them (1)
-//   save_every  a checkpoint every so many (5)    fail      ends as failed with this code at the
-//   end crash_at    kills itself at this step of attempt 1; crash_always: of every attempt deaf
-//   "yes": hears neither requests nor SIGTERM child       "yes": starts a process of its own that
-//   never ends mute        "yes": opens no socket
+//   steps         steps to do (20)
+//   step_ms       pause between them (1)
+//   until         a file: once it is there, no step follows, however many were to be done
+//   save_every    a checkpoint every so many (5)
+//   fail          ends as failed with this code
+//   crash_at      kills itself at this step of attempt 1
+//   crash_always  the same in every attempt
+//   deaf          "yes": hears neither requests nor SIGTERM
+//   child         "yes": starts a process of its own that never ends
+//   mute          "yes": opens no socket
 // `inspect`: answers by the option label_column: "good", "bad", "crash", "slow", "garbage".
 // `split`: answers by the method of the request: "bad", "crash", "garbage", others well.
 
@@ -66,7 +71,8 @@ public:
         say({{"type", "state"}, {"state", "compiling"}});
         say({{"type", "state"}, {"state", "running"}});
         const int steps = number("steps", 20);
-        for (int step = first_step(); step <= steps; ++step) {
+        int step = first_step();
+        for (; step <= steps && !is_enough(); ++step) {
             poll(nullptr, 0, number("step_ms", 1));
             crash_when_asked(step);
             say({{"type", "metric"},
@@ -80,7 +86,7 @@ public:
         say({{"type", "state"}, {"state", "finishing"}});
         const std::string code = label("fail", "");
         return code.empty()
-                   ? end(0, {{"outcome", "succeeded"}, {"result", {{"step", steps}}}})
+                   ? end(0, {{"outcome", "succeeded"}, {"result", {{"step", step - 1}}}})
                    : end(1, {{"outcome", "failed"}, {"code", code}, {"message", "as asked"}});
     }
 
@@ -90,6 +96,11 @@ private:
     }
     int number(const std::string& name, int otherwise) const {
         return std::atoi(label(name, std::to_string(otherwise)).c_str());
+    }
+
+    bool is_enough() const {
+        const std::string file = label("until", "");
+        return !file.empty() && fs::exists(file);
     }
 
     void say(const Json& frame) {
