@@ -50,7 +50,7 @@ Layout lay_out(std::span<const NamedArray> tensors) {
 /// A file from outside, read at offsets.
 class Source {
 public:
-    Source(const std::filesystem::path& path)
+    explicit Source(const std::filesystem::path& path)
         : name_(path.filename().string()), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
         struct stat facts {};
         if (file_ && fstat(file_.get(), &facts) == 0 && S_ISREG(facts.st_mode)) {

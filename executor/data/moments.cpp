@@ -56,6 +56,7 @@ Moments measure(const Dataset& dataset, std::span<const std::int64_t> samples, i
     const DatasetIndex& index = dataset.index();
     const auto channels = std::size_t(index.feature_dims[0]);
     const auto features = std::size_t(index.feature_count());
+    const std::size_t values_per_channel = features / channels;
     constexpr std::size_t block = 512;    // bounds the memory for per-sample sums
     RunningMoments running;
     for (std::size_t begin = 0; begin < samples.size(); begin += block) {
@@ -67,7 +68,7 @@ Moments measure(const Dataset& dataset, std::span<const std::int64_t> samples, i
             sums[std::size_t(i)] = RunningMoments::of(values, channels);
         });
         for (const auto& sum : sums)
-            running.add(sum, double(features / channels));
+            running.add(sum, double(values_per_channel));
     }
     return running.result();
 }

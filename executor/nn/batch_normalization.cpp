@@ -23,7 +23,7 @@ Dims dimensions_but_channel(const Tensor& x) {
 
 /// Elements of each channel on this core.
 double samples_of(const Tensor& x) {
-    return double(x.shape().element_count() / x.dims()[channel_dimension]);
+    return double(x.shape().element_count()) / double(x.dims()[channel_dimension]);
 }
 
 }    // namespace

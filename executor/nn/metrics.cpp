@@ -45,7 +45,7 @@ Tensor soft_cross_entropy(const Tensor& logits, const Tensor& shares, double smo
 
 Tensor top_hits(const Tensor& logits, const Tensor& labels, std::int64_t k, const Tensor& weights) {
     const std::int64_t classes = logits.dims()[1];
-    const Dims dims = logits.dims();
+    const Dims& dims = logits.dims();
     const Tensor classes_of = iota({DType::i32, dims}, 1);
     const Tensor own = across(labels, classes);
     const Tensor is_own = compare(classes_of, own, Comparison::eq);

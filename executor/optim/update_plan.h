@@ -12,6 +12,7 @@ namespace slipway {
 /// How the parameters of one job are updated, as far as it is part of the program.
 struct UpdatePlan {
     /// Every parameter is trained, decays and has the one learning rate.
+    // NOLINTNEXTLINE(google-explicit-constructor): an optimizer alone is a whole plan
     UpdatePlan(const Optimizer& the_optimizer) : optimizer(&the_optimizer) {}
 
     const Optimizer* optimizer;          ///< a row of optimizers(): lives for ever

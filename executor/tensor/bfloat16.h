@@ -26,6 +26,7 @@ public:
         return result;
     }
     constexpr std::uint16_t bits() const { return bits_; }
+    // NOLINTNEXTLINE(google-explicit-constructor): every bf16 number is a float's
     constexpr operator float() const { return std::bit_cast<float>(std::uint32_t(bits_) << 16); }
 
 private:

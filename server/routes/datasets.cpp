@@ -122,7 +122,7 @@ Response get_dataset_preview(const Context& context) {
     Json& items = preview["items"];
     const auto count = query_number(context.request, "n", 8);
     if (std::int64_t(items.size()) > count) items.erase(items.begin() + count, items.end());
-    return json_response(std::move(preview));
+    return json_response(preview);
 }
 
 }    // namespace slipway::routes

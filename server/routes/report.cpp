@@ -34,7 +34,7 @@ Json read_json(const OpenedFile& file) {
     if (!parsed)
         throw Error(ErrorCode::data_loss,
                     fmt::format("a file of a report is damaged: {}", parsed.error().what()));
-    return std::move(parsed->value);
+    return std::move(parsed).value().value;
 }
 
 /// How a program is asked for: a file of its own, or a text in the file of all of it.

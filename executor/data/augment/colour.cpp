@@ -33,9 +33,10 @@ double mean_gray(const Image& image) {
             sum += pixel;
         return sum / double(image.pixels.size());
     }
-    for (std::size_t i = 0; i < image.pixels.size(); i += 3)
-        sum += double(gray_of(&image.pixels[i]));
-    return sum / double(image.pixels.size() / 3);
+    const std::size_t pixels = image.pixels.size() / 3;
+    for (std::size_t i = 0; i < pixels; ++i)
+        sum += double(gray_of(&image.pixels[3 * i]));
+    return sum / double(pixels);
 }
 
 /// The hue as a number in [0, 6): 0 red, 2 green, 4 blue. `spread` is the greatest less the least

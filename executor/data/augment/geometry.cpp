@@ -71,7 +71,7 @@ void interpolate(const Image& image, double x, double y, std::uint8_t* pixel) {
     for (std::int64_t channel = 0; channel < image.channels; ++channel) {
         const float upper = between(upper0[channel], upper1[channel], across);
         const float lower = between(lower0[channel], lower1[channel], across);
-        pixel[channel] = std::uint8_t(between(upper, lower, down) + 0.5F);
+        pixel[channel] = std::uint8_t(std::floor(between(upper, lower, down) + 0.5F));
     }
 }
 

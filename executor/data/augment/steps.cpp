@@ -18,7 +18,7 @@ namespace slipway {
 namespace {
 
 std::uint8_t to_level(double share) {
-    return std::uint8_t(share * 255 + 0.5);
+    return std::uint8_t(std::floor(share * 255 + 0.5));
 }
 
 std::int64_t height_of(const AugmentSpec& step) {

@@ -140,8 +140,9 @@ std::optional<float> parse_number(std::string_view text) {
         text.remove_suffix(1);
     if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
     float number = 0;
-    const char* end = text.data() + text.size();
-    const auto [parsed, error] = std::from_chars(text.data(), end, number);
+    const char* const begin = text.data();
+    const char* const end = begin + text.size();
+    const auto [parsed, error] = std::from_chars(begin, end, number);
     if (error != std::errc() || parsed != end || !std::isfinite(number)) return std::nullopt;
     return number;
 }

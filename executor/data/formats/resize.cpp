@@ -29,8 +29,10 @@ Taps triangle_taps(std::int64_t from, std::int64_t to) {
     taps.weights.resize(std::size_t(to) * taps.count);
     for (std::int64_t i = 0; i < to; ++i) {
         const double centre = (double(i) + 0.5) * scale;
-        const auto begin = std::max<std::int64_t>(0, std::int64_t(centre - support + 0.5));
-        const auto end = std::min<std::int64_t>(from, std::int64_t(centre + support + 0.5));
+        const auto begin =
+            std::max<std::int64_t>(0, std::int64_t(std::floor(centre - support + 0.5)));
+        const auto end =
+            std::min<std::int64_t>(from, std::int64_t(std::floor(centre + support + 0.5)));
         const auto first = std::min(begin, from - std::int64_t(taps.count));
         float* weights = &taps.weights[std::size_t(i) * taps.count];
         double sum = 0;

@@ -81,7 +81,8 @@ struct Frame {
     Tensor sum(const Tensor& values) const { return reduce(values, others, Reduction::add); }
     double samples() const {
         const std::int64_t features = x.dims()[std::size_t(feature_dimension)];
-        return features == 0 ? 0 : double(x.shape().element_count() / features);
+        const std::int64_t count = x.shape().element_count();
+        return features == 0 ? 0 : double(count) / double(features);
     }
     Tensor mean_of(const Tensor& values) const { return sum(values) * number(1 / samples()); }
     Tensor inverse_deviation(const Tensor& variance) const {
