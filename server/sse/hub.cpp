@@ -53,7 +53,6 @@ public:
         : hub_(std::move(hub)),
           subscription_(std::move(subscription)),
           after_(subscription_.after_seq) {}
-    ~Stream() override { close(); }
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
 
@@ -281,7 +280,9 @@ std::shared_ptr<EventSource> Hub::subscribe(Subscription subscription) {
         state_->dirty.insert(job_id);
     }
     state_->changed.notify_all();
-    return stream;
+    // The reader may still hold the stream when the client has dropped it: the client's hold is
+    // what counts for the owner's cap.
+    return {stream.get(), [stream](EventSource*) { stream->close(); }};
 }
 
 std::optional<store::EventHead> Hub::head(const std::string& job_id) const {

@@ -61,7 +61,8 @@ public:
         /// The stream ends with this event when the job had ended already; otherwise with `end`.
         std::optional<std::int64_t> last_seq = {};
     };
-    /// A new stream. It may outlive the hub (nothing comes any more then).
+    /// A new stream. It may outlive the hub (nothing comes any more then). Dropping the last
+    /// pointer to it closes it; once closed it no longer counts for its owner.
     /// errors  throws ProblemError 429 `too_many_streams`
     std::shared_ptr<EventSource> subscribe(Subscription subscription);
 

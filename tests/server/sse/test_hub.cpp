@@ -6,8 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <condition_variable>
+#include <future>
 #include <mutex>
 #include <random>
+#include <semaphore>
 #include <thread>
 
 #include "server/http/problem.h"
@@ -233,6 +235,26 @@ TEST(Hub, one_owner_has_so_many_streams_and_gets_them_back) {
     EXPECT_NO_THROW(subscribe("tok_a"));
     second.reset();
     EXPECT_EQ(hub.stream_count(), 0U);
+}
+
+// The reader holds every stream it reads for; here it does so until it is told to go on.
+TEST(Hub, a_dropped_stream_counts_no_more_though_it_is_being_read_for) {
+    FakeFeed feed;
+    EventFeed slow = feed.feed();
+    std::counting_semaphore<> reading{0};
+    std::promise<void> go_on;
+    slow.read = [&reading, read = slow.read, may_go_on = go_on.get_future().share()](
+                    const std::vector<store::EventCursor>& cursors, int limit_per_job) {
+        reading.release();
+        may_go_on.wait();
+        return read(cursors, limit_per_job);
+    };
+    Hub hub(slow, quick());
+    auto stream = hub.subscribe({.job_id = "job_a"});
+    reading.acquire();
+    stream.reset();
+    EXPECT_EQ(hub.stream_count(), 0U);
+    go_on.set_value();
 }
 
 TEST(Hub, a_stream_may_outlive_it) {
