@@ -96,6 +96,8 @@ void Pool::put_back(std::unique_ptr<Connection> connection) {
             last_error_ = "the database does not answer";
         }
     } else {
+        // Another connection was lost, and this one has answered since.
+        if (!up_since_ && !down_) up_since_ = system_clock().tick();
         idle_.push_back(std::move(connection));
     }
     changed_.notify_all();
