@@ -35,23 +35,16 @@ protected:
 
 TEST_F(ManyJobs, all_succeed_and_no_core_is_booked_twice) {
     watch_leases();
-    UpkeepOptions upkeep_options{.host = host};
-    std::unique_ptr<UpkeepLoop> upkeep;
-    options.on_freed = [&] {
-        if (upkeep) upkeep->wake();
-    };
-    upkeep_options.on_placed = [&] {
-        if (agent) agent->wake();
-    };
     for (int i = 0; i < job_count; ++i)
         submit_labelled({{"steps", "5"}, {"crash_at", i % 20 == 7 ? "3" : "0"}});
     const Tick began = system_clock().tick();
+    // Made before the agent and there until it has gone: the agent's thread wakes it.
+    UpkeepLoop upkeep(store, UpkeepOptions{.host = host}, system_clock());
+    options.on_freed = [&] { upkeep.wake(); };
     start_agent();
-    upkeep = std::make_unique<UpkeepLoop>(store, upkeep_options, system_clock());
     const bool all = eventually([&] { return count("job where state = 'succeeded'") == job_count; },
                                 std::chrono::seconds(100));
     const double took_s = std::chrono::duration<double>(system_clock().tick() - began).count();
-    upkeep.reset();
     agent.reset();
     EXPECT_TRUE(all) << count("job where state = 'succeeded'");
     EXPECT_EQ(database.sql("select count(*) from lease_history a join lease_history b "
