@@ -91,7 +91,8 @@ struct Agent::Parts {
     DatasetChecker checker;
     SplitMaker splitter;
     bool registered = false;
-    bool looked = false;    // since the last failure
+    bool looked = false;         // since the last failure
+    bool more_frames = false;    // the next turn is due at once
     std::chrono::milliseconds pause{0};
     Tick answered;
 
@@ -133,7 +134,9 @@ struct Agent::Parts {
         std::unique_lock lock(mutex);
         const auto until =
             pause.count() > 0 ? clock.tick() + pause : std::min(look.next, renew.next);
-        rung.wait_until(lock, until, [this] { return stopping || (news && pause.count() == 0); });
+        rung.wait_until(lock, until, [this] {
+            return stopping || ((news || more_frames) && pause.count() == 0);
+        });
         news = false;
         if (std::exchange(woken, false)) look.next = {};
         return !stopping;
@@ -154,7 +157,7 @@ struct Agent::Parts {
         }
         // After an outage the database may remember less than it confirmed: a look before a word.
         if (!std::exchange(looked, true)) keeper.look();
-        keeper.relay();
+        more_frames = keeper.relay();
         keeper.finish();
         checker.finish();
         splitter.finish();

@@ -24,7 +24,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t output_tail_bytes = 600;
-constexpr int batches_per_turn = 20;    // then the other attempts have theirs
 
 std::string name_of(const store::AttemptKey& key) {
     return fmt::format("{}/{}", key.job_id, key.attempt);
@@ -116,16 +115,19 @@ void AttemptKeeper::hear(SupervisorNews& news) {
     counts_.silenced += news.silenced;
 }
 
-void AttemptKeeper::relay() {
+bool AttemptKeeper::relay() {
+    bool more = false;
     for (auto& [name, live] : live_) {
         if (live.fenced) continue;
         try {
             if (!live.recorded && live.process.pid != 0) record(live);
-            if (live.speaking || live.ended) relay_one(live);
+            if (live.speaking || live.ended) live.speaking = relay_batch(live);
+            more = more || live.speaking;
         } catch (const store::Fenced&) {
             give_up(live);
         }
     }
+    return more;
 }
 
 void AttemptKeeper::finish() {
@@ -326,14 +328,6 @@ void AttemptKeeper::record(Live& live) {
         live.recorded = true;
     } catch (const store::Fenced&) {
         give_up(live);
-    }
-}
-
-void AttemptKeeper::relay_one(Live& live) {
-    for (int batch = 0; batch < batches_per_turn; ++batch) {
-        if (relay_batch(live)) continue;
-        live.speaking = false;
-        return;
     }
 }
 

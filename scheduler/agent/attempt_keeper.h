@@ -27,8 +27,9 @@ public:
     void renew();
     /// Takes in what the supervisor saw; what does not belong to an attempt is left in `news`.
     void hear(SupervisorNews& news);
-    /// Stores what the executors said.
-    void relay();
+    /// Stores what the executors said, at most one batch of each: a lease or a request to stop does
+    /// not wait for an executor that says more than the database takes. True: there may be more.
+    bool relay();
     /// Ends the attempts whose processes are gone.
     void finish();
 
@@ -61,7 +62,6 @@ private:
     void update(const store::HostAttempt& found, Live& live);
     void set_time_limit(const store::HostAttempt& found, Live& live);
     void record(Live& live);
-    void relay_one(Live& live);
     bool relay_batch(Live& live);
     void keep_done(Live& live, const DoneFrame& done);
     void finish_one(Live& live);

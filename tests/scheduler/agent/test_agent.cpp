@@ -20,7 +20,23 @@ namespace {
 using namespace std::chrono_literals;
 using enum JobState;
 
-class AgentTest : public AgentBench {};
+class AgentTest : public AgentBench {
+protected:
+    /// A job that trains until say_enough().
+    store::AttemptKey run_until_enough() {
+        return run_job({{"steps", "100000"}, {"step_ms", "3"}, {"until", enough_.string()}});
+    }
+    void say_enough() const { std::ofstream(enough_).close(); }
+
+    using AgentBench::expect_complete;
+    /// With as many steps as its result says.
+    void expect_complete(const std::string& job_id) {
+        expect_complete(job_id, Json::parse(store::find_job(store, job_id)->result).at("step"));
+    }
+
+private:
+    const std::filesystem::path enough_ = folder.path() / "enough";
+};
 
 TEST_F(AgentTest, a_job_runs_to_its_end_and_everything_it_said_is_stored) {
     start_agent();
@@ -217,8 +233,7 @@ TEST_F(AgentTest, a_job_over_its_core_time_is_timed_out) {
 
 TEST_F(AgentTest, a_new_agent_takes_over_what_runs_and_nothing_is_lost_or_doubled) {
     start_agent();
-    const std::filesystem::path enough = folder.path() / "enough";
-    const auto key = run_job({{"steps", "100000"}, {"step_ms", "3"}, {"until", enough.string()}});
+    const auto key = run_until_enough();
     for (int restart = 0; restart < 4; ++restart) {
         ASSERT_TRUE(trains(key.job_id, 20 + 60 * restart));
         agent.reset();
@@ -227,9 +242,9 @@ TEST_F(AgentTest, a_new_agent_takes_over_what_runs_and_nothing_is_lost_or_double
         ASSERT_TRUE(trains(key.job_id, before + 1));
         EXPECT_EQ(agent->counts().started, 0);
     }
-    std::ofstream(enough).close();
+    say_enough();
     ASSERT_TRUE(reaches(key.job_id, succeeded));
-    expect_complete(key.job_id, Json::parse(store::find_job(store, key.job_id)->result).at("step"));
+    expect_complete(key.job_id);
     EXPECT_EQ(store::list_attempts(store, key.job_id).size(), 1U);
     EXPECT_EQ(attempt_of(key).exit_kind, "succeeded");
     EXPECT_EQ(attempt_of(key).exit_status, std::nullopt) << "it was not the last agent's child";
@@ -237,20 +252,22 @@ TEST_F(AgentTest, a_new_agent_takes_over_what_runs_and_nothing_is_lost_or_double
 
 TEST_F(AgentTest, an_executor_that_ended_while_nobody_listened_is_read_to_its_last_word) {
     start_agent();
-    const auto key = run_job({{"steps", "60"}, {"step_ms", "2"}});
+    const auto key = run_until_enough();
     ASSERT_TRUE(trains(key.job_id));
     agent.reset();
+    say_enough();
     ASSERT_TRUE(eventually([&] { return is_gone(key); }));
     start_agent();
     ASSERT_TRUE(reaches(key.job_id, succeeded));
-    expect_complete(key.job_id, 60);
+    expect_complete(key.job_id);
 }
 
 TEST_F(AgentTest, last_words_count_when_an_agent_ended_right_after_it_had_stored_them) {
     start_agent();
-    const auto key = run_job({{"steps", "300"}, {"step_ms", "2"}});
+    const auto key = run_until_enough();
     ASSERT_TRUE(trains(key.job_id));
     agent.reset();
+    say_enough();
     ASSERT_TRUE(eventually([&] { return is_gone(key); }));
     // What the agent would have done next, up to the moment before it writes the end.
     FrameTail tail(run_folder_of(options.home, key) / "frames.ndjson",
@@ -262,7 +279,7 @@ TEST_F(AgentTest, last_words_count_when_an_agent_ended_right_after_it_had_stored
     store::relay_frames(store, key, frames);
     start_agent();
     ASSERT_TRUE(reaches(key.job_id, succeeded));
-    expect_complete(key.job_id, 300);
+    expect_complete(key.job_id);
     EXPECT_EQ(store::list_attempts(store, key.job_id).size(), 1U);
 }
 
@@ -280,7 +297,7 @@ TEST_F(AgentTest, an_executor_that_was_killed_while_nobody_listened_runs_again) 
 TEST_F(AgentTest, without_an_agent_for_the_grace_time_it_saves_ends_and_resumes_later) {
     options.grace = 1s;
     start_agent();
-    const auto key = run_job({{"steps", "900"}, {"step_ms", "3"}});
+    const auto key = run_until_enough();
     ASSERT_TRUE(trains(key.job_id));
     agent.reset();
     ASSERT_TRUE(eventually([&] { return is_gone(key); }));
@@ -290,8 +307,10 @@ TEST_F(AgentTest, without_an_agent_for_the_grace_time_it_saves_ends_and_resumes_
     EXPECT_EQ(store::find_job(store, key.job_id)->restarts, 0) << "nothing was wrong with it";
     place(key.job_id);
     agent->wake();
+    ASSERT_TRUE(trains(key.job_id, points(key.job_id) + 1));
+    say_enough();
     ASSERT_TRUE(reaches(key.job_id, succeeded));
-    expect_complete(key.job_id, 900);
+    expect_complete(key.job_id);
 }
 
 TEST_F(AgentTest, a_run_folder_that_somebody_lives_in_is_not_started_again) {
@@ -371,6 +390,32 @@ TEST_F(AgentTest, leases_and_the_host_s_heartbeat_are_renewed) {
     EXPECT_LT(store::list_hosts(store).at(0).silent_for, 2s);
     store::cancel_job(store, key.job_id, {.code = "cancelled", .message = {}});
     ASSERT_TRUE(reaches(key.job_id, cancelled));
+}
+
+// Method: triggers write down batches and renewals in their order, and make each batch so slow that
+// the next frames are always there when it is stored.
+TEST_F(AgentTest, leases_are_renewed_while_an_executor_says_more_than_the_database_takes) {
+    database.sql(R"(
+        create table work (place serial, what text);
+        create function note() returns trigger language plpgsql as $$
+        begin
+            if tg_argv[0] = 'batch' then perform pg_sleep(0.05); end if;
+            insert into work (what) values (tg_argv[0]);
+            return null;
+        end $$;
+        create trigger batch after insert on metric_point
+            for each statement execute function note('batch');
+        create trigger renewal after update on lease
+            for each statement execute function note('renewal');)");
+    options.renew_every = 1ms;
+    start_agent();
+    const auto key = run_job({{"steps", "100000"}});
+    ASSERT_TRUE(eventually([&] { return count("work where what = 'batch'") >= 5; }, 60s));
+    agent.reset();
+    EXPECT_EQ(
+        database.sql("select count(*) from (select what, lag(what) over (order by place) as before "
+                     "from work) as each_work where what = 'batch' and before = 'batch'"),
+        "0");
 }
 
 }    // namespace
