@@ -58,9 +58,7 @@ NETWORKS = {
 def network_of(model, sample):
     """torch's modules, as the job file declares them."""
     make_networks.CLASSES = 2
-    network = make_declared.list_of(model["layers"], [sample])
-    make_declared.tie(network, model.get("tie", []))
-    return network
+    return make_declared.network_of({**model, "sample": sample})
 
 
 class Images:
