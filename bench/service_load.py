@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""What a submission costs, two builds in turns: POST /v1/jobs a second with 1 and 16 clients, and the time to the start.
+
+Each round starts a fresh service of each build, in alternating order, on the same small dataset. Clients are processes
+with one connection each; what they post is held until 2099, so that nothing but the submission runs. Then short jobs are
+submitted one after the other: milliseconds from the job's row to its attempt's process, and to the job's end, by the
+database's clock. `ratio` is other / first; above 1 the other build is better for rates and worse for times.
+
+usage: bench/service_load.py --bin build/release/bin [--other BIN] [--options "--limit 5"] [--other-options ""]
+                             [--rounds 3] [--seconds 5] [--jobs 30]
+"""
+import argparse
+import http.client
+import json
+import multiprocessing
+import os
+import pathlib
+import shlex
+import statistics
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "end_to_end"))
+CLIENTS = (1, 16)
+
+
+def percentile(values, share):
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def post_until(port, token, body, seconds, results):
+    """One client: its latencies in milliseconds and its first wrong status, or 0."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    latencies_ms, wrong = [], 0
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and not wrong:
+        began = time.monotonic()
+        connection.request("POST", "/v1/jobs", body, headers)
+        answer = connection.getresponse()
+        answer.read()
+        latencies_ms.append(1000 * (time.monotonic() - began))
+        wrong = 0 if answer.status == 201 else answer.status
+    connection.close()
+    results.put((latencies_ms, wrong))
+
+
+def post_load(service, body, clients, seconds):
+    results = multiprocessing.Queue()
+    workers = [multiprocessing.Process(target=post_until, args=(service.port, service.token, body, seconds, results))
+               for _ in range(clients)]
+    for worker in workers:
+        worker.start()
+    found = [results.get() for _ in workers]
+    for worker in workers:
+        worker.join()
+    wrong = {status for _, status in found if status}
+    if wrong:
+        raise SystemExit(f"POST /v1/jobs was answered with {wrong}; raise the service's limits with --options")
+    latencies_ms = [each for some, _ in found for each in some]
+    return {f"post_per_s_{clients}": len(latencies_ms) / seconds, f"post_p99_ms_{clients}": percentile(latencies_ms, 0.99)}
+
+
+def start_times(service, spec, jobs):
+    ids = []
+    for _ in range(jobs):
+        ids.append(service.submit(spec))
+        assert service.wait_end(ids[-1])["state"] == "succeeded"
+    rows = service.sql(f"""
+        select 1000 * extract(epoch from attempt.started_at - job.created_at),
+               1000 * extract(epoch from job.finished_at - job.created_at)
+        from job join attempt on attempt.job_id = job.id
+        where job.id in ({", ".join(f"'{one}'" for one in ids)})""")
+    starts, ends = ([float(row[column]) for row in rows] for column in (0, 1))
+    return {"submit_to_start_p50_ms": statistics.median(starts), "submit_to_start_p99_ms": percentile(starts, 0.99),
+            "submit_to_end_p50_ms": statistics.median(ends)}
+
+
+def measure(bin_folder, options, arguments):
+    import service as programs
+    programs.BIN = pathlib.Path(bin_folder).resolve()
+    service = programs.Service(*shlex.split(options))
+    try:
+        programs.write_points(service.data / "points")
+        service.start()
+        service.dataset("points", "csv", {"group_column": "family"})
+        short = programs.points_job(train={"steps": 5, "epochs": None})
+        short["train"].pop("epochs")
+        figures = start_times(service, short, arguments.jobs)
+        held = json.dumps(programs.points_job(limits={"start_after": "2099-01-01T00:00:00Z"}))
+        for clients in CLIENTS:
+            figures.update(post_load(service, held, clients, arguments.seconds))
+        return figures
+    finally:
+        service.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", default=str(ROOT / "build/release/bin"), help="programs of the first build")
+    parser.add_argument("--other", default="", help="programs of the build to compare with")
+    parser.add_argument("--options", default="", help="options of the first build's slipwayd")
+    parser.add_argument("--other-options", default="", help="options of the other build's slipwayd")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=5, help="of each load")
+    parser.add_argument("--jobs", type=int, default=30, help="short jobs of a round")
+    arguments = parser.parse_args()
+    sides = {"first": (arguments.bin, arguments.options)}
+    if arguments.other:
+        sides["other"] = (arguments.other, arguments.other_options)
+    found = {side: [] for side in sides}
+    for number in range(arguments.rounds):
+        for side in sorted(sides, reverse=number % 2 == 1):
+            found[side].append(measure(*sides[side], arguments))
+            print(side, json.dumps({name: round(value, 1) for name, value in found[side][-1].items()}), file=sys.stderr)
+    medians = {side: {name: statistics.median(one[name] for one in rounds) for name in rounds[0]}
+               for side, rounds in found.items()}
+    answer = {side: {name: round(value, 1) for name, value in figures.items()} for side, figures in medians.items()}
+    if arguments.other:
+        answer["ratio"] = {name: round(medians["other"][name] / value, 3) for name, value in medians["first"].items()}
+    print(json.dumps(answer, indent=2))
+
+
+if __name__ == "__main__":
+    main()
