@@ -42,8 +42,9 @@ struct ImageRequest {
 };
 
 /// Decodes a JPEG or PNG file. Damage is an error, also where the decoder could go on (truncated
-/// files), unless it is accepted. CMYK is converted, transparency is put on white, orientation
-/// marks are ignored. errors  data_loss in words about the image, without its name
+/// files), unless it is accepted. CMYK is converted; transparency, gamma, colour profiles and
+/// orientation marks are ignored; of 16 bits the upper 8 are taken.
+/// errors  data_loss in words about the image, without its name
 Result<Image> decode_image(std::span<const std::byte> file, const ImageRequest& request = {});
 
 /// The parts of the two above.
