@@ -5,7 +5,9 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <istream>
 #include <map>
+#include <memory>
 
 namespace slipway {
 namespace {
@@ -41,6 +43,10 @@ struct Raw {
     int migrate_to = -1;
 };
 
+// The options of a command, in groups. A group's options stand in the configuration file under
+// their long names, because every group of `serve` is the main app's too: that is where CLI11 puts
+// what the file says, before the command's own options overwrite it.
+
 void add_common(CLI::App& app, Raw& raw) {
     app.add_option("--home", raw.options.home,
                    "where everything is kept (SLIPWAY_HOME; else /var/lib/slipway as root, "
@@ -71,27 +77,117 @@ void add_machine(CLI::App& app, Raw& raw) {
                    "written with the address once requests are answered");
 }
 
-void add_server(CLI::App& app, Raw& raw) {
+void add_listener(CLI::App& app, Raw& raw) {
     app.add_option("--host", raw.options.addresses, "an address to listen on; can be repeated")
         ->allow_extra_args(false);
     app.add_option("--port", raw.options.port, "0 takes any free one");
-    auto* certificate = app.add_option("--tls-cert", raw.options.certificate_file,
-                                       "PEM file with the certificate chain: https")
-                            ->check(CLI::ExistingFile);
-    auto* key = app.add_option("--tls-key", raw.options.private_key_file, "PEM file with its key")
-                    ->check(CLI::ExistingFile);
-    certificate->needs(key);
-    key->needs(certificate);
+    app.add_option("--tls-cert", raw.options.certificate_file,
+                   "PEM file with the certificate chain: https")
+        ->check(CLI::ExistingFile);
+    app.add_option("--tls-key", raw.options.private_key_file, "PEM file with its key")
+        ->check(CLI::ExistingFile);
+}
+
+// What one client, or all of them, may take.
+void add_limits(CLI::App& app, Raw& raw) {
     app.add_option("--upload-max-gib", raw.upload_gib, "the largest file that may be uploaded")
         ->check(CLI::Range(1, 65536));
 }
+
+// Everything that `serve` knows.
+void add_serve(CLI::App& app, Raw& raw) {
+    add_common(app, raw);
+    add_machine(app, raw);
+    add_listener(app, raw);
+    add_limits(app, raw);
+}
+
+// CLI11's reader of TOML, with messages that say what may stand there.
+class ConfigFile : public CLI::ConfigTOML {
+public:
+    explicit ConfigFile(const CLI::App& app) : app_(app) {}
+
+    std::vector<CLI::ConfigItem> from_config(std::istream& input) const override {
+        std::vector<CLI::ConfigItem> items = CLI::ConfigTOML::from_config(input);
+        for (const CLI::ConfigItem& item : items)
+            check_item(item);
+        return items;
+    }
+
+private:
+    void check_item(const CLI::ConfigItem& item) const {
+        if (!item.parents.empty())
+            throw CLI::ConfigError(fmt::format(
+                "the configuration file has no sections: remove [{}]", item.parents.front()));
+        if (app_.get_option_no_throw("--" + item.name) == nullptr)
+            throw CLI::ConfigError(
+                fmt::format("the configuration file has an unknown key, {}; the keys are the long "
+                            "options of slipwayd serve --help",
+                            item.name));
+        if (item.inputs.empty() || item.inputs.front().empty())
+            throw CLI::ConfigError(
+                fmt::format("the configuration file gives {} no value", item.name));
+    }
+
+    const CLI::App& app_;    // outlives this: its config formatter
+};
+
+constexpr const char* config_help =
+    "a TOML file whose keys are serve's long options; the command line wins";
 
 CLI::App* add_command(CLI::App& app, Raw& raw, const char* name, const char* text,
                       Command command) {
     CLI::App* one = app.add_subcommand(name, text);
     one->callback([&raw, command] { raw.options.command = command; });
-    add_common(*one, raw);
+    // CLI11 reads the main app's file only, and once all words are read: hand it over before.
+    one->add_option_function<std::string>(
+           "--config",
+           [config = app.get_config_ptr()](const std::string& file) { config->add_result(file); },
+           config_help)
+        ->trigger_on_parse()
+        ->type_name("FILE");
     return one;
+}
+
+void add_agent(CLI::App& app, Raw& raw) {
+    CLI::App* one = add_command(app, raw, "agent",
+                                "Offer this machine's cores to the service on the same --database",
+                                Command::agent);
+    add_common(*one, raw);
+    add_machine(*one, raw);
+}
+
+void add_migrate(CLI::App& app, Raw& raw) {
+    CLI::App* one = add_command(app, raw, "migrate", "Bring the database's schema to a version",
+                                Command::migrate);
+    add_common(*one, raw);
+    one->add_option("action", raw.options.migrate_action, "up, down or status")
+        ->check(CLI::IsMember({"up", "down", "status"}));
+    one->add_option("--to", raw.migrate_to, "the version to stop at (down needs it)")
+        ->check(CLI::Range(0, 9999));
+}
+
+void add_login_link(CLI::App& app, Raw& raw) {
+    CLI::App* one = add_command(app, raw, "login-link",
+                                "Print a link that signs a browser in once (the service must run)",
+                                Command::login_link);
+    add_common(*one, raw);
+    one->add_option("--host", raw.options.link_host,
+                    "where the service listens; else where that of the home folder answers");
+    one->add_option("--port", raw.options.link_port, "likewise");
+    one->add_option("--keep-s", raw.keep_s, "how long the link is good")
+        ->check(CLI::Range(60, 600));
+}
+
+// What can only be judged once the command line and the file are both read.
+void check_together(const Raw& raw) {
+    const Options& options = raw.options;
+    if (options.migrate_action == "down" && raw.migrate_to < 0)
+        throw CLI::RequiredError("migrate down needs --to, the version to go back to:");
+    if (options.command == Command::agent && options.database.empty())
+        throw CLI::RequiredError("agent needs --database, the service's:");
+    if (options.certificate_file.empty() != options.private_key_file.empty())
+        throw CLI::ValidationError("--tls-cert and --tls-key", "only one of them is given");
 }
 
 Options finish(Raw raw) {
@@ -117,37 +213,20 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
         "Without a command: serve. Exit codes: 0 stopped as asked; 2 wrong use, or a setting that "
         "cannot work; 3 the home folder is in use; 4 a port, folder or database that cannot be "
         "had; 1 anything else.");
-    add_common(app, raw);
-    add_machine(app, raw);
-    add_server(app, raw);
-    CLI::App* one = add_command(app, raw, "serve", "Run the service (the default)", Command::serve);
-    add_machine(*one, raw);
-    add_server(*one, raw);
-    one = add_command(app, raw, "agent",
-                      "Offer this machine's cores to the service on the same --database",
-                      Command::agent);
-    add_machine(*one, raw);
-    one->get_option("--database")->required();
-    one = add_command(app, raw, "migrate", "Bring the database's schema to a version",
-                      Command::migrate);
-    one->add_option("action", raw.options.migrate_action, "up, down or status")
-        ->check(CLI::IsMember({"up", "down", "status"}));
-    one->add_option("--to", raw.migrate_to, "the version to stop at (down needs it)")
-        ->check(CLI::Range(0, 9999));
-    one = add_command(app, raw, "login-link",
-                      "Print a link that signs a browser in once (the service must run)",
-                      Command::login_link);
-    one->add_option("--host", raw.options.link_host,
-                    "where the service listens; else where that of the home folder answers");
-    one->add_option("--port", raw.options.link_port, "likewise");
-    one->add_option("--keep-s", raw.keep_s, "how long the link is good")
-        ->check(CLI::Range(60, 600));
+    app.set_config("--config", "", config_help)->type_name("FILE");
+    app.config_formatter(std::make_shared<ConfigFile>(app));
+    app.allow_config_extras(CLI::config_extras_mode::error);
+    add_serve(app, raw);
+    add_serve(*add_command(app, raw, "serve", "Run the service (the default)", Command::serve),
+              raw);
+    add_agent(app, raw);
+    add_migrate(app, raw);
+    add_login_link(app, raw);
     add_command(app, raw, "version", "Print the version", Command::version);
     app.require_subcommand(0, 1);
     try {
         app.parse(argc, argv);
-        if (raw.options.migrate_action == "down" && raw.migrate_to < 0)
-            throw CLI::RequiredError("migrate down needs --to, the version to go back to:");
+        check_together(raw);
     } catch (const CLI::ParseError& error) {
         return {.options = std::nullopt, .exit_status = app.exit(error) == 0 ? 0 : 2};
     }

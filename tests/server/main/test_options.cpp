@@ -73,6 +73,79 @@ TEST(Options, commands_are_told_apart) {
     EXPECT_EQ(parse({"agent", "--database", "postgresql:///x"}).options->command, Command::agent);
 }
 
+// What a configuration file leaves of the options of `words`.
+ParsedOptions parse_with(const std::string& text, std::vector<std::string> words = {}) {
+    const TempFolder folder;
+    folder.write("slipwayd.toml", text);
+    words.insert(words.end(), {"--config", (folder.path() / "slipwayd.toml").string()});
+    std::vector<const char*> pointers;
+    for (const std::string& word : words)
+        pointers.push_back(word.c_str());
+    return parse(pointers);
+}
+
+constexpr const char* sample_file = R"(# the service of the second floor
+home = "/srv/slipway"
+host = ["127.0.0.1", "::1"]
+port = 9000
+cores = 3
+drain = true
+log-level = "warn"
+database = "postgresql:///slipway"
+)";
+
+TEST(Options, a_file_says_what_the_command_line_does_not) {
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{}, std::vector<std::string>{"serve"},
+          std::vector<std::string>{"agent"}}) {
+        const auto parsed = parse_with(sample_file, words);
+        ASSERT_TRUE(parsed.options.has_value());
+        EXPECT_EQ(parsed.options->home, "/srv/slipway");
+        EXPECT_EQ(parsed.options->addresses, (std::vector<std::string>{"127.0.0.1", "::1"}));
+        EXPECT_EQ(parsed.options->port, 9000);
+        EXPECT_EQ(parsed.options->cores, 3);
+        EXPECT_TRUE(parsed.options->drain);
+        EXPECT_EQ(parsed.options->log_level, LogLevel::warn);
+    }
+    EXPECT_EQ(parse_with(sample_file, {"migrate", "status"}).options->home, "/srv/slipway");
+    EXPECT_EQ(parse_with(sample_file, {"login-link"}).options->home, "/srv/slipway");
+}
+
+TEST(Options, the_command_line_wins_over_the_file) {
+    for (const bool word : {true, false}) {
+        std::vector<std::string> words{"--port", "8000", "--host", "10.0.0.7", "--cores", "2"};
+        if (word) words.insert(words.begin(), "serve");
+        const auto parsed = parse_with(sample_file, words);
+        ASSERT_TRUE(parsed.options.has_value());
+        EXPECT_EQ(parsed.options->port, 8000);
+        EXPECT_EQ(parsed.options->addresses, std::vector<std::string>{"10.0.0.7"});
+        EXPECT_EQ(parsed.options->cores, 2);
+        EXPECT_EQ(parsed.options->home, "/srv/slipway") << "which only the file says";
+    }
+}
+
+TEST(Options, a_mistake_in_the_file_is_named) {
+    struct Case {
+        const char* text;
+        const char* named;
+    };
+    for (const Case& one :
+         {Case{"prot = 9000\n", "prot"}, Case{"port = 65536\n", "port"},
+          Case{"cores = \"many\"\n", "cores"}, Case{"[network]\nport = 1\n", "network"},
+          Case{"home =\n", "home"}, Case{"host = []\n", "host"},
+          Case{"config = \"other.toml\"\n", "config"}, Case{"help = true\n", "help"},
+          Case{"log-level = \"loud\"\n", "log-level"}, Case{"keep-s = 60\n", "keep-s"}}) {
+        testing::internal::CaptureStderr();
+        const auto parsed = parse_with(one.text, {"serve"});
+        const std::string said = testing::internal::GetCapturedStderr();
+        EXPECT_FALSE(parsed.options.has_value()) << one.text;
+        EXPECT_EQ(parsed.exit_status, 2) << one.text;
+        EXPECT_NE(said.find(one.named), std::string::npos) << one.text << " says: " << said;
+    }
+    EXPECT_EQ(parse({"--config", "/nowhere/slipwayd.toml"}).exit_status, 2);
+    EXPECT_EQ(parse({"serve", "--config", "/nowhere/slipwayd.toml"}).exit_status, 2);
+}
+
 TEST(Options, help_is_no_error_and_a_mistake_is_one) {
     EXPECT_EQ(parse({"--help"}).exit_status, 0);
     EXPECT_EQ(parse({"serve", "--help"}).exit_status, 0);
