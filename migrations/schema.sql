@@ -51,6 +51,36 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.dataset_follow() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    update queue
+    set dataset_ready = true
+    from (select job_id
+          from queue
+          where dataset_id = new.id and not dataset_ready
+          order by job_id
+          for no key update) as waiting
+    where queue.job_id = waiting.job_id;
+    return null;
+end
+$$;
+
+CREATE FUNCTION public.job_counted() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if tg_op <> 'INSERT' then
+        insert into job_count (state, jobs) values (old.state, -1);
+    end if;
+    if tg_op <> 'DELETE' then
+        insert into job_count (state, jobs) values (new.state, 1);
+    end if;
+    return null;
+end
+$$;
+
 CREATE FUNCTION public.job_event_guard() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -91,9 +121,13 @@ begin
                 json_build_object('state', new.state, 'reason', reason));
     end if;
     if new.state = 'queued' then
-        insert into queue (job_id, class_rank, age_key, cores, core_id, not_before, valid_until)
+        -- Who has started once keeps its right to run: valid_until is over for it.
+        insert into queue (job_id, class_rank, queued_at, cores, core_id, not_before, valid_until,
+                           dataset_id, dataset_ready)
         values (new.id, queue_class_rank(new.queue_class), new.created_at, new.cores, new.core_id,
-                new.not_before, new.valid_until);
+                case when new.not_before > clock_timestamp() then new.not_before end,
+                case when new.started_at is null then new.valid_until end, new.dataset_id,
+                exists (select from dataset where id = new.dataset_id and state = 'ready'));
     elsif tg_op = 'UPDATE' and old.state = 'queued' then
         delete from queue where job_id = new.id;
     end if;
@@ -339,6 +373,12 @@ CREATE TABLE public.job (
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01');
 
+CREATE TABLE public.job_count (
+    state text NOT NULL,
+    jobs bigint NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000');
+
 CREATE TABLE public.job_event (
     job_id text NOT NULL,
     seq bigint NOT NULL,
@@ -391,11 +431,15 @@ CREATE TABLE public.metric_point (
 CREATE TABLE public.queue (
     job_id text NOT NULL,
     class_rank smallint NOT NULL,
-    age_key timestamp with time zone NOT NULL,
+    queued_at timestamp with time zone NOT NULL,
     cores smallint NOT NULL,
     core_id smallint,
     not_before timestamp with time zone,
     valid_until timestamp with time zone,
+    dataset_id text,
+    dataset_ready boolean DEFAULT false NOT NULL,
+    ready boolean GENERATED ALWAYS AS (((not_before IS NULL) AND dataset_ready)) STORED,
+    shape integer GENERATED ALWAYS AS (((cores * 1000) + COALESCE((core_id)::integer, 0))) STORED,
     CONSTRAINT queue_class_rank_check CHECK (((class_rank >= 0) AND (class_rank <= 4)))
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.005', autovacuum_vacuum_threshold='50', autovacuum_vacuum_cost_limit='2000');
@@ -572,7 +616,15 @@ CREATE INDEX job_project ON public.job USING btree (project, id);
 
 CREATE INDEX lease_attempt ON public.lease USING btree (job_id, attempt);
 
-CREATE INDEX queue_order ON public.queue USING btree (class_rank, age_key, job_id);
+CREATE INDEX queue_dataset ON public.queue USING btree (dataset_id) WHERE (NOT dataset_ready);
+
+CREATE INDEX queue_due ON public.queue USING btree (class_rank, not_before, job_id) WHERE (not_before IS NOT NULL);
+
+CREATE INDEX queue_expiring ON public.queue USING btree (valid_until) WHERE (valid_until IS NOT NULL);
+
+CREATE INDEX queue_order ON public.queue USING btree (class_rank, queued_at, job_id);
+
+CREATE INDEX queue_ready ON public.queue USING btree (shape, class_rank, queued_at, job_id) WHERE ready;
 
 CREATE INDEX session_token ON public.session USING btree (token_id);
 
@@ -583,6 +635,12 @@ CREATE INDEX split_making ON public.split USING btree (id) WHERE (state = 'makin
 CREATE CONSTRAINT TRIGGER attempt_fits_job AFTER INSERT OR UPDATE OF ended_at ON public.attempt DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.attempt_fits_state();
 
 CREATE TRIGGER checkpoint_release AFTER UPDATE ON public.job FOR EACH ROW WHEN (((old.finished_at IS NULL) AND (new.finished_at IS NOT NULL))) EXECUTE FUNCTION public.checkpoint_release();
+
+CREATE TRIGGER dataset_follow AFTER UPDATE OF state ON public.dataset FOR EACH ROW WHEN (((old.state <> 'ready'::text) AND (new.state = 'ready'::text))) EXECUTE FUNCTION public.dataset_follow();
+
+CREATE TRIGGER job_counted AFTER INSERT OR DELETE ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_counted();
+
+CREATE TRIGGER job_counted_move AFTER UPDATE OF state ON public.job FOR EACH ROW WHEN ((old.state <> new.state)) EXECUTE FUNCTION public.job_counted();
 
 CREATE TRIGGER job_event_guard BEFORE DELETE OR UPDATE ON public.job_event FOR EACH ROW EXECUTE FUNCTION public.job_event_guard();
 
@@ -610,6 +668,9 @@ ALTER TABLE ONLY public.checkpoint_use
 
 ALTER TABLE ONLY public.checkpoint_use
     ADD CONSTRAINT checkpoint_use_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.job_count
+    ADD CONSTRAINT job_count_state_fkey FOREIGN KEY (state) REFERENCES public.job_state(name);
 
 ALTER TABLE ONLY public.job
     ADD CONSTRAINT job_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES public.dataset(id) ON DELETE SET NULL;

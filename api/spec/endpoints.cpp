@@ -456,8 +456,9 @@ constexpr auto endpoint_rows = std::to_array<Endpoint>({
      .method = "GET",
      .path = "/v1/queue",
      .group = "machine",
-     .summary = "The jobs that wait, in the order in which they are looked at.",
-     .response = "QueueList"},
+     .summary = "The jobs that wait, held ones too, in the order of scheduling.",
+     .response = "QueueList",
+     .query = paging},
 
     // ---- people
     {.name = "get_me",

@@ -217,9 +217,7 @@ PlacementPlan plan_placement(const std::vector<WaitingJob>& queue,
                              const std::vector<CoreSlot>& cores) {
     Machine machine = machine_of(cores);
     PlacementPlan plan;
-    int position = 0;
     for (const WaitingJob& job : queue) {
-        ++position;
         std::optional<WaitReason> reason = not_ready(job);
         if (!reason) {
             auto placed = job.core_id ? place_on_core(job, machine) : place_anywhere(job, machine);
@@ -229,7 +227,6 @@ PlacementPlan plan_placement(const std::vector<WaitingJob>& queue,
             }
             reason = job.core_id ? explain_core(job, machine) : explain_anywhere(job, machine);
         }
-        reason->position = position;
         plan.waiting.push_back(std::move(*reason));
     }
     return plan;

@@ -41,7 +41,6 @@ struct WaitReason {
     std::string message;              ///< one sentence for a person, with the numbers
     std::vector<int> cores;           ///< the cores it waits for, when there are some
     std::string blocking_job = {};    ///< the job that holds them or goes first; may be empty
-    int position = 0;                 ///< 1 = head of the queue
     bool operator==(const WaitReason&) const = default;
 };
 

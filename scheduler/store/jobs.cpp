@@ -213,8 +213,9 @@ bool delete_job(Store& store, std::string_view id) {
 }
 
 std::vector<std::string> expire_queued_jobs(Store& store) {
+    constexpr int at_once = 1000;
     std::vector<std::string> ids;
-    for (const Row row : write(store.pool(), queries::expire_jobs)) {
+    for (const Row row : write(store.pool(), queries::expire_jobs, {at_once})) {
         ids.push_back(row.text("id"));
         store.announce(ids.back());
     }
@@ -226,6 +227,10 @@ std::map<JobState, std::int64_t> count_jobs(Store& store) {
     for (const Row row : read(store.pool(), queries::count_jobs))
         counts[read_state(row)] = row.integer("jobs");
     return counts;
+}
+
+void fold_job_counts(Store& store) {
+    write(store.pool(), queries::fold_job_counts);
 }
 
 }    // namespace slipway::store

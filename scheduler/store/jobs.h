@@ -129,10 +129,13 @@ Job move_job(Store& store, std::string_view id, JobState to, const std::optional
 /// that made a checkpoint which a job that has not ended uses.
 bool delete_job(Store& store, std::string_view id);
 
-/// Queued jobs past `valid_until` become `expired`. Returns their ids.
+/// Queued jobs that never started and are past `valid_until` become `expired`, at most a thousand
+/// at once. Returns their ids.
 std::vector<std::string> expire_queued_jobs(Store& store);
 
-/// How many jobs are in each state; states without jobs are absent. For /metrics.
+/// How many jobs are in each state; states without jobs are absent. For /metrics. Reads changes
+/// since fold_job_counts, not jobs.
 std::map<JobState, std::int64_t> count_jobs(Store& store);
+void fold_job_counts(Store& store);
 
 }    // namespace slipway::store

@@ -1,7 +1,10 @@
 #include "scheduler/store/queue.h"
 
+#include <fmt/core.h>
+
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
+#include "scheduler/store/text.h"
 
 namespace slipway::store {
 
@@ -47,25 +50,88 @@ PlacementOutcome place_alone(Store& store, const Placement& placement) {
     }
 }
 
+/// A place in the queue's order, as a cursor's sort key.
+std::string sort_key_of(const Row& row) {
+    return fmt::format("{} {}", row.small("class_rank"), to_rfc3339(row.time("queued_at")));
+}
+
+std::vector<Param> place_params(const std::optional<CursorPlace>& place) {
+    if (!place) return {std::nullopt, std::nullopt, std::nullopt};
+    const std::size_t space = place->sort_key.find(' ');
+    return {place->sort_key.substr(0, space), place->sort_key.substr(space + 1), place->id};
+}
+
+/// What every list of waiting jobs has.
+QueuedJob read_wanted_cores(const Row& row) {
+    QueuedJob job;
+    job.job_id = row.text("job_id");
+    job.class_rank = row.small("class_rank");
+    job.queued_at = row.time("queued_at");
+    job.cores = row.small("cores");
+    job.core_id = row.maybe_small("core_id");
+    return job;
+}
+
+QueuedJob read_waiting(const Row& row) {
+    QueuedJob job = read_wanted_cores(row);
+    job.not_before = row.maybe_time("not_before");
+    job.due = row.flag("due");
+    job.dataset_id = row.text("dataset_id");
+    job.dataset_state = row.text("dataset_state");
+    return job;
+}
+
+QueuedJob read_listed(const Row& row) {
+    QueuedJob job = read_waiting(row);
+    job.project = row.text("project");
+    job.queue_class = row.text("queue_class");
+    job.valid_until = row.maybe_time("valid_until");
+    job.position = row.maybe_small("position");
+    return job;
+}
+
+int position_after(Store& store, const std::vector<Param>& place) {
+    Statement count{&queries::count_ready_ahead, place};
+    count.params.emplace_back(queue_position_max);
+    return 1 + read(store.pool(), count)[0].small("jobs");
+}
+
 }    // namespace
 
-std::vector<QueuedJob> list_queue(Store& store, int limit) {
-    std::vector<QueuedJob> queue;
-    for (const Row row : read(store.pool(), queries::list_queue, {limit})) {
-        queue.push_back({.job_id = row.text("job_id"),
-                         .project = row.text("project"),
-                         .queue_class = row.text("queue_class"),
-                         .class_rank = row.small("class_rank"),
-                         .age_key = row.time("age_key"),
-                         .cores = row.small("cores"),
-                         .core_id = row.maybe_small("core_id"),
-                         .not_before = row.maybe_time("not_before"),
-                         .due = row.flag("due"),
-                         .valid_until = row.maybe_time("valid_until"),
-                         .dataset_id = row.text("dataset_id"),
-                         .dataset_state = row.text("dataset_state")});
+Page<QueuedJob> list_queue(Store& store, const std::vector<std::string>& projects,
+                           const PageRequest& page) {
+    std::string scope = "queue";
+    for (const std::string& project : projects)
+        scope += "\nproject " + project;
+    Statement list{&queries::list_queue,
+                   {projects.empty() ? Param(std::nullopt) : Param(projects)}};
+    for (Param& param : place_params(read_cursor(scope, page.cursor)))
+        list.params.push_back(std::move(param));
+    list.params.emplace_back(rows_to_ask(page));
+    list.params.emplace_back(queue_position_max);
+    return make_page<QueuedJob>(read(store.pool(), list), page, scope, read_listed,
+                                [](const Row& row) {
+                                    return CursorPlace{row.text("job_id"), sort_key_of(row)};
+                                });
+}
+
+std::vector<QueuedJob> list_ready_jobs(Store& store, int of_each_shape) {
+    std::vector<QueuedJob> ready;
+    for (const Row row : read(store.pool(), queries::list_ready_jobs, {of_each_shape})) {
+        ready.push_back(read_wanted_cores(row));
+        ready.back().dataset_state = "ready";
     }
-    return queue;
+    return ready;
+}
+
+std::optional<QueuedJob> find_queued_job(Store& store, std::string_view job_id) {
+    const Rows rows = read(store.pool(), queries::find_queued_job, {job_id});
+    if (rows.empty()) return std::nullopt;
+    return read_waiting(rows[0]);
+}
+
+int release_due_jobs(Store& store, int count_max) {
+    return int(write(store.pool(), queries::release_due_jobs, {count_max}).size());
 }
 
 std::vector<PlacementOutcome> commit_placements(Store& store,
@@ -87,19 +153,15 @@ std::vector<PlacementOutcome> commit_placements(Store& store,
     return outcomes;
 }
 
-std::optional<QueuePosition> find_queue_position(Store& store, std::string_view job_id) {
-    const Rows rows = read(store.pool(), queries::find_queue_position, {job_id});
-    if (rows.empty()) return std::nullopt;
-    return QueuePosition{rows[0].small("position"), rows[0].small("cores_ahead")};
+std::optional<int> find_queue_position(Store& store, std::string_view job_id) {
+    const std::optional<QueuedJob> job = find_queued_job(store, job_id);
+    if (!job) return std::nullopt;
+    return position_after(store, {job->class_rank, job->queued_at, job->job_id});
 }
 
-std::vector<QueueClassStats> queue_stats(Store& store) {
-    std::vector<QueueClassStats> stats;
-    for (const Row row : read(store.pool(), queries::queue_stats)) {
-        stats.push_back({row.text("queue_class"), row.integer("jobs"), row.integer("cores"),
-                         row.maybe_time("oldest")});
-    }
-    return stats;
+int next_queue_position(Store& store, int class_rank) {
+    // Ids sort by time: what is submitted next is behind all of its class.
+    return position_after(store, {class_rank, "infinity", ""});
 }
 
 }    // namespace slipway::store

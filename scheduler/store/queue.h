@@ -10,18 +10,36 @@ struct QueuedJob {
     std::string project;
     std::string queue_class;
     int class_rank = 2;    ///< 0 urgent, 1 high, 2 normal, 3 low, 4 idle
-    Instant age_key;       ///< when it was submitted: a job that comes back keeps its place
+    Instant queued_at;     ///< when it was submitted: a job that comes back keeps its place
     int cores = 1;
     std::optional<int> core_id;
     std::optional<Instant> not_before;    ///< start_after, or back-off after a lost attempt
     bool due = true;                      ///< not_before has passed (database time)
     std::optional<Instant> valid_until;
     std::string dataset_id;
-    std::string dataset_state;    ///< "ready", "checking", "failed", or empty when it is gone
+    std::string dataset_state;      ///< "ready", "checking", "failed", or empty when it is gone
+    std::optional<int> position;    ///< 1 = next; none: held, or behind queue_position_max jobs
 };
 
-/// The head of the queue: class, then age, then id. Takes no lock: commit_placements decides races.
-std::vector<QueuedJob> list_queue(Store& store, int limit = 1000);
+/// Positions are counted so far: what a count costs does not depend on the length of the queue.
+constexpr int queue_position_max = 1000;
+
+/// A page of the queue, held jobs too, in the one order: class, then age, then id.
+/// `projects` empty: of all.
+Page<QueuedJob> list_queue(Store& store, const std::vector<std::string>& projects = {},
+                           const PageRequest& page = {.limit = 200});
+
+/// The jobs that may start now, in the order of the queue: the first `of_each_shape` that want the
+/// same cores. What more would wait for the same cores as they, so placement needs no others, and
+/// the cost does not depend on how many jobs wait. Only of these: id, class, age, cores, core_id.
+std::vector<QueuedJob> list_ready_jobs(Store& store, int of_each_shape);
+
+/// One waiting job and what holds it back; nothing when it is not queued.
+std::optional<QueuedJob> find_queued_job(Store& store, std::string_view job_id);
+
+/// Lets jobs start whose start_after or back-off has passed, at most `count_max` at once, the most
+/// urgent first. Returns how many: as many as `count_max` means that there may be more.
+int release_due_jobs(Store& store, int count_max);
 
 /// Cores for one job, decided by placement.
 struct Placement {
@@ -45,22 +63,11 @@ struct PlacementOutcome {
 std::vector<PlacementOutcome> commit_placements(Store& store,
                                                 const std::vector<Placement>& placements);
 
-struct QueuePosition {
-    int position = 1;    ///< 1 = next
-    int cores_ahead = 0;
-};
+/// Where a queued job stands among those that may start, or would stand if it could: 1 = next;
+/// queue_position_max + 1 = behind at least so many. Nothing when it is not queued.
+std::optional<int> find_queue_position(Store& store, std::string_view job_id);
 
-/// Where a queued job stands; nothing when it is not queued.
-std::optional<QueuePosition> find_queue_position(Store& store, std::string_view job_id);
-
-struct QueueClassStats {
-    std::string queue_class;
-    std::int64_t jobs = 0;
-    std::int64_t cores = 0;
-    std::optional<Instant> oldest;
-};
-
-/// One row per class that has waiting jobs, most urgent first.
-std::vector<QueueClassStats> queue_stats(Store& store);
+/// Where a job of this class would stand if it were submitted now; likewise.
+int next_queue_position(Store& store, int class_rank);
 
 }    // namespace slipway::store

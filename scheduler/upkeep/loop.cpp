@@ -44,9 +44,10 @@ struct UpkeepLoop::Parts {
         void (Parts::*run_once)();
         Tick next{};
     };
-    std::array<Task, 4> tasks{{{"schedule", options.tick, &Parts::place},
+    std::array<Task, 5> tasks{{{"schedule", options.tick, &Parts::place},
                                {"rescue", options.rescue_every, &Parts::rescue},
                                {"expire", options.expire_every, &Parts::expire},
+                               {"count", options.count_every, &Parts::count},
                                {"prune", options.prune_every, &Parts::prune}}};
 
     void work() {
@@ -63,6 +64,14 @@ struct UpkeepLoop::Parts {
             published = counts;
         }
         leader.resign();
+    }
+
+    void wake() {
+        {
+            const std::scoped_lock lock(mutex);
+            woken = true;
+        }
+        rung.notify_all();
     }
 
     /// False: the loop ends.
@@ -95,12 +104,15 @@ struct UpkeepLoop::Parts {
         const ScheduleCounts done = schedule(store, options.lease, options.host_silence_max);
         counts.placed += done.placed;
         counts.lost_races += done.lost_races;
+        if (done.more_are_due) wake();
         if (done.placed > 0 && options.on_placed) options.on_placed();
     }
 
     void rescue() { counts.rescued += rescue_lost_attempts(store, options.host, options.lease); }
 
     void expire() { counts.expired += std::int64_t(store::expire_queued_jobs(store).size()); }
+
+    void count() { store::fold_job_counts(store); }
 
     void prune() {
         const store::Pruned pruned = store::prune(store);
@@ -124,11 +136,7 @@ UpkeepLoop::~UpkeepLoop() {
 }
 
 void UpkeepLoop::wake() {
-    {
-        const std::scoped_lock lock(parts_->mutex);
-        parts_->woken = true;
-    }
-    parts_->rung.notify_all();
+    parts_->wake();
 }
 
 UpkeepCounts UpkeepLoop::counts() const {

@@ -17,6 +17,7 @@ struct UpkeepOptions {
     std::chrono::milliseconds lease{10000};    ///< of a new attempt, until the agent renews
     std::chrono::milliseconds rescue_every{1000};
     std::chrono::milliseconds expire_every{1000};
+    std::chrono::milliseconds count_every{10000};
     std::chrono::milliseconds prune_every{60000};
     std::chrono::milliseconds host_silence_max{10000};    ///< then its cores take no new job
     /// Called after jobs were placed, from the loop's thread: wakes this machine's agent.

@@ -1,6 +1,7 @@
 #include "scheduler/upkeep/tasks.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "api/base/id.h"
 #include "api/base/log.h"
@@ -10,12 +11,25 @@ namespace slipway {
 
 namespace {
 
-constexpr int queue_rows_max = 1000;
+constexpr int released_at_once = 2000;
 constexpr std::size_t fence_bytes = 16;
 
-PlacementPlan plan_now(store::Store& store, std::chrono::milliseconds host_silence_max) {
-    return plan_placement(to_waiting_jobs(store::list_queue(store, queue_rows_max)),
-                          to_core_slots(store::list_cores(store, host_silence_max)));
+/// What a pass looks at. Of each shape no more jobs can start than there are cores.
+struct Snapshot {
+    std::vector<CoreSlot> cores;
+    std::vector<store::QueuedJob> ready;
+};
+
+Snapshot look_at(store::Store& store, std::chrono::milliseconds host_silence_max) {
+    Snapshot snapshot{.cores = to_core_slots(store::list_cores(store, host_silence_max)),
+                      .ready = {}};
+    snapshot.ready = store::list_ready_jobs(store, std::max(1, int(snapshot.cores.size())));
+    return snapshot;
+}
+
+bool goes_before(const store::QueuedJob& a, const store::QueuedJob& b) {
+    return std::tie(a.class_rank, a.queued_at, a.job_id) <
+           std::tie(b.class_rank, b.queued_at, b.job_id);
 }
 
 }    // namespace
@@ -49,8 +63,10 @@ std::vector<CoreSlot> to_core_slots(const std::vector<store::Core>& cores) {
 
 ScheduleCounts schedule(store::Store& store, std::chrono::milliseconds lease,
                         std::chrono::milliseconds host_silence_max) {
-    const PlacementPlan plan = plan_now(store, host_silence_max);
     ScheduleCounts counts;
+    counts.more_are_due = store::release_due_jobs(store, released_at_once) == released_at_once;
+    const Snapshot snapshot = look_at(store, host_silence_max);
+    const PlacementPlan plan = plan_placement(to_waiting_jobs(snapshot.ready), snapshot.cores);
     counts.waiting = std::int64_t(plan.waiting.size());
     if (plan.placed.empty()) return counts;
     std::vector<store::Placement> placements;
@@ -83,7 +99,15 @@ std::int64_t rescue_lost_attempts(store::Store& store, const std::string& own_ho
 
 std::optional<WaitReason> explain_wait(store::Store& store, const std::string& job_id,
                                        std::chrono::milliseconds host_silence_max) {
-    const PlacementPlan plan = plan_now(store, host_silence_max);
+    const std::optional<store::QueuedJob> job = store::find_queued_job(store, job_id);
+    if (!job) return std::nullopt;
+    Snapshot snapshot = look_at(store, host_silence_max);
+    // A job that is held, or behind all that the pass looks at, takes its own place among them.
+    if (std::ranges::find(snapshot.ready, job_id, &store::QueuedJob::job_id) ==
+        snapshot.ready.end()) {
+        snapshot.ready.insert(std::ranges::upper_bound(snapshot.ready, *job, goes_before), *job);
+    }
+    const PlacementPlan plan = plan_placement(to_waiting_jobs(snapshot.ready), snapshot.cores);
     const auto found = std::ranges::find(plan.waiting, job_id, &WaitReason::job_id);
     if (found == plan.waiting.end()) return std::nullopt;
     return *found;

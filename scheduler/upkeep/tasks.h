@@ -17,14 +17,16 @@ namespace slipway {
 struct ScheduleCounts {
     std::int64_t placed = 0;
     std::int64_t lost_races = 0;    ///< decided, but the database had changed meanwhile
-    std::int64_t waiting = 0;
+    std::int64_t waiting = 0;       ///< of those that were looked at
+    bool more_are_due = false;      ///< start times have come that this pass did not reach
 };
 
 /// The stored queue and cores in the words of placement; for explain too. Pure.
 std::vector<WaitingJob> to_waiting_jobs(const std::vector<store::QueuedJob>& queue);
 std::vector<CoreSlot> to_core_slots(const std::vector<store::Core>& cores);
 
-/// Places what can be placed now and commits it.
+/// Places what can be placed now and commits it. Its cost depends on the number of cores, not on
+/// the length of the queue.
 /// errors  throws unavailable
 ScheduleCounts schedule(store::Store& store, std::chrono::milliseconds lease,
                         std::chrono::milliseconds host_silence_max);
@@ -35,7 +37,7 @@ ScheduleCounts schedule(store::Store& store, std::chrono::milliseconds lease,
 std::int64_t rescue_lost_attempts(store::Store& store, const std::string& own_host,
                                   std::chrono::milliseconds lease);
 
-/// Why a queued job waits, from the whole queue as it is now; nothing when it does not wait.
+/// Why a queued job waits, however far behind; nothing when the next pass will place it.
 /// errors  throws unavailable
 std::optional<WaitReason> explain_wait(store::Store& store, const std::string& job_id,
                                        std::chrono::milliseconds host_silence_max);

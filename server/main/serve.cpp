@@ -60,8 +60,7 @@ WaitExplanation explanation_of(const WaitReason& reason) {
     return {.code = reason.code,
             .message = reason.message,
             .cores = reason.cores,
-            .blocking_job = reason.blocking_job,
-            .position = reason.position};
+            .blocking_job = reason.blocking_job};
 }
 
 // The second signal: end now, but do not leave the cluster half-way: it recovers from its log.

@@ -10,12 +10,11 @@
 
 namespace slipway::routes {
 
-Response job_response(const store::Job& job, const std::optional<store::QueuePosition>& position,
-                      int status) {
+Response job_response(const store::Job& job, std::optional<int> position, int status) {
     return json_response(render(job, position), status).with("ETag", version_etag(job.version));
 }
 
-std::optional<store::QueuePosition> position_of(const Context& context, const store::Job& job) {
+std::optional<int> position_of(const Context& context, const store::Job& job) {
     if (job.state != JobState::queued) return std::nullopt;
     return store::find_queue_position(context.services.store, job.id);
 }
@@ -51,12 +50,9 @@ Response submit(const Context& context, const store::NewJob& job, std::string_vi
 }
 
 Json queue_place(const Context& context, QueueClass job_class) {
-    std::int64_t ahead = 0;
-    for (const store::QueueClassStats& one : store::queue_stats(context.services.store)) {
-        ahead += one.jobs;
-        if (one.queue_class == to_string(job_class)) break;
-    }
-    return {{"position", ahead + 1}, {"eta_s", nullptr}};
+    const int rank = static_cast<int>(job_class);
+    return {{"position", store::next_queue_position(context.services.store, rank)},
+            {"eta_s", nullptr}};
 }
 
 std::string made_name(std::string_view word, std::string_view job_id) {

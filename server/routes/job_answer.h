@@ -12,11 +12,10 @@ namespace slipway::routes {
 // What the routes of jobs and of predictions share: both are rows of the same table.
 
 /// The job as an answer, with its ETag.
-Response job_response(const store::Job& job, const std::optional<store::QueuePosition>& position,
-                      int status = 200);
+Response job_response(const store::Job& job, std::optional<int> position, int status = 200);
 
 /// Its place in the queue; none unless it is queued.
-std::optional<store::QueuePosition> position_of(const Context& context, const store::Job& job);
+std::optional<int> position_of(const Context& context, const store::Job& job);
 
 /// GET of one job: `Prefer: wait=N` waits for its state to change.
 Response watched_job(const Context& context, const store::Job& job);

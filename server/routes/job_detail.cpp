@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "server/routes/handlers.h"
+#include "server/routes/job_answer.h"
 #include "server/routes/lookup.h"
 #include "server/routes/query.h"
 #include "server/routes/render.h"
@@ -68,6 +69,17 @@ std::string curl_command(const Request& request, std::string_view resource, cons
         "curl -sS {} \\\n  -H \"Authorization: Bearer $SLIPWAY_TOKEN\" \\\n"
         "  -H 'Content-Type: application/json' \\\n  --data-binary @- <<'JSON'\n{}\nJSON\n",
         shell_quoted(address), spec.dump(2));
+}
+
+// A job of a project that the token does not see is not named.
+void hide_foreign_job(const Context& context, WaitExplanation& waits) {
+    if (waits.blocking_job.empty() || context.who.projects.empty()) return;
+    const auto blocking = store::find_job(context.services.store, waits.blocking_job);
+    if (blocking && context.who.sees(blocking->project)) return;
+    const std::string named = "job " + waits.blocking_job;
+    for (std::size_t at = 0; (at = waits.message.find(named)) != std::string::npos;)
+        waits.message.replace(at, named.size(), "a job of another project");
+    waits.blocking_job.clear();
 }
 
 }    // namespace
@@ -137,15 +149,16 @@ Response explain_job(const Context& context) {
                 {"code", nullptr},    {"message", nullptr},
                 {"cores", nullptr},   {"blocking_job", nullptr},
                 {"position", nullptr}};
-    const auto waits = job.state == JobState::queued && context.services.explain_wait
-                           ? context.services.explain_wait(job.id)
-                           : std::nullopt;
+    auto waits = job.state == JobState::queued && context.services.explain_wait
+                     ? context.services.explain_wait(job.id)
+                     : std::nullopt;
     if (waits) {
+        hide_foreign_job(context, *waits);
         answer["code"] = waits->code;
         answer["message"] = waits->message;
         answer["cores"] = waits->cores;
         if (!waits->blocking_job.empty()) answer["blocking_job"] = waits->blocking_job;
-        answer["position"] = waits->position;
+        if (const auto position = position_of(context, job)) answer["position"] = *position;
     } else if (job.reason) {
         answer["code"] = job.reason->code;
         answer["message"] = job.reason->message;

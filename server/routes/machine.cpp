@@ -79,13 +79,12 @@ Response undrain_core(const Context& context) {
 }
 
 Response list_queue(const Context& context) {
+    const auto page = store::list_queue(context.services.store, context.who.projects,
+                                        query_page(context.request));
     Json items = Json::array();
-    int position = 0;
-    for (const store::QueuedJob& job : store::list_queue(context.services.store)) {
-        ++position;
-        if (context.who.sees(job.project)) items.push_back(render(job, position));
-    }
-    return json_response(render_list(std::move(items)));
+    for (const store::QueuedJob& job : page.items)
+        items.push_back(render(job));
+    return json_response(render_list(std::move(items), page.next_cursor));
 }
 
 }    // namespace slipway::routes

@@ -37,7 +37,7 @@ std::string version_etag(std::int64_t version) {
     return fmt::format("\"v{}\"", version);
 }
 
-Json render(const store::Job& job, const std::optional<store::QueuePosition>& position) {
+Json render(const store::Job& job, std::optional<int> position) {
     Json out{{"id", job.id},
              {"name", job.name},
              {"project", job.project},
@@ -59,7 +59,7 @@ Json render(const store::Job& job, const std::optional<store::QueuePosition>& po
              {"started_at", render_time(job.started_at)},
              {"finished_at", render_time(job.finished_at)}};
     if (job.reason) out["reason"] = {{"code", job.reason->code}, {"message", job.reason->message}};
-    if (position) out["queue"] = {{"position", position->position}, {"eta_s", nullptr}};
+    if (position) out["queue"] = {{"position", *position}, {"eta_s", nullptr}};
     return out;
 }
 
@@ -173,14 +173,14 @@ Json render(const store::Core& core) {
             {"lease_expires_at", render_time(core.lease_expires_at)}};
 }
 
-Json render(const store::QueuedJob& job, int position) {
-    return {{"position", position},
+Json render(const store::QueuedJob& job) {
+    return {{"position", value_or_null(job.position)},
             {"job_id", job.job_id},
             {"project", job.project},
             {"class", job.queue_class},
             {"cores", job.cores},
             {"core_id", value_or_null(job.core_id)},
-            {"queued_at", to_rfc3339(job.age_key)},
+            {"queued_at", to_rfc3339(job.queued_at)},
             {"not_before", render_time(job.not_before)}};
 }
 

@@ -23,7 +23,7 @@ namespace slipway {
 
 /// Stored objects as their JSON on the wire. Pure. What is not known yet is null.
 
-Json render(const store::Job& job, const std::optional<store::QueuePosition>& position);
+Json render(const store::Job& job, std::optional<int> position);
 Json render(const store::Attempt& attempt);
 Json render(const store::Event& event);
 Json render(const store::Checkpoint& checkpoint);
@@ -32,7 +32,7 @@ Json render(const store::StoredSplit& split);
 Json render(const store::Upload& upload);
 Json render(const store::Host& host);
 Json render(const store::Core& core);
-Json render(const store::QueuedJob& job, int position);
+Json render(const store::QueuedJob& job);
 Json render(const store::Token& token);
 Json render(const Identity& identity);
 

@@ -35,7 +35,6 @@ struct WaitExplanation {
     std::string message;
     std::vector<int> cores;
     std::string blocking_job;    ///< may be empty
-    int position = 0;
 };
 
 /// One figure of /metrics that another part of the service counts.

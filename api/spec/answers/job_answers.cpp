@@ -56,7 +56,10 @@ const Object<Answer>& best_answer_table() {
 const Object<Answer>& place_table() {
     static const auto table = Object<Answer>("QueuePlace", "Where a job stands while it is queued.")
                                   .open()
-                                  .field("position", "1: the next one.", count, known)
+                                  .field("position",
+                                         "1: the next one; 1001: behind 1,000 ready jobs or more. "
+                                         "Held jobs are not counted.",
+                                         count, known)
                                   .field("eta_s", "Seconds until it starts, when that can be said.",
                                          Number{.min = 0}, or_null);
     return table;
@@ -228,7 +231,7 @@ const Object<Answer>& explanation_table() {
             .field("message", "For people.", any_text, or_null)
             .field("cores", "The cores it waits for.", List<Integer>{{.min = 1, .max = 8}}, or_null)
             .field("blocking_job", "The job that holds them or goes first.", any_text, or_null)
-            .field("position", "1: the next one.", count, or_null);
+            .field("position", "As in `queue` of a job.", count, or_null);
     return table;
 }
 

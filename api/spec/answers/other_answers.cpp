@@ -191,7 +191,9 @@ const Object<Answer>& queued_table() {
     static const auto table =
         Object<Answer>("QueuedJob", "A job that waits.")
             .open()
-            .field("position", "1: the next one.", count, known)
+            .field("position",
+                   "1: the next one. Null: the job is held, or behind 1,000 ready jobs.", count,
+                   or_null)
             .field("job_id", "job_…", any_text, known)
             .field("project", "What it belongs to.", any_text, known)
             .field("class", "How urgent it is.", Choice<QueueClass>{}, known)

@@ -103,19 +103,28 @@ where id = $1
 delete from job
 where id = $1
 
--- expire_jobs: queued jobs whose time is over
+-- expire_jobs: queued jobs that never started and whose time is over
+-- in     $1 how many at once
 -- out    id of each
 -- locks  their rows; those locked by others are left to the next call
+with stale as (
+    select id
+    from job
+    where id in (select job_id
+                 from queue
+                 where valid_until <= statement_timestamp()
+                 order by valid_until
+                 limit $1)
+      and state = 'queued'
+    for no key update skip locked
+)
 update job
 set state          = 'expired',
     reason_code    = 'expired',
     reason_message = 'limits.valid_until passed before the job could start'
-where state = 'queued'
-  and id in (select job_id
-             from queue
-             where valid_until <= clock_timestamp()
-             for update skip locked)
-returning id
+from stale
+where job.id = stale.id
+returning job.id
 
 -- fail_jobs_of_dataset: those that wait for a dataset that failed its check
 -- in     $1 dataset_id
@@ -127,7 +136,19 @@ set state          = 'failed',
 where dataset_id = $1 and state = 'queued'
 returning id
 
--- count_jobs: how many are in each state
-select state, count(*) as jobs
-from job
+-- count_jobs: how many are in each state; the sum of changes
+select state, sum(jobs)::bigint as jobs
+from job_count
 group by state
+having sum(jobs) <> 0
+
+-- fold_job_counts: adds the changes up, so that count_jobs reads few rows
+with folded as (
+    delete from job_count
+    returning state, jobs
+)
+insert into job_count (state, jobs)
+select state, sum(jobs)
+from folded
+group by state
+having sum(jobs) <> 0

@@ -1,26 +1,111 @@
--- list_queue: the head of the queue in the order of scheduling
--- in     $1 limit
-select queue.job_id, job.project, job.queue_class, queue.class_rank, queue.age_key, queue.cores,
+-- Locks are taken in one order everywhere: dataset, job, queue row; of several rows of one table in
+-- the order of their ids, or those locked by others are skipped. statement_timestamp() where an
+-- index is to be used: clock_timestamp() may change within a statement, so no index serves it.
+
+-- list_queue: a page of the queue in the order of scheduling, held jobs too
+-- in     $1 projects text[] or null  $2 class_rank, $3 queued_at, $4 job_id to begin after, or null
+--        $5 limit  $6 the last position that is counted
+-- out    position: null for a held job and for one behind more than $6 ready ones
+with recursive present (shape) as (
+    (select shape from queue where ready order by shape limit 1)
+    union all
+    select (select shape from queue where ready and shape > present.shape order by shape limit 1)
+    from present
+    where present.shape is not null
+), ranked as (
+    select head.job_id,
+           row_number() over (order by class_rank, queued_at, head.job_id) as position
+    from present
+    cross join lateral (select job_id, class_rank, queued_at
+                        from queue
+                        where ready and shape = present.shape
+                        order by class_rank, queued_at, job_id
+                        limit $6) as head
+)
+select queue.job_id, job.project, job.queue_class, queue.class_rank, queue.queued_at, queue.cores,
        queue.core_id, queue.not_before,
-       queue.not_before is null or queue.not_before <= clock_timestamp() as due,
-       queue.valid_until, job.dataset_id, dataset.state as dataset_state
+       queue.not_before is null or queue.not_before <= statement_timestamp() as due,
+       queue.valid_until, queue.dataset_id, dataset.state as dataset_state,
+       case when ranked.position <= $6 then ranked.position end as position
 from queue
 join job on job.id = queue.job_id
-left join dataset on dataset.id = job.dataset_id
-order by queue.class_rank, queue.age_key, queue.job_id
-limit $1
+left join dataset on dataset.id = queue.dataset_id
+left join ranked on ranked.job_id = queue.job_id
+where ($1::text[] is null or job.project = any ($1))
+  and ($4::text is null
+       or (queue.class_rank, queue.queued_at, queue.job_id) > ($2::smallint, $3, $4))
+order by queue.class_rank, queue.queued_at, queue.job_id
+limit $5
+
+-- list_ready_jobs: of each shape the first that may start, in the order of scheduling. Jobs of one
+-- shape are interchangeable for placement, so no more of a shape can start than there are cores.
+-- in     $1 how many of each shape
+with recursive present (shape) as (
+    (select shape from queue where ready order by shape limit 1)
+    union all
+    select (select shape from queue where ready and shape > present.shape order by shape limit 1)
+    from present
+    where present.shape is not null
+)
+select head.job_id, head.class_rank, head.queued_at, head.cores, head.core_id
+from present
+cross join lateral (select job_id, class_rank, queued_at, cores, core_id
+                    from queue
+                    where ready and shape = present.shape
+                    order by class_rank, queued_at, job_id
+                    limit $1) as head
+order by class_rank, queued_at, job_id
+
+-- find_queued_job: one waiting job, and what holds it back
+-- in     $1 job_id
+select queue.job_id, queue.class_rank, queue.queued_at, queue.cores, queue.core_id,
+       queue.not_before,
+       queue.not_before is null or queue.not_before <= statement_timestamp() as due,
+       queue.dataset_id, dataset.state as dataset_state
+from queue
+left join dataset on dataset.id = queue.dataset_id
+where queue.job_id = $1
+
+-- release_due_jobs: forgets times that have come, the most urgent classes first
+-- in     $1 how many at once
+-- out    a row for each
+-- locks  their queue rows; those locked by others are left to the next call
+with due as (
+    select first.job_id
+    from generate_series(0, 4) as class (rank)
+    cross join lateral (select job_id, class_rank, not_before
+                        from queue
+                        where class_rank = class.rank and not_before <= statement_timestamp()
+                        order by not_before, job_id
+                        limit $1) as first
+    order by first.class_rank, first.not_before, first.job_id
+    limit $1
+), locked as (
+    select job_id
+    from queue
+    where job_id in (select job_id from due)
+    for no key update skip locked
+)
+update queue
+set not_before = null
+from locked
+where queue.job_id = locked.job_id
+returning queue.job_id
 
 -- place_job: an attempt, its leases and the state `starting`, or no row
 -- in     $1 job_id  $2 host  $3 cores smallint[]  $4 token  $5 lease in seconds
 -- out    attempt
--- locks  the queue row (skipped when another scheduler has it), the job
+-- locks  the job (skipped when another transaction has it), then the queue row
 -- errors unique violation when one of the cores is leased
 with wanted as (
-    select job_id
-    from queue
-    where job_id = $1
-      and (not_before is null or not_before <= clock_timestamp())
-    for update skip locked
+    select id
+    from job
+    where id = $1
+      and state = 'queued'
+      and exists (select from queue
+                  where job_id = job.id
+                    and (not_before is null or not_before <= clock_timestamp()))
+    for no key update skip locked
 ), room as (
     select core
     from host, unnest($3::smallint[]) as core
@@ -34,8 +119,7 @@ with wanted as (
         reason_code    = null,
         reason_message = null
     from wanted
-    where job.id = wanted.job_id
-      and job.state = 'queued'
+    where job.id = wanted.id
       and job.cores = cardinality($3)
       and (job.core_id is null or $3 = array[job.core_id])
       and (select count(*) from room) = cardinality($3)
@@ -56,21 +140,21 @@ with wanted as (
 select attempt
 from tried
 
--- find_queue_position: how many are before a queued job
--- in     $1 job_id
--- out    position, cores_ahead; no row when it is not queued
-select 1 + count(ahead.job_id) as position,
-       coalesce(sum(ahead.cores), 0) as cores_ahead
-from queue as mine
-left join queue as ahead
-       on (ahead.class_rank, ahead.age_key, ahead.job_id)
-        < (mine.class_rank, mine.age_key, mine.job_id)
-where mine.job_id = $1
-group by mine.job_id
-
--- queue_stats: what waits in each class
-select job.queue_class, count(*) as jobs, sum(queue.cores) as cores, min(queue.age_key) as oldest
-from queue
-join job on job.id = queue.job_id
-group by queue.class_rank, job.queue_class
-order by queue.class_rank
+-- count_ready_ahead: how many ready jobs go before a place in the queue
+-- in     $1 class_rank  $2 queued_at  $3 job_id  $4 the most that are counted
+-- out    jobs: at most $4
+with recursive present (shape) as (
+    (select shape from queue where ready order by shape limit 1)
+    union all
+    select (select shape from queue where ready and shape > present.shape order by shape limit 1)
+    from present
+    where present.shape is not null
+)
+select least($4::bigint, count(*)) as jobs
+from present
+cross join lateral (select
+                    from queue
+                    where ready and shape = present.shape
+                      and (class_rank, queued_at, job_id) < ($1::smallint, $2::timestamptz, $3)
+                    order by class_rank, queued_at, job_id
+                    limit $4) as ahead

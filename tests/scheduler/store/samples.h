@@ -1,11 +1,13 @@
 #pragma once
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "api/base/id.h"
 #include "scheduler/store/attempts.h"
+#include "scheduler/store/datasets.h"
 #include "scheduler/store/hosts.h"
 #include "scheduler/store/queue.h"
 #include "scheduler/store/relay.h"
@@ -66,6 +68,55 @@ protected:
         frame.number = number;
         frame.state = RelayedState{state};
         return relay_frames(store, key, {frame});
+    }
+
+    /// The whole queue, held jobs too.
+    std::vector<QueuedJob> queue() { return list_queue(store).items; }
+
+    /// A dataset that has passed its check.
+    std::string ready_dataset(const std::string& name = "digits") {
+        const std::string id = checking_dataset(name);
+        make_ready();
+        return id;
+    }
+
+    /// One that waits for its check.
+    std::string checking_dataset(const std::string& name = "digits") {
+        return create_dataset(store, {.id = new_id("ds"),
+                                      .name = name,
+                                      .format = "csv",
+                                      .source = R"({"path": "d"})"})
+            .id;
+    }
+
+    /// The oldest dataset that waits for its check passes it.
+    void make_ready() {
+        const auto claim = claim_dataset_check(store, host, std::chrono::seconds{60});
+        ASSERT_TRUE(claim);
+        finish_dataset_check(
+            store, claim->dataset.id, claim->token,
+            {.ready = true, .report = "{}", .problems = {}, .content_hash = "sha256:ab"});
+    }
+
+    std::string submit_on(const std::string& dataset_id, int cores = 1,
+                          std::optional<int> core_id = {}) {
+        NewJob job = new_job();
+        job.dataset_id = dataset_id;
+        job.cores = cores;
+        job.core_id = core_id;
+        return submit(job);
+    }
+
+    /// `many` jobs by one statement, with these columns beside the usual ones: "cores, core_id" and
+    /// "1, 5".
+    void insert_jobs(int many, const std::string& dataset_id, const std::string& columns,
+                     const std::string& values) const {
+        database.sql(fmt::format(
+            "insert into job (id, name, project, spec, queue_class, restarts_max, created_by, "
+            "dataset_id, {}) select 'job_' || lpad((random() * 1e15)::bigint::text || n, 26, '0'), "
+            "'many', 'default', '{{}}', 'normal', 3, 'tok_test', '{}', {} "
+            "from generate_series(1, {}) as n",
+            columns, dataset_id, values, many));
     }
 
     JobState state_of(const std::string& job_id) { return find_job(store, job_id).value().state; }

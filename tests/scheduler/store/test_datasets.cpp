@@ -85,7 +85,7 @@ TEST_F(Datasets, a_failed_check_fails_the_jobs_that_waited) {
     NewJob job = new_job();
     job.dataset_id = create_dataset(store, new_dataset("a")).id;
     submit(job);
-    EXPECT_EQ(list_queue(store).at(0).dataset_state, "checking");
+    EXPECT_EQ(queue().at(0).dataset_state, "checking");
     const DatasetCheck check = claim_dataset_check(store, host, 10s).value();
     finish_dataset_check(store, job.dataset_id, check.token, {.problems = "[]"});
     EXPECT_EQ(state_of(job.id), JobState::failed);

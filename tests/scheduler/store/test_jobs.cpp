@@ -53,10 +53,10 @@ TEST_F(Jobs, a_submitted_job_is_queued_with_its_first_event) {
     ASSERT_EQ(events.size(), 1U);
     EXPECT_EQ(events[0].type, "state");
     EXPECT_THAT(events[0].body, HasSubstr(R"("state" : "queued")"));
-    const std::vector<QueuedJob> queue = list_queue(store);
-    ASSERT_EQ(queue.size(), 1U);
-    EXPECT_FALSE(queue[0].due);
-    EXPECT_EQ(queue[0].not_before, wanted.start_after);
+    const std::vector<QueuedJob> waiting = queue();
+    ASSERT_EQ(waiting.size(), 1U);
+    EXPECT_FALSE(waiting[0].due);
+    EXPECT_EQ(waiting[0].not_before, wanted.start_after);
 }
 
 TEST_F(Jobs, what_is_not_there_is_not_found) {
@@ -156,7 +156,7 @@ TEST_F(Jobs, patching_changes_what_is_named_and_honours_the_version) {
     EXPECT_EQ(after.name, "new");
     EXPECT_EQ(after.labels, before.labels);
     EXPECT_GT(after.version, before.version);
-    EXPECT_EQ(list_queue(store).at(0).class_rank, 0);
+    EXPECT_EQ(queue().at(0).class_rank, 0);
     EXPECT_THROW(patch_job(store, id, {.name = "late"}, before.version), VersionMismatch);
     EXPECT_EQ(find_job(store, id)->name, "new");
 
@@ -193,7 +193,7 @@ TEST_F(Jobs, every_order_gives_every_job_once_across_pages) {
 TEST_F(Jobs, jobs_with_equal_keys_and_unfinished_ones_are_listed_once) {
     for (int i = 0; i < 5; ++i)
         submit(new_job("same"));
-    cancel_job(store, list_queue(store).at(2).job_id, {"user", ""});
+    cancel_job(store, queue().at(2).job_id, {"user", ""});
     EXPECT_EQ(names({}, JobOrder::name, false).size(), 5U);
     EXPECT_EQ(names({}, JobOrder::finished_at, true).size(), 5U);
     EXPECT_EQ(names({}, JobOrder::finished_at, false).size(), 5U);

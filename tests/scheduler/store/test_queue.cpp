@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <barrier>
+#include <functional>
 #include <thread>
 
 #include "scheduler/store/datasets.h"
@@ -22,31 +23,137 @@ protected:
     }
     std::vector<std::string> ids() {
         std::vector<std::string> ids;
-        for (const QueuedJob& job : list_queue(store))
+        for (const QueuedJob& job : queue())
             ids.push_back(job.job_id);
         return ids;
     }
 };
 
 TEST_F(Queue, jobs_stand_in_the_order_of_class_then_age) {
+    const std::string dataset = ready_dataset();
     std::vector<NewJob> jobs(4);
-    for (NewJob& job : jobs)
+    for (NewJob& job : jobs) {
         job = new_job();
+        job.dataset_id = dataset;
+    }
     jobs[1].queue_class = "urgent";
     jobs[3].queue_class = "low";
     for (const NewJob& job : jobs)
         submit(job);
     EXPECT_THAT(ids(), ElementsAre(jobs[1].id, jobs[0].id, jobs[2].id, jobs[3].id));
-    EXPECT_EQ(find_queue_position(store, jobs[1].id)->position, 1);
-    const QueuePosition last = find_queue_position(store, jobs[3].id).value();
-    EXPECT_EQ(last.position, 4);
-    EXPECT_EQ(last.cores_ahead, 3);
+    EXPECT_EQ(find_queue_position(store, jobs[1].id), 1);
+    EXPECT_EQ(find_queue_position(store, jobs[3].id), 4);
     EXPECT_FALSE(find_queue_position(store, new_id("job")));
+    EXPECT_EQ(next_queue_position(store, 0), 2);    // urgent
+    EXPECT_EQ(next_queue_position(store, 2), 4);    // normal
+    EXPECT_EQ(next_queue_position(store, 4), 5);    // idle
+}
 
-    const std::vector<QueueClassStats> stats = queue_stats(store);
-    ASSERT_EQ(stats.size(), 3U);
-    EXPECT_EQ(stats[0].queue_class, "urgent");
-    EXPECT_EQ(stats[1].jobs, 2);
+TEST_F(Queue, positions_count_only_jobs_that_may_start) {
+    const std::string dataset = ready_dataset();
+    insert_jobs(3, dataset, "cores, not_before", "1, '2100-01-01'");
+    insert_jobs(2, checking_dataset("later"), "cores", "1");
+    const std::string first = submit_on(dataset);
+    const std::string second = submit_on(dataset, 8);
+    EXPECT_EQ(find_queue_position(store, first), 1);
+    EXPECT_EQ(find_queue_position(store, second), 2);
+    std::vector<std::optional<int>> listed;
+    for (const QueuedJob& job : queue())
+        listed.push_back(job.position);
+    const std::optional<int> held;
+    EXPECT_THAT(listed, ElementsAre(held, held, held, held, held, 1, 2));
+}
+
+TEST_F(Queue, positions_are_counted_up_to_a_thousand) {
+    const std::string dataset = ready_dataset();
+    insert_jobs(700, dataset, "cores", "1");
+    insert_jobs(700, dataset, "cores, core_id", "1, 4");
+    const std::string last = submit_on(dataset);
+    EXPECT_EQ(find_queue_position(store, last), queue_position_max + 1);
+    EXPECT_EQ(next_queue_position(store, 0), 1);
+    EXPECT_EQ(next_queue_position(store, 4), queue_position_max + 1);
+    int counted = 0;
+    std::string cursor;
+    do {
+        const Page<QueuedJob> page = list_queue(store, {}, {.limit = 200, .cursor = cursor});
+        for (const QueuedJob& job : page.items) {
+            ++counted;
+            if (counted <= queue_position_max)
+                EXPECT_EQ(job.position, counted);
+            else
+                EXPECT_FALSE(job.position);
+        }
+        cursor = page.next_cursor;
+    } while (!cursor.empty());
+    EXPECT_EQ(counted, 1401);
+}
+
+TEST_F(Queue, the_list_of_a_project_is_paged_without_the_others) {
+    const std::string dataset = ready_dataset();
+    std::vector<std::string> mine;
+    for (int i = 0; i < 5; ++i) {
+        NewJob job = new_job();
+        job.dataset_id = dataset;
+        job.project = i % 2 == 0 ? "mine" : "theirs";
+        submit(job);
+        if (i % 2 == 0) mine.push_back(job.id);
+    }
+    const Page<QueuedJob> first = list_queue(store, {"mine"}, {.limit = 2});
+    const Page<QueuedJob> rest =
+        list_queue(store, {"mine"}, {.limit = 2, .cursor = first.next_cursor});
+    ASSERT_EQ(first.items.size() + rest.items.size(), 3U);
+    EXPECT_EQ(first.items[0].job_id, mine[0]);
+    EXPECT_EQ(rest.items[0].job_id, mine[2]);
+    EXPECT_EQ(rest.items[0].position, 5);
+    EXPECT_EQ(rest.next_cursor, "");
+    EXPECT_EQ(
+        code_of([&] { list_queue(store, {"theirs"}, {.limit = 2, .cursor = first.next_cursor}); }),
+        ErrorCode::invalid_argument);
+}
+
+TEST_F(Queue, of_each_shape_the_first_ones_are_read) {
+    const std::string dataset = ready_dataset();
+    insert_jobs(50, dataset, "cores, not_before", "1, '2100-01-01'");
+    insert_jobs(50, dataset, "cores, core_id", "1, 5");
+    insert_jobs(50, dataset, "cores", "8");
+    const std::string one = submit_on(dataset);
+    const std::string on_third = submit_on(dataset, 1, 3);
+    const std::vector<QueuedJob> ready = list_ready_jobs(store, 8);
+    ASSERT_EQ(ready.size(), 18U);
+    EXPECT_EQ(ready[16].job_id, one);
+    EXPECT_EQ(ready[17].job_id, on_third);
+    EXPECT_EQ(ready[17].core_id, 3);
+    EXPECT_TRUE(ready[17].due);
+}
+
+TEST_F(Queue, a_dataset_that_passes_its_check_lets_its_jobs_start) {
+    const std::string dataset = checking_dataset();
+    const std::string job = submit_on(dataset);
+    submit_on(checking_dataset("another"));
+    EXPECT_TRUE(list_ready_jobs(store, 8).empty());
+    make_ready();
+    ASSERT_EQ(list_ready_jobs(store, 8).size(), 1U);
+    EXPECT_EQ(list_ready_jobs(store, 8)[0].job_id, job);
+}
+
+TEST_F(Queue, start_times_that_have_come_are_released_the_most_urgent_first) {
+    const std::string dataset = ready_dataset();
+    insert_jobs(5, dataset, "cores, not_before", "1, clock_timestamp() + interval '1 hour'");
+    insert_jobs(1, dataset, "cores, not_before", "1, '2100-01-01'");
+    NewJob urgent = new_job();
+    urgent.dataset_id = dataset;
+    urgent.queue_class = "urgent";
+    urgent.start_after = system_clock().now() + std::chrono::hours{2};
+    submit(urgent);
+    EXPECT_EQ(release_due_jobs(store, 2), 0);
+    database.sql(
+        "update queue set not_before = not_before - interval '3 hours' "
+        "where not_before < '2100-01-01'");
+    EXPECT_EQ(release_due_jobs(store, 2), 2);
+    ASSERT_EQ(list_ready_jobs(store, 8).size(), 2U);
+    EXPECT_EQ(list_ready_jobs(store, 8)[0].job_id, urgent.id);
+    EXPECT_EQ(release_due_jobs(store, 100), 4);
+    EXPECT_EQ(count("queue where not ready"), 1);
 }
 
 TEST_F(Queue, a_placement_makes_attempt_leases_and_state_together) {
@@ -57,7 +164,7 @@ TEST_F(Queue, a_placement_makes_attempt_leases_and_state_together) {
     const AttemptKey key = place(job.id, {2, 4, 7});
     EXPECT_EQ(key.attempt, 1);
     EXPECT_EQ(state_of(job.id), starting);
-    EXPECT_TRUE(list_queue(store).empty());
+    EXPECT_TRUE(queue().empty());
     std::vector<int> held;
     for (const Core& core : list_cores(store)) {
         if (core.job_id == job.id) held.push_back(core.core);
@@ -97,7 +204,7 @@ TEST_F(Queue, a_placement_that_does_not_fit_stores_nothing) {
     EXPECT_FALSE(try_place(placement(new_id("job"), {1})));
     EXPECT_EQ(count("attempt"), 0);
     EXPECT_EQ(count("lease"), 0);
-    EXPECT_EQ(list_queue(store).size(), 4U);
+    EXPECT_EQ(queue().size(), 4U);
     EXPECT_TRUE(try_place(placement(chosen.id, {3})));
     EXPECT_FALSE(try_place(placement(chosen.id, {3})));    // no longer queued
 }
@@ -166,8 +273,109 @@ TEST_F(Queue, a_job_that_comes_back_keeps_its_place) {
         store, key,
         {.exit_kind = "crashed", .job_state = queued, .retry_after = std::chrono::hours{1}});
     ASSERT_EQ(ids().at(0), first);
-    EXPECT_FALSE(list_queue(store).at(0).due);
+    EXPECT_FALSE(queue().at(0).due);
     EXPECT_FALSE(try_place(placement(first, {1})));
+}
+
+TEST_F(Queue, a_job_that_has_started_does_not_expire) {
+    add_host();
+    NewJob started = new_job();
+    started.valid_until = system_clock().now() + std::chrono::hours{1};
+    NewJob waiting = started;
+    waiting.id = new_id("job");
+    submit(started);
+    submit(waiting);
+    const AttemptKey key = place(started.id);
+    finish_attempt(store, key, {.exit_kind = "lost", .job_state = queued});
+    database.sql(
+        "update queue set valid_until = clock_timestamp() - interval '1 second' "
+        "where valid_until is not null");
+    EXPECT_THAT(expire_queued_jobs(store), ElementsAre(waiting.id));
+    EXPECT_EQ(state_of(started.id), queued);
+    EXPECT_EQ(state_of(waiting.id), expired);
+}
+
+// Goal: who places, expires, cancels, patches or releases never waits in a circle.
+// Method: all of them on the same jobs at the same moment, on connections of their own; PostgreSQL
+// counts the deadlocks that it broke.
+TEST_F(Queue, no_order_of_locks_can_deadlock) {
+    add_host();
+    const std::string dataset = ready_dataset();
+    constexpr int rounds = 30;
+    constexpr int jobs_of_round = 8;
+    for (int round = 0; round < rounds; ++round) {
+        std::vector<std::string> jobs;
+        for (int i = 0; i < jobs_of_round; ++i) {
+            NewJob job = new_job();
+            job.dataset_id = dataset;
+            job.valid_until = system_clock().now() + std::chrono::hours{1};
+            jobs.push_back(submit(job));
+        }
+        database.sql(
+            "update queue set valid_until = clock_timestamp() - interval '1 second', "
+            "not_before = clock_timestamp() - interval '1 second'");
+        std::barrier start(4);
+        const auto together = [&](const std::function<void(Store&)>& act) {
+            return std::jthread([&start, act, url = database.url()] {
+                Store mine{{.database = url}};
+                mine.ping();
+                start.arrive_and_wait();
+                act(mine);
+            });
+        };
+        const auto each = [&](const std::function<void(const std::string&)>& act) {
+            for (const std::string& job : jobs) {
+                try {
+                    act(job);
+                } catch (const Error& error) {
+                    EXPECT_EQ(error.code(), ErrorCode::conflict) << error.what();
+                }
+            }
+        };
+        {
+            const auto placing = together([&](Store& mine) {
+                for (int i = 0; i < jobs_of_round; ++i)
+                    commit_placements(mine, {placement(jobs[std::size_t(i)], {i + 1})});
+            });
+            const auto expiring = together([&](Store& mine) {
+                expire_queued_jobs(mine);
+                release_due_jobs(mine, 100);
+            });
+            const auto patching = together([&](Store& mine) {
+                each([&](const std::string& job) {
+                    patch_job(mine, job, {.queue_class = "high"}, std::nullopt);
+                });
+            });
+            const auto cancelling_ = together([&](Store& mine) {
+                each([&](const std::string& job) { cancel_job(mine, job, {"test", ""}); });
+            });
+        }
+        for (const std::string& job : jobs) {
+            for (const Attempt& attempt : list_attempts(store, job))
+                finish_attempt(store, attempt.key(), {.exit_kind = "test", .job_state = cancelled});
+        }
+        EXPECT_EQ(count("queue"), 0);
+    }
+    EXPECT_EQ(database.sql("select deadlocks from pg_stat_database "
+                           "where datname = current_database()"),
+              "0");
+}
+
+TEST_F(Queue, counts_of_states_are_those_of_the_jobs) {
+    add_host();
+    std::vector<std::string> jobs;
+    for (int i = 0; i < 6; ++i)
+        jobs.push_back(submit());
+    place(jobs[0], {1});
+    cancel_job(store, jobs[1], {"test", ""});
+    cancel_job(store, jobs[2], {"test", ""});
+    delete_job(store, jobs[2]);
+    const std::map<JobState, std::int64_t> expected{{queued, 3}, {starting, 1}, {cancelled, 1}};
+    EXPECT_EQ(count_jobs(store), expected);
+    EXPECT_GT(count("job_count"), 3);
+    fold_job_counts(store);
+    EXPECT_EQ(count_jobs(store), expected);
+    EXPECT_EQ(count("job_count"), 3);
 }
 
 }    // namespace

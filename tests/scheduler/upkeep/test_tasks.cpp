@@ -28,14 +28,6 @@ protected:
         dataset_id = store::find_dataset(store, "default", "digits")->id;
     }
 
-    void make_ready() {
-        const auto claim = store::claim_dataset_check(store, host, 60s);
-        ASSERT_TRUE(claim);
-        store::finish_dataset_check(
-            store, claim->dataset.id, claim->token,
-            {.ready = true, .report = "{}", .problems = {}, .content_hash = "sha256:ab"});
-    }
-
     std::string submit_wanting(int cores, std::optional<int> core_id = {}) {
         NewJob job = new_job();
         job.dataset_id = dataset_id;
@@ -97,6 +89,45 @@ TEST_F(Upkeep, each_reason_to_wait_has_its_code) {
     EXPECT_EQ(reason->code, "core_busy");
     EXPECT_EQ(reason->blocking_job, holder);
     EXPECT_EQ(wait_code(submit_wanting(1, 5)), "behind");
+}
+
+// Goal: no number of jobs that cannot start hides one that can, and each of them says why it waits.
+// Method: more held jobs of every kind than any list has rows, all older and one kind more urgent.
+TEST_F(Upkeep, no_number_of_held_jobs_hides_a_ready_one) {
+    make_ready();
+    add_host();
+    store::drain_core(store, host, 5, true);
+    insert_jobs(5300, dataset_id, "cores, not_before", "1, '2030-01-01'");
+    insert_jobs(1500, dataset_id, "cores, core_id", "1, 5");
+    insert_jobs(1500, dataset_id, "cores", "8");
+    insert_jobs(1500, checking_dataset("unchecked"), "cores", "1");
+    database.sql("update job set queue_class = 'urgent' where core_id = 5");
+    const std::string ready = submit_wanting(1);
+    EXPECT_EQ(wait_code(ready), "") << "the next pass will place it";
+    EXPECT_EQ(schedule(store, 10s, 10s).placed, 1);
+    EXPECT_EQ(state_of(ready), starting);
+
+    const auto last = [&](const std::string& where) {
+        return database.sql("select max(job_id) from queue where " + where);
+    };
+    EXPECT_EQ(wait_code(last("not_before is not null")), "start_after");
+    EXPECT_EQ(wait_code(last("core_id = 5")), "core_drained");
+    EXPECT_EQ(wait_code(last("cores = 8")), "core_drained");
+    EXPECT_EQ(wait_code(last("not dataset_ready")), "waiting_for_dataset");
+    store::drain_core(store, host, 5, false);
+    EXPECT_EQ(schedule(store, 10s, 10s).placed, 1) << "core 5 to one of those that want it";
+    EXPECT_EQ(wait_code(last("core_id = 5")), "behind");
+    EXPECT_EQ(wait_code(last("cores = 8")), "behind");
+}
+
+TEST_F(Upkeep, start_times_that_come_together_are_released_pass_by_pass) {
+    make_ready();
+    insert_jobs(2500, dataset_id, "cores, not_before", "1, clock_timestamp() + interval '1 hour'");
+    database.sql("update queue set not_before = clock_timestamp() - interval '1 second'");
+    EXPECT_TRUE(schedule(store, 10s, 10s).more_are_due);
+    EXPECT_EQ(count("queue where ready"), 2000);
+    EXPECT_FALSE(schedule(store, 10s, 10s).more_are_due);
+    EXPECT_EQ(count("queue where ready"), 2500);
 }
 
 TEST_F(Upkeep, attempts_of_a_lost_host_run_again_but_never_our_own) {

@@ -272,7 +272,7 @@ TEST_F(JobDetail, explain_says_why_a_job_waits) {
     EXPECT_TRUE(check_document("Explanation", answer).empty());
     service.services.explain_wait = [&](std::string_view id) {
         EXPECT_EQ(id, waiting);
-        return WaitExplanation{"core_busy", "core 1 is busy", {1}, job, 1};
+        return WaitExplanation{"core_busy", "core 1 is busy", {1}, job};
     };
     answer = service.expect(200, "GET", "/v1/jobs/" + waiting + "/explain");
     EXPECT_TRUE(check_document("Explanation", answer).empty());
@@ -282,6 +282,23 @@ TEST_F(JobDetail, explain_says_why_a_job_waits) {
     EXPECT_EQ(answer["code"], "running");
     service.finish(key, JobState::failed);
     EXPECT_EQ(service.expect(200, "GET", path + "/explain")["state"], "failed");
+}
+
+TEST_F(JobDetail, explain_does_not_name_jobs_of_other_projects) {
+    service.ready_dataset("theirs", "other");
+    const std::string waiting =
+        service.submit({{"project", "other"}, {"data", {{"dataset", "theirs"}}}});
+    service.services.explain_wait = [&](std::string_view) {
+        return WaitExplanation{"core_busy", "core 1 is busy with job " + job, {1}, job};
+    };
+    const std::string path_of_waiting = "/v1/jobs/" + waiting + "/explain";
+    const std::string stranger = service.token(Role::viewer, {"other"});
+    const Json hidden = Json::parse(service.call_as(stranger, "GET", path_of_waiting).body);
+    EXPECT_EQ(hidden["message"], "core 1 is busy with a job of another project");
+    EXPECT_TRUE(hidden["blocking_job"].is_null());
+    const std::string both = service.token(Role::viewer, {"other", "default"});
+    EXPECT_EQ(Json::parse(service.call_as(both, "GET", path_of_waiting).body)["blocking_job"], job);
+    EXPECT_EQ(service.expect(200, "GET", path_of_waiting)["blocking_job"], job);
 }
 
 TEST_F(JobDetail, the_spec_comes_back_as_json_and_as_a_command) {
