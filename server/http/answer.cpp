@@ -76,14 +76,29 @@ void add_framing(HeadWriter& head, const Response& response, const AnswerFacts& 
     if (facts.close) head.add("Connection", "close");
 }
 
+void judge_preconditions(const Request& request, Response& response) {
+    const auto etag = response.header("ETag");
+    if (!etag) return;
+    const auto wanted = request.header("if-match");
+    if (wanted && !etag_listed(*wanted, *etag, false)) {
+        if (response.events) response.events->close();
+        response = problem_response({.status = 412,
+                                     .code = "precondition_failed",
+                                     .detail = "If-Match does not name its ETag; read it again",
+                                     .headers = {{"ETag", std::string(*etag)}}},
+                                    request.request_id);
+        return;
+    }
+    const auto seen = request.header("if-none-match");
+    if (response.status == 200 && seen && etag_listed(*seen, *etag, true)) response.status = 304;
+}
+
 }    // namespace
 
 void settle(const Request& request, Response& response) {
     const bool reads = request.method == Method::GET || request.method == Method::HEAD;
-    const auto etag = response.header("ETag");
-    const auto seen = request.header("if-none-match");
-    if (reads && response.status == 200 && etag && seen && etag_listed(*seen, *etag, true))
-        response.status = 304;
+    if (reads && (response.status == 200 || response.status == 206))
+        judge_preconditions(request, response);
     if (!has_no_body(response.status)) return;
     response.body.clear();
     response.embedded = {};

@@ -19,8 +19,9 @@ struct AnswerFacts {
     bool secure = false;
 };
 
-/// Turns a 200 whose ETag the request's If-None-Match names into 304, and removes the body of
-/// statuses that have none (204, 304).
+/// Judges the request's preconditions on an answer to GET or HEAD that has an ETag (RFC 9110,
+/// 13.2.2): 412 when If-Match does not name it, else 304 when If-None-Match does. Removes the body
+/// of statuses that have none (204, 304).
 void settle(const Request& request, Response& response);
 
 /// The status line and all headers, blank line included. Adds what the server adds to every answer

@@ -123,6 +123,19 @@ RangeAnswer read_range(std::string_view header, std::uint64_t bytes) {
     return {Kind::one, {*first, end - *first}};
 }
 
+/// Takes the next `"…"` or `W/"…"` off a list of entity tags; none: there is no more.
+std::optional<std::string_view> next_etag(std::string_view& list) {
+    const auto open = list.find('"');
+    if (open == std::string_view::npos) return std::nullopt;
+    const auto close = list.find('"', open + 1);
+    if (close == std::string_view::npos) return std::nullopt;
+    const bool weak = open >= 2 && list.substr(open - 2, 2) == "W/";
+    const auto start = weak ? open - 2 : open;
+    const std::string_view tag = list.substr(start, close + 1 - start);
+    list.remove_prefix(close + 1);
+    return tag;
+}
+
 }    // namespace
 
 std::optional<OpenedFile> open_below(const std::filesystem::path& root, std::string_view relative) {
@@ -210,9 +223,10 @@ bool etag_listed(std::string_view list, std::string_view etag, bool weak) {
     const auto bare = [weak](std::string_view tag) {
         return weak && tag.starts_with("W/") ? tag.substr(2) : tag;
     };
-    for (const std::string_view item : list_items(list))
-        if (item == "*" || (bare(item) == bare(etag) && (weak || !item.starts_with("W/"))))
-            return true;
+    list = trimmed(list);
+    if (list == "*") return true;
+    while (const auto item = next_etag(list))
+        if (bare(*item) == bare(etag) && (weak || !item->starts_with("W/"))) return true;
     return false;
 }
 

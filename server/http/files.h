@@ -53,8 +53,9 @@ std::string_view media_type_of(std::string_view name);
 /// A strong ETag, quotes included, of these bytes.
 std::string etag_of(std::string_view bytes);
 
-/// True when a list of ETags such as If-None-Match or If-Match names `etag`, or is "*". `weak`:
-/// compares without the W/ prefix, as If-None-Match does.
+/// True when a list of ETags such as If-None-Match or If-Match names `etag`, or is * and nothing
+/// else. `weak`: compares without the W/ prefix, as If-None-Match does. Commas inside quotes are
+/// part of a tag; what is not in quotes is no tag and names nothing.
 bool etag_listed(std::string_view list, std::string_view etag, bool weak);
 
 /// Throws 412 `precondition_failed` when the request has an If-Match that does not name `etag`.

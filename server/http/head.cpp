@@ -27,9 +27,10 @@ MaybeRefusal read_version(std::string_view version, RequestHead& head) {
                              version[7] >= '0' && version[7] <= '9';
     if (!well_formed)
         return Refusal{400, "bad_request_line", "the request line must end with HTTP/1.1"};
-    if (version != "HTTP/1.1" && version != "HTTP/1.0")
+    if (version[5] != '1')
         return Refusal{505, "version_not_supported", "only HTTP/1.1 and HTTP/1.0 are spoken here"};
-    head.http_1_1 = version == "HTTP/1.1";
+    head.minor_version = version[7] - '0';
+    head.http_1_1 = head.minor_version > 0;
     return std::nullopt;
 }
 
@@ -58,6 +59,8 @@ MaybeRefusal read_request_line(std::string_view line, const HttpLimits& limits, 
     std::variant<Target, Refusal> parsed = parse_target(target);
     if (auto* refusal = std::get_if<Refusal>(&parsed)) return *refusal;
     head.target = std::move(std::get<Target>(parsed));
+    if (head.target.path == "*" && head.method != Method::OPTIONS)
+        return Refusal{400, "target_form", "the target * is for OPTIONS alone"};
     return std::nullopt;
 }
 
@@ -119,8 +122,9 @@ bool is_host(std::string_view host) {
     const std::string_view name =
         bracketed ? host.substr(1, name_end - 1) : host.substr(0, name_end);
     const std::string_view rest = host.substr(bracketed ? name_end + 1 : name_end);
-    const bool good_port = rest.empty() || (rest.size() >= 2 && rest.size() <= 6 &&
-                                            rest[0] == ':' && parse_decimal(rest.substr(1)));
+    // "host:" is a URL's way to say the default port (RFC 3986, 3.2.3).
+    const bool good_port = rest.empty() || rest == ":" ||
+                           (rest.size() <= 6 && rest[0] == ':' && parse_decimal(rest.substr(1)));
     const auto good = [bracketed](char c) {
         const bool hex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
         if (bracketed) return hex || c == ':' || c == '.';
@@ -133,10 +137,21 @@ bool is_host(std::string_view host) {
 
 MaybeRefusal check_host(RequestHead& head) {
     const auto values = values_of(head, "host");
-    if (values.size() != 1)
+    const bool may_lack = !head.http_1_1;
+    if (values.size() > 1 || (values.empty() && !may_lack))
         return Refusal{400, "bad_host", "there must be exactly one Host header"};
-    if (!is_host(values[0]))
+    if (!values.empty() && !is_host(values[0]))
         return Refusal{400, "bad_host", "Host must be a name or an address, with an optional port"};
+    const std::string& authority = head.target.authority;
+    if (!authority.empty() && !is_host(authority))
+        return Refusal{400, "bad_host",
+                       "the target's URL must name a host or an address, with an optional port"};
+    // A server goes by the target's authority and not by Host (RFC 9112, 3.2.2).
+    if (!authority.empty())
+        head.host = authority;
+    else if (!values.empty())
+        head.host = values[0];
+    if (head.host.ends_with(':')) head.host.pop_back();
     return std::nullopt;
 }
 

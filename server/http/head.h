@@ -19,7 +19,11 @@ struct RequestHead {
     Method method = Method::GET;
     std::string raw_target;
     Target target;
-    bool http_1_1 = true;            ///< false: HTTP/1.0
+    bool http_1_1 = true;     ///< false: HTTP/1.0
+    int minor_version = 1;    ///< above 1 it is dealt with as 1 (RFC 9110, 2.5)
+    /// Whom the client means: the authority of an absolute target, else Host, without an empty
+    /// port. Empty for HTTP/1.0 without either.
+    std::string host;
     std::vector<Pair> headers;       ///< names in lower case, values trimmed
     bool chunked = false;            ///< the body comes in chunks
     std::uint64_t body_bytes = 0;    ///< from Content-Length; 0 when chunked
@@ -49,13 +53,14 @@ private:
 /// The framing guard: reads a whole head as HeadScanner measured it, and refuses whatever two
 /// readers could understand differently. Pure.
 ///
-/// request line   three parts by single spaces; a method of the list (else 501); HTTP/1.0 or 1.1
-///                (else 505); the path-and-query form only; 414 above the target limit
+/// request line   three parts by single spaces; a method of the list (else 501); HTTP/1.x
+///                (else 505); path and query, an http URL, or * for OPTIONS; 414 above the target
+///                limit
 /// headers        no folding, no space before the colon, token names, no control bytes; 431 above
 ///                the count limit
 /// length         Transfer-Encoding at most once, exactly "chunked", only in HTTP/1.1 and without
 ///                Content-Length; Content-Length at most once, digits only; neither spelled with _
-/// Host           exactly once, a name or address with an optional port
+/// Host           exactly once (HTTP/1.0: at most), a name or address with an optional port
 /// Expect         only 100-continue (else 417)
 std::variant<RequestHead, Refusal> parse_head(std::string_view bytes, const HttpLimits& limits);
 

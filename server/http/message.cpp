@@ -32,6 +32,13 @@ std::optional<Method> parse_method(std::string_view text) noexcept {
     return static_cast<Method>(found - method_names.begin());
 }
 
+std::vector<Method> all_methods() {
+    std::vector<Method> methods;
+    for (std::size_t i = 0; i < method_names.size(); ++i)
+        methods.push_back(static_cast<Method>(i));
+    return methods;
+}
+
 std::optional<std::string_view> Request::header(std::string_view lower_name) const {
     return first_named(headers, lower_name);
 }

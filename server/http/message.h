@@ -18,6 +18,8 @@ enum class Method { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS };
 
 std::string_view to_string(Method method) noexcept;
 std::optional<Method> parse_method(std::string_view text) noexcept;
+/// Every method, in the enumeration's order.
+std::vector<Method> all_methods();
 
 /// One name and value: a header (of a request: name in lower case), a query pair or a path
 /// parameter.
@@ -40,8 +42,10 @@ struct Request {
     std::uint64_t received_bytes = 0;    ///< size of the body, wherever it went
     std::string route = {};              ///< the matched row's pattern
     std::string request_id = {};         ///< the client's when it is well-formed, else a new one
-    std::string peer = {};               ///< address of the other end, without the port
-    bool secure = false;                 ///< over TLS
+    std::string peer = {};               ///< address of the client, without the port
+    /// Whom the client means, checked: "localhost:8470"; empty for HTTP/1.0 without Host.
+    std::string host = {};
+    bool secure = false;    ///< over TLS
     double waited_s = 0;    ///< since the first call of the handler (Response::again_after_s)
 
     /// The value of the first header of that name (given in lower case); none when absent.

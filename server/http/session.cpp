@@ -107,6 +107,7 @@ std::optional<Refusal> understand(std::string_view bytes, const HttpLimits& limi
     exchange.request.segments = head.target.segments;
     exchange.request.query_pairs = head.target.query_pairs;
     exchange.request.headers = head.headers;
+    exchange.request.host = head.host;
     exchange.head = std::move(head);
     return std::nullopt;
 }
@@ -121,6 +122,8 @@ std::string allow_list(const std::vector<Method>& methods) {
 /// 404, 405, or the answer to OPTIONS; none when there is a route.
 std::optional<Response> find_route(const ServerCore& core, Exchange& exchange) {
     Request& request = exchange.request;
+    if (request.path == "*")
+        return Response{.status = 204}.with("Allow", allow_list(all_methods()));
     RouteMatch match = core.router.match(request.method, request.segments);
     if (match.route != nullptr) {
         exchange.route = match.route;

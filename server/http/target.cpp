@@ -70,11 +70,42 @@ std::optional<Refusal> each_part(std::string_view text, char separator, const Ad
     }
 }
 
+/// Splits "http://authority" off an absolute form; none: the target is not one.
+std::optional<std::string_view> take_authority(std::string_view& target) {
+    for (const std::string_view scheme : {"http://", "https://"}) {
+        if (!equal_ignoring_case(target.substr(0, scheme.size()), scheme)) continue;
+        target.remove_prefix(scheme.size());
+        const auto end = std::min(target.find_first_of("/?#"), target.size());
+        const std::string_view authority = target.substr(0, end);
+        target.remove_prefix(end);
+        return authority;
+    }
+    return std::nullopt;
+}
+
 }    // namespace
 
 std::variant<Target, Refusal> parse_target(std::string_view target) {
+    Target result;
+    const auto authority = take_authority(target);
+    if (authority) {
+        if (authority->empty())
+            return Refusal{400, "target_form", "the target's URL names no host"};
+        result.authority = *authority;
+    }
+    // A URL without a path means "/" (RFC 9110, 4.2.3).
+    std::string rooted;
+    if (authority && !target.starts_with('/')) {
+        rooted = "/" + std::string(target);
+        target = rooted;
+    }
+    if (target == "*") {
+        result.path = target;
+        return result;
+    }
     if (!target.starts_with('/'))
-        return Refusal{400, "target_form", "the target must be a path that starts with /"};
+        return Refusal{400, "target_form",
+                       "the target must be a path that starts with /, or an http URL"};
     const auto question = std::min(target.find('?'), target.size());
     const std::string_view path = target.substr(1, question - 1);
     const std::string_view query = target.substr(std::min(question + 1, target.size()));
@@ -83,7 +114,6 @@ std::variant<Target, Refusal> parse_target(std::string_view target) {
     if (query.find('#') != std::string_view::npos)
         return Refusal{400, "target_character", "the target has a fragment (#)"};
 
-    Target result;
     if (path.empty()) {
         result.path = "/";
     } else if (auto refusal = each_part(

@@ -18,12 +18,14 @@ struct Refusal {
 
 /// A request target taken apart and decoded.
 struct Target {
-    std::string path;                     ///< "/v1/jobs/job 1"
+    std::string path;                     ///< "/v1/jobs/job 1"; "*" of the asterisk form
     std::vector<std::string> segments;    ///< {"v1", "jobs", "job 1"}
     std::vector<Pair> query_pairs;
+    std::string authority = {};    ///< of the absolute form: "example.org:8470"; else empty
 };
 
-/// Takes the path-and-query form apart; the absolute, authority and asterisk forms are refused.
+/// Takes a target apart (RFC 9112, 3.2): the path-and-query form, the absolute form of http and
+/// https, and "*", which the caller accepts for OPTIONS alone. The authority form is refused.
 /// Refused as well: bad percent escapes, %00, %2f and %5c, "." and ".." as segments (also escaped),
 /// control bytes and invalid UTF-8 after decoding, characters that a path may not hold, a fragment.
 std::variant<Target, Refusal> parse_target(std::string_view target);

@@ -86,6 +86,7 @@ std::vector<Route> routes(SampleServer& sample) {
                       again.again_after_s = 0.02;
                       return again;
                   }),
+        get_route("/host", [](const Request& request) { return text(request.host); }),
         get_route("/address", [](const Request& request) { return text(request.peer); }),
     };
     Route post{.method = Method::POST, .pattern = "/smuggled", .handler = smuggled};

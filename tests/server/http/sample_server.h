@@ -39,6 +39,7 @@ private:
 /// GET  /fails/{how}      error, problem, exception, header
 /// GET  /page, /tagged    HTML; an ETag
 /// PATCH /upload          into `folder`/upload at Upload-Offset, at most 100 000 bytes
+/// GET  /host, /address   whom the client means; where it comes from
 /// GET  /file, /later     the file `folder`/file; long polling
 struct SampleServer {
     explicit SampleServer(ServerOptions options = {});

@@ -99,6 +99,31 @@ TEST_F(Exchanges, a_page_has_a_strict_policy_and_an_etag) {
     EXPECT_EQ(ask("GET /page HTTP/1.1\r\nHost: a\r\nIf-None-Match: \"x\"\r\n\r\n").status, 200);
 }
 
+TEST_F(Exchanges, a_precondition_that_fails_is_said_before_the_answer) {
+    const std::string etag = ask(plain_get("/page")).header("etag");
+    const auto status = [&](const std::string& headers) {
+        return ask("GET /page HTTP/1.1\r\nHost: a\r\n" + headers + "\r\n").status;
+    };
+    EXPECT_EQ(status("If-Match: \"x\"\r\n"), 412);
+    EXPECT_EQ(status("If-Match: W/" + etag + "\r\n"), 412);
+    EXPECT_EQ(status("If-Match: \"x\"\r\nIf-None-Match: " + etag + "\r\n"), 412);
+    EXPECT_EQ(status("If-Match: \"a,b\", " + etag + "\r\n"), 200);
+    EXPECT_EQ(status("If-Match: *\r\n"), 200);
+    EXPECT_EQ(status("If-None-Match: \"a,*,b\"\r\n"), 200);
+}
+
+TEST_F(Exchanges, an_asterisk_asks_for_every_method) {
+    const RawAnswer answer = ask("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n");
+    EXPECT_EQ(answer.status, 204);
+    EXPECT_EQ(answer.header("allow"), "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+}
+
+TEST_F(Exchanges, an_absolute_target_names_the_host) {
+    EXPECT_EQ(ask("GET http://b:1/host HTTP/1.1\r\nHost: a\r\n\r\n").body, "b:1");
+    EXPECT_EQ(ask("GET /host HTTP/1.1\r\nHost: a:\r\n\r\n").body, "a");
+    EXPECT_EQ(ask("GET /host HTTP/1.0\r\n\r\n").body, "");
+}
+
 TEST_F(Exchanges, the_clients_request_id_is_kept_when_it_is_well_formed) {
     const auto id_for = [&](const std::string& given) {
         return ask("GET /probe HTTP/1.1\r\nHost: a\r\nX-Request-Id: " + given + "\r\n\r\n")

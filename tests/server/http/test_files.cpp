@@ -136,6 +136,14 @@ TEST_F(Ranges, if_none_match_wins_over_a_range) {
     EXPECT_EQ(ask("Range: bytes=2-3\r\nIf-None-Match: \"v0\"\r\n").status, 206);
 }
 
+TEST_F(Ranges, if_match_must_name_the_file) {
+    EXPECT_EQ(ask("If-Match: \"v0\"\r\n").status, 412);
+    EXPECT_EQ(ask("If-Match: \"v0\"\r\nRange: bytes=2-3\r\n").status, 412);
+    EXPECT_EQ(ask("If-Match: W/\"v1\"\r\n").status, 412);
+    EXPECT_EQ(ask("If-Match: \"v1\"\r\nRange: bytes=2-3\r\n").body, "23");
+    EXPECT_EQ(ask("If-Match: *\r\n").status, 200);
+}
+
 TEST_F(Ranges, head_tells_the_whole_size) {
     const RawAnswer answer = ask("Range: bytes=2-3\r\n", "HEAD");
     EXPECT_EQ(answer.status, 200);
@@ -177,6 +185,13 @@ TEST(FileHelpers, etags_are_compared_as_the_rfc_says) {
         {"*", "\"a\"", true, true},
         {"", "\"a\"", false, false},
         {"\"ab\"", "\"a\"", false, false},
+        {"\"a,*,b\"", "\"a\"", false, false},
+        {"\"x, \"a\"", "\"a\"", false, false},
+        {"\"a,b\", W/\"c\"", "\"a,b\"", true, true},
+        {"\"a,b\", W/\"c\"", "\"c\"", true, false},
+        {"\"a\", *", "\"b\"", false, false},
+        {"a", "\"a\"", false, false},
+        {"\"a", "\"a\"", false, false},
     };
     for (const auto& row : cases) {
         EXPECT_EQ(etag_listed(row.list, row.etag, true), row.weakly) << row.list;
