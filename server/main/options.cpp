@@ -108,10 +108,10 @@ public:
     explicit ConfigFile(const CLI::App& app) : app_(app) {}
 
     std::vector<CLI::ConfigItem> from_config(std::istream& input) const override {
-        std::vector<CLI::ConfigItem> items = CLI::ConfigTOML::from_config(input);
-        for (const CLI::ConfigItem& item : items)
+        std::vector<CLI::ConfigItem> read = CLI::ConfigTOML::from_config(input);
+        for (const CLI::ConfigItem& item : read)
             check_item(item);
-        return items;
+        return read;
     }
 
 private:
