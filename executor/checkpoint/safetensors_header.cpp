@@ -207,6 +207,9 @@ std::optional<Error> check_entries(const std::vector<TensorEntry>& tensors,
 
 Result<SafetensorsHeader> parse_safetensors_header(std::string_view text, std::int64_t data_bytes) {
     HeaderReader reader;
+    // The library takes a NUL for the end of the text and would not look at what follows.
+    if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
+        return damaged(fmt::format("byte {} is NUL; it is padded with spaces", nul));
     if (!Json::sax_parse(text.begin(), text.end(), &reader)) return damaged(reader.problem);
     SafetensorsHeader header = std::move(reader.header);
     std::sort(header.tensors.begin(), header.tensors.end(),
