@@ -28,20 +28,20 @@ void check_options(std::int64_t sample_count, const SamplerOptions& options) {
     if (sample_count == 0) refuse("there are no samples to draw from");
     const std::int64_t global = options.batch_size_per_core * options.cores;
     const std::int64_t batches = options.batches_per_step;
+    const std::int64_t cores = options.named_cores > 0 ? options.named_cores : options.cores;
     if (!options.drop_last || sample_count >= global * batches) return;
     if (batches > 1 && sample_count >= global) {
-        refuse(
-            fmt::format("one step takes {} samples ({} cores x batch_size_per_core {} x "
-                        "grad_accumulation {}) and there are {}; use a grad_accumulation of at "
-                        "most {}, or drop_last false",
-                        global * batches, options.cores, options.batch_size_per_core, batches,
-                        sample_count, sample_count / global));
+        refuse(fmt::format(
+            "one step takes {} samples ({} cores x batch_size_per_core {} x "
+            "grad_accumulation {}) and there are {}; use a grad_accumulation of at "
+            "most {}, or drop_last false",
+            global * batches, cores, global / cores, batches, sample_count, sample_count / global));
     }
     refuse(
         fmt::format("one step takes {} samples ({} cores x batch_size_per_core {}) and there "
                     "are {}; use a batch_size_per_core of at most {}, or drop_last false",
-                    global, options.cores, options.batch_size_per_core, sample_count,
-                    std::max<std::int64_t>(1, sample_count / options.cores)));
+                    global, cores, global / cores, sample_count,
+                    std::max<std::int64_t>(1, sample_count / cores)));
 }
 
 std::int64_t divided_up(std::int64_t a, std::int64_t b) {

@@ -18,6 +18,8 @@ struct SamplerOptions {
     std::uint64_t seed = 0;
     std::int64_t batch_size_per_core = 32;
     std::int64_t cores = 1;
+    /// What messages call cores, where those of a job compute `cores` parts; 0: the same.
+    std::int64_t named_cores = 0;
     std::int64_t batches_per_step = 1;    ///< global batches that one update of the weights takes
     bool shuffle = true;                  ///< a new order each epoch; false: as listed
     bool drop_last = true;                ///< leave out the last, partial step of an epoch

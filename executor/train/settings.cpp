@@ -21,6 +21,7 @@ SamplerOptions sampler_options(const JobSpec& spec, int threads) {
     return {.seed = std::uint64_t(spec.train.seed),
             .batch_size_per_core = spec.train.batch_size_per_core * spec.accelerator.cores / parts,
             .cores = parts,
+            .named_cores = spec.accelerator.cores,
             .batches_per_step = spec.train.grad_accumulation,
             .shuffle = spec.train.shuffle,
             .drop_last = spec.train.drop_last,

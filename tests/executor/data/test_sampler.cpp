@@ -177,6 +177,18 @@ TEST(Sampler, refuses_sizes_that_leave_nothing_to_do) {
               ErrorCode::invalid_argument);
 }
 
+// A job of one core computes its batch in eight parts, which it knows nothing of.
+TEST(Sampler, says_what_would_fit_in_the_numbers_of_the_job) {
+    try {
+        Sampler(counted(18), {.batch_size_per_core = 3, .cores = 8, .named_cores = 1});
+        ADD_FAILURE() << "18 samples were enough for a batch of 24";
+    } catch (const Error& error) {
+        EXPECT_STREQ(error.what(),
+                     "one step takes 24 samples (1 cores x batch_size_per_core 24) and there are "
+                     "18; use a batch_size_per_core of at most 18, or drop_last false");
+    }
+}
+
 TEST(Sampler, says_which_accumulation_would_fit) {
     try {
         Sampler(counted(10), {.batch_size_per_core = 2, .batches_per_step = 6});
