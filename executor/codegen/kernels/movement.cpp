@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "api/base/error.h"
+#include "executor/tensor/bfloat16.h"
 
 namespace slipway {
 
@@ -102,8 +103,9 @@ std::vector<std::byte> bytes_of(T value) {
 }
 
 [[noreturn]] void refuse(DType dtype) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("programs run f32, i32, i64, u8 and pred, not {}", to_string(dtype)));
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("programs run f32, bf16, i32, i64, u8 and pred, not {}", to_string(dtype)));
 }
 
 }    // namespace
@@ -170,6 +172,8 @@ std::vector<std::byte> iota_bytes(const Shape& shape, std::int64_t dimension) {
             return iota_of<std::int64_t>(shape, dimension);
         case DType::f32:
             return iota_of<float>(shape, dimension);
+        case DType::bf16:
+            return iota_of<BFloat16>(shape, dimension);
         default:
             refuse(shape.dtype);
     }
@@ -187,6 +191,8 @@ std::vector<std::byte> scalar_bytes(DType dtype, double value) {
             return bytes_of(std::int64_t(value));
         case DType::f32:
             return bytes_of(float(value));
+        case DType::bf16:
+            return bytes_of(BFloat16(value));
         default:
             refuse(dtype);
     }
