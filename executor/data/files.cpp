@@ -22,6 +22,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::int64_t listed_files_max = 10'000'000;
+constexpr std::int64_t inflated_always_allowed = 64 << 20;
+constexpr std::int64_t inflated_ratio_max = 100;
 
 [[noreturn]] void refuse(const std::string& name, const std::string& message) {
     throw DataError({.file = name, .message = message});
@@ -143,6 +145,8 @@ struct ByteStream::State {
         void operator()(gzFile stream) const { gzclose_r(stream); }
     };
     std::unique_ptr<gzFile_s, Close> file;
+    std::int64_t inflated = 0;
+    std::int64_t inflated_max = 0;
 };
 
 ByteStream::ByteStream(UniqueFd file, std::string name)
@@ -154,6 +158,10 @@ ByteStream::ByteStream(UniqueFd file, std::string name)
         throw Error{ErrorCode::exhausted, fmt::format("{} cannot be opened", name_)};
     }
     gzbuffer(state_->file.get(), 1 << 17);
+    struct stat facts {};
+    fstat(file.get(), &facts);
+    state_->inflated_max =
+        std::max(inflated_always_allowed, inflated_ratio_max * std::int64_t(facts.st_size));
 }
 
 ByteStream::~ByteStream() = default;
@@ -181,6 +189,12 @@ std::size_t ByteStream::read(std::span<std::byte> buffer) {
         }
         if (count == 0) break;
         filled += std::size_t(count);
+        state_->inflated += count;
+        if (state_->inflated > state_->inflated_max) {
+            refuse(name_, fmt::format("the gzip file inflates to more than {} times its size; "
+                                      "store it without gzip",
+                                      inflated_ratio_max));
+        }
     }
     return filled;
 }

@@ -37,7 +37,9 @@ private:
     UniqueFd fd_;
 };
 
-/// The bytes of a file, gzipped or not: known by its content.
+/// The bytes of a file, gzipped or not: known by its content. A gzip file inflates to at most 100
+/// times its size once that is over 64 MiB, as archives do: a table of nothing but zeros, small in
+/// the folder, takes gigabytes when it is read.
 class ByteStream {
 public:
     /// `name` is for messages.
@@ -47,7 +49,8 @@ public:
     ByteStream& operator=(ByteStream&&) noexcept;
 
     /// Fills `buffer` from the front; fewer bytes than asked only at the end of the file.
-    /// errors  throws DataError with the byte for a damaged or truncated gzip file
+    /// errors  throws DataError with the byte for a damaged or truncated gzip file, and for one
+    ///         that inflates to too much
     std::size_t read(std::span<std::byte> buffer);
     const std::string& name() const { return name_; }
 

@@ -21,7 +21,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t listed_groups_max = 1000;
+/// Names and columns that a report lists: a table may have millions of either.
+constexpr std::size_t listed_names_max = 1000;
+constexpr std::size_t listed_columns_max = 10'000;
 
 /// What one sample was found to be.
 struct Finding {
@@ -102,8 +104,9 @@ public:
         const bool common = images == nullptr || images->resizes() || least_ == most_;
         report["feature_shape"] = common && !dims.empty() ? Json(dims) : Json();
         const Moments moments = read_ > 0 ? moments_.result() : Moments{};
-        report["mean"] = read_ > 0 ? Json(moments.mean) : Json();
-        report["std"] = read_ > 0 ? Json(moments.deviation) : Json();
+        const bool listed = read_ > 0 && moments.mean.size() <= listed_columns_max;
+        report["mean"] = listed ? Json(moments.mean) : Json();
+        report["std"] = listed ? Json(moments.deviation) : Json();
     }
 
 private:
@@ -130,13 +133,12 @@ Totals read_everything(const Dataset& dataset, int threads, ProblemLog& problems
     return totals;
 }
 
-Json counts_of(const std::vector<std::string>& names, const std::vector<std::int32_t>& numbers,
-               std::size_t listed_max) {
+Json counts_of(const std::vector<std::string>& names, const std::vector<std::int32_t>& numbers) {
     std::vector<std::int64_t> counts(names.size(), 0);
     for (const std::int32_t number : numbers)
         ++counts[std::size_t(number)];
     Json list = Json::array();
-    for (std::size_t i = 0; i < std::min(names.size(), listed_max); ++i) {
+    for (std::size_t i = 0; i < std::min(names.size(), listed_names_max); ++i) {
         list.push_back({{"name", names[i]}, {"count", counts[i]}});
     }
     return list;
@@ -166,10 +168,12 @@ Json to_json(const std::vector<DataProblem>& problems) {
 Json empty_report() {
     return {{"samples", 0},
             {"classes", Json::array()},
+            {"class_count", 0},
             {"labels", Json::array()},
             {"groups", Json::array()},
             {"group_count", 0},
             {"parts", Json::array()},
+            {"part_count", 0},
             {"feature_shape", nullptr},
             {"image_sizes", nullptr},
             {"mean", nullptr},
@@ -213,13 +217,16 @@ Json describe_target(const DatasetIndex& index, std::size_t column) {
 
 void describe_index(const DatasetIndex& index, Json& report) {
     report["samples"] = index.sample_count();
-    if (index.target_names.empty())
-        report["classes"] = counts_of(index.class_names, index.labels, index.class_names.size());
+    if (index.target_names.empty()) {
+        report["classes"] = counts_of(index.class_names, index.labels);
+        report["class_count"] = index.class_names.size();
+    }
     for (std::size_t column = 0; column < index.target_names.size(); ++column)
         report["labels"].push_back(describe_target(index, column));
-    report["groups"] = counts_of(index.group_names, index.groups, listed_groups_max);
+    report["groups"] = counts_of(index.group_names, index.groups);
     report["group_count"] = index.group_names.size();
-    report["parts"] = counts_of(index.part_names, index.parts, index.part_names.size());
+    report["parts"] = counts_of(index.part_names, index.parts);
+    report["part_count"] = index.part_names.size();
 }
 
 Json to_json(const TextCounts& counts) {
@@ -246,7 +253,7 @@ void inspect_text(const fs::path& path, int threads, ProblemLog& problems, Json&
     for (const Found& part : found) {
         for (const DataProblem& problem : part.problems.listed())
             problems.add(problem);
-        if (files.size() > 1) {
+        if (files.size() > 1 && report["parts"].size() < listed_names_max) {
             report["parts"].push_back({{"name", part.name}, {"count", part.counts.lines}});
         }
         all.bytes += part.counts.bytes;
@@ -260,6 +267,7 @@ void inspect_text(const fs::path& path, int threads, ProblemLog& problems, Json&
                             ? "there is no text in it"
                             : "there is no text in any of the files, of which it is the first"});
     }
+    report["part_count"] = files.size() > 1 ? files.size() : 0;
     report["samples"] = all.lines;
     report["text"] = to_json(all);
     describe_files(path, text_and_tokenizer_files(path), threads, report);

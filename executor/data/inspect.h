@@ -11,12 +11,15 @@ namespace slipway {
 
 /// Reads and checks every file and sample of a data set once, on `threads` threads (0: one per
 /// CPU). What is in the files never throws: it is listed.
-///   {"samples": 120, "classes": [{"name", "count"}] (empty where labels are numbers), "labels":
+///   {"samples": 120, "classes": [{"name", "count"}] (empty where labels are numbers; at
+///    most 1000) and "class_count", "labels":
 ///    [{"name", "mean", "std", "min", "max", "share"}] (of label columns of numbers; share: of the
 ///    samples with 0.5 or more, null outside of 0 to 1), "groups": [{"name", "count"}] (at most
-///    1000) and "group_count", "parts": [{"name", "count"}], "feature_shape": [3, 64, 64] or null
+///    1000) and "group_count", "parts": [{"name", "count"}] (at most 1000) and
+///    "part_count", "feature_shape": [3, 64, 64] or null
 ///    when images differ in size, "image_sizes": {"min": [h, w], "max": [h, w]} or null, "mean":
-///    […], "std": […] (before any normalisation; null without a common shape),
+///    […], "std": […] (before any normalisation; null without a common shape and for more
+///    than 10,000 columns),
 ///    "text": null, or of a text {"bytes", "characters", "lines"} unpacked; its "samples" and the
 ///    "count" of its parts are lines,
 ///    "bytes": 123, "content_hash": "sha256:…" over names and contents of all files in sorted

@@ -53,6 +53,12 @@ Json empty_item(std::int64_t sample, const DataProblem& place) {
             {"problem", nullptr}};
 }
 
+/// Of the columns whose values are shown.
+std::vector<std::string> first_names(std::vector<std::string> names) {
+    names.resize(std::min(names.size(), values_max));
+    return names;
+}
+
 void show_image(const Dataset& dataset, std::int64_t sample, Json& item) {
     Image image = dataset.image(sample);
     item["shape"] = {image.channels, image.height, image.width};
@@ -145,7 +151,7 @@ Json preview_dataset(std::string_view format, const fs::path& path, const Datase
     ProblemLog problems(ProblemLog::Mode::collect);    // the first image may be a damaged one
     const auto dataset = open_dataset(format, path, raw, problems);
     Json preview{{"samples", dataset->size()},
-                 {"columns", dataset->index().feature_names},
+                 {"columns", first_names(dataset->index().feature_names)},
                  {"items", Json::array()}};
     for (const std::int64_t sample : spread_samples(dataset->size(), preview_samples_max))
         preview["items"].push_back(show(*dataset, sample));

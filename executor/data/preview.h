@@ -19,7 +19,8 @@ inline constexpr std::int64_t preview_samples_max = 32;
 std::vector<std::int64_t> spread_samples(std::int64_t samples, std::int64_t count_max);
 
 /// Some samples of a data set, for a person to look at.
-///   {"samples": 120, "columns": […] (of a table's features; else empty), "items": [{"sample": 60,
+///   {"samples": 120, "columns": […] (of a table's first 64 features; else empty), "items":
+///   [{"sample": 60,
 ///    "file", "row" (or null), "part", "class", "labels": {"age": 41} (where labels are numbers),
 ///    "group" (each null where there is none), "shape": [3, 64, 64], "image": a JPEG as data URL of
 ///    at most 96 pixels a side, "values": […] (the first 64 features of what is no image), "text"

@@ -16,6 +16,9 @@ struct DataProblem {
     std::string message = {};    ///< what is wrong with which value, and what to do
 };
 
+/// `problem` with texts of lengths that a report can hold: cut at a character, and "…" behind it.
+DataProblem shortened(DataProblem problem);
+
 /// "labels.csv, row 17, field age: \"abc\" is not a number".
 std::string to_string(const DataProblem& problem);
 
@@ -26,7 +29,8 @@ class DataError : public Error {
 public:
     explicit DataError(DataProblem problem,
                        std::source_location where = std::source_location::current())
-        : Error(ErrorCode::data_loss, to_string(problem), where), problem_(std::move(problem)) {}
+        : Error(ErrorCode::data_loss, to_string(shortened(problem)), where),
+          problem_(shortened(std::move(problem))) {}
     const DataProblem& problem() const { return problem_; }
 
 private:

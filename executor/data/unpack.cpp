@@ -140,10 +140,7 @@ private:
     }
 
     void take(archive_entry* entry) {
-        if (++entries_ > limits_.entries_max) {
-            throw Error{ErrorCode::exhausted,
-                        fmt::format("the archive has more than {} entries", limits_.entries_max)};
-        }
+        count_entry();
         const char* written = archive_entry_pathname(entry);
         if (written == nullptr) refuse_entry("an entry", "its name cannot be read");
         const std::string name = entry_name_ = written;
@@ -164,8 +161,15 @@ private:
         write_file(name, *path);
     }
 
+    void count_entry() {
+        if (++entries_ <= limits_.entries_max) return;
+        throw Error{
+            ErrorCode::exhausted,
+            fmt::format("the archive has more than {} entries and folders", limits_.entries_max)};
+    }
+
     /// None for what is left out.
-    static std::optional<fs::path> safe_path(const std::string& name) {
+    std::optional<fs::path> safe_path(const std::string& name) const {
         const fs::path path(name);
         if (path.is_absolute()) refuse_entry(name, "the name is absolute");
         if (name.find('\\') != std::string::npos) refuse_entry(name, "the name has a backslash");
@@ -179,12 +183,22 @@ private:
             safe /= text;
         }
         if (safe.empty()) return std::nullopt;
+        const auto folders = std::distance(safe.begin(), safe.end()) - 1;
+        if (folders > limits_.depth_max) {
+            refuse_entry(shown(name), fmt::format("it is {} folders deep, and {} are unpacked",
+                                                  folders, limits_.depth_max));
+        }
         if (safe.string().size() > 1024) refuse_entry(name, "the name is longer than 1024 bytes");
         return safe;
     }
 
+    /// Each folder counts: 3 kB of names that lead through folders once made 100,000 of them.
     void make_folders(const std::string& name, const fs::path& path) {
-        if (!folders_.insert(path.parent_path().string()).second) return;
+        if (folders_.contains(path.parent_path().string())) return;
+        for (fs::path each = path.parent_path(); !each.empty(); each = each.parent_path()) {
+            if (!folders_.insert(each.string()).second) break;
+            count_entry();
+        }
         std::error_code error;
         fs::create_directories(folder_ / path.parent_path(), error);
         if (!error) return;

@@ -9,7 +9,8 @@ namespace slipway {
 /// How much an archive may hold, how sure its files are, and what is an archive.
 struct UnpackLimits {
     std::int64_t bytes_max = std::int64_t{16} << 30;    ///< of all files together
-    std::int64_t entries_max = 1'000'000;
+    std::int64_t entries_max = 1'000'000;               ///< files, and folders whether named or not
+    std::int64_t depth_max = 32;                        ///< folders around a file
     std::int64_t ratio_max = 100;    ///< unpacked bytes to archive bytes, once over 64 MiB
     bool durable = true;             ///< on the disk before the folder appears; false: for scratch
     bool tar_is_a_file = false;      ///< a tar is data: it is kept as it is

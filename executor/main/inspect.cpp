@@ -38,7 +38,8 @@ Json inspect(const InspectOptions& options) {
 }    // namespace
 
 std::string inspect_to_json(const InspectOptions& options) {
-    return report_or_problem([&] { return inspect(options); });
+    constexpr std::size_t report_bytes_max = 4 << 20;    // the agent reads twice as much
+    return report_or_problem([&] { return inspect(options); }, report_bytes_max);
 }
 
 }    // namespace slipway

@@ -63,7 +63,8 @@ CLI::App* add_split(CLI::App& app, SplitCommand& command) {
 }
 
 std::string split_to_json(const SplitCommand& command) {
-    return report_or_problem([&] { return divide(command); });
+    constexpr std::size_t report_bytes_max = 16 << 20;    // as much as the agent reads
+    return report_or_problem([&] { return divide(command); }, report_bytes_max);
 }
 
 }    // namespace slipway

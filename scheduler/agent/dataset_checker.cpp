@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -20,10 +18,20 @@ namespace {
 constexpr std::size_t checks_max = 2;
 constexpr std::size_t report_bytes_max = 8 << 20;
 constexpr int lease_factor = 6;    // a check may be behind a busy machine for a while
+constexpr std::size_t leftover_entries_per_turn = 2000;
 
-std::string read_text(const fs::path& file) {
-    std::ifstream stream(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+/// Where a check unpacks to before what it has unpacked gets its name.
+fs::path half_done(const fs::path& place) {
+    return place.string() + ".tmp";
+}
+
+/// What checks of an agent before this one have left half done.
+std::vector<fs::path> find_half_done(const fs::path& datasets) {
+    std::vector<fs::path> found;
+    std::error_code none;    // there may be no data set yet
+    for (const auto& entry : fs::directory_iterator(datasets, none))
+        if (entry.path().extension() == ".tmp") found.push_back(entry.path());
+    return found;
 }
 
 }    // namespace
@@ -71,7 +79,12 @@ store::DatasetVerdict read_verdict(const std::string& report) {
 
 DatasetChecker::DatasetChecker(store::Store& store, const AgentOptions& options, const Clock& clock,
                                Supervisor& supervisor, AgentCounts& counts)
-    : store_(store), options_(options), clock_(clock), supervisor_(supervisor), counts_(counts) {}
+    : store_(store),
+      options_(options),
+      clock_(clock),
+      supervisor_(supervisor),
+      counts_(counts),
+      leftovers_(find_half_done(options.home / "store" / "datasets")) {}
 
 void DatasetChecker::look() {
     while (checks_.size() < checks_max) {
@@ -111,13 +124,20 @@ void DatasetChecker::finish() {
         const bool kept = store::finish_dataset_check(store_, id, check.token, *check.verdict);
         if (kept && !check.place.upload_id.empty()) {
             store::delete_upload(store_, check.place.upload_id);
-            std::error_code problem;
+            discard_half_done(check.place.path);    // of a check that was killed
             // Nothing is kept of an upload that cannot be used.
-            if (!check.verdict->ready) fs::remove_all(check.place.path, problem);
+            if (!check.verdict->ready) discard(check.place.path);
+        }
+        if (!kept && !check.place.upload_id.empty() && !store::find_dataset(store_, id)) {
+            discard_half_done(check.place.path);    // it was deleted meanwhile
+            discard(check.place.path);
         }
         log_info("dataset checked", {{"dataset_id", id}, {"ready", check.verdict->ready}});
         each = checks_.erase(each);
         if (kept && options_.on_freed) options_.on_freed();    // jobs may have waited for it
+    }
+    if (!leftovers_.empty() && remove_some(leftovers_.back(), leftover_entries_per_turn)) {
+        leftovers_.pop_back();
     }
 }
 
@@ -155,8 +175,8 @@ void DatasetChecker::start(Check& check) {
     if (check.place.upload.empty()) {
         arguments.insert(arguments.end(), {"--path", check.place.path.string()});
     } else {
-        std::error_code problem;
-        fs::remove_all(check.place.path, problem);    // of a check that was cut short
+        discard(check.place.path);                              // of a check that was cut short
+        std::erase(leftovers_, half_done(check.place.path));    // the executor removes it
         arguments.insert(arguments.end(),
                          {"--unpack", check.place.upload.string(), "--into",
                           check.place.path.string(), "--name", check.place.filename});
@@ -179,7 +199,12 @@ store::DatasetVerdict DatasetChecker::judge(const Check& check) const {
                                   options_.check_max.count() / 1000));
     }
     if (check.ended->exit_status.value_or(0) == 0) {
-        return read_verdict(read_text(folder_of(check) / "report.json"));
+        // What is longer is refused before it is read: one report once took 440 MiB here.
+        const auto report = read_at_most(folder_of(check) / "report.json", report_bytes_max);
+        return report
+                   ? read_verdict(*report)
+                   : refuse(fmt::format("the check's report is missing or has more than {} bytes",
+                                        report_bytes_max));
     }
     log_warn("a dataset check crashed",
              {{"dataset_id", check.dataset.id},
@@ -189,6 +214,18 @@ store::DatasetVerdict DatasetChecker::judge(const Check& check) const {
         fmt::format("reading the dataset ended the check with status {}: a file is "
                     "damaged in a way that was not foreseen",
                     *check.ended->exit_status));
+}
+
+/// The name is free at once; a check that is killed before the folder is gone leaves a `.tmp`.
+void DatasetChecker::discard(const fs::path& place) {
+    const fs::path aside = place.string() + ".removed.tmp";
+    std::error_code problem;
+    fs::rename(place, aside, problem);
+    if (!problem) leftovers_.push_back(aside);
+}
+
+void DatasetChecker::discard_half_done(const fs::path& place) {
+    if (fs::exists(half_done(place))) leftovers_.push_back(half_done(place));
 }
 
 fs::path DatasetChecker::folder_of(const Check& check) const {

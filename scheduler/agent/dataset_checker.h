@@ -1,7 +1,9 @@
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "api/base/clock.h"
 #include "scheduler/agent/agent.h"
@@ -32,7 +34,7 @@ public:
     void renew();
     /// Takes the ends of its processes out of `news`.
     void hear(SupervisorNews& news);
-    /// Stores what was found.
+    /// Stores what was found, and removes some of what checks have left.
     void finish();
 
 private:
@@ -48,6 +50,8 @@ private:
     void start(Check& check);
     store::DatasetVerdict judge(const Check& check) const;
     std::filesystem::path folder_of(const Check& check) const;
+    void discard(const std::filesystem::path& place);
+    void discard_half_done(const std::filesystem::path& place);
 
     store::Store& store_;
     const AgentOptions& options_;
@@ -55,6 +59,7 @@ private:
     Supervisor& supervisor_;
     AgentCounts& counts_;
     std::map<std::string, Check> checks_;
+    std::vector<std::filesystem::path> leftovers_;    // some entries of one go each turn
 };
 
 }    // namespace slipway

@@ -189,7 +189,8 @@ void FrameTail::advance() {
 }
 
 std::string FrameTail::read_lines() {
-    if (!file_) file_ = UniqueFd(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file_)
+        file_ = UniqueFd(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
     if (!file_) return {};
     std::string text(chunk_bytes, '\0');
     ssize_t got = 0;

@@ -5,8 +5,9 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-#include <fstream>
-#include <iterator>
+#include <unistd.h>
+
+#include <cerrno>
 #include <nlohmann/json.hpp>
 
 #include "api/base/error.h"
@@ -34,6 +35,30 @@ Json dataset_json(const store::HostAttempt& attempt, const AttemptPlaces& places
 Json prediction_json(const store::HostAttempt& attempt, const AttemptPlaces& places) {
     if (attempt.prediction.empty()) return nullptr;
     return {{"checkpoint", places.predicting.string()}, {"spec", parse_stored(attempt.prediction)}};
+}
+
+/// None when it is no regular file; `size` is what it has now.
+std::optional<UniqueFd> open_regular(const fs::path& path, std::size_t& size) {
+    UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+    struct stat facts {};
+    if (!file || fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return std::nullopt;
+    size = std::size_t(facts.st_size);
+    return file;
+}
+
+/// At most `count` bytes from `offset`.
+std::string read_piece(const UniqueFd& file, std::size_t offset, std::size_t count) {
+    std::string text(count, '\0');
+    std::size_t filled = 0;
+    while (filled < count) {
+        const ssize_t got =
+            pread(file.get(), text.data() + filled, count - filled, off_t(offset + filled));
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) break;
+        filled += std::size_t(got);
+    }
+    text.resize(filled);
+    return text;
 }
 
 std::int64_t memory_bytes_of(const Json& spec) {
@@ -98,9 +123,9 @@ Json attempt_json(const store::HostAttempt& attempt, const AttemptPlaces& places
 }
 
 std::optional<ProcessRecord> read_process_record(const fs::path& folder) {
-    std::ifstream file(folder / "process.json");
-    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    const Json record = Json::parse(text, nullptr, false);
+    constexpr std::size_t record_bytes_max = 64 << 10;
+    const auto text = read_at_most(folder / "process.json", record_bytes_max);
+    const Json record = Json::parse(text.value_or(""), nullptr, false);
     if (!record.is_object()) return std::nullopt;
     const auto pid = record.find("pid");
     const auto ticks = record.find("start_ticks");
@@ -131,13 +156,19 @@ bool remove_some(const fs::path& path, std::size_t entries_max) {
     return !fs::exists(fs::symlink_status(path, problem));
 }
 
-std::string read_tail(const fs::path& file, std::size_t bytes_max) {
-    std::ifstream stream(file, std::ios::binary | std::ios::ate);
-    if (!stream) return {};
-    const auto size = std::size_t(stream.tellg());
+std::optional<std::string> read_at_most(const fs::path& path, std::size_t bytes_max) {
+    std::size_t size = 0;
+    const auto file = open_regular(path, size);
+    if (!file || size > bytes_max) return std::nullopt;
+    return read_piece(*file, 0, size);
+}
+
+std::string read_tail(const fs::path& path, std::size_t bytes_max) {
+    std::size_t size = 0;
+    const auto file = open_regular(path, size);
+    if (!file) return {};
     const std::size_t start = size > bytes_max ? size - bytes_max : 0;
-    stream.seekg(std::streamoff(start));
-    std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    std::string text = read_piece(*file, start, size - start);
     if (start > 0) text.erase(0, text.find('\n') + 1);
     while (text.ends_with('\n'))
         text.pop_back();

@@ -55,6 +55,11 @@ std::optional<ProcessRecord> read_process_record(const std::filesystem::path& fo
 /// nothing is left. For large folders in several calls. Links are removed, not followed.
 bool remove_some(const std::filesystem::path& path, std::size_t entries_max);
 
+/// What a file has that another process wrote, an executor for one; none without it, when it is no
+/// regular file (a FIFO would hold the reader for ever) and when it has more than `bytes_max`
+/// bytes.
+std::optional<std::string> read_at_most(const std::filesystem::path& file, std::size_t bytes_max);
+
 /// The end of a text file, at most `bytes_max` bytes of whole lines; empty without file.
 std::string read_tail(const std::filesystem::path& file, std::size_t bytes_max);
 

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "api/base/log.h"
@@ -26,11 +24,6 @@ store::SplitVerdict refuse_split(const std::string& message) {
     const Json problems =
         Json::array({{{"file", ""}, {"row", 0}, {"field", ""}, {"message", message}}});
     return {.problems = problems.dump(-1, ' ', false, Json::error_handler_t::replace)};
-}
-
-std::string read_report(const fs::path& file) {
-    std::ifstream stream(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
 }    // namespace
@@ -152,7 +145,11 @@ store::SplitVerdict SplitMaker::judge(const Making& making) const {
     }
     const fs::path folder = folder_of(making.claim.id);
     if (making.ended->exit_status.value_or(0) == 0) {
-        return read_split_verdict(read_report(folder / "report.json"));
+        const auto report = read_at_most(folder / "report.json", split_report_bytes_max);
+        return report ? read_split_verdict(*report)
+                      : refuse_split(fmt::format("the report of the split is missing or has more "
+                                                 "than {} bytes",
+                                                 split_report_bytes_max));
     }
     log_warn("the making of a split crashed", {{"split_id", making.claim.id},
                                                {"exit_status", *making.ended->exit_status},

@@ -117,7 +117,8 @@ std::optional<std::size_t> class_count(const store::Dataset& dataset) {
     const auto classes = report.find("classes");
     if (classes == report.end() || !classes->is_structured() || classes->empty())
         return std::nullopt;
-    return classes->size();
+    // The list is cut off after a thousand names; reports of the first version have no count.
+    return std::max(classes->size(), report.value("class_count", std::size_t{0}));
 }
 
 /// A part that the dataset's check has not found; before it has ended nobody can say.
@@ -126,6 +127,7 @@ std::vector<Problem> check_part(const store::Dataset& dataset, const std::string
     if (part.empty() || !report.is_object()) return {};
     const auto parts = report.find("parts");
     if (parts == report.end() || !parts->is_array()) return {};
+    if (parts->size() < report.value("part_count", std::size_t{0})) return {};    // not all listed
     std::vector<std::string> names;
     for (const Json& one : *parts)
         if (one.is_object()) names.push_back(one.value("name", ""));

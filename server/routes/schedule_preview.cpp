@@ -24,9 +24,12 @@ std::int64_t held_back(const Json& report, const SplitSpec& split) {
     };
     if (!split.stratify) return share(count_in(report, "samples"));
     std::int64_t sum = 0;
-    for (const Json& one : report.value("classes", Json::array()))
+    std::int64_t unlisted = count_in(report, "samples");    // the list of classes is cut off
+    for (const Json& one : report.value("classes", Json::array())) {
         sum += share(count_in(one, "count"));
-    return sum;
+        unlisted -= count_in(one, "count");
+    }
+    return sum + share(unlisted);
 }
 
 std::optional<std::int64_t> steps_of_epoch(const JobSpec& spec,

@@ -134,14 +134,17 @@ def csv():
     yield "bad_cell", b"a,label\n1,x\nlong,x\n"
     yield "bad_cell_of_long_words", "a,label\n1,x\n{},x\n".format("é" * 60).encode()
     yield "bad_column_twice", b"a,a,label\n1,2,x\n"
+    yield "bad_column_long", b"a," + "é".encode() * 501 + b",label\n1,2,x\n"
     yield "bad_column_without_name", b"a,,label\n1,2,x\n"
     yield "bad_empty", b""
     yield "bad_fields_fewer", good + b"1,2\n"
     yield "bad_fields_more", good + b"1,2,3,4\n"
     yield "bad_gzip_cut", cut(gzipped(good), 10)
+    yield "bad_gzip_of_empty_lines", gzipped(good + b"\n" * (65 << 20))
     yield "bad_header_alone", b"a,label\n"
     yield "bad_infinite", good + b"inf,1e99,cat\n"
     yield "bad_label_empty", good + b"1,2,\n"
+    yield "bad_label_long", good + b"1,2," + b"n" * 1001 + b"\n"
     yield "bad_label_latin_1", good + b"1,2,caf\xe9\n"
     yield "bad_no_features", b"label\nx\n"
     yield "bad_no_label", b"a,b\n1,2\n"
@@ -165,6 +168,7 @@ def image_csv():
     yield "bad_file_twice", good + b"a.jpg,x,p1\n"
     yield "bad_folder", good + b"below,x,p1\n"
     yield "bad_group_empty", good + b"a.jpg,x,\n"
+    yield "bad_group_long", good + b"other.jpg,x," + b"g" * 2000 + b"\n"
     yield "bad_header_alone", good[:17]
     yield "bad_label_empty", good + b"a.jpg,,p1\n"
     yield "bad_no_group", b"file,label\na.jpg,x\n"
@@ -182,6 +186,7 @@ def cifar10():
     yield "bad_label", two(b"", gzipped(changed(batch, 3073, b"\xff")))
     yield "bad_name_twice", two(b"a\nb\na\n", gzipped(batch))
     yield "bad_names_few", two(b"a\nb\nc\n", gzipped(batch))
+    yield "bad_names_long", two(names + b"x" * 1001, gzipped(batch))
     yield "bad_names_nul", two(b"a\0b\nc\n", gzipped(batch))
     yield "bad_names_latin_1", two(names + b"\xe9", gzipped(batch))
 
@@ -252,6 +257,7 @@ def tfrecord():
     yield "bad_empty", b""
     yield "bad_gzip_cut", cut(gzipped(good), 9)
     yield "bad_image", record(picture) + record(example_of(label=texts(b"cat"), image=texts(png()[:-20])))
+    yield "bad_label_long", record(numbers) + record(example_of(label=texts(b"n" * 1001), x=floats(1, 2)))
     yield "bad_label_missing", record(numbers) + record(example_of(x=floats(1, 2)))
     yield "bad_length_huge", record(numbers) + with_sum(struct.pack("<Q", 1 << 63))
     yield "bad_length_promised", record(numbers) + with_sum(struct.pack("<Q", 500 << 20))
@@ -345,6 +351,8 @@ def unpack():
     yield "bad_absolute.zip", zipped([("/etc/passwd", b"x")])
     yield "good_backslash.zip", zipped([("a\\b", b"x")])
     yield "bad_bytes.zip", zipped([("zeros", bytes(3 << 19))])
+    yield "bad_deep.tgz", gzipped(tar([("d/" * 33 + "x", b"")]))
+    yield "bad_folders_of_few_files.tgz", gzipped(tar([(f"{i}/" + "d/" * 30 + "x", b"") for i in range(4)]))
     yield "bad_checksum.zip", changed(good, 14, b"\0\0\0\0").replace(zlib.crc32(b"one").to_bytes(4, "little"), bytes(4))
     yield "bad_cut.tar", tar(files)[:512 + 512 + 200]
     yield "bad_cut.tgz", cut(gzipped(tar(files)), 30)
@@ -520,6 +528,8 @@ def safetensors():
     yield "bad_list", tensors([])
     yield "bad_missing", tensors({"a": {"dtype": "F32", "shape": [4]}}, bytes(16))
     yield "bad_name_latin_1", tensors(json.dumps(one()).encode().replace(b'"a"', b'"\xe9"'), bytes(16))
+    yield "bad_nul_and_more", tensors(json.dumps(one()).encode() + b'\0, "b": what a reader of bytes would see}', bytes(16))
+    yield "bad_nul_padding", tensors(json.dumps(one()).encode() + b"\0\0", bytes(16))
     yield "bad_negative", tensors(one(shape=[-2, -2]), bytes(16))
     yield "bad_offsets_backwards", tensors(one(offsets=[16, 0]), bytes(16))
     yield "bad_overlap", tensors({**one(), "b": one()["a"]}, bytes(16))

@@ -7,6 +7,7 @@
 #include "executor/data/formats/csv_reader.h"
 #include "executor/data/formats/format.h"
 #include "executor/data/formats/image.h"
+#include "executor/data/formats/name_table.h"
 #include "executor/data/formats/shards.h"
 #include "executor/data/utf8.h"
 
@@ -114,6 +115,10 @@ std::vector<std::string> read_names(const Folder& folder, const std::string& nam
         }
     }
     if (!line.empty()) names.push_back(line);
+    for (const std::string& each : names) {
+        if (const auto wrong = name_problem(each, names_file))
+            throw DataError({.file = name, .message = *wrong});
+    }
     const auto bad = std::find_if_not(names.begin(), names.end(), is_utf8);
     if (bad != names.end()) {
         throw DataError({.file = name,

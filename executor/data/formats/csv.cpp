@@ -114,6 +114,8 @@ private:
         if (columns.label) {
             const std::string& label = fields[*columns.label];
             if (label.empty()) return problem(options_.label_column, "the label is empty");
+            if (const auto wrong = name_problem(label, "label_column"))
+                return problem(options_.label_column, *wrong);
             if (!options_.class_names.empty() && !classes_.contains(label)) {
                 return problem(options_.label_column,
                                fmt::format("{} is not among class_names", shown(label)));
@@ -121,6 +123,10 @@ private:
         }
         if (columns.group && fields[*columns.group].empty()) {
             return problem(options_.group_column, "the group is empty");
+        }
+        if (columns.group) {
+            if (const auto wrong = name_problem(fields[*columns.group], "group_column"))
+                return problem(options_.group_column, *wrong);
         }
         const std::size_t before = features_.size();
         for (std::size_t i = 0; i < columns.features.size(); ++i) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "executor/data/formats/name_table.h"
 #include "executor/data/problem.h"
 #include "executor/data/utf8.h"
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::size_t field_bytes_max = 1 << 20;
 constexpr std::size_t columns_max = 1 << 20;
+constexpr std::size_t row_bytes_max = 64 << 20;
 
 }    // namespace
 
@@ -28,6 +30,7 @@ CsvReader::CsvReader(ByteStream file) : stream_(std::move(file)), buffer_(1 << 1
     std::set<std::string> seen;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
         if (columns_[i].empty()) refuse({}, fmt::format("column {} has no name", i + 1));
+        if (const auto wrong = name_problem(columns_[i], "the first line")) refuse({}, *wrong);
         if (!seen.insert(columns_[i]).second) refuse(columns_[i], "two columns have this name");
     }
 }
@@ -96,7 +99,7 @@ bool CsvReader::next(std::vector<std::string>& fields) {
         take();
     row_ = line_;
     if (peek() < 0) return false;
-    std::size_t count = 0;
+    std::size_t count = 0, bytes = 0;
     for (;;) {
         if (count == fields.size()) fields.emplace_back();
         std::string& field = fields[count++];
@@ -110,6 +113,8 @@ bool CsvReader::next(std::vector<std::string>& fields) {
             if (field.size() >= field_bytes_max) refuse({}, "a field has more than 1 MiB");
             field.push_back(char(take()));
         }
+        bytes += field.size();
+        if (bytes > row_bytes_max) refuse({}, "the row has more than 64 MiB");
         if (peek() == ',') {
             take();
             continue;

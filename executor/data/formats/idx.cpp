@@ -102,6 +102,12 @@ void fit_images(IdxFile& images, const DatasetOptions& options) {
     const std::int64_t channels = options.channels > 0 ? options.channels : 1;
     const std::int64_t height = images.dims[1], width = images.dims[2];
     if (channels == 1 && (side == 0 || (side == height && side == width))) return;
+    const std::int64_t area = side > 0 ? side * side : height * width;
+    if (images.dims[0] > table_bytes_max / (area * channels)) {
+        refuse(images.name, fmt::format("{} images of {} x {} bytes are more than {} bytes, the "
+                                        "most that is kept; set a smaller image_size",
+                                        images.dims[0], channels, area, table_bytes_max));
+    }
     std::vector<std::uint8_t> fitted;
     const auto item = std::size_t(height * width);
     for (std::size_t i = 0; i < std::size_t(images.dims[0]); ++i) {

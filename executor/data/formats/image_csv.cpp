@@ -70,6 +70,8 @@ private:
         if (label_column_) {
             const std::string& label = fields[*label_column_];
             if (label.empty()) return problem(row, options_.label_column, "the label is empty");
+            if (const auto wrong = name_problem(label, "label_column"))
+                return problem(row, options_.label_column, *wrong);
             if (!options_.class_names.empty() && !classes_.contains(label)) {
                 return problem(row, options_.label_column,
                                fmt::format("{} is not among class_names", shown(label)));
@@ -77,6 +79,10 @@ private:
         }
         if (group_column_ && fields[*group_column_].empty()) {
             return problem(row, options_.group_column, "the group is empty");
+        }
+        if (group_column_) {
+            if (const auto wrong = name_problem(fields[*group_column_], "group_column"))
+                return problem(row, options_.group_column, *wrong);
         }
         const auto [earlier, added] = rows_.try_emplace(name, row);
         if (!added) {

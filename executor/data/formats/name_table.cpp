@@ -1,9 +1,13 @@
 #include "executor/data/formats/name_table.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <charconv>
 #include <numeric>
 #include <optional>
+
+#include "executor/data/formats/csv_reader.h"
 
 namespace slipway {
 
@@ -18,6 +22,12 @@ std::optional<std::int64_t> whole_number(const std::string& text) {
 }
 
 }    // namespace
+
+std::optional<std::string> name_problem(std::string_view name, std::string_view option) {
+    if (name.size() <= name_bytes_max) return std::nullopt;
+    return fmt::format("the name {} has {} bytes, more than the {} of a name; is {} right?",
+                       shown(std::string(name.substr(0, 64))), name.size(), name_bytes_max, option);
+}
 
 NameTable::NameTable(const std::vector<std::string>& names) {
     for (const std::string& name : names)

@@ -3,10 +3,18 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 namespace slipway {
+
+/// A name of a class, a group or a column is no longer: reports, checkpoints and messages repeat
+/// it.
+inline constexpr std::size_t name_bytes_max = 1000;
+
+/// What is wrong with `name` when it is too long; `option` says what chose it.
+std::optional<std::string> name_problem(std::string_view name, std::string_view option);
 
 /// Distinct texts (classes, groups, parts) and their numbers.
 class NameTable {

@@ -176,6 +176,8 @@ private:
                                                    sample_.image ? ".cls" : ".jpg, .jpeg or .png",
                                                    fmt::join(sample_.endings, ", .")));
         }
+        if (const auto wrong = name_problem(*sample_.label, "the member .cls"))
+            return refuse(sample_.label_member, *wrong);
         const auto number = classes_.class_number(*sample_.label, options_.class_names);
         if (!number) {
             return refuse(sample_.label_member,

@@ -139,4 +139,67 @@ TEST(Moments, standardise_a_set_to_mean_0_and_deviation_1) {
         EXPECT_NEAR(deviation, 1, 1e-6);
 }
 
+// 300 labels of 1 MB made a report of 332 MB.
+TEST(Inspect, names_longer_than_a_name_are_problems_and_not_repeated) {
+    const std::string text(1 << 20, 'a');
+    TempFolder labels, groups, columns;
+    labels.write("t.csv", "x,label\n1," + text.substr(1) + "\n2,b\n3,c\n");
+    groups.write("t.csv", "x,label,who\n1,a," + text.substr(1) + "\n2,b,p\n");
+    columns.write("t.csv", "x,label," + text.substr(1) + "\n1,a,2\n");
+    for (const auto& [folder, group] :
+         {std::pair(&labels, ""), std::pair(&groups, "who"), std::pair(&columns, "")}) {
+        const Json report = inspect_dataset("csv", folder->path(), {.group_column = group});
+        ASSERT_EQ(report["problem_count"], 1);
+        EXPECT_EQ(report["problems"][0]["file"], "t.csv");
+        EXPECT_LT(report.dump().size(), 2000U);
+    }
+}
+
+TEST(Inspect, lists_of_names_and_columns_are_cut_off_and_counted) {
+    constexpr int names = 1500, columns = 20'000;
+    std::string classes = "x,label,who\n", wide = "label", row = "a";
+    for (int i = 0; i < names; ++i)
+        classes += "1,class" + std::to_string(i) + ",group" + std::to_string(i) + "\n";
+    for (int i = 0; i < columns; ++i) {
+        wide += ",c" + std::to_string(i);
+        row += ",1";
+    }
+    TempFolder many, columns_folder;
+    many.write("t.csv", classes);
+    columns_folder.write("t.csv", wide + "\n" + row + "\n" + "b" + row.substr(1) + "\n");
+    const Json report = inspect_dataset("csv", many.path(), {.group_column = "who"});
+    EXPECT_EQ(report["problem_count"], 0);
+    EXPECT_EQ(report["class_count"], names);
+    EXPECT_EQ(report["classes"].size(), 1000U);
+    EXPECT_EQ(report["group_count"], names);
+    EXPECT_EQ(report["groups"].size(), 1000U);
+    const Json other = inspect_dataset("csv", columns_folder.path());
+    EXPECT_EQ(other["problem_count"], 0);
+    EXPECT_EQ(other["feature_shape"], Json({columns}));
+    EXPECT_EQ(other["mean"], Json());
+    EXPECT_EQ(other["std"], Json());
+}
+
+TEST(Inspect, texts_of_a_problem_are_cut_at_a_character) {
+    const DataProblem cut = shortened(
+        {.file = std::string(5000, 'f'), .field = "x", .message = std::string(3999, 'm') + "éé"});
+    EXPECT_EQ(cut.file.size(), 4096 + 3U);
+    EXPECT_EQ(cut.field, "x");
+    EXPECT_EQ(cut.message, std::string(3999, 'm') + "…");
+}
+
+// 1.1 kB of a zip of a gzipped idx file took 603 MiB.
+TEST(Inspect, a_gzip_file_that_inflates_to_hundreds_of_times_its_size_is_refused) {
+    TempFolder folder;
+    constexpr std::uint32_t side = 8500;    // squared: a little more than 64 MiB
+    folder.write("images-idx3-ubyte.gz",
+                 gzipped(idx_file({1, side, side}, std::string(std::size_t(side) * side, '\0'))));
+    folder.write("labels-idx1-ubyte.gz", gzipped(idx_file({1}, std::string(1, '\0'))));
+    const Json report = inspect_dataset("idx", folder.path());
+    ASSERT_EQ(report["problem_count"], 1);
+    EXPECT_EQ(report["problems"][0]["file"], "images-idx3-ubyte.gz");
+    EXPECT_NE(report["problems"][0]["message"].get<std::string>().find("100 times its size"),
+              std::string::npos);
+}
+
 }    // namespace slipway

@@ -161,6 +161,23 @@ TEST(Unpack, limits_hold_for_entries_bytes_and_ratio) {
     EXPECT_EQ(Upload().refusal(bomb), ErrorCode::exhausted);
 }
 
+// 3.3 kB of a gzipped tar made 100,000 folders.
+TEST(Unpack, folders_count_as_entries_and_are_at_most_32_deep) {
+    const auto deep = [](int folders) {
+        std::string name;
+        for (int i = 0; i < folders; ++i)
+            name += "d/";
+        return archive_of({{name + "x", "1"}, {"y", "2"}}, false, true);
+    };
+    const Upload upload;
+    upload.unpack(deep(32));
+    EXPECT_EQ(Upload().refusal(deep(33)), ErrorCode::data_loss);
+    const std::string three = archive_of({{"a/b/x", "1"}, {"a/c/y", "2"}}, true);
+    const Upload five_entries;    // two files, three folders
+    five_entries.unpack(three, "upload", {.entries_max = 5});
+    EXPECT_EQ(Upload().refusal(three, "upload", {.entries_max = 4}), ErrorCode::exhausted);
+}
+
 TEST(Unpack, a_damaged_archive_leaves_nothing) {
     const std::string zip = archive_of({{"a.txt", std::string(3000, 'a')}, {"b.txt", "b"}}, true);
     for (std::size_t i = 0; i < zip.size(); i += 7) {

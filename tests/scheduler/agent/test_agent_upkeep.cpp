@@ -47,11 +47,30 @@ TEST_F(AgentUpkeep, a_bad_dataset_fails_with_its_problems) {
 
 TEST_F(AgentUpkeep, a_check_that_crashes_hangs_or_babbles_is_a_failed_dataset_not_a_dead_agent) {
     options.check_max = 500ms;
-    for (const char* what : {"crash", "slow", "garbage"}) {
+    for (const char* what : {"crash", "slow", "garbage", "large"}) {
         const store::Dataset checked = check(what);
         EXPECT_EQ(checked.state, store::DatasetState::failed) << what;
         EXPECT_FALSE(Json::parse(checked.problems).at(0).at("message").get<std::string>().empty());
     }
+}
+
+TEST_F(AgentUpkeep, a_check_that_was_killed_leaves_nothing_half_unpacked) {
+    const auto datasets = folder.path() / "store/datasets";
+    folder.write("store/datasets/ds_of_an_agent_before.tmp/deep/file", "x");
+    folder.write("store/datasets/ds_whole/file", "x");
+    options.check_max = 500ms;
+    const std::string upload = new_id("upl");
+    store::create_upload(store, {.id = upload, .filename = "a.csv", .size = 1}, 1h);
+    store::advance_upload(store, upload, 0, 1);
+    ASSERT_TRUE(store::complete_upload(store, upload));
+    const store::Dataset checked =
+        check("slow", Json{{"upload", upload}, {"filename", "a.csv"}}.dump());
+    EXPECT_EQ(checked.state, store::DatasetState::failed);
+    EXPECT_TRUE(eventually([&] {
+        const std::filesystem::directory_iterator all(datasets);
+        return std::distance(begin(all), end(all)) == 1;
+    }));
+    EXPECT_TRUE(std::filesystem::exists(datasets / "ds_whole/file"));
 }
 
 TEST_F(AgentUpkeep, a_path_outside_of_the_allowed_folders_is_never_read) {

@@ -1,6 +1,7 @@
 #include "scheduler/agent/run_folder.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
@@ -147,6 +148,23 @@ TEST(DatasetPlace, an_upload_is_unpacked_to_the_dataset_s_own_folder) {
     const std::string named = R"({"upload": "upl_1", "filename": "points.csv"})";
     EXPECT_EQ(find_dataset_place(named, "ds_1", "/home", {})->filename, "points.csv");
     EXPECT_FALSE(find_dataset_place(R"({"upload": "../x"})", "ds_1", "/home", {}));
+}
+
+// Goal: a process that we started harms us neither with a large file nor with one that never ends.
+TEST(ReadAtMost, reads_only_regular_files_of_the_size_that_is_expected) {
+    const TempFolder folder;
+    const fs::path file = folder.write("report.json", "12345");
+    EXPECT_EQ(read_at_most(file, 5), "12345");
+    EXPECT_EQ(read_at_most(file, 4), std::nullopt);
+    EXPECT_EQ(read_at_most(folder.path() / "missing", 5), std::nullopt);
+    EXPECT_EQ(read_at_most(folder.path(), 5), std::nullopt);
+    fs::create_symlink(file, folder.path() / "link");
+    EXPECT_EQ(read_at_most(folder.path() / "link", 5), std::nullopt);
+    ASSERT_EQ(mkfifo((folder.path() / "fifo").c_str(), 0600), 0);
+    EXPECT_EQ(read_at_most(folder.path() / "fifo", 5), std::nullopt);
+    EXPECT_EQ(read_tail(folder.path() / "fifo", 5), "");
+    fs::rename(folder.path() / "fifo", folder.path() / "process.json");
+    EXPECT_FALSE(read_process_record(folder.path()));
 }
 
 }    // namespace

@@ -10,8 +10,9 @@
 //   deaf          "yes": hears neither requests nor SIGTERM
 //   child         "yes": starts a process of its own that never ends
 //   mute          "yes": opens no socket
-// `inspect`: answers by the option label_column: "good", "bad", "crash", "slow", "garbage".
-// `split`: answers by the method of the request: "bad", "crash", "garbage", others well.
+// `inspect`: answers by the option label_column: "good", "bad", "crash", "slow", "garbage",
+// "large"; with --into it leaves a file in what it has half unpacked. `split`: answers by the
+// method of the request: "bad", "crash", "garbage", others well.
 
 #include <fmt/core.h>
 #include <poll.h>
@@ -179,8 +180,13 @@ private:
 
 int inspect(const std::vector<std::string>& arguments) {
     std::string options = "{}";
-    for (std::size_t i = 0; i + 1 < arguments.size(); ++i)
+    for (std::size_t i = 0; i + 1 < arguments.size(); ++i) {
         if (arguments[i] == "--options") options = arguments[i + 1];
+        if (arguments[i] != "--into") continue;
+        const fs::path half_done = arguments[i + 1] + ".tmp";
+        fs::create_directories(half_done);
+        std::ofstream(half_done / "file") << "x";
+    }
     const std::string what = Json::parse(options).value("label_column", "good");
     if (what == "crash") raise(SIGSEGV);
     if (what == "slow") {
@@ -188,6 +194,11 @@ int inspect(const std::vector<std::string>& arguments) {
             pause();
     }
     if (what == "garbage") return fmt::print("no report\n"), 0;
+    if (what == "large") {    // a good report, if it were shorter
+        fmt::print(R"({{"problem_count":0,"problems":[],"classes":["{}"]}})",
+                   std::string(9 << 20, 'n'));
+        return 0;
+    }
     if (what == "bad") {
         fmt::print(
             "{}\n",
