@@ -149,7 +149,9 @@ std::optional<CursorPlace> read_cursor(std::string_view scope, std::string_view 
     const std::string mark = scope_mark(scope);
     const std::optional<std::string> text = from_hex(cursor);
     const std::size_t split = text ? text->find('\n') : std::string::npos;
-    if (split == std::string::npos || !text->starts_with(mark)) {
+    // The mark is no secret: what follows it may be anything, also what no database takes.
+    if (split == std::string::npos || !text->starts_with(mark) ||
+        repaired_text(*text, text->size()) != *text) {
         throw Error{ErrorCode::invalid_argument,
                     "cursor does not belong to this list with this order and these filters; leave "
                     "it out to begin again"};

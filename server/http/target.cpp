@@ -29,7 +29,8 @@ std::optional<Refusal> add_segment(std::string_view raw, Target& target) {
         return Refusal{400, "escaped_separator", "the path has an escaped / or \\"};
     if (has_control_byte(*decoded))
         return Refusal{400, "control_byte", "the path has an escaped control byte"};
-    if (!is_utf8(*decoded)) return Refusal{400, "bad_utf8", "the path is not UTF-8 after decoding"};
+    if (!is_valid_utf8(*decoded))
+        return Refusal{400, "bad_utf8", "the path is not UTF-8 after decoding"};
     if (*decoded == "." || *decoded == "..")
         return Refusal{400, "dot_segment", "the path has \".\" or \"..\" as a part"};
     target.path += '/';
@@ -53,7 +54,7 @@ std::optional<Refusal> add_query_pair(std::string_view raw, Target& target) {
         return Refusal{400, "bad_escape", "the query has a % without two hex digits"};
     if (name->find('\0') != std::string::npos || value->find('\0') != std::string::npos)
         return Refusal{400, "control_byte", "the query has an escaped NUL"};
-    if (!is_utf8(*name) || !is_utf8(*value))
+    if (!is_valid_utf8(*name) || !is_valid_utf8(*value))
         return Refusal{400, "bad_utf8", "the query is not UTF-8 after decoding"};
     target.query_pairs.push_back({*name, *value});
     return std::nullopt;

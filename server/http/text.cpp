@@ -55,7 +55,7 @@ bool is_field_value(std::string_view text) {
     });
 }
 
-bool is_utf8(std::string_view bytes) {
+bool is_valid_utf8(std::string_view bytes) {
     std::size_t i = 0;
     while (i < bytes.size()) {
         const auto lead = static_cast<unsigned char>(bytes[i]);

@@ -23,7 +23,7 @@ bool is_token(std::string_view text);
 bool is_field_value(std::string_view text);
 
 /// True when the bytes are UTF-8 without overlong forms and surrogates.
-bool is_utf8(std::string_view bytes);
+bool is_valid_utf8(std::string_view bytes);
 
 /// The parts of a comma-separated list, trimmed, empty ones left out.
 std::vector<std::string_view> list_items(std::string_view text);

@@ -39,7 +39,11 @@ std::string run_safetensors(std::span<const std::byte> input);
 std::string run_checkpoint(std::span<const std::byte> input);
 std::string run_manifest(std::span<const std::byte> input);    ///< of a stored split
 std::string run_pack(std::span<const std::byte> input);    ///< of images; its checksum is put right
-std::string run_job_spec(std::span<const std::byte> input);    ///< the body of POST /v1/jobs
-std::string run_dataset(std::span<const std::byte> input);     ///< the body of POST /v1/datasets
+std::string run_job_spec(std::span<const std::byte> input);     ///< the body of POST /v1/jobs
+std::string run_dataset(std::span<const std::byte> input);      ///< the body of POST /v1/datasets
+std::string run_http_head(std::span<const std::byte> input);    ///< request line and headers
+std::string run_chunked(std::span<const std::byte> input);      ///< a body in chunks
+std::string run_cookie(std::span<const std::byte> input);       ///< two parts: two Cookie headers
+std::string run_cursor(std::span<const std::byte> input);       ///< `cursor` of a list's query
 
 }    // namespace slipway

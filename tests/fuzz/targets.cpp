@@ -28,6 +28,10 @@ constexpr auto targets = std::to_array<FuzzTarget>({
     {"pack", run_pack},
     {"job_spec", run_job_spec},
     {"dataset", run_dataset},
+    {"http_head", run_http_head},
+    {"chunked", run_chunked},
+    {"cookie", run_cookie},
+    {"cursor", run_cursor},
 });
 
 }    // namespace

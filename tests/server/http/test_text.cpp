@@ -8,13 +8,13 @@ namespace {
 TEST(Text, utf8_is_judged_as_unicode_says) {
     for (const char* good : {"", "a", "\xc3\xbc", "\xe2\x82\xac", "\xf0\x9f\x98\x80",
                              "\xed\x9f\xbf", "\xf4\x8f\xbf\xbf"})
-        EXPECT_TRUE(is_utf8(good)) << good;
+        EXPECT_TRUE(is_valid_utf8(good)) << good;
     for (const char* bad :
          {"\x80", "\xc0\xaf", "\xc1\xbf", "\xe0\x80\x80", "\xed\xa0\x80", "\xc3", "\xe2\x82",
           "\xf0\x80\x80\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff",
           "a\xc3"
           "a"})
-        EXPECT_FALSE(is_utf8(bad)) << bad;
+        EXPECT_FALSE(is_valid_utf8(bad)) << bad;
 }
 
 TEST(Text, percent_escapes_are_exact) {
