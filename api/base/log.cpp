@@ -1,11 +1,14 @@
 #include "api/base/log.h"
 
-#include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <atomic>
 #include <memory>
+#include <vector>
+
+#include "api/base/log_file.h"
+#include "api/base/log_sinks.h"
 
 namespace slipway {
 
@@ -25,18 +28,53 @@ spdlog::level::level_enum level_of(LogLevel level) {
     return spdlog::level::err;
 }
 
+/// Above this a value is cut: who sends requests decides how long a path is, not how large the log.
+constexpr std::size_t value_bytes_max = 256;
+/// Of messages, which are ours and which a person needs whole.
+constexpr std::size_t message_bytes_max = 2048;
+
+std::string cut(std::string_view key, const std::string& value) {
+    const bool message = key == "error" || key == "reason" || key == "message";
+    const std::size_t bytes_max = message ? message_bytes_max : value_bytes_max;
+    if (value.size() <= bytes_max) return value;
+    std::size_t end = bytes_max;
+    while (end > 0 && (static_cast<unsigned char>(value[end]) & 0xc0) == 0x80)
+        --end;    // between characters
+    return fmt::format("{}... ({} bytes)", std::string_view(value).substr(0, end), value.size());
+}
+
+/// What makes a terminal do something: C0, DEL, and C1 as UTF-8 or as single bytes.
+bool is_control(std::string_view text, std::size_t at) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte < 0x20 || byte == 0x7f) return true;
+    const auto before = at > 0 ? static_cast<unsigned char>(text[at - 1]) : 0;
+    return byte >= 0x80 && byte <= 0x9f && (before < 0x80 || before == 0xc2);
+}
+
+std::string escaped(char c) {
+    switch (c) {
+        case '\n':
+            return "\\n";
+        case '\r':
+            return "\\r";
+        case '\t':
+            return "\\t";
+        default:
+            return fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    }
+}
+
 /// A line stays a line and a value stays a value, whatever a user put into it.
 std::string quoted_when_needed(const std::string& value) {
-    const bool plain = !value.empty() && value.find_first_of(" \"\\=\n\r\t") == std::string::npos;
+    bool plain = !value.empty() && value.find_first_of(" \"\\=") == std::string::npos;
+    for (std::size_t i = 0; i < value.size() && plain; ++i)
+        plain = !is_control(value, i);
     if (plain) return value;
     std::string text = "\"";
-    for (const char c : value) {
+    for (std::size_t i = 0; i < value.size(); ++i) {
+        const char c = value[i];
         if (c == '"' || c == '\\') text += '\\';
-        if (c == '\n' || c == '\r') {
-            text += "\\n";
-        } else {
-            text += c;
-        }
+        text += is_control(value, i) ? escaped(c) : std::string(1, c);
     }
     return text + '"';
 }
@@ -55,8 +93,15 @@ void start_by_default() {
 }    // namespace
 
 void start_logging(LogLevel least, const std::string& file) {
+    if (file.empty())
+        start_logging_into(least, nullptr);
+    else
+        start_logging(least, LogFileOptions{.path = file});
+}
+
+void start_logging_into(LogLevel least, spdlog::sink_ptr sink) {
     std::vector<spdlog::sink_ptr> sinks{std::make_shared<spdlog::sinks::stderr_sink_mt>()};
-    if (!file.empty()) sinks.push_back(std::make_shared<spdlog::sinks::basic_file_sink_mt>(file));
+    if (sink) sinks.push_back(std::move(sink));
     auto logger = std::make_shared<spdlog::logger>("slipway", sinks.begin(), sinks.end());
     logger->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
     logger->set_level(level_of(least));
@@ -74,7 +119,7 @@ void log(LogLevel level, std::string_view message, std::initializer_list<LogFiel
         line += ' ';
         line += field.key;
         line += '=';
-        line += quoted_when_needed(field.value);
+        line += quoted_when_needed(cut(field.key, field.value));
     }
     spdlog::log(at, "{}", line);
 }
