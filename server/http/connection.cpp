@@ -64,17 +64,25 @@ asio::awaitable<void> part(Connection& connection) {
     connection.wire->close();
 }
 
-asio::awaitable<bool> on_worker(ServerCore& core, const std::function<void()>& work) {
-    if (core.waiting_for_worker.fetch_add(1) >= core.options.worker_queue_max) {
-        core.waiting_for_worker.fetch_sub(1);
+asio::awaitable<bool> on_lane(ServerCore& core, Lane lane, const std::function<void()>& work) {
+    if (lane == Lane::io) {
+        work();
+        co_return true;
+    }
+    const bool worker = lane == Lane::worker;
+    std::atomic<std::size_t>& waiting =
+        worker ? core.waiting_for_worker : core.waiting_for_reserved;
+    if (waiting.fetch_add(1) >= core.options.worker_queue_max) {
+        waiting.fetch_sub(1);
         co_return false;
     }
     const auto run = [&]() -> asio::awaitable<void> {
-        core.waiting_for_worker.fetch_sub(1);
+        waiting.fetch_sub(1);
         work();
         co_return;
     };
-    co_await asio::co_spawn(core.workers.get_executor(), run, asio::use_awaitable);
+    asio::thread_pool& threads = worker ? core.workers : core.reserved;
+    co_await asio::co_spawn(threads.get_executor(), run, asio::use_awaitable);
     co_return true;
 }
 

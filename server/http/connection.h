@@ -10,6 +10,8 @@
 #include <string_view>
 
 #include "api/base/clock.h"
+#include "api/base/log_rate.h"
+#include "server/http/body_budget.h"
 #include "server/http/router.h"
 #include "server/http/server.h"
 #include "server/http/wire.h"
@@ -23,15 +25,22 @@ struct ServerCore {
           router(std::move(router_)),
           metrics(metrics_),
           clock(clock_),
-          workers(options.worker_threads) {}
+          body_budget(options.limits.buffered_body_bytes, metrics_),
+          request_lines(options.limits.log_lines_per_s, options.limits.log_lines_burst),
+          workers(options.worker_threads),
+          reserved(options.reserved_threads) {}
 
     const ServerOptions options;
     const Router router;
     HttpMetrics& metrics;
     const Clock& clock;
-    asio::thread_pool workers;    // run handlers
-    asio::thread_pool disk{1};    // reads and writes files, so that no I/O thread waits for a disk
+    BodyBudget body_budget;
+    LogRate request_lines;
+    asio::thread_pool workers;     // run handlers
+    asio::thread_pool reserved;    // run those of Lane::reserved
+    asio::thread_pool disk{1};     // reads and writes files, so that no I/O thread waits for a disk
     std::atomic<std::size_t> waiting_for_worker{0};
+    std::atomic<std::size_t> waiting_for_reserved{0};
     std::atomic<bool> stopping{false};    // every answer from now on is its connection's last
 };
 
@@ -63,8 +72,8 @@ asio::awaitable<bool> write_all(Connection& connection, std::string_view bytes);
 /// comes for a while. Closing with unread bytes would make the kernel throw the answer away.
 asio::awaitable<void> part(Connection& connection);
 
-/// Runs `work` (which does not throw) on a worker; false at once when too many wait already.
-asio::awaitable<bool> on_worker(ServerCore& core, const std::function<void()>& work);
+/// Runs `work` (which does not throw) where the lane says; false at once when too many wait there.
+asio::awaitable<bool> on_lane(ServerCore& core, Lane lane, const std::function<void()>& work);
 
 /// Runs `work` (which does not throw) on the disk thread.
 asio::awaitable<void> on_disk(ServerCore& core, const std::function<void()>& work);

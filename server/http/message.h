@@ -45,7 +45,8 @@ struct Request {
     std::string peer = {};               ///< address of the client, without the port
     /// Whom the client means, checked: "localhost:8470"; empty for HTTP/1.0 without Host.
     std::string host = {};
-    bool secure = false;    ///< over TLS
+    bool secure = false;                           ///< over TLS
+    std::shared_ptr<const void> admission = {};    ///< what the route's Admission found, if it ran
     double waited_s = 0;    ///< since the first call of the handler (Response::again_after_s)
 
     /// The value of the first header of that name (given in lower case); none when absent.
@@ -122,5 +123,10 @@ struct BodyTarget {
 /// Called on a worker before the body is read (and before "100 Continue" is sent); refuses by
 /// throwing, as a Handler does: so rights and Upload-Offset are checked before a byte is stored.
 using Receiver = std::function<BodyTarget(const Request&)>;
+
+/// Called on a worker before the body of a request is read (and before "100 Continue" is sent);
+/// refuses by throwing, as a Handler does: so nobody without the right to sends a body. What it
+/// returns reaches the handler as Request::admission.
+using Admission = std::function<std::shared_ptr<const void>(const Request&)>;
 
 }    // namespace slipway

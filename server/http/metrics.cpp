@@ -35,6 +35,11 @@ struct HttpMetrics::State {
                                            .Help("Open event streams.")
                                            .Register(registry)
                                            .Add({});
+    prometheus::Gauge& buffered_bytes = prometheus::BuildGauge()
+                                            .Name("slipway_http_buffered_body_bytes")
+                                            .Help("Bytes of request bodies held in memory.")
+                                            .Register(registry)
+                                            .Add({});
 };
 
 HttpMetrics::HttpMetrics() : state_(std::make_unique<State>()) {}
@@ -62,6 +67,10 @@ void HttpMetrics::connections_changed(int by) {
 
 void HttpMetrics::event_streams_changed(int by) {
     state_->event_streams.Increment(by);
+}
+
+void HttpMetrics::buffered_bytes_changed(double by) {
+    state_->buffered_bytes.Increment(by);
 }
 
 prometheus::Registry& HttpMetrics::registry() {

@@ -15,6 +15,7 @@ namespace slipway {
 /// slipway_http_requests_total{method,route,status}     route = the row's pattern, or "unmatched"
 /// slipway_http_request_seconds{route}                  histogram: head read to answer written
 /// slipway_http_connections, slipway_http_event_streams gauges
+/// slipway_http_buffered_body_bytes                     gauge: bodies held in memory
 /// slipway_http_refused_total{code}                     requests that the framing guard refused
 class HttpMetrics {
 public:
@@ -33,6 +34,7 @@ public:
     void request_refused(std::string_view code);
     void connections_changed(int by);
     void event_streams_changed(int by);
+    void buffered_bytes_changed(double by);
 
     /// Where other rooms add their own families.
     prometheus::Registry& registry();

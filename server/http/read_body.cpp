@@ -18,6 +18,7 @@ namespace {
 struct Sink {
     ServerCore& core;
     Request& request;
+    BodyShare& share;
     const BodyTarget* target;    // none: into request.body
 };
 
@@ -38,6 +39,9 @@ asio::awaitable<std::optional<Refusal>> store(Sink& sink, std::string_view bytes
     std::optional<Refusal> refusal;
     if (bytes.empty()) co_return refusal;
     if (sink.target == nullptr) {
+        if (!sink.share.grow(bytes.size()))
+            co_return Refusal{503, "overloaded",
+                              "too many requests send a body just now; try again soon"};
         sink.request.body.append(bytes);
     } else {
         const std::uint64_t offset = sink.target->offset + sink.request.received_bytes;
@@ -127,7 +131,7 @@ asio::awaitable<BodyEnd> read_chunked(Connection& connection, ChunkDecoder& deco
 }    // namespace
 
 asio::awaitable<BodyEnd> read_body(Connection& connection, const RequestHead& head,
-                                   Request& request, const BodyTarget* target,
+                                   Request& request, BodyShare& share, const BodyTarget* target,
                                    std::uint64_t bytes_max) {
     if (head.body_bytes > bytes_max)
         co_return refused(
@@ -137,7 +141,9 @@ asio::awaitable<BodyEnd> read_body(Connection& connection, const RequestHead& he
         const bool written = co_await write_all(connection, go_on);
         if (!written) co_return BodyEnd{BodyEnd::Kind::broken};
     }
-    Sink sink{connection.core, request, target};
+    Sink sink{connection.core, request, share, target};
+    // Of memory that is not touched the system gives none, and appending moves nothing.
+    if (target == nullptr && !head.chunked) request.body.reserve(head.body_bytes);
     if (!head.chunked) co_return co_await read_sized(connection, head.body_bytes, sink);
     ChunkDecoder decoder(bytes_max, connection.core.options.limits.chunk_extra_bytes);
     co_return co_await read_chunked(connection, decoder, sink);

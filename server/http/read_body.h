@@ -20,9 +20,9 @@ struct BodyEnd {
 /// `request.received_bytes`. What belongs to the next request stays in the connection's buffer. A
 /// body slower than the minimum rate is refused (408), one larger than `bytes_max` before it is
 /// read where its length is known (413). A client that waits for "100 Continue" is then told to go
-/// on.
+/// on. Bytes kept in memory are taken from `share` (503 when the budget is used up).
 asio::awaitable<BodyEnd> read_body(Connection& connection, const RequestHead& head,
-                                   Request& request, const BodyTarget* target,
+                                   Request& request, BodyShare& share, const BodyTarget* target,
                                    std::uint64_t bytes_max);
 
 }    // namespace slipway

@@ -12,6 +12,13 @@ namespace slipway {
 
 inline constexpr std::size_t json_body_bytes_max = 1 << 20;
 
+/// Where a route's handler runs.
+enum class Lane {
+    worker,      ///< on the pool of workers, which may all be busy
+    reserved,    ///< on threads that nothing else uses: for what an operator must always get
+    io           ///< on the connection's own I/O thread: it must not block
+};
+
 /// One row of the table of routes.
 struct Route {
     Method method = Method::GET;
@@ -22,6 +29,10 @@ struct Route {
     std::size_t body_bytes_max = 0;
     /// The media types a body may have; any other is 415. Ignored for an empty body.
     std::vector<std::string> media_types = {};
+    /// When set, it is asked before a body is read. Not for rows with a receiver, which ask
+    /// already.
+    Admission admit = {};
+    Lane lane = Lane::worker;
     /// When set, the body is not kept in memory but written where this says.
     Receiver receive = {};
 };

@@ -22,7 +22,6 @@ namespace {
 
 constexpr std::size_t file_piece_bytes = 256 * 1024;
 constexpr std::size_t small_body_bytes = 16 * 1024;
-constexpr auto as_tuple_awaitable = asio::as_tuple(asio::use_awaitable);
 
 asio::awaitable<Sent> send_file(Connection& connection, const FileBody& body) {
     Sent sent;

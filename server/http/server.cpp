@@ -273,6 +273,7 @@ void Server::stop(std::chrono::milliseconds grace) {
     for (std::thread& thread : state.threads)
         thread.join();
     state.core.workers.join();
+    state.core.reserved.join();
     state.core.disk.join();
 }
 

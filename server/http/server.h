@@ -26,6 +26,11 @@ struct HttpLimits {
     /// `count_loopback`, because that is where a reverse proxy lives.
     std::size_t connections_per_address = 100;
     bool count_loopback = false;
+    /// Lines of the log about requests; above, they are counted, and the next line says how many.
+    double log_lines_per_s = 100;
+    double log_lines_burst = 1000;
+    /// Bodies held in memory, of all requests together; above: 503 with Retry-After.
+    std::size_t buffered_body_bytes = std::size_t{64} << 20;
 };
 
 /// How long each part may take, in seconds.
@@ -47,7 +52,8 @@ struct ServerOptions {
     std::string private_key_file = {};
     std::size_t io_threads = 2;
     std::size_t worker_threads = 8;
-    std::size_t worker_queue_max = 256;    ///< requests that wait for a worker; above: 503
+    std::size_t reserved_threads = 2;      ///< for rows of Lane::reserved
+    std::size_t worker_queue_max = 256;    ///< requests that wait for a thread; above: 503
     HttpLimits limits = {};
     HttpDeadlines deadlines = {};
 };

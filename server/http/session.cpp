@@ -1,6 +1,7 @@
 #include "server/http/session.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <boost/asio/as_tuple.hpp>
@@ -25,8 +26,11 @@ namespace {
 
 /// One request and its answer.
 struct Exchange {
+    explicit Exchange(BodyBudget& budget) : body_share(budget) {}
+
     RequestHead head;
     Request request;
+    BodyShare body_share;
     const Route* route = nullptr;
     Response response;
     Tick started;
@@ -190,7 +194,7 @@ Response busy_response(const Request& request) {
                             request.request_id);
 }
 
-/// Calls the handler on a worker, again as long as it asks for that.
+/// Calls the handler on its lane, again as long as it asks for that.
 asio::awaitable<void> call_handler(Connection& connection, Exchange& exchange) {
     asio::steady_timer timer(connection.wire->executor());
     const Tick first_call = connection.core.clock.tick();
@@ -198,7 +202,7 @@ asio::awaitable<void> call_handler(Connection& connection, Exchange& exchange) {
         const std::function<void()> work = [&] {
             exchange.response = answer(exchange.route->handler, exchange.request);
         };
-        const bool ran = co_await on_worker(connection.core, work);
+        const bool ran = co_await on_lane(connection.core, exchange.route->lane, work);
         if (!ran) {
             exchange.response = busy_response(exchange.request);
             co_return;
@@ -222,6 +226,28 @@ asio::awaitable<void> call_handler(Connection& connection, Exchange& exchange) {
     }
 }
 
+/// Asks whether the body may come at all. False: there is a response that says why not.
+asio::awaitable<bool> ask_admission(Connection& connection, Exchange& exchange) {
+    std::optional<Response> refused;
+    const std::function<void()> work = [&] {
+        refused = refusal_of(
+            [&] { exchange.request.admission = exchange.route->admit(exchange.request); },
+            exchange.request);
+    };
+    const bool ran = co_await on_lane(connection.core, exchange.route->lane, work);
+    if (!ran) refused = busy_response(exchange.request);
+    if (refused) exchange.response = std::move(*refused);
+    co_return !refused;
+}
+
+/// Gives the body's memory back, and the allocator's when many bodies were held: freed blocks
+/// between those in use would stay with the process.
+asio::awaitable<void> drop_body(Connection& connection, Exchange& exchange) {
+    std::string().swap(exchange.request.body);
+    const std::function<void()> trim = [] { malloc_trim(0); };
+    if (exchange.body_share.release()) co_await on_disk(connection.core, trim);
+}
+
 /// Asks the route's receiver where the body goes. None: it refused, or no worker was free.
 asio::awaitable<std::optional<BodyTarget>> ask_receiver(Connection& connection,
                                                         Exchange& exchange) {
@@ -231,7 +257,7 @@ asio::awaitable<std::optional<BodyTarget>> ask_receiver(Connection& connection,
         refused = refusal_of([&] { target = exchange.route->receive(exchange.request); },
                              exchange.request);
     };
-    const bool ran = co_await on_worker(connection.core, work);
+    const bool ran = co_await on_lane(connection.core, exchange.route->lane, work);
     if (!ran) refused = busy_response(exchange.request);
     if (refused) exchange.response = std::move(*refused);
     co_return target;
@@ -250,19 +276,26 @@ asio::awaitable<void> make_response(Connection& connection, Exchange& exchange) 
         exchange.response = problem_response(*problem, exchange.request.request_id);
         co_return;
     }
+    if (exchange.head.has_body() && exchange.route->admit) {
+        const bool admitted = co_await ask_admission(connection, exchange);
+        if (!admitted) co_return;
+    }
     std::optional<BodyTarget> target;
     if (exchange.route->receive) {
         target = co_await ask_receiver(connection, exchange);
         if (!target) co_return;
     }
     const std::uint64_t bytes_max = target ? target->bytes_max : exchange.route->body_bytes_max;
-    const BodyEnd end = co_await read_body(connection, exchange.head, exchange.request,
-                                           target ? &*target : nullptr, bytes_max);
+    const BodyEnd end =
+        co_await read_body(connection, exchange.head, exchange.request, exchange.body_share,
+                           target ? &*target : nullptr, bytes_max);
     if (end.kind == BodyEnd::Kind::refused) refuse(connection, exchange, end.refusal);
     if (end.kind == BodyEnd::Kind::broken) exchange.broken = true;
-    if (end.kind != BodyEnd::Kind::complete) co_return;
-    exchange.close = close_after;
-    co_await call_handler(connection, exchange);
+    if (end.kind == BodyEnd::Kind::complete) {
+        exchange.close = close_after;
+        co_await call_handler(connection, exchange);
+    }
+    co_await drop_body(connection, exchange);
 }
 
 /// The encoded head; a handler's header that would break the message becomes a 500.
@@ -291,6 +324,10 @@ void report(Connection& connection, const Exchange& exchange, const Sent& sent) 
          .route = exchange.route != nullptr ? std::string_view(request.route) : "unmatched",
          .status = exchange.response.status,
          .seconds = taken.count()});
+    // A failure of ours is logged whatever a flood of requests does.
+    const auto suppressed = connection.core.request_lines.admit(connection.core.clock.tick());
+    if (!suppressed && exchange.response.status != 500) return;
+    if (suppressed.value_or(0) > 0) log_warn("request lines suppressed", {{"lines", *suppressed}});
     log_info("request", {{"method", method},
                          {"path", request.path},
                          {"status", exchange.response.status},
@@ -337,7 +374,7 @@ asio::awaitable<Next> send_response(Connection& connection, Exchange& exchange) 
 asio::awaitable<Next> serve_one(Connection& connection, bool first, bool last) {
     const bool coming = co_await wait_for_request(connection, first);
     if (!coming) co_return Next::close;
-    Exchange exchange;
+    Exchange exchange(connection.core.body_budget);
     exchange.started = connection.core.clock.tick();
     exchange.request.peer = connection.peer;
     exchange.request.secure = connection.wire->secure();

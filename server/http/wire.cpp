@@ -16,8 +16,6 @@ using asio::ip::tcp;
 
 namespace {
 
-constexpr auto as_tuple_awaitable = asio::as_tuple(asio::use_awaitable);
-
 /// Cancels what a socket waits for when its time is up. (Beast's tcp_stream would close the socket
 /// instead, and a client that was too slow could not be told so.) Shared with the timer's handler,
 /// which may run when the operation is over: then `generation` has moved on and the socket is left

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <memory>
 #include <string>
 
@@ -11,6 +13,9 @@ namespace slipway {
 
 namespace asio = boost::asio;
 using ErrorOfIo = boost::system::error_code;
+
+/// Waits for an operation and gives its error as a value.
+inline constexpr auto as_tuple_awaitable = asio::as_tuple(asio::use_awaitable);
 
 /// One connection's bytes, plain or over TLS, with a deadline for whatever is waited for. All
 /// functions run on the connection's strand; at most one read and one write at a time.

@@ -48,6 +48,23 @@ void make_folder(const fs::path& path, mode_t mode) {
     }
 }
 
+// As root others pass through, because the private cluster and executors run as users of their own;
+// nobody else lists what is there.
+mode_t home_mode() {
+    return geteuid() == 0 ? 0711 : 0750;
+}
+
+// A home folder that was made wider, by an older version or with mkdir.
+void close_to_others(const fs::path& home) {
+    struct stat found {};
+    if (stat(home.c_str(), &found) != 0) fail(home, "cannot be read");
+    const mode_t narrow =
+        (found.st_mode & 0700) | (found.st_mode & home_mode() & 077) | (geteuid() == 0 ? 0011 : 0);
+    if (narrow != (found.st_mode & 0777) && found.st_uid == geteuid() &&
+        chmod(home.c_str(), narrow) != 0)
+        fail(home, "cannot be closed to other users");
+}
+
 std::string first_line(const fs::path& path) {
     std::ifstream file(path);
     std::string line;
@@ -95,8 +112,9 @@ fs::path home_folder(const std::string& given) {
 Home::Home(fs::path folder) : path_(std::move(folder)) {
     std::error_code error;
     fs::create_directories(path_.parent_path(), error);
-    make_folder(path_, 0755);
+    make_folder(path_, home_mode());
     lock_ = lock_home(path_);
+    close_to_others(path_);
     for (const Folder& one : folders)
         make_folder(path_ / one.name, one.mode);
     write_whole(path_ / "slipwayd.pid", fmt::format("{}\n", getpid()), 0644);

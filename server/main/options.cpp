@@ -40,6 +40,7 @@ struct Raw {
     std::int64_t grace_s = 60;
     std::int64_t keep_s = 600;
     std::int64_t upload_gib = 16;
+    std::int64_t log_max_mib = 64;
     int migrate_to = -1;
 };
 
@@ -56,6 +57,14 @@ void add_common(CLI::App& app, Raw& raw) {
                    "below the home folder");
     app.add_option("--log-level", raw.options.log_level, "debug, info, warn or error")
         ->transform(CLI::CheckedTransformer(levels, CLI::ignore_case));
+}
+
+void add_log(CLI::App& app, Raw& raw) {
+    app.add_option("--log-max-mib", raw.log_max_mib,
+                   "slipwayd.log is renamed to slipwayd.log.1 once it is so large")
+        ->check(CLI::Range(1, 65536));
+    app.add_option("--log-files", raw.options.log_files, "how many files of the log are kept")
+        ->check(CLI::Range(1, 1000));
 }
 
 void add_machine(CLI::App& app, Raw& raw) {
@@ -97,6 +106,7 @@ void add_limits(CLI::App& app, Raw& raw) {
 // Everything that `serve` knows.
 void add_serve(CLI::App& app, Raw& raw) {
     add_common(app, raw);
+    add_log(app, raw);
     add_machine(app, raw);
     add_listener(app, raw);
     add_limits(app, raw);
@@ -154,6 +164,7 @@ void add_agent(CLI::App& app, Raw& raw) {
                                 "Offer this machine's cores to the service on the same --database",
                                 Command::agent);
     add_common(*one, raw);
+    add_log(*one, raw);
     add_machine(*one, raw);
 }
 
@@ -198,6 +209,7 @@ Options finish(Raw raw) {
     options.executor_grace = std::chrono::seconds{raw.grace_s};
     options.link_keep = std::chrono::seconds{raw.keep_s};
     options.upload_bytes_max = static_cast<std::uint64_t>(raw.upload_gib) << 30;
+    options.log_bytes_max = static_cast<std::uint64_t>(raw.log_max_mib) << 20;
     if (options.host_name.empty()) options.host_name = machine_name();
     if (raw.migrate_to >= 0) options.migrate_to = raw.migrate_to;
     return options;

@@ -19,6 +19,8 @@ struct Options {
     std::string home;    ///< as given; see home_folder()
     std::string database;
     LogLevel log_level = LogLevel::info;
+    std::uint64_t log_bytes_max = std::uint64_t{64} << 20;    ///< of one log file
+    int log_files = 5;                                        ///< the one written to among them
 
     // serve, agent
     std::vector<std::string> addresses = {"127.0.0.1"};

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "api/base/log.h"
+#include "api/base/log_file.h"
 #include "api/base/posix.h"
 #include "scheduler/upkeep/tasks.h"
 #include "server/http/server.h"
@@ -14,6 +14,7 @@
 #include "server/main/parts.h"
 #include "server/main/scheduler.h"
 #include "server/main/weights_export.h"
+#include "server/routes/health.h"
 #include "server/routes/table.h"
 #include "server/sse/hub.h"
 #include "server/sse/store_feed.h"
@@ -40,6 +41,12 @@ ServerOptions server_options(const Options& options) {
     made.certificate_file = options.certificate_file;
     made.private_key_file = options.private_key_file;
     return made;
+}
+
+LogFileOptions log_file_of(const Options& options, const Home& home) {
+    return {.path = home.log_file(),
+            .bytes_max = options.log_bytes_max,
+            .old_files_max = options.log_files - 1};
 }
 
 std::string address_text(const Options& options, std::uint16_t port) {
@@ -102,7 +109,8 @@ void wire(Services& services, Scheduler& scheduler, store::Store& store,
 
 int serve(const Options& options, StopSignals& signals) {
     const Home home(home_folder(options.home));
-    start_logging(options.log_level, home.log_file());
+    start_logging(options.log_level, log_file_of(options, home));
+    signals.on_hangup(reopen_log);
     const Clock& clock = system_clock();
     log_info("starting", {{"home", home.path().string()}, {"host", options.host_name}});
     Database database = open_database(options, home);
@@ -113,6 +121,7 @@ int serve(const Options& options, StopSignals& signals) {
     Authenticator authenticator(store, clock);
     HttpMetrics metrics;
     LongPolls long_polls(clock);
+    HealthMonitor health(store, clock);
     Hub hub(store_feed(store));
     Scheduler scheduler;
     Services services{.store = store,
@@ -121,6 +130,7 @@ int serve(const Options& options, StopSignals& signals) {
                       .hub = hub,
                       .metrics = metrics,
                       .long_polls = long_polls,
+                      .health = health,
                       .store_folder = home.store(),
                       .dataset_roots = options.dataset_roots,
                       .dashboard = dashboard_files(),
@@ -149,7 +159,8 @@ int serve(const Options& options, StopSignals& signals) {
 
 int run_agent(const Options& options, StopSignals& signals) {
     const Home home(home_folder(options.home));
-    start_logging(options.log_level, home.log_file());
+    start_logging(options.log_level, log_file_of(options, home));
+    signals.on_hangup(reopen_log);
     Database database = open_database(options, home);
     wait_for_database(*database.store, system_clock(), database_wait);
     Scheduler scheduler;

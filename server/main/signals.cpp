@@ -52,6 +52,7 @@ struct StopSignals::State {
     UniqueFd write_end;
     UniqueFd stop_read;
     UniqueFd stop_write;
+    std::function<void()> hangup = [] {};
     std::jthread watcher;    // joined by ~StopSignals
 };
 
@@ -64,23 +65,32 @@ StopSignals::StopSignals() : state_(std::make_unique<State>()) {
     state_->stop_read = UniqueFd(ends[0]);
     state_->stop_write = UniqueFd(ends[1]);
     pipe_end = state_->write_end.get();
-    for (const int one : {SIGTERM, SIGINT, SIGUSR1})
+    for (const int one : {SIGTERM, SIGINT, SIGUSR1, SIGHUP})
         install(one, handle);
     // Not SIG_IGN: children would inherit it.
     install(SIGPIPE, handle_nothing);
-    install(SIGHUP, handle_nothing);
 }
 
 StopSignals::~StopSignals() {
     for (const int one : {SIGTERM, SIGINT, SIGUSR1})
         install(one, SIG_DFL);
+    // A late SIGHUP ends nothing.
+    install(SIGHUP, handle_nothing);
     pipe_end = -1;
     state_->stop_write.reset();    // wakes the watcher
 }
 
+void StopSignals::on_hangup(std::function<void()> act) {
+    state_->hangup = std::move(act);
+}
+
 OperatorRequest StopSignals::wait() {
-    return next_signal(state_->read_end.get(), -1) == SIGUSR1 ? OperatorRequest::drain
-                                                              : OperatorRequest::stop;
+    for (;;) {
+        const int signal_number = next_signal(state_->read_end.get(), -1);
+        if (signal_number == SIGUSR1) return OperatorRequest::drain;
+        if (signal_number != SIGHUP) return OperatorRequest::stop;
+        state_->hangup();
+    }
 }
 
 void StopSignals::on_second(std::function<void()> now) {
@@ -88,7 +98,10 @@ void StopSignals::on_second(std::function<void()> now) {
         for (;;) {
             const int signal_number = next_signal(state_->read_end.get(), state_->stop_read.get());
             if (signal_number == 0) return;
-            if (signal_number != SIGUSR1) return now();
+            if (signal_number == SIGHUP)
+                state_->hangup();
+            else if (signal_number != SIGUSR1)
+                return now();
         }
     });
 }

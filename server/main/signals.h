@@ -21,6 +21,10 @@ public:
     StopSignals(const StopSignals&) = delete;
     StopSignals& operator=(const StopSignals&) = delete;
 
+    /// Calls `act` for each SIGHUP, from the thread that waits or, after `on_second`, from the one
+    /// of this object. Before `wait`.
+    void on_hangup(std::function<void()> act);
+
     /// Waits for the first request. One thread.
     OperatorRequest wait();
 

@@ -79,9 +79,21 @@ void note(const Context& context, const Response& response) {
     }
 }
 
+// What `admit_body` found, and when.
+struct AdmittedBody {
+    Identity who;
+    Tick at;
+};
+
+constexpr std::chrono::seconds admission_keep{1};
+
 }    // namespace
 
 Identity admit(const Request& request, Services& services, const Endpoint& endpoint) {
+    if (request.admission) {
+        const auto& early = *static_cast<const AdmittedBody*>(request.admission.get());
+        if (services.clock.tick() - early.at < admission_keep) return early.who;
+    }
     Identity who;
     if (endpoint.access != Access::open) {
         who = services.authenticator.identify(request);
@@ -89,6 +101,13 @@ Identity admit(const Request& request, Services& services, const Endpoint& endpo
     }
     require_query(request, endpoint);
     return who;
+}
+
+std::shared_ptr<const void> admit_body(const Request& request, Services& services,
+                                       const Endpoint& endpoint) {
+    // Shared: the request may be copied.
+    return std::make_shared<const AdmittedBody>(
+        AdmittedBody{admit(request, services, endpoint), services.clock.tick()});
 }
 
 Response guard(const Request& request, Services& services, const Endpoint& endpoint,

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "server/routes/services.h"
 
 namespace slipway {
@@ -21,5 +23,10 @@ Response guard(const Request& request, Services& services, const Endpoint& endpo
 /// The part of `guard` that comes before the function: for receivers of uploads.
 /// errors  throws 401, 403, 422
 Identity admit(const Request& request, Services& services, const Endpoint& endpoint);
+
+/// `admit` before a body is read. `guard` goes by what it returns when the body follows at once,
+/// and asks the database again when the body was slow: a token that is revoked ends at once.
+std::shared_ptr<const void> admit_body(const Request& request, Services& services,
+                                       const Endpoint& endpoint);
 
 }    // namespace slipway

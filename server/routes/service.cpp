@@ -2,9 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/base/error.h"
 #include "api/spec/documents.h"
-#include "scheduler/store/jobs.h"
 #include "server/routes/handlers.h"
+#include "server/routes/health.h"
 #include "server/routes/render.h"
 #include "server/sse/hub.h"
 
@@ -22,18 +23,15 @@ void put_figure(std::string& text, const Figure& figure) {
 }
 
 // What only the database knows. While it is down the rest is still worth scraping.
-std::string database_figures(store::Store& store) {
+std::string database_figures(const DatabaseHealth& health) {
     std::string text;
-    try {
-        const auto counts = store::count_jobs(store);
-        put_figure(text, {.name = "slipway_database_up", .help = "1: it answers.", .value = 1});
-        text += "# HELP slipway_jobs Jobs in each state.\n# TYPE slipway_jobs gauge\n";
-        for (const auto& [state, count] : counts)
-            text += fmt::format("slipway_jobs{{state=\"{}\"}} {}\n", to_string(state), count);
-    } catch (const Error& error) {
-        if (error.code() != ErrorCode::unavailable) throw;
-        put_figure(text, {.name = "slipway_database_up", .help = "1: it answers.", .value = 0});
-    }
+    put_figure(text, {.name = "slipway_database_up",
+                      .help = "1: it answers.",
+                      .value = health.answers ? 1.0 : 0.0});
+    if (!health.answers) return text;
+    text += "# HELP slipway_jobs Jobs in each state.\n# TYPE slipway_jobs gauge\n";
+    for (const auto& [state, count] : health.jobs)
+        text += fmt::format("slipway_jobs{{state=\"{}\"}} {}\n", to_string(state), count);
     return text;
 }
 
@@ -44,7 +42,8 @@ Response healthz(const Context&) {
 }
 
 Response readyz(const Context& context) {
-    context.services.store.ping();    // throws 503
+    const DatabaseHealth health = context.services.health.latest();
+    if (!health.answers) throw Error(ErrorCode::unavailable, health.problem);
     return json_response({{"status", "ready"}});
 }
 
@@ -56,7 +55,7 @@ Response metrics(const Context& context) {
     if (context.services.figures)
         for (const Figure& figure : context.services.figures())
             put_figure(text, figure);
-    text += database_figures(context.services.store);
+    text += database_figures(context.services.health.latest());
     return text_response(std::move(text), "text/plain; version=0.0.4; charset=utf-8");
 }
 

@@ -20,6 +20,7 @@
 
 namespace slipway {
 
+class HealthMonitor;
 class Hub;
 struct Endpoint;
 
@@ -62,6 +63,7 @@ struct Services {
     Hub& hub;
     HttpMetrics& metrics;
     LongPolls& long_polls;
+    HealthMonitor& health;
 
     std::filesystem::path store_folder;    ///< checkpoints/, reports/, datasets/, uploads/
     std::vector<std::filesystem::path> dataset_roots;    ///< absolute, resolved

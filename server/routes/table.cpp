@@ -103,6 +103,19 @@ bool takes_json(const Endpoint& endpoint) {
     return !endpoint.request.empty() || endpoint.method == "POST";
 }
 
+// What strangers may send, and bodies that say nothing or little.
+std::size_t body_bytes_max_of(const Endpoint& endpoint) {
+    constexpr std::size_t small_body_bytes_max = 4096;
+    const bool small = endpoint.access == Access::open || endpoint.request.empty();
+    return small ? small_body_bytes_max : json_body_bytes_max;
+}
+
+// What must answer when every worker is busy. Only what waits for nothing may be on an I/O thread.
+Lane lane_of(std::string_view endpoint) {
+    if (endpoint == "healthz" || endpoint == "readyz") return Lane::io;
+    return endpoint == "metrics" ? Lane::reserved : Lane::worker;
+}
+
 Route make_route(const Endpoint& endpoint, std::string_view path, Services& services) {
     const GuardedRoute& guarded = row_of(endpoint.name).route;
     const auto method = parse_method(endpoint.method);
@@ -114,14 +127,20 @@ Route make_route(const Endpoint& endpoint, std::string_view path, Services& serv
     route.handler = [&services, &endpoint, &guarded](const Request& request) {
         return guard(request, services, endpoint, guarded);
     };
+    route.lane = lane_of(endpoint.name);
+    if (endpoint.access != Access::open)
+        route.admit = [&services, &endpoint](const Request& request) {
+            return admit_body(request, services, endpoint);
+        };
     if (takes_json(endpoint)) {
-        route.body_bytes_max = json_body_bytes_max;
+        route.body_bytes_max = body_bytes_max_of(endpoint);
         route.media_types = {"application/json", "application/merge-patch+json"};
     }
     if (endpoint.name == "append_upload") {
         route.body_bytes_max = services.upload_bytes_max;
         route.media_types = {std::string(endpoint.body_media_type),
                              "application/offset+octet-stream"};
+        route.admit = {};    // the receiver asks
         route.receive = [&services, &endpoint](const Request& request) {
             return routes::receive_upload(request, services, admit(request, services, endpoint));
         };

@@ -102,6 +102,20 @@ std::vector<Route> routes(SampleServer& sample) {
     upload.media_types = {"application/offset+octet-stream"};
     upload.receive = [path](const Request& request) { return receive(request, path / "upload"); };
     rows.push_back(upload);
+    Route guarded = json_route(Method::POST, "/guarded", [](const Request& request) {
+        return text(*std::static_pointer_cast<const std::string>(request.admission) + request.body);
+    });
+    guarded.admit = [](const Request& request) {
+        if (!request.header("authorization"))
+            throw ProblemError({.status = 401, .code = "unauthenticated", .detail = "who asks?"});
+        return std::make_shared<const std::string>("admitted: ");
+    };
+    rows.push_back(guarded);
+    for (const auto& [path_of_lane, lane] :
+         {std::pair{"/at-once", Lane::io}, std::pair{"/reserved", Lane::reserved}}) {
+        rows.push_back(get_route(path_of_lane, [](const Request&) { return text("here"); }));
+        rows.back().lane = lane;
+    }
     return rows;
 }
 

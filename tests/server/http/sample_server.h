@@ -38,6 +38,8 @@ private:
 /// GET  /gate             waits for `gate`
 /// GET  /fails/{how}      error, problem, exception, header
 /// GET  /page, /tagged    HTML; an ETag
+/// POST /guarded          JSON, only with Authorization
+/// GET  /at-once, /reserved   on the I/O thread; on the reserved ones
 /// PATCH /upload          into `folder`/upload at Upload-Offset, at most 100 000 bytes
 /// GET  /host, /address   whom the client means; where it comes from
 /// GET  /file, /later     the file `folder`/file; long polling

@@ -148,6 +148,77 @@ TEST(Limits, one_address_has_its_own_cap) {
     EXPECT_EQ(RawHttp(sample.port()).read_answer().status, 503);
 }
 
+std::string guarded(const std::string& headers) {
+    return "POST /guarded HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n" + headers +
+           "\r\n";
+}
+
+TEST(Limits, who_may_not_send_a_body_is_told_before_it_is_read) {
+    SampleServer sample;
+    for (const char* framing : {"Content-Length: 1000000\r\n", "Transfer-Encoding: chunked\r\n",
+                                "Content-Length: 1000000\r\nExpect: 100-continue\r\n"}) {
+        RawHttp connection(sample.port());
+        connection.send(guarded(framing));
+        EXPECT_EQ(connection.read_answer().status, 401) << framing;
+        EXPECT_TRUE(connection.is_closed_by_peer());
+    }
+    RawHttp connection(sample.port());
+    connection.send(guarded("Authorization: x\r\nContent-Length: 2\r\n") + "{}");
+    EXPECT_EQ(connection.read_answer().body, "admitted: {}");
+}
+
+TEST(Limits, bodies_in_memory_have_a_budget_in_common) {
+    ServerOptions options;
+    options.limits.buffered_body_bytes = 100'000;
+    SampleServer sample(options);
+    const auto held = [&](int bytes) {
+        return sample.metrics.text().find(fmt::format("buffered_body_bytes {}\n", bytes)) !=
+               std::string::npos;
+    };
+    const std::string begin_of_body =
+        "POST /any HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n";
+    RawHttp first(sample.port()), second(sample.port());
+    first.send(begin_of_body + std::string(59'999, 'x'));
+    ASSERT_TRUE(eventually([&] { return held(59'999); }));
+    second.send(begin_of_body + std::string(60'000, 'y'));
+    const RawAnswer refused = second.read_answer();
+    EXPECT_EQ(refused.status, 503);
+    EXPECT_NE(refused.header("retry-after"), "");
+    first.send("x");
+    EXPECT_EQ(first.read_answer().body, std::string(60'000, 'x'));
+    EXPECT_TRUE(eventually([&] { return held(0); }));
+    RawHttp third(sample.port());
+    third.send(begin_of_body + std::string(60'000, 'z'));
+    EXPECT_EQ(third.read_answer().body, std::string(60'000, 'z'));
+    {
+        RawHttp fourth(sample.port());
+        fourth.send(begin_of_body + std::string(50'000, 'x'));
+        ASSERT_TRUE(eventually([&] { return held(50'000); }));
+    }
+    EXPECT_TRUE(eventually([&] { return held(0); })) << "a client that broke off holds nothing";
+}
+
+TEST(Limits, what_must_always_answer_waits_for_no_worker) {
+    ServerOptions options;
+    options.worker_threads = 2;
+    options.worker_queue_max = 2;
+    SampleServer sample(options);
+    std::vector<RawHttp> busy;
+    for (int i = 0; i < 2; ++i) {
+        busy.emplace_back(sample.port());
+        busy.back().send(plain_get("/gate"));
+    }
+    sample.gate.wait_for_visitors(2);
+    for (const char* path : {"/at-once", "/reserved", "/at-once"}) {
+        RawHttp connection(sample.port());
+        connection.send(plain_get(path));
+        EXPECT_EQ(connection.read_answer().body, "here") << path;
+    }
+    sample.gate.open();
+    for (RawHttp& connection : busy)
+        EXPECT_EQ(connection.read_answer().body, "through");
+}
+
 ServerOptions hasty() {
     ServerOptions options;
     options.deadlines = {.header_s = 0.2,

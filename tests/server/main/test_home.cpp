@@ -25,11 +25,19 @@ mode_t mode_of(const fs::path& path) {
 TEST(Home, a_new_one_has_its_folders_and_modes) {
     const TempFolder folder;
     const Home home(folder.path() / "a" / "home");
-    EXPECT_EQ(mode_of(home.path()) & 05, 05U) << "the user postgres must get through";
+    EXPECT_EQ(mode_of(home.path()), geteuid() == 0 ? 0711U : 0750U);
     for (const char* one :
          {"store", "store/checkpoints", "store/datasets", "store/uploads", "runs"})
         EXPECT_EQ(mode_of(home.path() / one), 0700U) << one;
     EXPECT_EQ(read_file(home.path() / "slipwayd.pid"), std::to_string(getpid()) + "\n");
+}
+
+TEST(Home, an_older_one_is_closed_to_others) {
+    const TempFolder folder;
+    fs::create_directory(folder.path() / "home");
+    fs::permissions(folder.path() / "home", fs::perms{0777});
+    const Home home(folder.path() / "home");
+    EXPECT_EQ(mode_of(home.path()), geteuid() == 0 ? 0711U : 0750U);
 }
 
 TEST(Home, two_never_share_one) {

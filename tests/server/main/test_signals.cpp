@@ -36,5 +36,22 @@ TEST(StopSignals, a_closed_pipe_ends_nothing) {
     raise(SIGHUP);
 }
 
+TEST(StopSignals, a_hangup_asks_for_the_log_and_not_for_the_end) {
+    int before = 0;
+    std::promise<void> after;
+    StopSignals signals;
+    signals.on_hangup([&] {
+        if (++before == 3) after.set_value();
+    });
+    raise(SIGHUP);
+    raise(SIGHUP);
+    raise(SIGTERM);
+    EXPECT_EQ(signals.wait(), OperatorRequest::stop);
+    EXPECT_EQ(before, 2);
+    signals.on_second([] { FAIL() << "a hangup is no second request"; });
+    raise(SIGHUP);
+    EXPECT_EQ(after.get_future().wait_for(std::chrono::seconds{10}), std::future_status::ready);
+}
+
 }    // namespace
 }    // namespace slipway

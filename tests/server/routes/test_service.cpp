@@ -25,6 +25,7 @@ Services services_of(TestService& test) {
                       .hub = test.hub,
                       .metrics = test.metrics,
                       .long_polls = test.long_polls,
+                      .health = test.health,
                       .store_folder = test.folder.path() / "store",
                       .dataset_roots = {test.folder.path() / "data"},
                       .dashboard = {dashboard.begin(), dashboard.end()},
@@ -40,6 +41,7 @@ TestService::TestService()
     : store({.database = database.url()}),
       authenticator(store, system_clock()),
       long_polls(system_clock()),
+      health(store, system_clock()),
       hub(store_feed(store)),
       services(services_of(*this)) {
     for (const char* name : {"store/uploads", "store/checkpoints", "store/datasets", "data"})

@@ -13,6 +13,7 @@
 #include "server/auth/authenticator.h"
 #include "server/http/metrics.h"
 #include "server/http/server.h"
+#include "server/routes/health.h"
 #include "server/routes/long_poll.h"
 #include "server/routes/services.h"
 #include "server/sse/hub.h"
@@ -61,6 +62,7 @@ public:
     Authenticator authenticator;
     HttpMetrics metrics;
     LongPolls long_polls;
+    HealthMonitor health;
     Hub hub;
     Services services;
     std::unique_ptr<Server> server;

@@ -50,10 +50,10 @@ TEST_F(ServiceRoutes, figures_are_prometheus_text) {
     service.services.figures = [] {
         return std::vector<Figure>{{"slipway_x_total", "Some.", true, 5}};
     };
-    EXPECT_TRUE(eventually([&] {
-        return service.call("GET", "/metrics").body.find("slipway_http_requests_total{") !=
-               std::string::npos;
-    }));
+    for (const char* part : {"slipway_http_requests_total{", "slipway_jobs{state=\"queued\"} 1\n"})
+        EXPECT_TRUE(eventually([&] {
+            return service.call("GET", "/metrics").body.find(part) != std::string::npos;
+        })) << part;
     const auto response = service.call("GET", "/metrics");
     EXPECT_TRUE(response.header("Content-Type").starts_with("text/plain; version=0.0.4"));
     for (const char* part :
@@ -97,6 +97,7 @@ TEST_F(ServiceRoutes, a_database_that_is_away_is_answered_fast) {
     service.ready_dataset("points");
     const std::string job = service.submit();
     TempPostgres::instance().stop();
+    EXPECT_TRUE(eventually([&] { return service.call_as("", "GET", "/readyz").status == 503; }));
     const auto started = std::chrono::steady_clock::now();
     EXPECT_EQ(service.call_as("", "GET", "/healthz").status, 200);
     EXPECT_EQ(service.call_as("", "GET", "/").status, 200);
