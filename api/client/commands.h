@@ -99,6 +99,7 @@ void print_table(const std::vector<std::string>& head,
                  const std::vector<std::vector<std::string>>& rows);
 
 /// What `object[name]` says in a table: text without quotes, numbers shortened, "–" for nothing.
+/// Nothing that a terminal would obey.
 std::string cell(const Json& object, const char* name);
 
 }    // namespace slipway::client

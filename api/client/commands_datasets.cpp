@@ -8,6 +8,7 @@
 
 #include "api/base/sha256.h"
 #include "api/client/commands.h"
+#include "api/client/printable.h"
 
 namespace slipway::client {
 namespace {
@@ -122,7 +123,7 @@ ExitCode list_datasets(const HttpClient& client) {
 }
 
 ExitCode show_dataset(const HttpClient& client, const std::string& name) {
-    fmt::print("{}\n", get(client, dataset_path(name)).dump(2));
+    fmt::print("{}\n", printable_text(get(client, dataset_path(name)).dump(2)));
     return ExitCode::ok;
 }
 

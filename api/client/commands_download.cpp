@@ -40,6 +40,16 @@ std::uintmax_t size_of(const fs::path& path) {
     return error ? 0 : bytes;
 }
 
+// A file in part. What its owner has not said to keep goes with the scope.
+struct PartFile {
+    fs::path path;
+    bool keep = false;
+    ~PartFile() {
+        std::error_code ignored;    // the command tells why it failed
+        if (!keep) fs::remove(path, ignored);
+    }
+};
+
 // Appends what is missing. False when the connection broke and another try may help.
 bool fetch_rest(const HttpClient& client, const std::string& target, const fs::path& part,
                 std::uintmax_t have) {
@@ -66,34 +76,43 @@ bool fetch_rest(const HttpClient& client, const std::string& target, const fs::p
     return true;
 }
 
+void move_into_place(PartFile& part, const fs::path& target) {
+    std::error_code error;
+    fs::rename(part.path, target, error);
+    if (error)
+        throw Stop(ExitCode::usage,
+                   fmt::format("{} cannot be written: {}", target.string(), error.message()));
+}
+
 }    // namespace
 
 ExitCode download(const HttpClient& client, const std::string& checkpoint_id,
                   const std::string& file, const std::string& out) {
     const Expected expected = find_file(client, checkpoint_id, file);
     const fs::path target = out.empty() ? fs::path(file).filename() : fs::path(out);
-    const fs::path part = target.string() + ".part";
+    // What has come is gone on with by the next command.
+    PartFile part{.path = target.string() + ".part", .keep = true};
     const std::string address = fmt::format("/v1/checkpoints/{}/files/{}",
                                             percent_encode(checkpoint_id), percent_encode(file));
-    for (int attempt = 1; size_of(part) != expected.bytes || expected.bytes == 0; ++attempt) {
-        std::uintmax_t have = size_of(part);
+    for (int attempt = 1; size_of(part.path) != expected.bytes || expected.bytes == 0; ++attempt) {
+        std::uintmax_t have = size_of(part.path);
         if (have > expected.bytes) have = 0;
-        if (fetch_rest(client, address, part, have)) break;
+        if (fetch_rest(client, address, part.path, have)) break;
         if (attempt == tries_max)
             throw Stop(ExitCode::unreachable,
                        fmt::format("the download broke off {} times; run the command again to go "
                                    "on from {} of {} bytes",
-                                   attempt, size_of(part), expected.bytes));
+                                   attempt, size_of(part.path), expected.bytes));
         pause_for(std::chrono::seconds{1});
     }
-    if (sha256_file(part) != expected.sha256) {
-        fs::remove(part);
+    if (sha256_file(part.path) != expected.sha256) {
+        part.keep = false;
         throw Stop(ExitCode::refused,
                    fmt::format("what arrived is not {} of {} (checksums differ); it was removed, "
                                "run the command again",
                                file, checkpoint_id));
     }
-    fs::rename(part, target);
+    move_into_place(part, target);
     fmt::print("{}\n", target.string());
     return ExitCode::ok;
 }
@@ -115,17 +134,18 @@ ExitCode export_weights(const HttpClient& client, const std::string& checkpoint_
                         const ExportWeightsOptions& options) {
     const fs::path target =
         options.out.empty() ? fs::path(checkpoint_id + ".safetensors") : fs::path(options.out);
-    const fs::path part = target.string() + ".part";
+    // Written anew by each try: a part of it is of no use to the next command.
+    PartFile part{.path = target.string() + ".part"};
     const std::string address =
         fmt::format("/v1/checkpoints/{}/weights.safetensors?dtype={}&weights={}",
                     percent_encode(checkpoint_id), options.dtype, options.weights);
-    for (int attempt = 1; !fetch_rest(client, address, part, 0); ++attempt) {
+    for (int attempt = 1; !fetch_rest(client, address, part.path, 0); ++attempt) {
         if (attempt == tries_max)
             throw Stop(ExitCode::unreachable,
                        fmt::format("the weights did not come in {} tries", attempt));
         pause_for(std::chrono::seconds{1});
     }
-    fs::rename(part, target);
+    move_into_place(part, target);
     fmt::print("{}\n", target.string());
     return ExitCode::ok;
 }

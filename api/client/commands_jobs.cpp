@@ -7,6 +7,7 @@
 
 #include "api/client/commands.h"
 #include "api/client/follow.h"
+#include "api/client/printable.h"
 
 namespace slipway::client {
 namespace {
@@ -42,7 +43,7 @@ ExitCode submit(const HttpClient& client, const SubmitOptions& options) {
     require_success(response);
     const Json job = Json::parse(response.body, nullptr, false);
     if (options.dry_run) {
-        fmt::print("{}\n", job.dump(2));
+        fmt::print("{}\n", printable_text(job.dump(2)));
         return ExitCode::ok;
     }
     const std::string job_id = cell(job, "id");
@@ -67,7 +68,7 @@ ExitCode list_jobs(const HttpClient& client, const ListOptions& options) {
 }
 
 ExitCode show_job(const HttpClient& client, const std::string& job_id) {
-    fmt::print("{}\n", get(client, job_path(job_id)).dump(2));
+    fmt::print("{}\n", printable_text(get(client, job_path(job_id)).dump(2)));
     return ExitCode::ok;
 }
 
@@ -102,12 +103,12 @@ ExitCode print_metrics(const HttpClient& client, const std::string& job_id,
         const ClientResponse response =
             call_raw(client, {.target = job_path(job_id) + "/metrics.csv?" + query});
         require_success(response);
-        fmt::print("{}", response.body);
+        fmt::print("{}", printable_text(response.body));
         return ExitCode::ok;
     }
     std::vector<std::vector<std::string>> rows;
-    for (const Json& one :
-         get(client, job_path(job_id) + "/metrics?resolution=20&" + query).at("series"))
+    const Json answer = get(client, job_path(job_id) + "/metrics?resolution=20&" + query);
+    for (const Json& one : answer.at("series"))
         for (const Json& point : one.at("points"))
             rows.push_back({cell(one, "name"), cell(point, "step"), cell(point, "epoch"),
                             cell(point, "value"), cell(point, "min"), cell(point, "max")});
@@ -120,7 +121,7 @@ ExitCode list_checkpoints(const HttpClient& client, const std::string& job_id) {
     const Json items = get_items(client, job_path(job_id) + "/checkpoints");
     for (const Json& one : items)
         for (const Json& file : one.at("files"))
-            rows.push_back({cell(one, "id"), cell(one, "step"), one.at("kinds").dump(),
+            rows.push_back({cell(one, "id"), cell(one, "step"), cell(one, "kinds"),
                             cell(file, "name"), cell(file, "bytes")});
     print_table({"checkpoint", "step", "kinds", "file", "bytes"}, rows);
     return ExitCode::ok;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/client/commands.h"
+#include "api/client/printable.h"
 
 namespace slipway::client {
 
@@ -46,7 +47,7 @@ ExitCode revoke_token(const HttpClient& client, const std::string& token_id) {
 }
 
 ExitCode print_version(const HttpClient& client) {
-    fmt::print("{}\n", get(client, "/v1/version").dump(2));
+    fmt::print("{}\n", printable_text(get(client, "/v1/version").dump(2)));
     return ExitCode::ok;
 }
 

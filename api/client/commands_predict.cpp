@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -8,6 +9,7 @@
 #include "api/base/id.h"
 #include "api/client/commands.h"
 #include "api/client/follow.h"
+#include "api/client/printable.h"
 
 namespace slipway::client {
 namespace {
@@ -65,19 +67,32 @@ ExitCode print_result(const HttpClient& client, const std::string& prediction_id
                                                 out.empty() ? "standard output" : out));
     };
     if (out.empty()) {
+        // A pipe gets the bytes as they are; a terminal would obey some of them.
+        if (isatty(STDOUT_FILENO) == 1) {
+            const ClientResponse response = call_raw(client, {.target = target});
+            require_success(response);
+            fmt::print("{}", printable_text(response.body));
+            return ExitCode::ok;
+        }
         if (!stream_result(client, target, stdout)) complain();
         return ExitCode::ok;
     }
     // Aside first: an older result stays until the new one is complete.
     const std::string part = out + ".part";
-    {
+    std::error_code problem;
+    try {
         const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(part.c_str(), "wb"),
                                                                    std::fclose);
         if (!file || !stream_result(client, target, file.get())) complain();
+    } catch (const std::exception&) {
+        fs::remove(part, problem);
+        throw;
     }
-    std::error_code problem;
     fs::rename(part, out, problem);
-    if (problem) complain();
+    if (problem) {
+        fs::remove(part, problem);
+        complain();
+    }
     fmt::print("{}\n", out);
     return ExitCode::ok;
 }

@@ -3,15 +3,17 @@
 #include <nlohmann/json.hpp>
 
 #include "api/client/commands.h"
+#include "api/client/printable.h"
 
 namespace slipway::client {
 namespace {
 
-/// The answer as it came: text, or JSON that is too large to be laid out anew.
+/// The answer as it came: text, or JSON that is too large to be laid out anew. Names of tensors and
+/// of columns are in it, and those are other people's.
 ExitCode print_raw(const HttpClient& client, std::string target) {
     const ClientResponse response = call_raw(client, {.target = std::move(target)});
     require_success(response);
-    fmt::print("{}", response.body);
+    fmt::print("{}", printable_text(response.body));
     if (!response.body.ends_with('\n')) fmt::print("\n");
     return ExitCode::ok;
 }

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/client/commands.h"
+#include "api/client/printable.h"
 
 namespace slipway::client {
 namespace {
@@ -41,9 +42,9 @@ void print_table(const std::vector<std::string>& head,
 std::string cell(const Json& object, const char* name) {
     const auto found = object.find(name);
     if (found == object.end() || found->is_null()) return "–";
-    if (found->is_string()) return found->get<std::string>();
+    if (found->is_string()) return printable_line(found->get_ref<const std::string&>());
     if (found->is_number_float()) return fmt::format("{:.5g}", found->get<double>());
-    return found->dump();
+    return printable_line(found->dump());
 }
 
 }    // namespace slipway::client

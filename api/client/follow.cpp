@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "api/base/clock.h"
+#include "api/client/printable.h"
 
 namespace slipway::client {
 namespace {
@@ -86,7 +87,7 @@ private:
 
 void read_wait_reason(const HttpClient& client, const std::string& job_id, JobView& view) {
     const Json answer = get(client, "/v1/jobs/" + job_id + "/explain");
-    view.wait_reason = text_of(answer, "message");
+    view.wait_reason = printable_line(text_of(answer, "message"));
 }
 
 // One connection: false when the stream was cut before the job's end.
@@ -98,7 +99,8 @@ bool follow_once(const HttpClient& client, const std::string& job_id, JobView& v
         if (!take_event(view, event)) ended = true;
         if (event.type == "warning") {
             const Json body = Json::parse(event.data, nullptr, false);
-            if (body.is_object()) screen.say("warning: " + text_of(body, "message"));
+            if (body.is_object())
+                screen.say("warning: " + printable_line(text_of(body, "message")));
         }
         screen.show(view);
     });
@@ -124,7 +126,8 @@ double seconds_between(const Json& job, const char* from, const char* to) {
 
 std::string outcome_line(const Json& job, const JobView& view) {
     const std::string state = text_of(job, "state");
-    std::string line = fmt::format("{} ({}) {}", text_of(job, "name"), text_of(job, "id"), state);
+    std::string line =
+        fmt::format("{} ({}) {}", printable_line(text_of(job, "name")), text_of(job, "id"), state);
     if (view.score != nullptr)
         line += fmt::format(", {} {:.4f}", view.score->title, view.score_value);
     const auto best = job.find("best");
@@ -139,8 +142,9 @@ std::string outcome_line(const Json& job, const JobView& view) {
         line += ", " + duration_text(seconds_between(job, "started_at", "finished_at"));
     const auto reason = job.find("reason");
     if (state != "succeeded" && reason != job.end() && reason->is_object())
-        line += fmt::format("\n{}: {}", text_of(*reason, "code"), text_of(*reason, "message"));
-    return line;
+        line += fmt::format("\n{}: {}", text_of(*reason, "code"),
+                            printable_line(text_of(*reason, "message")));
+    return printable_text(line);
 }
 
 void print_further(const HttpClient& client, const std::string& job_id) {
@@ -156,7 +160,8 @@ bool take_event(JobView& view, const SseEvent& event) {
     const Json body = Json::parse(event.data, nullptr, false);
     if (!body.is_object()) return true;
     if (event.type == "state" || event.type == "end") {
-        if (const std::string state = text_of(body, "state"); !state.empty()) view.state = state;
+        if (const std::string state = text_of(body, "state"); !state.empty())
+            view.state = printable_line(state);
         view.wait_reason.clear();
     } else if (event.type == "progress") {
         read_number(body, "epoch", view.epoch);
@@ -189,7 +194,7 @@ ExitCode follow_job(const HttpClient& client, const std::string& job_id) {
     Screen screen;
     std::string last_id;
     const Json before = get(client, "/v1/jobs/" + percent_encode(job_id));
-    view.state = text_of(before, "state");
+    view.state = printable_line(text_of(before, "state"));
     if (view.state == "queued") read_wait_reason(client, job_id, view);
     screen.show(view);
     Tick heard_at = system_clock().tick();

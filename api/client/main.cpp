@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -6,6 +7,8 @@
 
 #include "api/client/commands.h"
 #include "api/client/follow.h"
+#include "api/client/printable.h"
+#include "api/spec/table/nearest.h"
 
 namespace slipway::client {
 namespace {
@@ -186,6 +189,33 @@ void add_machine_commands(CLI::App& app, Line& line) {
         [](const HttpClient& c) { return print_version(c); });
 }
 
+// The command whose own command is missing, or the program itself.
+const CLI::App& innermost(const CLI::App& app) {
+    const auto chosen = app.get_subcommands();
+    return chosen.empty() ? app : innermost(*chosen.front());
+}
+
+std::string full_name(const CLI::App& app) {
+    return app.get_parent() == nullptr ? app.get_name()
+                                       : full_name(*app.get_parent()) + " " + app.get_name();
+}
+
+// What to say of a word that is no command; nothing when the fault is another.
+std::optional<std::string> unknown_command(const CLI::App& app) {
+    const CLI::App& parent = innermost(app);
+    const std::vector<std::string> words = app.remaining(true);
+    const auto commands = parent.get_subcommands([](const CLI::App*) { return true; });
+    if (commands.empty() || words.empty() || words.front().starts_with('-')) return std::nullopt;
+    std::vector<std::string> names;
+    for (const CLI::App* command : commands)
+        names.push_back(command->get_name());
+    const std::vector<std::string_view> views(names.begin(), names.end());
+    const auto meant = nearest(words.front(), views);
+    return fmt::format("there is no command `{} {}`; {}", full_name(parent), words.front(),
+                       meant ? fmt::format("did you mean `{} {}`?", full_name(parent), *meant)
+                             : fmt::format("it has {}", fmt::join(names, ", ")));
+}
+
 int run(int argc, char** argv) {
     Line line;
     CLI::App app(
@@ -209,6 +239,8 @@ int run(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() != 0)
+            if (const auto said = unknown_command(app)) throw Stop(ExitCode::usage, *said);
         return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::usage);
     }
     return static_cast<int>(line.chosen(connect(line.connect)));
@@ -219,13 +251,14 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     using slipway::client::ExitCode;
+    using slipway::client::printable_text;
     try {
         return slipway::client::run(argc, argv);
     } catch (const slipway::client::Stop& stop) {
-        fmt::print(stderr, "slipway: {}\n", stop.what());
+        fmt::print(stderr, "slipway: {}\n", printable_text(stop.what()));
         return static_cast<int>(stop.code());
     } catch (const std::exception& error) {
-        fmt::print(stderr, "slipway: {}\n", error.what());
+        fmt::print(stderr, "slipway: {}\n", printable_text(error.what()));
         return static_cast<int>(ExitCode::unreachable);
     }
 }

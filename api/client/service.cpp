@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/base/id.h"
+#include "api/client/printable.h"
 
 namespace slipway::client {
 namespace {
@@ -53,13 +55,29 @@ bool worth_repeating(const ClientResponse& response) {
 }
 
 std::string problem_line(const Json& item) {
-    std::string line = fmt::format("  {}: {}", text_of(item, "pointer"), text_of(item, "message"));
+    std::string line = fmt::format("  {}: {}", printable_line(text_of(item, "pointer")),
+                                   printable_line(text_of(item, "message")));
     const auto allowed = item.find("allowed");
     if (allowed == item.end() || !allowed->is_array() || allowed->empty()) return line;
     std::vector<std::string> words;
     for (const Json& one : *allowed)
         words.push_back(one.is_string() ? one.get<std::string>() : one.dump());
-    return line + fmt::format(" (allowed: {})", fmt::join(words, ", "));
+    return line + printable_line(fmt::format(" (allowed: {})", fmt::join(words, ", ")));
+}
+
+// The detail of an answer ends with its first field's problem, which has a line of its own below.
+std::string without_items(const std::string& detail, const Json& items) {
+    std::size_t end = detail.size();
+    for (const Json& item : items) {
+        const std::string message = item.is_object() ? text_of(item, "message") : "";
+        if (!message.empty()) end = std::min(end, detail.find(message));
+        const std::string place = message.empty() ? "" : text_of(item, "pointer");
+        if (!place.empty()) end = std::min(end, detail.find(place + ": " + message));
+    }
+    std::string head = detail.substr(0, end);
+    while (head.ends_with(' ') || head.ends_with(':'))
+        head.pop_back();
+    return head;
 }
 
 }    // namespace
@@ -136,12 +154,15 @@ std::string problem_text(const ClientResponse& response) {
     const Json body = Json::parse(response.body, nullptr, false);
     if (!body.is_object()) return fmt::format("the service answered {}", response.status);
     std::string text = text_of(body, "detail");
-    if (text.empty()) text = text_of(body, "title");
     const auto items = body.find("errors");
+    if (items != body.end() && items->is_array()) text = without_items(text, *items);
+    if (text.empty()) text = text_of(body, "title");
+    text = printable_line(text);
     if (items != body.end() && items->is_array())
         for (const Json& item : *items)
             if (item.is_object()) text += "\n" + problem_line(item);
-    if (response.status >= 500) text += fmt::format(" (request {})", text_of(body, "request_id"));
+    if (response.status >= 500)
+        text += fmt::format(" (request {})", printable_line(text_of(body, "request_id")));
     return text;
 }
 

@@ -33,7 +33,6 @@ BANS = [
     (re.compile(r"\bstd::cout\b"), "fmt::print"),
     (re.compile(r"using namespace std\s*;"), "the names themselves"),
     (re.compile(r"catch\s*\(\s*\.\.\.\s*\)"), "catching what can happen; the seams are in exceptions.txt"),
-    (re.compile(r"\bfor \(.* : .*\)(\.at\(|\.value\(|\[)"), "a name for the temporary: C++20 lets it die before the first round"),
     (re.compile(r"\bassert\s*\("), "check(), which stays in release builds"),
 ]
 
@@ -118,6 +117,43 @@ def ban_problems(path, code):
         for pattern, instead in BANS:
             if match := pattern.search(line):
                 yield number, f"`{match[0].strip()}` is not used here; use {instead}"
+
+
+# A call, then what gives a reference into its result. Of a temporary: C++20 lets it die before the first round of the
+# loop. What at(), front() and the like give is a part of something that lives longer.
+INTO_A_CALL = re.compile(r"\b(\w+)\s*(?:<[^<>]*>)?\(\)\s*(?:\.\s*(?:at|value|items|front|back|get|get_ref)\s*(?:<[^<>]*>)?\(|\[)")
+GIVES_A_PART = {"at", "front", "back", "get_ref"}
+
+
+def without_arguments(expression):
+    """`f(a, b(c)).at(0)` as `f().at()`."""
+    inner = re.compile(r"\((?!\))(?:[^()]|\(\))*\)")
+    while inner.search(expression):
+        expression = inner.sub("()", expression)
+    return expression
+
+
+def ranges_of_loops(code):
+    """(line, range expression) of each loop over a range, over however many lines it is written."""
+    for opening in re.finditer(r"\bfor\s*\(", code):
+        depth, begin, end = 1, None, opening.end()
+        while depth and end < len(code):
+            depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(code[end], 0)
+            if depth == 1 and code[end] == ";":
+                begin = None if begin is None else end + 1    # for (init; x : range)
+            if depth == 1 and code[end] == ":" and ":" not in (code[end - 1], code[end + 1:end + 2]) and begin is None:
+                begin = end + 1
+            end += 1
+        if begin is not None:
+            yield code.count("\n", 0, opening.start()) + 1, code[begin:end - 1]
+
+
+def range_problems(path, code):
+    for number, expression in ranges_of_loops(code):
+        for match in INTO_A_CALL.finditer(without_arguments(expression)):
+            if match[1] not in GIVES_A_PART:
+                yield number, f"the range of this loop is a part of what {match[1]}() gives: " \
+                    "give the temporary a name, C++20 lets it die before the first round"
 
 
 def size_problems(path, text, code):
@@ -227,7 +263,7 @@ def all_problems(root):
         if path.endswith((".h", ".cpp")) and path.startswith(ROOMS):
             text = (root / path).read_text()
             code = without_comments(text)
-            for check in (include_problems(path, text, edges, may_include), ban_problems(path, code),
+            for check in (include_problems(path, text, edges, may_include), ban_problems(path, code), range_problems(path, code),
                           size_problems(path, text, code), header_problems(path, text)):
                 for number, message in check:
                     yield path, number, message

@@ -1,0 +1,258 @@
+"""Goal: every command of the client prints what it says. The list of commands is the client's own (--help): one without a
+test here fails. Method: one small job on a real service; what changes from run to run (ids, times, figures) is replaced
+by its kind before the output is compared."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+from service import BIN, points_job, serve_points
+
+SHAPES = [
+    (re.compile(r"\b(job|ckp|ds|tok|prd|up)_[0-9A-Za-z]+"), r"<\1>"),
+    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z?"), "<time>"),
+    (re.compile(r"-?\b\d+(\.\d+)?(e-?\d+)?\b"), "<n>"),
+    (re.compile(r" +"), " "),
+]
+# What no terminal may be sent.
+OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def shape(text):
+    for pattern, instead in SHAPES:
+        text = pattern.sub(instead, text)
+    return text
+
+
+def run(*words, home=None, check=None, cwd=None):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SLIPWAY_")}
+    if home:
+        words = ("--home", home, *words)
+    done = subprocess.run([BIN / "slipway", *map(str, words)], capture_output=True, text=True, timeout=300, env=environment,
+                          cwd=cwd or "/", stdin=subprocess.DEVNULL)
+    if check is not None and done.returncode != check:
+        raise AssertionError(f"{words}: {done.returncode}, not {check}\n{done.stdout}{done.stderr}")
+    return done
+
+
+def commands(path=()):
+    """The client's own table: every command that does something, as words."""
+    found, inside = [], False
+    for line in run(*path, "--help", check=0).stdout.splitlines():
+        if line.rstrip() == "Subcommands:":
+            inside = True
+        elif inside and (match := re.match(r"  ([a-z][a-z-]*)\b", line)):
+            found += commands((*path, match[1]))
+        elif inside and not line.startswith(" "):
+            inside = False
+    return found or [path]
+
+
+class Commands(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        serve_points(cls)
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.spec = cls.folder / "job.json"
+        cls.spec.write_text(json.dumps(points_job()))
+        cls.job = cls.service.submit(points_job())
+        cls.service.wait_end(cls.job)
+        cls.checkpoint = cls.service.get(f"/v1/jobs/{cls.job}/checkpoints")["items"][0]["id"]
+
+    def ok(self, *words, code=0):
+        done = run(*words, home=self.service.home, check=code, cwd=self.folder)
+        self.assertEqual(OBEYED.findall(done.stdout + done.stderr), [])
+        self.assertEqual(done.stderr, "")
+        return done.stdout
+
+    def table(self, text, *head):
+        """The rows of a table under this head; there is at least one."""
+        lines = text.splitlines()
+        self.assertEqual(re.split(r"  +", lines[0].strip()), list(head))
+        self.assertGreater(len(lines), 1, text)
+        return [re.split(r"  +", line.strip()) for line in lines[1:]]
+
+    # ---- each command; its name is that of the method -----------------------
+    def test_submit(self):
+        self.assertEqual(shape(self.ok("submit", self.spec)), "<job>\n")
+        self.assertIn('"name": "points"', self.ok("submit", self.spec, "--dry-run"))
+        followed = self.ok("submit", self.spec, "--follow")
+        self.assertIn("succeeded, validation accuracy", followed)
+
+    def test_jobs(self):
+        rows = self.table(self.ok("jobs", "--state", "succeeded"), "id", "name", "kind", "state", "step", "best", "created")
+        self.assertIn(self.job, [row[0] for row in rows])
+        self.assertEqual({row[3] for row in rows}, {"succeeded"})
+
+    def test_job(self):
+        self.assertIn(f'"id": "{self.job}"', self.ok("job", self.job))
+
+    def test_follow(self):
+        self.assertRegex(self.ok("follow", self.job), rf"points \({self.job}\) succeeded, validation accuracy 0\.\d{{4}}")
+
+    def end_early(self, verb):
+        spec = points_job(train={"epochs": 100000, "batch_size_per_core": 16, "optimizer": {"name": "sgd", "lr": 1e-6}})
+        job = self.service.submit(spec)
+        self.service.wait_state(job, "running")
+        self.assertRegex(self.ok(verb, job), rf"^{job} (running|cancelling|cancelled)\n$")
+        self.assertEqual(self.service.wait_end(job)["state"], "cancelled")
+        self.assertRegex(self.ok("follow", job, code=3), "cancelled")
+
+    def test_cancel(self):
+        self.end_early("cancel")
+
+    def test_kill(self):
+        self.end_early("kill")
+
+    def test_explain(self):
+        self.assertRegex(self.ok("explain", self.job), r"^[a-z_]+: .+\n$")
+
+    def test_logs(self):
+        self.assertRegex(shape(self.ok("logs", self.job)), r"^<time> (info|warn) .+\n")
+
+    def test_metrics(self):
+        rows = self.table(self.ok("metrics", self.job), "metric", "step", "epoch", "value", "min", "max")
+        steps = self.service.metric(self.job, "train_loss")
+        self.assertIn("val_loss", {row[0] for row in rows})
+        shown = {int(row[1]) for row in rows if row[0] == "train_loss"}
+        self.assertTrue(shown and shown <= set(steps), (shown, list(steps)))
+        only = self.table(self.ok("metrics", self.job, "--names", "val_loss"), "metric", "step", "epoch", "value", "min", "max")
+        self.assertEqual({row[0] for row in only}, {"val_loss"})
+        csv = self.ok("metrics", self.job, "--csv").splitlines()
+        self.assertIn("step", csv[0])
+        self.assertGreater(len(csv), len(steps))
+
+    def test_tensorboard(self):
+        self.assertEqual(self.ok("tensorboard", self.job, "--out", "curves"), "curves/events.out.tfevents.0.slipway\n")
+        self.assertGreater((self.folder / "curves/events.out.tfevents.0.slipway").stat().st_size, 100)
+
+    def test_checkpoints(self):
+        rows = self.table(self.ok("checkpoints", self.job), "checkpoint", "step", "kinds", "file", "bytes")
+        self.assertIn("model.safetensors", {row[3] for row in rows})
+
+    def test_download(self):
+        self.assertEqual(self.ok("download", self.checkpoint, "model.safetensors", "--out", "m"), "m\n")
+        self.assertGreater((self.folder / "m").stat().st_size, 100)
+
+    def test_export(self):
+        self.assertEqual(self.ok("export", self.checkpoint, "--out", "w"), "w\n")
+        self.assertGreater((self.folder / "w").stat().st_size, 100)
+
+    def test_predict(self):
+        self.assertEqual(shape(self.ok("predict", self.job, "points")), "<job>\n")
+
+    def test_result(self):
+        self.ok("predict", self.job, "points", "--out", "p.csv")
+        made = (self.folder / "p.csv").read_text()
+        self.assertEqual(len(made.splitlines()), 601)
+        prediction = next(one["id"] for one in self.service.get("/v1/jobs?limit=200")["items"]
+                          if one["kind"] == "predict" and one["state"] == "succeeded")
+        self.assertEqual(len(self.ok("result", prediction).splitlines()), 601)
+
+    def test_report(self):
+        self.assertIn("Metric: CompileTime", self.ok("report", self.job))
+        self.assertTrue(self.ok("report", self.job, "--json").startswith("{"))
+
+    def test_graphs(self):
+        rows = self.table(self.ok("graphs", self.job), "hash", "program", "nodes", "kernels", "compile s", "peak", "cause")
+        self.assertIn("%0", self.ok("graphs", self.job, rows[0][0]))
+
+    def test_trace(self):
+        self.assertIn('"traceEvents"', self.ok("trace", self.job))
+
+    def test_datasets(self):
+        rows = self.table(self.ok("datasets"), "id", "name", "format", "state", "created")
+        self.assertIn(["points", "csv", "ready"], [row[1:4] for row in rows])
+
+    def test_dataset_create(self):
+        text = self.ok("dataset", "create", "made", "--format", "csv", "--path", "points", "--option", "group_column=family")
+        self.assertEqual(shape(text), "made (<ds>) ready\n")
+        self.assertEqual(self.ok("dataset", "delete", "made"), "made deleted\n")
+
+    def test_dataset_show(self):
+        self.assertIn('"name": "points"', self.ok("dataset", "show", "points"))
+
+    def test_dataset_delete(self):
+        self.ok("dataset", "create", "gone", "--format", "csv", "--path", "points", "--option", "group_column=family")
+        self.assertEqual(self.ok("dataset", "delete", "gone"), "gone deleted\n")
+
+    def test_cores(self):
+        rows = self.table(self.ok("cores"), "core", "host", "state", "job")
+        self.assertEqual([row[0] for row in rows], [str(core) for core in range(1, 9)])
+
+    def test_drain(self):
+        self.assertEqual(self.ok("drain", "7"), "core 7 takes no new job\n")
+        self.assertEqual(self.ok("undrain", "7"), "core 7 takes jobs\n")
+
+    def test_undrain(self):
+        self.assertEqual(self.ok("undrain", "6"), "core 6 takes jobs\n")
+
+    def test_token_create(self):
+        self.assertRegex(self.ok("token", "create", "mine", "--role", "viewer"), r"^slp_\S+\n$")
+
+    def test_token_list(self):
+        rows = self.table(self.ok("token", "list"), "id", "name", "role", "last used", "revoked")
+        self.assertIn("admin", {row[2] for row in rows})
+
+    def test_token_revoke(self):
+        self.ok("token", "create", "short-lived")
+        made = next(one["id"] for one in self.service.get("/v1/tokens")["items"] if one["name"] == "short-lived")
+        self.assertEqual(self.ok("token", "revoke", made), f"{made} revoked\n")
+
+    def test_version(self):
+        self.assertIn('"version"', self.ok("version"))
+
+    # ---- all of them --------------------------------------------------------
+    def test_every_command_has_a_test_and_a_help_text(self):
+        found = commands()
+        self.assertGreater(len(found), 25)
+        for path in found:
+            self.assertTrue(hasattr(self, "test_" + "_".join(path).replace("-", "_")), f"no test of `slipway {' '.join(path)}`")
+            text = run(*path, "--help", check=0).stdout
+            self.assertIn("Usage: slipway " + " ".join(path), text)
+            self.assertEqual(OBEYED.findall(text), [])
+
+    # ---- errors -------------------------------------------------------------
+    def test_an_unknown_command_is_named_with_the_nearest(self):
+        done = run("jobz", check=2)
+        self.assertEqual(done.stderr, "slipway: there is no command `slipway jobz`; did you mean `slipway jobs`?\n")
+        done = run("dataset", "creat", "x", check=2)
+        self.assertIn("did you mean `slipway dataset create`?", done.stderr)
+        self.assertIn("it has submit, jobs", run("zzzzzzzz", check=2).stderr)
+
+    def test_an_error_is_printed_once(self):
+        bad = self.folder / "bad.json"
+        bad.write_text(json.dumps(points_job(accelerator={"cores": 3})))
+        done = run("submit", bad, home=self.service.home, check=4)
+        self.assertEqual(done.stdout, "")
+        lines = done.stderr.splitlines()
+        self.assertEqual(len(lines), len(set(lines)))
+        message = next(line for line in lines if "/accelerator/cores" in line).split("/accelerator/cores: ")[1]
+        self.assertEqual(done.stderr.count(message.split(" (allowed")[0]), 1, done.stderr)
+
+    def test_what_failed_leaves_no_part(self):
+        for words in (("export", "ckp_none", "--out", "none"), ("result", self.job, "--out", "none"),
+                      ("download", self.checkpoint, "none", "--out", "none")):
+            done = run(*words, home=self.service.home, check=4, cwd=self.folder)
+            self.assertTrue(done.stderr.startswith("slipway: "), done.stderr)
+            self.assertFalse(list(self.folder.glob("none*")), words)
+
+    def test_what_a_terminal_would_obey_is_shown(self):
+        for end in ("\u001b[31m", "\u009b2J"):    # refused, and the refusal repeats it
+            self.spec.with_name("named.json").write_text(json.dumps(points_job(name="\u202ea" + end)))
+            done = run("submit", self.spec.with_name("named.json"), "--dry-run", home=self.service.home)
+            self.assertEqual(OBEYED.findall(done.stdout + done.stderr), [])
+            self.assertIn(r"\u202ea", done.stdout + done.stderr)
+        name = "a\u202egpj"
+        job = self.service.submit(points_job(name=name))
+        self.service.wait_end(job)
+        for words in (("jobs",), ("job", job), ("follow", job), ("logs", job), ("explain", job), ("report", job)):
+            self.ok(*words)
+        self.assertIn(r"a\u202egpj", self.ok("jobs"))
+
+
+if __name__ == "__main__":
+    unittest.main()
