@@ -4,6 +4,7 @@
 
 #include "server/auth/token.h"
 #include "server/http/problem.h"
+#include "server/http/text.h"
 
 namespace slipway {
 namespace {
@@ -17,10 +18,13 @@ std::string cookie(const Request& request, std::string_view value, std::chrono::
                        value, keep.count(), request.secure ? "; Secure" : "");
 }
 
-std::string_view trimmed(std::string_view text) {
-    const std::size_t first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+// As a browser writes it: in lower case, without the scheme's own port.
+std::string own_origin(const Request& request) {
+    const std::string_view scheme = request.secure ? "https" : "http";
+    const std::string_view default_port = request.secure ? ":443" : ":80";
+    std::string host = lower_case(request.host);
+    if (host.ends_with(default_port)) host.resize(host.size() - default_port.size());
+    return fmt::format("{}://{}", scheme, host);
 }
 
 [[noreturn]] void refuse_cross_site() {
@@ -66,11 +70,7 @@ void require_same_origin(const Request& request) {
         return;
     }
     const auto origin = request.header("origin");
-    const auto host = request.header("host");
-    if (!origin || !host) refuse_cross_site();
-    const std::size_t scheme_end = origin->find("://");
-    if (scheme_end == std::string_view::npos || origin->substr(scheme_end + 3) != *host)
-        refuse_cross_site();
+    if (!origin || request.host.empty() || *origin != own_origin(request)) refuse_cross_site();
 }
 
 }    // namespace slipway

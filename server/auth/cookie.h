@@ -23,7 +23,7 @@ std::string clear_session_cookie(const Request& request);
 
 /// For unsafe methods of requests that a cookie authenticates: what another site makes a browser
 /// send is refused. Sec-Fetch-Site must be same-origin; a browser too old for it must send an
-/// Origin that is our own.
+/// Origin that is our own: the scheme that the client speaks, and the host it means.
 /// errors  throws 403 `cross_site`
 void require_same_origin(const Request& request);
 

@@ -21,6 +21,15 @@ void Connection::stop_soon() {
     });
 }
 
+void Connection::make_room() {
+    asio::post(wire->executor(), [self = shared_from_this()] {
+        if (self->idle)
+            self->wire->cancel();
+        else
+            self->wire->close();
+    });
+}
+
 void Connection::cut() {
     asio::post(wire->executor(), [self = shared_from_this()] {
         self->wire->close();

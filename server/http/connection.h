@@ -12,6 +12,7 @@
 #include "api/base/clock.h"
 #include "api/base/log_rate.h"
 #include "server/http/body_budget.h"
+#include "server/http/client_counts.h"
 #include "server/http/router.h"
 #include "server/http/server.h"
 #include "server/http/wire.h"
@@ -36,6 +37,7 @@ struct ServerCore {
     const Clock& clock;
     BodyBudget body_budget;
     LogRate request_lines;
+    ClientCounts forwarded_clients;
     asio::thread_pool workers;     // run handlers
     asio::thread_pool reserved;    // run those of Lane::reserved
     asio::thread_pool disk{1};     // reads and writes files, so that no I/O thread waits for a disk
@@ -46,16 +48,20 @@ struct ServerCore {
 
 /// One client's connection. All but `stop_soon` and `cut` is used on the connection's strand only.
 struct Connection : std::enable_shared_from_this<Connection> {
-    Connection(ServerCore& core_, std::unique_ptr<Wire> wire_, std::string peer_)
-        : core(core_), wire(std::move(wire_)), peer(std::move(peer_)) {}
+    Connection(ServerCore& core_, std::unique_ptr<Wire> wire_, asio::ip::address peer_,
+               bool reserved_)
+        : core(core_), wire(std::move(wire_)), peer(std::move(peer_)), reserved(reserved_) {}
 
     ServerCore& core;    // outlives every connection
     std::unique_ptr<Wire> wire;
-    std::string peer;                      // address without port
+    const asio::ip::address peer;          // the other end: a client or a proxy
+    const bool reserved;                   // above a limit: for one request of Lane::io
     std::string buffer;                    // bytes received and not yet dealt with
     bool idle = false;                     // waits for the first byte of a request
     std::function<void()> on_stop = {};    // set while an event stream waits
 
+    /// Ends it now, telling a client that has not asked yet to come back. From any thread.
+    void make_room();
     /// Ends it as soon as what is under way is done: an idle one now. From any thread.
     void stop_soon();
     /// Ends it now. From any thread.

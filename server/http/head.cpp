@@ -115,26 +115,6 @@ MaybeRefusal check_content_length(RequestHead& head) {
     return std::nullopt;
 }
 
-bool is_host(std::string_view host) {
-    const bool bracketed = host.starts_with('[');
-    const auto name_end = bracketed ? host.find(']') : std::min(host.find(':'), host.size());
-    if (name_end == std::string_view::npos) return false;
-    const std::string_view name =
-        bracketed ? host.substr(1, name_end - 1) : host.substr(0, name_end);
-    const std::string_view rest = host.substr(bracketed ? name_end + 1 : name_end);
-    // "host:" is a URL's way to say the default port (RFC 3986, 3.2.3).
-    const bool good_port = rest.empty() || rest == ":" ||
-                           (rest.size() <= 6 && rest[0] == ':' && parse_decimal(rest.substr(1)));
-    const auto good = [bracketed](char c) {
-        const bool hex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-        if (bracketed) return hex || c == ':' || c == '.';
-        return hex || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' ||
-               c == '_';
-    };
-    return good_port && !name.empty() && name.size() <= 255 &&
-           std::all_of(name.begin(), name.end(), good);
-}
-
 MaybeRefusal check_host(RequestHead& head) {
     const auto values = values_of(head, "host");
     const bool may_lack = !head.http_1_1;
@@ -182,6 +162,26 @@ std::optional<std::string_view> RequestHead::header(std::string_view lower_name)
     for (const Pair& pair : headers)
         if (pair.name == lower_name) return pair.value;
     return std::nullopt;
+}
+
+bool is_host(std::string_view host) {
+    const bool bracketed = host.starts_with('[');
+    const auto name_end = bracketed ? host.find(']') : std::min(host.find(':'), host.size());
+    if (name_end == std::string_view::npos) return false;
+    const std::string_view name =
+        bracketed ? host.substr(1, name_end - 1) : host.substr(0, name_end);
+    const std::string_view rest = host.substr(bracketed ? name_end + 1 : name_end);
+    // "host:" is a URL's way to say the default port (RFC 3986, 3.2.3).
+    const bool good_port = rest.empty() || rest == ":" ||
+                           (rest.size() <= 6 && rest[0] == ':' && parse_decimal(rest.substr(1)));
+    const auto good = [bracketed](char c) {
+        const bool hex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+        if (bracketed) return hex || c == ':' || c == '.';
+        return hex || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' ||
+               c == '_';
+    };
+    return good_port && !name.empty() && name.size() <= 255 &&
+           std::all_of(name.begin(), name.end(), good);
 }
 
 std::optional<Pair> parse_field_line(std::string_view line) {

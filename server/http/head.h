@@ -64,6 +64,9 @@ private:
 /// Expect         only 100-continue (else 417)
 std::variant<RequestHead, Refusal> parse_head(std::string_view bytes, const HttpLimits& limits);
 
+/// True for a name or an address, with an optional port: a Host header's value.
+bool is_host(std::string_view host);
+
 /// One header line without its line break: name and trimmed value; none when malformed. Shared with
 /// the reader of trailers.
 std::optional<Pair> parse_field_line(std::string_view line);

@@ -42,6 +42,7 @@ constexpr auto statuses = std::to_array<StatusRow>({
     {415, "Unsupported Media Type"},
     {416, "Range Not Satisfiable"},
     {417, "Expectation Failed"},
+    {421, "Misdirected Request"},
     {422, "Unprocessable Content"},
     {428, "Precondition Required"},
     {429, "Too Many Requests"},

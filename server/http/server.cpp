@@ -14,6 +14,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <condition_variable>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -30,32 +31,14 @@ using asio::ip::tcp;
 
 namespace {
 
-/// Who shares a count: one IPv4 address, or the first 64 bits of an IPv6 one.
-std::string counted_address(const asio::ip::address& address) {
-    if (address.is_v4()) return address.to_string();
-    const asio::ip::address_v6 v6 = address.to_v6();
-    if (v6.is_v4_mapped()) return asio::ip::make_address_v4(asio::ip::v4_mapped, v6).to_string();
-    auto bytes = v6.to_bytes();
-    std::fill(bytes.begin() + 8, bytes.end(), static_cast<unsigned char>(0));
-    return asio::ip::address_v6(bytes).to_string() + "/64";
+/// How many connections one other end may have.
+std::size_t connections_max_of(const asio::ip::address& peer, const ServerOptions& options) {
+    const auto& proxies = options.trusted_proxies;
+    if (std::ranges::any_of(proxies, [&](const Network& one) { return contains(one, peer); }))
+        return options.limits.connections;
+    return is_loopback(peer) ? options.limits.connections_of_loopback
+                             : options.limits.connections_per_address;
 }
-
-bool is_loopback(const asio::ip::address& address) {
-    if (address.is_v6() && address.to_v6().is_v4_mapped())
-        return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).is_loopback();
-    return address.is_loopback();
-}
-
-std::string shown_address(const asio::ip::address& address) {
-    if (address.is_v6() && address.to_v6().is_v4_mapped())
-        return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).to_string();
-    return address.to_string();
-}
-
-/// For clients above a cap: no request of theirs is read, so this answer is the same for all.
-constexpr std::string_view too_many_connections =
-    "HTTP/1.1 503 Service Unavailable\r\nServer: slipway\r\nContent-Length: 0\r\n"
-    "Retry-After: 5\r\nConnection: close\r\n\r\n";
 
 /// Descriptors for all connections and for the rest of the program: without them a flood of clients
 /// would also keep the database and the executors from being reached.
@@ -86,20 +69,20 @@ struct Server::State {
     std::vector<std::thread> threads;
     std::uint16_t port = 0;
 
+    ClientCounts addresses;
     std::mutex mutex;
     std::condition_variable none_left;
     // guarded by mutex
     std::map<Connection*, std::weak_ptr<Connection>> connections;
-    std::map<std::string, std::size_t> per_address;
-    std::size_t refusals_under_way = 0;
+    std::deque<std::weak_ptr<Connection>> reserve;    // oldest first
 
     void listen(const std::string& address);
     asio::awaitable<void> accept_from(tcp::acceptor& acceptor);
     void admit(tcp::socket socket);
-    bool has_room(const std::string& counted, bool loopback);
-    void refuse(tcp::socket socket);
-    void begin(std::shared_ptr<Connection> connection, std::string counted);
-    void end(Connection* connection, const std::string& counted);
+    bool has_room(const asio::ip::address& peer);
+    void reserve_for(const std::shared_ptr<Connection>& connection);
+    void begin(std::shared_ptr<Connection> connection);
+    void end(Connection* connection);
     template <class Act>
     void each_connection(Act act);
 };
@@ -143,72 +126,69 @@ asio::awaitable<void> Server::State::accept_from(tcp::acceptor& acceptor) {
     }
 }
 
-bool Server::State::has_room(const std::string& counted, bool loopback) {
+/// True when a connection from there is within the limits; then it is counted.
+bool Server::State::has_room(const asio::ip::address& peer) {
     const HttpLimits& limits = core.options.limits;
-    const std::lock_guard lock(mutex);
-    if (core.stopping || connections.size() >= limits.connections) return false;
-    if (loopback && !limits.count_loopback) return true;
-    const auto found = per_address.find(counted);
-    return found == per_address.end() || found->second < limits.connections_per_address;
+    {
+        const std::lock_guard lock(mutex);
+        if (connections.size() >= limits.connections + reserve.size()) return false;
+    }
+    return addresses.enter(counted_address(peer), connections_max_of(peer, core.options));
 }
 
 void Server::State::admit(tcp::socket socket) {
     ErrorOfIo error;
     const tcp::endpoint peer = socket.remote_endpoint(error);
-    if (error) return;    // gone already
-    std::string counted = counted_address(peer.address());
-    if (!has_room(counted, is_loopback(peer.address()))) return refuse(std::move(socket));
+    if (error || core.stopping) return;    // gone already, or too late
+    const bool reserved = !has_room(peer.address());
     std::unique_ptr<Wire> wire =
         tls ? tls_wire(std::move(socket), *tls, core.options.deadlines.tls_handshake_s)
             : plain_wire(std::move(socket));
-    begin(std::make_shared<Connection>(core, std::move(wire), shown_address(peer.address())),
-          std::move(counted));
+    begin(std::make_shared<Connection>(core, std::move(wire), peer.address(), reserved));
 }
 
-void Server::State::refuse(tcp::socket socket) {
+/// Without this, who holds every connection also keeps health from being asked. An honest probe
+/// asks at once, so the oldest is the one that only waits.
+void Server::State::reserve_for(const std::shared_ptr<Connection>& connection) {
+    std::shared_ptr<Connection> oldest;
     {
-        // Saying why costs a descriptor for a moment: only so many at a time, the rest are closed.
         const std::lock_guard lock(mutex);
-        if (tls || core.stopping || refusals_under_way >= 64) return;
-        ++refusals_under_way;
+        reserve.push_back(connection);
+        if (reserve.size() > core.options.limits.reserved_connections) {
+            oldest = reserve.front().lock();
+            reserve.pop_front();
+        }
     }
-    auto connection = std::make_shared<Connection>(core, plain_wire(std::move(socket)), "");
-    const auto say = [](std::shared_ptr<Connection> refused) -> asio::awaitable<void> {
-        co_await write_all(*refused, too_many_connections);
-        co_await part(*refused);
-    };
-    asio::co_spawn(connection->wire->executor(), say(connection),
-                   [this](const std::exception_ptr&) {
-                       const std::lock_guard lock(mutex);
-                       --refusals_under_way;
-                   });
+    if (oldest) oldest->make_room();
 }
 
-void Server::State::begin(std::shared_ptr<Connection> connection, std::string counted) {
+void Server::State::begin(std::shared_ptr<Connection> connection) {
     {
         const std::lock_guard lock(mutex);
         connections.emplace(connection.get(), connection);
-        ++per_address[counted];
     }
+    if (connection->reserved) reserve_for(connection);
     core.metrics.connections_changed(1);
-    Connection* const key = connection.get();
-    asio::co_spawn(key->wire->executor(), serve(std::move(connection)),
-                   [this, key, counted](const std::exception_ptr& failure) {
+    asio::co_spawn(connection->wire->executor(), serve(connection),
+                   [this, connection](const std::exception_ptr& failure) {
                        try {
                            if (failure) std::rethrow_exception(failure);
                        } catch (const std::exception& error) {
                            log_error("connection failed", {{"error", error.what()}});
                        }
-                       end(key, counted);
+                       end(connection.get());
                    });
 }
 
-void Server::State::end(Connection* connection, const std::string& counted) {
+void Server::State::end(Connection* connection) {
     core.metrics.connections_changed(-1);
+    if (!connection->reserved) addresses.leave(counted_address(connection->peer));
     const std::lock_guard lock(mutex);
     connections.erase(connection);
-    if (const auto found = per_address.find(counted); --found->second == 0)
-        per_address.erase(found);
+    std::erase_if(reserve, [connection](const std::weak_ptr<Connection>& one) {
+        const auto held = one.lock();
+        return !held || held.get() == connection;
+    });
     if (connections.empty()) none_left.notify_all();
 }
 
@@ -234,7 +214,7 @@ Server::~Server() {
 void Server::start() {
     State& state = *state_;
     const ServerOptions& options = state.core.options;
-    allow_descriptors(options.limits.connections);
+    allow_descriptors(options.limits.connections + options.limits.reserved_connections);
     if (!options.certificate_file.empty())
         state.tls.emplace(tls_context(options.certificate_file, options.private_key_file));
     for (const std::string& address : options.addresses)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/base/clock.h"
+#include "server/http/network.h"
 #include "server/http/router.h"
 
 namespace slipway {
@@ -22,10 +23,13 @@ struct HttpLimits {
     std::size_t chunk_extra_bytes = 1024;          ///< chunk extensions and trailers together: 400
     std::size_t requests_per_connection = 1000;    ///< then "Connection: close"
     std::size_t connections = 4096;                ///< above: 503 with Retry-After
-    /// Of one IPv4 address or IPv6 /64; above: 503 with Retry-After. Loopback is not counted unless
-    /// `count_loopback`, because that is where a reverse proxy lives.
+    /// Of one IPv4 address or IPv6 /64; above: 503 with Retry-After. Those of a trusted proxy are
+    /// counted by the address it forwards, as requests under way.
     std::size_t connections_per_address = 100;
-    bool count_loopback = false;
+    std::size_t connections_of_loopback = 1024;    ///< this machine's programs have it in common
+    /// Above a limit so many more are let in, for one request of a row of Lane::io each (health);
+    /// the oldest makes room for the next.
+    std::size_t reserved_connections = 16;
     /// Lines of the log about requests; above, they are counted, and the next line says how many.
     double log_lines_per_s = 100;
     double log_lines_burst = 1000;
@@ -42,6 +46,7 @@ struct HttpDeadlines {
     double write_stall_s = 30;         ///< one piece of an answer (64 KiB) not taken: closed
     double keep_alive_s = 60;          ///< between requests: closed
     double heartbeat_s = 15;           ///< silence on an event stream before a comment is sent
+    double reserved_s = 1;             ///< for the request of a reserved connection: 503
     double linger_s = 2;               ///< reading on after a refusal, so that the client sees it
 };
 
@@ -50,6 +55,8 @@ struct ServerOptions {
     std::uint16_t port = 8470;                             ///< 0: any free one, see Server::port
     std::string certificate_file = {};                     ///< PEM chain; TLS when not empty
     std::string private_key_file = {};
+    std::vector<Network> trusted_proxies = {};     ///< whose X-Forwarded-* headers count
+    std::vector<std::string> public_names = {};    ///< see is_our_host; empty: any
     std::size_t io_threads = 2;
     std::size_t worker_threads = 8;
     std::size_t reserved_threads = 2;      ///< for rows of Lane::reserved

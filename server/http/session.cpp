@@ -14,6 +14,7 @@
 #include "server/http/answer.h"
 #include "server/http/head.h"
 #include "server/http/metrics.h"
+#include "server/http/origin.h"
 #include "server/http/problem.h"
 #include "server/http/read_body.h"
 #include "server/http/second_reader.h"
@@ -24,13 +25,20 @@ namespace slipway {
 
 namespace {
 
+/// For a connection above a limit that does not even ask. The same for all.
+constexpr std::string_view too_many_connections =
+    "HTTP/1.1 503 Service Unavailable\r\nServer: slipway\r\nContent-Length: 0\r\n"
+    "Retry-After: 5\r\nConnection: close\r\n\r\n";
+
 /// One request and its answer.
 struct Exchange {
-    explicit Exchange(BodyBudget& budget) : body_share(budget) {}
+    explicit Exchange(ServerCore& core)
+        : body_share(core.body_budget), client(core.forwarded_clients) {}
 
     RequestHead head;
     Request request;
     BodyShare body_share;
+    ClientTicket client;
     const Route* route = nullptr;
     Response response;
     Tick started;
@@ -56,7 +64,9 @@ asio::awaitable<bool> wait_for_request(Connection& connection, bool first) {
     if (connection.core.stopping) co_return false;
     if (connection.buffer.capacity() > 4096) connection.buffer.shrink_to_fit();
     const HttpDeadlines& deadlines = connection.core.options.deadlines;
-    connection.wire->set_deadline(first ? deadlines.header_s : deadlines.keep_alive_s);
+    connection.wire->set_deadline(connection.reserved ? deadlines.reserved_s
+                                  : first             ? deadlines.header_s
+                                                      : deadlines.keep_alive_s);
     connection.idle = true;
     ErrorOfIo error;
     const bool more = co_await read_more(connection, 2048, error);
@@ -69,7 +79,8 @@ asio::awaitable<bool> wait_for_request(Connection& connection, bool first) {
 asio::awaitable<std::optional<std::string>> read_head(Connection& connection,
                                                       std::optional<Refusal>& refusal) {
     const ServerOptions& options = connection.core.options;
-    connection.wire->set_deadline(options.deadlines.header_s);
+    connection.wire->set_deadline(connection.reserved ? options.deadlines.reserved_s
+                                                      : options.deadlines.header_s);
     HeadScanner scanner(options.limits);
     bool started = false;
     for (;;) {
@@ -111,8 +122,28 @@ std::optional<Refusal> understand(std::string_view bytes, const HttpLimits& limi
     exchange.request.segments = head.target.segments;
     exchange.request.query_pairs = head.target.query_pairs;
     exchange.request.headers = head.headers;
-    exchange.request.host = head.host;
     exchange.head = std::move(head);
+    return std::nullopt;
+}
+
+/// Fills in where the request comes from, and judges that.
+std::optional<Refusal> locate(Connection& connection, Exchange& exchange) {
+    const ServerOptions& options = connection.core.options;
+    const auto found = origin_of(exchange.head, connection.peer, connection.wire->secure(),
+                                 options.trusted_proxies);
+    if (const auto* refusal = std::get_if<Refusal>(&found)) return *refusal;
+    const Origin& origin = std::get<Origin>(found);
+    exchange.request.peer = shown_address(origin.client);
+    exchange.request.secure = origin.secure;
+    exchange.request.host = origin.host;
+    if (!is_our_host(origin.host, options.public_names))
+        return Refusal{421, "misdirected_request",
+                       fmt::format("this service does not answer for {}; start it with "
+                                   "--public-name if it should",
+                                   origin.host)};
+    if (origin.forwarded && !exchange.client.enter(counted_address(origin.client),
+                                                   options.limits.connections_per_address))
+        return Refusal{503, "overloaded", "this address has too many requests under way"};
     return std::nullopt;
 }
 
@@ -194,6 +225,15 @@ Response busy_response(const Request& request) {
                             request.request_id);
 }
 
+/// For a connection above a limit whose request is not one that must always be answered.
+Response no_room_response(const Request& request) {
+    return problem_response({.status = 503,
+                             .code = "overloaded",
+                             .detail = "there are too many connections; try again soon",
+                             .headers = {{"Retry-After", "5"}}},
+                            request.request_id);
+}
+
 /// Calls the handler on its lane, again as long as it asks for that.
 asio::awaitable<void> call_handler(Connection& connection, Exchange& exchange) {
     asio::steady_timer timer(connection.wire->executor());
@@ -272,6 +312,10 @@ asio::awaitable<void> make_response(Connection& connection, Exchange& exchange) 
         exchange.response = std::move(*early);
         co_return;
     }
+    if (connection.reserved && exchange.route->lane != Lane::io) {
+        exchange.response = no_room_response(exchange.request);
+        co_return;
+    }
     if (const auto problem = body_problem(exchange)) {
         exchange.response = problem_response(*problem, exchange.request.request_id);
         co_return;
@@ -334,7 +378,7 @@ void report(Connection& connection, const Exchange& exchange, const Sent& sent) 
                          {"duration_ms", fmt::format("{:.1f}", taken.count() * 1000)},
                          {"bytes", sent.bytes},
                          {"complete", sent.complete},
-                         {"peer", connection.peer},
+                         {"peer", request.peer},
                          {"request_id", request.request_id}});
 }
 
@@ -373,10 +417,13 @@ asio::awaitable<Next> send_response(Connection& connection, Exchange& exchange) 
 /// One request, if one comes, and its answer.
 asio::awaitable<Next> serve_one(Connection& connection, bool first, bool last) {
     const bool coming = co_await wait_for_request(connection, first);
-    if (!coming) co_return Next::close;
-    Exchange exchange(connection.core.body_budget);
+    if (!coming) {
+        if (connection.reserved) co_await write_all(connection, too_many_connections);
+        co_return Next::close;
+    }
+    Exchange exchange(connection.core);
     exchange.started = connection.core.clock.tick();
-    exchange.request.peer = connection.peer;
+    exchange.request.peer = shown_address(connection.peer);
     exchange.request.secure = connection.wire->secure();
     exchange.request.path = "-";
 
@@ -384,11 +431,12 @@ asio::awaitable<Next> serve_one(Connection& connection, bool first, bool last) {
     const std::optional<std::string> head = co_await read_head(connection, refusal);
     if (!head && !refusal) co_return Next::close;
     if (head) refusal = understand(*head, connection.core.options.limits, exchange);
+    if (head && !refusal) refusal = locate(connection, exchange);
     exchange.request.request_id = choose_request_id(exchange.request, connection.core.clock);
     if (refusal) {
         refuse(connection, exchange, *refusal);
     } else {
-        exchange.close = last || !exchange.head.keep_alive;
+        exchange.close = last || connection.reserved || !exchange.head.keep_alive;
         co_await make_response(connection, exchange);
         if (exchange.broken) co_return Next::close;
     }

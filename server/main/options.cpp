@@ -9,6 +9,9 @@
 #include <map>
 #include <memory>
 
+#include "api/base/error.h"
+#include "server/http/network.h"
+
 namespace slipway {
 namespace {
 
@@ -18,12 +21,6 @@ const std::map<std::string, LogLevel> levels{{"debug", LogLevel::debug},
                                              {"info", LogLevel::info},
                                              {"warn", LogLevel::warn},
                                              {"error", LogLevel::error}};
-
-std::string machine_name() {
-    std::array<char, 256> name{};
-    if (gethostname(name.data(), name.size() - 1) != 0) return "localhost";
-    return name.data();
-}
 
 // The executor that was built with this program.
 fs::path executor_beside_us() {
@@ -41,6 +38,7 @@ struct Raw {
     std::int64_t keep_s = 600;
     std::int64_t upload_gib = 16;
     std::int64_t log_max_mib = 64;
+    std::int64_t buffered_bodies_mib = 64;
     int migrate_to = -1;
 };
 
@@ -97,8 +95,26 @@ void add_listener(CLI::App& app, Raw& raw) {
         ->check(CLI::ExistingFile);
 }
 
+// Who may reach the service, and by which name.
+void add_edge(CLI::App& app, Raw& raw) {
+    app.add_flag("--insecure", raw.options.insecure,
+                 "serve plain HTTP on an address that other machines reach: tokens can be read on "
+                 "the way");
+    app.add_option("--trusted-proxy", raw.options.trusted_proxies,
+                   "a network whose X-Forwarded-For, -Proto and -Host are believed: 10.0.0.0/8; "
+                   "can be repeated")
+        ->allow_extra_args(false);
+    app.add_option("--public-name", raw.options.public_names,
+                   "a host name that the service answers for, besides this machine's; can be "
+                   "repeated")
+        ->allow_extra_args(false);
+}
+
 // What one client, or all of them, may take.
 void add_limits(CLI::App& app, Raw& raw) {
+    app.add_option("--buffered-bodies-max-mib", raw.buffered_bodies_mib,
+                   "bodies of requests that are held in memory, together")
+        ->check(CLI::Range(32, 65536));
     app.add_option("--upload-max-gib", raw.upload_gib, "the largest file that may be uploaded")
         ->check(CLI::Range(1, 65536));
 }
@@ -109,6 +125,7 @@ void add_serve(CLI::App& app, Raw& raw) {
     add_log(app, raw);
     add_machine(app, raw);
     add_listener(app, raw);
+    add_edge(app, raw);
     add_limits(app, raw);
 }
 
@@ -190,6 +207,27 @@ void add_login_link(CLI::App& app, Raw& raw) {
         ->check(CLI::Range(60, 600));
 }
 
+void check_edge(const Options& options) {
+    for (const std::string& text : options.trusted_proxies)
+        try {
+            parse_network(text);
+        } catch (const Error& error) {
+            throw CLI::ValidationError("--trusted-proxy", error.what());
+        }
+    if (options.command != Command::serve || options.insecure || !options.certificate_file.empty())
+        return;
+    for (const std::string& address : options.addresses) {
+        boost::system::error_code error;
+        const auto parsed = boost::asio::ip::make_address(address, error);
+        if (!error && !is_loopback(parsed))
+            throw CLI::ValidationError(
+                "--host", address +
+                              " is reached by other machines, and plain HTTP shows them tokens: "
+                              "give --tls-cert and --tls-key, or listen on 127.0.0.1 behind a "
+                              "proxy that speaks TLS, or say --insecure");
+    }
+}
+
 // What can only be judged once the command line and the file are both read.
 void check_together(const Raw& raw) {
     const Options& options = raw.options;
@@ -197,6 +235,7 @@ void check_together(const Raw& raw) {
         throw CLI::RequiredError("migrate down needs --to, the version to go back to:");
     if (options.command == Command::agent && options.database.empty())
         throw CLI::RequiredError("agent needs --database, the service's:");
+    check_edge(options);
     if (options.certificate_file.empty() != options.private_key_file.empty())
         throw CLI::ValidationError("--tls-cert and --tls-key", "only one of them is given");
 }
@@ -209,6 +248,7 @@ Options finish(Raw raw) {
     options.executor_grace = std::chrono::seconds{raw.grace_s};
     options.link_keep = std::chrono::seconds{raw.keep_s};
     options.upload_bytes_max = static_cast<std::uint64_t>(raw.upload_gib) << 30;
+    options.buffered_body_bytes = static_cast<std::size_t>(raw.buffered_bodies_mib) << 20;
     options.log_bytes_max = static_cast<std::uint64_t>(raw.log_max_mib) << 20;
     if (options.host_name.empty()) options.host_name = machine_name();
     if (raw.migrate_to >= 0) options.migrate_to = raw.migrate_to;
@@ -216,6 +256,12 @@ Options finish(Raw raw) {
 }
 
 }    // namespace
+
+std::string machine_name() {
+    std::array<char, 256> name{};
+    if (gethostname(name.data(), name.size() - 1) != 0) return "localhost";
+    return name.data();
+}
 
 ParsedOptions parse_options(int argc, const char* const* argv) {
     Raw raw;

@@ -31,6 +31,10 @@ struct Options {
     std::chrono::seconds executor_grace{60};
     std::string certificate_file;
     std::string private_key_file;
+    bool insecure = false;    ///< plain HTTP on an address that others reach
+    std::vector<std::string> trusted_proxies;
+    std::vector<std::string> public_names;
+    std::size_t buffered_body_bytes = std::size_t{64} << 20;
     std::string ready_file;
     std::string host_name;    ///< this machine's name in the database
     bool drain = false;
@@ -52,6 +56,9 @@ struct ParsedOptions {
     std::optional<Options> options;
     int exit_status = 0;
 };
+/// This machine's name.
+std::string machine_name();
+
 ParsedOptions parse_options(int argc, const char* const* argv);
 
 }    // namespace slipway

@@ -40,6 +40,11 @@ ServerOptions server_options(const Options& options) {
     made.port = options.port;
     made.certificate_file = options.certificate_file;
     made.private_key_file = options.private_key_file;
+    for (const std::string& text : options.trusted_proxies)
+        made.trusted_proxies.push_back(parse_network(text));
+    made.public_names = options.public_names;
+    made.public_names.push_back(machine_name());
+    made.limits.buffered_body_bytes = options.buffered_body_bytes;
     return made;
 }
 

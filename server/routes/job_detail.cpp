@@ -63,7 +63,7 @@ std::string shell_quoted(std::string_view text) {
 std::string curl_command(const Request& request, std::string_view resource, const Json& spec) {
     const std::string address =
         fmt::format("{}://{}/v1/{}", request.secure ? "https" : "http",
-                    request.header("host").value_or("127.0.0.1:8470"), resource);
+                    request.host.empty() ? "127.0.0.1:8470" : request.host, resource);
     // No line of indented JSON is the word that ends it.
     return fmt::format(
         "curl -sS {} \\\n  -H \"Authorization: Bearer $SLIPWAY_TOKEN\" \\\n"

@@ -41,7 +41,7 @@ void require_subset(const Identity& who, const std::vector<std::string>& project
 // Where the browser goes; the name it used itself, which the framing guard has checked.
 std::string address_of(const Request& request, std::string_view path) {
     return fmt::format("{}://{}{}", request.secure ? "https" : "http",
-                       request.header("host").value_or("127.0.0.1"), path);
+                       request.host.empty() ? "127.0.0.1" : request.host, path);
 }
 
 constexpr std::string_view used_link_page =

@@ -53,27 +53,40 @@ TEST(Cookie, what_is_set_is_closed_to_scripts_and_other_sites) {
 }
 
 struct OriginCase {
+    std::string host;
+    bool secure;
     std::vector<Pair> headers;
     bool taken;
 };
 
 TEST(Cookie, unsafe_methods_must_come_from_our_own_pages) {
     const std::vector<OriginCase> cases{
-        {{{"host", "h:1"}, {"sec-fetch-site", "same-origin"}}, true},
-        {{{"host", "h:1"}, {"sec-fetch-site", "same-site"}}, false},
-        {{{"host", "h:1"}, {"sec-fetch-site", "cross-site"}}, false},
-        {{{"host", "h:1"}, {"sec-fetch-site", "none"}}, false},
-        {{{"host", "h:1"}, {"sec-fetch-site", "cross-site"}, {"origin", "http://h:1"}}, false},
-        {{{"host", "h:1"}, {"origin", "http://h:1"}}, true},
-        {{{"host", "h:1"}, {"origin", "http://h:2"}}, false},
-        {{{"host", "h:1"}, {"origin", "http://h:1.evil"}}, false},
-        {{{"host", "h:1"}, {"origin", "null"}}, false},
-        {{{"host", "h:1"}}, false},
-        {{}, false},
+        {"h:1", false, {{"sec-fetch-site", "same-origin"}}, true},
+        {"h:1", false, {{"sec-fetch-site", "same-site"}}, false},
+        {"h:1", false, {{"sec-fetch-site", "cross-site"}}, false},
+        {"h:1", false, {{"sec-fetch-site", "none"}}, false},
+        {"h:1", false, {{"sec-fetch-site", "cross-site"}, {"origin", "http://h:1"}}, false},
+        {"h:1", false, {{"origin", "http://h:1"}}, true},
+        {"h:1", false, {{"origin", "https://h:1"}}, false},
+        {"h:1", true, {{"origin", "https://h:1"}}, true},
+        {"h:1", true, {{"origin", "http://h:1"}}, false},
+        {"H:443", true, {{"origin", "https://h"}}, true},
+        {"h:80", false, {{"origin", "http://h"}}, true},
+        {"h:80", true, {{"origin", "https://h"}}, false},
+        {"h", true, {{"origin", "https://h"}}, true},
+        {"h", true, {{"origin", "chrome-extension://h"}}, false},
+        {"h:1", false, {{"origin", "http://h:2"}}, false},
+        {"h:1", false, {{"origin", "http://h:1.evil"}}, false},
+        {"h:1", false, {{"origin", "null"}}, false},
+        {"h:1", false, {}, false},
+        {"", false, {{"origin", "http://"}}, false},
+        {"", false, {}, false},
     };
     for (const OriginCase& one : cases) {
         for (const Method method : {Method::POST, Method::PUT, Method::PATCH, Method::DELETE}) {
-            const Request request = request_with(one.headers, method);
+            Request request = request_with(one.headers, method);
+            request.host = one.host;
+            request.secure = one.secure;
             if (one.taken)
                 EXPECT_NO_THROW(require_same_origin(request));
             else

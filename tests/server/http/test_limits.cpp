@@ -122,6 +122,7 @@ TEST(Limits, a_connection_ends_after_its_number_of_requests) {
 TEST(Limits, connections_above_the_cap_are_told_to_come_back) {
     ServerOptions options;
     options.limits.connections = 2;
+    options.deadlines.reserved_s = 0.2;
     SampleServer sample(options);
     RawHttp first(sample.port()), second(sample.port());
     for (RawHttp* connection : {&first, &second}) {
@@ -139,13 +140,75 @@ TEST(Limits, connections_above_the_cap_are_told_to_come_back) {
 
 TEST(Limits, one_address_has_its_own_cap) {
     ServerOptions options;
-    options.limits.connections_per_address = 1;
-    options.limits.count_loopback = true;
+    options.limits.connections_of_loopback = 1;
+    options.deadlines.reserved_s = 0.2;
     SampleServer sample(options);
     RawHttp first(sample.port());
     first.send(plain_get("/address"));
     EXPECT_EQ(first.read_answer().body, "127.0.0.1");
     EXPECT_EQ(RawHttp(sample.port()).read_answer().status, 503);
+}
+
+TEST(Limits, health_is_answered_above_every_cap) {
+    ServerOptions options;
+    options.limits.connections = 2;
+    options.limits.reserved_connections = 3;
+    SampleServer sample(options);
+    std::vector<RawHttp> idle;
+    for (int i = 0; i < 10; ++i)
+        idle.emplace_back(sample.port());
+    RawHttp health(sample.port());
+    health.send(plain_get("/at-once"));
+    EXPECT_EQ(health.read_answer().body, "here");
+    EXPECT_TRUE(health.is_closed_by_peer()) << "a place for one request";
+    RawHttp other(sample.port());
+    other.send(plain_get("/probe"));
+    const RawAnswer answer = other.read_answer();
+    EXPECT_EQ(answer.status, 503);
+    EXPECT_EQ(answer.header("retry-after"), "5");
+    EXPECT_EQ(idle[3].read_answer().status, 503) << "it has made room";
+    idle[0].send(plain_get("/probe"));
+    EXPECT_EQ(idle[0].read_answer().status, 200) << "what was let in stays";
+}
+
+TEST(Limits, a_host_that_is_not_ours_is_misdirected) {
+    ServerOptions options;
+    options.public_names = {"train.example.org"};
+    SampleServer sample(options);
+    const auto status = [&](const std::string& host) {
+        return raw_statuses(
+            sample.port(), "GET /host HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n");
+    };
+    EXPECT_EQ(status("evil.example"), std::vector{421});
+    EXPECT_EQ(status("train.example.org:8470"), std::vector{200});
+    EXPECT_EQ(status("localhost"), std::vector{200});
+    EXPECT_EQ(raw_statuses(sample.port(),
+                           "GET http://evil.example/host HTTP/1.1\r\nHost: localhost\r\n\r\n"),
+              std::vector{421});
+}
+
+TEST(Limits, requests_through_a_proxy_count_by_the_address_it_forwards) {
+    ServerOptions options;
+    options.trusted_proxies = {parse_network("127.0.0.0/8")};
+    options.limits.connections_per_address = 1;
+    SampleServer sample(options);
+    const auto from = [&](RawHttp& connection, const std::string& path, const std::string& client) {
+        connection.send("GET " + path + " HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: " + client +
+                        "\r\nX-Forwarded-Proto: https\r\n\r\n");
+    };
+    RawHttp first(sample.port()), second(sample.port()), third(sample.port());
+    from(first, "/gate", "203.0.113.9");
+    sample.gate.wait_for_visitors(1);
+    from(second, "/address", "203.0.113.9");
+    EXPECT_EQ(second.read_answer().status, 503);
+    from(third, "/address", "203.0.113.10");
+    const RawAnswer answer = third.read_answer();
+    EXPECT_EQ(answer.body, "203.0.113.10");
+    EXPECT_NE(answer.header("strict-transport-security"), "") << "the client speaks TLS";
+    sample.gate.open();
+    EXPECT_EQ(first.read_answer().body, "through");
+    from(first, "/address", "203.0.113.9");
+    EXPECT_EQ(first.read_answer().body, "203.0.113.9");
 }
 
 std::string guarded(const std::string& headers) {

@@ -113,12 +113,12 @@ TEST(Options, a_file_says_what_the_command_line_does_not) {
 
 TEST(Options, the_command_line_wins_over_the_file) {
     for (const bool word : {true, false}) {
-        std::vector<std::string> words{"--port", "8000", "--host", "10.0.0.7", "--cores", "2"};
+        std::vector<std::string> words{"--port", "8000", "--host", "127.0.0.9", "--cores", "2"};
         if (word) words.insert(words.begin(), "serve");
         const auto parsed = parse_with(sample_file, words);
         ASSERT_TRUE(parsed.options.has_value());
         EXPECT_EQ(parsed.options->port, 8000);
-        EXPECT_EQ(parsed.options->addresses, std::vector<std::string>{"10.0.0.7"});
+        EXPECT_EQ(parsed.options->addresses, std::vector<std::string>{"127.0.0.9"});
         EXPECT_EQ(parsed.options->cores, 2);
         EXPECT_EQ(parsed.options->home, "/srv/slipway") << "which only the file says";
     }
@@ -144,6 +144,30 @@ TEST(Options, a_mistake_in_the_file_is_named) {
     }
     EXPECT_EQ(parse({"--config", "/nowhere/slipwayd.toml"}).exit_status, 2);
     EXPECT_EQ(parse({"serve", "--config", "/nowhere/slipwayd.toml"}).exit_status, 2);
+}
+
+TEST(Options, plain_http_that_others_reach_must_be_asked_for) {
+    for (const char* address : {"0.0.0.0", "::", "10.0.0.7", "::ffff:10.0.0.7", "2001:db8::1"}) {
+        EXPECT_EQ(parse({"--host", address}).exit_status, 2) << address;
+        EXPECT_EQ(parse({"serve", "--host", "127.0.0.1", "--host", address}).exit_status, 2);
+        EXPECT_TRUE(parse({"--host", address, "--insecure"}).options.has_value());
+        EXPECT_TRUE(
+            parse({"--host", address, "--tls-cert", "/etc/hostname", "--tls-key", "/etc/hostname"})
+                .options.has_value());
+        EXPECT_TRUE(parse({"login-link", "--host", address}).options.has_value());
+    }
+    for (const char* address : {"127.0.0.1", "127.3.2.1", "::1", "::ffff:127.0.0.1"})
+        EXPECT_TRUE(parse({"--host", address}).options.has_value()) << address;
+}
+
+TEST(Options, who_is_trusted_and_what_we_are_called_can_be_repeated) {
+    const auto parsed = parse({"--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "::1",
+                               "--public-name", "a.example", "--public-name", "b.example"});
+    ASSERT_TRUE(parsed.options.has_value());
+    EXPECT_EQ(parsed.options->trusted_proxies, (std::vector<std::string>{"10.0.0.0/8", "::1"}));
+    EXPECT_EQ(parsed.options->public_names, (std::vector<std::string>{"a.example", "b.example"}));
+    EXPECT_EQ(parse({"--trusted-proxy", "10.0.0.0/33"}).exit_status, 2);
+    EXPECT_EQ(parse({"--trusted-proxy", "proxy.example"}).exit_status, 2);
 }
 
 TEST(Options, help_is_no_error_and_a_mistake_is_one) {

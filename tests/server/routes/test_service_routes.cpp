@@ -1,11 +1,14 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
 
 #include "api/spec/documents.h"
 #include "api/spec/endpoints.h"
+#include "server/routes/table.h"
 #include "tests/server/routes/test_service.h"
 #include "tests/support/eventually.h"
+#include "tests/support/raw_http.h"
 
 namespace slipway {
 namespace {
@@ -25,6 +28,43 @@ TEST_F(ServiceRoutes, health_and_readiness_need_no_token) {
         EXPECT_TRUE(check_document("Health", open(prefix + std::string("/healthz"))).empty());
         EXPECT_TRUE(check_document("Readiness", open(prefix + std::string("/readyz"))).empty());
     }
+}
+
+TEST_F(ServiceRoutes, what_an_operator_asks_waits_for_no_worker) {
+    int found = 0;
+    const Router router = make_router(service.services);
+    for (const Route& route : router.routes()) {
+        const bool health =
+            route.pattern.ends_with("/healthz") || route.pattern.ends_with("/readyz");
+        const bool metrics = route.pattern == "/metrics" || route.pattern == "/v1/metrics";
+        EXPECT_EQ(route.lane, health    ? Lane::io
+                              : metrics ? Lane::reserved
+                                        : Lane::worker)
+            << route.pattern;
+        found += health || metrics ? 1 : 0;
+    }
+    EXPECT_EQ(found, 6);
+}
+
+TEST_F(ServiceRoutes, a_body_without_the_right_to_it_is_never_awaited) {
+    int asked = 0;
+    const Router router = make_router(service.services);
+    for (const Route& route : router.routes()) {
+        if (route.body_bytes_max == 0) continue;
+        std::string path = route.pattern;
+        for (auto open = path.find('{'); open != std::string::npos; open = path.find('{'))
+            path.replace(open, path.find('}') + 1 - open, "x");
+        RawHttp connection(service.server->port());
+        connection.send(
+            fmt::format("{} {} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {}\r\n"
+                        "Upload-Offset: 0\r\nContent-Length: 1000000\r\n\r\n",
+                        to_string(route.method), path, route.media_types[0]));
+        const int status = connection.read_answer().status;
+        const bool is_open = route.pattern == "/v1/login" || route.pattern == "/v1/logout";
+        EXPECT_EQ(status, is_open ? 413 : 401) << route.pattern;
+        ++asked;
+    }
+    EXPECT_GT(asked, 10);
 }
 
 TEST_F(ServiceRoutes, the_description_names_every_endpoint) {
