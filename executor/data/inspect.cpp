@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 
+#include "api/spec/unfit_data.h"
 #include "executor/data/content_hash.h"
 #include "executor/data/formats/image_dataset.h"
 #include "executor/data/formats/text.h"
@@ -182,7 +183,27 @@ Json empty_report() {
             {"bytes", 0},
             {"content_hash", nullptr},
             {"damaged", nullptr},
+            {"warnings", Json::array()},
             {"problems", Json::array()}};
+}
+
+/// What can be used, and will surprise.
+Json warnings_of(std::string_view format, const DatasetIndex& index, const Json& report) {
+    Json warnings = Json::array();
+    const auto warn = [&](std::string message) {
+        warnings.push_back(to_json(DataProblem{.message = std::move(message)}));
+    };
+    if (index.target_names.empty() && index.class_count() == 1)
+        warn(one_class_message(index.class_names.front(), format));
+    const Json& sizes = report["image_sizes"];
+    if (!sizes.is_null() && report["feature_shape"].is_null()) {
+        const auto size = [&](const char* name) {
+            return PixelSize{sizes[name][0].get<std::int64_t>(),
+                             sizes[name][1].get<std::int64_t>()};
+        };
+        warn(mixed_sizes_message(size("min"), size("max")));
+    }
+    return warnings;
 }
 
 /// What a column of numbers holds. Its share is that of the samples that have the label, which a
@@ -286,6 +307,7 @@ void inspect_samples(std::string_view format, const fs::path& path, const Datase
     describe_index(dataset->index(), report);
     read_everything(*dataset, threads, problems, tolerant ? &damaged : nullptr)
         .describe(*dataset, report);
+    if (problems.total() == 0) report["warnings"] = warnings_of(format, dataset->index(), report);
     describe_files(path, dataset->files(), threads, report);
     if (tolerant) {
         report["damaged"] = {{"count", damaged.total()}, {"images", to_json(damaged.listed())}};

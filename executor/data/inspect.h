@@ -24,7 +24,9 @@ namespace slipway {
 ///    "count" of its parts are lines,
 ///    "bytes": 123, "content_hash": "sha256:…" over names and contents of all files in sorted
 ///    order, "damaged": {"count": 2, "images": [as problems]} (null unless the options tolerate
-///    damaged images), "problems": [{"file", "row", "field", "message"}] (at most 20),
+///    damaged images), "warnings": [as problems] (of what can be used and will
+///    surprise: a single class, images of several sizes), "problems": [{"file", "row", "field",
+///    "message"}] (at most 20),
 ///    "problem_count": 0}
 /// A set with problem_count 0 can be trained on.
 /// errors  not_found without folder, invalid_argument for the format or the options, exhausted

@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "api/spec/unfit_data.h"
 #include "executor/data/augment/augmented_samples.h"
 #include "executor/data/formats/csv_columns.h"
 #include "executor/train/augmented_data.h"
@@ -189,6 +190,10 @@ std::vector<std::string> columns_of(const AttemptPlan& plan, const DatasetOption
 
 TrainData open_to_train(const AttemptPlan& plan, DatasetOptions& options) {
     TrainData data = open_with(plan, options);
+    if (!reads_numbers(plan.spec) && data.class_count == 1) {
+        throw TrainError("data_error",
+                         one_class_message(data.label_names.front(), plan.dataset_format));
+    }
     mix_training_samples(plan.spec, data);
     data.files.push_back(file_of({.feature_dims = data.evaluated().shape().features.dims,
                                   .names = data.label_names,

@@ -7,6 +7,7 @@
 #include "server/http/files.h"
 #include "server/http/problem.h"
 #include "server/routes/bodies.h"
+#include "server/routes/data_fit_check.h"
 #include "server/routes/dataset_check.h"
 #include "server/routes/handlers.h"
 #include "server/routes/job_answer.h"
@@ -48,6 +49,8 @@ CheckedSpec read_spec(const Context& context) {
     for (Problem& problem : check_split(context, spec, checked.dataset_id))
         decoded.problems.push_back(std::move(problem));
     for (Problem& problem : check_version(context, spec, checked.dataset_id))
+        decoded.problems.push_back(std::move(problem));
+    for (Problem& problem : check_data_fit(context, spec, checked.dataset_id))
         decoded.problems.push_back(std::move(problem));
     for (Problem& problem : check_weights(context, spec))
         decoded.problems.push_back(std::move(problem));

@@ -188,6 +188,21 @@ TEST_F(TaskRun, every_precision_measures_in_f32) {
     }
 }
 
+TEST_F(TaskRun, a_classification_of_one_class_is_refused_before_the_first_step) {
+    AttemptPlan plan = this->plan();
+    plan.dataset_path = folder_.write("one/points.csv", "x,label\n1,a\n2,a\n3,a\n4,a\n");
+    KeepingReporter reporter;
+    try {
+        run_training(plan, reporter);
+        ADD_FAILURE() << "it learnt to say a";
+    } catch (const TrainError& error) {
+        EXPECT_EQ(error.reason(), "data_error");
+        EXPECT_NE(std::string(error.what()).find("label_column"), std::string::npos)
+            << error.what();
+    }
+    EXPECT_TRUE(reporter.points.empty());
+}
+
 TEST_F(TaskRun, labels_that_do_not_fit_the_task_are_named) {
     struct Case {
         const char* about;

@@ -113,6 +113,46 @@ TEST_F(Jobs, a_version_of_the_data_is_found_or_refused_with_both_names) {
     EXPECT_FALSE(stored["data"].contains("version"));
 }
 
+TEST_F(Jobs, data_that_nothing_can_be_learnt_from_is_refused_with_the_likely_cause) {
+    const auto create = [&](const std::string& name, const char* format, const Json& report) {
+        service.expect(201, "POST", "/v1/datasets",
+                       {{"name", name}, {"format", format}, {"source", {{"path", "points"}}}});
+        const auto check =
+            store::claim_dataset_check(service.store, "here", std::chrono::seconds{60});
+        ASSERT_TRUE(check.has_value());
+        store::finish_dataset_check(
+            service.store, check->dataset.id, check->token,
+            {.ready = true, .report = report.dump(), .problems = {}, .content_hash = "sha256:ab"});
+    };
+    const auto on = [](const char* dataset) { return Json{{"data", {{"dataset", dataset}}}}; };
+    const Json one = Json::array({{{"name", "photos"}, {"count", 9}}});
+    const Json two = Json::array({{{"name", "a"}, {"count", 9}}, {{"name", "b"}, {"count", 9}}});
+    create("one_folder", "image_folder", {{"samples", 9}, {"classes", one}});
+    const std::string why = refused(on("one_folder"), "/data/dataset").value("message", "");
+    EXPECT_NE(why.find("\"photos\""), std::string::npos) << why;
+    EXPECT_NE(why.find("one level of folders"), std::string::npos) << why;
+    create("wrong_column", "csv", {{"samples", 9}, {"classes", one}});
+    EXPECT_NE(
+        refused(on("wrong_column"), "/data/dataset").value("message", "").find("label_column"),
+        std::string::npos);
+
+    const Json sizes{{"min", {48, 64}}, {"max", {480, 640}}};
+    create("photos", "image_folder",
+           {{"samples", 18}, {"classes", two}, {"image_sizes", sizes}, {"feature_shape", nullptr}});
+    EXPECT_NE(
+        refused(on("photos"), "/data/dataset").value("message", "").find("64 x 48 to 640 x 480"),
+        std::string::npos);
+    Json other = on("wrong_column");
+    other["data"]["columns"] = {{"label", "kind"}};
+    service.submit(other);
+    Json sized = on("photos");
+    sized["data"]["image_size"] = 32;
+    service.submit(sized);
+    Json resized = on("photos");
+    resized["data"]["augment"] = Json::array({{{"name", "resize"}, {"size", {32, 32}}}});
+    service.submit(resized);
+}
+
 TEST_F(Jobs, all_problems_come_at_once) {
     Json body = TestService::spec();
     body["accelerator"] = {{"cores", 3}};

@@ -1,0 +1,73 @@
+#include "server/routes/data_fit_check.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "api/spec/unfit_data.h"
+#include "scheduler/store/datasets.h"
+#include "server/routes/render.h"
+
+namespace slipway::routes {
+
+namespace {
+
+/// The one class that there is; none where there are more or labels are numbers.
+std::optional<std::string> only_class(const Json& report) {
+    const auto classes = report.find("classes");
+    if (classes == report.end() || !classes->is_array() || classes->size() != 1) return {};
+    const Json& only = classes->front();
+    return only.is_object() ? std::optional(only.value("name", "")) : std::nullopt;
+}
+
+bool learns_classes(const JobSpec& spec) {
+    const bool other_column = spec.data.columns && !spec.data.columns->label.empty();
+    return spec.task.type == TaskType::classification && !other_column;
+}
+
+std::optional<PixelSize> size_of(const Json& sizes, const char* name) {
+    const auto found = sizes.find(name);
+    const bool pair = found != sizes.end() && found->is_array() && found->size() == 2 &&
+                      (*found)[0].is_number_integer() && (*found)[1].is_number_integer();
+    if (!pair) return std::nullopt;
+    return PixelSize{(*found)[0].get<std::int64_t>(), (*found)[1].get<std::int64_t>()};
+}
+
+/// What is wrong with the sizes of the images; none where they are one, or are brought to one.
+std::optional<std::string> mixed_sizes(const JobSpec& spec, const Json& report) {
+    const bool brought_to_one =
+        spec.data.image_size || std::ranges::any_of(spec.data.augment, [](const AugmentSpec& step) {
+            return !step.size.empty();
+        });
+    const auto sizes = report.find("image_sizes");
+    if (brought_to_one || sizes == report.end() || !sizes->is_object()) return {};
+    // The dataset's own image_size gives it a shape.
+    if (const auto shape = report.find("feature_shape"); shape != report.end() && !shape->is_null())
+        return {};
+    const auto least = size_of(*sizes, "min"), most = size_of(*sizes, "max");
+    if (!least || !most || *least == *most) return {};
+    return mixed_sizes_message(*least, *most);
+}
+
+}    // namespace
+
+std::vector<Problem> check_data_fit(const Context& context, const JobSpec& spec,
+                                    const std::string& dataset_id) {
+    if (dataset_id.empty()) return {};
+    const auto dataset = store::find_dataset(context.services.store, dataset_id);
+    if (!dataset) return {};    // it has just been deleted: storing the job says so
+    const Json report = stored_json(dataset->report);
+    if (!report.is_object()) return {};
+    std::vector<Problem> problems;
+    const auto refuse = [&](const std::string& why) {
+        problems.push_back({.pointer = "/data/dataset",
+                            .code = "inconsistent",
+                            .message = "the dataset " + dataset->name + " does not fit: " + why});
+    };
+    if (const auto only = only_class(report); only && learns_classes(spec))
+        refuse(one_class_message(*only, dataset->format));
+    if (const auto mixed = mixed_sizes(spec, report)) refuse(*mixed);
+    return problems;
+}
+
+}    // namespace slipway::routes
