@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "executor/text/causal_samples.h"
 #include "executor/text/masked_samples.h"
@@ -52,6 +53,22 @@ void require_labels(const Samples& samples, const std::vector<std::int64_t>& cho
                                  part));
 }
 
+/// The words of the general message would not lead to max_length.
+void require_rows(const JobSpec& spec, const TokenSequences& sequences) {
+    const SplitSpec& split = spec.data.split;
+    if (!split.train_part.empty() || !split.id.empty() || split.val_fraction <= 0) return;
+    const auto rows = std::int64_t(sequences.token_counts.size());
+    const std::int64_t held_back = std::llround(split.val_fraction * double(rows));
+    if (held_back > 0 && held_back < rows) return;
+    throw TrainError(
+        "data_error",
+        fmt::format("this text is cut into {} rows of up to {} tokens (data.max_length), of "
+                    "which val_fraction {} leaves {} without one; use a smaller "
+                    "data.max_length, or more text",
+                    rows, sequences.length, split.val_fraction,
+                    held_back > 0 ? "training" : "validation"));
+}
+
 bool has_short_rows(const TokenSequences& sequences) {
     return std::ranges::any_of(sequences.token_counts,
                                [&](std::int32_t count) { return count < sequences.length; });
@@ -75,6 +92,7 @@ TrainData open_text_data(const AttemptPlan& plan) {
                              training_part, learnt_tokenizer(plan)));
     data.files = tokenizer_files(tokenizer_of(spec.data), *data.text->tokenizer);
     const TokenSequences& sequences = data.text->sequences;
+    if (!plan.prediction) require_rows(spec, sequences);
     data.split = split_for(plan, index_of(sequences));
     data.class_count = sequences.vocabulary_size;
     if (spec.task.type == TaskType::causal_lm) {

@@ -63,6 +63,20 @@ int CsvReader::take() {
     return byte;
 }
 
+/// Of "\n", "\r\n" or, as tables of old Macs have it, "\r".
+bool CsvReader::take_line_end() {
+    const int byte = peek();
+    if (byte != '\n' && byte != '\r') return false;
+    take();
+    if (byte == '\n') return true;
+    if (peek() == '\n') {
+        take();
+    } else {
+        ++line_;
+    }
+    return true;
+}
+
 void CsvReader::read_quoted(std::string& field) {
     for (;;) {
         const int byte = take();
@@ -95,8 +109,8 @@ void CsvReader::check_text(const std::vector<std::string>& fields) const {
 }
 
 bool CsvReader::next(std::vector<std::string>& fields) {
-    while (peek() == '\n' || peek() == '\r')
-        take();
+    while (take_line_end()) {
+    }
     row_ = line_;
     if (peek() < 0) return false;
     std::size_t count = 0, bytes = 0;
@@ -109,7 +123,8 @@ bool CsvReader::next(std::vector<std::string>& fields) {
             take();
             read_quoted(field);
         }
-        for (int byte = peek(); byte >= 0 && byte != ',' && byte != '\n'; byte = peek()) {
+        for (int byte = peek(); byte >= 0 && byte != ',' && byte != '\n' && byte != '\r';
+             byte = peek()) {
             if (field.size() >= field_bytes_max) refuse({}, "a field has more than 1 MiB");
             field.push_back(char(take()));
         }
@@ -119,8 +134,7 @@ bool CsvReader::next(std::vector<std::string>& fields) {
             take();
             continue;
         }
-        if (peek() == '\n') take();
-        if (!field.empty() && field.back() == '\r') field.pop_back();
+        take_line_end();
         fields.resize(count);
         check_text(fields);
         return true;
@@ -138,18 +152,36 @@ std::size_t required_column(const CsvReader& table, const std::string& name,
                                             fmt::join(table.columns(), ", "), option)});
 }
 
-std::optional<float> parse_number(std::string_view text) {
+namespace {
+
+/// Without spaces around it, and without a plus sign.
+std::string_view bare_number(std::string_view text) {
     while (!text.empty() && (text.front() == ' ' || text.front() == '\t'))
         text.remove_prefix(1);
     while (!text.empty() && (text.back() == ' ' || text.back() == '\t'))
         text.remove_suffix(1);
     if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
-    float number = 0;
+    return text;
+}
+
+template <class Number>
+std::optional<Number> parse_as(std::string_view text) {
+    Number number = 0;
     const char* const begin = text.data();
     const char* const end = begin + text.size();
     const auto [parsed, error] = std::from_chars(begin, end, number);
     if (error != std::errc() || parsed != end || !std::isfinite(number)) return std::nullopt;
     return number;
+}
+
+}    // namespace
+
+std::optional<float> parse_number(std::string_view text) {
+    return parse_as<float>(bare_number(text));
+}
+
+std::optional<double> parse_exact_number(std::string_view text) {
+    return parse_as<double>(bare_number(text));
 }
 
 std::string shown(const std::string& value) {

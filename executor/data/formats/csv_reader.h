@@ -33,6 +33,7 @@ public:
 private:
     int take();    ///< the next byte, or -1
     int peek();
+    bool take_line_end();
     void read_quoted(std::string& field);
     void check_text(const std::vector<std::string>& fields) const;
     [[noreturn]] void refuse(const std::string& field, const std::string& message) const;
@@ -53,6 +54,8 @@ std::size_t required_column(const CsvReader& table, const std::string& name,
 /// The number that all of `text` is, blanks around it aside; none when it is no finite number that
 /// a float holds.
 std::optional<float> parse_number(std::string_view text);
+/// The same in double.
+std::optional<double> parse_exact_number(std::string_view text);
 
 /// A value for a message: quoted, control characters and what is not UTF-8 escaped, shortened.
 std::string shown(const std::string& value);

@@ -93,6 +93,17 @@ TEST(Csv, quoting_follows_rfc_4180) {
     EXPECT_FALSE(reader.next(fields));
 }
 
+TEST(Csv, lines_end_in_any_of_the_usual_ways) {
+    for (const std::string end : {"\n", "\r\n", "\r"}) {
+        TempFolder folder;
+        folder.write("t.csv", "x,label" + end + "1,a" + end + end + "\"2\",\"b\"" + end + "3,c");
+        const auto table = open_dataset("csv", folder.path());
+        ASSERT_EQ(table->size(), 3);
+        EXPECT_EQ(table->index().class_names, (std::vector<std::string>{"a", "b", "c"}));
+        EXPECT_EQ(table->place(2).row, 5);
+    }
+}
+
 TEST(Csv, a_bad_row_is_named_by_file_row_field_and_value) {
     struct Case {
         std::string row;

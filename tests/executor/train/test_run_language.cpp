@@ -87,6 +87,23 @@ TEST_P(LanguageRun, each_checkpoint_keeps_what_reads_its_tokens) {
     EXPECT_EQ(std::ranges::count(files, "tokenizer_spec.json", &SavedFile::name), 1);
 }
 
+TEST_P(LanguageRun, a_text_too_short_to_be_divided_is_told_of_max_length) {
+    AttemptPlan one = text_plan();
+    one.spec.data.split.train_part.clear();
+    one.spec.data.split.val_part.clear();
+    one.spec.data.split.val_fraction = 0.1;
+    one.dataset_path = folder_.write("short/all.txt", words(6)).parent_path();
+    KeepingReporter reporter;
+    try {
+        run_training(one, reporter);
+        ADD_FAILURE() << "one row was divided";
+    } catch (const TrainError& error) {
+        EXPECT_EQ(error.reason(), "data_error");
+        EXPECT_NE(std::string(error.what()).find("data.max_length"), std::string::npos)
+            << error.what();
+    }
+}
+
 TEST_P(LanguageRun, eight_cores_give_the_bits_of_one) {
     const AttemptPlan one = text_plan(1), eight = text_plan(8);
     expect_same_run(one, eight);
