@@ -43,6 +43,7 @@ public:
     NormalizedDataset(const Dataset& source, Moments moments) : source_(source) {
         index_ = source.index();
         moments_ = of_each_channel(std::move(moments), index_.feature_dims);
+        far_ = far_columns(moments_, index_.feature_dims);
     }
     NormalizedDataset(std::unique_ptr<Dataset> source, Moments moments)
         : NormalizedDataset(*source, std::move(moments)) {
@@ -52,6 +53,13 @@ public:
     void read(std::int64_t sample, std::span<float> features) const override {
         source_.read(sample, features);
         normalize(moments_, features);
+        if (far_.empty()) return;
+        std::vector<double> exact(features.size());
+        source_.read_exact(sample, exact);
+        for (const std::size_t column : far_) {
+            features[column] =
+                float((exact[column] - moments_.mean[column]) / double(moments_.deviation[column]));
+        }
     }
     Image image(std::int64_t sample, std::int64_t side_hint) const override {
         return source_.image(sample, side_hint);
@@ -72,9 +80,16 @@ private:
     std::unique_ptr<Dataset> owned_;    // null when the caller keeps the source
     const Dataset& source_;
     Moments moments_;
+    std::vector<std::size_t> far_;
 };
 
 }    // namespace
+
+void Dataset::read_exact(std::int64_t sample, std::span<double> features) const {
+    std::vector<float> rounded(features.size());
+    read(sample, rounded);
+    std::ranges::copy(rounded, features.begin());
+}
 
 Image Dataset::image(std::int64_t sample, std::int64_t) const {
     const Dims& dims = index_.feature_dims;

@@ -38,7 +38,7 @@ struct DatasetOptions {
     std::vector<std::string> class_names = {};    ///< in their order; empty: as found
     std::int64_t image_size = 0;                  ///< images: side in pixels; 0: as the first image
     std::int64_t channels = 0;                    ///< images: 1 gray, 3 RGB; 0: as the first image
-    std::vector<float> mean = {};                 ///< per channel or column, or one for all
+    std::vector<double> mean = {};                ///< per channel or column, or one for all
     std::vector<float> deviation = {};            ///< likewise; (x - mean) / deviation
     TruncatedImages truncated_images = TruncatedImages::fail;    ///< images
     std::int64_t cache_bytes_max = 512 << 20;    ///< images: decoded pixels kept in memory
@@ -97,6 +97,9 @@ public:
     /// then (x - mean) / deviation where the options say so; numbers of a table are as written.
     /// errors  DataError when the file has become unreadable, damaged or another size
     virtual void read(std::int64_t sample, std::span<float> features) const = 0;
+    /// The same in double, with what a float rounds away of a table's numbers; without any
+    /// normalisation.
+    virtual void read_exact(std::int64_t sample, std::span<double> features) const;
 
     /// The sample's pixels, for sets whose features are pixels: before any normalisation, at its
     /// own size where the options give none. It will be shrunk to no less than `side_hint`: see
@@ -155,10 +158,15 @@ std::unique_ptr<Dataset> open_dataset(std::string_view format, const std::filesy
 std::span<const std::string_view> dataset_formats();
 
 /// Mean and standard deviation of features: one of each per channel (images) or column (tables).
+/// A measured mean is a float's number, except where it is_far from 0.
 struct Moments {
-    std::vector<float> mean;
+    std::vector<double> mean;
     std::vector<float> deviation;    ///< 1 where a feature never varies
 };
+
+/// Whether a column of a table lies so far from 0 that a float would round more than a 4096th of
+/// its deviation away: it is normalised in double then, all others in float.
+bool is_far(double mean, float deviation);
 
 /// Reads these samples once. The sum is taken in sample order, in double: no matter how many
 /// threads, the same numbers.

@@ -33,6 +33,9 @@ private:
 /// errors  invalid_argument when there is neither one number nor as many
 Moments of_each_channel(Moments moments, const Dims& feature_dims);
 
+/// The columns of a table whose moments are far from 0; none of images.
+std::vector<std::size_t> far_columns(const Moments& moments, const Dims& feature_dims);
+
 /// Each number of `features` becomes (x - mean) / deviation of its channel or column.
 void normalize(const Moments& moments, std::span<float> features);
 

@@ -45,13 +45,15 @@ void read_texts(std::string_view key, const Json& value, std::vector<std::string
     }
 }
 
-void read_number(std::string_view key, const Json& value, float& out) {
+template <class Number>
+void read_number(std::string_view key, const Json& value, Number& out) {
     if (!value.is_number()) refuse(key, "a number or a list of numbers", value);
-    out = value.get<float>();
-    if (!std::isfinite(out)) refuse(key, "a finite number", value);
+    out = value.get<Number>();
+    if (!std::isfinite(float(out))) refuse(key, "a finite number", value);
 }
 
-void read_numbers(std::string_view key, const Json& value, std::vector<float>& out) {
+template <class Number>
+void read_numbers(std::string_view key, const Json& value, std::vector<Number>& out) {
     if (!value.is_array()) return read_number(key, value, out.emplace_back());
     for (const Json& item : value)
         read_number(key, item, out.emplace_back());

@@ -45,7 +45,7 @@ LearntSamples read_learnt_samples(const std::filesystem::path& checkpoint) {
                 .columns = json.at("columns").get<std::vector<std::string>>(),
                 .image_size = json.at("image_size").get<std::int64_t>(),
                 .channels = json.at("channels").get<std::int64_t>(),
-                .mean = json.at("mean").get<std::vector<float>>(),
+                .mean = json.at("mean").get<std::vector<double>>(),
                 .deviation = json.at("std").get<std::vector<float>>()};
     } catch (const Json::exception& error) {
         throw TrainError("checkpoint_corrupt", fmt::format("{} of the checkpoint is damaged: {}",

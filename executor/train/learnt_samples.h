@@ -18,7 +18,7 @@ struct LearntSamples {
         columns;                     ///< of a table's features; empty: in the order that they have
     std::int64_t image_size = 0;     ///< what images were brought to; 0: as they were
     std::int64_t channels = 0;       ///< likewise
-    std::vector<float> mean;         ///< what was taken from each feature; empty: nothing
+    std::vector<double> mean;        ///< what was taken from each feature; empty: nothing
     std::vector<float> deviation;    ///< what it was divided by; empty: nothing
     bool operator==(const LearntSamples&) const = default;
 };

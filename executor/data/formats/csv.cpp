@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "executor/data/formats/column_rests.h"
 #include "executor/data/formats/csv_columns.h"
 #include "executor/data/formats/csv_reader.h"
 #include "executor/data/formats/format.h"
@@ -64,7 +65,10 @@ public:
     /// `part` is the file's number when there are several, else none.
     void add_file(CsvReader table, std::optional<std::int32_t> part) {
         const Columns columns = find_columns(table, options_);
-        if (feature_names_.empty()) feature_names_ = columns.feature_names;
+        if (feature_names_.empty()) {
+            feature_names_ = columns.feature_names;
+            rests_ = ColumnRests(feature_names_.size());
+        }
         if (columns.feature_names != feature_names_) {
             throw DataError({.file = table.file(),
                              .row = 1,
@@ -95,7 +99,7 @@ public:
             }
         }
         return std::make_unique<TableDataset>(std::move(index_), std::move(features_),
-                                              std::move(places_), std::move(files));
+                                              std::move(places_), std::move(files), rests_.take());
     }
 
 private:
@@ -146,6 +150,11 @@ private:
             return problem(wrong->field, wrong->message);
         }
         check_table_size(features_.size() + index_.targets.size());
+        rests_.add_row(
+            [&](std::size_t i) {
+                return parse_exact_number(fields[columns.features[i]]).value_or(0);
+            },
+            std::span(features_).subspan(before));
         index_.labels.push_back(columns.label ? classes_.number(fields[*columns.label]) : 0);
         if (columns.group) index_.groups.push_back(groups_.number(fields[*columns.group]));
         places_.push_back({part.value_or(0), table.row()});
@@ -158,6 +167,7 @@ private:
     DatasetIndex index_;
     std::vector<std::string> feature_names_;
     std::vector<float> features_;
+    ColumnRests rests_{0};
     std::vector<TableDataset::Place> places_;
 };
 

@@ -11,8 +11,12 @@
 namespace slipway {
 
 TableDataset::TableDataset(DatasetIndex index, std::vector<float> features,
-                           std::vector<Place> places, std::vector<std::string> files)
-    : features_(std::move(features)), places_(std::move(places)), files_(std::move(files)) {
+                           std::vector<Place> places, std::vector<std::string> files,
+                           std::vector<ColumnRests::Rest> rests)
+    : features_(std::move(features)),
+      places_(std::move(places)),
+      files_(std::move(files)),
+      rests_(std::move(rests)) {
     index_ = std::move(index);
 }
 
@@ -20,6 +24,22 @@ void TableDataset::read(std::int64_t sample, std::span<float> features) const {
     const std::size_t columns = std::size_t(index_.feature_count());
     check(features.size() == columns, "a sample is read into room for its features");
     std::copy_n(&features_[std::size_t(sample) * columns], columns, features.begin());
+}
+
+void TableDataset::read_exact(std::int64_t sample, std::span<double> features) const {
+    const std::size_t columns = features.size();
+    std::copy_n(&features_[std::size_t(sample) * columns], columns, features.begin());
+    for (const ColumnRests::Rest& rest : rests_)
+        features[rest.column] += double(rest.rests[std::size_t(sample)]);
+}
+
+std::vector<std::byte> TableDataset::content(std::int64_t sample) const {
+    std::vector<std::byte> bytes = Dataset::content(sample);
+    for (const ColumnRests::Rest& rest : rests_) {
+        const auto more = std::as_bytes(std::span(&rest.rests[std::size_t(sample)], 1));
+        bytes.insert(bytes.end(), more.begin(), more.end());
+    }
+    return bytes;
 }
 
 DataProblem TableDataset::place(std::int64_t sample) const {

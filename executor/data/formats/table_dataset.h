@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "executor/data/dataset.h"
+#include "executor/data/formats/column_rests.h"
 
 namespace slipway {
 
@@ -18,9 +19,11 @@ public:
 
     /// `features` has index.feature_count() numbers a sample.
     TableDataset(DatasetIndex index, std::vector<float> features, std::vector<Place> places,
-                 std::vector<std::string> files);
+                 std::vector<std::string> files, std::vector<ColumnRests::Rest> rests = {});
 
     void read(std::int64_t sample, std::span<float> features) const override;
+    void read_exact(std::int64_t sample, std::span<double> features) const override;
+    std::vector<std::byte> content(std::int64_t sample) const override;
     DataProblem place(std::int64_t sample) const override;
     std::vector<std::string> files() const override { return files_; }
 
@@ -28,6 +31,7 @@ private:
     std::vector<float> features_;
     std::vector<Place> places_;
     std::vector<std::string> files_;
+    std::vector<ColumnRests::Rest> rests_;
 };
 
 /// errors  throws exhausted when so many features would be more than is kept in memory

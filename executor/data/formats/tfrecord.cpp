@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "executor/data/formats/column_rests.h"
 #include "executor/data/formats/csv_reader.h"
 #include "executor/data/formats/example.h"
 #include "executor/data/formats/format.h"
@@ -112,8 +113,9 @@ public:
                 options_, problems_);
         }
         if (schema_) index_.feature_dims = {std::int64_t(schema_->features.total)};
-        return std::make_unique<TableDataset>(std::move(index_), std::move(numbers_),
-                                              std::move(places_), std::move(shards_.files));
+        return std::make_unique<TableDataset>(
+            std::move(index_), std::move(numbers_), std::move(places_), std::move(shards_.files),
+            rests_ ? rests_->take() : std::vector<ColumnRests::Rest>());
     }
 
 private:
@@ -132,6 +134,7 @@ private:
         if (schema_->image.empty()) {
             const std::vector<float> numbers = read_numbers(reader, features, schema_->features);
             check_table_size(numbers_.size() + numbers.size() + index_.targets.size());
+            keep_rests(features, numbers);
             numbers_.insert(numbers_.end(), numbers.begin(), numbers.end());
             places_.push_back({file, reader.row()});
         } else {
@@ -141,6 +144,20 @@ private:
         index_.targets.insert(index_.targets.end(), targets.begin(), targets.end());
         if (group) index_.groups.push_back(groups_.number(*group));
         index_.parts.push_back(shards_.parts[std::size_t(file)]);
+    }
+
+    /// Of int64 lists: a float list has nothing more to say.
+    void keep_rests(const Features& features, std::span<const float> numbers) {
+        if (!rests_) rests_.emplace(numbers.size());
+        if (!rests_->watches_any()) return rests_->add_row({}, numbers);
+        std::vector<double> exact;
+        for (const std::string& name : schema_->features.names) {
+            const ExampleFeature& feature = *find(features, name);
+            exact.insert(exact.end(), feature.floats.begin(), feature.floats.end());
+            for (const std::int64_t value : feature.ints)
+                exact.push_back(double(value));
+        }
+        rests_->add_row([&](std::size_t i) { return exact[i]; }, numbers);
     }
 
     [[noreturn]] static void refuse(const TfrecordReader& reader, const std::string& field,
@@ -365,6 +382,7 @@ private:
     DatasetIndex index_;
     std::optional<Schema> schema_;
     std::vector<float> numbers_;
+    std::optional<ColumnRests> rests_;
     std::vector<TableDataset::Place> places_;
     std::vector<ShardImages::Piece> pieces_;
     std::int64_t kept_bytes_ = 0;

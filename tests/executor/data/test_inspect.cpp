@@ -1,5 +1,6 @@
 #include "executor/data/inspect.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -127,6 +128,41 @@ TEST(Moments, survive_a_mean_far_from_zero) {
     EXPECT_NEAR(running.result().deviation[0], std::sqrt(2.0 / 3), 1e-6);
 }
 
+// Unix times ten seconds apart: a float of them has steps of 128 seconds.
+TEST(Moments, numbers_far_from_0_are_normalised_in_double_and_others_as_ever) {
+    constexpr int rows = 64;
+    std::string text = "time,ordinary,label\n", last = "time,ordinary,label\n";
+    std::vector<float> ordinary;
+    for (int row = 0; row < rows; ++row) {
+        const float value = 0.1F * float(row * row % 7) + 20;
+        ordinary.push_back(value);
+        const std::string line = fmt::format("{},{},a\n", 1'700'000'000 + 10 * row, value);
+        text += line;
+        if (row == rows - 1) last += line;
+    }
+    TempFolder whole, alone;
+    whole.write("t.csv", text);
+    alone.write("t.csv", last);
+    const auto table = open_dataset("csv", whole.path());
+    std::vector<std::int64_t> all(rows);
+    std::iota(all.begin(), all.end(), 0);
+    const Moments moments = measure(*table, all, 2);
+    EXPECT_DOUBLE_EQ(moments.mean[0], 1'700'000'315);
+    EXPECT_NEAR(moments.deviation[0], 10 * std::sqrt((rows * rows - 1) / 12.0), 1e-4);
+    const auto scaled = normalized(*table, moments);
+    for (int row = 0; row < rows; ++row) {
+        const std::vector<float> found = features_of(*scaled, row);
+        EXPECT_NEAR(found[0], (10 * row - 315) / double(moments.deviation[0]), 1e-6);
+        EXPECT_EQ(found[1], (ordinary[std::size_t(row)] - float(moments.mean[1])) *
+                                (1 / moments.deviation[1]));
+    }
+    EXPECT_NE(table->content(0), table->content(1)) << "samples are told apart, too";
+
+    // As a prediction reads its rows: by the moments of the training part, whatever is beside them.
+    const auto predicted = open_dataset("csv", alone.path());
+    EXPECT_EQ(features_of(*normalized(*predicted, moments), 0), features_of(*scaled, rows - 1));
+}
+
 TEST(Moments, standardise_a_set_to_mean_0_and_deviation_1) {
     const CountingDataset raw(101, 3);
     std::vector<std::int64_t> all(101);
@@ -200,6 +236,26 @@ TEST(Inspect, a_gzip_file_that_inflates_to_hundreds_of_times_its_size_is_refused
     EXPECT_EQ(report["problems"][0]["file"], "images-idx3-ubyte.gz");
     EXPECT_NE(report["problems"][0]["message"].get<std::string>().find("100 times its size"),
               std::string::npos);
+}
+
+TEST(Inspect, what_will_surprise_is_a_warning) {
+    TempFolder one_class, two_classes;
+    one_class.write("photos/cat/1.png", png_file(patterned_image(1, 4, 4, 1)));
+    one_class.write("photos/dog/2.png", png_file(patterned_image(1, 4, 4, 2)));
+    two_classes.write("t.csv", "x,label\n1,a\n2,b\n");
+    const Json report = inspect_dataset("image_folder", one_class.path());
+    EXPECT_EQ(report["problem_count"], 0);
+    ASSERT_EQ(report["warnings"].size(), 1U);
+    const auto message = report["warnings"][0]["message"].get<std::string>();
+    EXPECT_NE(message.find("\"photos\""), std::string::npos) << message;
+    EXPECT_NE(message.find("one level of folders"), std::string::npos) << message;
+    EXPECT_EQ(inspect_dataset("csv", two_classes.path())["warnings"], Json::array());
+
+    const Json mixed = TwoImages(6).inspect();
+    ASSERT_EQ(mixed["warnings"].size(), 1U);
+    EXPECT_NE(mixed["warnings"][0]["message"].get<std::string>().find("4 x 4 to 4 x 6"),
+              std::string::npos);
+    EXPECT_EQ(TwoImages(6).inspect({.image_size = 4})["warnings"], Json::array());
 }
 
 }    // namespace slipway

@@ -190,7 +190,7 @@ TEST_F(DeclaredRun, moments_that_are_given_leave_codes_alone) {
     by_dataset.dataset_options = R"({"mean": [1, 2, 3], "std": [4, 5, 6]})";
     expect_same_run(by_job, by_dataset);
     const LearntSamples learnt = read_learnt_samples(*newest_checkpoint(by_job.checkpoint_folder));
-    EXPECT_EQ(learnt.mean, (std::vector<float>{1, 0, 3}));
+    EXPECT_EQ(learnt.mean, (std::vector<double>{1, 0, 3}));
     EXPECT_EQ(learnt.deviation, (std::vector<float>{4, 1, 6}));
 }
 
