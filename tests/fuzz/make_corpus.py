@@ -74,6 +74,7 @@ def image():
     yield "good.jpg", JPEG
     yield "good_cmyk.jpg", CMYK
     yield "good_gray.png", png()
+    yield "good_jpeg_bytes_before_end.jpg", JPEG[:-2] + bytes(7) + JPEG[-2:]
     yield "good_progressive.jpg", PROGRESSIVE
     yield "good_png_gamma.png", before_samples(chunk(b"gAMA", struct.pack(">I", 100000)))
     yield "good_png_long_texts.png", before_samples(
@@ -129,6 +130,7 @@ def idx():
 def csv():
     good = b"a,b,label\n1,2.5,cat\n-3e2,4,dog\n"
     yield "good", good
+    yield "good_carriage_returns", good.replace(b"\n", b"\r")
     yield "good_gzipped", gzipped(good)
     yield "good_quoted", b'\xef\xbb\xbf"a ""b""","c\nd",label\r\n1,2,"caf\xc3\xa9, cr\xc3\xa8me"\r\n\r\n3,4,x'
     yield "bad_cell", b"a,label\n1,x\nlong,x\n"

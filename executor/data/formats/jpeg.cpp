@@ -9,6 +9,7 @@
 
 #include "api/base/check.h"
 #include "executor/data/formats/image.h"
+#include "executor/data/formats/jpeg_warnings.h"
 
 namespace slipway {
 
@@ -28,7 +29,8 @@ tjhandle decoder() {
     return thread_decoder.get();
 }
 
-// libjpeg goes on after damage with gray areas and calls it a warning: stop there. Limiting scans
+// libjpeg goes on after damage with gray areas and calls it a warning: stop there, and decode again
+// where the warning is of something else. Limiting scans
 // keeps a small progressive file from decoding for minutes (libjpeg-turbo#284).
 constexpr int strict_flags = TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS;
 
@@ -39,6 +41,10 @@ Error damaged() {
     thread_decoder.reset();
     return {ErrorCode::data_loss,
             fmt::format("the JPEG image is damaged or truncated: {}", reason)};
+}
+
+bool was_warning() {
+    return tjGetErrorCode(decoder()) == TJERR_WARNING;
 }
 
 const unsigned char* bytes_of(std::span<const std::byte> file) {
@@ -54,7 +60,8 @@ Result<JpegHeader> read_header(std::span<const std::byte> file) {
     if (tjDecompressHeader3(decoder(), bytes_of(file), static_cast<unsigned long>(file.size()),
                             &header.width, &header.height, &header.subsampling,
                             &header.colours) != 0) {
-        return damaged();
+        // Of a header that was read there may still be a warning; decoding judges it.
+        if (!was_warning() || header.width < 1 || header.height < 1) return damaged();
     }
     return header;
 }
@@ -102,17 +109,24 @@ Result<Image> decode_jpeg(std::span<const std::byte> file, const ImageRequest& r
     const bool cmyk = is_cmyk(*header);
     const bool gray =
         !cmyk && (request.channels == 1 || (request.channels == 0 && header->colours == TJCS_GRAY));
-    const auto [width, height] = decoding_size(*header, request.side_hint);
+    const std::pair<int, int> size = decoding_size(*header, request.side_hint);
+    const int width = size.first, height = size.second;
     const int format = cmyk ? TJPF_CMYK : gray ? TJPF_GRAY : TJPF_RGB;
     Image image{tjPixelSize[format], height, width, {}};
     image.pixels.resize(std::size_t(image.channels) * std::size_t(width) * std::size_t(height));
     if (request.accept_damage) std::fill(image.pixels.begin(), image.pixels.end(), 127);
-    const int flags = request.accept_damage ? TJFLAG_LIMITSCANS : strict_flags;
-    if (tjDecompress2(decoder(), bytes_of(file), static_cast<unsigned long>(file.size()),
-                      image.pixels.data(), width, 0, height, format, flags) != 0) {
-        const bool partly = tjGetErrorCode(decoder()) == TJERR_WARNING;
+    const auto decode = [&](int flags) {
+        return tjDecompress2(decoder(), bytes_of(file), static_cast<unsigned long>(file.size()),
+                             image.pixels.data(), width, 0, height, format, flags) == 0;
+    };
+    if (!decode(request.accept_damage ? TJFLAG_LIMITSCANS : strict_flags)) {
+        const bool partly = was_warning();
         const Error error = damaged();
-        if (!request.accept_damage || !partly) return error;
+        if (!partly) return error;
+        if (!request.accept_damage) {
+            if (!has_only_harmless_warnings(file)) return error;
+            if (!decode(TJFLAG_LIMITSCANS) && !was_warning()) return damaged();
+        }
     }
     if (cmyk) cmyk_to_rgb(image);
     return image;

@@ -111,6 +111,24 @@ TEST(Image, a_jpeg_cut_anywhere_is_an_error) {
     }
 }
 
+// What cameras and editors leave: bytes before a marker, a JFIF version of the future. Pillow and
+// torchvision read such files without a word.
+TEST(Image, what_libjpeg_merely_warns_of_is_no_damage) {
+    const std::string good = jpeg_file(patterned_image(3, 24, 24));
+    const Result<Image> expected = decode_image(as_bytes(good));
+    ASSERT_TRUE(expected);
+    std::string padded = good, future = good;
+    padded.insert(good.size() - 2, std::string(7, '\0'));
+    future[good.find("JFIF") + 5] = 9;
+    for (const std::string& file : {padded, future}) {
+        const Result<Image> image = decode_image(as_bytes(file));
+        ASSERT_TRUE(image) << image.error().what();
+        EXPECT_EQ(image->pixels, expected->pixels);
+        const std::string cut = file.substr(0, file.size() / 2);
+        EXPECT_FALSE(decode_image(as_bytes(cut))) << "damage behind a harmless warning";
+    }
+}
+
 // Goal: the decoder that a thread keeps forgets a damaged file.
 TEST(Image, a_good_jpeg_is_read_after_a_damaged_one) {
     const std::string good = jpeg_file(patterned_image(3, 16, 16));
