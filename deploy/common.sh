@@ -64,6 +64,15 @@ build_jobs() {
     echo "$jobs"
 }
 
+# Says that much is built again, and why when that can be told; a few files are not worth a line.
+say_rebuild() {
+    local folder=$source_folder/build/$1 steps
+    [ -e "$folder/.ninja_log" ] || return 0
+    steps=$(ninja -C "$folder" -n 2> /dev/null | sed -nE 's|^\[1/([0-9]+)\].*|\1|p')
+    [ "${steps:-0}" -lt 50 ] ||
+        say "Building $steps steps of $1 again: sources, options or a compiler have changed since the last build; this takes minutes"
+}
+
 # Configures and builds one preset; shows the compiler's words only when it fails.
 build_preset() {
     local preset=$1
@@ -75,6 +84,7 @@ build_preset() {
         tail -n 30 "$log" >&2
         fail "cmake could not configure $preset (log: $log)"
     fi
+    say_rebuild "$preset"
     if [ -t 1 ]; then
         (cd "$source_folder" && NINJA_STATUS="Building $preset %f/%t " cmake --build "build/$preset" -j "$(build_jobs)") 2>&1 |
             tee -a "$log" | grep --line-buffered -E '^Building|error|FAILED' | while IFS= read -r line; do printf '\r\033[K%.100s' "$line"; done
