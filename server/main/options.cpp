@@ -5,12 +5,15 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <cstdlib>
 #include <istream>
 #include <map>
 #include <memory>
+#include <span>
 
 #include "api/base/error.h"
 #include "server/http/network.h"
+#include "server/main/database_address.h"
 
 namespace slipway {
 namespace {
@@ -33,6 +36,7 @@ fs::path executor_beside_us() {
 struct Raw {
     Options options;
     std::vector<std::string> dataset_roots;
+    std::string database_file;
     std::string executor;
     std::int64_t grace_s = 60;
     std::int64_t keep_s = 600;
@@ -53,6 +57,9 @@ void add_common(CLI::App& app, Raw& raw) {
     app.add_option("--database", raw.options.database,
                    "a PostgreSQL of yours: postgresql://user@host/name; else a private one runs "
                    "below the home folder");
+    app.add_option("--database-file", raw.database_file,
+                   "a file of mode 0600 with that address, when it has a password; else "
+                   "SLIPWAY_DATABASE");
     app.add_option("--log-level", raw.options.log_level, "debug, info, warn or error")
         ->transform(CLI::CheckedTransformer(levels, CLI::ignore_case));
 }
@@ -228,13 +235,25 @@ void check_edge(const Options& options) {
     }
 }
 
+void find_database(Raw& raw, std::span<const char* const> arguments) {
+    const char* environment = std::getenv("SLIPWAY_DATABASE");
+    try {
+        raw.options.database = database_address({.given = raw.options.database,
+                                                 .file = raw.database_file,
+                                                 .environment = environment ? environment : "",
+                                                 .arguments = arguments});
+    } catch (const Error& error) {
+        throw CLI::ValidationError(std::string(error.what()));
+    }
+}
+
 // What can only be judged once the command line and the file are both read.
 void check_together(const Raw& raw) {
     const Options& options = raw.options;
     if (options.migrate_action == "down" && raw.migrate_to < 0)
         throw CLI::RequiredError("migrate down needs --to, the version to go back to:");
     if (options.command == Command::agent && options.database.empty())
-        throw CLI::RequiredError("agent needs --database, the service's:");
+        throw CLI::RequiredError("agent needs --database or --database-file, the service's:");
     check_edge(options);
     if (options.certificate_file.empty() != options.private_key_file.empty())
         throw CLI::ValidationError("--tls-cert and --tls-key", "only one of them is given");
@@ -284,6 +303,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     app.require_subcommand(0, 1);
     try {
         app.parse(argc, argv);
+        find_database(raw, {argv, static_cast<std::size_t>(argc)});
         check_together(raw);
     } catch (const CLI::ParseError& error) {
         return {.options = std::nullopt, .exit_status = app.exit(error) == 0 ? 0 : 2};

@@ -18,8 +18,7 @@
 #include "api/base/log.h"
 #include "api/base/posix.h"
 #include "scheduler/store/cluster/layout.h"
-#include "scheduler/store/pg/connection.h"
-#include "scheduler/store/queries.h"
+#include "scheduler/store/cluster/roles.h"
 
 namespace slipway::store {
 
@@ -61,14 +60,6 @@ bool wait_until_ready(const ClusterLayout& layout, pid_t pid, milliseconds timeo
     return true;
 }
 
-void make_database(const ClusterLayout& layout) {
-    Connection connection({.database = address_of(layout, "postgres"),
-                           .application_name = "slipwayd setup",
-                           .statement_timeout = std::chrono::seconds{60}});
-    if (connection.run(queries::has_database)[0].flag("found")) return;
-    connection.execute(queries::create_database.sql);
-}
-
 }    // namespace
 
 struct Cluster::State {
@@ -83,6 +74,7 @@ struct Cluster::State {
         if (const std::optional<pid_t> running = find_postmaster(layout)) {
             log_info("the private PostgreSQL still runs", {{"pid", *running}});
             pid = *running;
+            kill(*running, SIGHUP);    // it may have started before write_access()
             if (wait_until_ready(layout, *running, options.start_timeout)) return;
         }
         clear_remains(layout);
@@ -163,9 +155,10 @@ Cluster::Cluster(ClusterOptions options) : state_(std::make_unique<State>(std::m
     make_folders(state.layout, state.account);
     state.lock = lock_cluster(state.layout);
     create_cluster(state.layout, state.tools, state.account, state.options.durable);
+    write_access(state.layout, state.account);
     try {
         state.start();
-        make_database(state.layout);
+        make_roles(state.layout);
     } catch (const Error&) {
         // A cluster that was started but is of no use is not left behind.
         state.shut_down();

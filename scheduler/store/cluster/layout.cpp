@@ -235,8 +235,9 @@ Command postmaster_command(const ClusterLayout& layout, const fs::path& tools,
     return command;
 }
 
-std::string address_of(const ClusterLayout& layout, const std::string& database) {
-    return fmt::format("host={} port=5432 user=slipway dbname={}", quoted(layout.sockets.string()),
+std::string address_of(const ClusterLayout& layout, const std::string& database,
+                       const std::string& role) {
+    return fmt::format("host={} port=5432 user={} dbname={}", quoted(layout.sockets.string()), role,
                        quoted(database));
 }
 

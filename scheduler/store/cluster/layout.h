@@ -52,7 +52,8 @@ Command postmaster_command(const ClusterLayout& layout, const std::filesystem::p
                            const std::optional<Account>& account, bool durable);
 
 /// libpq's key=value text for a database of the cluster.
-std::string address_of(const ClusterLayout& layout, const std::string& database);
+std::string address_of(const ClusterLayout& layout, const std::string& database,
+                       const std::string& role = "slipway");
 
 /// The last lines of the log, for an error message.
 std::string end_of_log(const ClusterLayout& layout);

@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "api/base/check.h"
+#include "scheduler/store/pg/password.h"
 #include "scheduler/store/queries.h"
 
 namespace slipway::store {
@@ -102,7 +103,10 @@ std::string own_settings(const std::string& database) {
         const std::string text = message ? message : "out of memory";
         PQfreemem(message);
         throw Error{ErrorCode::invalid_argument,
-                    fmt::format("the database address cannot be used: {}", one_line(text))};
+                    fmt::format("the database address cannot be used: {}",
+                                may_hold_password(database) ? "it is not written as libpq reads it "
+                                                              "(not repeated, as it has a password)"
+                                                            : one_line(text))};
     }
     for (const PQconninfoOption* option = parsed.get(); option->keyword; ++option) {
         if (std::string_view(option->keyword) == "options" && option->val) return option->val;

@@ -181,6 +181,107 @@ TEST_F(ClusterTest, one_that_does_not_start_says_why) {
     EXPECT_FALSE(find_postmaster(layout));
 }
 
+/// The one value of a query; of what is refused, the reason.
+std::string answer(const std::string& address, const std::string& query) {
+    const std::unique_ptr<pg_conn, void (*)(pg_conn*)> session(PQconnectdb(address.c_str()),
+                                                               PQfinish);
+    const std::unique_ptr<pg_result, void (*)(pg_result*)> result(
+        PQexec(session.get(), query.c_str()), PQclear);
+    if (PQresultStatus(result.get()) == PGRES_COMMAND_OK) return "done";
+    if (PQresultStatus(result.get()) != PGRES_TUPLES_OK) return PQerrorMessage(session.get());
+    return PQntuples(result.get()) > 0 ? PQgetvalue(result.get(), 0, 0) : "";
+}
+
+void expect_plain_role(const std::string& address) {
+    EXPECT_EQ(answer(address, "select current_user"), "slipway");
+    EXPECT_EQ(answer(address,
+                     "select rolsuper or rolcreatedb or rolcreaterole or rolreplication or "
+                     "rolbypassrls from pg_roles where rolname = 'slipway'"),
+              "f");
+    EXPECT_EQ(answer(address,
+                     "select string_agg(rolname, ' ' order by rolname) from pg_roles where "
+                     "rolcanlogin"),
+              "postgres slipway");
+    EXPECT_THAT(answer(address, "copy (select 1) to program 'true'"),
+                HasSubstr("must be superuser"));
+    EXPECT_THAT(answer(address, "select pg_read_file('/etc/passwd')"), HasSubstr("denied"));
+    EXPECT_THAT(answer(address, "alter role slipway superuser"), HasSubstr("must be superuser"));
+    EXPECT_THAT(answer(address, "create database other"), HasSubstr("denied"));
+    EXPECT_THAT(answer(address, "set role postgres"), HasSubstr("denied"));
+    EXPECT_EQ(answer(address,
+                     "select count(*) from pg_class where relnamespace = "
+                     "'public'::regnamespace and relowner <> 'slipway'::regrole"),
+              "0");
+    EXPECT_EQ(answer(address,
+                     "select count(*) from pg_proc where pronamespace = "
+                     "'public'::regnamespace and proowner <> 'slipway'::regrole"),
+              "0");
+}
+
+TEST_F(ClusterTest, the_service_is_a_plain_role) {
+    const Cluster cluster(options());
+    migrations::up(cluster.database_url());
+    expect_plain_role(cluster.database_url());
+}
+
+// Goal: what the first version laid out, a superuser `slipway` whom anybody is trusted to be, goes
+// on without loss, whether it runs still or not, and also when the change was interrupted.
+TEST_F(ClusterTest, one_of_the_first_version_is_taken_over) {
+    const std::optional<Account> account = postgres_account();
+    const fs::path tools = find_tools(layout, {});
+    const std::string id = new_id("job");
+    make_folders(layout, account);
+    create_cluster(layout, tools, account, false);
+    const pid_t pid = start_process(postmaster_command(layout, tools, account, false));
+    const std::string address = address_of(layout, "slipway");
+    ASSERT_TRUE(eventually([&] { return answers(address); }, 60s));
+    ASSERT_EQ(answer(address_of(layout, "postgres"), "create database slipway"), "done");
+    migrations::up(address);
+    {
+        Store store{{.database = address}};
+        submit_job(store, {.id = id, .name = "kept", .spec = "{}"}, std::nullopt,
+                   [](const Job&) { return StoredResponse{}; });
+    }
+    ASSERT_EQ(answer(address, "select rolsuper from pg_roles where rolname = current_user"), "t");
+    ASSERT_EQ(answer(address, "create role slipway_upgrade superuser login"), "done");
+    const std::string tables = answer(address, "select count(*) from pg_class");
+    for (const bool runs : {true, false}) {
+        Cluster cluster(options());
+        if (runs) {
+            EXPECT_EQ(cluster.pid(), pid);
+        }
+        expect_plain_role(address);
+        EXPECT_EQ(answer(address, "select count(*) from pg_class"), tables);
+        // What only an owner may: the next version's migrations.
+        EXPECT_EQ(answer(address,
+                         "alter table job add column next int; alter table job drop "
+                         "column next"),
+                  "done");
+        Store store{{.database = address}};
+        EXPECT_EQ(find_job(store, id)->name, "kept");
+        cluster.stop();
+    }
+}
+
+TEST_F(ClusterTest, another_user_is_refused_even_at_an_open_socket) {
+    if (geteuid() != 0) GTEST_SKIP() << "only root runs programs as other users";
+    const Cluster cluster(options());
+    for (const fs::path& open : {home, layout.folder, layout.sockets})
+        fs::permissions(open, fs::perms(0755));
+    fs::permissions(layout.sockets / ".s.PGSQL.5432", fs::perms(0777));
+    const auto connects = [&](const std::optional<Account>& who, const std::string& role) {
+        return run_process({.words = {(find_tools(layout, {}) / "psql").string(), "-c", "select 1",
+                                      address_of(layout, "slipway", role)},
+                            .account = who,
+                            .output = {}}) == 0;
+    };
+    const Account stranger{.name = "nobody", .uid = 65534, .gid = 65534, .groups = {}};
+    EXPECT_TRUE(connects(std::nullopt, "slipway"));
+    EXPECT_TRUE(connects(postgres_account(), "slipway")) << "pg_dump, as docs/operating.md says";
+    EXPECT_FALSE(connects(stranger, "slipway"));
+    EXPECT_FALSE(connects(stranger, "postgres"));
+}
+
 }    // namespace
 
 }    // namespace slipway::store
