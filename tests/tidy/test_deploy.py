@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 """Goal: what deploy/ installs and what the build asks for agree. Method: reads both."""
+import os
 import pathlib
 import re
+import shutil
 import subprocess
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -40,6 +43,50 @@ class Deploy(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(len(done.stdout.splitlines()), 1, done.stdout)
         self.assertIn("500 steps", done.stdout)
+
+
+class Service(unittest.TestCase):
+    UNIT = ROOT / "deploy" / "slipway.service"
+
+    def analyze(self, *words):
+        if shutil.which("systemd-analyze") is None:
+            self.skipTest("systemd-analyze (package systemd) is not here")
+        with tempfile.TemporaryDirectory() as folder:
+            unit = pathlib.Path(folder, "slipway.service")    # with a program that is there
+            unit.write_text(re.sub(r"(?m)^ExecStart=\S+", "ExecStart=/bin/true", self.UNIT.read_text()))
+            return subprocess.run(["systemd-analyze", *words, str(unit)], capture_output=True, text=True)
+
+    def test_the_unit_is_one_that_systemd_takes(self):
+        done = self.analyze("verify")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_the_unit_is_exposed_to_little(self):
+        done = self.analyze("security", "--offline=true", "--threshold=30", "--no-pager")
+        self.assertEqual(done.returncode, 0, done.stdout[-300:])
+
+    def test_the_unit_says_what_it_must_also_where_systemd_is_not(self):
+        lines = self.UNIT.read_text().splitlines()
+        for line in ("User=slipway", "NoNewPrivileges=yes", "CapabilityBoundingSet=", "ProtectSystem=strict", "PrivateTmp=yes",
+                     "KillMode=process", "UMask=0077", "StateDirectory=slipway"):
+            self.assertIn(line, lines)
+        self.assertNotIn("MemoryDenyWriteExecute=yes", lines, "executors compile")
+
+    def test_the_files_are_put_where_the_unit_looks_twice(self):
+        with tempfile.TemporaryDirectory() as folder:
+            built, image = pathlib.Path(folder, "bin"), pathlib.Path(folder, "image")
+            built.mkdir()
+            for content in ("first", "second"):
+                for program in ("slipwayd", "slipway-executor", "slipway"):
+                    (built / program).write_text(content)
+                done = subprocess.run([ROOT / "deploy" / "service", "--destination", str(image)], capture_output=True, text=True,
+                                      env={**os.environ, "SLIPWAY_BIN_DIR": str(built)})
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+            started = re.search(r"(?m)^ExecStart=/(\S+)", self.UNIT.read_text())[1]
+            self.assertEqual((image / started).read_text(), "second")
+            self.assertEqual((image / started).stat().st_mode & 0o7777, 0o755)
+            self.assertTrue((image / "usr/local/bin/slipway").exists())
+            self.assertTrue((image / "etc/systemd/system/slipway.service").exists())
+            self.assertEqual([str(file) for file in image.rglob("*.new")], [])
 
 
 if __name__ == "__main__":
