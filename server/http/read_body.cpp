@@ -61,16 +61,17 @@ BodyEnd refused(Refusal refusal) {
 /// Fills the connection's buffer with more of the body, within what the minimum rate allows.
 class BodyReader {
 public:
-    explicit BodyReader(Connection& connection)
-        : connection_(connection), started_(connection.core.clock.tick()) {}
+    BodyReader(Connection& connection, const Sink& sink)
+        : connection_(connection),
+          bytes_per_s_(rate_of(connection.core.options.deadlines, sink)),
+          started_(connection.core.clock.tick()) {}
 
     /// None: there are bytes. `wire_bytes` counts what has come so far.
     asio::awaitable<std::optional<BodyEnd>> read(std::size_t bytes_max) {
         const HttpDeadlines& deadlines = connection_.core.options.deadlines;
         const std::chrono::duration<double> taken = connection_.core.clock.tick() - started_;
         const double left_s = deadlines.body_grace_s +
-                              static_cast<double>(wire_bytes_) / deadlines.body_bytes_per_s -
-                              taken.count();
+                              static_cast<double>(wire_bytes_) / bytes_per_s_ - taken.count();
         connection_.wire->set_deadline(std::max(left_s, 0.001));
         ErrorOfIo error;
         const std::size_t held = connection_.buffer.size();
@@ -78,19 +79,24 @@ public:
         wire_bytes_ += connection_.buffer.size() - held;
         if (more) co_return std::nullopt;
         if (!timed_out(error)) co_return BodyEnd{BodyEnd::Kind::broken};
-        co_return refused(
-            {408, "body_too_slow",
-             fmt::format("the body must come at {} bytes/s at least", deadlines.body_bytes_per_s)});
+        co_return refused({408, "body_too_slow",
+                           fmt::format("the body must come at {} bytes/s at least", bytes_per_s_)});
     }
 
 private:
+    static double rate_of(const HttpDeadlines& deadlines, const Sink& sink) {
+        return sink.target != nullptr ? deadlines.body_bytes_per_s
+                                      : deadlines.buffered_body_bytes_per_s;
+    }
+
     Connection& connection_;
+    const double bytes_per_s_;
     const Tick started_;
     std::uint64_t wire_bytes_ = 0;
 };
 
 asio::awaitable<BodyEnd> read_sized(Connection& connection, std::uint64_t bytes, Sink& sink) {
-    BodyReader reader(connection);
+    BodyReader reader(connection, sink);
     std::uint64_t left = bytes;
     while (left > 0) {
         if (connection.buffer.empty()) {
@@ -110,7 +116,7 @@ asio::awaitable<BodyEnd> read_sized(Connection& connection, std::uint64_t bytes,
 }
 
 asio::awaitable<BodyEnd> read_chunked(Connection& connection, ChunkDecoder& decoder, Sink& sink) {
-    BodyReader reader(connection);
+    BodyReader reader(connection, sink);
     for (;;) {
         std::string_view input = connection.buffer;
         ChunkDecoder::Step step;

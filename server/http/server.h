@@ -43,11 +43,13 @@ struct HttpDeadlines {
     double header_s = 10;    ///< from the first byte of a request to the end of its headers: 408
     double body_grace_s = 10;          ///< a body may lag its minimum rate by so much: 408
     double body_bytes_per_s = 1024;    ///< the minimum rate
-    double write_stall_s = 30;         ///< one piece of an answer (64 KiB) not taken: closed
-    double keep_alive_s = 60;          ///< between requests: closed
-    double heartbeat_s = 15;           ///< silence on an event stream before a comment is sent
-    double reserved_s = 1;             ///< for the request of a reserved connection: 503
-    double linger_s = 2;               ///< reading on after a refusal, so that the client sees it
+    /// Of a body that is held in memory: who holds a part of the budget must use it.
+    double buffered_body_bytes_per_s = 16 * 1024;
+    double write_stall_s = 30;    ///< one piece of an answer (64 KiB) not taken: closed
+    double keep_alive_s = 60;     ///< between requests: closed
+    double heartbeat_s = 15;      ///< silence on an event stream before a comment is sent
+    double reserved_s = 1;        ///< for the request of a reserved connection: 503
+    double linger_s = 2;          ///< reading on after a refusal, so that the client sees it
 };
 
 struct ServerOptions {

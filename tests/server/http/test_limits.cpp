@@ -287,6 +287,7 @@ ServerOptions hasty() {
     options.deadlines = {.header_s = 0.2,
                          .body_grace_s = 0.2,
                          .body_bytes_per_s = 1e6,
+                         .buffered_body_bytes_per_s = 1e6,
                          .write_stall_s = 0.2,
                          .keep_alive_s = 0.2,
                          .linger_s = 0.2};
@@ -326,6 +327,28 @@ TEST(Deadlines, a_slow_body_is_answered_408) {
         EXPECT_NE(answer.body.find("body_too_slow"), std::string::npos);
         EXPECT_TRUE(connection.is_closed_by_peer());
     }
+}
+
+TEST(Deadlines, a_body_in_memory_must_come_faster_than_one_into_a_file) {
+    ServerOptions options;
+    options.deadlines.body_grace_s = 2;
+    options.deadlines.body_bytes_per_s = 0.01;
+    options.deadlines.buffered_body_bytes_per_s = 1e6;
+    SampleServer sample(options);
+    RawHttp upload(sample.port()), memory(sample.port());
+    const std::string rest = "Expect: 100-continue\r\nContent-Length: 10\r\n\r\n";
+    upload.send(
+        "PATCH /upload HTTP/1.1\r\nHost: a\r\nContent-Type: application/offset+octet-stream\r\n"
+        "Upload-Offset: 0\r\n" +
+        rest);
+    memory.send("POST /any HTTP/1.1\r\nHost: a\r\n" + rest);
+    for (RawHttp* connection : {&upload, &memory}) {
+        EXPECT_EQ(connection->read_answer().status, 100);
+        connection->send("hello");
+    }
+    EXPECT_EQ(memory.read_answer().status, 408);
+    upload.send("world");
+    EXPECT_EQ(upload.read_answer().body, "stored 10");
 }
 
 TEST(Deadlines, a_silent_connection_is_closed_without_an_answer) {
