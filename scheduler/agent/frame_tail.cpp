@@ -49,9 +49,26 @@ void translate_progress(const Json& body, ReadFrame& read) {
     keep_event(body, read);
 }
 
+/// Counts to where a double counts, and no further: what is stored and drawn stays exact.
+constexpr std::int64_t whole_max = std::int64_t{1} << 53;
+
+bool is_whole(const Json& value) {
+    if (value.is_number_unsigned()) return value.get<std::uint64_t>() <= std::uint64_t(whole_max);
+    return value.is_number_integer() && value.get<std::int64_t>() >= 0;
+}
+
+/// Json's own conversion is undefined for 1e300, and sizes near 2^63 have no sum.
+std::int64_t whole_number(const Json& body, const char* name) {
+    const Json& value = body.at(name);
+    if (!is_whole(value))
+        throw Error{ErrorCode::invalid_argument,
+                    std::string(name) + " must be a whole number from 0 to 2^53"};
+    return value.get<std::int64_t>();
+}
+
 void translate_metric(const Json& body, ReadFrame& read) {
-    const auto step = body.at("step").get<std::int64_t>();
-    const auto epoch = body.value("epoch", std::int64_t{0});
+    const std::int64_t step = whole_number(body, "step");
+    const std::int64_t epoch = body.contains("epoch") ? whole_number(body, "epoch") : 0;
     for (const auto& [name, value] : body.at("values").items()) {
         read.frame.metrics.push_back(
             {.name = name, .step = step, .epoch = epoch, .value = value.get<double>()});
@@ -70,14 +87,16 @@ void translate_checkpoint(const Json& body, ReadFrame& read) {
     store::RelayedCheckpoint checkpoint;
     checkpoint.id = new_id("ckp");
     checkpoint.name = body.at("name").get<std::string>();
-    checkpoint.step = body.at("step").get<std::int64_t>();
-    checkpoint.epoch = body.at("epoch").get<std::int64_t>();
+    checkpoint.step = whole_number(body, "step");
+    checkpoint.epoch = whole_number(body, "epoch");
     checkpoint.kinds = body.at("kinds").get<std::vector<std::string>>();
     checkpoint.files = body.at("files").dump();
     require_plain_name(checkpoint.name);
     for (const Json& file : body.at("files")) {
         require_plain_name(file.at("name").get<std::string>());
-        checkpoint.bytes += file.at("bytes").get<std::int64_t>();
+        checkpoint.bytes += whole_number(file, "bytes");
+        if (checkpoint.bytes > whole_max)
+            throw Error{ErrorCode::invalid_argument, "a checkpoint has more than 2^53 bytes"};
     }
     if (const Json metric = body.value("metric", Json()); metric.is_object()) {
         checkpoint.metric_name = metric.at("name").get<std::string>();
@@ -149,7 +168,7 @@ std::optional<ReadFrame> read_frame(std::string_view line) {
     if (!parsed || !parsed->value.is_object()) return std::nullopt;
     const Json& body = parsed->value;
     const auto number = body.find("n");
-    if (number == body.end() || !number->is_number_integer()) return std::nullopt;
+    if (number == body.end() || !is_whole(*number)) return std::nullopt;
     ReadFrame read;
     read.frame.number = number->get<std::int64_t>();
     try {

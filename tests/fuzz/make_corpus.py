@@ -755,8 +755,36 @@ def cursor():
     yield "bad_utf8", written(b"job\xff\n\xc0\xaf")
 
 
+def frame():
+    def line(**changes):
+        return json.dumps({"n": 7, "type": "metric", "time": "2026-11-20T20:37:00Z", **changes}).encode()
+    files = [{"name": "model.safetensors", "bytes": 300, "sha256": "0" * 64}]
+    checkpoint = {"type": "checkpoint", "name": "step-10", "step": 10, "epoch": 1, "kinds": ["last"], "files": files}
+    yield "good_checkpoint", line(**checkpoint, metric={"name": "val_loss", "value": 0.5})
+    yield "good_done", line(type="done", outcome="succeeded", result={"steps": 10})
+    yield "good_metric", line(step=10, epoch=1, values={"train_loss": 0.25})
+    yield "good_progress", line(type="progress", step=10, steps_total=20)
+    yield "good_state", line(type="state", state="running")
+    yield "bad_bytes", line(**{**checkpoint, "files": [{"name": "a", "bytes": 2**63 - 1}, {"name": "b", "bytes": 2**63 - 1}]})
+    yield "bad_bytes_sum", line(**{**checkpoint, "files": [{"name": "a", "bytes": 2**53}, {"name": "b", "bytes": 2**53}]})
+    yield "bad_depth", b'{"n":7,"type":"log","x":' + b"[" * 5000 + b"]" * 5000 + b"}"
+    yield "bad_empty", b""
+    yield "bad_file_name", line(**{**checkpoint, "files": [{"name": "../a", "bytes": 1}]})
+    yield "bad_kinds", line(**{**checkpoint, "kinds": 3})
+    yield "bad_name", line(**{**checkpoint, "name": "../../etc"})
+    yield "bad_negative", line(step=-1, values={"train_loss": 0.25})
+    yield "bad_number", line(n=2**64 - 1, step=1, values={})
+    yield "bad_number_text", line(n="7", step=1, values={})
+    yield "bad_outcome", line(type="done", outcome="won", code=7)
+    yield "bad_repeated_key", b'{"n":7,"n":8,"type":"log"}'
+    yield "bad_step", line(step=1e300, values={"train_loss": 0.25})
+    yield "bad_step_text", line(step="1", values={"train_loss": 0.25})
+    yield "bad_type", line(type="hello\x1b[2J")
+    yield "bad_utf8", b'{"n":7,"type":"log","message":"\xff"}'
+
+
 TARGETS = {function.__name__: function for function in (
-    bpe, bpe_merges, checkpoint, chunked, cifar10, cookie, csv, cursor, dataset, example, http_head, idx, image, image_csv,
+    bpe, bpe_merges, checkpoint, chunked, cifar10, cookie, csv, cursor, dataset, example, frame, http_head, idx, image, image_csv,
     job_spec, kept_tokenizer, manifest, pack, safetensors, text, tfrecord, unigram, unpack, webdataset, wordpiece)}
 
 

@@ -44,6 +44,7 @@ std::string run_dataset(std::span<const std::byte> input);      ///< the body of
 std::string run_http_head(std::span<const std::byte> input);    ///< request line and headers
 std::string run_chunked(std::span<const std::byte> input);      ///< a body in chunks
 std::string run_cookie(std::span<const std::byte> input);       ///< two parts: two Cookie headers
+std::string run_frame(std::span<const std::byte> input);        ///< a line of frames.ndjson
 std::string run_cursor(std::span<const std::byte> input);       ///< `cursor` of a list's query
 
 }    // namespace slipway

@@ -32,6 +32,7 @@ constexpr auto targets = std::to_array<FuzzTarget>({
     {"chunked", run_chunked},
     {"cookie", run_cookie},
     {"cursor", run_cursor},
+    {"frame", run_frame},
 });
 
 }    // namespace
