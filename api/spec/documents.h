@@ -65,7 +65,8 @@ Json openapi_document(std::string_view version);
 
 /// What this version can do: architectures, optimizers, schedules, formats with the schemas of
 /// their parameters, and the words that other fields take.
-Json capabilities_document();
+/// `confinement`: what this machine enforces, [{"name", "enforced", "detail"}].
+Json capabilities_document(const Json& confinement);
 
 /// The fields of a document as a Markdown table, for docs/formats.md.
 std::string markdown_table(std::string_view name);

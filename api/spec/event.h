@@ -54,7 +54,8 @@ struct Spelling<AttemptOutcome> {
 enum class FailureCode {
     data_error,            ///< a file, row or field of the dataset cannot be used
     nan_loss,              ///< the loss is not a number any more
-    out_of_memory,         ///< more than accelerator.memory_bytes, or than the machine has
+    out_of_memory,         ///< the program's plan needs more than the attempt's memory limit
+    oom_host,              ///< the executor reached that limit, or the machine's memory
     spec_error,            ///< the spec does not fit the dataset
     checkpoint_corrupt,    ///< no stored checkpoint loads
     disk_full,
@@ -64,9 +65,12 @@ enum class FailureCode {
 
 template <>
 struct Spelling<FailureCode> {
-    static constexpr std::array<std::string_view, 8> words{
-        "data_error",         "nan_loss",  "out_of_memory", "spec_error",
+    static constexpr std::array<std::string_view, 9> words{
+        "data_error",         "nan_loss",  "out_of_memory", "oom_host", "spec_error",
         "checkpoint_corrupt", "disk_full", "executor_lost", "internal"};
 };
+
+/// The exit code of an executor that had no memory left and no frame to say so in.
+constexpr int exit_code_out_of_memory = 12;
 
 }    // namespace slipway

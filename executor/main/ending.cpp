@@ -1,8 +1,12 @@
 #include "executor/main/ending.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -67,6 +71,32 @@ Ending failure(std::string code, const std::string& message) {
             .exit_code = exit_failed};
 }
 
+/// Private memory of this process as the kernel counts it against the limit (statm's sixth number);
+/// read without the heap, of which nothing is left.
+std::int64_t private_memory_bytes() {
+    std::array<char, 128> text{};
+    const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    const ssize_t length = read(file, text.data(), text.size() - 1);
+    close(file);
+    long data_pages = 0;
+    if (length <= 0 || std::sscanf(text.data(), "%*d %*d %*d %*d %*d %ld", &data_pages) != 1)
+        return 0;
+    return std::int64_t(data_pages) * sysconf(_SC_PAGESIZE);
+}
+
+std::string memory_message(std::int64_t limit_bytes) {
+    const std::int64_t used = private_memory_bytes();
+    if (limit_bytes == 0) {
+        return fmt::format("the machine has no memory left for the job, which uses {} bytes", used);
+    }
+    return fmt::format(
+        "the job needs more memory than it may use: its limit is {} bytes, and {} bytes are in use "
+        "with the executor's own; a larger accelerator.memory_bytes or more cores raise the limit, "
+        "a smaller batch or network needs less",
+        limit_bytes, used);
+}
+
 /// The failure code of an error that did not say its own.
 std::string code_of(ErrorCode code) {
     switch (code) {
@@ -111,7 +141,7 @@ Ending train_to_the_end(const Trainer& trainer, AttemptPlan plan, Reporter& repo
     } catch (const Error& error) {
         return failed_with(error);
     } catch (const std::bad_alloc&) {
-        return failure("out_of_memory", "the machine has no memory left for the job");
+        return failure("oom_host", memory_message(plan.memory_bytes_max));
     } catch (const std::exception& error) {
         return failure("internal", error.what());
     }

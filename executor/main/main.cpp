@@ -5,7 +5,9 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <new>
 
+#include "api/spec/event.h"
 #include "executor/data/dataset.h"
 #include "executor/main/attempt.h"
 #include "executor/main/bench.h"
@@ -122,6 +124,9 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
     try {
         return run(argc, argv);
+    } catch (const std::bad_alloc&) {
+        std::fputs("slipway-executor: no memory is left\n", stderr);
+        return slipway::exit_code_out_of_memory;
     } catch (const std::exception& error) {
         fmt::print(stderr, "slipway-executor: {}\n", error.what());
         return slipway::exit_failed;

@@ -54,7 +54,8 @@ std::optional<CpuClaim> CpuClaim::take(const std::string& scope, int cpu) {
     const std::string name = '\0' + fmt::format("{}-cpu-{}", scope, cpu);
     if (name.size() > sizeof address.sun_path) return std::nullopt;
     std::memcpy(address.sun_path, name.data(), name.size());
-    UniqueFd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    // A stream: a confined executor may have no other, since it could send datagrams to anybody.
+    UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     const auto bytes = socklen_t(offsetof(sockaddr_un, sun_path) + name.size());
     if (!socket || bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0)
         return std::nullopt;

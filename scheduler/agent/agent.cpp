@@ -63,9 +63,11 @@ struct Agent::Parts {
           old_folders{old_folders_every},
           supervisor(
               options.beat_every, [this] { ring(false); }, clock),
-          keeper(store, options, clock, supervisor, counts),
-          checker(store, options, clock, supervisor, counts),
-          splitter(store, options, supervisor),
+          launcher(options.launcher),
+          projects(store),
+          keeper({store, options, launcher, projects, supervisor}, clock, counts),
+          checker({store, options, launcher, projects, supervisor}, clock, counts),
+          splitter({store, options, launcher, projects, supervisor}),
           answered(clock.tick()) {}
 
     store::Store& store;
@@ -87,6 +89,8 @@ struct Agent::Parts {
     Due old_folders;
     AgentCounts counts;
     Supervisor supervisor;
+    const Launcher launcher;
+    ProjectNumbers projects;
     AttemptKeeper keeper;
     DatasetChecker checker;
     SplitMaker splitter;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/base/clock.h"
+#include "scheduler/launcher/launcher.h"
 #include "scheduler/store/store.h"
 
 namespace slipway {
@@ -20,6 +21,11 @@ struct AgentOptions {
     std::filesystem::path executor;    ///< the slipway-executor to start
     /// Folders that a dataset's {"path": …} may lie below, in the order they are tried.
     std::vector<std::filesystem::path> dataset_roots;
+    LauncherOptions launcher;    ///< how executors are confined
+    /// What all jobs of this machine may use together; 0: no limit.
+    std::int64_t memory_bytes = 0;
+    std::int64_t check_memory_bytes = std::int64_t{4} << 30;    ///< of a check, a split, an export
+    std::chrono::seconds check_cpu_max{1200};                   ///< of all its threads
 
     std::chrono::milliseconds lease{10000};
     std::chrono::milliseconds renew_every{2500};

@@ -10,6 +10,7 @@
 #include "api/base/log.h"
 #include "api/base/parsed_json.h"
 #include "api/spec/documents.h"
+#include "scheduler/agent/attempt_memory.h"
 #include "scheduler/agent/dataset_places.h"
 #include "scheduler/agent/run_folder.h"
 #include "scheduler/agent/split_place.h"
@@ -65,9 +66,14 @@ std::string AttemptKeeper::Live::name() const {
     return name_of(key);
 }
 
-AttemptKeeper::AttemptKeeper(store::Store& store, const AgentOptions& options, const Clock& clock,
-                             Supervisor& supervisor, AgentCounts& counts)
-    : store_(store), options_(options), clock_(clock), supervisor_(supervisor), counts_(counts) {}
+AttemptKeeper::AttemptKeeper(const AgentParts& parts, const Clock& clock, AgentCounts& counts)
+    : store_(parts.store),
+      options_(parts.options),
+      launcher_(parts.launcher),
+      projects_(parts.projects),
+      clock_(clock),
+      supervisor_(parts.supervisor),
+      counts_(counts) {}
 
 void AttemptKeeper::look() {
     const std::vector<store::HostAttempt> found = store::list_live_attempts(store_, options_.host);
@@ -160,7 +166,10 @@ void AttemptKeeper::begin(const store::HostAttempt& found) {
               .resumed_from_id = found.resume_checkpoint_id,
               .recorded = attempt.pid.has_value()};
     const std::string name = live.name();
+    // What only the database knows, first: when it does not answer, the attempt has not begun, and
+    // the next turn begins it.
     set_time_limit(found, live);
+    const Inputs inputs = attempt.pid ? Inputs{} : find_inputs(found);
     try {
         make_run_folder(folder);
         const std::optional<UniqueFd> lock = lock_run_folder(folder);
@@ -173,7 +182,7 @@ void AttemptKeeper::begin(const store::HostAttempt& found) {
             if (!began) live.problem = "it was ended before its executor started";
             live.ended = Ended{.name = name, .exit_status = {}, .cause = cause_of(unwanted)};
         } else {
-            start(found, live, *lock);
+            start(found, inputs, live, *lock);
         }
     } catch (const Error& error) {
         // The machine's fault, not the database's: the job runs again, here or elsewhere.
@@ -192,7 +201,37 @@ void AttemptKeeper::refuse(Live& live, const std::string& why) {
     live.ended = Ended{.name = live.name(), .exit_status = {}, .cause = EndCause::none};
 }
 
-void AttemptKeeper::start(const store::HostAttempt& found, Live& live, const UniqueFd& lock) {
+AttemptKeeper::Inputs AttemptKeeper::find_inputs(const store::HostAttempt& found) {
+    Inputs inputs;
+    inputs.project_number = projects_.of(found.project);
+    // A job that resumes has weights of its own.
+    const auto weights = found.resume_checkpoint.empty()
+                             ? find_weights_place(store_, found.spec, options_.home)
+                             : fs::path();
+    const auto predicting = found.prediction.empty()
+                                ? fs::path()
+                                : find_predicting_place(store_, found.prediction, options_.home);
+    const auto split = find_split_place(store_, found.spec, options_.home);
+    if (!weights) {
+        inputs.missing = "the weights of model.init.from are not kept any more";
+    } else if (!predicting) {
+        inputs.missing =
+            "the checkpoint of the prediction (from.checkpoint) is not kept any more; "
+            "GET /v1/checkpoints lists those that are";
+    } else if (!split) {
+        inputs.missing = "the split of data.split.id is not kept any more";
+    }
+    inputs.weights = weights.value_or(fs::path());
+    inputs.predicting = predicting.value_or(fs::path());
+    if (split) {
+        inputs.split = split->path;
+        inputs.split_hash = split->hash;
+    }
+    return inputs;
+}
+
+void AttemptKeeper::start(const store::HostAttempt& found, const Inputs& inputs, Live& live,
+                          const UniqueFd& lock) {
     const auto place = find_dataset_place(found.dataset_source, found.dataset_id, options_.home,
                                           options_.dataset_roots);
     if (!place) {
@@ -200,48 +239,47 @@ void AttemptKeeper::start(const store::HostAttempt& found, Live& live, const Uni
                                  found.dataset_name, found.dataset_source));
         return;
     }
-    // A job that resumes has weights of its own.
-    const auto weights = found.resume_checkpoint.empty()
-                             ? find_weights_place(store_, found.spec, options_.home)
-                             : fs::path();
-    if (!weights) {
-        refuse(live, "the weights of model.init.from are not kept any more");
+    if (!inputs.missing.empty()) {
+        refuse(live, inputs.missing);
         return;
     }
-    const auto predicting = found.prediction.empty()
-                                ? fs::path()
-                                : find_predicting_place(store_, found.prediction, options_.home);
-    if (!predicting) {
-        refuse(live,
-               "the checkpoint of the prediction (from.checkpoint) is not kept any more; "
-               "GET /v1/checkpoints lists those that are");
-        return;
-    }
-    const auto split = find_split_place(store_, found.spec, options_.home);
-    if (!split) {
-        refuse(live, "the split of data.split.id is not kept any more");
-        return;
-    }
-    const AttemptPlaces places{
-        .dataset = place->path,
-        .checkpoints = options_.home / "store" / "checkpoints" / live.key.job_id,
-        .report = options_.home / "store" / "reports" / live.key.job_id,
-        .cache = options_.home / "store" / "compile_cache",
-        .packed = options_.home / "store" / "packed",
-        .init = *weights,
-        .predicting = *predicting,
-        .split = split->path,
-        .split_hash = split->hash,
-        .worker_threads =
-            thread_share(int(found.attempt.cores.size()), options_.cores, usable_cpu_count()),
-        .grace_s = double(options_.grace.count())};
+    const fs::path store = options_.home / "store";
+    const std::string project = fmt::to_string(inputs.project_number);
+    const AttemptPlaces places{.dataset = place->path,
+                               .checkpoints = store / "checkpoints" / live.key.job_id,
+                               .report = store / "reports" / live.key.job_id,
+                               .cache = store / "compile_cache" / project,
+                               .packed = store / "packed" / project,
+                               .init = inputs.weights,
+                               .predicting = inputs.predicting,
+                               .split = inputs.split,
+                               .split_hash = inputs.split_hash,
+                               .worker_threads = thread_share(int(found.attempt.cores.size()),
+                                                              options_.cores, usable_cpu_count()),
+                               .grace_s = double(options_.grace.count()),
+                               .memory_bytes = attempt_memory_bytes(
+                                   options_, found.spec, int(found.attempt.cores.size()))};
     write_file_aside(live.folder / "attempt.json", attempt_json(found, places).dump());
-    RunningProcess process = spawn({.program = options_.executor,
-                                    .arguments = {"attempt", live.folder.string()},
-                                    .folder = live.folder,
-                                    .output = live.folder / "output.log",
-                                    .result = {},
-                                    .lock_fd = lock.get()});
+    LaunchRequest request{
+        .process = {.program = options_.executor,
+                    .arguments = {"attempt", live.folder.string()},
+                    .folder = live.folder,
+                    .output = live.folder / "output.log",
+                    .result = {},
+                    .lock_fd = lock.get()},
+        .project_number = inputs.project_number,
+        .readable = {places.dataset},
+        .writable = {live.folder, places.checkpoints, places.report, places.cache, places.packed}};
+    if (places.memory_bytes > 0)
+        request.memory_bytes = places.memory_bytes + executor_overhead_bytes;
+    if (!place->upload.empty()) request.owned.push_back(places.dataset);
+    for (const fs::path& input : {inputs.weights, inputs.predicting, inputs.split}) {
+        if (input.empty()) continue;
+        request.readable.push_back(input);
+        // A checkpoint is in its job's folder, which must be open to the user, too.
+        request.owned.push_back(fs::is_directory(input) ? input.parent_path() : input);
+    }
+    RunningProcess process = launcher_.launch(request);
     live.process = process.id;
     ++counts_.started;
     log_info(

@@ -4,10 +4,9 @@
 #include <string>
 
 #include "api/base/clock.h"
-#include "scheduler/agent/agent.h"
+#include "scheduler/agent/agent_parts.h"
 #include "scheduler/agent/attempt_end.h"
 #include "scheduler/agent/frame_tail.h"
-#include "scheduler/agent/supervisor.h"
 
 namespace slipway {
 
@@ -18,8 +17,7 @@ namespace slipway {
 class AttemptKeeper {
 public:
     /// All outlive the keeper.
-    AttemptKeeper(store::Store& store, const AgentOptions& options, const Clock& clock,
-                  Supervisor& supervisor, AgentCounts& counts);
+    AttemptKeeper(const AgentParts& parts, const Clock& clock, AgentCounts& counts);
 
     /// Looks at the live attempts: starts new ones, adopts running ones, ends unwanted ones.
     void look();
@@ -54,8 +52,20 @@ private:
         std::string name() const;    // among those watched
     };
 
+    /// What a job needs from elsewhere, as the database names it; or why it cannot be had.
+    struct Inputs {
+        std::filesystem::path weights;
+        std::filesystem::path predicting;
+        std::filesystem::path split;
+        std::string split_hash;
+        int project_number = 0;
+        std::string missing;
+    };
+
     void begin(const store::HostAttempt& found);
-    void start(const store::HostAttempt& found, Live& live, const UniqueFd& lock);
+    Inputs find_inputs(const store::HostAttempt& found);
+    void start(const store::HostAttempt& found, const Inputs& inputs, Live& live,
+               const UniqueFd& lock);
     void refuse(Live& live, const std::string& why);
     bool adopt(const store::HostAttempt& found, Live& live);
     void watch(const Live& live, RunningProcess process, std::int64_t frames_after);
@@ -70,6 +80,8 @@ private:
 
     store::Store& store_;
     const AgentOptions& options_;
+    const Launcher& launcher_;
+    ProjectNumbers& projects_;
     const Clock& clock_;
     Supervisor& supervisor_;
     AgentCounts& counts_;    // guarded by the agent: copied out between steps

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "api/base/log.h"
 #include "api/base/parsed_json.h"
+#include "api/spec/event.h"
 #include "scheduler/agent/run_folder.h"
 
 namespace slipway {
@@ -20,10 +22,9 @@ constexpr std::size_t report_bytes_max = 8 << 20;
 constexpr int lease_factor = 6;    // a check may be behind a busy machine for a while
 constexpr std::size_t leftover_entries_per_turn = 2000;
 
-/// Where a check unpacks to before what it has unpacked gets its name.
-fs::path half_done(const fs::path& place) {
-    return place.string() + ".tmp";
-}
+/// Where a check unpacks to, and what it names so when it is whole.
+constexpr const char* unpacked_name = "unpacked";
+constexpr const char* half_done_name = "unpacked.tmp";
 
 /// What checks of an agent before this one have left half done.
 std::vector<fs::path> find_half_done(const fs::path& datasets) {
@@ -77,14 +78,15 @@ store::DatasetVerdict read_verdict(const std::string& report) {
     return verdict;
 }
 
-DatasetChecker::DatasetChecker(store::Store& store, const AgentOptions& options, const Clock& clock,
-                               Supervisor& supervisor, AgentCounts& counts)
-    : store_(store),
-      options_(options),
+DatasetChecker::DatasetChecker(const AgentParts& parts, const Clock& clock, AgentCounts& counts)
+    : store_(parts.store),
+      options_(parts.options),
+      launcher_(parts.launcher),
+      projects_(parts.projects),
       clock_(clock),
-      supervisor_(supervisor),
+      supervisor_(parts.supervisor),
       counts_(counts),
-      leftovers_(find_half_done(options.home / "store" / "datasets")) {}
+      leftovers_(find_half_done(parts.options.home / "store" / "datasets")) {}
 
 void DatasetChecker::look() {
     while (checks_.size() < checks_max) {
@@ -121,17 +123,15 @@ void DatasetChecker::finish() {
             continue;
         }
         if (!check.verdict) check.verdict = judge(check);
+        if (check.verdict->ready && !check.place.upload_id.empty()) keep_unpacked(check);
         const bool kept = store::finish_dataset_check(store_, id, check.token, *check.verdict);
         if (kept && !check.place.upload_id.empty()) {
             store::delete_upload(store_, check.place.upload_id);
-            discard_half_done(check.place.path);    // of a check that was killed
-            // Nothing is kept of an upload that cannot be used.
-            if (!check.verdict->ready) discard(check.place.path);
         }
         if (!kept && !check.place.upload_id.empty() && !store::find_dataset(store_, id)) {
-            discard_half_done(check.place.path);    // it was deleted meanwhile
-            discard(check.place.path);
+            discard(check.place.path);    // it was deleted meanwhile
         }
+        discard_unpacked(check);    // of an upload that cannot be used
         log_info("dataset checked", {{"dataset_id", id}, {"ready", check.verdict->ready}});
         each = checks_.erase(each);
         if (kept && options_.on_freed) options_.on_freed();    // jobs may have waited for it
@@ -167,27 +167,36 @@ void DatasetChecker::begin(const store::DatasetCheck& claim) {
 
 void DatasetChecker::start(Check& check) {
     const fs::path folder = folder_of(check);
-    make_run_folder(folder);
     std::vector<std::string> arguments{"inspect", "--preview", "--format", check.dataset.format};
     if (!check.dataset.options.empty()) {
         arguments.insert(arguments.end(), {"--options", check.dataset.options});
     }
+    fs::path reads = check.place.path;
     if (check.place.upload.empty()) {
-        arguments.insert(arguments.end(), {"--path", check.place.path.string()});
+        arguments.insert(arguments.end(), {"--path", reads.string()});
     } else {
-        discard(check.place.path);                              // of a check that was cut short
-        std::erase(leftovers_, half_done(check.place.path));    // the executor removes it
+        reads = check.place.upload;
+        discard(check.place.path);    // of a check that was cut short
+        discard(folder / unpacked_name);
+        std::erase(leftovers_, folder / half_done_name);    // the executor removes it
         arguments.insert(arguments.end(),
-                         {"--unpack", check.place.upload.string(), "--into",
-                          check.place.path.string(), "--name", check.place.filename});
+                         {"--unpack", reads.string(), "--into", (folder / unpacked_name).string(),
+                          "--name", check.place.filename});
     }
-    RunningProcess process = spawn({.program = options_.executor,
-                                    .arguments = std::move(arguments),
-                                    .folder = folder,
-                                    .output = folder / "output.log",
-                                    .result = folder / "report.json"});
+    make_run_folder(folder);
+    LaunchRequest request{.process = {.program = options_.executor,
+                                      .arguments = std::move(arguments),
+                                      .folder = folder,
+                                      .output = folder / "output.log",
+                                      .result = folder / "report.json"},
+                          .project_number = projects_.of(check.dataset.project),
+                          .readable = {reads},
+                          .writable = {folder},
+                          .memory_bytes = options_.check_memory_bytes,
+                          .cpu_seconds = options_.check_cpu_max.count()};
+    if (!check.place.upload.empty()) request.owned = {reads};
     supervisor_.watch({.name = check.dataset.id,
-                       .process = std::move(process),
+                       .process = launcher_.launch(request),
                        .limits = {.start_max = options_.check_max},
                        .folder = {},
                        .fence = {}});
@@ -206,14 +215,36 @@ store::DatasetVerdict DatasetChecker::judge(const Check& check) const {
                    : refuse(fmt::format("the check's report is missing or has more than {} bytes",
                                         report_bytes_max));
     }
+    const int status = *check.ended->exit_status;
     log_warn("a dataset check crashed",
              {{"dataset_id", check.dataset.id},
-              {"exit_status", *check.ended->exit_status},
+              {"exit_status", status},
               {"output", read_tail(folder_of(check) / "output.log", 400)}});
+    if (status == exit_code_out_of_memory) {
+        return refuse(fmt::format("reading the dataset needs more than {} MiB of memory",
+                                  options_.check_memory_bytes >> 20));
+    }
+    if (status == 128 + SIGXCPU) {
+        return refuse(fmt::format("reading the dataset took more than {} s of CPU time",
+                                  options_.check_cpu_max.count()));
+    }
     return refuse(
         fmt::format("reading the dataset ended the check with status {}: a file is "
                     "damaged in a way that was not foreseen",
-                    *check.ended->exit_status));
+                    status));
+}
+
+/// What was unpacked gets its name only now: the check itself may write nowhere but in its folder.
+void DatasetChecker::keep_unpacked(Check& check) {
+    const fs::path unpacked = folder_of(check) / unpacked_name;
+    std::error_code problem;
+    if (!fs::is_directory(unpacked, problem)) return;    // done before an outage
+    fs::create_directories(check.place.path.parent_path(), problem);
+    fs::rename(unpacked, check.place.path, problem);
+    if (!problem) return;
+    log_error("an unpacked dataset cannot be kept",
+              {{"dataset_id", check.dataset.id}, {"reason", problem.message()}});
+    check.verdict = refuse("what was unpacked could not be kept on this machine");
 }
 
 /// The name is free at once; a check that is killed before the folder is gone leaves a `.tmp`.
@@ -224,8 +255,11 @@ void DatasetChecker::discard(const fs::path& place) {
     if (!problem) leftovers_.push_back(aside);
 }
 
-void DatasetChecker::discard_half_done(const fs::path& place) {
-    if (fs::exists(half_done(place))) leftovers_.push_back(half_done(place));
+void DatasetChecker::discard_unpacked(const Check& check) {
+    for (const char* name : {unpacked_name, half_done_name}) {
+        const fs::path left = folder_of(check) / name;
+        if (fs::exists(left)) leftovers_.push_back(left);
+    }
 }
 
 fs::path DatasetChecker::folder_of(const Check& check) const {

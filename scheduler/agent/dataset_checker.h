@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "api/base/clock.h"
-#include "scheduler/agent/agent.h"
+#include "scheduler/agent/agent_parts.h"
 #include "scheduler/agent/dataset_places.h"
-#include "scheduler/agent/supervisor.h"
 #include "scheduler/store/datasets.h"
 
 namespace slipway {
@@ -25,8 +24,7 @@ store::DatasetVerdict refuse(const std::string& message);
 /// cut short by Error{unavailable} it is done again.
 class DatasetChecker {
 public:
-    DatasetChecker(store::Store& store, const AgentOptions& options, const Clock& clock,
-                   Supervisor& supervisor, AgentCounts& counts);
+    DatasetChecker(const AgentParts& parts, const Clock& clock, AgentCounts& counts);
 
     /// Takes a data set to check when there is one and a place for it.
     void look();
@@ -51,10 +49,13 @@ private:
     store::DatasetVerdict judge(const Check& check) const;
     std::filesystem::path folder_of(const Check& check) const;
     void discard(const std::filesystem::path& place);
-    void discard_half_done(const std::filesystem::path& place);
+    void discard_unpacked(const Check& check);
+    void keep_unpacked(Check& check);
 
     store::Store& store_;
     const AgentOptions& options_;
+    const Launcher& launcher_;
+    ProjectNumbers& projects_;
     const Clock& clock_;
     Supervisor& supervisor_;
     AgentCounts& counts_;

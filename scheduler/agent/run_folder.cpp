@@ -61,13 +61,6 @@ std::string read_piece(const UniqueFd& file, std::size_t offset, std::size_t cou
     return text;
 }
 
-std::int64_t memory_bytes_of(const Json& spec) {
-    const Json accelerator = spec.value("accelerator", Json::object());
-    const auto found = accelerator.find("memory_bytes");
-    return found != accelerator.end() && found->is_number_integer() ? found->get<std::int64_t>()
-                                                                    : 0;
-}
-
 }    // namespace
 
 fs::path run_folder_of(const fs::path& home, const store::AttemptKey& key) {
@@ -75,14 +68,7 @@ fs::path run_folder_of(const fs::path& home, const store::AttemptKey& key) {
 }
 
 void make_run_folder(const fs::path& folder) {
-    std::error_code problem;
-    fs::create_directories(folder, problem);
-    if (problem) {
-        const bool full = problem == std::errc::no_space_on_device;
-        throw Error{full ? ErrorCode::exhausted : ErrorCode::unavailable,
-                    fmt::format("cannot make {}: {}", folder.string(), problem.message())};
-    }
-    fs::permissions(folder, fs::perms::owner_all, problem);
+    make_private_folder(folder);
 }
 
 std::optional<UniqueFd> lock_run_folder(const fs::path& folder) {
@@ -109,7 +95,7 @@ Json attempt_json(const store::HostAttempt& attempt, const AttemptPlaces& places
                {"split", nullptr},
                {"worker_threads", places.worker_threads},
                {"grace_s", places.grace_s},
-               {"memory_bytes", memory_bytes_of(spec)},
+               {"memory_bytes", places.memory_bytes},
                {"report_folder", places.report.string()},
                {"cache_folder", places.cache.string()},
                {"packed_folder", places.packed.string()}};

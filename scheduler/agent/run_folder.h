@@ -7,7 +7,7 @@
 
 #include "api/base/json.h"
 #include "api/base/posix.h"
-#include "scheduler/agent/process.h"
+#include "scheduler/launcher/launcher.h"
 #include "scheduler/store/attempts.h"
 
 namespace slipway {
@@ -29,14 +29,15 @@ struct AttemptPlaces {
     std::filesystem::path dataset;
     std::filesystem::path checkpoints;        ///< of the job
     std::filesystem::path report = {};        ///< of the job: where its time goes
-    std::filesystem::path cache = {};         ///< of compiled code, of all jobs
-    std::filesystem::path packed = {};        ///< of packed images, of all jobs
+    std::filesystem::path cache = {};         ///< of compiled code, of the project's jobs
+    std::filesystem::path packed = {};        ///< of packed images, of the project's jobs
     std::filesystem::path init = {};          ///< weights to begin with; empty: none
     std::filesystem::path predicting = {};    ///< the checkpoint of a prediction; empty: it trains
     std::filesystem::path split = {};         ///< the manifest of a stored split; empty: none
     std::string split_hash = {};              ///< that it must have
     int worker_threads = 0;                   ///< 0: as many as CPUs
     double grace_s = 60;
+    std::int64_t memory_bytes = 0;    ///< that the program may plan; 0: no limit
 };
 
 /// attempt.json, as docs/formats.md describes it.

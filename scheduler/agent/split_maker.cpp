@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr const char* manifest_name = "manifest.json";
 constexpr std::size_t makings_max = 1;
 constexpr std::size_t split_report_bytes_max = 16 << 20;
 constexpr int split_lease_factor = 6;    // as a check: it may be behind a busy machine for a while
@@ -50,8 +51,12 @@ store::SplitVerdict read_split_verdict(const std::string& report) {
     }
 }
 
-SplitMaker::SplitMaker(store::Store& store, const AgentOptions& options, Supervisor& supervisor)
-    : store_(store), options_(options), supervisor_(supervisor) {}
+SplitMaker::SplitMaker(const AgentParts& parts)
+    : store_(parts.store),
+      options_(parts.options),
+      launcher_(parts.launcher),
+      projects_(parts.projects),
+      supervisor_(parts.supervisor) {}
 
 void SplitMaker::look() {
     while (makings_.size() < makings_max) {
@@ -86,6 +91,7 @@ void SplitMaker::finish() {
             continue;
         }
         if (!making.verdict) making.verdict = judge(making);
+        if (making.verdict->ready) keep_manifest(making);
         const bool kept = store::finish_split(store_, id, making.claim.token, *making.verdict);
         if (!kept && !store::find_split(store_, id)) {    // it was deleted meanwhile
             std::error_code problem;
@@ -109,7 +115,7 @@ void SplitMaker::begin(store::SplitClaim claim) {
         end_with("the files of the dataset are not there any more");
     } else {
         try {
-            start(making.claim, place->path);
+            start(making.claim, *place);
         } catch (const Error& error) {
             log_error("a split could not be started", {{"split_id", id}, {"reason", error.what()}});
             end_with("the split could not be made on this machine");
@@ -118,24 +124,44 @@ void SplitMaker::begin(store::SplitClaim claim) {
     makings_.insert_or_assign(id, std::move(making));
 }
 
-void SplitMaker::start(const store::SplitClaim& claim, const fs::path& dataset) {
+void SplitMaker::start(const store::SplitClaim& claim, const DatasetPlace& dataset) {
     const fs::path folder = folder_of(claim.id);
-    const fs::path manifest = manifest_path(options_.home, claim.id);
     make_run_folder(folder);
-    make_run_folder(manifest.parent_path());
-    RunningProcess process =
-        spawn({.program = options_.executor,
-               .arguments = {"split", "--format", claim.format, "--path", dataset.string(),
-                             "--options", claim.options, "--request", claim.request,
-                             "--content-hash", claim.content_hash, "--out", manifest.string()},
-               .folder = folder,
-               .output = folder / "output.log",
-               .result = folder / "report.json"});
+    LaunchRequest request{
+        .process = {.program = options_.executor,
+                    .arguments = {"split", "--format", claim.format, "--path",
+                                  dataset.path.string(), "--options", claim.options, "--request",
+                                  claim.request, "--content-hash", claim.content_hash, "--out",
+                                  (folder / manifest_name).string()},
+                    .folder = folder,
+                    .output = folder / "output.log",
+                    .result = folder / "report.json"},
+        .project_number = projects_.of(claim.project),
+        .readable = {dataset.path},
+        .writable = {folder},
+        .memory_bytes = options_.check_memory_bytes,
+        .cpu_seconds = options_.check_cpu_max.count()};
+    if (!dataset.upload.empty()) request.owned = {dataset.path};
     supervisor_.watch({.name = claim.id,
-                       .process = std::move(process),
+                       .process = launcher_.launch(request),
                        .limits = {.start_max = options_.check_max},
                        .folder = {},
                        .fence = {}});
+}
+
+/// The manifest gets its place only now: what made it may write nowhere but in its own folder.
+void SplitMaker::keep_manifest(Making& making) {
+    const fs::path made = folder_of(making.claim.id) / manifest_name;
+    const fs::path kept = manifest_path(options_.home, making.claim.id);
+    std::error_code problem;
+    if (!fs::is_regular_file(fs::symlink_status(made, problem)) && fs::exists(kept, problem))
+        return;    // done before an outage
+    make_private_folder(kept.parent_path());
+    fs::rename(made, kept, problem);
+    if (!problem) return;
+    log_error("the manifest of a split cannot be kept",
+              {{"split_id", making.claim.id}, {"reason", problem.message()}});
+    making.verdict = refuse_split("the manifest could not be kept on this machine");
 }
 
 store::SplitVerdict SplitMaker::judge(const Making& making) const {

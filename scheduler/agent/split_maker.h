@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "scheduler/agent/agent.h"
-#include "scheduler/agent/supervisor.h"
+#include "scheduler/agent/agent_parts.h"
+#include "scheduler/agent/dataset_places.h"
 #include "scheduler/store/splits.h"
 
 namespace slipway {
@@ -20,7 +20,7 @@ store::SplitVerdict read_split_verdict(const std::string& report);
 class SplitMaker {
 public:
     /// All outlive the maker.
-    SplitMaker(store::Store& store, const AgentOptions& options, Supervisor& supervisor);
+    SplitMaker(const AgentParts& parts);
 
     /// Takes a split to make when there is one and a place for it.
     void look();
@@ -39,12 +39,15 @@ private:
     };
 
     void begin(store::SplitClaim claim);
-    void start(const store::SplitClaim& claim, const std::filesystem::path& dataset);
+    void start(const store::SplitClaim& claim, const DatasetPlace& dataset);
+    void keep_manifest(Making& making);
     store::SplitVerdict judge(const Making& making) const;
     std::filesystem::path folder_of(const std::string& id) const;
 
     store::Store& store_;
     const AgentOptions& options_;
+    const Launcher& launcher_;
+    ProjectNumbers& projects_;
     Supervisor& supervisor_;
     std::map<std::string, Making> makings_;
 };

@@ -11,7 +11,7 @@
 
 #include "api/base/clock.h"
 #include "scheduler/agent/attempt_watch.h"
-#include "scheduler/agent/process.h"
+#include "scheduler/launcher/process.h"
 
 namespace slipway {
 

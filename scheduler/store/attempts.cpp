@@ -31,6 +31,7 @@ Attempt read_attempt(const Row& row) {
 
 HostAttempt read_host_attempt(const Row& row) {
     return {.attempt = read_attempt(row),
+            .project = row.text("project"),
             .job_state = read_state(row),
             .job_reason = reason_of(row),
             .spec = row.text("spec"),

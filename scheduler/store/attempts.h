@@ -28,6 +28,7 @@ struct Attempt {
 /// Everything the agent needs to start, adopt or stop one attempt.
 struct HostAttempt {
     Attempt attempt;
+    std::string project;
     JobState job_state{};
     std::optional<Reason> job_reason;    ///< why it is cancelling or pausing
     JsonText spec;

@@ -1,5 +1,7 @@
 #include "scheduler/store/hosts.h"
 
+#include <fmt/format.h>
+
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
 
@@ -46,6 +48,24 @@ bool drain_core(Store& store, std::string_view host, int core, bool drained) {
     if (rows.affected() == 0) return false;
     store.announce(topics::queue);
     return true;
+}
+
+int executor_number(Store& store, std::string_view project) {
+    constexpr int tries_max = 10;
+    for (int tries = 0; tries < tries_max; ++tries) {
+        const Rows rows = read(store.pool(), queries::find_executor_number, {project});
+        if (!rows.empty()) return rows[0].small("number");
+        try {
+            write(store.pool(), queries::add_executor_number, {project});
+        } catch (const PgError& error) {
+            // Another process took the number for another project: the next one is free.
+            if (error.sqlstate() == "23505") continue;
+            if (error.sqlstate() != "23514") throw;
+            throw Error{ErrorCode::exhausted,
+                        fmt::format("no user is left for the executors of project {}", project)};
+        }
+    }
+    throw Error{ErrorCode::unavailable, "the users of executors are being given out; try again"};
 }
 
 std::vector<Garbage> list_garbage(Store& store, int limit) {

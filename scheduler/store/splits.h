@@ -43,6 +43,7 @@ struct SplitClaim {
     std::string token{};
     JsonText request{};
     std::string dataset_id{};
+    std::string project{};
     std::string format{};
     JsonText source{};
     JsonText options{};

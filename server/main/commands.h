@@ -8,5 +8,7 @@ namespace slipway {
 int migrate(const Options& options);
 int print_login_link(const Options& options);
 int print_version();
+/// 0: nothing is missing but quotas of the disk, which the service does not set; 1: something is.
+int doctor(const Options& options);
 
 }    // namespace slipway

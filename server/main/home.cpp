@@ -25,10 +25,13 @@ struct Folder {
 };
 
 // The private cluster makes `postgres` itself, for its own user: home must let that user through.
+// The users of executors pass through the others to what is theirs; nobody can list them.
 constexpr std::array folders{
-    Folder{"store", 0700},          Folder{"store/checkpoints", 0700},
-    Folder{"store/datasets", 0700}, Folder{"store/uploads", 0700},
-    Folder{"store/reports", 0700},  Folder{"runs", 0700},
+    Folder{"store", 0711},          Folder{"store/checkpoints", 0711},
+    Folder{"store/datasets", 0711}, Folder{"store/uploads", 0711},
+    Folder{"store/reports", 0711},  Folder{"store/splits", 0711},
+    Folder{"store/packed", 0711},   Folder{"store/compile_cache", 0711},
+    Folder{"runs", 0711},           Folder{"runs/checks", 0711},
 };
 
 [[noreturn]] void fail(const fs::path& path, const char* what) {
@@ -115,8 +118,11 @@ Home::Home(fs::path folder) : path_(std::move(folder)) {
     make_folder(path_, home_mode());
     lock_ = lock_home(path_);
     close_to_others(path_);
-    for (const Folder& one : folders)
+    for (const Folder& one : folders) {
         make_folder(path_ / one.name, one.mode);
+        // Of an earlier version, or made under another umask.
+        if (chmod((path_ / one.name).c_str(), one.mode) != 0) fail(path_ / one.name, "is not ours");
+    }
     write_whole(path_ / "slipwayd.pid", fmt::format("{}\n", getpid()), 0644);
 }
 

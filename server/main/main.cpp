@@ -18,6 +18,8 @@ int run(const Options& options) {
             return migrate(options);
         case Command::login_link:
             return print_login_link(options);
+        case Command::doctor:
+            return doctor(options);
         case Command::version:
             return print_version();
         case Command::serve:

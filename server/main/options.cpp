@@ -25,6 +25,11 @@ const std::map<std::string, LogLevel> levels{{"debug", LogLevel::debug},
                                              {"warn", LogLevel::warn},
                                              {"error", LogLevel::error}};
 
+const std::map<std::string, ConfinementMode> confinement_modes{
+    {"off", ConfinementMode::off},
+    {"best-effort", ConfinementMode::best_effort},
+    {"required", ConfinementMode::required}};
+
 // The executor that was built with this program.
 fs::path executor_beside_us() {
     std::error_code error;
@@ -39,6 +44,7 @@ struct Raw {
     std::string database_file;
     std::string executor;
     std::int64_t grace_s = 60;
+    std::int64_t job_memory_mib = 0;
     std::int64_t keep_s = 600;
     std::int64_t upload_gib = 16;
     std::int64_t log_max_mib = 64;
@@ -91,6 +97,20 @@ void add_machine(CLI::App& app, Raw& raw) {
                    "written with the address once requests are answered");
 }
 
+void add_confinement(CLI::App& app, Raw& raw) {
+    app.add_option("--confinement", raw.options.confinement,
+                   "how executors are confined: best-effort (what the machine can enforce), "
+                   "required (refuse to start when it cannot enforce all), off")
+        ->transform(CLI::CheckedTransformer(confinement_modes, CLI::ignore_case));
+    app.add_option("--executor-user-base", raw.options.executor_user_base,
+                   "as root, executors of project N run as the user with this number + N; the "
+                   "60,000 numbers from there on must belong to nobody")
+        ->check(CLI::Range(1000U, 4'000'000'000U));
+    app.add_option("--job-memory-mib", raw.job_memory_mib,
+                   "memory that all jobs of this machine may use together; 0: nine tenths of it")
+        ->check(CLI::Range(0, 1 << 30));
+}
+
 void add_listener(CLI::App& app, Raw& raw) {
     app.add_option("--host", raw.options.addresses, "an address to listen on; can be repeated")
         ->allow_extra_args(false);
@@ -131,6 +151,7 @@ void add_serve(CLI::App& app, Raw& raw) {
     add_common(app, raw);
     add_log(app, raw);
     add_machine(app, raw);
+    add_confinement(app, raw);
     add_listener(app, raw);
     add_edge(app, raw);
     add_limits(app, raw);
@@ -190,6 +211,7 @@ void add_agent(CLI::App& app, Raw& raw) {
     add_common(*one, raw);
     add_log(*one, raw);
     add_machine(*one, raw);
+    add_confinement(*one, raw);
 }
 
 void add_migrate(CLI::App& app, Raw& raw) {
@@ -265,6 +287,7 @@ Options finish(Raw raw) {
         options.dataset_roots.push_back(fs::weakly_canonical(root));
     options.executor = raw.executor.empty() ? executor_beside_us() : fs::absolute(raw.executor);
     options.executor_grace = std::chrono::seconds{raw.grace_s};
+    options.job_memory_bytes = raw.job_memory_mib << 20;
     options.link_keep = std::chrono::seconds{raw.keep_s};
     options.upload_bytes_max = static_cast<std::uint64_t>(raw.upload_gib) << 30;
     options.buffered_body_bytes = static_cast<std::size_t>(raw.buffered_bodies_mib) << 20;
@@ -299,6 +322,10 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     add_agent(app, raw);
     add_migrate(app, raw);
     add_login_link(app, raw);
+    CLI::App* doctor = add_command(
+        app, raw, "doctor", "Say what this machine can enforce and has, before serving on it",
+        Command::doctor);
+    add_common(*doctor, raw);
     add_command(app, raw, "version", "Print the version", Command::version);
     app.require_subcommand(0, 1);
     try {

@@ -11,7 +11,11 @@
 
 namespace slipway {
 
-enum class Command { serve, agent, migrate, login_link, version };
+enum class Command { serve, agent, migrate, login_link, doctor, version };
+
+/// Whether executors are confined: not at all; with what the machine can enforce; or not without
+/// everything that `slipwayd doctor` lists as enforceable by some machine, but disk quotas.
+enum class ConfinementMode { off, best_effort, required };
 
 /// The whole command line of slipwayd, checked.
 struct Options {
@@ -29,6 +33,9 @@ struct Options {
     std::vector<std::filesystem::path> dataset_roots;    ///< absolute
     std::filesystem::path executor;                      ///< absolute
     std::chrono::seconds executor_grace{60};
+    ConfinementMode confinement = ConfinementMode::best_effort;
+    std::uint32_t executor_user_base = 1'900'000'000;
+    std::int64_t job_memory_bytes = 0;    ///< of all jobs of this machine together; 0: nine tenths
     std::string certificate_file;
     std::string private_key_file;
     bool insecure = false;    ///< plain HTTP on an address that others reach

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
 
 #include "api/base/log.h"
 #include "migrations/migrate.h"
@@ -24,6 +26,60 @@ Database open_database(const Options& options, const Home& home) {
     return database;
 }
 
+namespace {
+
+/// slipway-confine is where slipwayd is.
+std::filesystem::path confiner_beside_us() {
+    std::error_code error;
+    const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+    return self.parent_path() / "slipway-confine";
+}
+
+std::int64_t memory_for_jobs(const Options& options) {
+    if (options.job_memory_bytes > 0) return options.job_memory_bytes;
+    struct sysinfo info {};
+    sysinfo(&info);
+    // The rest is the service's, its database's and the system's.
+    return std::int64_t(info.totalram) * info.mem_unit / 10 * 9;
+}
+
+}    // namespace
+
+LauncherOptions launcher_options(const Options& options) {
+    if (options.confinement == ConfinementMode::off) return {};
+    LauncherOptions made;
+    made.confiner = confiner_beside_us();
+    if (geteuid() == 0) made.first_user = options.executor_user_base;
+    return made;
+}
+
+std::vector<ConfinementFeature> enforced_features(const Options& options) {
+    std::vector<ConfinementFeature> features = confinement_features();
+    if (options.confinement != ConfinementMode::off) return features;
+    for (ConfinementFeature& feature : features) {
+        feature.enforced = false;
+        feature.detail = "--confinement off";
+    }
+    return features;
+}
+
+void check_confinement(const Options& options) {
+    if (options.confinement == ConfinementMode::off) {
+        log_warn("executors are not confined: --confinement off");
+        return;
+    }
+    for (const ConfinementFeature& feature : confinement_features()) {
+        if (feature.enforced || feature.name == "disk") continue;
+        if (options.confinement == ConfinementMode::required) {
+            throw Error{ErrorCode::invalid_argument,
+                        fmt::format("--confinement required, but {} cannot be confined: {}",
+                                    feature.name, feature.detail)};
+        }
+        log_warn("executors are not confined in everything",
+                 {{"not_enforced", feature.name}, {"reason", feature.detail}});
+    }
+}
+
 AgentOptions agent_options(const Options& options, const Home& home) {
     AgentOptions made;
     made.host = options.host_name;
@@ -32,6 +88,8 @@ AgentOptions agent_options(const Options& options, const Home& home) {
     made.executor = options.executor;
     made.dataset_roots = options.dataset_roots;
     made.grace = options.executor_grace;
+    made.launcher = launcher_options(options);
+    made.memory_bytes = memory_for_jobs(options);
     return made;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "scheduler/agent/agent.h"
+#include "scheduler/launcher/confine/features.h"
 #include "scheduler/store/cluster/cluster.h"
 #include "scheduler/store/store.h"
 #include "scheduler/upkeep/loop.h"
@@ -23,6 +24,16 @@ struct Database {
     std::string url;
 };
 Database open_database(const Options& options, const Home& home);
+
+/// How this machine's executors are confined.
+LauncherOptions launcher_options(const Options& options);
+
+/// What is enforced with these options; nothing with --confinement off.
+std::vector<ConfinementFeature> enforced_features(const Options& options);
+
+/// Says in the log what cannot be enforced.
+/// errors  throws invalid_argument when --confinement required cannot be kept
+void check_confinement(const Options& options);
 
 AgentOptions agent_options(const Options& options, const Home& home);
 

@@ -95,6 +95,13 @@ UpkeepOptions upkeep_options(const Options& options) {
     return made;
 }
 
+std::vector<ConfinementState> confinement_states(const Options& options) {
+    std::vector<ConfinementState> states;
+    for (const ConfinementFeature& one : enforced_features(options))
+        states.push_back({one.name, one.enforced, one.detail});
+    return states;
+}
+
 // What the routes ask of the rest of the service.
 void wire(Services& services, Scheduler& scheduler, store::Store& store,
           WeightsExporter& exporter) {
@@ -118,6 +125,7 @@ int serve(const Options& options, StopSignals& signals) {
     signals.on_hangup(reopen_log);
     const Clock& clock = system_clock();
     log_info("starting", {{"home", home.path().string()}, {"host", options.host_name}});
+    check_confinement(options);
     Database database = open_database(options, home);
     store::Store& store = *database.store;
     wait_for_database(store, clock, database_wait);
@@ -137,11 +145,12 @@ int serve(const Options& options, StopSignals& signals) {
                       .long_polls = long_polls,
                       .health = health,
                       .store_folder = home.store(),
+                      .confinement = confinement_states(options),
                       .dataset_roots = options.dataset_roots,
                       .dashboard = dashboard_files(),
                       .host_name = options.host_name,
                       .upload_bytes_max = options.upload_bytes_max};
-    WeightsExporter exporter(options.executor, home.store() / "exports");
+    WeightsExporter exporter(store, agent_options(options, home), home.store() / "exports");
     wire(services, scheduler, store, exporter);
 
     // The port first: when another process has it, nothing else has been started for nothing.
@@ -166,6 +175,7 @@ int run_agent(const Options& options, StopSignals& signals) {
     const Home home(home_folder(options.home));
     start_logging(options.log_level, log_file_of(options, home));
     signals.on_hangup(reopen_log);
+    check_confinement(options);
     Database database = open_database(options, home);
     wait_for_database(*database.store, system_clock(), database_wait);
     Scheduler scheduler;

@@ -9,8 +9,8 @@
 #include "api/base/clock.h"
 #include "api/base/id.h"
 #include "api/base/log.h"
-#include "scheduler/agent/process.h"
 #include "scheduler/agent/run_folder.h"
+#include "scheduler/store/hosts.h"
 
 namespace slipway {
 namespace {
@@ -35,42 +35,55 @@ bool wait_for_end(const RunningProcess& process) {
     }
 }
 
-/// What the executor said goes with the scope.
-struct SaidFile {
+/// The executor's own folder goes with the scope.
+struct OwnFolder {
     fs::path path;
-    ~SaidFile() {
-        std::error_code ignored;    // a leftover of some bytes in a folder that starts empty
-        fs::remove(path, ignored);
+    ~OwnFolder() {
+        std::error_code ignored;    // a leftover in a folder that starts empty
+        fs::remove_all(path, ignored);
     }
 };
 
 }    // namespace
 
-WeightsExporter::WeightsExporter(fs::path executor, fs::path folder)
-    : executor_(std::move(executor)), folder_(std::move(folder)) {
+WeightsExporter::WeightsExporter(store::Store& store, const AgentOptions& options, fs::path folder)
+    : store_(store), options_(options), launcher_(options.launcher), folder_(std::move(folder)) {
     fs::remove_all(folder_);    // what a killed service left
-    fs::create_directories(folder_);
+    make_private_folder(folder_);
+    fs::permissions(folder_, fs::perms(0711));    // executors pass through to what is theirs
 }
 
 void WeightsExporter::run(const WeightsExport& wanted) {
     const std::lock_guard lock(one_at_a_time_);
-    const SaidFile said{folder_ / (wanted.file.filename().string() + ".log")};
-    const RunningProcess process =
-        spawn({.program = executor_,
-               .arguments = {"export", wanted.checkpoint.string(), "--out", wanted.file.string(),
-                             "--dtype", wanted.dtype, "--weights", wanted.weights},
-               .folder = folder_,
-               .output = said.path,
-               .result = {}});
+    const OwnFolder own{folder_ / (wanted.file.filename().string() + ".own")};
+    const fs::path written = own.path / "weights";
+    const fs::path said = own.path / "output.log";
+    make_private_folder(own.path);
+    const RunningProcess process = launcher_.launch(
+        {.process = {.program = options_.executor,
+                     .arguments = {"export", wanted.checkpoint.string(), "--out", written.string(),
+                                   "--dtype", wanted.dtype, "--weights", wanted.weights},
+                     .folder = own.path,
+                     .output = said,
+                     .result = {}},
+         .project_number = store::executor_number(store_, wanted.project),
+         .readable = {wanted.checkpoint},
+         .owned = {wanted.checkpoint.parent_path()},
+         .writable = {own.path},
+         .memory_bytes = options_.check_memory_bytes,
+         .cpu_seconds = options_.check_cpu_max.count()});
     if (!wait_for_end(process)) {
         signal_group(process, SIGKILL);
         poll(nullptr, 0, 100);    // so that there is something to reap
         reap(process);
         throw Error{ErrorCode::unavailable, "the weights could not be written in ten minutes"};
     }
-    if (reap(process).value_or(0) == 0) return;
+    if (reap(process).value_or(0) == 0) {
+        fs::rename(written, wanted.file);
+        return;
+    }
     log_warn("weights could not be exported", {{"checkpoint", wanted.checkpoint.string()},
-                                               {"output", read_tail(said.path, said_bytes_max)}});
+                                               {"output", read_tail(said, said_bytes_max)}});
     throw Error{ErrorCode::unavailable,
                 fmt::format("the weights of checkpoint {} could not be written: its files are "
                             "damaged, or the disk is full",

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <mutex>
 
+#include "scheduler/agent/agent.h"
 #include "server/routes/services.h"
 
 namespace slipway {
@@ -12,15 +13,17 @@ namespace slipway {
 /// Safe from every thread.
 class WeightsExporter {
 public:
-    /// `folder` gets what the executor says, and only while it runs.
-    WeightsExporter(std::filesystem::path executor, std::filesystem::path folder);
+    /// `folder` gets what the executor writes, and only while it runs. `store` outlives this.
+    WeightsExporter(store::Store& store, const AgentOptions& options, std::filesystem::path folder);
 
     /// Blocks until the file is there.
     /// errors  throws unavailable when it cannot be made, also after ten minutes
     void run(const WeightsExport& wanted);
 
 private:
-    const std::filesystem::path executor_;
+    store::Store& store_;
+    const AgentOptions options_;
+    const Launcher launcher_;
     const std::filesystem::path folder_;
     std::mutex one_at_a_time_;
 };

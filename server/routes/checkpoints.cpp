@@ -85,7 +85,10 @@ Response get_checkpoint_weights(const Context& context) {
     const std::string weights = query_word(context.request, "weights", "average");
     const fs::path exports = context.services.store_folder / "exports";
     const std::string name = random_hex(16) + ".safetensors";
-    context.services.export_weights({.checkpoint = context.services.store_folder / "checkpoints" /
+    const auto job = store::find_job(context.services.store, checkpoint.job_id);
+    if (!job) throw_not_found("checkpoint", checkpoint.id);    // deleted at this moment
+    context.services.export_weights({.project = job->project,
+                                     .checkpoint = context.services.store_folder / "checkpoints" /
                                                    checkpoint.job_id / checkpoint.name,
                                      .file = exports / name,
                                      .dtype = dtype,

@@ -64,9 +64,12 @@ Response get_version(const Context& context) {
         {{"version", SLIPWAY_VERSION}, {"api", "v1"}, {"host", context.services.host_name}});
 }
 
-Response get_capabilities(const Context&) {
-    static const std::string text = capabilities_document().dump() + "\n";
-    return text_response(text, "application/json");
+Response get_capabilities(const Context& context) {
+    Json confinement = Json::array();
+    for (const ConfinementState& one : context.services.confinement)
+        confinement.push_back(
+            {{"name", one.name}, {"enforced", one.enforced}, {"detail", one.detail}});
+    return text_response(capabilities_document(confinement).dump() + "\n", "application/json");
 }
 
 Response get_openapi(const Context&) {

@@ -38,6 +38,13 @@ struct WaitExplanation {
     std::string blocking_job;    ///< may be empty
 };
 
+/// What executors are kept from, and how.
+struct ConfinementState {
+    std::string name;
+    bool enforced = false;
+    std::string detail;
+};
+
 /// One figure of /metrics that another part of the service counts.
 struct Figure {
     std::string name;    ///< "slipway_agent_attempts_started_total"
@@ -48,6 +55,7 @@ struct Figure {
 
 /// Weights of a checkpoint for other frameworks.
 struct WeightsExport {
+    std::string project;                 ///< whose checkpoint it is
     std::filesystem::path checkpoint;    ///< its folder
     std::filesystem::path file;          ///< to be written
     std::string dtype;                   ///< "f32", "bf16"
@@ -66,6 +74,7 @@ struct Services {
     HealthMonitor& health;
 
     std::filesystem::path store_folder;    ///< checkpoints/, reports/, datasets/, uploads/
+    std::vector<ConfinementState> confinement = {};
     std::vector<std::filesystem::path> dataset_roots;    ///< absolute, resolved
     std::vector<DashboardFile> dashboard;
     std::string host_name;    ///< whose core {n} is meant when no host is named

@@ -259,6 +259,9 @@ const Object<Answer>& capabilities_table() {
             .field("lr_scalings", "How the learning rate follows the cores.", words, known)
             .field("queue_classes", "Most urgent first.", words, known)
             .field("accelerators", "What a job can run on.", AnyObject{}, known)
+            .field("confinement",
+                   "What executors are kept from on the service's machine: name, enforced, detail.",
+                   objects, known)
             .field("$defs", "Schemas that the parameters refer to.", AnyObject{}, known);
     return table;
 }

@@ -4,7 +4,7 @@ select attempt.job_id, attempt.attempt, attempt.token, attempt.host, attempt.cor
        attempt.start_ticks, attempt.frames_relayed, attempt.resumed_from, attempt.exit_kind,
        attempt.exit_status, attempt.message, attempt.created_at, attempt.started_at,
        attempt.ended_at,
-       job.state, job.reason_code, job.reason_message, job.spec, job.prediction, job.restarts,
+       job.project, job.state, job.reason_code, job.reason_message, job.spec, job.prediction, job.restarts,
        job.restarts_max,
        dataset.id as dataset_id, dataset.name as dataset_name, dataset.format as dataset_format,
        dataset.source as dataset_source, dataset.options as dataset_options,

@@ -79,3 +79,17 @@ select (select count(*) from keys) as idempotency_keys,
        (select count(*) from tickets) as login_tickets,
        (select count(*) from sessions) as sessions,
        (select count(*) from uploads) as uploads
+
+-- find_executor_number: the number of a project's user
+-- in     $1 project
+select number
+from executor_user
+where project = $1
+
+-- add_executor_number: the lowest free one
+-- in     $1 project
+-- errors unique violation when another process was faster; check violation when all are taken
+insert into executor_user (project, number)
+select $1, coalesce(max(number), 0) + 1
+from executor_user
+on conflict (project) do nothing

@@ -63,7 +63,8 @@ set make_host       = $1,
     make_expires_at = clock_timestamp() + make_interval(secs => $3)
 from next, dataset
 where split.id = next.id and dataset.id = split.dataset_id
-returning split.id, split.request, dataset.id as dataset_id, dataset.format, dataset.source,
+returning split.id, split.request, dataset.id as dataset_id, dataset.project, dataset.format,
+          dataset.source,
           dataset.options, dataset.content_hash
 
 -- renew_split: keeps a claim

@@ -93,7 +93,7 @@ TEST(Ending, every_error_has_a_code_that_users_can_act_on) {
         {[] { throw Error(ErrorCode::invalid_argument, "x"); }, "spec_error"},
         {[] { throw Error(ErrorCode::not_found, "x"); }, "data_error"},
         {[] { throw Error(ErrorCode::internal, "x"); }, "internal"},
-        {[] { throw std::bad_alloc(); }, "out_of_memory"},
+        {[] { throw std::bad_alloc(); }, "oom_host"},
         {[] { throw std::runtime_error("x"); }, "internal"},
     };
     for (const Row& row : rows) {

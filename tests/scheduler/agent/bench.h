@@ -9,7 +9,7 @@
 
 #include "api/base/json.h"
 #include "scheduler/agent/agent.h"
-#include "scheduler/agent/process.h"
+#include "scheduler/launcher/process.h"
 #include "scheduler/agent/run_folder.h"
 #include "scheduler/store/attempts.h"
 #include "scheduler/store/checkpoints.h"

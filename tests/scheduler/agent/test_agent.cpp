@@ -38,6 +38,20 @@ private:
     const std::filesystem::path enough_ = folder.path() / "enough";
 };
 
+// Goal: a database that does not answer one question while an attempt begins costs the job nothing.
+// Method: the table that is asked is away for a while; the others answer, so leases go on.
+TEST_F(AgentTest, a_question_without_an_answer_while_an_attempt_begins_costs_no_restart) {
+    database.sql("alter table executor_user rename to executor_user_away");
+    start_agent();
+    const store::AttemptKey key = run_job({{"steps", "5"}});
+    ASSERT_TRUE(eventually([&] { return agent->counts().failed_calls > 0; }));
+    EXPECT_EQ(state_of(key.job_id), JobState::starting);
+    database.sql("alter table executor_user_away rename to executor_user");
+    ASSERT_TRUE(reaches(key.job_id, JobState::succeeded));
+    EXPECT_EQ(store::find_job(store, key.job_id)->restarts, 0);
+    EXPECT_EQ(store::find_job(store, key.job_id)->attempts, 1);
+}
+
 TEST_F(AgentTest, a_job_runs_to_its_end_and_everything_it_said_is_stored) {
     start_agent();
     const auto key = run_job({{"steps", "20"}});

@@ -34,7 +34,8 @@ TEST(AttemptJson, holds_everything_an_executor_needs) {
                                .checkpoints = "/store/checkpoints/job_1",
                                .report = "/store/reports/job_1",
                                .cache = "/store/compile_cache",
-                               .packed = "/store/packed"};
+                               .packed = "/store/packed",
+                               .memory_bytes = 123};
     Json order = attempt_json(attempt, places);
     EXPECT_EQ(order, Json::parse(R"({"job_id": "job_1", "attempt": 2, "fence": "f00d",
         "spec": {"accelerator": {"cores": 1, "memory_bytes": 123}},
@@ -46,7 +47,6 @@ TEST(AttemptJson, holds_everything_an_executor_needs) {
     attempt.spec = "{}";
     order = attempt_json(attempt, places);
     EXPECT_EQ(order.at("resume_from"), "/store/checkpoints/job_1/step_1");
-    EXPECT_EQ(order.at("memory_bytes"), 0);
     attempt.prediction = R"({"data": {"dataset": "digits"}})";
     AttemptPlaces predicting = places;
     predicting.predicting = "/store/checkpoints/job_0/step_1";

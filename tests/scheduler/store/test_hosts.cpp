@@ -1,6 +1,11 @@
 #include "scheduler/store/hosts.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+
+#include <map>
+#include <set>
+#include <thread>
 
 #include "tests/scheduler/store/samples.h"
 
@@ -55,6 +60,35 @@ TEST_F(Hosts, a_core_shows_who_holds_it) {
     EXPECT_EQ(core.attempt, 1);
     EXPECT_TRUE(core.leased_at && core.lease_expires_at);
     EXPECT_EQ(list_cores(store).at(1).job_id, "");
+}
+
+// Goal: every project has one user for good, also when two processes give them out at once.
+TEST_F(Hosts, each_project_has_a_number_of_its_own_and_keeps_it) {
+    Store other{{.database = database.url()}};
+    std::map<std::string, int> first;
+    std::map<std::string, int> second;
+    const auto ask = [](Store& mine, std::map<std::string, int>& found, int begin) {
+        for (int i = 0; i < 20; ++i) {
+            const std::string project = fmt::format("project-{}", (begin + i) % 20);
+            found[project] = executor_number(mine, project);
+        }
+    };
+    {
+        const std::jthread thread([&] { ask(other, second, 10); });
+        ask(store, first, 0);
+    }
+    EXPECT_EQ(first, second);
+    std::set<int> numbers;
+    for (const auto& [project, number] : first)
+        numbers.insert(number);
+    EXPECT_EQ(numbers.size(), 20U);
+    EXPECT_EQ(*numbers.begin(), 1);
+}
+
+TEST_F(Hosts, projects_beyond_the_last_number_are_refused) {
+    database.sql("insert into executor_user (project, number) values ('last', 60000)");
+    EXPECT_EQ(executor_number(store, "last"), 60000);
+    EXPECT_EQ(code_of([&] { executor_number(store, "another"); }), ErrorCode::exhausted);
 }
 
 }    // namespace

@@ -1,4 +1,4 @@
-#include "scheduler/agent/process.h"
+#include "scheduler/launcher/process.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -20,6 +20,8 @@
 #include "api/base/error.h"
 
 namespace slipway {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -128,17 +130,20 @@ RunningProcess spawn(const SpawnRequest& request) {
     SpawnSettings settings;
     add_files(settings, request);
     add_signals(settings);
-    std::vector<std::string> arguments{request.program.string()};
-    arguments.insert(arguments.end(), request.arguments.begin(), request.arguments.end());
+    const fs::path& program = request.confinement ? request.confinement->confiner : request.program;
+    const std::vector<std::string> rest =
+        request.confinement
+            ? confine_arguments(*request.confinement, request.program, request.arguments)
+            : request.arguments;
+    std::vector<std::string> arguments{program.string()};
+    arguments.insert(arguments.end(), rest.begin(), rest.end());
     std::vector<std::string> environment = small_environment();
     pid_t pid = 0;
-    const int problem =
-        posix_spawn(&pid, request.program.c_str(), &settings.actions, &settings.attributes,
-                    pointers(arguments).data(), pointers(environment).data());
+    const int problem = posix_spawn(&pid, program.c_str(), &settings.actions, &settings.attributes,
+                                    pointers(arguments).data(), pointers(environment).data());
     if (problem != 0) {
-        throw Error{
-            ErrorCode::unavailable,
-            fmt::format("cannot start {}: {}", request.program.string(), std::strerror(problem))};
+        throw Error{ErrorCode::unavailable,
+                    fmt::format("cannot start {}: {}", program.string(), std::strerror(problem))};
     }
     // Not reaped yet, so its pid is still its own, even if it has ended already.
     RunningProcess process{.id = {.pid = pid}, .pidfd = open_pidfd(pid), .child = true};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/base/posix.h"
+#include "scheduler/launcher/confinement.h"
 
 namespace slipway {
 
@@ -33,10 +34,11 @@ struct SpawnRequest {
     std::filesystem::path output;          ///< gets stderr, and stdout unless `result` is given
     std::filesystem::path result;          ///< gets stdout; or empty
     int lock_fd = -1;    ///< becomes its descriptor 3, so that a lock lives as long as it does
+    std::optional<Confinement> confinement = {};    ///< none: with all our rights
 };
 
 /// Starts a process in a new session, with few environment variables and no descriptor of ours but
-/// `lock_fd`. It outlives us.
+/// `lock_fd`; confined before its first instruction, when asked for. It outlives us.
 /// errors  throws unavailable with the program's name and the system's reason
 RunningProcess spawn(const SpawnRequest& request);
 

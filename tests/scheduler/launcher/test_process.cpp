@@ -1,4 +1,4 @@
-#include "scheduler/agent/process.h"
+#include "scheduler/launcher/process.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace slipway {
+
+/// One part of the confinement, and whether this machine can enforce it for this user.
+struct ConfinementFeature {
+    std::string name;    ///< "files", "system_calls", "network", "user", "memory", …
+    bool enforced = false;
+    std::string detail;    ///< by what; or why not, and what would mend it
+};
+
+/// What slipway-confine can do when this process starts it. Asks the kernel, changes nothing.
+std::vector<ConfinementFeature> confinement_features();
+
+}    // namespace slipway

@@ -1,0 +1,81 @@
+// The stage between spawn and run: takes from itself what an executor must not have, then becomes
+// it. A program of its own, because a service of many threads cannot do this between fork and exec,
+// and because the program that it starts is not trusted to confine itself. The order matters: what
+// needs privileges first, then the user, then what binds every process alike.
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+#include "api/base/error.h"
+#include "scheduler/launcher/confine/limits.h"
+#include "scheduler/launcher/confine/paths.h"
+#include "scheduler/launcher/confine/privileges.h"
+#include "scheduler/launcher/confine/system_calls.h"
+
+namespace {
+
+using namespace slipway;
+
+/// As shells say that a program was found and could not be run.
+constexpr int exit_not_started = 126;
+
+struct Request {
+    std::optional<uid_t> user;
+    std::optional<gid_t> shared_group;
+    ResourceLimits limits;
+    AllowedPaths paths;
+    std::vector<std::string> command;
+};
+
+void add_options(CLI::App& app, Request& request) {
+    app.add_option("--user", request.user, "number of the user and group to become");
+    app.add_option("--shared-group", request.shared_group, "another group to be in");
+    app.add_option("--memory-bytes", request.limits.memory_bytes);
+    app.add_option("--file-bytes", request.limits.file_bytes, "of one file");
+    app.add_option("--cpu-seconds", request.limits.cpu_seconds);
+    app.add_option("--processes", request.limits.processes, "and threads, of the user");
+    app.add_option("--read", request.paths.readable)->allow_extra_args(false);
+    app.add_option("--execute", request.paths.executable)->allow_extra_args(false);
+    app.add_option("--write", request.paths.writable)->allow_extra_args(false);
+    app.add_option("command", request.command, "the program and its arguments")->required();
+}
+
+int become(Request& request) {
+    set_limits(request.limits);
+    drop_privileges(request.user, request.shared_group);
+    confine_to_paths(request.paths);
+    allow_system_calls();
+    std::vector<char*> arguments;
+    for (std::string& word : request.command)
+        arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    set_memory_limit(request.limits);
+    execv(arguments.front(), arguments.data());
+    throw Error{ErrorCode::unavailable,
+                fmt::format("cannot run {}: {}", request.command.front(), std::strerror(errno))};
+}
+
+}    // namespace
+
+int main(int argc, char** argv) {
+    Request request;
+    CLI::App app{"Runs a program with few rights: own user, listed files, no network, limits."};
+    add_options(app, request);
+    try {
+        app.parse(argc, argv);
+        return become(request);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : exit_not_started;
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "slipway-confine: {}\n", error.what());
+        // At once: what a program does at its end may be refused by now.
+        std::fflush(stderr);
+        _exit(exit_not_started);
+    }
+}

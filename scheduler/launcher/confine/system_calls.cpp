@@ -1,0 +1,167 @@
+#include "scheduler/launcher/confine/system_calls.h"
+
+#include <fmt/core.h>
+#include <linux/prctl.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "api/base/error.h"
+
+// An allow-list: a system call of next year's kernel is refused until somebody needs it. Calls
+// whose arguments tell harmless from harmful are rules of their own; a pointer cannot be looked
+// behind, so what is named by a path is Landlock's work. Killing the process instead of EPERM was
+// considered: a library that tries a new call and falls back to an old one would be killed for
+// asking.
+namespace slipway {
+
+namespace {
+
+constexpr std::array plain{
+    // reading, writing, closing
+    SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(readv), SCMP_SYS(writev), SCMP_SYS(pread64),
+    SCMP_SYS(pwrite64), SCMP_SYS(preadv), SCMP_SYS(pwritev), SCMP_SYS(preadv2), SCMP_SYS(pwritev2),
+    SCMP_SYS(close), SCMP_SYS(close_range), SCMP_SYS(lseek), SCMP_SYS(dup), SCMP_SYS(dup2),
+    SCMP_SYS(dup3), SCMP_SYS(fcntl), SCMP_SYS(flock), SCMP_SYS(sendfile), SCMP_SYS(copy_file_range),
+    SCMP_SYS(fadvise64), SCMP_SYS(readahead),
+    // files
+    SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(creat), SCMP_SYS(access), SCMP_SYS(faccessat),
+    SCMP_SYS(faccessat2), SCMP_SYS(stat), SCMP_SYS(fstat), SCMP_SYS(lstat), SCMP_SYS(newfstatat),
+    SCMP_SYS(statx), SCMP_SYS(statfs), SCMP_SYS(fstatfs), SCMP_SYS(getdents64), SCMP_SYS(getcwd),
+    SCMP_SYS(chdir), SCMP_SYS(fchdir), SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(renameat2),
+    SCMP_SYS(mkdir), SCMP_SYS(mkdirat), SCMP_SYS(rmdir), SCMP_SYS(unlink), SCMP_SYS(unlinkat),
+    SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(chmod), SCMP_SYS(fchmod), SCMP_SYS(fchmodat),
+    SCMP_SYS(utimensat), SCMP_SYS(umask), SCMP_SYS(truncate), SCMP_SYS(ftruncate),
+    SCMP_SYS(fallocate), SCMP_SYS(fsync), SCMP_SYS(fdatasync), SCMP_SYS(sync_file_range),
+    SCMP_SYS(syncfs),
+    // memory; mmap is below
+    SCMP_SYS(brk), SCMP_SYS(mprotect), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise),
+    SCMP_SYS(mincore), SCMP_SYS(msync), SCMP_SYS(mlock), SCMP_SYS(munlock), SCMP_SYS(membarrier),
+    // threads and their CPUs; clone is below
+    SCMP_SYS(futex), SCMP_SYS(set_robust_list), SCMP_SYS(get_robust_list),
+    SCMP_SYS(set_tid_address), SCMP_SYS(rseq), SCMP_SYS(arch_prctl), SCMP_SYS(sched_yield),
+    SCMP_SYS(sched_getaffinity), SCMP_SYS(sched_setaffinity), SCMP_SYS(sched_getparam),
+    SCMP_SYS(sched_getscheduler), SCMP_SYS(sched_get_priority_min),
+    SCMP_SYS(sched_get_priority_max), SCMP_SYS(getpriority), SCMP_SYS(getcpu), SCMP_SYS(exit),
+    SCMP_SYS(exit_group), SCMP_SYS(restart_syscall), SCMP_SYS(execve), SCMP_SYS(wait4),
+    // signals to itself; kill and tgkill are below
+    SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn),
+    SCMP_SYS(rt_sigtimedwait), SCMP_SYS(rt_sigpending), SCMP_SYS(rt_sigsuspend),
+    SCMP_SYS(sigaltstack), SCMP_SYS(signalfd4), SCMP_SYS(pause),
+    // waiting and time
+    SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(select), SCMP_SYS(pselect6), SCMP_SYS(epoll_create1),
+    SCMP_SYS(epoll_ctl), SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait), SCMP_SYS(eventfd2),
+    SCMP_SYS(pipe), SCMP_SYS(pipe2), SCMP_SYS(timerfd_create), SCMP_SYS(timerfd_settime),
+    SCMP_SYS(timerfd_gettime), SCMP_SYS(nanosleep), SCMP_SYS(clock_nanosleep),
+    SCMP_SYS(clock_gettime), SCMP_SYS(clock_getres), SCMP_SYS(gettimeofday), SCMP_SYS(time),
+    SCMP_SYS(times), SCMP_SYS(alarm), SCMP_SYS(setitimer), SCMP_SYS(getitimer),
+    // who it is and what it uses
+    SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(getppid), SCMP_SYS(getuid), SCMP_SYS(geteuid),
+    SCMP_SYS(getgid), SCMP_SYS(getegid), SCMP_SYS(getresuid), SCMP_SYS(getresgid),
+    SCMP_SYS(getgroups), SCMP_SYS(getpgrp), SCMP_SYS(getpgid), SCMP_SYS(getsid), SCMP_SYS(uname),
+    SCMP_SYS(sysinfo), SCMP_SYS(getrlimit), SCMP_SYS(setrlimit), SCMP_SYS(prlimit64),
+    SCMP_SYS(getrusage), SCMP_SYS(getrandom),
+    // a Unix socket to listen on; socket is below, connect is nowhere
+    SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept), SCMP_SYS(accept4), SCMP_SYS(shutdown),
+    SCMP_SYS(getsockname), SCMP_SYS(getpeername), SCMP_SYS(getsockopt), SCMP_SYS(setsockopt),
+    SCMP_SYS(recvfrom), SCMP_SYS(recvmsg), SCMP_SYS(sendto), SCMP_SYS(sendmsg)};
+
+/// Conditions on argument `argument`, counted from 0.
+scmp_arg_cmp equal(unsigned argument, scmp_datum_t value) {
+    return {.arg = argument, .op = SCMP_CMP_EQ, .datum_a = value, .datum_b = 0};
+}
+scmp_arg_cmp masked(unsigned argument, scmp_datum_t mask, scmp_datum_t value) {
+    return {.arg = argument, .op = SCMP_CMP_MASKED_EQ, .datum_a = mask, .datum_b = value};
+}
+
+class Filter {
+public:
+    Filter() : context_(seccomp_init(SCMP_ACT_ERRNO(EPERM))) {
+        require(context_ ? 0 : -ENOMEM, "made");
+        // A program of another architecture (32 bit on 64 bit) has other numbers: refused whole.
+        require(seccomp_attr_set(context_.get(), SCMP_FLTATR_CTL_NNP, 1), "made");
+    }
+
+    void allow(int call) {
+        require(seccomp_rule_add_array(context_.get(), SCMP_ACT_ALLOW, call, 0, nullptr),
+                "extended");
+    }
+
+    void allow_if(int call, std::vector<scmp_arg_cmp> conditions) {
+        require(seccomp_rule_add_array(context_.get(), SCMP_ACT_ALLOW, call,
+                                       unsigned(conditions.size()), conditions.data()),
+                "extended");
+    }
+
+    void answer(int call, int error) {
+        require(seccomp_rule_add_array(context_.get(), SCMP_ACT_ERRNO(std::uint32_t(error)), call,
+                                       0, nullptr),
+                "extended");
+    }
+
+    void load() { require(seccomp_load(context_.get()), "loaded"); }
+
+private:
+    struct Release {
+        void operator()(void* context) const { seccomp_release(context); }
+    };
+
+    static void require(int result, const char* what) {
+        if (result == 0) return;
+        throw Error{ErrorCode::unavailable,
+                    fmt::format("the filter of system calls cannot be {}: {}", what,
+                                std::strerror(-result))};
+    }
+
+    std::unique_ptr<void, Release> context_;
+};
+
+void allow_memory(Filter& filter) {
+    // Shared anonymous memory is not counted by RLIMIT_DATA: all but both bits together.
+    constexpr scmp_datum_t both = MAP_SHARED | MAP_ANONYMOUS;
+    for (const scmp_datum_t bits : {0, MAP_SHARED, MAP_ANONYMOUS})
+        filter.allow_if(SCMP_SYS(mmap), {masked(3, both, bits)});
+}
+
+void allow_threads(Filter& filter) {
+    filter.allow_if(SCMP_SYS(clone), {masked(0, CLONE_THREAD, CLONE_THREAD)});
+    // Its flags are behind a pointer; without it the C library takes clone.
+    filter.answer(SCMP_SYS(clone3), ENOSYS);
+    const auto self = scmp_datum_t(getpid());    // stays the same through execve
+    filter.allow_if(SCMP_SYS(kill), {equal(0, self)});
+    filter.allow_if(SCMP_SYS(tgkill), {equal(0, self)});
+    for (const scmp_datum_t option : {PR_SET_NAME, PR_GET_NAME, PR_SET_VMA, PR_SET_NO_NEW_PRIVS})
+        filter.allow_if(SCMP_SYS(prctl), {equal(0, option)});
+}
+
+void allow_terminals_and_sockets(Filter& filter) {
+    for (const scmp_datum_t request : {TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIOCLEX})
+        filter.allow_if(SCMP_SYS(ioctl), {equal(1, request)});
+    // Types carry flags beside them; a datagram could be sent to anybody without connecting.
+    constexpr scmp_datum_t type_bits = 0xf;
+    filter.allow_if(SCMP_SYS(socket), {equal(0, AF_UNIX), masked(1, type_bits, SOCK_STREAM)});
+}
+
+}    // namespace
+
+void allow_system_calls() {
+    Filter filter;
+    for (const int call : plain)
+        filter.allow(call);
+    allow_memory(filter);
+    allow_threads(filter);
+    allow_terminals_and_sockets(filter);
+    filter.load();
+}
+
+}    // namespace slipway

@@ -1,0 +1,87 @@
+#include "scheduler/launcher/confinement.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "api/base/error.h"
+
+namespace slipway {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// What every program needs: libraries, and facts about the machine.
+constexpr const char* machine_read_only[] = {"/etc/ld.so.cache",
+                                             "/etc/localtime",
+                                             "/usr/share",
+                                             "/dev/urandom",
+                                             "/proc/self",
+                                             "/proc/cpuinfo",
+                                             "/proc/meminfo",
+                                             "/proc/stat",
+                                             "/proc/sys/vm/overcommit_memory",
+                                             "/sys/devices/system/cpu",
+                                             "/sys/devices/system/node",
+                                             "/sys/kernel/mm/transparent_hugepage"};
+constexpr const char* machine_executable[] = {"/usr/lib", "/usr/lib64", "/lib", "/lib64",
+                                              "/usr/local/lib"};
+constexpr const char* machine_writable[] = {"/dev/null"};
+
+void add_number(std::vector<std::string>& words, const char* name, std::int64_t value) {
+    if (value > 0) words.insert(words.end(), {name, fmt::to_string(value)});
+}
+
+void add_paths(std::vector<std::string>& words, const char* name,
+               const std::vector<fs::path>& paths) {
+    for (const fs::path& path : paths)
+        words.insert(words.end(), {name, path.string()});
+}
+
+void give(const fs::path& path, uid_t user) {
+    if (lchown(path.c_str(), user, user) == 0) return;
+    throw Error{ErrorCode::unavailable, fmt::format("{} cannot be given to user {}: {}",
+                                                    path.string(), user, std::strerror(errno))};
+}
+
+}    // namespace
+
+std::vector<std::string> confine_arguments(const Confinement& confinement, const fs::path& program,
+                                           const std::vector<std::string>& arguments) {
+    std::vector<std::string> words;
+    if (confinement.user) add_number(words, "--user", *confinement.user);
+    if (confinement.shared_group) add_number(words, "--shared-group", *confinement.shared_group);
+    add_number(words, "--memory-bytes", confinement.limits.memory_bytes);
+    add_number(words, "--file-bytes", confinement.limits.file_bytes);
+    add_number(words, "--cpu-seconds", confinement.limits.cpu_seconds);
+    add_number(words, "--processes", confinement.limits.processes);
+    for (const char* path : machine_read_only)
+        words.insert(words.end(), {"--read", path});
+    for (const char* path : machine_executable)
+        words.insert(words.end(), {"--execute", path});
+    for (const char* path : machine_writable)
+        words.insert(words.end(), {"--write", path});
+    add_paths(words, "--read", confinement.paths.readable);
+    add_paths(words, "--execute", confinement.paths.executable);
+    add_paths(words, "--write", confinement.paths.writable);
+    words.insert(words.end(), {"--execute", program.string(), "--", program.string()});
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    return words;
+}
+
+void hand_over(const fs::path& path, uid_t user) {
+    struct stat found {};
+    if (lstat(path.c_str(), &found) != 0 || found.st_uid == user) return;
+    std::error_code problem;
+    // What is below first: a walk that was cut short begins again.
+    for (auto entry = fs::recursive_directory_iterator(path, problem);
+         !problem && entry != fs::recursive_directory_iterator(); entry.increment(problem))
+        give(entry->path(), user);
+    give(path, user);
+}
+
+}    // namespace slipway

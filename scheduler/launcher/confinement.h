@@ -1,0 +1,34 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheduler/launcher/confine/limits.h"
+#include "scheduler/launcher/confine/paths.h"
+
+namespace slipway {
+
+/// What one executor may use beside the machine's libraries and its own program.
+struct Confinement {
+    std::filesystem::path confiner;    ///< the program slipway-confine
+    std::optional<uid_t> user;         ///< to become; only root can
+    std::optional<gid_t> shared_group;
+    ResourceLimits limits;
+    AllowedPaths paths;
+};
+
+/// The arguments of slipway-confine that run `program` with `arguments` under `confinement`.
+std::vector<std::string> confine_arguments(const Confinement& confinement,
+                                           const std::filesystem::path& program,
+                                           const std::vector<std::string>& arguments);
+
+/// Gives `path` and all below it to the user, links themselves and not what they name. Does nothing
+/// when the path is the user's already.
+/// errors  throws unavailable
+void hand_over(const std::filesystem::path& path, uid_t user);
+
+}    // namespace slipway

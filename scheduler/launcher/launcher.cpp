@@ -1,0 +1,91 @@
+#include "scheduler/launcher/launcher.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "api/base/error.h"
+
+// prepare -> confine -> start. Folders change their owner before the process exists and never while
+// it runs: each project has one user for good, so a job's next attempt, or another one of the
+// project that runs beside it, finds its files its own. A user for each attempt was considered: the
+// compile cache that attempts share, and checkpoints that go from one to the next, would have to
+// change hands while somebody may hold them. Attempts of one project are kept apart by Landlock and
+// the filter of system calls.
+namespace slipway {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A dataset that its owner lets a group read can be read through that group.
+std::optional<gid_t> group_of_data(const std::vector<fs::path>& readable) {
+    for (const fs::path& path : readable) {
+        struct stat found {};
+        if (stat(path.c_str(), &found) != 0) continue;
+        const bool by_all = (found.st_mode & S_IROTH) != 0;
+        const bool by_group = (found.st_mode & S_IRGRP) != 0;
+        if (!by_all && by_group && found.st_gid != 0) return found.st_gid;
+    }
+    return std::nullopt;
+}
+
+}    // namespace
+
+void make_private_folder(const fs::path& folder) {
+    std::error_code problem;
+    std::vector<fs::path> absent;
+    for (fs::path each = folder; !each.empty() && !fs::exists(each, problem);
+         each = each.parent_path())
+        absent.push_back(each);
+    for (auto each = absent.rbegin(); each != absent.rend(); ++each) {
+        const mode_t mode = *each == folder ? 0700 : 0711;
+        // Another attempt may make the same parent at this moment.
+        if (mkdir(each->c_str(), mode) == 0 || errno == EEXIST) continue;
+        const std::error_code reason(errno, std::generic_category());
+        const bool full = reason == std::errc::no_space_on_device;
+        throw Error{full ? ErrorCode::exhausted : ErrorCode::unavailable,
+                    fmt::format("cannot make {}: {}", each->string(), reason.message())};
+    }
+}
+
+Launcher::Launcher(LauncherOptions options) : options_(std::move(options)) {}
+
+RunningProcess Launcher::launch(const LaunchRequest& request) const {
+    prepare(request);
+    SpawnRequest process = request.process;
+    if (!options_.confiner.empty()) process.confinement = confinement_of(request);
+    return spawn(process);
+}
+
+std::optional<uid_t> Launcher::user_of(const LaunchRequest& request) const {
+    if (!options_.first_user) return std::nullopt;
+    return uid_t(*options_.first_user + request.project_number);
+}
+
+void Launcher::prepare(const LaunchRequest& request) const {
+    for (const fs::path& folder : request.writable)
+        make_private_folder(folder);
+    const std::optional<uid_t> user = user_of(request);
+    if (!user || options_.confiner.empty()) return;
+    for (const fs::path& folder : request.writable)
+        hand_over(folder, *user);
+    for (const fs::path& path : request.owned)
+        hand_over(path, *user);
+}
+
+Confinement Launcher::confinement_of(const LaunchRequest& request) const {
+    Confinement made{
+        .confiner = options_.confiner,
+        .user = user_of(request),
+        .shared_group = {},
+        .limits = {.memory_bytes = request.memory_bytes,
+                   .file_bytes = options_.file_bytes_max,
+                   .cpu_seconds = request.cpu_seconds},
+        .paths = {.readable = request.readable, .executable = {}, .writable = request.writable}};
+    // Only a user of its own has no other processes to be counted.
+    if (made.user) made.limits.processes = options_.processes_max;
+    if (made.user) made.shared_group = group_of_data(request.readable);
+    return made;
+}
+
+}    // namespace slipway

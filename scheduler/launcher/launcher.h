@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+
+#include "scheduler/launcher/process.h"
+
+namespace slipway {
+
+/// How executors run on this machine.
+struct LauncherOptions {
+    /// The program slipway-confine; empty: executors have all the rights of the service.
+    std::filesystem::path confiner;
+    /// As root, project number N runs as the user with this number + N. None: as the service's
+    /// user.
+    std::optional<uid_t> first_user;
+    std::int64_t file_bytes_max = std::int64_t{1} << 40;    ///< of one file that an executor writes
+    std::int64_t processes_max = 4096;    ///< threads of one project on this machine
+};
+
+/// One program to run for one project.
+struct LaunchRequest {
+    SpawnRequest process;    ///< without its confinement
+    std::int64_t project_number = 0;
+    std::vector<std::filesystem::path> readable = {};
+    /// What of it is the project's alone: it is given to the project's user.
+    std::vector<std::filesystem::path> owned = {};
+    std::vector<std::filesystem::path> writable = {};    ///< folders of its own; made when absent
+    std::int64_t memory_bytes = 0;                       ///< 0: no limit
+    std::int64_t cpu_seconds = 0;                        ///< 0: no limit
+};
+
+/// Starts programs on this machine: prepares their folders, confines them, runs them. They are
+/// watched and ended by the Supervisor, which needs their RunningProcess alone: another launcher
+/// (a cluster's) would replace this one and keep that. Safe from every thread.
+class Launcher {
+public:
+    explicit Launcher(LauncherOptions options);
+
+    /// Folders to write, and what is `owned`, belong to the project's user from then on.
+    /// errors  throws exhausted, unavailable
+    RunningProcess launch(const LaunchRequest& request) const;
+
+private:
+    Confinement confinement_of(const LaunchRequest& request) const;
+    void prepare(const LaunchRequest& request) const;
+    std::optional<uid_t> user_of(const LaunchRequest& request) const;
+
+    const LauncherOptions options_;
+};
+
+/// Makes the folder (mode 0700) when absent; its parents are open to pass through, not to be
+/// listed. errors  throws exhausted, unavailable
+void make_private_folder(const std::filesystem::path& folder);
+
+}    // namespace slipway

@@ -1,0 +1,77 @@
+#include <fmt/format.h>
+#include <sys/statvfs.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "api/base/error.h"
+#include "scheduler/launcher/confine/features.h"
+#include "scheduler/store/cluster/layout.h"
+#include "server/main/commands.h"
+#include "server/main/home.h"
+
+namespace slipway {
+namespace {
+
+struct Finding {
+    std::string name;
+    bool good = false;
+    std::string detail;
+    bool needed = true;    ///< its absence is a fault of the machine
+};
+
+Finding kernel() {
+    utsname system{};
+    uname(&system);
+    return {"kernel", true, fmt::format("{} {}", system.sysname, system.release)};
+}
+
+Finding database(const Options& options) {
+    if (!options.database.empty()) return {"database", true, "yours, by --database"};
+    try {
+        const auto tools = store::find_tools(store::layout_of(home_folder(options.home)), {});
+        return {"database", true, fmt::format("private, by the programs in {}", tools.string())};
+    } catch (const Error& error) {
+        return {"database", false, error.what()};
+    }
+}
+
+Finding home(const Options& options) {
+    const std::filesystem::path folder = home_folder(options.home);
+    std::filesystem::path present = folder;
+    while (!std::filesystem::exists(present) && present.has_relative_path())
+        present = present.parent_path();
+    if (access(present.c_str(), W_OK | X_OK) != 0)
+        return {"home", false,
+                fmt::format("{} cannot be written; choose another with --home", present.string())};
+    struct statvfs disk {};
+    statvfs(present.c_str(), &disk);
+    const double free_gib = double(disk.f_bavail) * double(disk.f_frsize) / double(1 << 30);
+    return {"home", true, fmt::format("{}, {:.1f} GiB free", folder.string(), free_gib)};
+}
+
+void print(const Finding& finding) {
+    fmt::print("{:<4} {:<14} {}\n",
+               finding.good     ? "ok"
+               : finding.needed ? "NO"
+                                : "no",
+               finding.name, finding.detail);
+}
+
+}    // namespace
+
+int doctor(const Options& options) {
+    std::vector<Finding> findings{kernel(), home(options), database(options)};
+    for (const ConfinementFeature& feature : confinement_features())
+        findings.push_back(
+            {feature.name, feature.enforced, feature.detail, feature.name != "disk"});
+    bool good = true;
+    for (const Finding& finding : findings) {
+        print(finding);
+        good = good && (finding.good || !finding.needed);
+    }
+    fmt::print("{}\n", good ? "Executors are confined in everything that the service can enforce."
+                            : "NO: mend it, or accept it; docs/operating.md says what it means.");
+    return good ? 0 : 1;
+}
+
+}    // namespace slipway

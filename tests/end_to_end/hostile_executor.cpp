@@ -1,0 +1,278 @@
+// An executor that does what a hostile one would. Started by the agent in the place of
+// slipway-executor, it tries each escape of the table below and writes "NAME stopped|ESCAPED WHY"
+// into its run folder; then it ends. Targets come from a file in the dataset, which it may read.
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+using Targets = std::map<std::string, std::string>;
+
+bool can_open(const std::string& path, int flags) {
+    const int file = open(path.c_str(), flags, 0600);
+    if (file < 0) return false;
+    close(file);
+    return true;
+}
+
+bool can_read(const std::string& path) {
+    return can_open(path, O_RDONLY);
+}
+
+bool can_write(const std::string& path) {
+    return can_open(path, O_WRONLY | O_CREAT);
+}
+
+bool can_list(const std::string& path) {
+    const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY);
+    if (folder < 0) return false;
+    char entries[512];
+    const long found = syscall(SYS_getdents64, folder, entries, sizeof entries);
+    close(folder);
+    return found > 0;
+}
+
+bool can_call(long number, long a = 0, long b = 0, long c = 0) {
+    return syscall(number, a, b, c, 0, 0, 0) >= 0 ||
+           (errno != EPERM && errno != EACCES && errno != ENOSYS);
+}
+
+bool can_socket(int family, int type, int protocol = 0) {
+    const int made = socket(family, type, protocol);
+    if (made < 0) return false;
+    close(made);
+    return true;
+}
+
+bool can_connect_unix(const std::string& path, bool abstract = false) {
+    const int made = socket(AF_UNIX, SOCK_STREAM, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path + (abstract ? 1 : 0), sizeof(address.sun_path) - 2);
+    errno = 0;
+    const bool connected =
+        connect(made, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    // Nobody listens: the call itself was let through.
+    const bool tried = connected || errno == ECONNREFUSED || errno == ENOENT;
+    close(made);
+    return tried;
+}
+
+bool can_connect_tcp(int port) {
+    const int made = socket(AF_INET, SOCK_STREAM, 0);
+    if (made < 0) return false;
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(std::uint16_t(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return connect(made, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+}
+
+bool can_fork() {
+    const pid_t child = fork();
+    if (child == 0) _exit(0);
+    if (child > 0) waitpid(child, nullptr, 0);
+    return child > 0;
+}
+
+bool can_raise_limit() {
+    rlimit now{};
+    getrlimit(RLIMIT_DATA, &now);
+    if (now.rlim_max == RLIM_INFINITY) return true;
+    rlimit more{now.rlim_max * 2, now.rlim_max * 2};
+    return setrlimit(RLIMIT_DATA, &more) == 0;
+}
+
+bool can_take_memory() {
+    rlimit now{};
+    getrlimit(RLIMIT_DATA, &now);
+    if (now.rlim_max == RLIM_INFINITY) return true;
+    void* const taken = mmap(nullptr, now.rlim_max + (1 << 20), PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return taken != MAP_FAILED;
+}
+
+bool can_share_memory() {
+    return mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) !=
+           MAP_FAILED;
+}
+
+bool can_read_memory_of(pid_t pid) {
+    char byte = 0;
+    iovec here{&byte, 1};
+    iovec there{reinterpret_cast<void*>(0x400000), 1};
+    return process_vm_readv(pid, &here, 1, &there, 1, 0) >= 0 || errno == EFAULT;
+}
+
+struct Escape {
+    const char* name;
+    std::function<bool(const Targets&)> succeeds;
+};
+
+pid_t number(const Targets& targets, const char* name) {
+    return pid_t(std::stol(targets.at(name)));
+}
+
+std::vector<Escape> escapes() {
+    const auto at = [](const Targets& t, const char* name) { return t.at(name); };
+    return {
+        {"read_the_admin_token",
+         [=](const Targets& t) { return can_read(at(t, "home") + "/admin-token"); }},
+        {"read_the_shadow_file", [](const Targets&) { return can_read("/etc/shadow"); }},
+        {"read_the_user_list", [](const Targets&) { return can_read("/etc/passwd"); }},
+        {"read_the_service_log",
+         [=](const Targets& t) { return can_read(at(t, "home") + "/slipwayd.log"); }},
+        {"list_the_home_folder", [=](const Targets& t) { return can_list(at(t, "home")); }},
+        {"read_another_projects_dataset",
+         [=](const Targets& t) { return can_read(at(t, "other_dataset")); }},
+        {"list_the_dataset_root",
+         [=](const Targets& t) { return can_list(at(t, "home") + "/data"); }},
+        {"list_run_folders_of_others",
+         [=](const Targets& t) { return can_list(at(t, "home") + "/runs"); }},
+        {"read_another_run_folder", [=](const Targets& t) { return can_list(at(t, "other_run")); }},
+        {"read_another_jobs_checkpoint",
+         [=](const Targets& t) { return can_read(at(t, "other_checkpoint")); }},
+        {"change_another_jobs_report",
+         [=](const Targets& t) { return can_write(at(t, "other_report") + "/x"); }},
+        {"change_its_own_dataset",
+         [=](const Targets& t) { return can_write(at(t, "dataset") + "/x"); }},
+        {"change_its_own_program",
+         [=](const Targets& t) { return can_open(at(t, "program"), O_WRONLY); }},
+        {"change_a_library", [](const Targets&) { return can_write("/usr/lib/x"); }},
+        {"leave_a_file_in_tmp", [](const Targets&) { return can_write("/tmp/slipway-hostile"); }},
+        {"leave_a_cron_job",
+         [](const Targets&) { return can_write("/etc/cron.d/slipway-hostile"); }},
+        {"write_another_projects_compile_cache",
+         [=](const Targets& t) { return can_write(at(t, "other_cache") + "/x"); }},
+        {"list_compile_caches",
+         [=](const Targets& t) { return can_list(at(t, "home") + "/store/compile_cache"); }},
+        {"leave_a_link_to_the_admin_token",
+         [=](const Targets& t) {
+             return symlink((at(t, "home") + "/admin-token").c_str(), "report.json") == 0;
+         }},
+        {"link_the_admin_token_hard",
+         [=](const Targets& t) {
+             return link((at(t, "home") + "/admin-token").c_str(), "token") == 0;
+         }},
+        {"leave_a_fifo", [](const Targets&) { return mkfifo("fifo", 0600) == 0; }},
+        {"make_a_device",
+         [](const Targets&) { return mknod("device", S_IFCHR | 0600, makedev(1, 1)) == 0; }},
+        {"move_its_run_folder_away",
+         [=](const Targets& t) {
+             return rename(at(t, "run").c_str(), (at(t, "home") + "/runs/x").c_str()) == 0;
+         }},
+        {"read_the_services_environment",
+         [=](const Targets& t) { return can_read("/proc/" + at(t, "slipwayd") + "/environ"); }},
+        {"read_the_services_memory_file",
+         [=](const Targets& t) { return can_read("/proc/" + at(t, "slipwayd") + "/mem"); }},
+        {"pass_through_anothers_root",
+         [](const Targets&) { return can_read("/proc/1/root/etc/hostname"); }},
+        {"signal_the_service",
+         [](const Targets& t) { return kill(number(t, "slipwayd"), 0) == 0; }},
+        {"signal_everybody", [](const Targets&) { return kill(-1, 0) == 0; }},
+        {"signal_the_database",
+         [](const Targets& t) { return kill(number(t, "postmaster"), 0) == 0; }},
+        {"trace_the_service",
+         [](const Targets& t) {
+             return ptrace(PTRACE_ATTACH, number(t, "slipwayd"), nullptr, nullptr) == 0;
+         }},
+        {"read_the_services_memory",
+         [](const Targets& t) { return can_read_memory_of(number(t, "slipwayd")); }},
+        {"hold_the_service",
+         [](const Targets& t) { return can_call(SYS_pidfd_open, number(t, "slipwayd")); }},
+        {"make_a_process", [](const Targets&) { return can_fork(); }},
+        {"become_root", [](const Targets&) { return setuid(0) == 0 && getuid() == 0; }},
+        {"raise_its_memory_limit", [](const Targets&) { return can_raise_limit(); }},
+        {"take_more_memory_than_its_limit", [](const Targets&) { return can_take_memory(); }},
+        {"take_shared_memory", [](const Targets&) { return can_share_memory(); }},
+        {"take_memory_as_a_file",
+         [](const Targets&) { return can_call(SYS_memfd_create, long("x"), 0); }},
+        {"take_system_v_memory",
+         [](const Targets&) { return can_call(SYS_shmget, 0, 4096, 01600); }},
+        {"make_a_user_namespace", [](const Targets&) { return unshare(CLONE_NEWUSER) == 0; }},
+        {"change_its_root", [](const Targets&) { return chroot(".") == 0; }},
+        {"mount_a_file_system",
+         [](const Targets&) { return mount("none", ".", "tmpfs", 0, nullptr) == 0; }},
+        {"call_the_api", [](const Targets& t) { return can_connect_tcp(number(t, "port")); }},
+        {"send_a_datagram", [](const Targets&) { return can_socket(AF_INET, SOCK_DGRAM); }},
+        {"open_a_raw_socket",
+         [](const Targets&) { return can_socket(AF_INET, SOCK_RAW, IPPROTO_ICMP); }},
+        {"open_a_netlink_socket",
+         [](const Targets&) { return can_socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE); }},
+        {"connect_to_the_database",
+         [=](const Targets& t) { return can_connect_unix(at(t, "database_socket")); }},
+        {"connect_to_an_abstract_socket",
+         [](const Targets&) { return can_connect_unix("hostile", true); }},
+        {"load_a_bpf_program", [](const Targets&) { return can_call(SYS_bpf, 0); }},
+        {"measure_the_machine", [](const Targets&) { return can_call(SYS_perf_event_open); }},
+        {"use_the_keyring", [](const Targets&) { return can_call(SYS_keyctl, 0, -3); }},
+        {"use_io_uring", [](const Targets&) { return can_call(SYS_io_uring_setup, 1); }},
+        {"use_userfaultfd", [](const Targets&) { return can_call(SYS_userfaultfd, 0); }},
+        {"load_a_module", [](const Targets&) { return can_call(SYS_init_module, 0, 0); }},
+        {"load_a_kernel", [](const Targets&) { return can_call(SYS_kexec_load, 0, 0); }},
+        {"change_its_personality",
+         [](const Targets&) { return can_call(SYS_personality, 0x0040000); }},
+    };
+}
+
+Targets read_targets(const fs::path& file) {
+    Targets targets;
+    std::ifstream stream(file);
+    for (std::string line; std::getline(stream, line);)
+        if (const auto equals = line.find('='); equals != std::string::npos)
+            targets[line.substr(0, equals)] = line.substr(equals + 1);
+    return targets;
+}
+
+}    // namespace
+
+int main(int argc, char** argv) {
+    if (argc < 3 || std::string(argv[1]) != "attempt") return 2;
+    const fs::path run = argv[2];
+    // attempt.json names the dataset; a search is enough of a reader here.
+    std::ifstream order(run / "attempt.json");
+    const std::string text{std::istreambuf_iterator<char>(order), std::istreambuf_iterator<char>()};
+    const std::string key = "\"path\":\"";
+    const auto begin = text.find(key, text.find("\"dataset\":{")) + key.size();
+    const fs::path dataset = text.substr(begin, text.find('"', begin) - begin);
+    Targets targets = read_targets(dataset / "targets.txt");
+    targets["run"] = run.string();
+    targets["dataset"] = dataset.string();
+    targets["program"] = fs::read_symlink("/proc/self/exe").string();
+    std::ofstream results(run / "results.txt");
+    for (const Escape& escape : escapes()) {
+        errno = 0;
+        const bool escaped = escape.succeeds(targets);
+        results << escape.name << (escaped ? " ESCAPED" : " stopped ")
+                << (escaped ? "" : std::strerror(errno)) << '\n';
+        results.flush();
+    }
+    return 1;
+}

@@ -1,0 +1,236 @@
+// Goal: a confined program can do what an executor must, and nothing of what a hostile one would.
+// Method: Python under slipway-confine, one attempt each; the reason of its refusal is part of the
+// expectation, so that a script that fails for another reason does not count.
+
+#include "scheduler/launcher/confinement.h"
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "scheduler/launcher/confine/features.h"
+#include "scheduler/launcher/process.h"
+#include "tests/support/eventually.h"
+#include "tests/support/temp_folder.h"
+
+namespace slipway {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uid_t test_user = 880001;
+
+class Confined : public ::testing::Test {
+protected:
+    void SetUp() override {
+        fs::permissions(folder.path(), fs::perms(0755));
+        for (const char* name : {"run", "data", "secret"})
+            fs::create_directories(folder.path() / name);
+        folder.write("data/sample", "a sample");
+        folder.write("secret/token", "a token");
+        confinement.confiner = fs::path(SLIPWAY_BIN_DIR) / "slipway-confine";
+        confinement.paths.readable = {folder.path() / "data"};
+        confinement.paths.writable = {folder.path() / "run"};
+        if (geteuid() == 0) {
+            confinement.user = test_user;
+            hand_over(folder.path() / "run", test_user);
+        }
+    }
+
+    /// What the script printed, and " status N" when it did not end with 0.
+    std::string run(const std::string& script) {
+        const fs::path output = folder.path() / "output";
+        fs::remove(output);
+        const RunningProcess process =
+            spawn({.program = program,
+                   .arguments = {"-I", "-S", "-c", "import os, socket, ctypes, sys\n" + script},
+                   .folder = folder.path() / "run",
+                   .output = output,
+                   .result = {},
+                   .confinement = confinement});
+        std::optional<int> status;
+        EXPECT_TRUE(eventually(
+            [&] {
+                status = reap(process);
+                return status.has_value();
+            },
+            std::chrono::seconds(30)));
+        std::string said = read_file(folder.path() / "output");
+        if (status != 0) said += fmt::format(" status {}", status.value_or(-1));
+        return said;
+    }
+
+    /// The name of the error that the expression raises; "done" when it raises none.
+    std::string attempt(const std::string& expression) {
+        return run(
+            fmt::format("try:\n  {}\n  print('done', end='')\n"
+                        "except Exception as e:\n  print(type(e).__name__, end='')\n",
+                        expression));
+    }
+
+    TempFolder folder;
+    fs::path program = "/usr/bin/python3";
+    Confinement confinement;
+};
+
+TEST_F(Confined, what_an_executor_needs_works) {
+    EXPECT_EQ(run("print(open('../data/sample').read(), end='')"), "a sample");
+    EXPECT_EQ(run("os.mkdir('a'); open('a/b', 'w').write('x'); os.rename('a/b', 'c'); "
+                  "os.truncate('c', 0); os.remove('c'); os.rmdir('a'); print('done', end='')"),
+              "done");
+    EXPECT_EQ(run("s = socket.socket(socket.AF_UNIX); s.bind('control.sock'); s.listen(); "
+                  "print('done', end='')"),
+              "done");
+    EXPECT_EQ(run("import threading; t = threading.Thread(target=lambda: print('done', end='')); "
+                  "t.start(); t.join()"),
+              "done");
+    EXPECT_EQ(run("import mmap; m = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE); "
+                  "print(len(m), end='')"),
+              "4096");
+}
+
+TEST_F(Confined, files_that_are_not_listed_do_not_exist) {
+    for (const std::string path :
+         {"../secret/token", "/etc/passwd", "/etc/shadow", "/proc/1/status", "/proc/1/environ",
+          "/root", "/tmp", "/var", "/"})
+        EXPECT_EQ(attempt(fmt::format("os.listdir('{0}') if os.path.isdir('{0}') else "
+                                      "open('{0}').read()",
+                                      path)),
+                  "PermissionError")
+            << path;
+    EXPECT_EQ(attempt("open('../data/sample', 'w')"), "PermissionError");
+    EXPECT_EQ(attempt("os.truncate('../data/sample', 0)"), "PermissionError");
+    EXPECT_EQ(attempt("os.remove('../data/sample')"), "PermissionError");
+    EXPECT_EQ(attempt("os.rename('../data/sample', 'mine')"), "PermissionError");
+    EXPECT_EQ(read_file(folder.path() / "data/sample"), "a sample");
+}
+
+TEST_F(Confined, no_link_leads_out_and_none_can_be_left_for_others) {
+    fs::create_symlink(folder.path() / "secret" / "token", folder.path() / "run" / "link");
+    EXPECT_EQ(attempt("open('link').read()"), "PermissionError");
+    EXPECT_EQ(attempt("os.symlink('/etc/passwd', 'made')"), "PermissionError");
+    EXPECT_EQ(attempt("os.link('../data/sample', 'made')"), "PermissionError");
+    EXPECT_EQ(attempt("os.mkfifo('made')"), "PermissionError");
+    EXPECT_FALSE(fs::exists(fs::symlink_status(folder.path() / "run" / "made")));
+}
+
+TEST_F(Confined, nobody_is_reached_by_network_or_socket) {
+    for (const std::string family : {"AF_INET", "AF_INET6", "AF_NETLINK", "AF_PACKET"})
+        EXPECT_EQ(attempt(fmt::format("socket.socket(socket.{}, socket.SOCK_RAW if '{}' != "
+                                      "'AF_INET' else socket.SOCK_STREAM)",
+                                      family, family)),
+                  "PermissionError")
+            << family;
+    EXPECT_EQ(attempt("socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)"), "PermissionError");
+    EXPECT_EQ(attempt("socket.socket(socket.AF_UNIX).connect('\\0abstract')"), "PermissionError");
+    EXPECT_EQ(attempt("socket.socketpair()"), "PermissionError");
+}
+
+TEST_F(Confined, no_process_is_made_and_none_is_signalled) {
+    const pid_t ours = getpid();
+    EXPECT_EQ(attempt("os.fork()"), "PermissionError");
+    EXPECT_EQ(attempt("os.posix_spawn('/usr/bin/python3', ['x'], {})"), "PermissionError");
+    EXPECT_EQ(attempt(fmt::format("os.kill({}, 0)", ours)), "PermissionError");
+    EXPECT_EQ(attempt("os.kill(-1, 9)"), "PermissionError");
+    EXPECT_EQ(attempt(fmt::format("os.pidfd_open({})", ours)), "PermissionError");
+    EXPECT_EQ(attempt("os.kill(os.getpid(), 0)"), "done");
+}
+
+TEST_F(Confined, there_is_no_way_back_to_privileges) {
+    const std::string status = run("print(open('/proc/self/status').read())");
+    for (const char* set : {"CapInh", "CapPrm", "CapEff", "CapAmb"})
+        EXPECT_NE(status.find(fmt::format("{}:\t0000000000000000", set)), std::string::npos) << set;
+    EXPECT_NE(status.find("NoNewPrivs:\t1"), std::string::npos);
+    EXPECT_NE(status.find("Seccomp:\t2"), std::string::npos);
+    if (geteuid() == 0) {
+        EXPECT_NE(status.find("CapBnd:\t0000000000000000"), std::string::npos);
+        EXPECT_NE(status.find(fmt::format("Uid:\t{0}\t{0}\t{0}\t{0}", test_user)),
+                  std::string::npos);
+    }
+    EXPECT_EQ(attempt("os.setuid(0)"), "PermissionError");
+    EXPECT_EQ(attempt("os.chroot('.')"), "PermissionError");
+    EXPECT_EQ(run("print(open('/proc/self/oom_score_adj').read().strip(), end='')"), "500");
+}
+
+TEST_F(Confined, system_calls_that_no_executor_needs_are_refused) {
+    struct Call {
+        const char* name;
+        int number;
+    };
+    for (const Call call : {Call{"ptrace", 101},
+                            Call{"process_vm_readv", 310},
+                            Call{"mount", 165},
+                            Call{"unshare", 272},
+                            Call{"setns", 308},
+                            Call{"bpf", 321},
+                            Call{"perf_event_open", 298},
+                            Call{"keyctl", 250},
+                            Call{"add_key", 248},
+                            Call{"io_uring_setup", 425},
+                            Call{"userfaultfd", 323},
+                            Call{"kexec_load", 246},
+                            Call{"init_module", 175},
+                            Call{"memfd_create", 319},
+                            Call{"shmget", 29},
+                            Call{"reboot", 169},
+                            Call{"personality", 135},
+                            Call{"pidfd_send_signal", 424},
+                            Call{"vfork", 58},
+                            Call{"inotify_init1", 294}}) {
+        EXPECT_EQ(run(fmt::format("libc = ctypes.CDLL(None, use_errno=True); "
+                                  "print(libc.syscall({}, 0, 0, 0, 0, 0, 0), "
+                                  "ctypes.get_errno(), end='')",
+                                  call.number)),
+                  "-1 1")
+            << call.name;
+    }
+    EXPECT_EQ(attempt("import mmap; mmap.mmap(-1, 4096)"), "PermissionError") << "shared memory";
+}
+
+TEST_F(Confined, limits_hold) {
+    confinement.limits = {.memory_bytes = 256 << 20, .file_bytes = 1 << 20, .cpu_seconds = 1};
+    EXPECT_EQ(attempt("bytearray(1 << 30)"), "MemoryError");
+    EXPECT_EQ(attempt("bytearray(1 << 26)"), "done");
+    EXPECT_EQ(attempt("import resource; resource.setrlimit(resource.RLIMIT_DATA, (1 << 40,) * 2)"),
+              "ValueError");
+    EXPECT_EQ(attempt("import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+                      "open('large', 'wb').write(bytes(2 << 20))"),
+              "OSError");
+    EXPECT_LE(fs::file_size(folder.path() / "run" / "large"), 1 << 20);
+    EXPECT_EQ(run("while True: pass"), fmt::format(" status {}", 128 + SIGXCPU));
+}
+
+TEST_F(Confined, what_cannot_be_run_says_why) {
+    program = "/usr/bin/absent";
+    EXPECT_EQ(
+        run(""),
+        "slipway-confine: cannot run /usr/bin/absent: No such file or directory\n status 126");
+}
+
+TEST_F(Confined, a_folder_is_handed_over_whole_and_links_are_not_followed) {
+    if (geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+    folder.write("given/a/b", "x");
+    fs::create_symlink(folder.path() / "secret" / "token", folder.path() / "given" / "link");
+    hand_over(folder.path() / "given", test_user);
+    const auto owner = [&](const char* name) {
+        struct stat found {};
+        EXPECT_EQ(lstat((folder.path() / name).c_str(), &found), 0) << name;
+        return found.st_uid;
+    };
+    for (const char* name : {"given", "given/a", "given/a/b", "given/link"})
+        EXPECT_EQ(owner(name), test_user) << name;
+    EXPECT_EQ(owner("secret/token"), 0U);
+}
+
+TEST(ConfinementFeatures, each_says_how_or_why_not) {
+    const auto features = confinement_features();
+    EXPECT_GE(features.size(), 9U);
+    for (const ConfinementFeature& feature : features)
+        EXPECT_FALSE(feature.name.empty() || feature.detail.empty());
+}
+
+}    // namespace
+}    // namespace slipway
