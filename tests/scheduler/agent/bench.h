@@ -9,8 +9,8 @@
 
 #include "api/base/json.h"
 #include "scheduler/agent/agent.h"
-#include "scheduler/launcher/process.h"
 #include "scheduler/agent/run_folder.h"
+#include "scheduler/launcher/process.h"
 #include "scheduler/store/attempts.h"
 #include "scheduler/store/checkpoints.h"
 #include "scheduler/store/datasets.h"
