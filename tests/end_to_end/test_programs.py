@@ -1,0 +1,46 @@
+"""Goal: a fault in memory does not easily become someone's program. Method: reads the programs that were built."""
+import re
+import subprocess
+import unittest
+
+from service import BIN
+
+PROGRAMS = ("slipwayd", "slipway", "slipway-executor", "slipway-confine")
+
+
+def readelf(option, program):
+    return subprocess.run(["readelf", "-W", option, BIN / program], capture_output=True, text=True, check=True).stdout
+
+
+def imported(program):
+    """Names of the functions that it takes from libraries."""
+    lines = (line.split() for line in readelf("--dyn-syms", program).splitlines())
+    return {words[7].split("@")[0] for words in lines if len(words) > 7 and words[6] == "UND"}
+
+
+class Programs(unittest.TestCase):
+    def test_code_lies_at_no_fixed_address(self):
+        for program in PROGRAMS:
+            self.assertRegex(readelf("-h", program), r"Type:\s+DYN", program)
+            self.assertIn("PIE", readelf("-d", program), program)
+
+    def test_tables_of_functions_are_closed_before_main(self):
+        for program in PROGRAMS:
+            self.assertIn("GNU_RELRO", readelf("-l", program), program)
+            self.assertIn("BIND_NOW", " ".join(re.findall(r"BIND_NOW|Flags: .*", readelf("-d", program))), program)
+
+    def test_stacks_are_not_run(self):
+        for program in PROGRAMS:
+            stack = re.search(r"GNU_STACK.*", readelf("-l", program))
+            self.assertRegex(stack[0], r" RW  ", program)
+            self.assertNotRegex(readelf("-l", program), r"LOAD.* RWE ", program)
+
+    def test_stacks_have_canaries_and_copies_are_checked(self):
+        for program in PROGRAMS:
+            names = imported(program)
+            self.assertTrue("__stack_chk_fail" in names, program)
+            self.assertTrue([name for name in names if re.fullmatch(r"__\w+_chk", name)], program)
+
+
+if __name__ == "__main__":
+    unittest.main()
