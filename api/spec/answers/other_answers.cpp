@@ -72,8 +72,14 @@ const Object<Answer>& dataset_answer_table() {
             .field("options", "How its files are read.",
                    Nested<DatasetOptionsSpec>{&dataset_options_table()}, known)
             .field("state", "checking, ready or failed.", Word{.allowed = dataset_states}, known)
-            .field("report", "Samples, classes, shapes; once it is ready.", AnyObject{}, or_null)
-            .field("problems", "File, row, field and message; once it has failed.",
+            .field(
+                "report",
+                "Samples, classes, shapes; once it is ready. Lists of datasets leave out what is "
+                "itself a list or an object.",
+                AnyObject{}, or_null)
+            .field("problems",
+                   "File, row, field and message; once it has failed. Lists of datasets show the "
+                   "first one.",
                    List<AnyObject>{}, or_null)
             .field("content_hash", "Of all names and bytes.", any_text, or_null)
             .field("bytes", "Of all files.", count, known)

@@ -42,9 +42,14 @@ select id, project, name, format, source, options, state, report, problems, cont
 from dataset
 where id = $1 or ($1::text is null and project = $2 and name = $3)
 
--- list_datasets: a page, newest first
+-- list_datasets: a page, newest first; of a report what is one number, word or flag, of the problems
+-- the first one: whole reports are read one by one
 -- in     $1 project or null  $2 format or null  $3 state or null  $4 id to begin after  $5 limit
-select id, project, name, format, source, options, state, report, problems, content_hash, bytes,
+select id, project, name, format, source, options, state,
+       (select jsonb_object_agg(key, value)
+        from jsonb_each(report)
+        where jsonb_typeof(value) in ('number', 'string', 'boolean')) as report,
+       jsonb_path_query_array(problems, '$[0]') as problems, content_hash, bytes,
        created_by, version, created_at, checked_at
 from dataset
 where ($1::text is null or project = $1)

@@ -19,6 +19,32 @@ struct Datasets : testing::Test {
     std::size_t count() { return service.expect(200, "GET", "/v1/datasets")["items"].size(); }
 };
 
+// Goal: a list of datasets is small however large their reports are.
+TEST_F(Datasets, a_list_has_summaries_and_the_dataset_itself_has_all) {
+    const std::string ready = service.ready_dataset("wide");
+    const std::string failed = service.ready_dataset("broken");
+    service.database.sql(
+        "update dataset set report = jsonb_build_object('samples', 3, 'classes', "
+        "(select jsonb_agg(repeat('x', 1000)) from generate_series(1, 2000))) where id = '" +
+        ready + "'");
+    service.database.sql(
+        "update dataset set state = 'failed', problems = (select jsonb_agg(jsonb_build_object("
+        "'file', '', 'row', n, 'field', '', 'message', 'bad')) from generate_series(1, 5000) n) "
+        "where id = '" +
+        failed + "'");
+    const auto list = service.call("GET", "/v1/datasets");
+    EXPECT_TRUE(check_document("DatasetList", Json::parse(list.body)).empty());
+    EXPECT_LT(list.body.size(), 4000U);
+    const Json parsed = Json::parse(list.body);
+    for (const Json& item : parsed["items"]) {
+        if (item["id"] == ready) EXPECT_EQ(item["report"], (Json{{"samples", 3}}));
+        if (item["id"] == failed) EXPECT_EQ(item["problems"].size(), 1U);
+    }
+    EXPECT_EQ(service.expect(200, "GET", "/v1/datasets/" + ready)["report"]["classes"].size(),
+              2000U);
+    EXPECT_EQ(service.expect(200, "GET", "/v1/datasets/" + failed)["problems"].size(), 5000U);
+}
+
 TEST_F(Datasets, a_folder_below_a_root_becomes_one_that_is_checked) {
     const auto response = service.call("POST", "/v1/datasets", body);
     ASSERT_EQ(response.status, 201) << response.body;
