@@ -70,10 +70,19 @@ std::optional<Token> find_token(Store& store, std::string_view id) {
     return first_token(read(store.pool(), queries::find_token, {id, std::nullopt}));
 }
 
-Page<Token> list_tokens(Store& store, const PageRequest& page) {
-    const Rows rows =
-        read(store.pool(), queries::list_tokens, {place_of("tokens", page), rows_to_ask(page)});
+Page<Token> list_tokens(Store& store, const PageRequest& page,
+                        const std::vector<std::string>& projects) {
+    const Rows rows = read(store.pool(), queries::list_tokens,
+                           {place_of("tokens", page), rows_to_ask(page),
+                            projects.empty() ? Param(std::nullopt) : Param(projects)});
     return make_page<Token>(rows, page, "tokens", read_token, place_of_id);
+}
+
+std::vector<std::string> list_lost_tokens(Store& store, const std::vector<std::string>& ids) {
+    std::vector<std::string> lost;
+    for (const Row row : read(store.pool(), queries::list_lost_tokens, {ids}))
+        lost.push_back(row.text("id"));
+    return lost;
 }
 
 bool revoke_token(Store& store, std::string_view id) {

@@ -28,8 +28,13 @@ Token create_token(Store& store, const Token& token);
 std::optional<Token> find_token_by_lookup(Store& store, std::string_view lookup);
 std::optional<Token> find_token(Store& store, std::string_view id);
 
-/// Newest first; revoked ones too.
-Page<Token> list_tokens(Store& store, const PageRequest& page);
+/// Newest first; revoked ones too. With `projects`, those that are bound to some of them and to no
+/// other; without, all.
+Page<Token> list_tokens(Store& store, const PageRequest& page,
+                        const std::vector<std::string>& projects = {});
+
+/// Those of `ids` that were revoked, have expired or are unknown, by the database's clock.
+std::vector<std::string> list_lost_tokens(Store& store, const std::vector<std::string>& ids);
 
 /// False when there is none; its sessions and tickets end with it. Repeating it is fine.
 bool revoke_token(Store& store, std::string_view id);

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "scheduler/store/hosts.h"
 #include "scheduler/store/queue.h"
+#include "server/http/problem.h"
 #include "server/routes/handlers.h"
 #include "server/routes/problems.h"
 #include "server/routes/query.h"
@@ -41,6 +43,13 @@ Json render_core(const Context& context, const store::Core& core) {
 }
 
 Response set_drained(const Context& context, bool drained) {
+    if (!context.who.projects.empty())
+        throw ProblemError(
+            {.status = 403,
+             .code = "permission_denied",
+             .detail = fmt::format("cores belong to the machine: an admin's token that is bound to "
+                                   "projects ({}) cannot drain them",
+                                   fmt::join(context.who.projects, ", "))});
     store::Core core = the_core(context);
     if (!store::drain_core(context.services.store, core.host, core.core, drained))
         throw_not_found("core", context.request.parameter("n"));

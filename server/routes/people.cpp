@@ -13,6 +13,7 @@
 #include "server/routes/problems.h"
 #include "server/routes/query.h"
 #include "server/routes/render.h"
+#include "server/sse/hub.h"
 
 namespace slipway::routes {
 namespace {
@@ -24,13 +25,15 @@ Response sign_in(const Context& context, const std::string& token_id, Response r
     return response;
 }
 
-// A token that is bound to projects makes only tokens that are bound to some of them.
+// A token that is bound to projects knows only tokens that are bound to some of them.
+bool is_within(const Identity& who, const std::vector<std::string>& projects) {
+    if (who.projects.empty()) return true;
+    return !projects.empty() &&
+           std::ranges::all_of(projects, [&](const auto& one) { return who.sees(one); });
+}
+
 void require_subset(const Identity& who, const std::vector<std::string>& projects) {
-    if (who.projects.empty()) return;
-    const bool within = !projects.empty() && std::ranges::all_of(projects, [&](const auto& one) {
-        return who.sees(one);
-    });
-    if (within) return;
+    if (is_within(who, projects)) return;
     throw_problems({{.pointer = "/projects",
                      .code = "not_allowed",
                      .message = "must name some of the projects of your own token",
@@ -72,7 +75,8 @@ Response create_token(const Context& context) {
 }
 
 Response list_tokens(const Context& context) {
-    const auto page = store::list_tokens(context.services.store, query_page(context.request));
+    const auto page = store::list_tokens(context.services.store, query_page(context.request),
+                                         context.who.projects);
     Json items = Json::array();
     for (const store::Token& token : page.items)
         items.push_back(render(token));
@@ -81,8 +85,12 @@ Response list_tokens(const Context& context) {
 
 Response revoke_token(const Context& context) {
     const std::string& id = context.request.parameter("id");
-    if (!is_id("tok", id) || !store::revoke_token(context.services.store, id))
+    const auto token =
+        is_id("tok", id) ? store::find_token(context.services.store, id) : std::nullopt;
+    if (!token || !is_within(context.who, token->projects) ||
+        !store::revoke_token(context.services.store, id))
         throw_not_found("token", id);
+    context.services.hub.recheck_owners();    // its streams end at once
     return no_content();
 }
 

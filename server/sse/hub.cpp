@@ -30,7 +30,9 @@ struct Hub::State {
     std::map<std::string, std::size_t> per_owner;
     std::set<std::string> dirty;    // jobs that may have something for a stream
     bool stopping = false;
+    bool recheck_wanted = false;
     // reader thread only
+    Tick next_recheck{};
     std::size_t turn = 0;
     bool failing = false;
 
@@ -44,6 +46,7 @@ struct Hub::State {
     void remove(Stream* stream, const std::string& job_id, const std::string& owner);
     std::vector<std::shared_ptr<Stream>> wait_for_work(Tick& next_poll);
     void feed_streams(const std::vector<std::shared_ptr<Stream>>& streams);
+    void recheck();
 };
 
 /// One client's stream: how far it was read for, and what it has not taken yet.
@@ -95,6 +98,16 @@ public:
         if (closed_ || ended_ || full_) return std::nullopt;
         return after_;
     }
+
+    /// Its owner may not read any more: nothing that waits is sent.
+    void cut() {
+        const std::lock_guard lock(mutex_);
+        buffer_.clear();
+        ended_ = true;
+        if (wake_) wake_();
+    }
+
+    const std::string& owner() const { return subscription_.owner; }
 
     /// Hands over events of its job, in order; those it has had are left out. Stops when the buffer
     /// is full.
@@ -184,7 +197,8 @@ void Hub::State::listen() {
 /// Waits for dirty jobs or the poll, and gives the streams of those jobs.
 std::vector<std::shared_ptr<Hub::Stream>> Hub::State::wait_for_work(Tick& next_poll) {
     std::unique_lock lock(mutex);
-    changed.wait_until(lock, next_poll, [this] { return stopping || !dirty.empty(); });
+    changed.wait_until(lock, next_poll,
+                       [this] { return stopping || recheck_wanted || !dirty.empty(); });
     if (clock.tick() >= next_poll) {
         next_poll = clock.tick() + options.poll;
         for (const auto& [job_id, of_job] : streams)
@@ -207,6 +221,7 @@ void Hub::State::read() {
             if (stopping) return;
         }
         try {
+            recheck();    // first: who lost the right reads nothing more
             feed_streams(found);
             failing = false;
         } catch (const std::exception& error) {
@@ -215,6 +230,27 @@ void Hub::State::read() {
             failing = true;
         }
     }
+}
+
+/// Asks about the owners of all streams when it is time, or when somebody wants it.
+void Hub::State::recheck() {
+    std::map<std::string, std::vector<std::shared_ptr<Stream>>> by_owner;
+    {
+        const std::lock_guard lock(mutex);
+        if (!std::exchange(recheck_wanted, false) && clock.tick() < next_recheck) return;
+        next_recheck = {};    // a question that fails is asked again
+        for (const auto& [job_id, of_job] : streams)
+            for (const auto& [key, weak] : of_job)
+                if (auto stream = weak.lock()) by_owner[stream->owner()].push_back(stream);
+    }
+    std::vector<std::string> owners;
+    for (const auto& [owner, of_owner] : by_owner)
+        owners.push_back(owner);
+    const auto lost = feed.lost && !owners.empty() ? feed.lost(owners) : std::vector<std::string>{};
+    for (const std::string& owner : lost)
+        for (const auto& stream : by_owner[owner])
+            stream->cut();
+    next_recheck = clock.tick() + options.recheck;
 }
 
 /// One read for all these streams. Where streams of one job are at different places, this turn is
@@ -295,6 +331,14 @@ std::size_t Hub::stream_count() const {
     for (const auto& [job_id, of_job] : state_->streams)
         count += of_job.size();
     return count;
+}
+
+void Hub::recheck_owners() {
+    {
+        const std::lock_guard lock(state_->mutex);
+        state_->recheck_wanted = true;
+    }
+    state_->changed.notify_all();
 }
 
 void Hub::stop() {

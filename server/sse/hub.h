@@ -29,13 +29,16 @@ struct EventFeed {
     std::function<std::vector<std::string>(std::chrono::milliseconds)> wait;
     /// Ends a `wait`. From any thread.
     std::function<void()> wake;
+    /// Those of the owners (token ids) who may not read any more. None: all may for good.
+    std::function<std::vector<std::string>(const std::vector<std::string>& owners)> lost = {};
 };
 
 struct HubOptions {
     std::chrono::milliseconds poll{500};    ///< the longest an event stays unseen without a notice
     int page_events = 500;                  ///< read at a time for one job
-    std::size_t buffer_bytes = 256 * 1024;    ///< events read ahead for one stream
-    std::size_t streams_per_owner = 64;       ///< 429 above
+    std::size_t buffer_bytes = 256 * 1024;       ///< events read ahead for one stream
+    std::size_t streams_per_owner = 64;          ///< 429 above
+    std::chrono::milliseconds recheck{10000};    ///< how often owners are asked about
 };
 
 /// Feeds every event stream: one thread hears what changed, one reads events and hands them out.
@@ -70,6 +73,10 @@ public:
     std::optional<store::EventHead> head(const std::string& job_id) const;
 
     std::size_t stream_count() const;
+
+    /// Ends the streams of owners who have lost the right to read, soon. Happens by itself every
+    /// HubOptions::recheck: another process may have revoked a token, and tokens expire.
+    void recheck_owners();
 
     /// Ends both threads. Streams stay silent from now on.
     void stop();

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "scheduler/store/access.h"
 #include "scheduler/store/pg/listener.h"
 
 namespace slipway {
@@ -22,6 +23,10 @@ EventFeed store_feed(store::Store& store) {
         },
         .wait = [listener](std::chrono::milliseconds timeout) { return listener->wait(timeout); },
         .wake = [listener] { listener->wake(); },
+        .lost =
+            [&store](const std::vector<std::string>& owners) {
+                return store::list_lost_tokens(store, owners);
+            },
     };
 }
 

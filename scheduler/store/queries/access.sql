@@ -13,13 +13,23 @@ select id, name, lookup, sha256, role, projects, created_by, created_at, expires
 from token
 where id = $1 or lookup = $2
 
+-- list_lost_tokens: those of a list that are not good any more
+-- in     $1 ids text[]
+select asked.id
+from unnest($1::text[]) as asked (id)
+where not exists (select from token
+                  where token.id = asked.id and revoked_at is null
+                    and (expires_at is null or expires_at > clock_timestamp()))
+
 -- list_tokens: a page, newest first
--- in     $1 id to begin after  $2 limit
+-- in     $1 id to begin after  $2 limit  $3 projects text[]: only tokens that are bound to some of
+--        them and to no other; null: all
 select id, name, lookup, sha256, role, projects, created_by, created_at, expires_at, last_used_at,
        revoked_at,
        revoked_at is null and (expires_at is null or expires_at > clock_timestamp()) as usable
 from token
-where $1::text is null or id < $1
+where ($1::text is null or id < $1)
+  and ($3::text[] is null or (cardinality(projects) > 0 and projects <@ $3))
 order by id desc
 limit $2
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "api/spec/documents.h"
+#include "scheduler/store/access.h"
 #include "tests/server/routes/test_service.h"
 
 namespace slipway {
@@ -59,6 +60,49 @@ TEST_F(People, a_token_bound_to_projects_makes_no_wider_one) {
     EXPECT_EQ(make(Json::array()), 422);
     EXPECT_EQ(make({"ct", "nlp"}), 422);
     EXPECT_EQ(make({"ct"}), 201);
+}
+
+TEST_F(People, an_admin_of_a_project_manages_only_its_tokens) {
+    const std::string bound = service.token(Role::admin, {"ct"});
+    const auto id_of = [&](const std::string& text) {
+        return Json::parse(service.call_as(text, "GET", "/v1/me").body).at("token_id");
+    };
+    const std::string own = id_of(service.token(Role::editor, {"ct"}));
+    std::vector<std::string> others;
+    others.push_back(id_of(service.token(Role::editor, {"ct", "nlp"})));
+    others.push_back(id_of(service.token(Role::editor, {"nlp"})));
+    others.push_back(id_of(service.admin));
+    const std::string listed = service.call_as(bound, "GET", "/v1/tokens").body;
+    EXPECT_NE(listed.find(own), std::string::npos);
+    for (const std::string& other : others) {
+        EXPECT_EQ(listed.find(other), std::string::npos);
+        EXPECT_EQ(service.call_as(bound, "DELETE", "/v1/tokens/" + other).status, 404);
+    }
+    EXPECT_EQ(service.call_as(bound, "DELETE", "/v1/tokens/" + own).status, 204);
+    EXPECT_EQ(service.call_as(bound, "POST", "/v1/cores/1/drain", Json::object()).status, 403);
+}
+
+// Goal: a token is over at its time, not at some time after it, whatever it was turned into before.
+TEST_F(People, a_token_that_expired_a_moment_ago_opens_nothing) {
+    const std::string text = service.token(Role::viewer);
+    const std::string cookie =
+        cookie_of(service.call_as("", "POST", "/v1/login", {{"token", text}}));
+    const Json link =
+        Json::parse(service.call_as(text, "POST", "/v1/login-links", Json::object()).body);
+    const std::string id =
+        Json::parse(service.call_as(text, "GET", "/v1/me").body).value("token_id", "");
+    EXPECT_EQ(status(cookie, "GET", "/v1/me"), 200);
+    EXPECT_TRUE(store::list_lost_tokens(service.store, {id}).empty());
+    service.database.sql(
+        "update token set expires_at = clock_timestamp() - interval '1 second' "
+        "where id = '" +
+        id + "'");
+    EXPECT_EQ(service.call_as(text, "GET", "/v1/me").status, 401);
+    EXPECT_EQ(service.call_as("", "POST", "/v1/login", {{"token", text}}).status, 401);
+    EXPECT_EQ(status(cookie, "GET", "/v1/me"), 401);
+    const std::string url = link.value("url", "");
+    EXPECT_EQ(service.call_as("", "GET", url.substr(url.find("/login?"))).status, 401);
+    EXPECT_EQ(store::list_lost_tokens(service.store, {id}), std::vector<std::string>{id});
 }
 
 TEST_F(People, a_token_is_exchanged_for_a_cookie) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <future>
 #include <mutex>
@@ -84,6 +85,39 @@ TEST(EventText, is_one_frame_per_event) {
               "id: 1\nevent: log\ndata: {\ndata: \"a\":1}\n\n");
     EXPECT_EQ(event_frame(1, "log", "a\nid: 9\n\nevent: end"),
               "id: 1\nevent: log\ndata: a\ndata: id: 9\ndata: \ndata: event: end\n\n");
+}
+
+// Goal: a stream ends when its owner loses the right to read, and others go on.
+TEST(Hub, streams_of_an_owner_who_may_not_read_any_more_end_before_the_next_event) {
+    FakeFeed feed;
+    std::mutex mutex;
+    std::vector<std::string> revoked;    // guarded by mutex
+    EventFeed asked = feed.feed();
+    asked.lost = [&](const std::vector<std::string>& owners) {
+        const std::lock_guard lock(mutex);
+        std::vector<std::string> lost;
+        for (const std::string& owner : owners)
+            if (std::ranges::find(revoked, owner) != revoked.end()) lost.push_back(owner);
+        return lost;
+    };
+    HubOptions options = quick();
+    options.recheck = std::chrono::hours(1);    // only when told
+    Hub hub(asked, options);
+    feed.append("job_a", "state");
+    Reader theirs(hub.subscribe({.job_id = "job_a", .owner = "tok_revoked"}));
+    Reader ours(hub.subscribe({.job_id = "job_a", .owner = "tok_good"}));
+    EXPECT_EQ(ids(theirs.read(1)), from_to(1, 1));
+    EXPECT_EQ(ids(ours.read(1)), from_to(1, 1));
+    {
+        const std::lock_guard lock(mutex);
+        revoked = {"tok_revoked"};
+    }
+    hub.recheck_owners();
+    EXPECT_EQ(ids(theirs.read()), from_to(1, 1));
+    EXPECT_TRUE(theirs.ended());
+    feed.append("job_a", "end");
+    EXPECT_EQ(ids(ours.read()), from_to(1, 2));
+    EXPECT_EQ(ids(theirs.read()), from_to(1, 1)) << "nothing came after the revocation";
 }
 
 TEST(Hub, a_stream_starts_behind_its_cursor_and_ends_with_end) {
