@@ -290,6 +290,13 @@ CREATE TABLE public.dataset (
     CONSTRAINT dataset_state_check CHECK ((state = ANY (ARRAY['checking'::text, 'ready'::text, 'failed'::text])))
 );
 
+CREATE TABLE public.executor_user (
+    project text NOT NULL,
+    number integer NOT NULL,
+    CONSTRAINT executor_user_number_check CHECK (((number >= 1) AND (number <= 60000))),
+    CONSTRAINT executor_user_project_check CHECK ((project <> ''::text))
+);
+
 CREATE TABLE public.garbage (
     id bigint NOT NULL,
     path text NOT NULL,
@@ -541,6 +548,12 @@ ALTER TABLE ONLY public.dataset
 ALTER TABLE ONLY public.dataset
     ADD CONSTRAINT dataset_project_name_key UNIQUE (project, name);
 
+ALTER TABLE ONLY public.executor_user
+    ADD CONSTRAINT executor_user_number_key UNIQUE (number);
+
+ALTER TABLE ONLY public.executor_user
+    ADD CONSTRAINT executor_user_pkey PRIMARY KEY (project);
+
 ALTER TABLE ONLY public.garbage
     ADD CONSTRAINT garbage_pkey PRIMARY KEY (id);
 
@@ -668,9 +681,6 @@ ALTER TABLE ONLY public.checkpoint_use
 
 ALTER TABLE ONLY public.checkpoint_use
     ADD CONSTRAINT checkpoint_use_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY public.job_count
-    ADD CONSTRAINT job_count_state_fkey FOREIGN KEY (state) REFERENCES public.job_state(name);
 
 ALTER TABLE ONLY public.job
     ADD CONSTRAINT job_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES public.dataset(id) ON DELETE SET NULL;

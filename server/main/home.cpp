@@ -19,20 +19,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Folder {
-    const char* name;
-    mode_t mode;
-};
-
 // The private cluster makes `postgres` itself, for its own user: home must let that user through.
-// The users of executors pass through the others to what is theirs; nobody can list them.
 constexpr std::array folders{
-    Folder{"store", 0711},          Folder{"store/checkpoints", 0711},
-    Folder{"store/datasets", 0711}, Folder{"store/uploads", 0711},
-    Folder{"store/reports", 0711},  Folder{"store/splits", 0711},
-    Folder{"store/packed", 0711},   Folder{"store/compile_cache", 0711},
-    Folder{"runs", 0711},           Folder{"runs/checks", 0711},
-};
+    "store",        "store/checkpoints", "store/datasets",      "store/uploads", "store/reports",
+    "store/splits", "store/packed",      "store/compile_cache", "runs",          "runs/checks"};
+
+// As root, the users of executors pass through to what is theirs; nobody can list them.
+mode_t folder_mode() {
+    return geteuid() == 0 ? 0711 : 0700;
+}
 
 [[noreturn]] void fail(const fs::path& path, const char* what) {
     const int reason = errno;
@@ -118,10 +113,11 @@ Home::Home(fs::path folder) : path_(std::move(folder)) {
     make_folder(path_, home_mode());
     lock_ = lock_home(path_);
     close_to_others(path_);
-    for (const Folder& one : folders) {
-        make_folder(path_ / one.name, one.mode);
+    for (const char* name : folders) {
+        const fs::path one = path_ / name;
+        make_folder(one, folder_mode());
         // Of an earlier version, or made under another umask.
-        if (chmod((path_ / one.name).c_str(), one.mode) != 0) fail(path_ / one.name, "is not ours");
+        if (chmod(one.c_str(), folder_mode()) != 0) fail(one, "is not ours");
     }
     write_whole(path_ / "slipwayd.pid", fmt::format("{}\n", getpid()), 0644);
 }

@@ -27,8 +27,8 @@ TEST(Home, a_new_one_has_its_folders_and_modes) {
     const Home home(folder.path() / "a" / "home");
     EXPECT_EQ(mode_of(home.path()), geteuid() == 0 ? 0711U : 0750U);
     for (const char* one :
-         {"store", "store/checkpoints", "store/datasets", "store/uploads", "runs"})
-        EXPECT_EQ(mode_of(home.path() / one), 0700U) << one;
+         {"store", "store/checkpoints", "store/datasets", "store/uploads", "store/splits", "runs"})
+        EXPECT_EQ(mode_of(home.path() / one), geteuid() == 0 ? 0711U : 0700U) << one;
     EXPECT_EQ(read_file(home.path() / "slipwayd.pid"), std::to_string(getpid()) + "\n");
 }
 
