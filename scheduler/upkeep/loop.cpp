@@ -33,7 +33,6 @@ struct UpkeepLoop::Parts {
     // The thread's own.
     store::Leader leader;
     UpkeepCounts counts;
-    bool failing = false;
 
     std::thread thread;
 
@@ -43,6 +42,7 @@ struct UpkeepLoop::Parts {
         std::chrono::milliseconds every;
         void (Parts::*run_once)();
         Tick next{};
+        bool failing = false;
     };
     std::array<Task, 5> tasks{{{"schedule", options.tick, &Parts::place},
                                {"rescue", options.rescue_every, &Parts::rescue},
@@ -87,15 +87,15 @@ struct UpkeepLoop::Parts {
         if (now < task.next) return;
         try {
             (this->*task.run_once)();
-            failing = false;
+            task.failing = false;
             task.next = now + task.every;
         } catch (const std::exception& error) {
-            // The next tick looks at everything again; one line per outage is enough.
-            if (!failing) {
+            // The next tick looks at everything again; one line per task and outage is enough.
+            if (!task.failing) {
                 log_warn("a task of the upkeep failed",
                          {{"task", task.name}, {"reason", error.what()}});
             }
-            failing = true;
+            task.failing = true;
             ++counts.failed_ticks;
         }
     }
