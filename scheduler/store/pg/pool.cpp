@@ -43,6 +43,7 @@ Pool::Lease Pool::acquire() {
 
 std::unique_ptr<Connection> Pool::take(std::unique_lock<std::mutex>& lock) {
     const Tick deadline = system_clock().tick() + options_.acquire_timeout;
+    Tick next_connect{};
     while (true) {
         if (down_) throw Error{ErrorCode::unavailable, last_error_};
         while (!idle_.empty()) {
@@ -52,11 +53,20 @@ std::unique_ptr<Connection> Pool::take(std::unique_lock<std::mutex>& lock) {
             --open_;
             up_since_.reset();
         }
-        if (open_ < options_.connections_max) return connect(lock);
-        if (changed_.wait_until(lock, deadline) == std::cv_status::timeout) {
+        const Tick now = system_clock().tick();
+        if (now >= deadline) {
             throw Error{ErrorCode::unavailable,
-                        fmt::format("all {} database connections are busy", open_)};
+                        next_connect == Tick{}
+                            ? fmt::format("all {} database connections are busy", open_)
+                            : last_error_};
         }
+        if (open_ < options_.connections_max && now >= next_connect) {
+            if (std::unique_ptr<Connection> made = connect(lock)) return made;
+            next_connect = system_clock().tick() + pause_first;
+            continue;
+        }
+        const bool may_connect = open_ < options_.connections_max;
+        changed_.wait_until(lock, may_connect ? std::min(deadline, next_connect) : deadline);
     }
 }
 
@@ -68,17 +78,20 @@ std::unique_ptr<Connection> Pool::connect(std::unique_lock<std::mutex>& lock) {
     try {
         made = std::make_unique<Connection>(options_);
     } catch (const Error& error) {
-        // Rethrown below, after the books are in order again.
+        // Told below, after the books are in order again.
         failure = error.what();
     }
     lock.lock();
     if (!made) {
         --open_;
-        down_ = true;
-        up_since_.reset();
         last_error_ = failure;
+        // One refusal is no outage while another connection lives: too many are open, perhaps.
+        if (open_ == 0) {
+            down_ = true;
+            up_since_.reset();
+        }
         changed_.notify_all();
-        throw Error{ErrorCode::unavailable, failure};
+        return nullptr;
     }
     if (!up_since_) up_since_ = system_clock().tick();
     return made;

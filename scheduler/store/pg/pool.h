@@ -9,10 +9,10 @@
 
 namespace slipway::store {
 
-/// Connections shared by threads. When a connection cannot be made, or a statement got no answer at
-/// all in its time, the pool is *down*: callers get
-/// Error{unavailable} at once, while one thread tries to connect, with growing jittered pauses,
-/// until the database answers again.
+/// Connections shared by threads. When a connection cannot be made and no other lives, or a
+/// statement got no answer at all in its time, the pool is *down*: callers get Error{unavailable}
+/// at once, while one thread tries to connect, with growing jittered pauses, until the database
+/// answers again.
 class Pool {
 public:
     explicit Pool(const StoreOptions& options);
@@ -45,6 +45,7 @@ public:
 
 private:
     std::unique_ptr<Connection> take(std::unique_lock<std::mutex>& lock);
+    /// None when it is refused.
     std::unique_ptr<Connection> connect(std::unique_lock<std::mutex>& lock);
     void put_back(std::unique_ptr<Connection> connection);
     void probe(const std::stop_token& stop);

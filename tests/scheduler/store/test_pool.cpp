@@ -194,6 +194,27 @@ TEST_F(PoolTest, a_lost_session_is_no_outage_while_another_answers) {
 }
 
 // Goal: a deadlock is the database's business and ours, not the caller's.
+// Goal: a refused connection is the refused caller's matter alone while another one answers.
+// Method: the database takes no new connections for a while; the one that is open goes on.
+TEST_F(PoolTest, a_refused_connection_is_no_outage_while_another_answers) {
+    Store mine{{.database = database.url(), .acquire_timeout = 300ms}};
+    const std::string name = database.sql("select current_database()");
+    std::optional<Pool::Lease> held = mine.pool().acquire();
+    (*held)->run(queries::ping);
+    // From another database: a session cannot close its own to others.
+    Store outside{{.database = TempPostgres::instance().url("postgres")}};
+    outside.pool().acquire()->execute("alter database " + name + " allow_connections false");
+    EXPECT_FALSE(answers(mine)) << "no connection is free, and none can be made";
+    held.reset();
+    EXPECT_TRUE(answers(mine)) << "the open one is free again";
+    EXPECT_TRUE(mine.connected_for());
+    {
+        const Pool::Lease again = mine.pool().acquire();
+        EXPECT_LT(time_of([&] { EXPECT_FALSE(answers(mine)); }), 5s);
+    }
+    EXPECT_TRUE(answers(mine));
+}
+
 TEST_F(PoolTest, a_deadlock_is_run_again) {
     const std::string first = submit();
     const std::string second = submit();
