@@ -139,8 +139,8 @@ private:
         Loader loader(*data_.training, sampler_, options);
         while (state_.step < settings_.steps_total && !stopped_early()) {
             if (const StopReason reason = reporter_.stop_requested(); reason != StopReason::none) {
-                // Cancelled work is not wanted again; all other reasons want to go on from here.
-                if (reason != StopReason::cancel && state_.step > saved_step_) save({});
+                // Who wants nothing saved kills the job: that is not heard here.
+                if (state_.step > saved_step_) save({});
                 return reason;
             }
             const auto batch = next_batch(loader);

@@ -55,6 +55,12 @@ std::optional<StopRequest> wanted_stop(JobState state) {
     }
 }
 
+/// Who kills a job does not want to wait until it has saved.
+bool is_killed(const store::HostAttempt& found) {
+    return found.job_state == JobState::cancelling && found.job_reason &&
+           found.job_reason->code == store::killed_code;
+}
+
 EndCause cause_of(std::optional<StopRequest> request) {
     if (!request) return EndCause::none;
     return *request == StopRequest::cancel ? EndCause::cancel : EndCause::drain;
@@ -340,7 +346,11 @@ void AttemptKeeper::update(const store::HostAttempt& found, Live& live) {
         live.tail = FrameTail(live.folder / "frames.ndjson", live.frames_stored);
     }
     if (live.ended) return;
-    if (const auto request = wanted_stop(found.job_state)) supervisor_.stop(live.name(), *request);
+    if (is_killed(found)) {
+        supervisor_.kill(live.name(), EndCause::cancel);
+    } else if (const auto request = wanted_stop(found.job_state)) {
+        supervisor_.stop(live.name(), *request);
+    }
     if (live.time_is_up && clock_.tick() >= *live.time_is_up) {
         supervisor_.stop(live.name(), StopRequest::timeout);
     }
@@ -390,7 +400,10 @@ bool AttemptKeeper::relay_batch(Live& live) {
     for (const ReadFrame& each : read)
         if (each.done) keep_done(live, *each.done);
     live.tail.advance();
-    if (const auto request = wanted_stop(live.job_state); request && !live.done && !live.ended) {
+    if (live.done || live.ended) return true;
+    if (relayed.killed && live.job_state == JobState::cancelling) {
+        supervisor_.kill(live.name(), EndCause::cancel);
+    } else if (const auto request = wanted_stop(live.job_state)) {
         supervisor_.stop(live.name(), *request);
     }
     return true;

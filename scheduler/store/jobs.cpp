@@ -163,6 +163,9 @@ std::optional<Job> cancel_job(Store& store, std::string_view id, const Reason& r
         if (!locked) return std::nullopt;
         const std::optional<JobState> target = cancel_target(locked->state);
         if (target) return commit_and_read(transaction, id, {move_statement(id, *target, reason)});
+        if (locked->state == cancelling && reason.code == killed_code) {
+            return commit_and_read(transaction, id, {move_statement(id, cancelling, reason)});
+        }
         if (locked->state != cancelling && locked->state != cancelled) {
             throw IllegalTransition(std::string(to_string(locked->state)),
                                     std::string(to_string(cancelled)));

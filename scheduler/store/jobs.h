@@ -114,9 +114,13 @@ private:
     std::int64_t present_;
 };
 
+/// The reason code of a job that is to end without saving.
+inline constexpr std::string_view killed_code = "killed";
+
 /// queued, paused -> cancelled at once; active -> cancelling (the agent does the rest); cancelling,
 /// cancelled -> nothing happens; another end state -> IllegalTransition. Returns the job after it;
 /// nothing when there is none.
+/// A job that is cancelling, and saves, is killed by a second call with `killed_code`.
 std::optional<Job> cancel_job(Store& store, std::string_view id, const Reason& reason);
 
 /// Moves a job to another state with its `state` event: pause, resume, preempt; stop while queued.

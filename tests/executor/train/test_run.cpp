@@ -125,12 +125,14 @@ TEST_F(Run, a_job_that_need_not_be_deterministic_computes_its_batch_whole_on_one
         EXPECT_NEAR(losses[i], expected[i], 1e-3);
 }
 
-TEST_F(Run, cancelled_work_is_not_saved) {
+TEST_F(Run, cancelled_work_is_saved_at_the_step_it_had_reached) {
     KeepingReporter reporter;
     reporter.stop_at_step = 3;
     reporter.reason = StopReason::cancel;
-    EXPECT_EQ(run_training(plan(), reporter).stopped, StopReason::cancel);
-    EXPECT_TRUE(reporter.checkpoints.empty());
+    const TrainOutcome outcome = run_training(plan(), reporter);
+    EXPECT_EQ(outcome.stopped, StopReason::cancel);
+    ASSERT_EQ(reporter.checkpoints.size(), 1U);
+    EXPECT_EQ(reporter.checkpoints[0].step, outcome.step);
 }
 
 TEST_F(Run, counted_in_steps_it_ends_there) {

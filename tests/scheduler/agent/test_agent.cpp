@@ -156,6 +156,23 @@ TEST_F(AgentTest, restarts_are_used_up_in_the_end) {
     EXPECT_EQ(key.attempt, 4);
 }
 
+TEST_F(AgentTest, a_cancelled_job_ends_by_itself_and_a_killed_one_at_once) {
+    start_agent();
+    const store::AttemptKey cancelled = run_job({{"steps", "100000"}});
+    const store::AttemptKey killed = place(submit_labelled({{"steps", "100000"}}), {2});
+    agent->wake();
+    ASSERT_TRUE(trains(cancelled.job_id) && trains(killed.job_id));
+    store::cancel_job(store, cancelled.job_id, {"cancelled", "by a test"});
+    store::cancel_job(store, killed.job_id, {std::string(store::killed_code), "by a test"});
+    agent->wake();
+    ASSERT_TRUE(reaches(cancelled.job_id, JobState::cancelled));
+    ASSERT_TRUE(reaches(killed.job_id, JobState::cancelled));
+    EXPECT_EQ(attempt_of(cancelled).exit_status, 0);
+    EXPECT_EQ(attempt_of(killed).exit_status, 128 + SIGKILL);
+    EXPECT_EQ(store::find_job(store, killed.job_id)->reason->code, "killed");
+    EXPECT_TRUE(is_gone(killed));
+}
+
 TEST_F(AgentTest, a_silent_executor_is_killed_and_its_job_runs_again) {
     options.silence_max = 300ms;
     start_agent();

@@ -318,6 +318,9 @@ TEST_F(Jobs, cancel_asks_a_running_job_to_end) {
     const auto key = service.run(id);
     EXPECT_EQ(service.expect(200, "POST", "/v1/jobs/" + id + "/cancel")["state"], "cancelling");
     EXPECT_EQ(service.expect(200, "POST", "/v1/jobs/" + id + "/cancel")["state"], "cancelling");
+    const Json killed = service.expect(200, "POST", "/v1/jobs/" + id + "/kill");
+    EXPECT_EQ(killed["state"], "cancelling");
+    EXPECT_EQ(killed["reason"]["code"], "killed") << "who saves is killed by a second request";
     service.finish(key, JobState::cancelled);
     EXPECT_EQ(service.expect(200, "POST", "/v1/jobs/" + id + "/cancel")["state"], "cancelled");
 }
