@@ -161,6 +161,17 @@ class Faults(unittest.TestCase):
         self.assertEqual(self.service.wait_end(job_id)["state"], "cancelled")
         self.assertEqual(self.service.executors(job_id), [])
         self.assertEqual(self.service.call("POST", f"/v1/jobs/{job_id}/cancel", {}).status, 200)
+        saved = max(one["step"] for one in self.service.get(f"/v1/jobs/{job_id}/checkpoints")["items"])
+        self.assertEqual(saved, max(self.service.metric(job_id, "train_loss")), "the last step is saved")
+
+    def test_a_killed_job_ends_at_once_and_saves_nothing(self):
+        job_id = self.start_long_job()
+        self.assertEqual(self.service.call("POST", f"/v1/jobs/{job_id}/kill", {}).status, 200)
+        end = self.service.wait_end(job_id)
+        self.assertEqual((end["state"], end["reason"]["code"]), ("cancelled", "killed"))
+        self.assertEqual(self.service.executors(job_id), [])
+        epochs = [one["epoch"] for one in self.service.get(f"/v1/jobs/{job_id}/checkpoints")["items"]]
+        self.assertEqual([epoch % 5 for epoch in epochs], [0] * len(epochs), "only what every_epochs asked for")
 
     def test_a_stopped_executor_is_replaced(self):
         job_id = self.start_long_job()
