@@ -23,7 +23,8 @@ Response cancel_job(const Context& context) {
 }
 
 Response kill_job(const Context& context) {
-    return end_job(context, {.code = std::string(store::killed_code), .message = "killed by a user, without saving"});
+    return end_job(context, {.code = std::string(store::killed_code),
+                             .message = "killed by a user, without saving"});
 }
 
 }    // namespace slipway::routes
