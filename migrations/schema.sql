@@ -366,11 +366,19 @@ CREATE TABLE public.job (
     started_at timestamp with time zone,
     finished_at timestamp with time zone,
     prediction jsonb,
+    intent text,
     CONSTRAINT job_check CHECK (((core_id IS NULL) OR (cores = 1))),
     CONSTRAINT job_check1 CHECK (((reason_code IS NULL) = (reason_message IS NULL))),
     CONSTRAINT job_core_id_check CHECK ((core_id >= 1)),
     CONSTRAINT job_cores_check CHECK (((cores >= 1) AND (cores <= 2048))),
     CONSTRAINT job_id_check CHECK ((id ~ '^job_[0-9a-hjkmnp-tv-z]{26}$'::text)),
+    CONSTRAINT job_intent_fits_state CHECK (
+CASE state
+    WHEN 'cancelling'::text THEN (COALESCE(intent, ''::text) = ANY (ARRAY['cancel'::text, 'kill'::text]))
+    WHEN 'pausing'::text THEN (COALESCE(intent, ''::text) = 'pause'::text)
+    WHEN 'preempting'::text THEN (COALESCE(intent, ''::text) = 'preempt'::text)
+    ELSE (intent IS NULL)
+END),
     CONSTRAINT job_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
     CONSTRAINT job_name_check CHECK ((name <> ''::text)),
     CONSTRAINT job_prediction_check CHECK ((jsonb_typeof(prediction) = 'object'::text)),

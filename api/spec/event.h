@@ -25,20 +25,12 @@ struct Spelling<FrameType> {
         "state", "progress", "metric", "log", "checkpoint", "compile", "warning", "done", "beat"};
 };
 
-/// What an agent writes to an executor. `hello` is the first.
+/// What an agent writes to an executor. `hello` is the first; `stop` names an Intent.
 enum class AgentFrameType { hello, beat, stop };
 
 template <>
 struct Spelling<AgentFrameType> {
     static constexpr std::array<std::string_view, 3> words{"hello", "beat", "stop"};
-};
-
-/// Why an agent asks an executor to end.
-enum class StopRequest { cancel, timeout, drain };
-
-template <>
-struct Spelling<StopRequest> {
-    static constexpr std::array<std::string_view, 3> words{"cancel", "timeout", "drain"};
 };
 
 /// How an attempt ended, in its `done` frame.

@@ -68,9 +68,9 @@ std::optional<MetricMode> better(TaskMetric metric) {
 }
 
 std::optional<TaskMetric> validation_metric(std::string_view name) {
-    constexpr std::string_view prefix = "val_";
-    if (!name.starts_with(prefix)) return std::nullopt;
-    return parse_word<TaskMetric>(name.substr(prefix.size()));
+    constexpr std::string_view validation_prefix = "val_";
+    if (!name.starts_with(validation_prefix)) return std::nullopt;
+    return parse_word<TaskMetric>(name.substr(validation_prefix.size()));
 }
 
 }    // namespace slipway

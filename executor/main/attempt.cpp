@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "api/spec/intent.h"
 #include "executor/main/frame_reporter.h"
 #include "executor/main/frames/frame_channel.h"
 #include "executor/main/frames/frame_log.h"
@@ -27,9 +28,10 @@ std::chrono::milliseconds milliseconds_of(double seconds) {
 /// The stop rules, most wanted first: what the agent asked for, a signal, no agent at all.
 StopReason stop_reason(const FrameChannel& channel, std::chrono::milliseconds grace) {
     if (const auto asked = channel.stop_reason()) {
-        if (*asked == "cancel") return StopReason::cancel;
-        if (*asked == "timeout") return StopReason::timeout;
-        return StopReason::drain;
+        const std::optional<Intent> intent = parse_word<Intent>(*asked);
+        if (intent == Intent::cancel) return StopReason::cancel;
+        if (intent == Intent::timeout) return StopReason::timeout;
+        return StopReason::drain;    // pause, preempt; a word of another version's agent
     }
     if (stop_signalled()) return StopReason::drain;
     return channel.agent_silence() >= grace ? StopReason::orphaned : StopReason::none;

@@ -31,13 +31,14 @@ struct AgentOptions {
     std::chrono::milliseconds renew_every{2500};
     std::chrono::milliseconds poll_every{250};    ///< of the database, woken or not
     std::chrono::milliseconds beat_every{1000};
-    std::chrono::milliseconds silence_max{10000};     ///< then a silent executor is killed
-    std::chrono::milliseconds start_max{20000};       ///< until the first word of a new executor
-    std::chrono::milliseconds stop_request{10000};    ///< from the request to SIGTERM
-    std::chrono::milliseconds stop_term{5000};        ///< from SIGTERM to SIGKILL
-    std::chrono::milliseconds check_max{600000};      ///< of one dataset check
-    std::chrono::seconds grace{60};                   ///< an executor without an agent ends itself
-    std::chrono::hours keep_run_folders{24};          ///< of attempts that have ended
+    std::chrono::milliseconds silence_max{10000};    ///< then a silent executor is killed
+    std::chrono::milliseconds start_max{20000};      ///< until the first word of a new executor
+    std::chrono::milliseconds stop_save{60000};      ///< from a request to SIGTERM: it saves
+    std::chrono::milliseconds exit_max{10000};       ///< from the last frame to SIGTERM
+    std::chrono::milliseconds stop_term{5000};       ///< from SIGTERM to SIGKILL
+    std::chrono::milliseconds check_max{600000};     ///< of one dataset check
+    std::chrono::seconds grace{60};                  ///< an executor without an agent ends itself
+    std::chrono::hours keep_run_folders{24};         ///< of attempts that have ended
 
     /// Called when cores became free or a job went back to the queue; from the agent's threads.
     std::function<void()> on_freed;

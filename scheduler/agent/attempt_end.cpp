@@ -85,6 +85,9 @@ store::AttemptEnd decide_end(const EndFacts& facts) {
         facts.problem.empty() ? "it did not end on request and was killed" : facts.problem;
     if (facts.done) {
         end = said(*facts.done, facts.job_state);
+    } else if (facts.cause == EndCause::kill) {
+        end = ended("cancelled", facts.problem.empty() ? "it was killed" : facts.problem);
+        end.job_state = cancelled;
     } else if (facts.cause == EndCause::cancel) {
         end = ended("cancelled", killed);
         end.job_state = cancelled;
@@ -96,7 +99,8 @@ store::AttemptEnd decide_end(const EndFacts& facts) {
             .message = "the time of limits.max_wall_s or limits.max_core_s is used up"};
     } else {
         end = lost(facts);
-        if (facts.cause == EndCause::drain) end.counts_as_restart = false;
+        if (facts.cause == EndCause::pause || facts.cause == EndCause::preempt)
+            end.counts_as_restart = false;
     }
     end.exit_status = facts.exit_status;
     return end;

@@ -42,30 +42,6 @@ std::optional<double> time_limit(const std::string& stored) {
     return limit;
 }
 
-/// What a job's state asks of its executor.
-std::optional<StopRequest> wanted_stop(JobState state) {
-    switch (state) {
-        case JobState::cancelling:
-            return StopRequest::cancel;
-        case JobState::pausing:
-        case JobState::preempting:
-            return StopRequest::drain;
-        default:
-            return std::nullopt;
-    }
-}
-
-/// Who kills a job does not want to wait until it has saved.
-bool is_killed(const store::HostAttempt& found) {
-    return found.job_state == JobState::cancelling && found.job_reason &&
-           found.job_reason->code == store::killed_code;
-}
-
-EndCause cause_of(std::optional<StopRequest> request) {
-    if (!request) return EndCause::none;
-    return *request == StopRequest::cancel ? EndCause::cancel : EndCause::drain;
-}
-
 }    // namespace
 
 std::string AttemptKeeper::Live::name() const {
@@ -181,12 +157,13 @@ void AttemptKeeper::begin(const store::HostAttempt& found) {
         const std::optional<UniqueFd> lock = lock_run_folder(folder);
         const bool began = attempt.pid || fs::exists(folder / "process.json") ||
                            fs::exists(folder / "frames.ndjson");
-        const auto unwanted = wanted_stop(found.job_state);
         if (!lock) {
             if (!adopt(found, live)) return;
-        } else if (began || unwanted) {
+        } else if (began || found.intent) {
             if (!began) live.problem = "it was ended before its executor started";
-            live.ended = Ended{.name = name, .exit_status = {}, .cause = cause_of(unwanted)};
+            live.ended = Ended{.name = name,
+                               .exit_status = {},
+                               .cause = found.intent ? cause_of(*found.intent) : EndCause::none};
         } else {
             start(found, inputs, live, *lock);
         }
@@ -299,8 +276,8 @@ void AttemptKeeper::watch(const Live& live, RunningProcess process, std::int64_t
                        .process = std::move(process),
                        .limits = {.start_max = options_.start_max,
                                   .silence_max = options_.silence_max,
-                                  .stop_request = options_.stop_request,
-                                  .stop_drain = options_.grace,
+                                  .stop_save = options_.stop_save,
+                                  .exit_max = options_.exit_max,
                                   .stop_term = options_.stop_term},
                        .folder = live.folder,
                        .fence = live.key.token,
@@ -346,13 +323,9 @@ void AttemptKeeper::update(const store::HostAttempt& found, Live& live) {
         live.tail = FrameTail(live.folder / "frames.ndjson", live.frames_stored);
     }
     if (live.ended) return;
-    if (is_killed(found)) {
-        supervisor_.kill(live.name(), EndCause::cancel);
-    } else if (const auto request = wanted_stop(found.job_state)) {
-        supervisor_.stop(live.name(), *request);
-    }
+    if (found.intent) supervisor_.stop(live.name(), *found.intent);
     if (live.time_is_up && clock_.tick() >= *live.time_is_up) {
-        supervisor_.stop(live.name(), StopRequest::timeout);
+        supervisor_.stop(live.name(), Intent::timeout);
     }
 }
 
@@ -401,11 +374,7 @@ bool AttemptKeeper::relay_batch(Live& live) {
         if (each.done) keep_done(live, *each.done);
     live.tail.advance();
     if (live.done || live.ended) return true;
-    if (relayed.killed && live.job_state == JobState::cancelling) {
-        supervisor_.kill(live.name(), EndCause::cancel);
-    } else if (const auto request = wanted_stop(live.job_state)) {
-        supervisor_.stop(live.name(), *request);
-    }
+    if (relayed.intent) supervisor_.stop(live.name(), *relayed.intent);
     return true;
 }
 

@@ -1,5 +1,6 @@
 #include "scheduler/agent/attempt_watch.h"
 
+#include <algorithm>
 #include <array>
 
 namespace slipway {
@@ -8,8 +9,13 @@ namespace {
 
 using Phase = Watch::Phase;
 
-constexpr std::array<std::string_view, 8> cause_words{
-    "none", "cancel", "timeout", "drain", "silent", "not_started", "fenced", "lingering"};
+constexpr std::array<std::string_view, 10> cause_words{
+    "none",    "cancel", "kill",        "pause",  "preempt",
+    "timeout", "silent", "not_started", "fenced", "lingering"};
+
+/// In the order of Intent.
+constexpr std::array<EndCause, 5> intent_causes{EndCause::cancel, EndCause::kill, EndCause::pause,
+                                                EndCause::preempt, EndCause::timeout};
 
 void enter(Watch& watch, Phase phase, Tick now) {
     watch.phase = phase;
@@ -22,31 +28,32 @@ WatchActions kill_now(Watch& watch, EndCause cause, Tick now) {
     return {.kill = true};
 }
 
-EndCause cause_of(StopRequest request) {
-    switch (request) {
-        case StopRequest::cancel:
-            return EndCause::cancel;
-        case StopRequest::timeout:
-            return EndCause::timeout;
-        case StopRequest::drain:
-            return EndCause::drain;
-    }
-    return EndCause::cancel;
+std::optional<Intent> intent_of(EndCause cause) {
+    const auto found = std::ranges::find(intent_causes, cause);
+    if (found == intent_causes.end()) return std::nullopt;
+    return Intent(found - intent_causes.begin());
 }
 
-/// A drain may become a cancel, whose time is shorter; anything else is asked for once.
-WatchActions ask(Watch& watch, StopRequest request, Tick now) {
+/// Asked for once; a request may become sharper (a pause a cancel, anything a kill), not milder.
+WatchActions ask(Watch& watch, Intent intent, Tick now) {
     const bool fresh = watch.phase == Phase::starting || watch.phase == Phase::talking;
-    const bool sharper = watch.phase == Phase::asked && watch.cause == EndCause::drain &&
-                         request != StopRequest::drain;
+    const std::optional<Intent> present = intent_of(watch.cause);
+    const bool sharper = present && is_sharper(intent, *present);
     if (!fresh && !sharper) return {};
-    watch.cause = cause_of(request);
+    const bool asked = fresh || watch.phase == Phase::asked;
+    if (!meaning_of(intent).saves) {
+        watch.cause = cause_of(intent);
+        return kill_now(watch, watch.cause, now);
+    }
+    if (!asked) return {};
+    watch.cause = cause_of(intent);
     enter(watch, Phase::asked, now);
-    return {.request = request};
+    return {.request = intent};
 }
 
+/// Who has said its last word has nothing left to save.
 std::chrono::milliseconds patience(const Watch& watch, const WatchLimits& limits) {
-    return watch.cause == EndCause::drain ? limits.stop_drain : limits.stop_request;
+    return watch.cause == EndCause::lingering ? limits.exit_max : limits.stop_save;
 }
 
 WatchActions pass_time(Watch& watch, Tick now, const WatchLimits& limits) {
@@ -78,6 +85,10 @@ WatchActions pass_time(Watch& watch, Tick now, const WatchLimits& limits) {
 
 }    // namespace
 
+EndCause cause_of(Intent intent) noexcept {
+    return intent_causes[std::size_t(intent)];
+}
+
 std::string_view to_string(EndCause cause) noexcept {
     return cause_words[std::size_t(cause)];
 }
@@ -92,7 +103,7 @@ WatchActions step(Watch& watch, const WatchEvent& event, Tick now, const WatchLi
             if (watch.phase == Phase::starting) enter(watch, Phase::talking, now);
             return {};
         case WatchEvent::Kind::stop:
-            return ask(watch, event.request, now);
+            return ask(watch, event.intent, now);
         case WatchEvent::Kind::kill:
             return kill_now(watch, event.cause, now);
         case WatchEvent::Kind::done_said:

@@ -5,22 +5,35 @@
 #include <string_view>
 
 #include "api/base/clock.h"
-#include "api/spec/event.h"
+#include "api/spec/intent.h"
 
 namespace slipway {
 
 /// How long each stage of an attempt may last.
 struct WatchLimits {
-    std::chrono::milliseconds start_max{20000};       ///< until its first word
-    std::chrono::milliseconds silence_max{10000};     ///< between two words
-    std::chrono::milliseconds stop_request{10000};    ///< from cancel or timeout to SIGTERM
-    std::chrono::milliseconds stop_drain{60000};      ///< from drain to SIGTERM: it saves first
-    std::chrono::milliseconds stop_term{5000};        ///< from SIGTERM to SIGKILL
-    std::chrono::milliseconds kill_again{1000};       ///< SIGKILL is repeated until it is gone
+    std::chrono::milliseconds start_max{20000};      ///< until its first word
+    std::chrono::milliseconds silence_max{10000};    ///< between two words
+    std::chrono::milliseconds stop_save{60000};      ///< from a request to SIGTERM: it saves first
+    std::chrono::milliseconds exit_max{10000};       ///< from its last frame to SIGTERM
+    std::chrono::milliseconds stop_term{5000};       ///< from SIGTERM to SIGKILL
+    std::chrono::milliseconds kill_again{1000};      ///< SIGKILL is repeated until it is gone
 };
 
 /// Why we ended a process, when we did.
-enum class EndCause { none, cancel, timeout, drain, silent, not_started, fenced, lingering };
+enum class EndCause {
+    none,
+    cancel,
+    kill,
+    pause,
+    preempt,
+    timeout,
+    silent,
+    not_started,
+    fenced,
+    lingering
+};
+
+EndCause cause_of(Intent intent) noexcept;
 
 std::string_view to_string(EndCause cause) noexcept;
 
@@ -38,22 +51,22 @@ struct WatchEvent {
     enum class Kind {
         tick,         ///< only time has passed
         heard,        ///< it said something
-        stop,         ///< end it as `request` says
+        stop,         ///< end it as `intent` says
         kill,         ///< end it now, for `cause`
         done_said,    ///< its last frame has come: it should be gone soon
         exited
     };
     Kind kind = Kind::tick;
-    StopRequest request = StopRequest::cancel;
+    Intent intent = Intent::cancel;
     EndCause cause = EndCause::none;
 };
 
 /// What to do about it.
 struct WatchActions {
-    std::optional<StopRequest> request = {};    ///< send `stop` with this reason
-    bool terminate = false;                     ///< SIGTERM to the group
-    bool kill = false;                          ///< SIGKILL to the group
-    bool gone = false;                          ///< it has ended: clean up and tell
+    std::optional<Intent> request = {};    ///< send `stop` with this reason
+    bool terminate = false;                ///< SIGTERM to the group
+    bool kill = false;                     ///< SIGKILL to the group
+    bool gone = false;                     ///< it has ended: clean up and tell
 };
 
 /// The stop ladder and the silence rule: request, SIGTERM, SIGKILL, each after its time; a process

@@ -75,8 +75,8 @@ void ExecutorLink::beat() {
     write();
 }
 
-void ExecutorLink::stop(StopRequest request) {
-    stop_line_ = fmt::format("{{\"type\":\"stop\",\"reason\":\"{}\"}}\n", to_string(request));
+void ExecutorLink::stop(Intent intent) {
+    stop_line_ = fmt::format("{{\"type\":\"stop\",\"reason\":\"{}\"}}\n", to_string(intent));
     if (!socket_) return;
     to_send_ += stop_line_;
     write();

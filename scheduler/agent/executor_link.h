@@ -36,7 +36,7 @@ public:
     /// Says that the agent lives; left out while older words wait.
     void beat();
     /// Asks the executor to end. Kept and sent again after a reconnect.
-    void stop(StopRequest request);
+    void stop(Intent intent);
 
 private:
     void close();

@@ -244,8 +244,8 @@ void Supervisor::watch(Watched watched) {
     parts_->ring();
 }
 
-void Supervisor::stop(const std::string& name, StopRequest request) {
-    parts_->command(name, {.kind = WatchEvent::Kind::stop, .request = request});
+void Supervisor::stop(const std::string& name, Intent intent) {
+    parts_->command(name, {.kind = WatchEvent::Kind::stop, .intent = intent});
 }
 
 void Supervisor::kill(const std::string& name, EndCause cause) {

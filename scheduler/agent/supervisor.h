@@ -56,7 +56,7 @@ public:
 
     void watch(Watched watched);
     /// Nothing happens for a name that is not watched (any more).
-    void stop(const std::string& name, StopRequest request);
+    void stop(const std::string& name, Intent intent);
     void kill(const std::string& name, EndCause cause);
     void done_said(const std::string& name);
 

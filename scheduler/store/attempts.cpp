@@ -33,7 +33,7 @@ HostAttempt read_host_attempt(const Row& row) {
     return {.attempt = read_attempt(row),
             .project = row.text("project"),
             .job_state = read_state(row),
-            .job_reason = reason_of(row),
+            .intent = intent_of(row),
             .spec = row.text("spec"),
             .prediction = row.text("prediction"),
             .restarts = row.small("restarts"),

@@ -30,7 +30,7 @@ struct HostAttempt {
     Attempt attempt;
     std::string project;
     JobState job_state{};
-    std::optional<Reason> job_reason;    ///< why it is cancelling or pausing
+    std::optional<Intent> intent;    ///< what is asked of it
     JsonText spec;
     JsonText prediction;    ///< of a job that predicts; else empty
     int restarts = 0;

@@ -12,14 +12,19 @@ Job read_job(const Row& row);
 /// The state in a row. The database's words are ours: a test compares them.
 JobState read_state(const Row& row);
 
+/// What is asked of the job's live attempt.
+std::optional<Intent> intent_of(const Row& row);
+
 /// Where a job stands, with its row locked until the transaction ends.
 struct LockedJob {
     JobState state{};
+    std::optional<Intent> intent;
     std::int64_t version = 0;
 };
 std::optional<LockedJob> lock_job(Transaction& transaction, std::string_view id);
 
-/// The statement that moves a job; the triggers write its event or refuse.
+/// The statement that moves a job, with the intent that `to` has by default; the triggers write its
+/// event or refuse.
 Statement move_statement(std::string_view id, JobState to, const std::optional<Reason>& reason);
 
 }    // namespace slipway::store

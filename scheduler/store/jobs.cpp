@@ -54,12 +54,25 @@ Job commit_and_read(Transaction& transaction, std::string_view id, std::vector<S
     return read_job(answers.back()[0]);
 }
 
-/// Where a cancelled job goes from `state`; nothing when it is there already or cannot.
-std::optional<JobState> cancel_target(JobState state) {
-    using enum JobState;
-    if (allowed(state, cancelled) && state != cancelling) return cancelled;
-    if (allowed(state, cancelling)) return cancelling;
-    return std::nullopt;
+/// Where a job goes by an intent; nothing when it is there already.
+std::optional<JobState> target_of(const LockedJob& job, Intent intent) {
+    const IntentMeaning& meaning = meaning_of(intent);
+    const std::optional<JobState> target = is_active(job.state) ? meaning.asked : meaning.rest;
+    if (target && job.state == *target) {
+        const bool sharper = job.intent && is_sharper(intent, *job.intent);
+        return sharper ? target : std::nullopt;
+    }
+    if (target && allowed(job.state, *target)) return target;
+    throw IllegalTransition(
+        std::string(to_string(job.state)),
+        std::string(to_string(meaning.rest.value_or(meaning.asked.value_or(job.state)))));
+}
+
+Statement intent_statement(std::string_view id, JobState to, const std::optional<Reason>& reason,
+                           std::optional<Intent> intent) {
+    const Param word = intent ? Param(to_string(*intent)) : Param(std::nullopt);
+    return {&queries::move_job,
+            {id, to_string(to), reason_code(reason), reason_message(reason), word}};
 }
 
 }    // namespace
@@ -100,14 +113,20 @@ Job read_job(const Row& row) {
             .finished_at = row.maybe_time("finished_at")};
 }
 
+std::optional<Intent> intent_of(const Row& row) {
+    return parse_word<Intent>(row.text("intent"));
+}
+
 std::optional<LockedJob> lock_job(Transaction& transaction, std::string_view id) {
     const Rows rows = transaction.run(queries::lock_job, {id});
     if (rows.empty()) return std::nullopt;
-    return LockedJob{read_state(rows[0]), rows[0].integer("version")};
+    return LockedJob{.state = read_state(rows[0]),
+                     .intent = intent_of(rows[0]),
+                     .version = rows[0].integer("version")};
 }
 
 Statement move_statement(std::string_view id, JobState to, const std::optional<Reason>& reason) {
-    return {&queries::move_job, {id, to_string(to), reason_code(reason), reason_message(reason)}};
+    return intent_statement(id, to, reason, default_intent(to));
 }
 
 std::optional<Job> find_job(Store& store, std::string_view id) {
@@ -156,21 +175,16 @@ std::optional<Job> patch_job(Store& store, std::string_view id, const JobPatch& 
     return changed;
 }
 
-std::optional<Job> cancel_job(Store& store, std::string_view id, const Reason& reason) {
-    using enum JobState;
+std::optional<Job> request_intent(Store& store, std::string_view id, Intent intent,
+                                  const Reason& reason) {
     auto job = transact(store.pool(), [&](Transaction& transaction) -> std::optional<Job> {
         const std::optional<LockedJob> locked = lock_job(transaction, id);
         if (!locked) return std::nullopt;
-        const std::optional<JobState> target = cancel_target(locked->state);
-        if (target) return commit_and_read(transaction, id, {move_statement(id, *target, reason)});
-        if (locked->state == cancelling && reason.code == killed_code) {
-            return commit_and_read(transaction, id, {move_statement(id, cancelling, reason)});
-        }
-        if (locked->state != cancelling && locked->state != cancelled) {
-            throw IllegalTransition(std::string(to_string(locked->state)),
-                                    std::string(to_string(cancelled)));
-        }
-        return commit_and_read(transaction, id, {});
+        const std::optional<JobState> target = target_of(*locked, intent);
+        if (!target) return commit_and_read(transaction, id, {});
+        const std::optional<Intent> kept =
+            is_active(*target) ? std::optional(intent) : std::nullopt;
+        return commit_and_read(transaction, id, {intent_statement(id, *target, reason, kept)});
     });
     if (job) store.announce(id);
     return job;

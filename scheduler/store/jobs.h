@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 
+#include "api/spec/intent.h"
 #include "api/spec/job_state.h"
 #include "scheduler/store/idempotency.h"
 #include "scheduler/store/store.h"
@@ -114,14 +115,13 @@ private:
     std::int64_t present_;
 };
 
-/// The reason code of a job that is to end without saving.
-inline constexpr std::string_view killed_code = "killed";
-
-/// queued, paused -> cancelled at once; active -> cancelling (the agent does the rest); cancelling,
-/// cancelled -> nothing happens; another end state -> IllegalTransition. Returns the job after it;
-/// nothing when there is none.
-/// A job that is cancelling, and saves, is killed by a second call with `killed_code`.
-std::optional<Job> cancel_job(Store& store, std::string_view id, const Reason& reason);
+/// Asks the job's live attempt to end as `intent` says (its agent does the rest), or moves a job
+/// that has none where the intent leads: cancel and kill to cancelled, pause to paused. Asked again
+/// or there already: nothing happens. A sharper intent takes the place of a milder one (a kill that
+/// of a cancel). A job that cannot go there: IllegalTransition. Returns the job after it; nothing
+/// when there is none. `timeout` is the agent's alone.
+std::optional<Job> request_intent(Store& store, std::string_view id, Intent intent,
+                                  const Reason& reason);
 
 /// Moves a job to another state with its `state` event: pause, resume, preempt; stop while queued.
 /// Already there: nothing happens. A job with a live attempt reaches an end state or the queue only

@@ -42,7 +42,7 @@ public:
           relayed_{.frames_relayed = locked.integer("frames_relayed"),
                    .event_seq = locked.integer("event_seq"),
                    .job_state = read_state(locked),
-                   .killed = locked.text("reason_code") == killed_code} {}
+                   .intent = intent_of(locked)} {}
 
     void add(const RelayedFrame& frame) {
         if (frame.number <= relayed_.frames_relayed) return;

@@ -54,7 +54,7 @@ struct Relayed {
     std::int64_t frames_relayed = 0;    ///< number of the last frame stored, now or before
     std::int64_t event_seq = 0;         ///< sequence number of the job's newest event
     JobState job_state{};               ///< e.g. cancelling: the agent must act
-    bool killed = false;                ///< cancelling, and nothing is to be saved
+    std::optional<Intent> intent{};     ///< what is asked of it
     /// Names of checkpoints that this batch dropped and nobody needs: their folders may go. (They
     /// are garbage as well, should the answer get lost.)
     std::vector<std::string> dropped{};

@@ -88,6 +88,7 @@ AgentOptions agent_options(const Options& options, const Home& home) {
     made.executor = options.executor;
     made.dataset_roots = options.dataset_roots;
     made.grace = options.executor_grace;
+    made.stop_save = options.executor_grace;
     made.launcher = launcher_options(options);
     made.memory_bytes = memory_for_jobs(options);
     return made;
@@ -131,8 +132,8 @@ std::vector<Figure> figures_of(const AgentCounts& agent, const UpkeepCounts& upk
 void drain(store::Store& store, Agent& agent, const std::string& host, std::chrono::seconds limit) {
     const auto ask = [&](const store::HostAttempt& one) {
         try {
-            store::move_job(store, one.attempt.job_id, JobState::preempting,
-                            store::Reason{.code = "drained", .message = "this host is stopping"});
+            store::request_intent(store, one.attempt.job_id, Intent::preempt,
+                                  {.code = "drained", .message = "this host is stopping"});
         } catch (const Error& error) {
             // It ended, or is ending, by itself meanwhile.
             log_info("a job was not drained",

@@ -8,9 +8,9 @@
 namespace slipway::routes {
 namespace {
 
-Response end_job(const Context& context, const store::Reason& reason) {
+Response end_job(const Context& context, Intent intent, const store::Reason& reason) {
     const store::Job before = the_job(context);
-    const auto job = store::cancel_job(context.services.store, before.id, reason);
+    const auto job = store::request_intent(context.services.store, before.id, intent, reason);
     if (!job) throw_not_found("job", before.id);
     context.services.on_changed();
     return json_response(render(*job, std::nullopt)).with("ETag", version_etag(job->version));
@@ -19,12 +19,13 @@ Response end_job(const Context& context, const store::Reason& reason) {
 }    // namespace
 
 Response cancel_job(const Context& context) {
-    return end_job(context, {.code = "cancelled", .message = "cancelled by a user"});
+    return end_job(context, Intent::cancel,
+                   {.code = "cancelled", .message = "cancelled by a user"});
 }
 
 Response kill_job(const Context& context) {
-    return end_job(context, {.code = std::string(store::killed_code),
-                             .message = "killed by a user, without saving"});
+    return end_job(context, Intent::kill,
+                   {.code = "killed", .message = "killed by a user, without saving"});
 }
 
 }    // namespace slipway::routes

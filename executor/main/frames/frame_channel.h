@@ -38,7 +38,7 @@ public:
 
     /// New frames are in the log: sends them soon.
     void wake();
-    /// What the agent asked for: "cancel", "timeout" or "drain"; the first request stays.
+    /// What the agent asked for, the word of an Intent; the first request stays.
     std::optional<std::string> stop_reason() const;
     /// Time since an agent last said anything; since the start when none ever did.
     std::chrono::milliseconds agent_silence() const;

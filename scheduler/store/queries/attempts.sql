@@ -4,8 +4,7 @@ select attempt.job_id, attempt.attempt, attempt.token, attempt.host, attempt.cor
        attempt.start_ticks, attempt.frames_relayed, attempt.resumed_from, attempt.exit_kind,
        attempt.exit_status, attempt.message, attempt.created_at, attempt.started_at,
        attempt.ended_at,
-       job.project, job.state, job.reason_code, job.reason_message, job.spec, job.prediction, job.restarts,
-       job.restarts_max,
+       job.project, job.state, job.intent, job.spec, job.prediction, job.restarts, job.restarts_max,
        dataset.id as dataset_id, dataset.name as dataset_name, dataset.format as dataset_format,
        dataset.source as dataset_source, dataset.options as dataset_options,
        dataset.content_hash as dataset_content_hash,
@@ -73,7 +72,7 @@ where (job_id, attempt) not in (select job_id, attempt from live)
 -- lock_attempt: the fence: one row, or none when the attempt is not live with this token
 -- in     $1 job_id  $2 attempt  $3 token
 -- locks  the job, then the attempt
-select job.state, job.event_seq, job.restarts, job.restarts_max, job.reason_code,
+select job.state, job.intent, job.event_seq, job.restarts, job.restarts_max, job.reason_code,
        job.reason_message, attempt.frames_relayed, attempt.host
 from job
 join attempt on attempt.job_id = job.id
@@ -83,7 +82,7 @@ for no key update of job, attempt
 -- lock_expired_attempt: as lock_attempt, but only while its leases have run out long enough ago
 -- in     $1 job_id  $2 attempt  $3 token  $4 grace in seconds
 -- locks  the job, the attempt, its leases: a heartbeat waits or wins
-select job.state, job.event_seq, job.restarts, job.restarts_max, job.reason_code,
+select job.state, job.intent, job.event_seq, job.restarts, job.restarts_max, job.reason_code,
        job.reason_message, attempt.frames_relayed, attempt.host
 from job
 join attempt on attempt.job_id = job.id
@@ -124,6 +123,7 @@ update job
 set state          = $2,
     reason_code    = $3,
     reason_message = $4,
+    intent         = null,
     restarts       = restarts + $5,
     not_before     = case
                          when $6::double precision > 0

@@ -74,20 +74,21 @@ limit $8
 
 -- lock_job: where a job stands, until the transaction ends
 -- in     $1 id
--- out    state, version, event_seq, attempts, dataset_id; no row when there is none
+-- out    state, intent, version, event_seq, attempts; no row when there is none
 -- locks  the job's row
-select state, version, event_seq, attempts
+select state, intent, version, event_seq, attempts
 from job
 where id = $1
 for no key update
 
 -- move_job: to another state; the triggers refuse or record it
--- in     $1 id  $2 state  $3 reason_code  $4 reason_message
+-- in     $1 id  $2 state  $3 reason_code  $4 reason_message  $5 intent or null
 -- errors SW001 when the state machine has no such move
 update job
 set state          = $2,
     reason_code    = $3,
-    reason_message = $4
+    reason_message = $4,
+    intent         = $5
 where id = $1
 
 -- patch_job: what a user may change; null leaves as it is

@@ -166,8 +166,11 @@ TEST(RunAttempt, without_an_agent_it_saves_and_leaves) {
 }
 
 TEST(RunAttempt, an_agent_s_request_ends_it) {
-    for (const auto& [reason, outcome] : std::vector<std::pair<std::string, std::string>>{
-             {"cancel", "cancelled"}, {"timeout", "timed_out"}, {"drain", "orphaned"}}) {
+    for (const auto& [reason, outcome] :
+         std::vector<std::pair<std::string, std::string>>{{"cancel", "cancelled"},
+                                                          {"timeout", "timed_out"},
+                                                          {"pause", "orphaned"},
+                                                          {"preempt", "orphaned"}}) {
         const TempFolder folder;
         folder.write("attempt.json", order_json(folder.path()).dump());
         std::thread agent([&folder, &reason] {

@@ -108,7 +108,7 @@ TEST_F(AgentTest, dropped_checkpoints_that_somebody_needs_stay_on_the_disk) {
         return steps;
     };
     EXPECT_EQ(left(), (std::set{5, 10, 20, 25}));
-    store::cancel_job(store, user, {"user", ""});
+    store::request_intent(store, user, Intent::cancel, {"user", ""});
     remove_garbage(store, options);
     EXPECT_EQ(left(), (std::set{5, 20, 25}));
 }
@@ -162,8 +162,8 @@ TEST_F(AgentTest, a_cancelled_job_ends_by_itself_and_a_killed_one_at_once) {
     const store::AttemptKey killed = place(submit_labelled({{"steps", "100000"}}), {2});
     agent->wake();
     ASSERT_TRUE(trains(cancelled.job_id) && trains(killed.job_id));
-    store::cancel_job(store, cancelled.job_id, {"cancelled", "by a test"});
-    store::cancel_job(store, killed.job_id, {std::string(store::killed_code), "by a test"});
+    store::request_intent(store, cancelled.job_id, Intent::cancel, {"cancelled", "by a test"});
+    store::request_intent(store, killed.job_id, Intent::kill, {"killed", "by a test"});
     agent->wake();
     ASSERT_TRUE(reaches(cancelled.job_id, JobState::cancelled));
     ASSERT_TRUE(reaches(killed.job_id, JobState::cancelled));
@@ -198,7 +198,8 @@ TEST_F(AgentTest, a_cancelled_job_ends_on_request_and_keeps_the_user_s_reason) {
     start_agent();
     const auto key = run_job({{"steps", "100000"}});
     ASSERT_TRUE(trains(key.job_id));
-    store::cancel_job(store, key.job_id, {.code = "cancelled", .message = "by ada"});
+    store::request_intent(store, key.job_id, Intent::cancel,
+                          {.code = "cancelled", .message = "by ada"});
     agent->wake();
     ASSERT_TRUE(reaches(key.job_id, cancelled));
     EXPECT_EQ(attempt_of(key).exit_kind, "cancelled");
@@ -208,13 +209,13 @@ TEST_F(AgentTest, a_cancelled_job_ends_on_request_and_keeps_the_user_s_reason) {
 }
 
 TEST_F(AgentTest, an_executor_that_hears_nothing_is_killed_with_everything_it_started) {
-    options.stop_request = 100ms;
+    options.stop_save = 100ms;
     options.stop_term = 100ms;
     start_agent();
     const auto key = run_job({{"steps", "100000"}, {"deaf", "yes"}, {"child", "yes"}});
     ASSERT_TRUE(trains(key.job_id));
     ASSERT_EQ(session_members(process_of(key)->id.pid).size(), 2U);
-    store::cancel_job(store, key.job_id, {.code = "cancelled", .message = {}});
+    store::request_intent(store, key.job_id, Intent::cancel, {.code = "cancelled", .message = {}});
     ASSERT_TRUE(reaches(key.job_id, cancelled));
     EXPECT_TRUE(is_gone(key));
     EXPECT_EQ(attempt_of(key).exit_status, 128 + SIGKILL);
@@ -229,7 +230,7 @@ TEST_F(AgentTest, what_an_executor_leaves_behind_is_ended_before_its_cores_are_f
 
 TEST_F(AgentTest, a_job_cancelled_before_its_start_never_starts) {
     const auto key = run_job({{"steps", "100000"}});
-    store::cancel_job(store, key.job_id, {.code = "cancelled", .message = {}});
+    store::request_intent(store, key.job_id, Intent::cancel, {.code = "cancelled", .message = {}});
     start_agent();
     ASSERT_TRUE(reaches(key.job_id, cancelled));
     EXPECT_EQ(attempt_of(key).pid, std::nullopt);
@@ -240,7 +241,7 @@ TEST_F(AgentTest, a_paused_job_saves_and_gives_its_cores_back) {
     start_agent();
     const auto key = run_job({{"steps", "100000"}});
     ASSERT_TRUE(trains(key.job_id));
-    store::move_job(store, key.job_id, pausing, std::nullopt);
+    store::request_intent(store, key.job_id, Intent::pause, {"paused", "by ada"});
     ASSERT_TRUE(reaches(key.job_id, paused));
     EXPECT_EQ(attempt_of(key).exit_kind, "orphaned");
     EXPECT_EQ(store::find_job(store, key.job_id)->restarts, 0);
@@ -419,7 +420,7 @@ TEST_F(AgentTest, leases_and_the_host_s_heartbeat_are_renewed) {
     EXPECT_TRUE(
         eventually([&] { return database.sql("select max(expires_at) from lease") > first; }));
     EXPECT_LT(store::list_hosts(store).at(0).silent_for, 2s);
-    store::cancel_job(store, key.job_id, {.code = "cancelled", .message = {}});
+    store::request_intent(store, key.job_id, Intent::cancel, {.code = "cancelled", .message = {}});
     ASSERT_TRUE(reaches(key.job_id, cancelled));
 }
 

@@ -81,9 +81,17 @@ TEST(DecideEnd, what_we_killed_goes_where_it_was_sent) {
     EndFacts known = facts(cancelling);
     known.cause = EndCause::cancel;
     EXPECT_EQ(decide_end(known).job_state, cancelled);
+    EXPECT_NE(decide_end(known).message.find("did not end on request"), std::string::npos);
+    known.cause = EndCause::kill;
+    EXPECT_EQ(decide_end(known).job_state, cancelled);
+    EXPECT_EQ(decide_end(known).message, "it was killed");
     known.cause = EndCause::timeout;
     EXPECT_EQ(decide_end(known).job_state, timed_out);
-    known.cause = EndCause::drain;
+    known.cause = EndCause::preempt;
+    known.job_state = preempting;
+    EXPECT_EQ(decide_end(known).job_state, queued);
+    EXPECT_FALSE(decide_end(known).counts_as_restart);
+    known.cause = EndCause::pause;
     known.job_state = pausing;
     EXPECT_EQ(decide_end(known).job_state, paused);
     EXPECT_FALSE(decide_end(known).counts_as_restart);

@@ -163,7 +163,7 @@ TEST_F(Attempts, a_lost_executor_ends_what_the_user_asked_to_end) {
     add_host();
     const std::string cancelled_job = submit();
     const AttemptKey first = place(cancelled_job);
-    cancel_job(store, cancelled_job, {"user", "enough"});
+    request_intent(store, cancelled_job, Intent::cancel, {"user", "enough"});
     EXPECT_EQ(finish_attempt(store, first, crashed), cancelled);
     EXPECT_EQ(find_job(store, cancelled_job)->reason->message, "enough");
 
@@ -197,7 +197,7 @@ TEST_F(Attempts, rescue_takes_expired_leases_of_other_hosts_only) {
     place(mine, {1}, host);
     const AttemptKey lost = place(theirs, {1}, "host-b");
     place(cancelling_job, {2}, "host-b");
-    cancel_job(store, cancelling_job, {"user", ""});
+    request_intent(store, cancelling_job, Intent::cancel, {"user", ""});
     EXPECT_TRUE(rescue_expired(store, host, 0ms).empty());
 
     expire_leases();

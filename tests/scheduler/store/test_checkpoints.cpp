@@ -100,7 +100,7 @@ TEST_F(Checkpoints, what_a_job_uses_goes_with_its_last_user) {
     EXPECT_EQ(list_garbage(store).size(), 1U);
     EXPECT_EQ(code_of([&] { delete_checkpoint(store, used); }), ErrorCode::conflict);
 
-    cancel_job(store, first, {"user", ""});
+    request_intent(store, first, Intent::cancel, {"user", ""});
     EXPECT_TRUE(is_kept(used));
     const AttemptKey user = place(second, {2});
     relay_state(user, 1, JobState::running);
@@ -145,7 +145,7 @@ TEST_F(Checkpoints, a_job_whose_checkpoint_is_used_is_not_deleted) {
     const std::string user = submit_user(used);
     EXPECT_EQ(code_of([&] { delete_job(store, key.job_id); }), ErrorCode::conflict);
     EXPECT_TRUE(list_garbage(store).empty());
-    cancel_job(store, user, {"user", ""});
+    request_intent(store, user, Intent::cancel, {"user", ""});
     EXPECT_TRUE(delete_job(store, key.job_id));
     EXPECT_TRUE(find_job(store, user));
     EXPECT_TRUE(delete_job(store, user));
@@ -183,7 +183,7 @@ TEST_F(Checkpoints, retention_and_new_jobs_do_not_miss_each_other) {
     {
         const auto cancel_from = [&](Store& by, std::size_t first) {
             for (std::size_t i = first; i < users.size(); i += 2)
-                cancel_job(by, users[i], {"user", ""});
+                request_intent(by, users[i], Intent::cancel, {"user", ""});
         };
         std::jthread even([&] { cancel_from(other, 0); });
         cancel_from(store, 1);
@@ -203,8 +203,10 @@ TEST_F(Checkpoints, users_that_end_together_leave_nothing) {
         const std::string second = submit_user(id);
         commit(key, 4 + 2 * round, 1000 + round, {fmt::format("step_{}", round)});
         {
-            std::jthread cancelling([&] { cancel_job(other, first, {"user", ""}); });
-            cancel_job(store, second, {"user", ""});
+            std::jthread cancelling([&] {
+                request_intent(other, first, Intent::cancel, {"user", ""});
+            });
+            request_intent(store, second, Intent::cancel, {"user", ""});
         }
         EXPECT_FALSE(is_kept(id));
     }

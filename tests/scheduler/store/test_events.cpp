@@ -61,7 +61,7 @@ TEST_F(Events, of_many_jobs_come_in_one_answer) {
 TEST_F(Events, heads_tell_how_far_and_whether_it_is_the_end) {
     const std::string running = job_with(2);
     const std::string ended = job_with(0);
-    cancel_job(store, ended, {"user", ""});
+    request_intent(store, ended, Intent::cancel, {"user", ""});
     const std::vector<EventHead> heads = find_event_heads(store, {ended, running, "nothing"});
     ASSERT_EQ(heads.size(), 2U);
     EXPECT_EQ(heads[0].job_id, running);

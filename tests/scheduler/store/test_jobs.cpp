@@ -61,7 +61,7 @@ TEST_F(Jobs, a_submitted_job_is_queued_with_its_first_event) {
 
 TEST_F(Jobs, what_is_not_there_is_not_found) {
     EXPECT_FALSE(find_job(store, new_id("job")));
-    EXPECT_FALSE(cancel_job(store, new_id("job"), {"user", "x"}));
+    EXPECT_FALSE(request_intent(store, new_id("job"), Intent::cancel, {"user", "x"}));
     EXPECT_FALSE(delete_job(store, new_id("job")));
     EXPECT_FALSE(patch_job(store, new_id("job"), {}, std::nullopt));
     EXPECT_EQ(code_of([&] { move_job(store, new_id("job"), paused, std::nullopt); }),
@@ -93,15 +93,17 @@ TEST_F(Jobs, cancelling_follows_the_state) {
     const std::string active = submit();
     const AttemptKey key = place(active);
 
-    EXPECT_EQ(cancel_job(store, waiting, {"user", "not needed"})->state, cancelled);
+    EXPECT_EQ(request_intent(store, waiting, Intent::cancel, {"user", "not needed"})->state,
+              cancelled);
     EXPECT_EQ(count("queue"), 0);
     EXPECT_EQ(find_job(store, waiting)->reason->message, "not needed");
-    EXPECT_EQ(cancel_job(store, active, {"user", "too slow"})->state, cancelling);
+    EXPECT_EQ(request_intent(store, active, Intent::cancel, {"user", "too slow"})->state,
+              cancelling);
 
     // Again: nothing happens, and no event is added.
     const std::int64_t seq = find_job(store, active)->event_seq;
-    EXPECT_EQ(cancel_job(store, active, {"user", "again"})->state, cancelling);
-    EXPECT_EQ(cancel_job(store, waiting, {"user", "again"})->state, cancelled);
+    EXPECT_EQ(request_intent(store, active, Intent::cancel, {"user", "again"})->state, cancelling);
+    EXPECT_EQ(request_intent(store, waiting, Intent::cancel, {"user", "again"})->state, cancelled);
     EXPECT_EQ(find_job(store, active)->event_seq, seq);
 
     EXPECT_EQ(finish_attempt(store, key, {.exit_kind = "cancelled", .job_state = cancelled}),
@@ -110,11 +112,39 @@ TEST_F(Jobs, cancelling_follows_the_state) {
     EXPECT_EQ(count("lease"), 0);
 }
 
+TEST_F(Jobs, an_intent_becomes_sharper_and_ends_with_the_attempt) {
+    const AttemptKey key = running_job();
+    const auto asked = [&] { return list_live_attempts(store, host).at(0).intent; };
+    EXPECT_EQ(asked(), std::nullopt);
+    for (const auto& [intent, kept, state] : std::vector<std::tuple<Intent, Intent, JobState>>{
+             {Intent::pause, Intent::pause, pausing},
+             {Intent::cancel, Intent::cancel, cancelling},
+             {Intent::kill, Intent::kill, cancelling},
+             {Intent::cancel, Intent::kill, cancelling}}) {
+        const Reason reason{std::string(to_string(intent)), ""};
+        EXPECT_EQ(request_intent(store, key.job_id, intent, reason)->state, state);
+        EXPECT_EQ(asked(), kept) << to_string(intent);
+        EXPECT_EQ(find_job(store, key.job_id)->reason->code, to_string(kept));
+        EXPECT_EQ(relay_frames(store, key, {}).intent, kept);
+    }
+    EXPECT_THROW(request_intent(store, key.job_id, Intent::pause, {"user", ""}), IllegalTransition);
+    finish_attempt(store, key, {.exit_kind = "cancelled", .job_state = cancelled});
+    EXPECT_EQ(count("job where intent is not null"), 0);
+}
+
+TEST_F(Jobs, an_intent_moves_a_waiting_job_where_it_leads) {
+    const std::string id = submit();
+    EXPECT_THROW(request_intent(store, id, Intent::preempt, {"user", ""}), IllegalTransition);
+    EXPECT_EQ(request_intent(store, id, Intent::pause, {"user", ""})->state, paused);
+    EXPECT_EQ(request_intent(store, id, Intent::kill, {"user", ""})->state, cancelled);
+    EXPECT_EQ(count("job where intent is not null"), 0);
+}
+
 TEST_F(Jobs, a_finished_job_cannot_be_cancelled) {
     const AttemptKey key = running_job();
     finish_attempt(store, key, {.exit_kind = "succeeded", .job_state = succeeded});
     try {
-        cancel_job(store, key.job_id, {"user", ""});
+        request_intent(store, key.job_id, Intent::cancel, {"user", ""});
         FAIL() << "a finished job was cancelled";
     } catch (const IllegalTransition& refusal) {
         EXPECT_EQ(refusal.from(), "succeeded");
@@ -193,7 +223,7 @@ TEST_F(Jobs, every_order_gives_every_job_once_across_pages) {
 TEST_F(Jobs, jobs_with_equal_keys_and_unfinished_ones_are_listed_once) {
     for (int i = 0; i < 5; ++i)
         submit(new_job("same"));
-    cancel_job(store, queue().at(2).job_id, {"user", ""});
+    request_intent(store, queue().at(2).job_id, Intent::cancel, {"user", ""});
     EXPECT_EQ(names({}, JobOrder::name, false).size(), 5U);
     EXPECT_EQ(names({}, JobOrder::finished_at, true).size(), 5U);
     EXPECT_EQ(names({}, JobOrder::finished_at, false).size(), 5U);

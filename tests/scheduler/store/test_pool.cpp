@@ -87,7 +87,8 @@ TEST_F(PoolTest, an_unfinished_transaction_is_rolled_back) {
     {
         const Pool::Lease lease = store.pool().acquire();
         Transaction transaction(*lease);
-        transaction.run(queries::move_job, {id, "cancelled", std::nullopt, std::nullopt});
+        transaction.run(queries::move_job,
+                        {id, "cancelled", std::nullopt, std::nullopt, std::nullopt});
     }
     EXPECT_EQ(state_of(id), JobState::queued);
 }

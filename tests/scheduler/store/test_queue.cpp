@@ -258,7 +258,7 @@ TEST_F(Queue, double_booking_is_impossible) {
         for (const std::string& id : jobs) {
             for (const Attempt& attempt : list_attempts(store, id))
                 finish_attempt(store, attempt.key(), {.exit_kind = "test", .job_state = failed});
-            if (state_of(id) == queued) cancel_job(store, id, {"test", ""});
+            if (state_of(id) == queued) request_intent(store, id, Intent::cancel, {"test", ""});
         }
         EXPECT_EQ(count("lease"), 0);
     }
@@ -347,7 +347,9 @@ TEST_F(Queue, no_order_of_locks_can_deadlock) {
                 });
             });
             const auto cancelling_ = together([&](Store& mine) {
-                each([&](const std::string& job) { cancel_job(mine, job, {"test", ""}); });
+                each([&](const std::string& job) {
+                    request_intent(mine, job, Intent::cancel, {"test", ""});
+                });
             });
         }
         for (const std::string& job : jobs) {
@@ -367,8 +369,8 @@ TEST_F(Queue, counts_of_states_are_those_of_the_jobs) {
     for (int i = 0; i < 6; ++i)
         jobs.push_back(submit());
     place(jobs[0], {1});
-    cancel_job(store, jobs[1], {"test", ""});
-    cancel_job(store, jobs[2], {"test", ""});
+    request_intent(store, jobs[1], Intent::cancel, {"test", ""});
+    request_intent(store, jobs[2], Intent::cancel, {"test", ""});
     delete_job(store, jobs[2]);
     const std::map<JobState, std::int64_t> expected{{queued, 3}, {starting, 1}, {cancelled, 1}};
     EXPECT_EQ(count_jobs(store), expected);

@@ -94,7 +94,7 @@ TEST_F(Relay, states_that_do_not_fit_any_more_are_left_out) {
     EXPECT_EQ(relay_state(key, 3, compiling).job_state, running);
     EXPECT_EQ(relay_state(key, 4, succeeded).job_state, running);
     EXPECT_EQ(relay_state(key, 5, queued).job_state, running);
-    cancel_job(store, key.job_id, {"user", ""});
+    request_intent(store, key.job_id, Intent::cancel, {"user", ""});
     EXPECT_EQ(relay_state(key, 6, finishing).job_state, cancelling);
     EXPECT_THAT(types(key.job_id), ElementsAre("state", "state", "state", "state", "state"));
 }

@@ -12,10 +12,12 @@ protected:
     /// one, so that only the transition itself can be refused.
     std::string job_in(JobState from, JobState to) {
         const std::string id = submit();
+        const std::optional<Intent> intent = default_intent(from);
         std::string script = fmt::format(
             "begin; set local session_replication_role = replica; "
-            "update job set state = '{0}', finished_at = {2} where id = '{1}';",
-            to_string(from), id, is_final(from) ? "clock_timestamp()" : "null");
+            "update job set state = '{0}', finished_at = {2}, intent = {3} where id = '{1}';",
+            to_string(from), id, is_final(from) ? "clock_timestamp()" : "null",
+            intent ? fmt::format("'{}'", to_string(*intent)) : "null");
         if (from != JobState::queued)
             script += fmt::format("delete from queue where job_id = '{}';", id);
         if (is_active(to)) {
@@ -98,6 +100,9 @@ TEST_F(StateMachine, nonsense_is_refused_by_constraints) {
     const AttemptKey key = running_job();
     for (const char* script : {
              "update job set state = 'sleeping'",
+             "update job set intent = 'cancel'",
+             "update job set state = 'cancelling'",
+             "update job set state = 'cancelling', intent = 'pause'",
              "update job set queue_class = 'now'",
              "update job set labels = '[]'",
              "update job set core_id = 3, cores = 8",

@@ -172,9 +172,9 @@ TEST(FrameChannel, the_first_stop_request_stays) {
     TestAgent agent(folder.path(), "f00d", 0);
     EXPECT_EQ(executor.channel.stop_reason(), std::nullopt);
     agent.say(
-        "{\"type\":\"stop\",\"reason\":\"drain\"}\n{\"type\":\"stop\",\"reason\":\"cancel\"}\n");
+        "{\"type\":\"stop\",\"reason\":\"pause\"}\n{\"type\":\"stop\",\"reason\":\"cancel\"}\n");
     ASSERT_TRUE(eventually([&] { return executor.channel.stop_reason().has_value(); }));
-    EXPECT_EQ(executor.channel.stop_reason(), "drain");
+    EXPECT_EQ(executor.channel.stop_reason(), "pause");
 }
 
 TEST(FrameChannel, beats_go_both_ways) {
