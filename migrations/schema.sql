@@ -553,9 +553,6 @@ ALTER TABLE ONLY public.checkpoint_use
 ALTER TABLE ONLY public.dataset
     ADD CONSTRAINT dataset_pkey PRIMARY KEY (id);
 
-ALTER TABLE ONLY public.dataset
-    ADD CONSTRAINT dataset_project_name_key UNIQUE (project, name);
-
 ALTER TABLE ONLY public.executor_user
     ADD CONSTRAINT executor_user_number_key UNIQUE (number);
 
@@ -622,6 +619,10 @@ CREATE INDEX checkpoint_newest ON public.checkpoint USING btree (job_id, step) W
 CREATE INDEX checkpoint_use_job ON public.checkpoint_use USING btree (job_id);
 
 CREATE INDEX dataset_checking ON public.dataset USING btree (id) WHERE (state = 'checking'::text);
+
+CREATE INDEX dataset_failed_name ON public.dataset USING btree (project, name, id) WHERE (state = 'failed'::text);
+
+CREATE UNIQUE INDEX dataset_project_name_key ON public.dataset USING btree (project, name) WHERE (state <> 'failed'::text);
 
 CREATE INDEX idempotency_started ON public.idempotency USING btree (started_at);
 

@@ -36,15 +36,16 @@ struct NewDataset {
     std::string created_by{};
 };
 
-/// State `checking`. Error{conflict} when the project has one of this name; when the source is an
-/// upload ({"upload": id}) it is consumed: Error{not_found} / Error{conflict} when it is unknown or
-/// not complete.
+/// State `checking`. Error{conflict} when the project has one of this name that has not failed;
+/// when the source is an upload ({"upload": id}) it is consumed: Error{not_found} / Error{conflict}
+/// when it is unknown or not complete.
 Dataset create_dataset(Store& store, const NewDataset& dataset);
 
 /// By id.
 std::optional<Dataset> find_dataset(Store& store, std::string_view id);
 
-/// By id, or by name within the project.
+/// By id, or by name within the project. Failed ones do not hold their name: the newest of them is
+/// found only when no other dataset has it.
 std::optional<Dataset> find_dataset(Store& store, std::string_view project,
                                     std::string_view id_or_name);
 

@@ -1,6 +1,6 @@
 -- insert_dataset: waits to be checked
 -- in     $1 id  $2 project  $3 name  $4 format  $5 source  $6 options  $7 created_by
--- errors unique violation when the project has one of this name
+-- errors unique violation when the project has one of this name that has not failed
 insert into dataset (id, project, name, format, source, options, created_by)
 values ($1, $2, $3, $4, $5::jsonb, $6::jsonb, $7)
 
@@ -35,12 +35,15 @@ limit 1
 delete from upload
 where id = $1
 
--- find_dataset: by id, or by name within a project
+-- find_dataset: by id, or by name within a project; of those of one name the newest that failed
+-- counts only when there is no other
 -- in     $1 id or null  $2 project  $3 name
 select id, project, name, format, source, options, state, report, problems, content_hash, bytes,
        created_by, version, created_at, checked_at
 from dataset
 where id = $1 or ($1::text is null and project = $2 and name = $3)
+order by state = 'failed', id desc
+limit 1
 
 -- list_datasets: a page, newest first; of a report what is one number, word or flag, of the problems
 -- the first one: whole reports are read one by one

@@ -44,6 +44,25 @@ TEST_F(Datasets, are_found_by_id_and_by_name_in_their_project) {
     create_dataset(store, new_dataset("digits"));    // another project
 }
 
+TEST_F(Datasets, one_that_failed_gives_its_name_back) {
+    const auto failed = [&] {
+        const std::string id = create_dataset(store, new_dataset("digits")).id;
+        const DatasetCheck check = claim_dataset_check(store, host, 10s).value();
+        EXPECT_TRUE(finish_dataset_check(store, id, check.token,
+                                         {.ready = false, .problems = R"(["no such file"])"}));
+        return id;
+    };
+    const std::string first = failed();
+    const std::string second = failed();
+    EXPECT_EQ(find_dataset(store, "default", "digits")->id, second) << "the newest says why";
+    const std::string third = create_dataset(store, new_dataset("digits")).id;
+    EXPECT_EQ(find_dataset(store, "default", "digits")->id, third);
+    EXPECT_EQ(code_of([&] { create_dataset(store, new_dataset("digits")); }), ErrorCode::conflict);
+    EXPECT_EQ(find_dataset(store, first)->problems, R"(["no such file"])");
+    EXPECT_TRUE(delete_dataset(store, first));
+    EXPECT_EQ(find_dataset(store, "default", "digits")->id, third);
+}
+
 TEST_F(Datasets, one_agent_checks_each_and_only_its_verdict_counts) {
     const std::string first = create_dataset(store, new_dataset("a")).id;
     const std::string second = create_dataset(store, new_dataset("b")).id;
@@ -98,7 +117,7 @@ TEST_F(Datasets, a_dataset_in_use_is_not_deleted) {
     job.dataset_id = create_dataset(store, new_dataset("a")).id;
     submit(job);
     EXPECT_EQ(code_of([&] { delete_dataset(store, job.dataset_id); }), ErrorCode::conflict);
-    cancel_job(store, job.id, {"user", ""});
+    request_intent(store, job.id, Intent::cancel, {"user", ""});
     EXPECT_TRUE(delete_dataset(store, job.dataset_id));
     EXPECT_FALSE(delete_dataset(store, job.dataset_id));
     EXPECT_EQ(find_job(store, job.id)->dataset_id, "");
@@ -151,7 +170,7 @@ TEST_F(Datasets, an_upload_stays_until_the_job_that_begins_with_it_has_ended) {
     wanted.source = fmt::format(R"({{"upload": "{}"}})", id);
     EXPECT_EQ(code_of([&] { create_dataset(store, wanted); }), ErrorCode::conflict);
     ASSERT_TRUE(find_upload(store, id));
-    cancel_job(store, job.id, {"user", ""});
+    request_intent(store, job.id, Intent::cancel, {"user", ""});
     EXPECT_EQ(prune(store).uploads, 1);
     EXPECT_EQ(list_garbage(store).at(0).path, "uploads/" + id);
     NewJob late = new_job();
