@@ -294,8 +294,11 @@ const Object<QueueSpec>& queue_table() {
             .field("class", &QueueSpec::job_class,
                    "More urgent classes go first; within a class the older job does.",
                    Choice<QueueClass>{})
-            .field("preemptible", &QueueSpec::preemptible,
-                   "It may be saved and put back for a more urgent job.", Flag{});
+            .field(
+                "preemptible", &QueueSpec::preemptible,
+                "Whether the job may be saved and queued again for a more urgent one. Jobs do not "
+                "preempt each other yet: the value is kept and has no effect.",
+                Flag{});
     return table;
 }
 
