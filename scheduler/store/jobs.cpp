@@ -69,10 +69,9 @@ std::optional<JobState> target_of(const LockedJob& job, Intent intent) {
 }
 
 Statement intent_statement(std::string_view id, JobState to, const std::optional<Reason>& reason,
-                           std::optional<Intent> intent) {
-    const Param word = intent ? Param(to_string(*intent)) : Param(std::nullopt);
+                           const Param& intent) {
     return {&queries::move_job,
-            {id, to_string(to), reason_code(reason), reason_message(reason), word}};
+            {id, to_string(to), reason_code(reason), reason_message(reason), intent}};
 }
 
 }    // namespace
@@ -126,7 +125,9 @@ std::optional<LockedJob> lock_job(Transaction& transaction, std::string_view id)
 }
 
 Statement move_statement(std::string_view id, JobState to, const std::optional<Reason>& reason) {
-    return intent_statement(id, to, reason, default_intent(to));
+    const std::optional<Intent> intent = default_intent(to);
+    return intent_statement(id, to, reason,
+                            intent ? Param(to_string(*intent)) : Param(std::nullopt));
 }
 
 std::optional<Job> find_job(Store& store, std::string_view id) {
@@ -182,9 +183,8 @@ std::optional<Job> request_intent(Store& store, std::string_view id, Intent inte
         if (!locked) return std::nullopt;
         const std::optional<JobState> target = target_of(*locked, intent);
         if (!target) return commit_and_read(transaction, id, {});
-        const std::optional<Intent> kept =
-            is_active(*target) ? std::optional(intent) : std::nullopt;
-        return commit_and_read(transaction, id, {intent_statement(id, *target, reason, kept)});
+        const Param word = is_active(*target) ? Param(to_string(intent)) : Param(std::nullopt);
+        return commit_and_read(transaction, id, {intent_statement(id, *target, reason, word)});
     });
     if (job) store.announce(id);
     return job;
