@@ -51,11 +51,9 @@ std::optional<std::string> mixed_sizes(const JobSpec& spec, const Json& report) 
 
 }    // namespace
 
-std::vector<Problem> check_data_fit(const Context& context, const JobSpec& spec,
-                                    const std::string& dataset_id) {
-    if (dataset_id.empty()) return {};
-    const auto dataset = store::find_dataset(context.services.store, dataset_id);
-    if (!dataset) return {};    // it has just been deleted: storing the job says so
+std::vector<Problem> check_data_fit(const JobSpec& spec,
+                                    const std::optional<store::Dataset>& dataset) {
+    if (!dataset) return {};
     const Json report = stored_json(dataset->report);
     if (!report.is_object()) return {};
     std::vector<Problem> problems;

@@ -96,11 +96,12 @@ std::vector<std::string> entries_of(const std::vector<fs::path>& roots) {
 
 NamedDataset find_named_dataset(store::Store& store, std::string_view project,
                                 const std::string& id_or_name) {
-    const auto dataset = store::find_dataset(store, project, id_or_name);
+    auto dataset = store::find_dataset(store, project, id_or_name);
     const bool there = dataset && dataset->project == project;
-    if (!there) return {.id = {}, .problems = {missing(store, project, id_or_name)}};
-    if (dataset->state != store::DatasetState::failed) return {.id = dataset->id, .problems = {}};
-    return {.id = {},
+    if (!there) return {.dataset = {}, .problems = {missing(store, project, id_or_name)}};
+    if (dataset->state != store::DatasetState::failed)
+        return {.dataset = std::move(dataset), .problems = {}};
+    return {.dataset = {},
             .problems = {{.pointer = "/data/dataset",
                           .code = "dataset_failed",
                           .message = fmt::format("the dataset {} cannot be used: {}", dataset->name,

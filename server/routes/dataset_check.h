@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,9 +15,11 @@ namespace slipway {
 /// The dataset that a job names, or why it cannot be used. A dataset that is still being checked is
 /// fine: the job waits.
 struct NamedDataset {
-    std::string id;    ///< empty when there are problems
-    std::vector<Problem>
-        problems;    ///< at /data/dataset: missing (with the nearest names) or failed
+    std::optional<store::Dataset> dataset;    ///< none when there are problems
+    /// At /data/dataset: missing (with the nearest names) or failed.
+    std::vector<Problem> problems;
+
+    std::string id() const { return dataset ? dataset->id : std::string(); }
 };
 NamedDataset find_named_dataset(store::Store& store, std::string_view project,
                                 const std::string& id_or_name);

@@ -26,7 +26,9 @@ namespace {
 // A spec that the service can take as it is.
 struct CheckedSpec {
     JobSpec spec;
-    std::string dataset_id;
+    std::optional<store::Dataset> dataset;
+
+    std::string dataset_id() const { return dataset ? dataset->id : std::string(); }
 };
 
 CheckedSpec read_spec(const Context& context) {
@@ -38,7 +40,7 @@ CheckedSpec read_spec(const Context& context) {
     if (!spec.data.dataset.empty() && context.who.sees(spec.project)) {
         NamedDataset named =
             find_named_dataset(context.services.store, spec.project, spec.data.dataset);
-        checked.dataset_id = std::move(named.id);
+        checked.dataset = std::move(named.dataset);
         for (Problem& problem : named.problems) {
             const bool told = std::ranges::any_of(decoded.problems, [&](const Problem& one) {
                 return one.pointer == problem.pointer;
@@ -46,11 +48,11 @@ CheckedSpec read_spec(const Context& context) {
             if (!told) decoded.problems.push_back(std::move(problem));
         }
     }
-    for (Problem& problem : check_split(context, spec, checked.dataset_id))
+    for (Problem& problem : check_split(context, spec, checked.dataset_id()))
         decoded.problems.push_back(std::move(problem));
-    for (Problem& problem : check_version(context, spec, checked.dataset_id))
+    for (Problem& problem : check_version(spec, checked.dataset))
         decoded.problems.push_back(std::move(problem));
-    for (Problem& problem : check_data_fit(context, spec, checked.dataset_id))
+    for (Problem& problem : check_data_fit(spec, checked.dataset))
         decoded.problems.push_back(std::move(problem));
     for (Problem& problem : check_weights(context, spec))
         decoded.problems.push_back(std::move(problem));
@@ -69,7 +71,7 @@ store::NewJob new_job(const Context& context, CheckedSpec checked) {
     job.labels = spec.labels;
     job.spec = encode(spec).dump();
     job.effective = encode(effective(spec)).dump();
-    job.dataset_id = checked.dataset_id;
+    job.dataset_id = checked.dataset_id();
     job.queue_class = to_string(spec.queue.job_class);
     job.cores = static_cast<int>(spec.accelerator.cores);
     if (spec.accelerator.core_id) job.core_id = static_cast<int>(*spec.accelerator.core_id);
@@ -84,19 +86,18 @@ store::NewJob new_job(const Context& context, CheckedSpec checked) {
     return job;
 }
 
-std::optional<std::int64_t> samples_of(const Context& context, const CheckedSpec& checked) {
-    const auto dataset = store::find_dataset(context.services.store, checked.dataset_id);
+std::optional<std::int64_t> samples_of(const CheckedSpec& checked) {
+    const auto& dataset = checked.dataset;
     if (!dataset || dataset->state != store::DatasetState::ready) return std::nullopt;
     return training_samples(checked.spec, stored_json(dataset->report));
 }
 
 Response preview(const Context& context, const CheckedSpec& checked) {
-    return json_response(
-        {{"spec", encode(checked.spec)},
-         {"effective", encode(effective(checked.spec))},
-         {"schedule", schedule_preview(checked.spec, samples_of(context, checked))},
-         {"dataset_id", checked.dataset_id},
-         {"queue", queue_place(context, checked.spec.queue.job_class)}});
+    return json_response({{"spec", encode(checked.spec)},
+                          {"effective", encode(effective(checked.spec))},
+                          {"schedule", schedule_preview(checked.spec, samples_of(checked))},
+                          {"dataset_id", checked.dataset_id()},
+                          {"queue", queue_place(context, checked.spec.queue.job_class)}});
 }
 
 store::JobOrder order_of(std::string_view word) {

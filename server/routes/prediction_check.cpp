@@ -153,10 +153,10 @@ FoundCheckpoint find_predicting_checkpoint(const Context& context, const Predict
 }
 
 std::vector<Problem> check_predicted_data(const Context& context, const PredictionDataSpec& data,
-                                          const std::string& dataset_id,
+                                          const store::Dataset& dataset,
                                           const store::Job& trained) {
     std::vector<Problem> problems;
-    if (data.split != PredictedSplit::all && dataset_id != trained.dataset_id) {
+    if (data.split != PredictedSplit::all && dataset.id != trained.dataset_id) {
         problems.push_back(data_problem(
             "/data/split",
             fmt::format("data.split {} is a side of the split of the dataset {}, that job {} "
@@ -164,23 +164,20 @@ std::vector<Problem> check_predicted_data(const Context& context, const Predicti
                         "predict that dataset",
                         to_string(data.split), trained.dataset_id, trained.id)));
     }
-    const auto dataset = store::find_dataset(context.services.store, dataset_id);
-    if (!dataset) return problems;
-    std::ranges::copy(check_part(*dataset, data.part), std::back_inserter(problems));
+    std::ranges::copy(check_part(dataset, data.part), std::back_inserter(problems));
     const auto spec = decode_job_spec(stored_json(trained.spec));
     const bool reads_text = language_task(spec.value.model.arch).has_value();
-    if (reads_text != (dataset->format == "text")) {
+    if (reads_text != (dataset.format == "text")) {
         problems.push_back(data_problem(
             "/data/dataset",
             fmt::format("the dataset {} is of the format {}, and job {} trained {}, which reads "
                         "{}; predict a dataset of that kind",
-                        dataset->name, dataset->format, trained.id,
-                        to_string(spec.value.model.arch),
+                        dataset.name, dataset.format, trained.id, to_string(spec.value.model.arch),
                         reads_text ? "text" : "images or tables")));
         return problems;
     }
     const auto own = store::find_dataset(context.services.store, trained.dataset_id);
-    const auto here = class_count(*dataset);
+    const auto here = class_count(dataset);
     const auto there = own ? class_count(*own) : std::nullopt;
     if (spec.value.task.type == TaskType::classification && here && there && *here > *there &&
         *here > 1) {
@@ -188,7 +185,7 @@ std::vector<Problem> check_predicted_data(const Context& context, const Predicti
             "/data/dataset",
             fmt::format("the dataset {} has {} classes, and job {} trained on the {} of the "
                         "dataset {}; predict one whose classes are among them",
-                        dataset->name, *here, trained.id, *there, own->name)));
+                        dataset.name, *here, trained.id, *there, own->name)));
     }
     return problems;
 }

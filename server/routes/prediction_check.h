@@ -5,6 +5,7 @@
 
 #include "api/spec/field.h"
 #include "api/spec/prediction_spec.h"
+#include "scheduler/store/datasets.h"
 #include "scheduler/store/jobs.h"
 #include "server/routes/services.h"
 
@@ -25,6 +26,6 @@ FoundCheckpoint find_predicting_checkpoint(const Context& context, const Predict
 /// its own; a part that it does not have; text by a network for samples, and samples by one for
 /// text; more classes than it has. What only the files tell is found when the prediction starts.
 std::vector<Problem> check_predicted_data(const Context& context, const PredictionDataSpec& data,
-                                          const std::string& dataset_id, const store::Job& trained);
+                                          const store::Dataset& dataset, const store::Job& trained);
 
 }    // namespace slipway::routes

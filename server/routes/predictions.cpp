@@ -23,7 +23,9 @@ namespace {
 struct CheckedPrediction {
     PredictionSpec prediction;
     JobSpec job;
-    std::string dataset_id;
+    std::optional<store::Dataset> dataset;
+
+    std::string dataset_id() const { return dataset ? dataset->id : std::string(); }
 };
 
 void append(std::vector<Problem>& problems, std::vector<Problem> more) {
@@ -41,7 +43,7 @@ bool has_problem_at(const std::vector<Problem>& problems, std::string_view prefi
 
 CheckedPrediction read_prediction(const Context& context) {
     Decoded<PredictionSpec> decoded = decode_prediction(parse_body(context.request));
-    CheckedPrediction checked{.prediction = std::move(decoded.value), .job = {}, .dataset_id = {}};
+    CheckedPrediction checked{.prediction = std::move(decoded.value), .job = {}, .dataset = {}};
     PredictionSpec& prediction = checked.prediction;
     std::vector<Problem>& problems = decoded.problems;
     if (decoded.ok()) require_project(context.who, prediction.project);
@@ -49,7 +51,7 @@ CheckedPrediction read_prediction(const Context& context) {
     if (!prediction.data.dataset.empty() && context.who.sees(prediction.project)) {
         NamedDataset named =
             find_named_dataset(context.services.store, prediction.project, prediction.data.dataset);
-        checked.dataset_id = std::move(named.id);
+        checked.dataset = std::move(named.dataset);
         append(problems, std::move(named.problems));
     }
     std::optional<store::Job> trained;
@@ -59,9 +61,9 @@ CheckedPrediction read_prediction(const Context& context) {
         if (trained) prediction.from = {.job = trained->id, .checkpoint = std::move(found.id)};
         append(problems, std::move(found.problems));
     }
-    if (trained && !checked.dataset_id.empty())
+    if (trained && checked.dataset)
         append(problems,
-               check_predicted_data(context, prediction.data, checked.dataset_id, *trained));
+               check_predicted_data(context, prediction.data, *checked.dataset, *trained));
     throw_problems(problems, "invalid_spec", "the prediction");
     const auto spec = decode_job_spec(stored_json(trained->spec));
     if (!spec.ok())
@@ -87,7 +89,7 @@ store::NewJob new_job(const Context& context, CheckedPrediction checked) {
     job.labels = prediction.labels;
     job.spec = encode(checked.job).dump();
     job.effective = encode_effective(prediction).dump();
-    job.dataset_id = checked.dataset_id;
+    job.dataset_id = checked.dataset_id();
     job.queue_class = to_string(prediction.queue.job_class);
     job.cores = static_cast<int>(prediction.accelerator.cores);
     if (prediction.accelerator.core_id)
@@ -105,7 +107,7 @@ Response preview(const Context& context, const CheckedPrediction& checked) {
     return json_response({{"prediction", encode(checked.prediction)},
                           {"spec", encode(checked.job)},
                           {"effective", encode_effective(checked.prediction)},
-                          {"dataset_id", checked.dataset_id},
+                          {"dataset_id", checked.dataset_id()},
                           {"queue", queue_place(context, checked.prediction.queue.job_class)}});
 }
 

@@ -15,12 +15,9 @@ std::vector<Problem> refuse_version(std::string message) {
 
 }    // namespace
 
-std::vector<Problem> check_version(const Context& context, JobSpec& spec,
-                                   const std::string& dataset_id) {
+std::vector<Problem> check_version(JobSpec& spec, const std::optional<store::Dataset>& dataset) {
     std::string& version = spec.data.version;
-    if (dataset_id.empty() || !is_data_version(version)) return {};
-    const auto dataset = store::find_dataset(context.services.store, dataset_id);
-    if (!dataset) return {};    // it has just been deleted: storing the job says so
+    if (!dataset || !is_data_version(version)) return {};
     if (dataset->state == store::DatasetState::checking) {
         return refuse_version(
             fmt::format("the dataset {} is still being checked and has no "
