@@ -6,7 +6,7 @@ with one connection each; what they post is held until 2099, so that nothing but
 submitted one after the other: milliseconds from the job's row to its attempt's process, and to the job's end, by the
 database's clock. `ratio` is other / first; above 1 the other build is better for rates and worse for times.
 
-usage: bench/service_load.py --bin build/release/bin [--other BIN] [--options "--limit 5"] [--other-options ""]
+usage: bench/service_load.py --bin build/release/bin [--other BIN] [--options "--workers 8"] [--other-options ""]
                              [--rounds 3] [--seconds 5] [--jobs 30]
 """
 import argparse

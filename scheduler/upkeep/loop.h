@@ -12,8 +12,10 @@
 namespace slipway {
 
 struct UpkeepOptions {
-    std::string host;                          ///< own host: its attempts are the agent's
-    std::chrono::milliseconds tick{500};       ///< at least this often, woken or not
+    std::string host;                       ///< own host: its attempts are the agent's
+    std::chrono::milliseconds tick{500};    ///< at least this often, woken or not
+    /// From a tick to the next that is woken: jobs that are submitted in a burst share one.
+    std::chrono::milliseconds woken_pause{10};
     std::chrono::milliseconds lease{10000};    ///< of a new attempt, until the agent renews
     std::chrono::milliseconds rescue_every{1000};
     std::chrono::milliseconds expire_every{1000};
@@ -49,7 +51,8 @@ public:
     UpkeepLoop(const UpkeepLoop&) = delete;
     UpkeepLoop& operator=(const UpkeepLoop&) = delete;
 
-    /// Something was queued or became free: the next tick comes at once. Safe from every thread.
+    /// Something was queued or became free: the next tick comes at once, or `woken_pause` after the
+    /// last. Safe from every thread.
     void wake();
     UpkeepCounts counts() const;
 

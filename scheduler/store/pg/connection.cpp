@@ -114,10 +114,12 @@ std::string own_settings(const std::string& database) {
     return {};
 }
 
+/// jit=off: a compilation costs 8 ms and more, and no statement of ours runs long enough to win
+/// that back. The cores of a fresh cluster, which has no statistics, were compiled with every tick.
 std::string session_settings(const StoreOptions& options) {
     return fmt::format(
         "{} -c timezone=UTC -c datestyle=ISO -c intervalstyle=iso_8601 -c statement_timeout={} "
-        "-c lock_timeout={} -c idle_in_transaction_session_timeout={}",
+        "-c lock_timeout={} -c idle_in_transaction_session_timeout={} -c jit=off",
         own_settings(options.database), options.statement_timeout.count(),
         options.lock_timeout.count(), options.idle_in_transaction_timeout.count());
 }

@@ -168,6 +168,24 @@ TEST_F(Upkeep, the_loop_places_expires_and_tells_the_agent) {
     EXPECT_EQ(loop.counts().placed, 1);
 }
 
+// Whatever time the calls take: passes are so far apart, and the last wake-up is not forgotten.
+TEST_F(Upkeep, a_burst_of_submissions_shares_a_tick) {
+    make_ready();
+    add_host();
+    constexpr auto pause = 20ms;
+    UpkeepLoop loop(store, UpkeepOptions{.host = host, .tick = 1h, .woken_pause = pause},
+                    system_clock());
+    ASSERT_TRUE(eventually([&] { return loop.counts().ticks > 0; }));
+    const std::int64_t before = loop.counts().ticks;
+    const Tick began = system_clock().tick();
+    while (loop.counts().ticks < before + 3)
+        loop.wake();
+    EXPECT_GE(system_clock().tick() - began, 2 * pause);
+    const std::string job = submit_wanting(1);
+    loop.wake();
+    EXPECT_TRUE(eventually([&] { return state_of(job) == starting; }));
+}
+
 TEST_F(Upkeep, only_one_of_two_loops_works_and_the_other_takes_over) {
     make_ready();
     add_host();
