@@ -85,7 +85,7 @@ CREATE FUNCTION public.job_event_guard() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
-    if tg_op = 'DELETE' and pg_trigger_depth() > 1 then
+    if tg_op = 'DELETE' and not exists (select from job where id = old.job_id) then
         return old;
     end if;
     raise exception 'events are append-only';
@@ -170,6 +170,33 @@ begin
         new.started_at := clock_timestamp();
     end if;
     return new;
+end
+$$;
+
+CREATE FUNCTION public.job_is_there() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+declare
+    missing text;
+begin
+    select job_id into missing
+    from (select distinct job_id from added) as named
+    where not exists (select from job where id = named.job_id)
+    limit 1;
+    if found then
+        raise exception 'there is no job % for a row of %', missing, tg_table_name
+            using errcode = 'foreign_key_violation';
+    end if;
+    return null;
+end
+$$;
+
+CREATE FUNCTION public.job_leaves() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    insert into deleted_job (id) values (old.id);
+    return null;
 end
 $$;
 
@@ -288,6 +315,11 @@ CREATE TABLE public.dataset (
     CONSTRAINT dataset_name_check CHECK ((name <> ''::text)),
     CONSTRAINT dataset_project_check CHECK ((project <> ''::text)),
     CONSTRAINT dataset_state_check CHECK ((state = ANY (ARRAY['checking'::text, 'ready'::text, 'failed'::text])))
+);
+
+CREATE TABLE public.deleted_job (
+    id text NOT NULL,
+    deleted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
 CREATE TABLE public.executor_user (
@@ -553,6 +585,9 @@ ALTER TABLE ONLY public.checkpoint_use
 ALTER TABLE ONLY public.dataset
     ADD CONSTRAINT dataset_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.deleted_job
+    ADD CONSTRAINT deleted_job_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.executor_user
     ADD CONSTRAINT executor_user_number_key UNIQUE (number);
 
@@ -624,6 +659,8 @@ CREATE INDEX dataset_failed_name ON public.dataset USING btree (project, name, i
 
 CREATE UNIQUE INDEX dataset_project_name_key ON public.dataset USING btree (project, name) WHERE (state <> 'failed'::text);
 
+CREATE INDEX deleted_job_order ON public.deleted_job USING btree (deleted_at, id);
+
 CREATE INDEX idempotency_started ON public.idempotency USING btree (started_at);
 
 CREATE INDEX job_dataset ON public.job USING btree (dataset_id);
@@ -668,13 +705,19 @@ CREATE TRIGGER job_event_guard BEFORE DELETE OR UPDATE ON public.job_event FOR E
 
 CREATE TRIGGER job_event_keep BEFORE TRUNCATE ON public.job_event FOR EACH STATEMENT EXECUTE FUNCTION public.job_event_guard();
 
+CREATE TRIGGER job_event_of_job AFTER INSERT ON public.job_event REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.job_is_there();
+
 CREATE CONSTRAINT TRIGGER job_fits_attempt AFTER UPDATE OF state ON public.job DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.attempt_fits_state();
 
 CREATE TRIGGER job_follow AFTER INSERT OR UPDATE ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_follow();
 
 CREATE TRIGGER job_guard BEFORE INSERT OR UPDATE ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_guard();
 
+CREATE TRIGGER job_leaves AFTER DELETE ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_leaves();
+
 CREATE TRIGGER lease_guard AFTER INSERT ON public.lease FOR EACH ROW EXECUTE FUNCTION public.lease_guard();
+
+CREATE TRIGGER metric_point_of_job AFTER INSERT ON public.metric_point REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.job_is_there();
 
 ALTER TABLE ONLY public.attempt
     ADD CONSTRAINT attempt_host_fkey FOREIGN KEY (host) REFERENCES public.host(name);
@@ -694,9 +737,6 @@ ALTER TABLE ONLY public.checkpoint_use
 ALTER TABLE ONLY public.job
     ADD CONSTRAINT job_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES public.dataset(id) ON DELETE SET NULL;
 
-ALTER TABLE ONLY public.job_event
-    ADD CONSTRAINT job_event_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;
-
 ALTER TABLE ONLY public.job
     ADD CONSTRAINT job_state_fkey FOREIGN KEY (state) REFERENCES public.job_state(name);
 
@@ -714,9 +754,6 @@ ALTER TABLE ONLY public.lease
 
 ALTER TABLE ONLY public.login_ticket
     ADD CONSTRAINT login_ticket_token_id_fkey FOREIGN KEY (token_id) REFERENCES public.token(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY public.metric_point
-    ADD CONSTRAINT metric_point_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.queue
     ADD CONSTRAINT queue_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;

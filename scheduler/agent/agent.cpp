@@ -13,7 +13,7 @@
 #include "api/base/log.h"
 #include "scheduler/agent/attempt_keeper.h"
 #include "scheduler/agent/dataset_checker.h"
-#include "scheduler/agent/garbage.h"
+#include "scheduler/agent/garbage_collector.h"
 #include "scheduler/agent/split_maker.h"
 #include "scheduler/agent/supervisor.h"
 #include "scheduler/store/hosts.h"
@@ -22,8 +22,6 @@ namespace slipway {
 
 namespace {
 
-constexpr std::chrono::seconds garbage_every{10};
-constexpr std::chrono::minutes old_folders_every{10};
 constexpr std::chrono::milliseconds pause_min{100};    // after a failed turn
 constexpr std::chrono::milliseconds pause_max{2000};
 
@@ -59,8 +57,6 @@ struct Agent::Parts {
           clock(clock_),
           renew{options.renew_every},
           look{options.poll_every},
-          garbage{garbage_every},
-          old_folders{old_folders_every},
           supervisor(
               options.beat_every, [this] { ring(false); }, clock),
           launcher(options.launcher),
@@ -68,6 +64,7 @@ struct Agent::Parts {
           keeper({store, options, launcher, projects, supervisor}, clock, counts),
           checker({store, options, launcher, projects, supervisor}, clock, counts),
           splitter({store, options, launcher, projects, supervisor}),
+          collector(store, options, clock),
           answered(clock.tick()) {}
 
     store::Store& store;
@@ -85,8 +82,6 @@ struct Agent::Parts {
     // The database thread's own from here on.
     Due renew;
     Due look;
-    Due garbage;
-    Due old_folders;
     AgentCounts counts;
     Supervisor supervisor;
     const Launcher launcher;
@@ -94,6 +89,7 @@ struct Agent::Parts {
     AttemptKeeper keeper;
     DatasetChecker checker;
     SplitMaker splitter;
+    GarbageCollector collector;    // has a thread of its own
     bool registered = false;
     bool looked = false;         // since the last failure
     bool more_frames = false;    // the next turn is due at once
@@ -171,8 +167,6 @@ struct Agent::Parts {
             splitter.look();
             look.take(now);
         }
-        if (garbage.take(now)) remove_garbage(store, options);
-        if (old_folders.take(now)) remove_old_run_folders(options, clock);
     }
 
     void publish() {

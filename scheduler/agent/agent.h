@@ -61,12 +61,12 @@ struct AgentCounts {
 /// Runs this host's attempts: starts executors, takes over those that still run after a restart of
 /// the service, beats, stores what they say, stops them, checks datasets, removes garbage.
 ///
-/// Two threads: one watches processes and sockets and never waits for the database; one talks to
-/// the database. A stopped database therefore stops no executor: what it says stays in its run
-/// folder and is stored later.
+/// Three threads: one watches processes and sockets and never waits for the database; one talks to
+/// the database; one removes garbage. A stopped database therefore stops no executor: what it says
+/// stays in its run folder and is stored later. A slow disk delays no lease.
 class Agent {
 public:
-    /// Starts both threads. `store` and `clock` outlive the agent. Executors are not ended by the
+    /// Starts the threads. `store` and `clock` outlive the agent. Executors are not ended by the
     /// destructor: the next agent takes them over.
     /// errors  throws invalid_argument when the executor program cannot be run
     Agent(store::Store& store, AgentOptions options, const Clock& clock);

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int rows_per_turn = 20;
+constexpr std::size_t rows_per_turn = 20;
 constexpr std::size_t entries_per_turn = 2000;    // of one path; the rest next time
 constexpr std::size_t old_folders_per_turn = 50;
 
@@ -44,14 +44,16 @@ bool is_old(const fs::path& folder, const AgentOptions& options, const Clock& cl
 
 }    // namespace
 
-void remove_garbage(store::Store& store, const AgentOptions& options) {
+bool remove_garbage(store::Store& store, const AgentOptions& options) {
     std::vector<std::int64_t> gone;
-    for (const store::Garbage& garbage : store::list_garbage(store, rows_per_turn)) {
+    const std::vector<store::Garbage> listed = store::list_garbage(store, int(rows_per_turn));
+    for (const store::Garbage& garbage : listed) {
         const auto path = garbage_path(options.home, garbage.path);
         if (!path) log_error("a path of garbage is not one of ours", {{"path", garbage.path}});
         if (!path || remove_some(*path, entries_per_turn)) gone.push_back(garbage.id);
     }
     if (!gone.empty()) store::forget_garbage(store, gone);
+    return listed.size() == rows_per_turn && !gone.empty();
 }
 
 std::size_t remove_old_run_folders(const AgentOptions& options, const Clock& clock) {

@@ -1,17 +1,16 @@
 #pragma once
 
-#include <set>
-#include <string>
+#include <cstddef>
 
 #include "api/base/clock.h"
 #include "scheduler/agent/agent.h"
 
 namespace slipway {
 
-/// Removes what nothing refers to any more: the paths that the store lists, and run folders of
-/// attempts that ended `keep_run_folders` ago. A bounded amount of work each time.
+/// Removes what nothing refers to any more, the paths that the store lists: a bounded amount of
+/// work. True when there is more that can be done at once.
 /// errors  throws unavailable when the database is down
-void remove_garbage(store::Store& store, const AgentOptions& options);
+bool remove_garbage(store::Store& store, const AgentOptions& options);
 
 /// Removes old run folders: those that nobody lives in and that were last written to before
 /// `keep_run_folders`. Returns how many went.

@@ -128,9 +128,10 @@ std::optional<Job> request_intent(Store& store, std::string_view id, Intent inte
 /// through finish_attempt. Throws IllegalTransition, Error{not_found}.
 Job move_job(Store& store, std::string_view id, JobState to, const std::optional<Reason>& reason);
 
-/// Removes a finished job and everything stored about it; its folders become garbage (see
-/// hosts.h). False when there is none; a job that has not ended is Error{conflict}, and so is one
-/// that made a checkpoint which a job that has not ended uses.
+/// Removes a finished job and everything stored about it; its folders become garbage (see hosts.h).
+/// Its events and points are out of reach at once and go later (see deleted_jobs.h). False when
+/// there is none; a job that has not ended is Error{conflict}, and so is one that made a checkpoint
+/// which a job that has not ended uses.
 bool delete_job(Store& store, std::string_view id);
 
 /// Queued jobs that never started and are past `valid_until` become `expired`, at most a thousand

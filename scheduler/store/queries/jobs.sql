@@ -99,7 +99,8 @@ set name        = coalesce($2, name),
     queue_class = coalesce($4, queue_class)
 where id = $1
 
--- delete_job: removes a job and, through foreign keys, everything about it
+-- delete_job: removes a job and, through foreign keys, what is about it, except events and points:
+-- the trigger job_leaves hands those to deleted_jobs.sql
 -- in     $1 id
 delete from job
 where id = $1

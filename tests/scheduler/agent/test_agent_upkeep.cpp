@@ -157,6 +157,21 @@ TEST_F(AgentUpkeep, garbage_goes_and_what_is_not_ours_stays) {
     EXPECT_EQ(count("garbage"), 0);
 }
 
+// Goal: the rows of a deleted job go without being asked for, and not on the thread of the leases.
+TEST_F(AgentUpkeep, rows_of_deleted_jobs_go_while_jobs_run) {
+    start_agent();
+    const store::AttemptKey long_job = run_job({{"steps", "100000"}, {"step_ms", "5"}});
+    ASSERT_TRUE(trains(long_job.job_id));
+    const store::AttemptKey gone = place(submit_labelled({{"steps", "20"}}), {2});
+    agent->wake();
+    ASSERT_TRUE(reaches(gone.job_id, succeeded));
+    EXPECT_GT(points(gone.job_id), 0);
+    ASSERT_TRUE(store::delete_job(store, gone.job_id));
+    EXPECT_TRUE(eventually([&] { return count("deleted_job") == 0; }, 20s));
+    EXPECT_EQ(points(gone.job_id), 0);
+    EXPECT_TRUE(trains(long_job.job_id, points(long_job.job_id) + 3));
+}
+
 TEST_F(AgentUpkeep, old_run_folders_go_unless_somebody_lives_there) {
     folder.write("runs/job_a/1/output.log", "x");
     folder.write("runs/job_b/1/output.log", "x");

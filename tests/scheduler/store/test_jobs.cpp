@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "scheduler/store/datasets.h"
+#include "scheduler/store/deleted_jobs.h"
 #include "scheduler/store/events.h"
 #include "tests/scheduler/store/samples.h"
 
@@ -163,6 +164,8 @@ TEST_F(Jobs, deleting_takes_everything_and_leaves_garbage) {
     finish_attempt(store, key, {.exit_kind = "failed", .job_state = failed});
 
     EXPECT_TRUE(delete_job(store, key.job_id));
+    Clearing clearing;
+    EXPECT_TRUE(clear_deleted_job(store, clearing, 1000));
     for (const char* table : {"job", "job_event", "attempt", "lease", "metric_point", "checkpoint"})
         EXPECT_EQ(count(table), 0) << table;
     std::vector<std::string> paths;

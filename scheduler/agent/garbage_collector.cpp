@@ -1,0 +1,108 @@
+#include "scheduler/agent/garbage_collector.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "api/base/log.h"
+#include "scheduler/agent/garbage.h"
+#include "scheduler/store/deleted_jobs.h"
+
+namespace slipway {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int rows_at_once_max = 5000;
+constexpr int rows_at_once_min = 100;
+constexpr auto pause_max = 1000ms;    // between two steps
+
+}    // namespace
+
+struct GarbageCollector::Parts {
+    Parts(store::Store& store_, const AgentOptions& options_, const Clock& clock_)
+        : store(store_), options(options_), clock(clock_) {}
+
+    store::Store& store;
+    const AgentOptions& options;
+    const Clock& clock;
+
+    /// One row per kind: how often it is looked for, and one step of its removal, which says
+    /// whether more can be done at once.
+    struct Task {
+        const char* name;
+        std::chrono::milliseconds every;
+        bool (Parts::*step)();
+        Tick next{};
+        bool failing = false;
+    };
+    std::array<Task, 3> tasks{{{"garbage", 10s, &Parts::remove_paths},
+                               {"old_run_folders", 10min, &Parts::remove_run_folders},
+                               {"deleted_jobs", 2s, &Parts::clear_rows}}};
+    store::Clearing clearing;
+    int rows_at_once = rows_at_once_max;
+
+    std::mutex mutex;    // of nothing but the wait
+    std::condition_variable_any ended;
+    std::jthread thread{[this](const std::stop_token& stop) { work(stop); }};
+
+    void work(const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+            const Tick began = clock.tick();
+            for (Task& task : tasks)
+                if (!stop.stop_requested()) run(task);
+            const Tick now = clock.tick();
+            const Tick next = std::ranges::min_element(tasks, {}, &Task::next)->next;
+            // As long as the steps took, so that the disk and the database serve others as well.
+            wait(stop, std::max(next, now + std::min<Tick::duration>(now - began, pause_max)));
+        }
+    }
+
+    void wait(const std::stop_token& stop, Tick until) {
+        std::unique_lock lock(mutex);
+        ended.wait_until(lock, stop, until, [] { return false; });
+    }
+
+    void run(Task& task) {
+        const Tick now = clock.tick();
+        if (now < task.next) return;
+        bool more = false;
+        try {
+            more = (this->*task.step)();
+            task.failing = false;
+        } catch (const std::exception& error) {
+            if (!task.failing)
+                log_warn("garbage waits", {{"task", task.name}, {"reason", error.what()}});
+            task.failing = true;
+        }
+        task.next = more ? now : now + task.every;
+    }
+
+    bool remove_paths() { return remove_garbage(store, options); }
+
+    bool remove_run_folders() { return remove_old_run_folders(options, clock) > 0; }
+
+    bool clear_rows() {
+        try {
+            const bool cleared = store::clear_deleted_job(store, clearing, rows_at_once);
+            rows_at_once = std::min(rows_at_once_max, rows_at_once * 2);
+            return cleared;
+        } catch (const Error&) {
+            // A batch that took longer than a statement may is smaller the next time.
+            rows_at_once = std::max(rows_at_once_min, rows_at_once / 2);
+            throw;
+        }
+    }
+};
+
+GarbageCollector::GarbageCollector(store::Store& store, const AgentOptions& options,
+                                   const Clock& clock)
+    : parts_(std::make_unique<Parts>(store, options, clock)) {}
+
+GarbageCollector::~GarbageCollector() = default;
+
+}    // namespace slipway
