@@ -101,5 +101,7 @@ void print_table(const std::vector<std::string>& head,
 /// What `object[name]` says in a table: text without quotes, numbers shortened, "–" for nothing.
 /// Nothing that a terminal would obey.
 std::string cell(const Json& object, const char* name);
+/// `value` of a metric's point: also nan, inf and -inf.
+std::string value_cell(const Json& point);
 
 }    // namespace slipway::client

@@ -111,7 +111,7 @@ ExitCode print_metrics(const HttpClient& client, const std::string& job_id,
     for (const Json& one : answer.at("series"))
         for (const Json& point : one.at("points"))
             rows.push_back({cell(one, "name"), cell(point, "step"), cell(point, "epoch"),
-                            cell(point, "value"), cell(point, "min"), cell(point, "max")});
+                            value_cell(point), cell(point, "min"), cell(point, "max")});
     print_table({"metric", "step", "epoch", "value", "min", "max"}, rows);
     return ExitCode::ok;
 }

@@ -47,4 +47,8 @@ std::string cell(const Json& object, const char* name) {
     return printable_line(found->dump());
 }
 
+std::string value_cell(const Json& point) {
+    return cell(point, point.contains("nonfinite") ? "nonfinite" : "value");
+}
+
 }    // namespace slipway::client

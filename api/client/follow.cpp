@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "api/base/clock.h"
+#include "api/base/metric_value.h"
 #include "api/client/printable.h"
 
 namespace slipway::client {
@@ -29,6 +30,14 @@ void read_number(const Json& object, const char* name, T& value) {
 void read_number(const Json& object, const char* name, std::optional<double>& value) {
     const auto found = object.find(name);
     if (found != object.end() && found->is_number()) value = found->get<double>();
+}
+
+/// The last one, also when it is no number: an older value would look as if it were still true.
+void read_loss(const Json& values, const Json& nonfinite, const char* name,
+               std::optional<double>& loss) {
+    const auto found = values.find(name);
+    if (found != values.end() && (found->is_number() || found->is_null()))
+        loss = read_named_value(*found, nonfinite, name);
 }
 
 void read_score(const Json& values, JobView& view) {
@@ -173,8 +182,9 @@ bool take_event(JobView& view, const SseEvent& event) {
     } else if (event.type == "metric") {
         const auto values = body.find("values");
         if (values != body.end() && values->is_object()) {
-            read_number(*values, "train_loss", view.train_loss);
-            read_number(*values, "val_loss", view.val_loss);
+            const Json nonfinite = body.value("nonfinite", Json());
+            read_loss(*values, nonfinite, "train_loss", view.train_loss);
+            read_loss(*values, nonfinite, "val_loss", view.val_loss);
             read_score(*values, view);
         }
     }

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "api/base/metric_value.h"
 #include "executor/checkpoint/checkpoint.h"
 #include "executor/main/frame_reporter.h"
 
@@ -38,9 +39,10 @@ constexpr StopRow stop_rows[] = {
 
 Ending ending_of(const TrainOutcome& outcome) {
     Json result{{"step", outcome.step}, {"epoch", outcome.epoch}};
-    for (const auto& [name, value] : outcome.final_values) {
-        if (std::isfinite(value)) result[name] = value;
-    }
+    Json nonfinite = Json::object();
+    for (const auto& [name, value] : outcome.final_values)
+        put_named_value(result, nonfinite, name, value);
+    if (!nonfinite.empty()) result["nonfinite"] = std::move(nonfinite);
     if (outcome.best) {
         result["best"] = {{"metric", outcome.best->first}, {"value", outcome.best->second}};
     }

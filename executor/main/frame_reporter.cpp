@@ -1,7 +1,8 @@
 #include "executor/main/frame_reporter.h"
 
-#include <cmath>
 #include <nlohmann/json.hpp>
+
+#include "api/base/metric_value.h"
 
 namespace slipway {
 
@@ -56,15 +57,17 @@ void FrameReporter::progress(const Progress& progress) {
 }
 
 void FrameReporter::metric(const MetricPoint& point) {
+    if (point.values.empty()) return;
     Json values = Json::object();
-    for (const auto& [name, value] : point.values) {
-        if (std::isfinite(value)) values[name] = value;    // JSON has no word for the others
-    }
-    if (values.empty()) return;
-    sink_({{"type", "metric"},
-           {"step", point.step},
-           {"epoch", point.epoch},
-           {"values", std::move(values)}});
+    Json nonfinite = Json::object();
+    for (const auto& [name, value] : point.values)
+        put_named_value(values, nonfinite, name, value);
+    Json frame{{"type", "metric"},
+               {"step", point.step},
+               {"epoch", point.epoch},
+               {"values", std::move(values)}};
+    if (!nonfinite.empty()) frame["nonfinite"] = std::move(nonfinite);
+    sink_(frame);
 }
 
 void FrameReporter::epoch(const EpochSummary& summary) {
@@ -88,8 +91,8 @@ void FrameReporter::checkpoint(const SavedCheckpoint& checkpoint) {
                {"kinds", checkpoint.kinds}, {"files", files_of(checkpoint)},
                {"drop", checkpoint.drop},   {"metric", nullptr}};
     if (checkpoint.metric) {
-        frame["metric"] = {{"name", checkpoint.metric->first},
-                           {"value", checkpoint.metric->second}};
+        frame["metric"] = {{"name", checkpoint.metric->first}};
+        put_value(frame["metric"], checkpoint.metric->second);
     }
     sink_(frame);
 }

@@ -51,7 +51,7 @@ std::vector<Entry> entries_from_json(const nlohmann::json& list) {
 
 KeepDecision keep(const KeepRule& rule, const KeptCheckpoints& before, const Entry& entry) {
     Entry saved = entry;
-    if (saved.metric && std::isnan(*saved.metric)) saved.metric.reset();
+    if (saved.metric && !std::isfinite(*saved.metric)) saved.metric.reset();
     KeepDecision decision;
     decision.kept.last = before.last;
     decision.kept.last.push_back(saved);

@@ -30,7 +30,8 @@ struct KeepDecision {
     std::vector<std::string> drop;     ///< names kept before and no longer wanted
 };
 
-/// Pure. Of equal metrics the earlier one stays best; a metric that is not a number never is.
+/// Pure. Of equal metrics the earlier one stays best; a metric that is NaN or infinite
+/// never is.
 KeepDecision keep(const KeepRule& rule, const KeptCheckpoints& before,
                   const KeptCheckpoints::Entry& saved);
 

@@ -25,7 +25,7 @@ struct Progress {
 struct MetricPoint {
     std::int64_t step = 0;
     std::int64_t epoch = 0;
-    std::vector<std::pair<std::string, double>> values;    ///< name, value; finite
+    std::vector<std::pair<std::string, double>> values;    ///< name, value; may be NaN
 };
 
 struct SavedFile {

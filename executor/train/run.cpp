@@ -84,8 +84,21 @@ private:
         reporter_.state("running");
         report_progress("train");
         const StopReason stopped = train();
-        if (stopped == StopReason::none) reporter_.state("finishing");
+        if (stopped == StopReason::none) {
+            require_finite_validation();
+            reporter_.state("finishing");
+        }
         return outcome(stopped);
+    }
+
+    /// After the last checkpoint is saved: what was trained can be looked at, and is no success.
+    void require_finite_validation() const {
+        const auto loss = value_in(final_values_, "val_loss");
+        if (!loss || std::isfinite(*loss)) return;
+        throw TrainError("nan_loss", fmt::format("the validation loss is {} at step {}, the last; "
+                                                 "a smaller train.optimizer.lr (now {}) usually "
+                                                 "helps",
+                                                 *loss, state_.step, lr_));
     }
 
     void require_validation() const {
@@ -262,6 +275,7 @@ private:
         report_.accepted(data_);
         epoch_.evaluated_since(begin);
         final_values_ = with_prefix("val_", task_.values(sums));
+        warn_of_nonfinite(final_values_);
         reporter_.metric(
             {.step = state_.step, .epoch = batch.position.epoch + 1, .values = final_values_});
         report_.evaluated({.step = state_.step,
@@ -270,6 +284,17 @@ private:
                            .values = final_values_,
                            .details = task_.details ? task_.details(sums) : Json()});
         return final_values_;
+    }
+
+    /// Once for each metric: a run may go on for long with one that is not defined.
+    void warn_of_nonfinite(const MetricValues& evaluated) {
+        for (const auto& [name, value] : evaluated) {
+            if (std::isfinite(value) || !nonfinite_.insert(name).second) continue;
+            reporter_.warning("nonfinite_metric",
+                              fmt::format("{} is {} at step {}: a checkpoint of such a value is "
+                                          "never the best; the curve shows each",
+                                          name, value, state_.step));
+        }
     }
 
     bool stopped_early() const {
@@ -380,6 +405,7 @@ private:
     MetricValues means_;    ///< of the last step
     double lr_ = 0;         ///< likewise
     MetricValues final_values_;
+    std::set<std::string> nonfinite_;    // metrics that a warning has named
 };
 
 }    // namespace

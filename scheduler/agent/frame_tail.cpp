@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "api/base/id.h"
+#include "api/base/metric_value.h"
 #include "api/base/parsed_json.h"
 #include "api/spec/event.h"
 #include "api/spec/job_state.h"
@@ -69,9 +71,12 @@ std::int64_t whole_number(const Json& body, const char* name) {
 void translate_metric(const Json& body, ReadFrame& read) {
     const std::int64_t step = whole_number(body, "step");
     const std::int64_t epoch = body.contains("epoch") ? whole_number(body, "epoch") : 0;
+    const Json nonfinite = body.value("nonfinite", Json());
     for (const auto& [name, value] : body.at("values").items()) {
-        read.frame.metrics.push_back(
-            {.name = name, .step = step, .epoch = epoch, .value = value.get<double>()});
+        read.frame.metrics.push_back({.name = name,
+                                      .step = step,
+                                      .epoch = epoch,
+                                      .value = read_named_value(value, nonfinite, name)});
     }
     keep_event(body, read);
 }
@@ -100,12 +105,12 @@ void translate_checkpoint(const Json& body, ReadFrame& read) {
     }
     if (const Json metric = body.value("metric", Json()); metric.is_object()) {
         checkpoint.metric_name = metric.at("name").get<std::string>();
-        checkpoint.metric_value = metric.at("value").get<double>();
+        checkpoint.metric_value = read_value(metric);
     }
     checkpoint.drop = body.value("drop", std::vector<std::string>());
     std::ranges::for_each(checkpoint.drop, require_plain_name);
     const bool best = std::ranges::find(checkpoint.kinds, "best") != checkpoint.kinds.end();
-    if (best && !checkpoint.metric_name.empty()) {
+    if (best && !checkpoint.metric_name.empty() && std::isfinite(checkpoint.metric_value)) {
         read.frame.best = Json{
             {"metric", checkpoint.metric_name},
             {"value", checkpoint.metric_value},

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "api/base/metric_value.h"
 #include "scheduler/store/events.h"
 #include "server/http/files.h"
 #include "server/routes/downsample.h"
@@ -37,13 +38,6 @@ std::vector<Curve> read_curves(const Context& context, const store::Job& job) {
         curves.push_back(std::move(curve));
     }
     return curves;
-}
-
-// JSON knows no NaN: the value is null and `nonfinite` says which it was.
-void put_value(Json& out, double value) {
-    out["value"] = render_number(value);
-    if (std::isnan(value)) out["nonfinite"] = "nan";
-    if (std::isinf(value)) out["nonfinite"] = value > 0 ? "inf" : "-inf";
 }
 
 Json render_sample(const MetricSample& sample) {

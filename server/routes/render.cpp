@@ -5,6 +5,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "api/base/metric_value.h"
+
 namespace slipway {
 namespace {
 
@@ -21,10 +23,6 @@ Json value_or_null(const std::optional<T>& value) {
 
 Json render_time(const std::optional<Instant>& time) {
     return time ? Json(to_rfc3339(*time)) : Json(nullptr);
-}
-
-Json render_number(double value) {
-    return std::isfinite(value) ? Json(value) : Json(nullptr);
 }
 
 Json stored_json(const store::JsonText& text) {
@@ -98,9 +96,10 @@ Json render(const store::Checkpoint& checkpoint) {
              {"pinned", checkpoint.pinned},
              {"created_at", to_rfc3339(checkpoint.created_at)},
              {"deleted_at", render_time(checkpoint.deleted_at)}};
-    if (!checkpoint.metric_name.empty())
-        out["metric"] = {{"name", checkpoint.metric_name},
-                         {"value", render_number(checkpoint.metric_value.value_or(NAN))}};
+    if (!checkpoint.metric_name.empty()) {
+        out["metric"] = {{"name", checkpoint.metric_name}};
+        put_value(out["metric"], checkpoint.metric_value.value_or(NAN));
+    }
     return out;
 }
 

@@ -41,8 +41,6 @@ Json render_list(Json items, const std::string& next_cursor = {});
 
 /// Null, or the time as RFC 3339.
 Json render_time(const std::optional<Instant>& time);
-/// A number, or null when JSON has no word for it (NaN, infinities).
-Json render_number(double value);
 /// Stored JSON text; null when empty.
 Json stored_json(const store::JsonText& text);
 

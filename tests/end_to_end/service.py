@@ -238,6 +238,13 @@ def serve_points(case, **options):
     case.service.dataset("points", "csv", {"group_column": "family"})
 
 
+def ruined_job(**changes):
+    """One step of a rate that ruins the weights: its own loss is taken before, that of the validation after."""
+    spec = points_job(train={"steps": 1, "optimizer": {"name": "sgd", "lr": 1e30}}, **changes)
+    spec["train"].pop("epochs")
+    return spec
+
+
 def points_job(**changes):
     """A job on the points set; `changes` replace whole top-level parts, or merge into dictionaries."""
     spec = {

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-from service import BIN, points_job, serve_points
+from service import BIN, points_job, ruined_job, serve_points
 
 SHAPES = [
     (re.compile(r"\b(job|ckp|ds|tok|prd|up)_[0-9A-Za-z]+"), r"<\1>"),
@@ -124,6 +124,12 @@ class Commands(unittest.TestCase):
         csv = self.ok("metrics", self.job, "--csv").splitlines()
         self.assertIn("step", csv[0])
         self.assertGreater(len(csv), len(steps))
+
+    def test_metrics_that_are_no_numbers(self):
+        job = self.service.submit(ruined_job())
+        self.service.wait_end(job)
+        rows = self.table(self.ok("metrics", job, "--names", "val_loss"), "metric", "step", "epoch", "value", "min", "max")
+        self.assertIn(rows[0][3], ("nan", "inf"))
 
     def test_tensorboard(self):
         self.assertEqual(self.ok("tensorboard", self.job, "--out", "curves"), "curves/events.out.tfevents.0.slipway\n")

@@ -2,7 +2,7 @@
 import json
 import unittest
 
-from service import DATA, SOURCE, Service, points_job, write_points
+from service import DATA, SOURCE, Service, points_job, ruined_job, write_points
 
 
 class Errors(unittest.TestCase):
@@ -90,6 +90,25 @@ class Errors(unittest.TestCase):
         job = self.service.wait_end(self.service.submit(spec))
         self.assertEqual((job["state"], job["reason"]["code"]), ("failed", "nan_loss"))
         self.assertIn("train.optimizer.lr", job["reason"]["message"])
+
+    def test_a_validation_loss_that_is_not_a_number_is_told_everywhere(self):
+        job = self.service.wait_end(self.service.submit(ruined_job()))
+        self.assertEqual((job["state"], job["reason"]["code"]), ("failed", "nan_loss"))
+        self.assertIn("validation loss", job["reason"]["message"])
+        path = f"/v1/jobs/{job['id']}"
+        for query in ("", "&resolution=10"):
+            point = self.service.get(f"{path}/metrics?names=val_loss{query}")["series"][0]["points"][0]
+            self.assertIsNone(point["value"])
+            self.assertIn(point["nonfinite"], ("nan", "inf"))
+        word = point["nonfinite"]
+        self.assertIn(f"val_loss,1,1,{word},", self.service.call("GET", f"{path}/metrics.csv").body.decode())
+        checkpoint = self.service.get(f"{path}/checkpoints")["items"][0]
+        self.assertEqual(checkpoint["metric"], {"name": "val_loss", "value": None, "nonfinite": word})
+        self.assertEqual(checkpoint["kinds"], ["last"])
+        self.assertIsNone(job["best"])
+        events = self.service.get(f"{path}/events?limit=100")["items"]
+        self.assertIn({"val_loss": word}, [one["body"].get("nonfinite") for one in events if one["type"] == "metric"])
+        self.assertIn("nonfinite_metric", [one["body"].get("code") for one in events if one["type"] == "warning"])
 
     def test_the_examples_of_the_documentation_are_accepted(self):
         for example in sorted((SOURCE / "api" / "examples").glob("valid_*.json")):

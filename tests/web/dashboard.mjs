@@ -8,7 +8,7 @@ import { join } from "node:path";
 const require = createRequire(join(process.cwd(), "package.json"));
 const { chromium } = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const [link, done_id, live_id, shots] = process.argv.slice(2);
+const [link, done_id, live_id, ruined_id, shots] = process.argv.slice(2);
 const origin = new URL(link).origin;
 
 const browser = await chromium.launchPersistentContext(mkdtempSync(join(tmpdir(), "slipway-browser-")), {
@@ -54,6 +54,13 @@ try {
   found.charts = (await page.locator("figcaption").allInnerTexts()).map((text) => text.split(" ")[0].trim());
   await page.screenshot({ path: join(shots, "job.png"), fullPage: true });
   await barriers("job");
+
+  await page.goto(`${origin}/#/jobs/${ruined_id}`);
+  await page.getByText("the validation loss is").first().waitFor();
+  await page.getByText("model.safetensors").first().waitFor();
+  found.ruined = await page.locator("main").innerText();
+  await page.goto(`${origin}/#/jobs/${done_id}`);
+  await page.getByText("model.safetensors").first().waitFor();
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByText("model.safetensors").first().click()]);
   found.downloaded = download.suggestedFilename();
   await download.path();

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "end_to_end"))
-from service import BIN, SOURCE, points_job, serve_points  # noqa: E402
+from service import BIN, SOURCE, points_job, ruined_job, serve_points  # noqa: E402
 
 
 class Dashboard(unittest.TestCase):
@@ -18,13 +18,16 @@ class Dashboard(unittest.TestCase):
         serve_points(cls)
         cls.done = cls.service.submit(points_job(name="done"))
         cls.service.wait_end(cls.done)
+        cls.ruined = cls.service.submit(ruined_job(name="ruined"))
+        cls.service.wait_end(cls.ruined)
         cls.live = cls.service.submit(points_job(name="live", train={
             "epochs": 3000, "batch_size_per_core": 8, "optimizer": {"name": "adam", "lr": 0.001}}))
         cls.service.wait_state(cls.live, "running")
         link = subprocess.run([BIN / "slipwayd", "login-link", "--home", cls.service.home, "--port", str(cls.service.port)],
                               capture_output=True, text=True, check=True).stdout.strip()
         cls.shots = pathlib.Path(os.environ.get("SLIPWAY_SCREENSHOTS") or tempfile.mkdtemp())
-        done = subprocess.run(["node", pathlib.Path(__file__).with_name("dashboard.mjs"), link, cls.done, cls.live, cls.shots],
+        done = subprocess.run(["node", pathlib.Path(__file__).with_name("dashboard.mjs"), link, cls.done, cls.live,
+                               cls.ruined, cls.shots],
                               capture_output=True, text=True, timeout=240, cwd=SOURCE / "web")
         assert done.returncode == 0, done.stdout + done.stderr
         cls.found = json.loads(done.stdout)
@@ -40,6 +43,9 @@ class Dashboard(unittest.TestCase):
     def test_curves_grow_while_the_job_trains(self):
         self.assertGreater(self.found["live_steps_after"], self.found["live_steps_before"])
         self.assertEqual(self.found["charts"], ["Loss", "Accuracy"])
+
+    def test_a_value_that_is_no_number_is_shown(self):
+        self.assertRegex(self.found["ruined"], "val_loss (NaN|Infinity)")
 
     def test_cancel_ends_the_job(self):
         self.assertEqual(self.found["state_after_cancel"], "cancelled")

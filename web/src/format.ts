@@ -7,12 +7,24 @@ export function number(value: number | null | undefined): string {
   return size !== 0 && (size < 1e-3 || size >= 1e5) ? value.toExponential(3) : value.toPrecision(4);
 }
 
+/** The value of a metric: JSON has null for NaN and the infinities, and a word beside it. */
+export function metric_value(value: number | null, nonfinite?: string): number {
+  if (value !== null) return value;
+  return nonfinite === "inf" ? Infinity : nonfinite === "-inf" ? -Infinity : NaN;
+}
+
 export function duration(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined || !isFinite(seconds)) return "–";
   const s = Math.max(0, Math.round(seconds));
   if (s < 60) return `${s} s`;
   if (s < 3600) return `${Math.floor(s / 60)} min ${s % 60} s`;
   return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
+}
+
+const positions_max = 1000; // the API counts no further: 1001 means "more"
+
+export function queue_place(position: number): string {
+  return position > positions_max ? `Behind ${positions_max.toLocaleString("en")} or more jobs in the queue.` : `Place ${position} in the queue.`;
 }
 
 export function bytes(count: number): string {

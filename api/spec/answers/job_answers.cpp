@@ -187,7 +187,10 @@ const Object<Answer>& metric_series_table() {
     static const auto table =
         Object<Answer>("MetricSeries", "One curve.")
             .open()
-            .field("name", "train_loss, val_accuracy, …", any_text, known)
+            .field("name",
+                   "train_loss, … (of the batch of that step alone); val_loss, … (of the whole "
+                   "validation part).",
+                   any_text, known)
             .field("points", "In the order of steps.",
                    List<Nested<Answer>>{{&metric_point_table()}, 0, 1000000}, known);
     return table;

@@ -36,10 +36,12 @@ const Object<Answer>& checkpoint_answer_table() {
                                  .field("name", "Download it by this name.", any_text, known)
                                  .field("bytes", "Its size.", count, known)
                                  .field("sha256", "Of its bytes.", any_text, known);
-    static const auto metric = Object<Answer>("CheckpointMetric", "What it is judged by.")
-                                   .open()
-                                   .field("name", "val_loss, …", any_text, known)
-                                   .field("value", "Its value.", Number{}, or_null);
+    static const auto metric =
+        Object<Answer>("CheckpointMetric", "What it is judged by.")
+            .open()
+            .field("name", "val_loss, …", any_text, known)
+            .field("value", "Its value.", Number{}, or_null)
+            .field("nonfinite", "nan, inf or -inf, when value is null.", any_text, maybe);
     static const auto table =
         Object<Answer>("Checkpoint", "What a job saved.")
             .open()

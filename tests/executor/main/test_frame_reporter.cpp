@@ -68,17 +68,23 @@ TEST(FrameReporter, an_epoch_is_a_line_in_the_log_once_a_second_and_at_the_end) 
     EXPECT_EQ(said.frames.size(), 2U);
 }
 
-TEST(FrameReporter, numbers_that_json_cannot_say_are_left_out) {
+TEST(FrameReporter, values_that_json_cannot_say_are_null_with_their_word) {
     Said said;
     MetricPoint point;
     point.step = 3;
     point.values = {{"train_loss", 0.5}, {"lr", std::numeric_limits<double>::quiet_NaN()}};
     said.reporter.metric(point);
     ASSERT_EQ(said.frames.size(), 1U);
-    EXPECT_EQ(said.frames[0].at("values"), Json({{"train_loss", 0.5}}));
-    point.values = {{"x", std::numeric_limits<double>::infinity()}};
+    EXPECT_EQ(said.frames[0].at("values"), Json({{"train_loss", 0.5}, {"lr", nullptr}}));
+    EXPECT_EQ(said.frames[0].at("nonfinite"), Json({{"lr", "nan"}}));
+    point.values = {{"x", 1.0}};
     said.reporter.metric(point);
-    EXPECT_EQ(said.frames.size(), 1U);
+    EXPECT_FALSE(said.frames.at(1).contains("nonfinite"));
+    SavedCheckpoint checkpoint;
+    checkpoint.metric = {{"val_loss", -std::numeric_limits<double>::infinity()}};
+    said.reporter.checkpoint(checkpoint);
+    EXPECT_EQ(said.frames.at(2).at("metric"),
+              Json({{"name", "val_loss"}, {"value", nullptr}, {"nonfinite", "-inf"}}));
 }
 
 TEST(FrameReporter, a_checkpoint_says_its_files_kinds_and_what_it_replaces) {

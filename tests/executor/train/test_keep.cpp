@@ -51,6 +51,13 @@ TEST(Keep, of_equal_metrics_the_earlier_stays_best) {
 TEST(Keep, what_is_not_a_number_is_never_best) {
     expect_path({.metric = "val_loss", .smaller_is_better = true, .best = 1, .last = 1},
                 {{"a", std::nan(""), {"last"}, {}}, {"b", 0.5, {"last", "best"}, {"a"}}});
+    // An infinite one would come back from a checkpoint as null, and be compared.
+    for (const bool smaller : {true, false}) {
+        expect_path({.metric = "val_r2", .smaller_is_better = smaller, .best = 2, .last = 1},
+                    {{"a", INFINITY, {"last"}, {}},
+                     {"b", -INFINITY, {"last"}, {"a"}},
+                     {"c", 0.5, {"last", "best"}, {"b"}}});
+    }
 }
 
 TEST(Keep, a_damaged_list_is_an_error) {

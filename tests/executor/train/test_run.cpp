@@ -3,7 +3,9 @@
 // at a chosen step.
 #include "executor/train/run.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
+
+#include <cmath>
 
 #include "executor/train/settings.h"
 #include "tests/executor/train/run_fixture.h"
@@ -133,6 +135,29 @@ TEST_F(Run, cancelled_work_is_saved_at_the_step_it_had_reached) {
     EXPECT_EQ(outcome.stopped, StopReason::cancel);
     ASSERT_EQ(reporter.checkpoints.size(), 1U);
     EXPECT_EQ(reporter.checkpoints[0].step, outcome.step);
+}
+
+// One step of a rate that ruins the weights: its own loss was taken before, and is a number.
+TEST_F(Run, a_last_validation_loss_that_is_no_number_fails_after_it_is_saved_and_told) {
+    AttemptPlan one = plan();
+    one.spec.train.epochs.reset();
+    one.spec.train.steps = 1;
+    one.spec.train.optimizer = {.name = OptimizerName::sgd, .lr = 1e30};
+    KeepingReporter reporter;
+    try {
+        run_training(one, reporter);
+        FAIL() << "it succeeded";
+    } catch (const TrainError& error) {
+        EXPECT_EQ(error.reason(), "nan_loss");
+        EXPECT_THAT(error.what(), testing::HasSubstr("at step 1"));
+    }
+    ASSERT_EQ(reporter.values_of("val_loss").size(), 1U);
+    EXPECT_FALSE(std::isfinite(reporter.values_of("val_loss")[0]));
+    ASSERT_EQ(reporter.checkpoints.size(), 1U);
+    EXPECT_EQ(reporter.checkpoints[0].kinds, std::vector<std::string>{"last"});
+    ASSERT_TRUE(reporter.checkpoints[0].metric);
+    EXPECT_FALSE(std::isfinite(reporter.checkpoints[0].metric->second));
+    EXPECT_THAT(reporter.logs, testing::Contains(testing::HasSubstr("val_loss is ")));
 }
 
 TEST_F(Run, counted_in_steps_it_ends_there) {

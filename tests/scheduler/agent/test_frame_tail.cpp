@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/temp_folder.h"
@@ -49,6 +51,32 @@ TEST(ReadFrame, a_metric_leaves_points_and_an_event) {
     ASSERT_EQ(read->frame.events.size(), 1U);
     EXPECT_EQ(read->frame.events[0].type, "metric");
     EXPECT_FALSE(Json::parse(read->frame.events[0].body).contains("type"));
+}
+
+TEST(ReadFrame, a_metric_that_is_no_number_is_kept_as_what_it_is) {
+    const auto read =
+        read_frame(line(1, R"("type":"metric","step":1,"epoch":1,"values":{"a":null,"b":null,"c":2},
+              "nonfinite":{"a":"-inf"})"));
+    ASSERT_EQ(read->frame.metrics.size(), 3U);
+    EXPECT_EQ(read->frame.metrics[0].value, -std::numeric_limits<double>::infinity());
+    EXPECT_TRUE(std::isnan(read->frame.metrics[1].value));
+    EXPECT_EQ(read->frame.metrics[2].value, 2);
+    EXPECT_EQ(Json::parse(read->frame.events.at(0).body).at("nonfinite"), Json({{"a", "-inf"}}));
+}
+
+// Before, such a frame was unreadable: no row, and what it pruned stayed on the disk for good.
+TEST(ReadFrame, a_checkpoint_whose_metric_is_no_number_keeps_its_row_and_what_it_replaces) {
+    for (const char* metric : {R"({"name":"val_loss","value":null,"nonfinite":"nan"})",
+                               R"({"name":"val_loss","value":null})"}) {
+        std::string body = checkpoint;
+        const std::string told = R"({"name":"val_loss","value":0.25})";
+        body.replace(body.find(told), told.size(), metric);
+        const auto read = read_frame(line(1, body));
+        ASSERT_TRUE(read->frame.checkpoint) << metric;
+        EXPECT_TRUE(std::isnan(read->frame.checkpoint->metric_value));
+        EXPECT_EQ(read->frame.checkpoint->drop, std::vector<std::string>{"step_000100_attempt_1"});
+        EXPECT_TRUE(read->frame.best.empty()) << "never the best, whatever its kinds say";
+    }
 }
 
 TEST(ReadFrame, progress_replaces_the_job_s_progress) {

@@ -128,6 +128,21 @@ TEST_F(Relay, a_resumed_attempt_overwrites_the_points_it_repeats) {
     EXPECT_TRUE(std::isinf(points[3].value));
 }
 
+TEST_F(Relay, values_that_are_no_numbers_are_stored_as_what_they_are) {
+    const AttemptKey key = running_job();
+    RelayedFrame frame = checkpoint_frame(3, "a");
+    frame.checkpoint->metric_name = "val_loss";
+    frame.checkpoint->metric_value = std::nan("");
+    frame.metrics = {{.name = "val_loss", .step = 1, .value = std::nan("")},
+                     {.name = "val_loss", .step = 2, .value = -INFINITY}};
+    relay_frames(store, key, {frame});
+    const auto points = list_metrics(store, key.job_id, {.names = {"val_loss"}});
+    ASSERT_EQ(points.size(), 2U);
+    EXPECT_TRUE(std::isnan(points[0].value));
+    EXPECT_EQ(points[1].value, -INFINITY);
+    EXPECT_TRUE(std::isnan(find_newest_checkpoint(store, key.job_id)->metric_value.value()));
+}
+
 TEST_F(Relay, checkpoints_come_and_go) {
     const AttemptKey key = running_job();
     relay_frames(store, key, {checkpoint_frame(3, "a"), checkpoint_frame(4, "b")});

@@ -37,7 +37,7 @@ export interface Checkpoint {
   epoch: number;
   kinds: string[];
   files: { name: string; bytes: number; sha256: string }[];
-  metric?: { name: string; value: number } | null;
+  metric?: { name: string; value: number | null; nonfinite?: string } | null;
   created_at: string;
 }
 

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { get, post } from "../api/client";
 import type { Checkpoint, Job as JobObject } from "../api/job";
-import { bytes, duration, final_states, number, time } from "../format";
+import { bytes, duration, final_states, metric_value, number, queue_place, time } from "../format";
 import { html } from "../html";
 import { Chart } from "../parts/chart";
 import { ErrorNote } from "../parts/error_note";
@@ -41,7 +41,7 @@ function Waiting({ job }: { job: JobObject }) {
     const timer = setInterval(ask, 3000);
     return () => clearInterval(timer);
   }, [job.id]);
-  const place = job.queue ? `Place ${job.queue.position} in the queue. ` : "";
+  const place = job.queue ? `${queue_place(job.queue.position)} ` : "";
   return html`<p class="hint">${place}${why}</p>`;
 }
 
@@ -75,7 +75,7 @@ function Checkpoints({ checkpoints }: { checkpoints: Checkpoint[] }) {
       <tbody>${checkpoints.map((one) => html`<tr key=${one.id}>
         <td>${number(one.step)}</td>
         <td>${one.kinds.join(", ")}</td>
-        <td>${one.metric ? `${one.metric.name} ${number(one.metric.value)}` : "–"}</td>
+        <td>${one.metric ? `${one.metric.name} ${number(metric_value(one.metric.value, one.metric.nonfinite))}` : "–"}</td>
         <td>${one.files.map((file) => html`<a download href=${`/v1/checkpoints/${one.id}/files/${file.name}`}>${file.name}</a> <span class="hint">${bytes(file.bytes)}</span> `)}</td>
       </tr>`)}</tbody>
     </table></div>`}

@@ -2,6 +2,7 @@
 import { batch, signal } from "@preact/signals";
 import { get } from "../api/client";
 import type { Checkpoint, Job, List } from "../api/job";
+import { metric_value } from "../format";
 import { follow } from "../live";
 import type { JobEvent } from "../live";
 import type { Series } from "../parts/chart";
@@ -65,7 +66,7 @@ export function job_feed(id: string) {
     if (type === "metric") {
       for (const [name, value] of Object.entries(body.values ?? {})) {
         if (!series.has(name)) series.set(name, { name, points: new Map() });
-        series.get(name)!.points.set(body.step, value as number);
+        series.get(name)!.points.set(body.step, metric_value(value as number | null, body.nonfinite?.[name]));
         points++;
       }
     } else if (type === "progress") {

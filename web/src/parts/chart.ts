@@ -11,10 +11,11 @@ export interface Series {
 
 const colours = ["#2f6fde", "#d9480f", "#2b8a3e", "#9c36b5"];
 
-/** Columns for uPlot: the union of all steps, and a value or a gap for each series. */
+/** Columns for uPlot: the union of all steps, and a value or a gap for each series; NaN is a gap. */
 export function columns(series: Series[]): uPlot.AlignedData {
   const steps = [...new Set(series.flatMap((one) => [...one.points.keys()]))].sort((a, b) => a - b);
-  return [steps, ...series.map((one) => steps.map((step) => one.points.get(step) ?? null))] as uPlot.AlignedData;
+  const drawn = (value: number | undefined) => (value !== undefined && isFinite(value) ? value : null);
+  return [steps, ...series.map((one) => steps.map((step) => drawn(one.points.get(step))))] as uPlot.AlignedData;
 }
 
 export function Chart({ title, series, revision }: { title: string; series: Series[]; revision: number }) {
