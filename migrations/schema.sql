@@ -41,11 +41,12 @@ begin
             set deleted_at = clock_timestamp()
             where id = used and unwanted and not pinned and deleted_at is null
               and not exists (select from checkpoint_use where checkpoint_id = used)
-            returning job_id, name
+            returning job_id, attempt, name
         )
-        insert into garbage (path)
-        select 'checkpoints/' || job_id || '/' || name
-        from dropped;
+        insert into garbage (path, host)
+        select 'checkpoints/' || job_id || '/' || name, attempt.host
+        from dropped
+        join attempt using (job_id, attempt);
     end loop;
     return null;
 end
@@ -333,6 +334,9 @@ CREATE TABLE public.garbage (
     id bigint NOT NULL,
     path text NOT NULL,
     added_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    host text,
+    tries integer DEFAULT 0 NOT NULL,
+    due_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT garbage_path_check CHECK (((path ~ '^[a-z]+/[A-Za-z0-9_./-]+$'::text) AND (path !~ '\.\.'::text)))
 );
 
@@ -660,6 +664,8 @@ CREATE INDEX dataset_failed_name ON public.dataset USING btree (project, name, i
 CREATE UNIQUE INDEX dataset_project_name_key ON public.dataset USING btree (project, name) WHERE (state <> 'failed'::text);
 
 CREATE INDEX deleted_job_order ON public.deleted_job USING btree (deleted_at, id);
+
+CREATE INDEX garbage_due ON public.garbage USING btree (due_at, id);
 
 CREATE INDEX idempotency_started ON public.idempotency USING btree (started_at);
 

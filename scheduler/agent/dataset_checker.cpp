@@ -136,7 +136,8 @@ void DatasetChecker::finish() {
         each = checks_.erase(each);
         if (kept && options_.on_freed) options_.on_freed();    // jobs may have waited for it
     }
-    if (!leftovers_.empty() && remove_some(leftovers_.back(), leftover_entries_per_turn)) {
+    if (!leftovers_.empty() &&
+        remove_some(leftovers_.back(), leftover_entries_per_turn) != Removal::more) {
         leftovers_.pop_back();
     }
 }

@@ -42,18 +42,36 @@ bool is_old(const fs::path& folder, const AgentOptions& options, const Clock& cl
     return !fs::exists(folder / "lock") || lock_run_folder(folder).has_value();
 }
 
+Removal remove_once(const AgentOptions& options, const store::Garbage& garbage) {
+    const auto path = garbage_path(options.home, garbage.path);
+    if (!path) {
+        log_error("a path of garbage is not one of ours", {{"path", garbage.path}});
+        return Removal::done;
+    }
+    std::error_code absent;
+    // Another host's, and not on this disk: its own agent may come back for it.
+    if (!garbage.own && !fs::exists(fs::symlink_status(*path, absent))) return Removal::stuck;
+    const Removal removal = remove_some(*path, entries_per_turn);
+    if (removal == Removal::stuck && garbage.tries == 0)
+        log_warn("garbage cannot be removed and stays; it is tried again, later each time",
+                 {{"path", path->string()}});
+    return removal;
+}
+
 }    // namespace
 
 bool remove_garbage(store::Store& store, const AgentOptions& options) {
     std::vector<std::int64_t> gone;
-    const std::vector<store::Garbage> listed = store::list_garbage(store, int(rows_per_turn));
+    std::vector<std::int64_t> stuck;
+    const auto listed = store::list_garbage(store, options.host, int(rows_per_turn));
     for (const store::Garbage& garbage : listed) {
-        const auto path = garbage_path(options.home, garbage.path);
-        if (!path) log_error("a path of garbage is not one of ours", {{"path", garbage.path}});
-        if (!path || remove_some(*path, entries_per_turn)) gone.push_back(garbage.id);
+        const Removal removal = remove_once(options, garbage);
+        if (removal == Removal::done) gone.push_back(garbage.id);
+        if (removal == Removal::stuck) stuck.push_back(garbage.id);
     }
     if (!gone.empty()) store::forget_garbage(store, gone);
-    return listed.size() == rows_per_turn && !gone.empty();
+    if (!stuck.empty()) store::postpone_garbage(store, stuck);
+    return listed.size() == rows_per_turn || gone.size() + stuck.size() < listed.size();
 }
 
 std::size_t remove_old_run_folders(const AgentOptions& options, const Clock& clock) {
@@ -62,16 +80,16 @@ std::size_t remove_old_run_folders(const AgentOptions& options, const Clock& clo
     for (const auto& job : fs::directory_iterator(options.home / "runs", problem)) {
         std::error_code unreadable;
         for (const auto& attempt : fs::directory_iterator(job.path(), unreadable)) {
-            if (old.size() < old_folders_per_turn && is_old(attempt.path(), options, clock)) {
-                old.push_back(attempt.path());
-            }
+            if (is_old(attempt.path(), options, clock)) old.push_back(attempt.path());
         }
     }
+    std::size_t gone = 0;
     for (const fs::path& folder : old) {
-        remove_some(folder, entries_per_turn);
+        if (gone == old_folders_per_turn) break;
+        if (remove_some(folder, entries_per_turn) != Removal::stuck) ++gone;
         fs::remove(folder.parent_path(), problem);    // when it was the job's last one
     }
-    return old.size();
+    return gone;
 }
 
 }    // namespace slipway

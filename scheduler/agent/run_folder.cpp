@@ -125,7 +125,7 @@ std::optional<ProcessRecord> read_process_record(const fs::path& folder) {
         .fence = fence->get<std::string>()};
 }
 
-bool remove_some(const fs::path& path, std::size_t entries_max) {
+Removal remove_some(const fs::path& path, std::size_t entries_max) {
     std::error_code problem;
     // Files first, folders when they are empty: each pass removes leaves, so work is bounded.
     std::vector<fs::path> found;
@@ -135,11 +135,12 @@ bool remove_some(const fs::path& path, std::size_t entries_max) {
         found.push_back(entry->path());
     }
     const bool complete = found.size() < entries_max;
+    bool any = false;
     for (auto each = found.rbegin(); each != found.rend(); ++each)
-        fs::remove(*each, problem);    // a folder that is not yet empty stays for the next pass
-    if (!complete) return false;
-    fs::remove(path, problem);
-    return !fs::exists(fs::symlink_status(path, problem));
+        any |= fs::remove(*each, problem);    // a folder that is not yet empty stays
+    if (complete) fs::remove(path, problem);
+    if (fs::symlink_status(path, problem).type() == fs::file_type::not_found) return Removal::done;
+    return any ? Removal::more : Removal::stuck;
 }
 
 std::optional<std::string> read_at_most(const fs::path& path, std::size_t bytes_max) {

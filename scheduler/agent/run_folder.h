@@ -52,9 +52,16 @@ struct ProcessRecord {
 /// None when the file is not there or not whole.
 std::optional<ProcessRecord> read_process_record(const std::filesystem::path& folder);
 
-/// Removes what is below `path` and then itself, at most `entries_max` files and folders; true when
-/// nothing is left. For large folders in several calls. Links are removed, not followed.
-bool remove_some(const std::filesystem::path& path, std::size_t entries_max);
+/// How far the removal of a path has come.
+enum class Removal {
+    done,     ///< nothing is left
+    more,     ///< something went; go on
+    stuck,    ///< nothing could be removed
+};
+
+/// Removes what is below `path` and then itself, at most `entries_max` files and folders. For large
+/// folders in several calls. Links are removed, not followed.
+Removal remove_some(const std::filesystem::path& path, std::size_t entries_max);
 
 /// What a file has that another process wrote, an executor for one; none without it, when it is no
 /// regular file (a FIFO would hold the reader for ever) and when it has more than `bytes_max`

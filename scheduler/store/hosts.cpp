@@ -68,11 +68,16 @@ int executor_number(Store& store, std::string_view project) {
     throw Error{ErrorCode::unavailable, "the users of executors are being given out; try again"};
 }
 
-std::vector<Garbage> list_garbage(Store& store, int limit) {
+std::vector<Garbage> list_garbage(Store& store, std::string_view host, int limit) {
     std::vector<Garbage> garbage;
-    for (const Row row : read(store.pool(), queries::list_garbage, {limit}))
-        garbage.push_back({row.integer("id"), row.text("path")});
+    for (const Row row : read(store.pool(), queries::list_garbage, {host, limit}))
+        garbage.push_back(
+            {row.integer("id"), row.text("path"), row.small("tries"), row.flag("own")});
     return garbage;
+}
+
+void postpone_garbage(Store& store, const std::vector<std::int64_t>& ids) {
+    write(store.pool(), queries::postpone_garbage, {ids});
 }
 
 void forget_garbage(Store& store, const std::vector<std::int64_t>& ids) {

@@ -49,9 +49,18 @@ int executor_number(Store& store, std::string_view project);
 struct Garbage {
     std::int64_t id = 0;
     std::string path;
+    int tries = 0;    ///< that did not remove it
+    /// False: it was on a host that has been silent for an hour. It is gone only where it was
+    /// found.
+    bool own = true;
 };
 
-std::vector<Garbage> list_garbage(Store& store, int limit = 100);
+/// What `host` may remove now, the longest due first: its own, what hosts share, and that of hosts
+/// that are gone.
+std::vector<Garbage> list_garbage(Store& store, std::string_view host, int limit = 100);
+
+/// Could not be removed: due again in 10 s, 20 s, 40 s … up to an hour.
+void postpone_garbage(Store& store, const std::vector<std::int64_t>& ids);
 
 void forget_garbage(Store& store, const std::vector<std::int64_t>& ids);
 

@@ -219,10 +219,7 @@ bool delete_job(Store& store, std::string_view id) {
                                     "that has ended, or cancel that",
                                     users[0].text("job_id"), users[0].text("checkpoint_id"))};
         }
-        transaction.commit({{&queries::add_garbage, {fmt::format("checkpoints/{}", id)}},
-                            {&queries::add_garbage, {fmt::format("reports/{}", id)}},
-                            {&queries::add_garbage, {fmt::format("runs/{}", id)}},
-                            {&queries::delete_job, {id}}});
+        transaction.commit({{&queries::add_garbage_of_job, {id}}, {&queries::delete_job, {id}}});
         return true;
     });
     if (deleted) store.announce(id);

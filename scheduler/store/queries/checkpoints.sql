@@ -105,8 +105,9 @@ with dropped as (
     update checkpoint
     set deleted_at = clock_timestamp()
     where id = $1 and deleted_at is null
-    returning job_id, name
+    returning job_id, attempt, name
 )
-insert into garbage (path)
-select 'checkpoints/' || job_id || '/' || name
+insert into garbage (path, host)
+select 'checkpoints/' || job_id || '/' || name, attempt.host
 from dropped
+join attempt using (job_id, attempt)

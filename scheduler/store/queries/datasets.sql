@@ -79,14 +79,17 @@ for update
 with gone as (
     delete from dataset
     where id = $1
-    returning id
+    returning id, check_host
 )
-insert into garbage (path)
-select path
-from gone, unnest(array['datasets/' || gone.id, 'uploads/' || $2]) as path
-where path is not null
+insert into garbage (path, host)
+select 'datasets/' || id, check_host
+from gone
 union all
-select 'splits/' || split.id || '.json'
+select 'uploads/' || $2, null
+from gone
+where $2 is not null
+union all
+select 'splits/' || split.id || '.json', make_host
 from split
 join gone on gone.id = split.dataset_id
 

@@ -33,22 +33,39 @@ set drained = case
               end
 where name = $1 and $2 between 1 and cores
 
--- list_garbage: oldest first
--- in     $1 limit
-select id, path
+-- list_garbage: what a host may remove now, the longest due first: its own, what hosts share, and
+-- that of hosts which are gone, whose disk another host may have
+-- in     $1 host  $2 limit
+select id, path, tries, coalesce(host = $1, true) as own
 from garbage
-order by id
-limit $1
+where due_at <= clock_timestamp()
+  and (host is null
+       or host = $1
+       or not exists (select from host
+                      where name = garbage.host
+                        and heartbeat_at > clock_timestamp() - interval '1 hour'))
+order by due_at, id
+limit $2
+
+-- postpone_garbage: it could not be removed; later, and later each time
+-- in     $1 ids bigint[]
+update garbage
+set tries  = tries + 1,
+    due_at = clock_timestamp() + least(interval '1 hour', interval '10 seconds' * 2 ^ least(tries, 10))
+where id = any ($1::bigint[])
 
 -- forget_garbage: it has been removed
 -- in     $1 ids bigint[]
 delete from garbage
 where id = any ($1::bigint[])
 
--- add_garbage: a path that no row names any more
--- in     $1 path
-insert into garbage (path)
-values ($1)
+-- add_garbage_of_job: the folders of a job, on each host that has run it
+-- in     $1 job_id
+insert into garbage (path, host)
+select kind || '/' || $1, host
+from (select distinct host from attempt where job_id = $1) as hosts
+cross join (values ('checkpoints'), ('reports'), ('runs')) as kinds (kind)
+order by host, kind
 
 -- prune: rows past their time
 -- out    how many of each kind

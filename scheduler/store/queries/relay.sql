@@ -56,11 +56,12 @@ with named as (
         deleted_at = case when not used then clock_timestamp() end
     from named
     where checkpoint.id = named.id
-    returning name, used
+    returning name, used, attempt
 ), added as (
-    insert into garbage (path)
-    select 'checkpoints/' || $1 || '/' || name
+    insert into garbage (path, host)
+    select 'checkpoints/' || $1 || '/' || name, attempt.host
     from dropped
+    join attempt on attempt.job_id = $1 and attempt.attempt = dropped.attempt
     where not used
 )
 select name

@@ -38,10 +38,10 @@ for update
 with gone as (
     delete from split
     where id = $1
-    returning id
+    returning id, make_host
 )
-insert into garbage (path)
-select 'splits/' || id || '.json'
+insert into garbage (path, host)
+select 'splits/' || id || '.json', make_host
 from gone
 
 -- claim_split: the oldest that nobody makes

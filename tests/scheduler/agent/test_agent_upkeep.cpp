@@ -157,6 +157,47 @@ TEST_F(AgentUpkeep, garbage_goes_and_what_is_not_ours_stays) {
     EXPECT_EQ(count("garbage"), 0);
 }
 
+// Goal: what cannot be removed keeps nothing else from being removed.
+// Method: entries of /proc are nobody's to remove, not even root's.
+TEST_F(AgentUpkeep, garbage_that_cannot_be_removed_blocks_nothing) {
+    folder.write("store/uploads/upl_x", "x");
+    std::filesystem::create_directory_symlink("/proc/self", folder.path() / "store/datasets");
+    database.sql(
+        "insert into garbage (path) select 'datasets/status' from generate_series(1, 60); "
+        "insert into garbage (path) values ('uploads/upl_x')");
+    for (int steps = 0; steps < 100 && remove_garbage(store, options);)
+        ++steps;
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "store/uploads/upl_x"));
+    EXPECT_EQ(count("garbage"), 60);
+    EXPECT_EQ(count("garbage where tries = 1 and due_at > clock_timestamp()"), 60);
+    database.sql("update garbage set tries = 20, due_at = clock_timestamp()");
+    while (remove_garbage(store, options)) {
+    }
+    EXPECT_EQ(count("garbage where due_at < clock_timestamp() + interval '61 minutes'"), 60);
+}
+
+// Goal: each host removes what is on its own disk; what a host that is gone left behind goes only
+// where it is found.
+TEST_F(AgentUpkeep, garbage_of_another_host_is_left_to_its_agent) {
+    add_host("host-b");
+    database.sql(
+        "insert into garbage (path, host) values ('uploads/a', 'host-b'), "
+        "('uploads/b', 'host-b'), ('uploads/c', 'host-a'), ('uploads/d', null)");
+    for (const char* name : {"a", "c", "d"})
+        folder.write(std::string("store/uploads/") + name, "x");
+    remove_garbage(store, options);
+    EXPECT_EQ(count("garbage where host = 'host-b'"), 2);
+    EXPECT_EQ(count("garbage"), 2);
+    EXPECT_TRUE(std::filesystem::exists(folder.path() / "store/uploads/a"));
+    database.sql(
+        "update host set heartbeat_at = heartbeat_at - interval '2 hours' "
+        "where name = 'host-b'");
+    remove_garbage(store, options);
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "store/uploads/a"));
+    EXPECT_EQ(count("garbage where path = 'uploads/b' and tries = 1"), 1);
+    EXPECT_EQ(count("garbage"), 1);
+}
+
 // Goal: the rows of a deleted job go without being asked for, and not on the thread of the leases.
 TEST_F(AgentUpkeep, rows_of_deleted_jobs_go_while_jobs_run) {
     start_agent();

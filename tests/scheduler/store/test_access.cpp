@@ -117,7 +117,7 @@ TEST_F(Access, pruning_removes_what_is_past_its_time) {
     EXPECT_EQ(pruned.sessions, 1);
     EXPECT_EQ(pruned.idempotency_keys, 1);
     EXPECT_EQ(pruned.uploads, 1);
-    EXPECT_EQ(list_garbage(store).size(), 1U);
+    EXPECT_EQ(list_garbage(store, host).size(), 1U);
     EXPECT_EQ(prune(store).uploads, 0);
     EXPECT_TRUE(use_login_ticket(store, sha256_hex("good")));
 }

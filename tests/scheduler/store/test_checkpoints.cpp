@@ -86,7 +86,7 @@ TEST_F(Checkpoints, what_a_job_may_need_is_not_deleted) {
     finish_attempt(store, key, {.exit_kind = "failed", .job_state = JobState::failed});
     EXPECT_TRUE(delete_checkpoint(store, newest));
     EXPECT_FALSE(find_newest_checkpoint(store, key.job_id));
-    EXPECT_EQ(list_garbage(store).size(), 2U);
+    EXPECT_EQ(list_garbage(store, host).size(), 2U);
 }
 
 TEST_F(Checkpoints, what_a_job_uses_goes_with_its_last_user) {
@@ -97,7 +97,7 @@ TEST_F(Checkpoints, what_a_job_uses_goes_with_its_last_user) {
     commit(key, 4, 20);
     commit(key, 5, 30, {"step_10", "step_20"});
     EXPECT_THAT(dropped, ElementsAre("step_20"));
-    EXPECT_EQ(list_garbage(store).size(), 1U);
+    EXPECT_EQ(list_garbage(store, host).size(), 1U);
     EXPECT_EQ(code_of([&] { delete_checkpoint(store, used); }), ErrorCode::conflict);
 
     request_intent(store, first, Intent::cancel, {"user", ""});
@@ -109,7 +109,7 @@ TEST_F(Checkpoints, what_a_job_uses_goes_with_its_last_user) {
     finish_attempt(store, place(second, {2}),
                    {.exit_kind = "failed", .job_state = JobState::failed});
     EXPECT_FALSE(is_kept(used));
-    EXPECT_EQ(list_garbage(store).at(1).path, "checkpoints/" + key.job_id + "/step_10");
+    EXPECT_EQ(list_garbage(store, host).at(1).path, "checkpoints/" + key.job_id + "/step_10");
     EXPECT_EQ(count("checkpoint_use"), 0);
     EXPECT_EQ(code_of([&] { submit_user(used); }), ErrorCode::not_found);
     EXPECT_EQ(code_of([&] { submit_user(new_id("ckp")); }), ErrorCode::not_found);
@@ -135,7 +135,7 @@ TEST_F(Checkpoints, an_expired_user_lets_go_and_what_is_wanted_stays) {
     EXPECT_TRUE(is_kept(wanted));
     EXPECT_TRUE(is_kept(pinned));
     EXPECT_TRUE(delete_checkpoint(store, wanted));
-    EXPECT_EQ(list_garbage(store).size(), 2U);
+    EXPECT_EQ(list_garbage(store, host).size(), 2U);
 }
 
 TEST_F(Checkpoints, a_job_whose_checkpoint_is_used_is_not_deleted) {
@@ -144,7 +144,7 @@ TEST_F(Checkpoints, a_job_whose_checkpoint_is_used_is_not_deleted) {
     finish_attempt(store, key, {.exit_kind = "failed", .job_state = JobState::failed});
     const std::string user = submit_user(used);
     EXPECT_EQ(code_of([&] { delete_job(store, key.job_id); }), ErrorCode::conflict);
-    EXPECT_TRUE(list_garbage(store).empty());
+    EXPECT_TRUE(list_garbage(store, host).empty());
     request_intent(store, user, Intent::cancel, {"user", ""});
     EXPECT_TRUE(delete_job(store, key.job_id));
     EXPECT_TRUE(find_job(store, user));

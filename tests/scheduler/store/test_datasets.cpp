@@ -121,7 +121,7 @@ TEST_F(Datasets, a_dataset_in_use_is_not_deleted) {
     EXPECT_TRUE(delete_dataset(store, job.dataset_id));
     EXPECT_FALSE(delete_dataset(store, job.dataset_id));
     EXPECT_EQ(find_job(store, job.id)->dataset_id, "");
-    EXPECT_EQ(list_garbage(store).at(0).path, "datasets/" + job.dataset_id);
+    EXPECT_EQ(list_garbage(store, host).at(0).path, "datasets/" + job.dataset_id);
 }
 
 TEST_F(Datasets, lists_are_narrowed_and_paged) {
@@ -153,7 +153,7 @@ TEST_F(Datasets, an_upload_moves_forward_only) {
     EXPECT_FALSE(complete_upload(store, new_id("upl")));
     EXPECT_TRUE(delete_upload(store, id));
     EXPECT_FALSE(delete_upload(store, id));
-    EXPECT_EQ(list_garbage(store).at(0).path, "uploads/" + id);
+    EXPECT_EQ(list_garbage(store, host).at(0).path, "uploads/" + id);
 }
 
 TEST_F(Datasets, an_upload_stays_until_the_job_that_begins_with_it_has_ended) {
@@ -172,7 +172,7 @@ TEST_F(Datasets, an_upload_stays_until_the_job_that_begins_with_it_has_ended) {
     ASSERT_TRUE(find_upload(store, id));
     request_intent(store, job.id, Intent::cancel, {"user", ""});
     EXPECT_EQ(prune(store).uploads, 1);
-    EXPECT_EQ(list_garbage(store).at(0).path, "uploads/" + id);
+    EXPECT_EQ(list_garbage(store, host).at(0).path, "uploads/" + id);
     NewJob late = new_job();
     late.upload_id = id;
     EXPECT_EQ(code_of([&] { submit(late); }), ErrorCode::not_found);
@@ -186,12 +186,12 @@ TEST_F(Datasets, a_dataset_consumes_its_upload) {
     complete_upload(store, id);
     create_dataset(store, wanted);
     EXPECT_FALSE(find_upload(store, id));
-    EXPECT_TRUE(list_garbage(store).empty());    // the dataset needs the file
+    EXPECT_TRUE(list_garbage(store, host).empty());    // the dataset needs the file
     wanted = new_dataset("b");
     wanted.source = fmt::format(R"({{"upload": "{}"}})", id);
     EXPECT_EQ(code_of([&] { create_dataset(store, wanted); }), ErrorCode::not_found);
     delete_dataset(store, find_dataset(store, "default", "a")->id);
-    EXPECT_EQ(list_garbage(store).size(), 2U);
+    EXPECT_EQ(list_garbage(store, host).size(), 2U);
 }
 
 }    // namespace

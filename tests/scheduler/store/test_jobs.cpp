@@ -170,14 +170,14 @@ TEST_F(Jobs, deleting_takes_everything_and_leaves_garbage) {
         EXPECT_EQ(count(table), 0) << table;
     std::vector<std::string> paths;
     std::vector<std::int64_t> ids;
-    for (const Garbage& garbage : list_garbage(store)) {
+    for (const Garbage& garbage : list_garbage(store, host)) {
         paths.push_back(garbage.path);
         ids.push_back(garbage.id);
     }
     EXPECT_THAT(paths, ElementsAre("checkpoints/" + key.job_id, "reports/" + key.job_id,
                                    "runs/" + key.job_id));
     forget_garbage(store, ids);
-    EXPECT_TRUE(list_garbage(store).empty());
+    EXPECT_TRUE(list_garbage(store, host).empty());
 }
 
 TEST_F(Jobs, patching_changes_what_is_named_and_honours_the_version) {

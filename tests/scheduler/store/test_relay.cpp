@@ -154,8 +154,8 @@ TEST_F(Relay, checkpoints_come_and_go) {
         names.push_back(checkpoint.name);
     }
     EXPECT_THAT(names, ElementsAre("c", "b"));
-    ASSERT_EQ(list_garbage(store).size(), 1U);
-    EXPECT_EQ(list_garbage(store).at(0).path, "checkpoints/" + key.job_id + "/a");
+    ASSERT_EQ(list_garbage(store, host).size(), 1U);
+    EXPECT_EQ(list_garbage(store, host).at(0).path, "checkpoints/" + key.job_id + "/a");
     // The name a resumed attempt commits again is the same checkpoint, back again.
     relay_frames(store, key, {checkpoint_frame(6, "a")});
     EXPECT_EQ(list_checkpoints(store, {.job_id = key.job_id}, {}).items.size(), 3U);
