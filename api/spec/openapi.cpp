@@ -4,6 +4,7 @@
 
 #include "api/spec/documents.h"
 #include "api/spec/endpoints.h"
+#include "api/spec/requests.h"
 #include "api/spec/tables.h"
 
 namespace slipway {
@@ -138,6 +139,12 @@ Json answers_of(const Endpoint& endpoint) {
     return answers;
 }
 
+// The least role of a token that may.
+std::string_view role_of(Access access) {
+    if (access == Access::read) return to_string(TokenRole::viewer);
+    return to_string(access == Access::write ? TokenRole::editor : TokenRole::admin);
+}
+
 Json operation_of(const Endpoint& endpoint) {
     Json operation{{"operationId", endpoint.name},
                    {"tags", Json::array({endpoint.group})},
@@ -154,7 +161,10 @@ Json operation_of(const Endpoint& endpoint) {
         operation["requestBody"]["required"] = true;
         operation["requestBody"]["content"][std::string(endpoint.body_media_type)] = Json::object();
     }
-    if (endpoint.access == Access::open) operation["security"] = Json::array();
+    if (endpoint.access == Access::open)
+        operation["security"] = Json::array();
+    else
+        operation["x-required-role"] = role_of(endpoint.access);
     return operation;
 }
 

@@ -73,8 +73,7 @@ std::optional<Token> find_token(Store& store, std::string_view id) {
 Page<Token> list_tokens(Store& store, const PageRequest& page,
                         const std::vector<std::string>& projects) {
     const Rows rows = read(store.pool(), queries::list_tokens,
-                           {place_of("tokens", page), rows_to_ask(page),
-                            projects.empty() ? Param(std::nullopt) : Param(projects)});
+                           {place_of("tokens", page), rows_to_ask(page), Param::or_null(projects)});
     return make_page<Token>(rows, page, "tokens", read_token, place_of_id);
 }
 

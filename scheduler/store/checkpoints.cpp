@@ -1,6 +1,6 @@
 #include "scheduler/store/checkpoints.h"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
@@ -37,10 +37,10 @@ std::optional<Checkpoint> first_checkpoint(const Rows& rows) {
 
 Page<Checkpoint> list_checkpoints(Store& store, const CheckpointFilter& filter,
                                   const PageRequest& page) {
-    const std::string scope =
-        fmt::format("checkpoints {}\n{}\n{}", filter.job_id, filter.project, filter.deleted_too);
+    const std::string scope = fmt::format("checkpoints {}\n{}\n{}", filter.job_id,
+                                          fmt::join(filter.projects, ","), filter.deleted_too);
     const Rows rows = read(store.pool(), queries::list_checkpoints,
-                           {Param::or_null(filter.job_id), Param::or_null(filter.project),
+                           {Param::or_null(filter.job_id), Param::or_null(filter.projects),
                             filter.deleted_too, place_of(scope, page), rows_to_ask(page)});
     return make_page<Checkpoint>(rows, page, scope, read_checkpoint, place_of_id);
 }

@@ -24,8 +24,8 @@ struct Checkpoint {
 };
 
 struct CheckpointFilter {
-    std::string job_id{};    ///< empty: all jobs
-    std::string project{};
+    std::string job_id{};                   ///< empty: all jobs
+    std::vector<std::string> projects{};    ///< empty: all
     bool deleted_too = false;
 };
 

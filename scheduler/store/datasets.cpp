@@ -1,6 +1,6 @@
 #include "scheduler/store/datasets.h"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -121,9 +121,9 @@ JsonText find_dataset_preview(Store& store, std::string_view id) {
 Page<Dataset> list_datasets(Store& store, const DatasetFilter& filter, const PageRequest& page) {
     const std::string_view state = filter.state ? to_string(*filter.state) : "";
     const std::string scope =
-        fmt::format("datasets {}\n{}\n{}", filter.project, filter.format, state);
+        fmt::format("datasets {}\n{}\n{}", fmt::join(filter.projects, ","), filter.format, state);
     const Rows rows = read(store.pool(), queries::list_datasets,
-                           {Param::or_null(filter.project), Param::or_null(filter.format),
+                           {Param::or_null(filter.projects), Param::or_null(filter.format),
                             Param::or_null(state), place_of(scope, page), rows_to_ask(page)});
     return make_page<Dataset>(rows, page, scope, read_dataset, place_of_id);
 }

@@ -53,7 +53,7 @@ std::optional<Dataset> find_dataset(Store& store, std::string_view project,
 JsonText find_dataset_preview(Store& store, std::string_view id);
 
 struct DatasetFilter {
-    std::string project{};
+    std::vector<std::string> projects{};    ///< empty: all
     std::string format{};
     std::optional<DatasetState> state{};
 };

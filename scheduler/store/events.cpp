@@ -34,10 +34,6 @@ std::vector<EventHead> read_heads(const Rows& rows) {
     return heads;
 }
 
-Param or_any(const std::vector<std::string>& values) {
-    return values.empty() ? Param(std::nullopt) : Param(values);
-}
-
 }    // namespace
 
 std::vector<Event> list_events(Store& store, std::string_view job_id, const EventQuery& query) {
@@ -46,8 +42,8 @@ std::vector<Event> list_events(Store& store, std::string_view job_id, const Even
                     fmt::format("limit must be 1 to {}, got {}", events_max, query.limit)};
     }
     const Query& list = query.newest ? queries::list_newest_events : queries::list_events;
-    return read_events(
-        read(store.pool(), list, {job_id, query.after_seq, or_any(query.types), query.limit}));
+    return read_events(read(store.pool(), list,
+                            {job_id, query.after_seq, Param::or_null(query.types), query.limit}));
 }
 
 std::vector<Event> list_events_of_jobs(Store& store, const std::vector<EventCursor>& cursors,
@@ -83,9 +79,9 @@ std::optional<std::int64_t> append_event(Store& store, std::string_view job_id,
 
 std::vector<MetricPoint> list_metrics(Store& store, std::string_view job_id,
                                       const MetricQuery& query) {
-    Statement list{
-        &queries::list_metrics,
-        {job_id, or_any(query.names), query.step_min, query.step_max, points_in_answer_max}};
+    Statement list{&queries::list_metrics,
+                   {job_id, Param::or_null(query.names), query.step_min, query.step_max,
+                    points_in_answer_max}};
     if (query.points_max > 0) {
         list.query = &queries::list_thinned_metrics;
         list.params.emplace_back(query.points_max);

@@ -13,11 +13,6 @@ namespace {
 
 constexpr std::string_view order_names[] = {"created_at", "name", "finished_at"};
 
-/// Null when the list is empty: no such condition.
-Param or_any(const std::vector<std::string>& values) {
-    return values.empty() ? Param(std::nullopt) : Param(values);
-}
-
 std::vector<std::string> words(const std::vector<JobState>& states) {
     std::vector<std::string> words;
     for (const JobState state : states)
@@ -38,8 +33,8 @@ std::string scope_of(const JobFilter& filter, JobOrder order, bool descending) {
 }
 
 std::vector<Param> filter_params(const JobFilter& filter) {
-    return {or_any(words(filter.states)),
-            or_any(filter.projects),
+    return {Param::or_null(words(filter.states)),
+            Param::or_null(filter.projects),
             filter.name_contains.empty() ? Param(std::nullopt)
                                          : Param(contains_pattern(filter.name_contains)),
             filter.labels.empty() ? Param(std::nullopt) : Param(labels_to_json(filter.labels)),

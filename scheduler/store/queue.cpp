@@ -103,8 +103,7 @@ Page<QueuedJob> list_queue(Store& store, const std::vector<std::string>& project
     std::string scope = "queue";
     for (const std::string& project : projects)
         scope += "\nproject " + project;
-    Statement list{&queries::list_queue,
-                   {projects.empty() ? Param(std::nullopt) : Param(projects)}};
+    Statement list{&queries::list_queue, {Param::or_null(projects)}};
     for (Param& param : place_params(read_cursor(scope, page.cursor)))
         list.params.push_back(std::move(param));
     list.params.emplace_back(rows_to_ask(page));

@@ -22,7 +22,7 @@ std::vector<std::string> names_near(store::Store& store, std::string_view projec
                                     const std::string& wanted) {
     std::vector<std::string> names;
     const auto page = store::list_datasets(
-        store, {.project = std::string(project), .format = {}, .state = std::nullopt},
+        store, {.projects = {std::string(project)}, .format = {}, .state = std::nullopt},
         {.limit = 200, .cursor = {}});
     for (const store::Dataset& one : page.items)
         names.push_back(one.name);

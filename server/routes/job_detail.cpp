@@ -128,7 +128,7 @@ Response list_job_logs(const Context& context) {
 Response list_job_checkpoints(const Context& context) {
     const store::Job job = the_job(context);
     const auto page = store::list_checkpoints(
-        context.services.store, {.job_id = job.id, .project = {}}, query_page(context.request));
+        context.services.store, {.job_id = job.id, .projects = {}}, query_page(context.request));
     Json items = Json::array();
     for (const store::Checkpoint& one : page.items)
         items.push_back(render(one));

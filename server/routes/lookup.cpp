@@ -53,11 +53,17 @@ void require_ready(const store::Dataset& dataset) {
 
 store::Upload the_upload(const Request& request, Services& services, const Identity& who) {
     const std::string& id = request.parameter("id");
-    if (!is_id("upl", id)) throw_not_found("upload", id);
-    auto upload = store::find_upload(services.store, id);
-    const bool theirs = upload && (upload->created_by == who.token_id || who.may(Access::admin));
-    if (!theirs) throw_not_found("upload", id);
+    auto upload = find_own_upload(services.store, who, id);
+    if (!upload) throw_not_found("upload", id);
     return *std::move(upload);
+}
+
+std::optional<store::Upload> find_own_upload(store::Store& store, const Identity& who,
+                                             const std::string& id) {
+    auto upload = is_id("upl", id) ? store::find_upload(store, id) : std::nullopt;
+    const bool sees_all = who.may(Access::admin) && who.projects.empty();
+    if (!upload || (upload->created_by != who.token_id && !sees_all)) return std::nullopt;
+    return upload;
 }
 
 std::vector<std::string> projects_asked(const Context& context) {

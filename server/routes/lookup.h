@@ -20,6 +20,10 @@ store::Dataset the_dataset(const Context& context);
 /// The split {sid} of the dataset {id}.
 store::StoredSplit the_split(const Context& context);
 store::Upload the_upload(const Request& request, Services& services, const Identity& who);
+/// The upload of this id: of the caller's token, or of any for an admin of all projects. Uploads
+/// belong to no project, so an admin who is bound to some sees those of their own token.
+std::optional<store::Upload> find_own_upload(store::Store& store, const Identity& who,
+                                             const std::string& id);
 
 /// errors  throws 409 `conflict` when the dataset's check has not ended or has failed
 void require_ready(const store::Dataset& dataset);

@@ -34,7 +34,7 @@ FoundCheckpoint unknown_job(const std::string& id) {
 }
 
 std::vector<store::Checkpoint> kept_checkpoints(store::Store& store, const std::string& job_id) {
-    return store::list_checkpoints(store, {.job_id = job_id, .project = {}, .deleted_too = false},
+    return store::list_checkpoints(store, {.job_id = job_id, .projects = {}, .deleted_too = false},
                                    {.limit = 200, .cursor = {}})
         .items;
 }

@@ -5,6 +5,7 @@
 #include "api/base/id.h"
 #include "scheduler/store/checkpoints.h"
 #include "scheduler/store/datasets.h"
+#include "server/routes/lookup.h"
 
 namespace slipway::routes {
 
@@ -28,10 +29,8 @@ std::vector<Problem> check_checkpoint(const Context& context, const std::string&
 }
 
 std::vector<Problem> check_upload(const Context& context, const std::string& id) {
-    const auto upload = store::find_upload(context.services.store, id);
-    const bool theirs =
-        upload && (upload->created_by == context.who.token_id || context.who.may(Access::admin));
-    if (!theirs)
+    const auto upload = find_own_upload(context.services.store, context.who, id);
+    if (!upload)
         return refuse("not_found",
                       fmt::format("there is no upload {}; POST /v1/uploads makes one", id));
     if (!upload->complete)

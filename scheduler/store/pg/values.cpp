@@ -93,6 +93,10 @@ Param Param::or_null(std::string_view text) {
     return text.empty() ? Param(std::nullopt) : Param(text);
 }
 
+Param Param::or_null(const std::vector<std::string>& values) {
+    return values.empty() ? Param(std::nullopt) : Param(values);
+}
+
 // PQfnumber folds case and allocates for each call; a list of events asks for thousands of columns.
 int Row::index_of(std::string_view column) const {
     const int count = PQnfields(result_);

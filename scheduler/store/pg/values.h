@@ -45,6 +45,8 @@ public:
 
     /// Null when the text is empty: for columns where "" means "none".
     static Param or_null(std::string_view text);
+    /// Null when the list is empty: no such condition.
+    static Param or_null(const std::vector<std::string>& values);
 
     const char* text() const { return text_ ? text_->c_str() : nullptr; }
     /// Bytes after a NUL would be lost on the wire; the connection refuses such a parameter.

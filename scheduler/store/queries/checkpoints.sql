@@ -1,5 +1,5 @@
 -- list_checkpoints: a page, newest first
--- in     $1 job_id or null  $2 project or null  $3 deleted too  $4 id to begin after  $5 limit
+-- in     $1 job_id or null  $2 projects text[] or null  $3 deleted too  $4 id to begin after  $5 limit
 select checkpoint.id, checkpoint.job_id, job.project, checkpoint.attempt, checkpoint.name,
        checkpoint.step, checkpoint.epoch, checkpoint.kinds, checkpoint.files, checkpoint.bytes,
        checkpoint.metric_name, checkpoint.metric_value, checkpoint.pinned, checkpoint.created_at,
@@ -7,7 +7,7 @@ select checkpoint.id, checkpoint.job_id, job.project, checkpoint.attempt, checkp
 from checkpoint
 join job on job.id = checkpoint.job_id
 where ($1::text is null or checkpoint.job_id = $1)
-  and ($2::text is null or job.project = $2)
+  and ($2::text[] is null or job.project = any ($2))
   and ($3::boolean or checkpoint.deleted_at is null)
   and ($4::text is null or checkpoint.id < $4)
 order by checkpoint.id desc

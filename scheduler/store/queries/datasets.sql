@@ -47,7 +47,7 @@ limit 1
 
 -- list_datasets: a page, newest first; of a report what is one number, word or flag, of the problems
 -- the first one: whole reports are read one by one
--- in     $1 project or null  $2 format or null  $3 state or null  $4 id to begin after  $5 limit
+-- in     $1 projects text[] or null  $2 format or null  $3 state or null  $4 id to begin after  $5 limit
 select id, project, name, format, source, options, state,
        (select jsonb_object_agg(key, value)
         from jsonb_each(report)
@@ -55,7 +55,7 @@ select id, project, name, format, source, options, state,
        jsonb_path_query_array(problems, '$[0]') as problems, content_hash, bytes,
        created_by, version, created_at, checked_at
 from dataset
-where ($1::text is null or project = $1)
+where ($1::text[] is null or project = any ($1))
   and ($2::text is null or format = $2)
   and ($3::text is null or state = $3)
   and ($4::text is null or id < $4)

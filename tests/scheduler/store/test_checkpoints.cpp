@@ -234,7 +234,7 @@ TEST_F(Checkpoints, lists_are_narrowed_and_paged) {
     EXPECT_THAT(ids({.job_id = key.job_id, .deleted_too = true}),
                 ElementsAre(third, second, first));
     EXPECT_THAT(ids({.job_id = new_id("job")}), ElementsAre());
-    EXPECT_THAT(ids({.project = "other"}), ElementsAre());
+    EXPECT_THAT(ids({.projects = {"other"}}), ElementsAre());
 }
 
 }    // namespace

@@ -135,7 +135,8 @@ TEST_F(Datasets, lists_are_narrowed_and_paged) {
     EXPECT_EQ(rest.next_cursor, "");
     EXPECT_TRUE(list_datasets(store, {.state = DatasetState::ready}, {}).items.empty());
     EXPECT_TRUE(list_datasets(store, {.format = "idx"}, {}).items.empty());
-    EXPECT_EQ(list_datasets(store, {.project = "default", .format = "csv"}, {}).items.size(), 3U);
+    EXPECT_EQ(list_datasets(store, {.projects = {"default"}, .format = "csv"}, {}).items.size(),
+              3U);
 }
 
 TEST_F(Datasets, an_upload_moves_forward_only) {

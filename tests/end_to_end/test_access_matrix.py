@@ -1,0 +1,491 @@
+"""Goal: nobody gets an answer that is not theirs. Method: every endpoint of the openapi.json that a real slipwayd serves,
+with every media type and every filter that it documents, asked by every kind of caller. What must come is written in
+ENDPOINTS below, apart from the code that decides: an endpoint without a row fails the test, and so does a row whose role
+is not the document's. SLIPWAY_UPDATE=1 writes the answers into docs/security.md."""
+import copy
+import hashlib
+import itertools
+import json
+import os
+import pathlib
+import re
+import unittest
+
+from service import SOURCE, Service, points_job, wait_for, write_points
+
+PAGE = SOURCE / "docs/security.md"
+MARKERS = ("<!-- access matrix: generated -->", "<!-- access matrix: end -->")
+
+# The project of what is asked for, and another. Nobody else says these words, so an answer that has one is a leak.
+PROJECT, OTHER = "kestrel", "heron"
+CALLERS = {
+    "nobody": "no credentials",
+    "garbage": "text that is no token",
+    "unknown": "a well-formed token of nobody",
+    "expired": "an admin's token that has expired",
+    "revoked": "an admin's token that was revoked",
+    "other": "the admin of another project",
+    "viewer": "viewer of the project",
+    "editor": "editor of the project",
+    "project_admin": "admin of the project",
+    "cookie": "the same by a browser's cookie, without the headers of our own pages",
+    "admin": "admin of all projects",
+}
+STRANGERS = ("nobody", "garbage", "unknown", "expired", "revoked")
+RANK = {"viewer": 0, "editor": 1, "admin": 2}
+ROLE = {"other": "admin", "viewer": "viewer", "editor": "editor", "project_admin": "admin", "cookie": "admin", "admin": "admin"}
+
+
+class Row:
+    """What an endpoint is about decides who gets what:
+    open     everybody gets the same
+    object   the path names an object of the project: for others it does not exist
+    list     shows what the caller sees
+    create   the body names the project: others are refused
+    upload   an object of the token that made it, and of admins of all projects
+    own      about the caller
+    login, link, logout  open, and about the credentials that come with them
+    machine  the same for every token
+    service  a change of the machine: not for tokens that are bound to projects
+    """
+
+    def __init__(self, role, about, ok=None, body=None, headers=None, fresh=False):
+        self.role, self.about, self.ok, self.body, self.headers, self.fresh = role, about, ok, body, headers, fresh
+
+
+VIEW, EDIT, ADMIN, OPEN = "viewer", "editor", "admin", None
+ENDPOINTS = {
+    "create_job": Row(EDIT, "create", body=lambda made: made["job_spec"]),
+    "list_jobs": Row(VIEW, "list"),
+    "get_job": Row(VIEW, "object"),
+    "patch_job": Row(EDIT, "object", body=lambda made: {"labels": {"seen": "yes"}}),
+    "delete_job": Row(EDIT, "object", fresh="job"),
+    "cancel_job": Row(EDIT, "object", ok=409),      # it has ended
+    "kill_job": Row(EDIT, "object", ok=409),
+    "list_job_events": Row(VIEW, "object"),
+    "list_job_logs": Row(VIEW, "object"),
+    "list_job_metrics": Row(VIEW, "object"),
+    "get_job_metrics_csv": Row(VIEW, "object"),
+    "get_job_tensorboard": Row(VIEW, "object"),
+    "list_job_checkpoints": Row(VIEW, "object"),
+    "list_job_attempts": Row(VIEW, "object"),
+    "explain_job": Row(VIEW, "object"),
+    "get_job_spec": Row(VIEW, "object"),
+    "get_job_report": Row(VIEW, "object"),
+    "get_job_evaluation": Row(VIEW, "object"),
+    "list_job_graphs": Row(VIEW, "object"),
+    "get_job_graph": Row(VIEW, "object"),
+    "get_job_trace": Row(VIEW, "object"),
+    "list_checkpoints": Row(VIEW, "list"),
+    "get_checkpoint": Row(VIEW, "object"),
+    "get_checkpoint_file": Row(VIEW, "object"),
+    "get_checkpoint_weights": Row(VIEW, "object"),
+    "create_prediction": Row(EDIT, "create", body=lambda made: made["prediction_spec"]),
+    "list_predictions": Row(VIEW, "list"),
+    "get_prediction": Row(VIEW, "object"),
+    "get_prediction_result": Row(VIEW, "object"),
+    "create_dataset": Row(EDIT, "create", fresh="name", body=lambda made: {
+        "name": made["name"], "project": PROJECT, "format": "csv", "source": {"path": "points"}}),
+    "list_datasets": Row(VIEW, "list"),
+    "get_dataset": Row(VIEW, "object"),
+    "delete_dataset": Row(EDIT, "object", fresh="dataset"),
+    "get_dataset_preview": Row(VIEW, "object"),
+    "create_split": Row(EDIT, "object", body=lambda made: {"method": "fraction", "val_fraction": 0.25, "seed": 5}),
+    "list_splits": Row(VIEW, "object"),
+    "get_split": Row(VIEW, "object"),
+    "get_split_manifest": Row(VIEW, "object"),
+    "delete_split": Row(EDIT, "object", fresh="split"),
+    "create_upload": Row(EDIT, "own", body=lambda made: {"size": 4, "filename": "own.csv"}),
+    "get_upload": Row(EDIT, "upload"),
+    "append_upload": Row(EDIT, "upload", fresh="upload", body=lambda made: b"more", headers={
+        "Upload-Offset": "0", "Content-Type": "application/octet-stream"}),
+    "complete_upload": Row(EDIT, "upload", fresh="full_upload"),
+    "delete_upload": Row(EDIT, "upload", fresh="upload"),
+    "list_hosts": Row(VIEW, "machine"),
+    "list_cores": Row(VIEW, "machine"),
+    "get_core": Row(VIEW, "machine"),
+    "drain_core": Row(ADMIN, "service"),
+    "undrain_core": Row(ADMIN, "service"),
+    "list_queue": Row(VIEW, "list"),
+    "get_me": Row(VIEW, "own"),
+    "create_token": Row(ADMIN, "create", ok=201, body=lambda made: {
+        "name": "guest", "role": "viewer", "projects": [PROJECT]}),
+    "list_tokens": Row(ADMIN, "list"),
+    "revoke_token": Row(ADMIN, "object", fresh="token"),
+    "create_login_link": Row(VIEW, "own"),
+    "login": Row(OPEN, "login"),
+    "login_by_link": Row(OPEN, "link"),
+    "logout": Row(OPEN, "logout", ok=204),
+    "healthz": Row(OPEN, "open"),
+    "readyz": Row(OPEN, "open"),
+    "metrics": Row(VIEW, "machine"),
+    "get_version": Row(OPEN, "open"),
+    "get_capabilities": Row(OPEN, "open"),
+    "get_openapi": Row(OPEN, "open"),
+}
+
+# Other addresses of the above, which the document does not list.
+ALIASES = {"/v1/healthz": "healthz", "/v1/readyz": "readyz", "/v1/metrics": "metrics", "/v1/openapi.json": "get_openapi",
+           "/version": "get_version", "/capabilities": "get_capabilities"}
+
+
+def required_status(row, method, caller, ok):
+    """What `caller` must get, from the row alone."""
+    if row.about == "login":
+        return 401 if caller in STRANGERS else ok
+    if row.about == "link":
+        return 204 if method == "HEAD" else 401    # without a ticket; HEAD does not use one
+    if row.about == "logout":
+        return 403 if caller == "cookie" else ok
+    if row.about == "open":
+        return ok
+    if caller in STRANGERS:
+        return 401
+    if caller == "cookie" and method not in ("GET", "HEAD"):
+        return 403
+    if RANK[ROLE[caller]] < RANK[row.role]:
+        return 403
+    if row.about == "service" and caller != "admin":
+        return 403
+    if row.about == "upload" and caller not in ("editor", "admin"):
+        return 404
+    if caller == "other" and row.about in ("object", "create"):
+        return 404 if row.about == "object" else {"create_token": 422}.get(row.name, 403)
+    return ok
+
+
+def another(name):
+    """An id or name of the same form that names nothing."""
+    kind, _, rest = name.rpartition("_")
+    return f"{kind}_{rest[:6]}{'0123456789abcdef0123'[:len(rest) - 6]}" if kind else "z" + name[1:]
+
+
+class AccessMatrix(unittest.TestCase):
+    maxDiff = None
+    numbers = itertools.count()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.service = Service()
+        cls.addClassCleanup(cls.service.close)
+        write_points(cls.service.data / "points", rows=120)
+        cls.service.start()
+        cls.document = cls.service.call("GET", "/openapi.json", token=None).json
+        cls.operations = [(path, method.upper(), operation) for path, methods in cls.document["paths"].items()
+                          for method, operation in methods.items()]
+        for name, row in ENDPOINTS.items():
+            row.name = name
+        cls.make_callers()
+        cls.make_objects()
+
+    # ---- who asks ------------------------------------------------------------
+    @classmethod
+    def make_token(cls, role, *projects):
+        return cls.service.post("/v1/tokens", {"name": f"{role} of {' '.join(projects)}", "role": role, "projects": projects})
+
+    @classmethod
+    def make_callers(cls):
+        tokens = {"viewer": cls.make_token("viewer", PROJECT), "editor": cls.make_token("editor", PROJECT),
+                  "project_admin": cls.make_token("admin", PROJECT), "other": cls.make_token("admin", OTHER),
+                  "expired": cls.make_token("admin", PROJECT), "revoked": cls.make_token("admin", PROJECT)}
+        cls.tokens = {name: made["token"] for name, made in tokens.items()}
+        cls.tokens.update(nobody=None, garbage="garbage", unknown=cls.unknown_token(), admin=cls.service.token)
+        cls.service.sql(f"update token set expires_at = now() - interval '1 second' where id = '{tokens['expired']['id']}'")
+        cls.service.call("DELETE", f"/v1/tokens/{tokens['revoked']['id']}")
+        signed_in = cls.service.call("POST", "/v1/login", {"token": cls.tokens["project_admin"]}, token=None)
+        cls.cookie = signed_in.headers["Set-Cookie"].partition(";")[0]
+
+    @classmethod
+    def unknown_token(cls):
+        """Made by the service, then forgotten by it: the checksum is right."""
+        made = cls.make_token("admin", OTHER)
+        cls.service.sql(f"delete from token where id = '{made['id']}'")
+        return made["token"]
+
+    def ask(self, caller, method, path, body=None, headers=None):
+        headers = dict(headers or {})
+        if caller == "cookie":
+            headers["Cookie"] = self.cookie
+        token = None if caller == "cookie" else self.tokens[caller]
+        return self.service.call(method, path, body, headers, token=token)
+
+    # ---- what is asked for ---------------------------------------------------
+    @classmethod
+    def make_objects(cls):
+        service = cls.service
+        spec = points_job(project=PROJECT, name="kestrel-job", train={"epochs": 1},
+                          monitor={"sinks": ["csv", "tensorboard"]}, accelerator={"cores": 1})
+        spec["data"]["dataset"] = "kestrel-points"
+        dataset = cls.dataset("kestrel-points", PROJECT)
+        cls.other_dataset = cls.dataset("heron-points", OTHER)
+        split = cls.split(dataset)
+        job = service.submit(spec)
+        cls.other_job = service.submit({**spec, "name": "heron-job", "project": OTHER, "data": {**spec["data"], "dataset": "heron-points"}})
+        for one in (job, cls.other_job):
+            ended = service.wait_end(one)
+            assert ended["state"] == "succeeded", ended["reason"]
+        checkpoint = service.get(f"/v1/jobs/{job}/checkpoints")["items"][0]["id"]
+        prediction = {"project": PROJECT, "from": {"job": job}, "data": {"dataset": "kestrel-points"}}
+        predicted = service.post("/v1/predictions", prediction)["id"]
+        assert service.wait_end(predicted)["state"] == "succeeded"
+        cls.made = {"job": job, "dataset": dataset, "split": split, "checkpoint": checkpoint, "prediction": predicted,
+                    "upload": cls.upload(), "token": cls.make_token("viewer", PROJECT)["id"], "core": "7",
+                    "graph": service.get(f"/v1/jobs/{job}/graphs")["items"][0]["hash"], "name": "kestrel-new",
+                    "file": "model.safetensors", "job_spec": spec, "prediction_spec": prediction}
+        cls.secrets = {PROJECT, str(service.home), *(cls.made[kind] for kind in (
+            "job", "dataset", "split", "checkpoint", "prediction", "upload", "token", "graph"))}
+
+    @classmethod
+    def dataset(cls, name, project):
+        made = cls.service.post("/v1/datasets", {"name": name, "project": project, "format": "csv",
+                                                     "source": {"path": "points"}, "options": {"group_column": "family"}})
+        ready = wait_for(lambda: (found := cls.service.get(f"/v1/datasets/{made['id']}"))["state"] != "checking" and found, name)
+        assert ready["state"] == "ready", ready
+        return made["id"]
+
+    @classmethod
+    def split(cls, dataset):
+        made = cls.service.post(f"/v1/datasets/{dataset}/splits", {"method": "fraction", "val_fraction": 0.2, "seed": 1})
+        path = f"/v1/datasets/{dataset}/splits/{made['id']}"
+        assert wait_for(lambda: (found := cls.service.get(path))["state"] != "making" and found, "a split")["state"] == "ready"
+        return made["id"]
+
+    @classmethod
+    def upload(cls, content=None):
+        """An upload of the editor; with `content`, all of it has come."""
+        made = cls.service.call("POST", "/v1/uploads", {"size": 4, "sha256": hashlib.sha256(content or b"more").hexdigest(),
+                                                        "filename": "kestrel.csv"}, token=cls.tokens["editor"])
+        assert made.status == 201, made.body
+        if content:
+            sent = cls.service.call("PATCH", f"/v1/uploads/{made.json['id']}", content, {
+                "Upload-Offset": "0", "Content-Type": "application/octet-stream"}, token=cls.tokens["editor"])
+            assert sent.status == 204, sent.body
+        return made.json["id"]
+
+    def fresh(self, kind):
+        """The objects, with one of its own for a request that changes or removes it."""
+        made = dict(self.made)
+        if kind == "job":
+            queued = self.service.submit({**copy.deepcopy(made["job_spec"]), "name": "kestrel-gone"})
+            self.service.post(f"/v1/jobs/{queued}/kill", {})
+            self.service.wait_end(queued)
+            made["job"] = queued
+        elif kind == "dataset":
+            made["dataset"] = self.dataset(f"kestrel-gone-{next(self.numbers)}", PROJECT)
+        elif kind == "split":
+            made["split"] = self.split(made["dataset"])
+        elif kind == "token":
+            made["token"] = self.make_token("viewer", PROJECT)["id"]
+        elif kind in ("upload", "full_upload"):
+            made["upload"] = self.upload(b"more" if kind == "full_upload" else None)
+        elif kind == "name":
+            made["name"] = f"kestrel-new-{next(self.numbers)}"
+        return made
+
+    @staticmethod
+    def path_of(path, made):
+        kind = {"jobs": "job", "checkpoints": "checkpoint", "predictions": "prediction", "datasets": "dataset",
+                "uploads": "upload", "tokens": "token"}.get((path.split("/") + ["", ""])[2])
+        names = {"{id}": made.get(kind), "{sid}": made["split"], "{n}": made["core"], "{hash}": made["graph"],
+                 "{name}": made["file"]}
+        return re.sub(r"\{\w+\}", lambda found: names[found.group()], path)
+
+    # ---- what came -----------------------------------------------------------
+    def check_no_leak(self, caller, answer, request, what):
+        """Of the project, an answer to an outsider has only the words that the request had."""
+        if caller not in (*STRANGERS, "other"):
+            return
+        text = answer.body.decode("utf-8", "replace") + str(answer.headers)
+        for secret in self.secrets:
+            if secret not in request:
+                self.assertNotIn(secret, text, what)
+
+    def same_answer(self, caller, method, path, body, headers, named, what):
+        """An object of another project answers like one that is not there: `named` is replaced by what names nothing."""
+        def without_names(answer, *names):
+            text = answer.body.decode()
+            for name in names:
+                text = text.replace(name, "NAME")
+            shown = {key: value for key, value in answer.headers.items() if key not in ("Date", "X-Request-Id", "Content-Length")}
+            return answer.status, re.sub(r'"request_id":"[^"]*"', "", text), shown
+        unknown = {name: another(name) for name in named}
+        swap = lambda text: re.sub("|".join(map(re.escape, named)), lambda found: unknown[found.group()], text)  # noqa: E731
+        changed = json.loads(swap(json.dumps(body))) if isinstance(body, (dict, list)) else body
+        there = self.ask(caller, method, path, body, headers)
+        missing = self.ask(caller, method, swap(path), changed, headers)
+        self.assertEqual(without_names(there, *named), without_names(missing, *unknown.values()), what)
+        return there
+
+    def forms(self, method, operation):
+        """Each documented media type, filter and, of a GET, HEAD: (method, headers, query)."""
+        types = {kind for status, answer in operation["responses"].items() if status[0] == "2" for kind in answer.get("content", {})}
+        yield method, {}, ""
+        for kind in sorted(types):
+            yield method, {"Accept": kind}, ""
+        if method == "GET":
+            yield "HEAD", {}, ""
+        for parameter in operation.get("parameters", []):
+            if parameter["in"] == "query" and parameter["name"] in ("format", "form", "as"):
+                for word in parameter["schema"].get("enum", []):
+                    yield method, {}, f"?{parameter['name']}={word}"
+
+    def documented_success(self, operation):
+        return min(int(status) for status in operation["responses"] if status[0] in "23")
+
+    # ---- the tests -----------------------------------------------------------
+    def test_every_endpoint_has_a_row_with_its_role(self):
+        documented = {operation["operationId"]: operation for _, _, operation in self.operations}
+        self.assertEqual(sorted(documented), sorted(ENDPOINTS), "each endpoint of openapi.json needs a row in ENDPOINTS")
+        for name, operation in documented.items():
+            self.assertEqual(operation.get("x-required-role"), ENDPOINTS[name].role, name)
+            self.assertEqual(operation.get("security") == [], ENDPOINTS[name].role is None, name)
+
+    def test_every_endpoint_answers_every_caller_as_it_must(self):
+        before = self.state_of_objects()
+        table = {}
+        for path, method, operation in self.operations:
+            row = ENDPOINTS[operation["operationId"]]
+            table[row.name] = {caller: self.check_caller(caller, path, method, operation, row) for caller in CALLERS}
+        self.assertEqual(before, self.state_of_objects(), "who was refused has changed nothing")
+        self.check_page(self.page_table(table))
+
+    def check_caller(self, caller, path, method, operation, row):
+        ok = row.ok or self.documented_success(operation)
+        first = None
+        for verb, headers, query in self.forms(method, operation):
+            with self.subTest(caller=caller, endpoint=row.name, method=verb, headers=headers, query=query):
+                required = required_status(row, verb, caller, ok)
+                made = self.fresh(row.fresh) if row.fresh and required == ok else self.made
+                target = self.path_of(path, made) + query
+                body = {"token": self.tokens.get(caller) or self.tokens["project_admin"] if caller == "cookie"
+                        else self.tokens[caller] or "none"} if row.about == "login" else row.body and row.body(made)
+                answer = self.ask(caller, verb, target, body, {**(row.headers or {}), **headers})
+                first = first or answer.status
+                self.assertEqual(answer.status, required, answer.body[:300])
+                self.check_no_leak(caller, answer, target + str(body), answer.body[:600])
+                if required == 404 and verb != "HEAD":
+                    named = [made[kind] for kind in ("job", "checkpoint", "prediction", "dataset", "upload", "token")
+                             if made[kind] in target]
+                    self.same_answer(caller, verb, target, body, {**(row.headers or {}), **headers}, named, row.name)
+        return first
+
+    def test_lists_and_filters_do_not_show_other_projects(self):
+        """Filters by the project, and by its objects: as if these did not exist."""
+        named = {"project": PROJECT, "dataset": self.made["dataset"], "job": self.made["job"]}
+        asked = 0
+        for path, method, operation in self.operations:
+            names = {one["name"] for one in operation.get("parameters", []) if one["in"] == "query"} & named.keys()
+            if method != "GET" or "{" in path:
+                continue
+            for name in names:
+                with self.subTest(endpoint=operation["operationId"], filter=name):
+                    target = f"{path}?{name}={named[name]}"
+                    answer = self.same_answer("other", "GET", target, None, None, [named[name]], target)
+                    self.check_no_leak("other", answer, target, answer.body[:600])
+                    asked += 1
+        self.assertGreaterEqual(asked, 6)
+
+    def test_pages_of_a_list_say_nothing_of_what_is_left_out(self):
+        """To a token of two projects a list has as many pages of one as it has items, whatever lies between these."""
+        token = self.make_token("viewer", OTHER, "wren")["token"]
+        self.dataset(f"kestrel-gone-{next(self.numbers)}", PROJECT)
+        for path, least in (("/v1/jobs", 1), ("/v1/datasets", 1), ("/v1/checkpoints", 1), ("/v1/queue", 0), ("/v1/predictions", 0)):
+            everything = self.service.call("GET", f"{path}?limit=200", token=token).json["items"]
+            self.assertGreaterEqual(len(everything), least, path)
+            paged, cursor = [], ""
+            for _ in everything or [None]:
+                page = self.service.call("GET", f"{path}?limit=1{cursor}", token=token).json
+                paged += page["items"]
+                cursor = f"&cursor={page['next_cursor']}" if page["next_cursor"] else ""
+            self.assertEqual((paged, cursor), (everything, ""), path)
+
+    def test_an_object_of_another_project_cannot_be_used_in_a_body(self):
+        job = {**points_job(), "project": OTHER, "name": "heron-job"}
+        with_data = lambda **data: {**job, "data": {"dataset": "heron-points", **data}}  # noqa: E731
+        made = self.made
+        split = {"split": {"id": made["split"], "fold": 0}}
+        bodies = {
+            "data.dataset by id": ("/v1/jobs", with_data(dataset=made["dataset"]), [made["dataset"]]),
+            "data.dataset by name": ("/v1/jobs", with_data(dataset="kestrel-points"), ["kestrel-points"]),
+            "data.split.id": ("/v1/jobs", with_data(**split), [made["split"]]),
+            "model.init.from, a checkpoint": ("/v1/jobs", {**with_data(), "model": {
+                **job["model"], "init": {"from": made["checkpoint"]}}}, [made["checkpoint"]]),
+            "model.init.from, an upload": ("/v1/jobs", {**with_data(), "model": {
+                **job["model"], "init": {"from": made["upload"]}}}, [made["upload"]]),
+            "from.job": ("/v1/predictions", {"project": OTHER, "from": {"job": made["job"]},
+                                             "data": {"dataset": "heron-points"}}, [made["job"]]),
+            "from.checkpoint": ("/v1/predictions", {"project": OTHER, "from": {"checkpoint": made["checkpoint"]},
+                                                    "data": {"dataset": "heron-points"}}, [made["checkpoint"]]),
+            "from.checkpoint of a job": ("/v1/predictions", {"project": OTHER, "from": {
+                "job": self.other_job, "checkpoint": made["checkpoint"]}, "data": {"dataset": "heron-points"}},
+                [made["checkpoint"]]),
+            "prediction's data.dataset": ("/v1/predictions", {"project": OTHER, "from": {"job": self.other_job},
+                                                              "data": {"dataset": made["dataset"]}}, [made["dataset"]]),
+            "source.upload": ("/v1/datasets", {"name": "heron-stolen", "project": OTHER, "format": "csv",
+                                               "source": {"upload": made["upload"]}}, [made["upload"]]),
+        }
+        for what, (path, body, named) in bodies.items():
+            for query in ("", "?dry_run=true"):
+                with self.subTest(body=what, query=query):
+                    answer = self.same_answer("other", "POST", path + query, body, None, named, what)
+                    self.assertEqual(answer.status, 422, answer.body)
+                    self.check_no_leak("other", answer, json.dumps(body), answer.body)
+
+    def test_other_addresses_are_the_same_endpoints(self):
+        for path, name in ALIASES.items():
+            for caller in CALLERS:
+                with self.subTest(path=path, caller=caller):
+                    answer = self.ask(caller, "GET", path)
+                    self.assertEqual(answer.status, required_status(ENDPOINTS[name], "GET", caller, 200))
+                    self.check_no_leak(caller, answer, path, answer.body[:300])
+
+    def test_files_and_unknown_paths_know_no_caller(self):
+        """The dashboard is the same for everybody; below an unknown path there is nothing for anybody."""
+        page = self.ask("nobody", "GET", "/")
+        linked = re.findall(r'(?:src|href)="(/?[\w./-]+)"', page.body.decode())
+        files = ["/", *sorted({"/" + link.lstrip("/") for link in linked} - {"/"})]
+        self.assertGreaterEqual(len(files), 3, page.body)
+        for path in files:
+            bodies = {self.ask(caller, "GET", path).body for caller in CALLERS}
+            self.assertEqual(len(bodies), 1, path)
+            self.assertEqual(self.ask("nobody", "GET", path).status, 200, path)
+        for path in ("/docs", "/docs/", "/v1", "/v1/audit", "/v1/projects", "/admin-token", "/slipwayd.log", "/store",
+                     "/..%2fadmin-token", f"/v1/jobs/{self.made['job']}/nothing"):
+            answers = {(answer.status, re.sub(rb'"request_id":"[^"]*"', b"", answer.body))
+                       for answer in (self.ask(caller, "GET", path) for caller in CALLERS)}
+            self.assertEqual(len(answers), 1, path)
+            self.assertIn(answers.pop()[0], (400, 404), path)
+
+    def test_a_method_that_is_not_documented_is_none(self):
+        for path, methods in self.document["paths"].items():
+            for method in sorted({"GET", "POST", "PUT", "PATCH", "DELETE"} - {method.upper() for method in methods}):
+                answer = self.ask("admin", method, self.path_of(path, self.made))
+                self.assertEqual(answer.status, 405, (method, path, answer.body))
+
+    # ---- the page ------------------------------------------------------------
+    def state_of_objects(self):
+        made = self.made
+        paths = [f"/v1/datasets/{made['dataset']}", f"/v1/checkpoints/{made['checkpoint']}", f"/v1/uploads/{made['upload']}",
+                 f"/v1/predictions/{made['prediction']}", f"/v1/datasets/{made['dataset']}/splits/{made['split']}"]
+        kept = [self.service.get(path) for path in paths]
+        tokens = {one["id"]: one.get("revoked_at") for one in self.service.get("/v1/tokens?limit=200")["items"]}
+        return kept, tokens[made["token"]], self.service.get(f"/v1/jobs/{made['job']}")["name"]
+
+    def page_table(self, table):
+        lines = ["| endpoint | " + " | ".join(name.replace("_", " ") for name in CALLERS) + " |", "|---" * (len(CALLERS) + 1) + "|"]
+        for path, method, operation in self.operations:
+            got = table[operation["operationId"]]
+            lines.append(f"| `{method} {path}` | " + " | ".join(str(got[caller]) for caller in CALLERS) + " |")
+        return "\n".join(lines)
+
+    def check_page(self, made):
+        before, _, rest = PAGE.read_text().partition(MARKERS[0])
+        kept, _, after = rest.partition(MARKERS[1])
+        if os.environ.get("SLIPWAY_UPDATE"):
+            pathlib.Path(PAGE).write_text(f"{before}{MARKERS[0]}\n{made}\n{MARKERS[1]}{after}")
+        else:
+            self.assertEqual(kept.strip(), made, "SLIPWAY_UPDATE=1 writes docs/security.md anew")
+
+
+if __name__ == "__main__":
+    unittest.main()
