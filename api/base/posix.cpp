@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -81,6 +82,15 @@ std::optional<UniqueFd> connect_unix(const std::filesystem::path& folder, const 
     const auto* address = reinterpret_cast<const sockaddr*>(&place->address);
     if (connect(connection.get(), address, sizeof(place->address)) != 0) return std::nullopt;
     return connection;
+}
+
+UniqueFd make_event() {
+    UniqueFd event(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!event) {
+        throw Error{ErrorCode::unavailable,
+                    fmt::format("cannot make an eventfd: {}", std::strerror(errno))};
+    }
+    return event;
 }
 
 std::optional<std::int64_t> process_start_ticks(pid_t pid) {

@@ -35,6 +35,10 @@ UniqueFd listen_unix(const std::filesystem::path& folder, const std::string& nam
 /// A non-blocking connection to `folder/name`; none when nobody listens there. Paths of any length.
 std::optional<UniqueFd> connect_unix(const std::filesystem::path& folder, const std::string& name);
 
+/// A non-blocking event that wakes a poll.
+/// errors  throws unavailable when the process has no descriptor left
+UniqueFd make_event();
+
 /// When the process started, in clock ticks since boot (field 22 of /proc/PID/stat); none when it
 /// does not exist or has ended. With the pid it names one process for as long as the machine runs.
 std::optional<std::int64_t> process_start_ticks(pid_t pid);

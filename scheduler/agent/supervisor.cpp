@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,12 +42,7 @@ struct Command {
 
 struct Supervisor::Parts {
     Parts(std::chrono::milliseconds beat, std::function<void()> news_call, const Clock& clock_)
-        : beat_every(beat),
-          on_news(std::move(news_call)),
-          clock(clock_),
-          waker(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-        check(bool(waker), "an eventfd can be made");
-    }
+        : beat_every(beat), on_news(std::move(news_call)), clock(clock_), waker(make_event()) {}
 
     const std::chrono::milliseconds beat_every;
     const std::function<void()> on_news;

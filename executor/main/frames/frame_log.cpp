@@ -51,12 +51,24 @@ void FrameLog::continue_older() {
         last_number_ = frame_number(std::string_view(lines).substr(start)).value_or(last_number_);
     }
     struct stat found {};
-    const bool torn = fstat(file_.get(), &found) == 0 && found.st_size > bytes_;
-    if (torn) check(ftruncate(file_.get(), bytes_) == 0, "a file of ours can be cut");
+    torn_ = fstat(file_.get(), &found) == 0 && found.st_size > bytes_;
+    cut_torn_line();
+}
+
+/// Bytes behind the last whole line would make the next one unreadable: nothing is written before
+/// they are gone. A disk that cannot cut them now may do so for the last frame.
+void FrameLog::cut_torn_line() {
+    if (!torn_) return;
+    if (ftruncate(file_.get(), bytes_) != 0) {
+        throw Error{ErrorCode::unavailable, fmt::format("cannot cut the torn last line of {}: {}",
+                                                        path_.string(), std::strerror(errno))};
+    }
+    torn_ = false;
 }
 
 void FrameLog::emit(const Json& frame) {
     const std::scoped_lock lock(mutex_);
+    cut_torn_line();
     const std::string line = to_line(last_number_ + 1, clock_.now(), frame);
     ssize_t wrote = 0;
     do {
@@ -64,7 +76,8 @@ void FrameLog::emit(const Json& frame) {
     } while (wrote < 0 && errno == EINTR);
     if (wrote != ssize_t(line.size())) {
         const int reason = wrote < 0 ? errno : ENOSPC;
-        if (wrote > 0) check(ftruncate(file_.get(), bytes_) == 0, "a file of ours can be cut");
+        torn_ = wrote > 0;
+        cut_torn_line();
         throw Error{ErrorCode::exhausted,
                     fmt::format("cannot write {}: {}", path_.string(), std::strerror(reason))};
     }

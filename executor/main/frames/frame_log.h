@@ -20,11 +20,12 @@ class FrameLog {
 public:
     /// Opens or makes the file. An older one is continued: its torn last line is cut off, its last
     /// number counts on.
-    /// errors  throws unavailable when the file cannot be opened
+    /// errors  throws unavailable when the file cannot be opened or its torn line not be cut off
     FrameLog(const std::filesystem::path& file, const Clock& clock);
 
     /// Numbers and stamps the frame ("n", "time") and appends it with one write.
-    /// errors  throws exhausted when the disk is full; then nothing of the frame is in the file
+    /// errors  throws exhausted when the disk is full, and unavailable when what was written of a
+    ///         frame cannot be cut off again: then the next call tries that first
     void emit(const Json& frame);
 
     /// Reads from byte `offset` on: at most `bytes_max` bytes, cut to whole lines.
@@ -36,6 +37,7 @@ public:
 
 private:
     void continue_older();
+    void cut_torn_line();
 
     const std::filesystem::path path_;
     const Clock& clock_;    // outlives us: the main's
@@ -43,6 +45,7 @@ private:
     mutable std::mutex mutex_;
     std::int64_t bytes_ = 0;          // guarded by mutex_
     std::int64_t last_number_ = 0;    // guarded by mutex_
+    bool torn_ = false;               // guarded by mutex_: bytes of a broken line are at the end
 };
 
 /// The number of a line that FrameLog wrote; none for anything else. The line need not be parsed:

@@ -1,7 +1,6 @@
 #include "scheduler/store/pg/listener.h"
 
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,7 +35,6 @@ std::vector<std::string> each_once(std::vector<std::string> topics) {
 struct Listener::State {
     explicit State(const StoreOptions& options_) : options(options_) {
         options.application_name += " listener";
-        check(bool(woken), "the kernel has an eventfd");
     }
 
     /// True when wake() was called since the last time this was asked.
@@ -77,7 +75,7 @@ struct Listener::State {
     StoreOptions options;
     std::unique_ptr<Connection> connection;
     milliseconds pause{50};
-    UniqueFd woken{eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+    UniqueFd woken = make_event();
 };
 
 Listener::Listener(const StoreOptions& options) : state_(std::make_unique<State>(options)) {}

@@ -2,6 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -91,6 +98,79 @@ TEST(FrameLog, a_full_disk_ends_the_run_and_leaves_whole_lines) {
             log.emit(log_frame("a"));
         },
         Error);
+}
+
+/// A file that grows and cannot be cut: a disk that refuses ftruncate.
+class UncuttableFile {
+public:
+    explicit UncuttableFile(std::string_view text)
+        : file_(memfd_create("frames", MFD_ALLOW_SEALING)) {
+        EXPECT_EQ(write(file_.get(), text.data(), text.size()), ssize_t(text.size()));
+        EXPECT_EQ(fcntl(file_.get(), F_ADD_SEALS, F_SEAL_SHRINK), 0);
+    }
+    std::string path() const { return fmt::format("/proc/self/fd/{}", file_.get()); }
+
+private:
+    UniqueFd file_;
+};
+
+/// Files of this process end after so many bytes, as on a disk that fills up amid a line.
+class FileSizeLimit {
+public:
+    explicit FileSizeLimit(rlim_t bytes) {
+        getrlimit(RLIMIT_FSIZE, &before_);
+        old_handler_ = std::signal(SIGXFSZ, SIG_IGN);
+        const rlimit now{bytes, before_.rlim_max};
+        EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &now), 0);
+    }
+    ~FileSizeLimit() {
+        setrlimit(RLIMIT_FSIZE, &before_);
+        std::signal(SIGXFSZ, old_handler_);
+    }
+    FileSizeLimit(const FileSizeLimit&) = delete;
+    FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+private:
+    rlimit before_{};
+    void (*old_handler_)(int) = nullptr;
+};
+
+ErrorCode code_of_emit(FrameLog& log, const std::string& message) {
+    try {
+        log.emit(log_frame(message));
+    } catch (const Error& error) {
+        return error.code();
+    }
+    ADD_FAILURE() << "it was written";
+    return ErrorCode::internal;
+}
+
+TEST(FrameLog, a_disk_that_fills_amid_a_line_leaves_whole_lines_and_takes_the_last_word) {
+    const TempFolder folder;
+    FrameLog log(folder.path() / "frames.ndjson", system_clock());
+    log.emit(log_frame("a"));
+    {
+        const FileSizeLimit limit(rlim_t(log.bytes()) + 20);
+        EXPECT_EQ(code_of_emit(log, "b"), ErrorCode::exhausted);
+        EXPECT_EQ(lines_of(folder.path() / "frames.ndjson").size(), 1U);
+    }
+    log.emit(log_frame("c"));
+    EXPECT_EQ(Json::parse(lines_of(folder.path() / "frames.ndjson").at(1)).at("n"), 2);
+}
+
+// Before, the process aborted, and its job ran again as if the executor had crashed.
+TEST(FrameLog, a_line_that_cannot_be_cut_off_is_an_error_and_no_abort) {
+    const UncuttableFile file("");
+    FrameLog log(file.path(), system_clock());
+    log.emit(log_frame("a"));
+    {
+        const FileSizeLimit limit(rlim_t(log.bytes()) + 20);
+        EXPECT_EQ(code_of_emit(log, "b"), ErrorCode::unavailable);
+    }
+    EXPECT_EQ(code_of_emit(log, "c"), ErrorCode::unavailable) << "behind half a line";
+    EXPECT_EQ(log.last_number(), 1);
+    const UncuttableFile torn("{\"n\":1,\"type\":\"log\"}\n{\"n\":2,");
+    EXPECT_THROW(FrameLog(torn.path(), system_clock()), Error);
 }
 
 TEST(FrameLog, a_folder_that_is_not_there_is_refused) {
