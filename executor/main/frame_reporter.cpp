@@ -86,10 +86,15 @@ void FrameReporter::warning(const std::string& code, const std::string& message)
 }
 
 void FrameReporter::checkpoint(const SavedCheckpoint& checkpoint) {
-    Json frame{{"type", "checkpoint"},      {"step", checkpoint.step},
-               {"epoch", checkpoint.epoch}, {"name", checkpoint.name},
-               {"kinds", checkpoint.kinds}, {"files", files_of(checkpoint)},
-               {"drop", checkpoint.drop},   {"metric", nullptr}};
+    Json frame{{"type", "checkpoint"},
+               {"step", checkpoint.step},
+               {"epoch", checkpoint.epoch},
+               {"name", checkpoint.name},
+               {"kinds", checkpoint.kinds},
+               {"files", files_of(checkpoint)},
+               {"drop", checkpoint.drop},
+               {"metric", nullptr},
+               {"kept", {{"last", checkpoint.last}, {"best", checkpoint.best}}}};
     if (checkpoint.metric) {
         frame["metric"] = {{"name", checkpoint.metric->first}};
         put_value(frame["metric"], checkpoint.metric->second);

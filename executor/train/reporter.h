@@ -39,6 +39,8 @@ struct SavedCheckpoint {
     std::int64_t step = 0;
     std::int64_t epoch = 0;
     std::vector<std::string> kinds;    ///< "last", "best"
+    std::vector<std::string> last;     ///< names of all that are kept as last now, oldest first
+    std::vector<std::string> best;     ///< names of all that are kept as best now, best first
     std::vector<SavedFile> files;
     std::optional<std::pair<std::string, double>> metric;
     std::vector<std::string>

@@ -322,6 +322,8 @@ private:
                               .step = state_.step,
                               .epoch = state_.step / settings_.steps_per_epoch,
                               .kinds = decision.kinds,
+                              .last = names_of(decision.kept.last),
+                              .best = names_of(decision.kept.best),
                               .files = {},
                               .metric = {},
                               .drop = decision.drop};
@@ -332,6 +334,13 @@ private:
         saved_step_ = state_.step;
         reporter_.checkpoint(saved);
         epoch_.saved_since(begin);
+    }
+
+    static std::vector<std::string> names_of(const std::vector<KeptCheckpoints::Entry>& entries) {
+        std::vector<std::string> names;
+        for (const KeptCheckpoints::Entry& entry : entries)
+            names.push_back(entry.name);
+        return names;
     }
 
     /// A failed save ends the run at once: training on without checkpoints would lose it all later.

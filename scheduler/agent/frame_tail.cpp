@@ -88,6 +88,13 @@ void require_plain_name(const std::string& name) {
     if (!plain) throw Error{ErrorCode::invalid_argument, "a name of a checkpoint is not plain"};
 }
 
+/// With best.keep above 1 a checkpoint may be among the best and not be the best one.
+bool is_the_best(const store::RelayedCheckpoint& checkpoint) {
+    if (checkpoint.kept)
+        return !checkpoint.kept->best.empty() && checkpoint.kept->best[0] == checkpoint.name;
+    return std::ranges::find(checkpoint.kinds, "best") != checkpoint.kinds.end();
+}
+
 void translate_checkpoint(const Json& body, ReadFrame& read) {
     store::RelayedCheckpoint checkpoint;
     checkpoint.id = new_id("ckp");
@@ -109,8 +116,12 @@ void translate_checkpoint(const Json& body, ReadFrame& read) {
     }
     checkpoint.drop = body.value("drop", std::vector<std::string>());
     std::ranges::for_each(checkpoint.drop, require_plain_name);
-    const bool best = std::ranges::find(checkpoint.kinds, "best") != checkpoint.kinds.end();
-    if (best && !checkpoint.metric_name.empty() && std::isfinite(checkpoint.metric_value)) {
+    if (const Json kept = body.value("kept", Json()); kept.is_object()) {
+        checkpoint.kept = {.last = kept.at("last").get<std::vector<std::string>>(),
+                           .best = kept.at("best").get<std::vector<std::string>>()};
+    }
+    if (is_the_best(checkpoint) && !checkpoint.metric_name.empty() &&
+        std::isfinite(checkpoint.metric_value)) {
         read.frame.best = Json{
             {"metric", checkpoint.metric_name},
             {"value", checkpoint.metric_value},
@@ -119,6 +130,7 @@ void translate_checkpoint(const Json& body, ReadFrame& read) {
              checkpoint.id}}.dump();
     }
     Json event = body;
+    event.erase("kept");
     event["id"] = checkpoint.id;
     keep_event(event, read);
     read.frame.checkpoint = std::move(checkpoint);

@@ -140,6 +140,11 @@ private:
               std::max<std::int64_t>(checkpoint.bytes, 0),
               repaired_text(checkpoint.metric_name, name_bytes_max),
               measured ? Param(checkpoint.metric_value) : Param(std::nullopt)}});
+        if (checkpoint.kept) {
+            statements_.push_back({&queries::set_checkpoint_kinds,
+                                   {key_.job_id, repaired_names(checkpoint.kept->last),
+                                    repaired_names(checkpoint.kept->best)}});
+        }
         if (!checkpoint.drop.empty()) {
             const std::vector<std::string> names = repaired_names(checkpoint.drop);
             statements_.push_back({&queries::lock_checkpoints, {key_.job_id, names}});

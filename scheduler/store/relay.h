@@ -31,7 +31,14 @@ struct RelayedCheckpoint {
     std::int64_t step = 0;
     std::int64_t epoch = 0;
     std::vector<std::string> kinds{};    ///< last, best
-    JsonText files{};                    ///< [{"name", "bytes", "sha256"}]
+    /// Names of all that are kept as last and as best once this one is; the kinds of the job's
+    /// other checkpoints follow. None (an executor of an older version): they stay as they are.
+    struct Kept {
+        std::vector<std::string> last;
+        std::vector<std::string> best;
+    };
+    std::optional<Kept> kept{};
+    JsonText files{};    ///< [{"name", "bytes", "sha256"}]
     std::int64_t bytes = 0;
     std::string metric_name{};    ///< empty: no metric
     double metric_value = 0;

@@ -39,7 +39,13 @@ std::vector<store::Checkpoint> kept_checkpoints(store::Store& store, const std::
         .items;
 }
 
-/// "best" and "last" are kinds; the newest of a kind is meant. Anything else is a name.
+/// The checkpoint that the job calls its best; empty when it has none.
+std::string best_of(const store::Job& job) {
+    const Json best = stored_json(job.best);
+    return best.is_object() ? best.value("checkpoint", "") : std::string();
+}
+
+/// "best" and "last" are kinds: the best one and the newest are meant. Anything else is a name.
 FoundCheckpoint choose(const Context& context, const store::Job& job, const std::string& wanted) {
     const auto kept = kept_checkpoints(context.services.store, job.id);
     if (kept.empty())
@@ -47,8 +53,12 @@ FoundCheckpoint choose(const Context& context, const store::Job& job, const std:
                       fmt::format("job {} is {} and has no checkpoint; predict with a job that "
                                   "has saved one",
                                   job.id, to_string(job.state)));
+    // With best.keep above 1 several are among the best.
+    const std::string best = wanted == "best" ? best_of(job) : std::string();
+    const bool there = std::ranges::find(kept, best, &store::Checkpoint::id) != kept.end();
     const auto is_wanted = [&](const store::Checkpoint& one) {
         if (one.name == wanted) return true;
+        if (there) return one.id == best;
         return std::ranges::find(one.kinds, wanted) != one.kinds.end();
     };
     const auto found = std::ranges::find_if(kept, is_wanted);

@@ -42,6 +42,18 @@ set kinds        = excluded.kinds,
     deleted_at   = null,
     unwanted     = false
 
+-- set_checkpoint_kinds: what each checkpoint of the job is kept as from now on; one that is kept for
+-- its pin or its users alone has none
+-- in     $1 job_id  $2 names of the last text[]  $3 names of the best text[]
+update checkpoint
+set kinds = now.kinds
+from (select id, array_remove(array[case when name = any ($2::text[]) then 'last' end,
+                                    case when name = any ($3::text[]) then 'best' end],
+                              null) as kinds
+      from checkpoint
+      where job_id = $1 and deleted_at is null) as now
+where checkpoint.id = now.id and checkpoint.kinds <> now.kinds
+
 -- drop_checkpoints: names that the executor no longer keeps; pinned ones stay, and those that
 -- another job uses go with the last such job (trigger checkpoint_release)
 -- in     $1 job_id  $2 names text[]; lock_checkpoints ran before

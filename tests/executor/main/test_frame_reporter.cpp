@@ -94,6 +94,8 @@ TEST(FrameReporter, a_checkpoint_says_its_files_kinds_and_what_it_replaces) {
     checkpoint.step = 500;
     checkpoint.epoch = 2;
     checkpoint.kinds = {"last", "best"};
+    checkpoint.last = {"step_000400_attempt_2", "step_000500_attempt_2"};
+    checkpoint.best = {"step_000500_attempt_2"};
     checkpoint.files = {{.name = "model.safetensors", .bytes = 12, .sha256 = "ab"}};
     checkpoint.metric = {{"val_loss", 0.25}};
     checkpoint.drop = {"step_000100_attempt_1"};
@@ -101,7 +103,9 @@ TEST(FrameReporter, a_checkpoint_says_its_files_kinds_and_what_it_replaces) {
     const Json expected = Json::parse(R"({"type": "checkpoint", "name": "step_000500_attempt_2",
         "step": 500, "epoch": 2, "kinds": ["last", "best"],
         "files": [{"name": "model.safetensors", "bytes": 12, "sha256": "ab"}],
-        "metric": {"name": "val_loss", "value": 0.25}, "drop": ["step_000100_attempt_1"]})");
+        "metric": {"name": "val_loss", "value": 0.25}, "drop": ["step_000100_attempt_1"],
+        "kept": {"last": ["step_000400_attempt_2", "step_000500_attempt_2"],
+                 "best": ["step_000500_attempt_2"]}})");
     ASSERT_EQ(said.frames.size(), 1U);
     EXPECT_EQ(said.frames[0], expected);
     checkpoint.metric.reset();

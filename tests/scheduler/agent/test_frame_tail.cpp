@@ -53,6 +53,19 @@ TEST(ReadFrame, a_metric_leaves_points_and_an_event) {
     EXPECT_FALSE(Json::parse(read->frame.events[0].body).contains("type"));
 }
 
+TEST(ReadFrame, one_among_the_best_is_not_the_best) {
+    const auto read = [](const char* kept) {
+        return read_frame(line(1, fmt::format("{},\"kept\":{}", checkpoint, kept)));
+    };
+    const auto second = read(R"({"last":["step_000500_attempt_2"],
+                                 "best":["step_000400_attempt_2","step_000500_attempt_2"]})");
+    EXPECT_TRUE(second->frame.best.empty());
+    EXPECT_EQ(second->frame.checkpoint->kept->best.size(), 2U);
+    EXPECT_FALSE(Json::parse(second->frame.events.at(0).body).contains("kept"));
+    const auto first = read(R"({"last":[],"best":["step_000500_attempt_2"]})");
+    EXPECT_EQ(Json::parse(first->frame.best).at("value"), 0.25);
+}
+
 TEST(ReadFrame, a_metric_that_is_no_number_is_kept_as_what_it_is) {
     const auto read =
         read_frame(line(1, R"("type":"metric","step":1,"epoch":1,"values":{"a":null,"b":null,"c":2},

@@ -128,6 +128,34 @@ TEST_F(Relay, a_resumed_attempt_overwrites_the_points_it_repeats) {
     EXPECT_TRUE(std::isinf(points[3].value));
 }
 
+// With best.keep 1 there is one best checkpoint, also while the one before is among the last.
+TEST_F(Relay, a_new_best_takes_the_word_from_the_one_before) {
+    const AttemptKey key = running_job();
+    RelayedFrame first = checkpoint_frame(3, "a");
+    first.checkpoint->kinds = {"last", "best"};
+    first.checkpoint->kept = {.last = {"a"}, .best = {"a"}};
+    RelayedFrame second = checkpoint_frame(4, "b");
+    second.checkpoint->kinds = {"last", "best"};
+    second.checkpoint->kept = {.last = {"a", "b"}, .best = {"b"}};
+    relay_frames(store, key, {first, second});
+    std::map<std::string, std::vector<std::string>> kinds;
+    for (const Checkpoint& one : list_checkpoints(store, {.job_id = key.job_id}, {}).items)
+        kinds[one.name] = one.kinds;
+    EXPECT_THAT(kinds["a"], ElementsAre("last"));
+    EXPECT_THAT(kinds["b"], ElementsAre("last", "best"));
+
+    pin_checkpoint(store, find_newest_checkpoint(store, key.job_id)->id, true);
+    RelayedFrame third = checkpoint_frame(5, "c", {"a", "b"});
+    third.checkpoint->kinds = {"last", "best"};
+    third.checkpoint->kept = {.last = {"c"}, .best = {"c"}};
+    relay_frames(store, key, {third});
+    kinds.clear();
+    for (const Checkpoint& one : list_checkpoints(store, {.job_id = key.job_id}, {}).items)
+        kinds[one.name] = one.kinds;
+    EXPECT_EQ(kinds.size(), 2U);
+    EXPECT_TRUE(kinds["b"].empty()) << "pinned, and neither last nor best";
+}
+
 TEST_F(Relay, values_that_are_no_numbers_are_stored_as_what_they_are) {
     const AttemptKey key = running_job();
     RelayedFrame frame = checkpoint_frame(3, "a");
