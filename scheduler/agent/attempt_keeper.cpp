@@ -333,12 +333,8 @@ void AttemptKeeper::update(const store::HostAttempt& found, Live& live) {
 void AttemptKeeper::set_time_limit(const store::HostAttempt& found, Live& live) {
     const auto limit_s = time_limit(found.spec);
     if (!limit_s) return;
-    std::chrono::duration<double> used{0};
-    for (const store::Attempt& other : store::list_attempts(store_, live.key.job_id)) {
-        if (!other.started_at) continue;
-        used += other.ended_at.value_or(clock_.now()) - *other.started_at;
-    }
-    const std::chrono::duration<double> rest(std::max(*limit_s - used.count(), 0.0));
+    const double used_s = store::find_run_time(store_, live.key.job_id).count();
+    const std::chrono::duration<double> rest(std::max(*limit_s - used_s, 0.0));
     live.time_is_up = clock_.tick() + std::chrono::duration_cast<Tick::duration>(rest);
 }
 

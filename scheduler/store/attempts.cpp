@@ -65,6 +65,11 @@ std::vector<Attempt> list_attempts(Store& store, std::string_view job_id) {
     return attempts;
 }
 
+std::chrono::duration<double> find_run_time(Store& store, std::string_view job_id) {
+    const Rows rows = read(store.pool(), queries::find_run_time, {job_id});
+    return std::chrono::duration<double>(rows[0].number("seconds"));
+}
+
 void record_process(Store& store, const AttemptKey& key, std::int64_t pid, std::int64_t start_ticks,
                     std::string_view resumed_from_id) {
     const Rows rows =

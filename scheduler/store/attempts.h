@@ -52,6 +52,10 @@ std::vector<HostAttempt> list_live_attempts(Store& store, std::string_view host)
 /// All attempts of a job, first to last.
 std::vector<Attempt> list_attempts(Store& store, std::string_view job_id);
 
+/// How long the attempts of a job have run together until now, by the database's clock alone: what
+/// limits of time count. A host whose clock is wrong counts as others do.
+std::chrono::duration<double> find_run_time(Store& store, std::string_view job_id);
+
 /// The executor's process, and the checkpoint it was told to start from. Throws Fenced.
 void record_process(Store& store, const AttemptKey& key, std::int64_t pid, std::int64_t start_ticks,
                     std::string_view resumed_from_id);

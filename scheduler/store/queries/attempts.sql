@@ -34,6 +34,14 @@ from attempt
 where job_id = $1
 order by attempt
 
+-- find_run_time: how long the attempts of a job have run together, by the database's clock
+-- in     $1 job_id
+-- out    seconds
+select coalesce(sum(extract(epoch from coalesce(ended_at, clock_timestamp()) - started_at)), 0)
+           ::double precision as seconds
+from attempt
+where job_id = $1 and started_at is not null
+
 -- record_process: the executor of a live attempt
 -- in     $1 job_id  $2 attempt  $3 token  $4 pid  $5 start_ticks  $6 resumed_from
 -- out    no row changed when the attempt is fenced

@@ -26,6 +26,23 @@ protected:
     }
 };
 
+// Goal: a limit of time is the database's: all attempts of a job, up to now.
+TEST_F(Attempts, run_time_is_counted_by_the_database) {
+    const AttemptKey first = running_job();
+    EXPECT_EQ(find_run_time(store, first.job_id).count(), 0) << "no process has begun";
+    record_process(store, first, 1, 2, "");
+    finish_attempt(store, first, crashed);
+    database.sql(
+        "update attempt set started_at = clock_timestamp() - interval '2 hours', "
+        "ended_at = clock_timestamp() - interval '90 minutes'");
+    EXPECT_NEAR(find_run_time(store, first.job_id).count(), 1800, 1);
+    record_process(store, place(first.job_id, {2}), 1, 3, "");
+    database.sql(
+        "update attempt set started_at = clock_timestamp() - interval '1 hour' "
+        "where ended_at is null");
+    EXPECT_GE(find_run_time(store, first.job_id).count(), 5399);
+}
+
 TEST_F(Attempts, an_agent_sees_all_it_needs) {
     add_host();
     NewJob job = new_job();
