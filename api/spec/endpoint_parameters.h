@@ -121,7 +121,9 @@ inline constexpr auto metric_query = std::to_array<QueryParameter>({
      .max = INT64_MAX},
     {.name = "resolution",
      .type = QueryType::integer,
-     .summary = "About this many points of each metric, evenly over the steps; 0: all.",
+     .summary =
+         "At most this many points of each metric, evenly over the steps; 0: all, up to 200,000 of "
+         "all metrics together.",
      .max = 100000,
      .standard = "0"},
 });

@@ -79,15 +79,10 @@ std::optional<std::int64_t> append_event(Store& store, std::string_view job_id,
 
 std::vector<MetricPoint> list_metrics(Store& store, std::string_view job_id,
                                       const MetricQuery& query) {
-    Statement list{&queries::list_metrics,
-                   {job_id, Param::or_null(query.names), query.step_min, query.step_max,
-                    points_in_answer_max}};
-    if (query.points_max > 0) {
-        list.query = &queries::list_thinned_metrics;
-        list.params.emplace_back(query.points_max);
-    }
     std::vector<MetricPoint> points;
-    for (const Row row : read(store.pool(), list)) {
+    for (const Row row : read(store.pool(), queries::list_metrics,
+                              {job_id, Param::or_null(query.names), query.step_min, query.step_max,
+                               points_in_answer_max})) {
         points.push_back({row.text("name"), row.integer("step"), row.integer("epoch"),
                           row.number("value"), row.small("attempt"), row.time("at")});
     }

@@ -66,12 +66,10 @@ struct MetricQuery {
     std::vector<std::string> names{};    ///< empty: all
     std::int64_t step_min = 0;
     std::optional<std::int64_t> step_max{};
-    /// At most about this many points per name, evenly over the steps, the last one always
-    /// included; 0 = every point.
-    int points_max = 0;
 };
 
-/// Points ordered by name, then step. At most 200 000 in one answer (the rest is cut).
+/// The first points, ordered by name, then step, at most 200,000. For curves that may be longer:
+/// curves.h.
 std::vector<MetricPoint> list_metrics(Store& store, std::string_view job_id,
                                       const MetricQuery& query);
 

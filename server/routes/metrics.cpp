@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "api/base/metric_value.h"
-#include "scheduler/store/events.h"
+#include "scheduler/store/curves.h"
 #include "server/http/files.h"
 #include "server/routes/downsample.h"
 #include "server/routes/handlers.h"
@@ -15,28 +17,66 @@
 namespace slipway::routes {
 namespace {
 
+// Of one answer, whatever was asked for.
+constexpr std::int64_t points_max = 200000;
+
 struct Curve {
     std::string name;
-    std::vector<MetricSample> samples;
+    std::vector<MetricBucket> points;
+    bool stretches = false;    // its points stand for several each
+    bool thinned = false;      // because there are too many
 };
 
-// One curve at a time: the store cuts a very long answer, and then only this curve is cut.
-std::vector<Curve> read_curves(const Context& context, const store::Job& job) {
+MetricSample to_sample(const store::MetricPoint& point) {
+    return {point.step, point.epoch, point.value, point.time};
+}
+
+std::vector<MetricSample> read_samples(const Context& context, const std::string& job_id,
+                                       const std::string& name, const store::StepRange& range) {
+    std::vector<MetricSample> samples;
+    for (const store::MetricPoint& point :
+         store::list_metrics(context.services.store, job_id,
+                             {.names = {name}, .step_min = range.first, .step_max = range.last}))
+        samples.push_back(to_sample(point));
+    return samples;
+}
+
+// A curve longer than its share of the answer is never cut: it is thinned over its whole length.
+Curve read_curve(const Context& context, const std::string& job_id, const std::string& name,
+                 std::int64_t share) {
     const Request& request = context.request;
-    std::vector<std::string> names = query_words(request, "names");
-    if (names.empty()) names = store::list_metric_names(context.services.store, job.id);
-    std::vector<Curve> curves;
-    for (const std::string& name : names) {
-        store::MetricQuery query{.names = {name},
-                                 .step_min = query_number(request, "step_min", 0),
-                                 .step_max = std::nullopt};
-        if (request.query("step_max")) query.step_max = query_number(request, "step_max", 0);
-        Curve curve{name, {}};
-        for (const store::MetricPoint& point :
-             store::list_metrics(context.services.store, job.id, query))
-            curve.samples.push_back({point.step, point.epoch, point.value, point.time});
-        curves.push_back(std::move(curve));
+    store::StepRange range{.first = query_number(request, "step_min", 0), .last = std::nullopt};
+    if (request.query("step_max")) range.last = query_number(request, "step_max", 0);
+    const std::int64_t resolution = query_number(request, "resolution", 0);
+    store::Store& store = context.services.store;
+    const store::CurveExtent extent = store::measure_curve(store, job_id, name, range, share + 1);
+    Curve curve{.name = name, .points = {}, .stretches = resolution > 0};
+    if (extent.points <= share) {
+        const auto samples = read_samples(context, job_id, name, range);
+        const std::size_t buckets = resolution > 0 ? std::size_t(resolution) : samples.size();
+        curve.points = downsample(samples, buckets);
+        return curve;
     }
+    curve.thinned = resolution == 0 || resolution > share;
+    curve.stretches = true;
+    for (const store::CurveStretch& stretch :
+         store::list_stretches(store, job_id, name, extent, curve.thinned ? share : resolution))
+        curve.points.push_back({.last = to_sample(stretch.last),
+                                .min = stretch.min,
+                                .max = stretch.max,
+                                .count = stretch.count,
+                                .nonfinite = stretch.nonfinite});
+    return curve;
+}
+
+std::vector<Curve> read_curves(const Context& context, const store::Job& job) {
+    std::vector<std::string> names = query_words(context.request, "names");
+    if (names.empty()) names = store::list_metric_names(context.services.store, job.id);
+    const std::int64_t share =
+        std::max<std::int64_t>(1, points_max / std::max<std::int64_t>(1, std::ssize(names)));
+    std::vector<Curve> curves;
+    for (const std::string& name : names)
+        curves.push_back(read_curve(context, job.id, name, share));
     return curves;
 }
 
@@ -60,18 +100,14 @@ Json render_bucket(const MetricBucket& bucket) {
 
 Response list_job_metrics(const Context& context) {
     const store::Job job = the_job(context);
-    const auto resolution =
-        static_cast<std::size_t>(query_number(context.request, "resolution", 0));
     Json series = Json::array();
     for (const Curve& curve : read_curves(context, job)) {
         Json points = Json::array();
-        if (resolution == 0)
-            for (const MetricSample& sample : curve.samples)
-                points.push_back(render_sample(sample));
-        else
-            for (const MetricBucket& bucket : downsample(curve.samples, resolution))
-                points.push_back(render_bucket(bucket));
-        series.push_back({{"name", curve.name}, {"points", std::move(points)}});
+        for (const MetricBucket& point : curve.points)
+            points.push_back(curve.stretches ? render_bucket(point) : render_sample(point.last));
+        Json one{{"name", curve.name}, {"points", std::move(points)}};
+        if (curve.thinned) one["thinned"] = true;
+        series.push_back(std::move(one));
     }
     return json_response({{"series", std::move(series)}});
 }
@@ -81,9 +117,9 @@ Response get_job_metrics_csv(const Context& context) {
     if (query_text(context.request, "form") == "table") return get_job_metrics_table(context, job);
     std::string text = "name,step,epoch,value,time\n";
     for (const Curve& curve : read_curves(context, job))
-        for (const MetricSample& sample : curve.samples)
-            text += fmt::format("{},{},{},{},{}\n", curve.name, sample.step, sample.epoch,
-                                sample.value, to_rfc3339(sample.time));
+        for (const MetricBucket& point : curve.points)
+            text += fmt::format("{},{},{},{},{}\n", curve.name, point.last.step, point.last.epoch,
+                                point.last.value, to_rfc3339(point.last.time));
     return text_response(std::move(text), "text/csv; charset=utf-8")
         .with("Content-Disposition", attachment_disposition(job.name + ".csv"));
 }

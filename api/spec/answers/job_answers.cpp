@@ -192,7 +192,11 @@ const Object<Answer>& metric_series_table() {
                    "validation part).",
                    any_text, known)
             .field("points", "In the order of steps.",
-                   List<Nested<Answer>>{{&metric_point_table()}, 0, 1000000}, known);
+                   List<Nested<Answer>>{{&metric_point_table()}, 0, 1000000}, known)
+            .field("thinned",
+                   "True when the curve is longer than its share of the 200,000 points of an "
+                   "answer: its points are stretches. step_min and step_max ask for a part.",
+                   Flag{}, maybe);
     return table;
 }
 

@@ -27,7 +27,7 @@ namespace {
 
 constexpr const char* superuser = "postgres";
 constexpr const char* upgrade_role = "slipway_upgrade";
-constexpr const char* database = "slipway";
+constexpr const char* database_name = "slipway";
 
 /// The operating system's name of a user; none when it has no entry.
 std::optional<std::string> name_of(uid_t uid) {
@@ -79,16 +79,16 @@ void write_access(const ClusterLayout& layout, const std::optional<Account>& acc
     if (account) users.insert(account->name);
     std::string map;
     for (const std::string& user : users)
-        for (const char* role : {database, superuser, upgrade_role})
+        for (const char* role : {database_name, superuser, upgrade_role})
             map += fmt::format("slipway \"{}\" {}\n", user, role);
     write_owned(layout.data / "pg_ident.conf", map, account);
     write_owned(layout.data / "pg_hba.conf", "local all all peer map=slipway\n", account);
 }
 
 void make_roles(const ClusterLayout& layout) {
-    if (is_superuser(layout, database)) {
+    if (is_superuser(layout, database_name)) {
         log_info("the private PostgreSQL gets a plain role for the service");
-        connect(layout, "postgres", database)->execute(queries::make_upgrade_role.sql);
+        connect(layout, "postgres", database_name)->execute(queries::make_upgrade_role.sql);
         connect(layout, "postgres", upgrade_role)->execute(queries::free_role_name.sql);
     }
     const auto setup = connect(layout, "postgres", superuser);
@@ -96,7 +96,7 @@ void make_roles(const ClusterLayout& layout) {
     if (!setup->run(queries::has_database)[0].flag("found"))
         setup->execute(queries::create_database.sql);
     setup->execute(queries::own_database.sql);
-    connect(layout, database, superuser)->execute(queries::own_objects.sql);
+    connect(layout, database_name, superuser)->execute(queries::own_objects.sql);
 }
 
 }    // namespace slipway::store

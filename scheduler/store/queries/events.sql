@@ -82,26 +82,6 @@ where job_id = $1
 order by name, step
 limit $5
 
--- list_thinned_metrics: as list_metrics, the last point of each of $6 equal ranges of steps
--- in     $1 to $5 as list_metrics  $6 ranges
-with chosen as (
-    select name, step, epoch, value, attempt, at,
-           min(step) over (partition by name) as step_first,
-           max(step) over (partition by name) as step_last
-    from metric_point
-    where job_id = $1
-      and ($2::text[] is null or name = any ($2))
-      and step >= $3
-      and ($4::bigint is null or step <= $4)
-)
-select distinct on (name, bucket) name, step, epoch, value, attempt, at
-from (
-    select *, (step - step_first) * $6::bigint / (step_last - step_first + 1) as bucket
-    from chosen
-) as spread
-order by name, bucket, step desc
-limit $5
-
 -- list_metric_names: what a job has measured
 -- in     $1 job_id
 -- One index probe per name: a job has few names and many points.

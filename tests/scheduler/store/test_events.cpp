@@ -89,7 +89,7 @@ TEST_F(Events, appending_to_no_job_says_so) {
     EXPECT_EQ(find_job(store, id)->event_seq, 2);
 }
 
-TEST_F(Events, metrics_are_chosen_by_name_and_step_and_thinned_evenly) {
+TEST_F(Events, metrics_are_chosen_by_name_and_step) {
     const AttemptKey key = running_job();
     RelayedFrame frame;
     frame.number = 3;
@@ -106,14 +106,6 @@ TEST_F(Events, metrics_are_chosen_by_name_and_step_and_thinned_evenly) {
         list_metrics(store, key.job_id, {.names = {"train_loss"}, .step_min = 10, .step_max = 19})
             .size(),
         10U);
-    const std::vector<MetricPoint> thin =
-        list_metrics(store, key.job_id, {.names = {"train_loss"}, .points_max = 10});
-    ASSERT_EQ(thin.size(), 10U);
-    for (int i = 0; i < 10; ++i)
-        EXPECT_EQ(thin[std::size_t(i)].step, 100 * (i + 1));
-    // Few points stay as they are.
-    EXPECT_EQ(list_metrics(store, key.job_id, {.names = {"val_loss"}, .points_max = 10}).size(),
-              1U);
 }
 
 }    // namespace

@@ -176,6 +176,49 @@ TEST_F(JobDetail, curves_are_whole_or_honestly_thinned) {
     service.expect(422, "GET", path + "/metrics?resolution=-1");
 }
 
+// Goal: the newest points of a curve of any length are in its answer, and so are its spikes.
+// Method: the points of an answer are shared by its curves; of 101 each has 1,980.
+TEST_F(JobDetail, long_curves_are_thinned_over_their_whole_length) {
+    service.relay(key, {measured(3, 1, 0.5)});
+    service.database.sql(
+        fmt::format("insert into metric_point (job_id, name, step, epoch, value, attempt) "
+                    "select '{}', 'train_loss', step, 1, "
+                    "case step when 1234 then 9 when 2000 then 'nan' else 1 / step::float end, 1 "
+                    "from generate_series(2, 5000) as step",
+                    key.job_id));
+    std::string names = "names=train_loss";
+    for (int i = 0; i < 100; ++i)
+        names += fmt::format(",n{}", i);
+    for (const bool asked : {false, true}) {
+        const Json answer = service.expect(
+            200, "GET", path + "/metrics?" + names + (asked ? "&resolution=1000" : ""));
+        EXPECT_TRUE(check_document("MetricList", answer).empty());
+        const Json& series = answer["series"][0];
+        EXPECT_EQ(series.value("thinned", false), !asked);
+        const Json& points = series["points"];
+        EXPECT_EQ(points.size(), asked ? 1000U : 1980U);
+        double max = 0;
+        std::int64_t count = 0;
+        std::int64_t nonfinite = 0;
+        for (const Json& point : points) {
+            if (!point["max"].is_null()) max = std::max(max, point["max"].get<double>());
+            count += point["count"].get<std::int64_t>();
+            nonfinite += point.value("nonfinite_count", 0);
+        }
+        EXPECT_EQ(points.back()["step"], 5000);
+        EXPECT_EQ(count, 5000);
+        EXPECT_EQ(max, 9.0) << "the spike must not be lost";
+        EXPECT_EQ(nonfinite, 1);
+    }
+    const auto table = service.call("GET", path + "/metrics.csv?" + names);
+    EXPECT_NE(table.body.find("train_loss,5000,1,"), std::string::npos);
+    EXPECT_EQ(std::ranges::count(table.body, '\n'), 1981);
+    // Alone it has its points.
+    const Json alone = service.expect(200, "GET", path + "/metrics?names=train_loss");
+    EXPECT_EQ(alone["series"][0]["points"].size(), 5000U);
+    EXPECT_FALSE(alone["series"][0].contains("thinned"));
+}
+
 TEST_F(JobDetail, curves_come_as_a_table_too) {
     service.relay(key, {measured(3, 1, 0.5), measured(4, 2, 0.25)});
     const auto response = service.call("GET", path + "/metrics.csv");
