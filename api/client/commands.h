@@ -91,7 +91,8 @@ ExitCode list_cores(const HttpClient& client);
 ExitCode drain_core(const HttpClient& client, int core, bool drained);
 ExitCode create_token(const HttpClient& client, const std::string& name, const std::string& role);
 ExitCode list_tokens(const HttpClient& client);
-ExitCode revoke_token(const HttpClient& client, const std::string& token_id);
+/// With `keep_made` the tokens that it made stay.
+ExitCode revoke_token(const HttpClient& client, const std::string& token_id, bool keep_made);
 ExitCode print_version(const HttpClient& client);
 
 /// A table with aligned columns, for people.

@@ -40,8 +40,9 @@ ExitCode list_tokens(const HttpClient& client) {
     return ExitCode::ok;
 }
 
-ExitCode revoke_token(const HttpClient& client, const std::string& token_id) {
-    call(client, "DELETE", "/v1/tokens/" + percent_encode(token_id), nullptr);
+ExitCode revoke_token(const HttpClient& client, const std::string& token_id, bool keep_made) {
+    const char* query = keep_made ? "?keep_made=true" : "";
+    call(client, "DELETE", "/v1/tokens/" + percent_encode(token_id) + query, nullptr);
     fmt::print("{} revoked\n", token_id);
     return ExitCode::ok;
 }

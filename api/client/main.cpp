@@ -31,6 +31,7 @@ struct Line {
     std::string role = "editor";
     int core = 0;
     bool csv = false;
+    bool keep_made = false;
     bool json = false;
     Command chosen;
 };
@@ -183,8 +184,10 @@ void add_machine_commands(CLI::App& app, Line& line) {
                       [&line](const HttpClient& c) { return create_token(c, line.id, line.role); });
     one->add_option("--role", line.role, "viewer, editor or admin");
     add(*token, "list", "List tokens", line, [](const HttpClient& c) { return list_tokens(c); });
-    add_with_id(*token, "revoke", "Revoke one", line,
-                [&line](const HttpClient& c) { return revoke_token(c, line.id); });
+    one = add_with_id(
+        *token, "revoke", "Revoke one, and the tokens that it made", line,
+        [&line](const HttpClient& c) { return revoke_token(c, line.id, line.keep_made); });
+    one->add_flag("--keep-made", line.keep_made, "leave the tokens that it made");
     add(app, "version", "The service's version", line,
         [](const HttpClient& c) { return print_version(c); });
 }

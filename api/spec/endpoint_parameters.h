@@ -48,6 +48,12 @@ inline constexpr QueryParameter job_states{.name = "state",
 inline constexpr QueryParameter dataset{.name = "dataset", .summary = "Only of this dataset (id)."};
 
 inline constexpr auto creating = std::to_array({dry_run});
+inline constexpr auto revoking = std::to_array<QueryParameter>({
+    {.name = "keep_made",
+     .type = QueryType::flag,
+     .summary = "Leave the tokens that it made: for a token that was lost, not stolen.",
+     .standard = "false"},
+});
 inline constexpr auto paging = std::to_array({limit, cursor});
 inline constexpr auto job_list = std::to_array<QueryParameter>({
     limit,

@@ -53,12 +53,15 @@ std::optional<Token> usable_token(Store& store, const Rows& rows) {
 
 Token create_token(Store& store, const Token& token) {
     return transact(store.pool(), [&](Transaction& transaction) {
-        const std::vector<Rows> answers =
-            transaction.commit({{&queries::insert_token,
-                                 {token.id, token.name, token.lookup, token.sha256, token.role,
-                                  token.projects, token.created_by, token.expires_at}},
-                                {&queries::find_token, {token.id, std::nullopt}}});
-        return read_token(answers.back()[0]);
+        transaction.run(queries::lock_tokens);
+        const Rows made = transaction.run(
+            queries::insert_token, {token.id, token.name, token.lookup, token.sha256, token.role,
+                                    token.projects, token.created_by, token.expires_at});
+        if (made.affected() == 0)
+            throw Error(ErrorCode::unauthenticated,
+                        "the token that was to make this one has expired or was revoked");
+        return read_token(
+            transaction.commit({{&queries::find_token, {token.id, std::nullopt}}}).back()[0]);
     });
 }
 
@@ -84,8 +87,11 @@ std::vector<std::string> list_lost_tokens(Store& store, const std::vector<std::s
     return lost;
 }
 
-bool revoke_token(Store& store, std::string_view id) {
-    return write(store.pool(), queries::revoke_token, {id}).affected() > 0;
+std::int64_t revoke_token(Store& store, std::string_view id, bool keep_made) {
+    return transact(store.pool(), [&](Transaction& transaction) {
+        transaction.run(queries::lock_tokens);
+        return transaction.run(queries::revoke_token, {id, keep_made}).affected();
+    });
 }
 
 void touch_token(Store& store, std::string_view id) {

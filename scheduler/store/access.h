@@ -22,7 +22,8 @@ struct Token {
 };
 
 /// `id, name, lookup, sha256, role, projects, created_by, expires_at` are taken. Error{conflict}
-/// when the lookup part exists.
+/// when the lookup part exists, Error{unauthenticated} when the token `created_by` is not good any
+/// more.
 Token create_token(Store& store, const Token& token);
 
 std::optional<Token> find_token_by_lookup(Store& store, std::string_view lookup);
@@ -36,8 +37,10 @@ Page<Token> list_tokens(Store& store, const PageRequest& page,
 /// Those of `ids` that were revoked, have expired or are unknown, by the database's clock.
 std::vector<std::string> list_lost_tokens(Store& store, const std::vector<std::string>& ids);
 
-/// False when there is none; its sessions and tickets end with it. Repeating it is fine.
-bool revoke_token(Store& store, std::string_view id);
+/// Ends the token and, unless `keep_made`, those that it made, and those that they made; sessions
+/// and tickets end with their tokens. How many tokens that is; 0: there is none of this id.
+/// Repeating it is fine.
+std::int64_t revoke_token(Store& store, std::string_view id, bool keep_made = false);
 
 /// Notes the use; at most one write a minute.
 void touch_token(Store& store, std::string_view id);

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "api/base/id.h"
+#include "api/base/json.h"
 #include "api/base/log.h"
 #include "api/base/sha256.h"
 #include "server/auth/cookie.h"
@@ -62,6 +65,60 @@ std::optional<Identity> Authenticator::identify_token(std::string_view text) {
     const auto token = store::find_token_by_lookup(store_, parts->lookup);
     if (!token || !same_secret(token->sha256, parts->sha256) || !token->usable) return std::nullopt;
     return accept(*token, false);
+}
+
+namespace {
+
+// Which token a refused text was meant to be, and what is wrong with it.
+FailedLogin reason_of(store::Store& store, std::string_view text) {
+    const auto parts = parse_token(text);
+    if (!parts) return {.reason = "not a token"};
+    const auto token = store::find_token_by_lookup(store, parts->lookup);
+    if (!token) return {.reason = "unknown token"};
+    if (!same_secret(token->sha256, parts->sha256))
+        return {.token_id = token->id, .reason = "wrong secret"};
+    return {.token_id = token->id, .reason = token->revoked_at ? "revoked" : "expired"};
+}
+
+void note(store::Store& store, const Request& request, FailedLogin failure) {
+    log_warn("a sign-in failed", {{"address", request.peer},
+                                  {"reason", failure.reason},
+                                  {"token_id", failure.token_id},
+                                  {"suppressed", failure.suppressed},
+                                  {"request_id", request.request_id}});
+    const Json detail{
+        {"address", request.peer}, {"reason", failure.reason}, {"suppressed", failure.suppressed}};
+    store::append_audit(store, {.id = 0,
+                                .at = {},
+                                .token_id = failure.token_id,
+                                .action = "login_failed",
+                                .object = "",
+                                .request_id = request.request_id,
+                                .detail = detail.dump()});
+}
+
+}    // namespace
+
+void Authenticator::note_failure(const Request& request,
+                                 const std::function<FailedLogin()>& reason) {
+    const auto suppressed = failed_logins_.admit(request.peer, clock_.tick());
+    if (!suppressed) return;
+    try {
+        FailedLogin failure = reason();
+        failure.suppressed = *suppressed;
+        note(store_, request, std::move(failure));
+    } catch (const Error& error) {
+        log_warn("a failed sign-in was not noted in the audit log",
+                 {{"address", request.peer}, {"error", error.what()}});
+    }
+}
+
+void Authenticator::note_failed_login(const Request& request, std::string_view text) {
+    note_failure(request, [&] { return reason_of(store_, text); });
+}
+
+void Authenticator::note_failed_link(const Request& request) {
+    note_failure(request, [] { return FailedLogin{.reason = "a link that is used or too old"}; });
 }
 
 Identity Authenticator::accept(const store::Token& token, bool by_cookie) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "api/base/clock.h"
 #include "scheduler/store/access.h"
+#include "server/auth/failed_logins.h"
 #include "server/auth/identity.h"
 #include "server/http/message.h"
 
@@ -30,12 +32,20 @@ public:
     /// The identity of a token's text; none when unknown, expired or revoked.
     std::optional<Identity> identify_token(std::string_view text);
 
+    /// Notes in the audit log and in the service's that a sign-in with this text failed, from where
+    /// and why; at most as often as FailedLogins says. Never throws.
+    void note_failed_login(const Request& request, std::string_view text);
+    /// Likewise of a one-time link.
+    void note_failed_link(const Request& request);
+
 private:
     Identity accept(const store::Token& token, bool by_cookie);
+    void note_failure(const Request& request, const std::function<FailedLogin()>& reason);
     void note_use(const std::string& token_id);
 
     store::Store& store_;
     const Clock& clock_;
+    FailedLogins failed_logins_;
     std::mutex mutex_;
     std::unordered_map<std::string, Tick> used_at_;    // guarded by mutex_
 };

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/base/id.h"
+#include "api/base/log.h"
 #include "api/base/sha256.h"
 #include "scheduler/store/access.h"
 #include "server/auth/cookie.h"
@@ -41,6 +42,21 @@ void require_subset(const Identity& who, const std::vector<std::string>& project
                    "invalid_token", "the token");
 }
 
+// A token ends no later than the one that makes it, and with it when nothing is said.
+std::optional<Instant> end_of(const Context& context, std::optional<Instant> asked) {
+    const auto maker = store::find_token(context.services.store, context.who.token_id);
+    if (!maker || !maker->expires_at) return asked;
+    if (asked && *asked > *maker->expires_at)
+        throw_problems(
+            {{.pointer = "/expires_at",
+              .code = "out_of_bounds",
+              .message = fmt::format("must not be after {}, when your own token ends; leave it "
+                                     "out to end with that",
+                                     to_rfc3339(*maker->expires_at))}},
+            "invalid_token", "the token");
+    return asked ? asked : maker->expires_at;
+}
+
 // Where the browser goes; the name it used itself, which the framing guard has checked.
 std::string address_of(const Request& request, std::string_view path) {
     return fmt::format("{}://{}{}", request.secure ? "https" : "http",
@@ -67,7 +83,7 @@ Response create_token(const Context& context) {
     token.role = to_string(body.role);
     token.projects = body.projects;
     token.created_by = context.who.token_id;
-    token.expires_at = body.expires_at;
+    token.expires_at = end_of(context, body.expires_at);
     const IssuedToken issued = issue_token(context.services.store, std::move(token));
     Json out = render(issued.token);
     out["token"] = issued.text;
@@ -87,10 +103,15 @@ Response revoke_token(const Context& context) {
     const std::string& id = context.request.parameter("id");
     const auto token =
         is_id("tok", id) ? store::find_token(context.services.store, id) : std::nullopt;
-    if (!token || !is_within(context.who, token->projects) ||
-        !store::revoke_token(context.services.store, id))
-        throw_not_found("token", id);
-    context.services.hub.recheck_owners();    // its streams end at once
+    if (!token || !is_within(context.who, token->projects)) throw_not_found("token", id);
+    const bool keep_made = query_flag(context.request, "keep_made");
+    const std::int64_t ended = store::revoke_token(context.services.store, id, keep_made);
+    if (ended == 0) throw_not_found("token", id);
+    log_info("tokens revoked", {{"token_id", id},
+                                {"by", context.who.token_id},
+                                {"with_those_made", ended - 1},
+                                {"request_id", context.request.request_id}});
+    context.services.hub.recheck_owners();    // their streams end at once
     return no_content();
 }
 
@@ -106,10 +127,12 @@ Response create_login_link(const Context& context) {
 Response login(const Context& context) {
     const LoginRequest body = read_body(context.request, decode_login, "the login");
     const auto who = context.services.authenticator.identify_token(body.token);
-    if (!who)
+    if (!who) {
+        context.services.authenticator.note_failed_login(context.request, body.token);
         throw ProblemError({.status = 401,
                             .code = "unauthenticated",
                             .detail = "this token is unknown, expired or revoked"});
+    }
     Identity signed_in = *who;
     signed_in.by_cookie = true;
     return sign_in(context, who->token_id, json_response(render(signed_in)));
@@ -118,9 +141,10 @@ Response login(const Context& context) {
 Response login_by_link(const Context& context) {
     // Programs that look at links before people do ask with HEAD: that must not use it up.
     if (context.request.method == Method::HEAD) return no_content();
-    const auto token =
-        redeem_login_ticket(context.services.store, query_text(context.request, "ticket"));
+    const std::string ticket = query_text(context.request, "ticket");
+    const auto token = redeem_login_ticket(context.services.store, ticket);
     if (!token) {
+        if (!ticket.empty()) context.services.authenticator.note_failed_link(context.request);
         Response refused = text_response(std::string(used_link_page), "text/html; charset=utf-8");
         refused.status = 401;
         return refused;

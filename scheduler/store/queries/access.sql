@@ -1,9 +1,18 @@
+-- lock_tokens: one at a time makes or revokes tokens, so that none is made by a token that is being
+-- revoked with those it made
+-- locks  until the transaction ends
+select pg_advisory_xact_lock(hashtextextended('slipway tokens', 0))
+
 -- insert_token: a new token's row
 -- in     $1 id  $2 name  $3 lookup  $4 sha256  $5 role  $6 projects text[]  $7 created_by
 --        $8 expires_at
+-- out    changed: 0 when the token that makes it is not good any more
 -- errors unique violation when the lookup part exists
 insert into token (id, name, lookup, sha256, role, projects, created_by, expires_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8)
+select $1, $2, $3, $4, $5, $6::text[], $7, $8::timestamptz
+where not exists (select from token
+                  where id = $7
+                    and (revoked_at is not null or expires_at <= clock_timestamp()))
 
 -- find_token: by id or by lookup
 -- in     $1 id or null  $2 lookup or null
@@ -33,19 +42,28 @@ where ($1::text is null or id < $1)
 order by id desc
 limit $2
 
--- revoke_token: with its sessions and tickets
--- in     $1 id
+-- revoke_token: with the tokens that it made, those that they made, and the sessions and tickets of all
+-- in     $1 id  $2 whether the tokens that it made stay
 -- out    changed: 0 when there is none
-with sessions as (
+with recursive ended as (
+    select id
+    from token
+    where id = $1
+    union
+    select token.id
+    from token
+    join ended on token.created_by = ended.id
+    where not $2::boolean
+), sessions as (
     delete from session
-    where token_id = $1
+    where token_id in (select id from ended)
 ), tickets as (
     delete from login_ticket
-    where token_id = $1
+    where token_id in (select id from ended)
 )
 update token
 set revoked_at = coalesce(revoked_at, clock_timestamp())
-where id = $1
+where id in (select id from ended)
 
 -- touch_token: note the use, at most once a minute
 -- in     $1 id

@@ -1,6 +1,9 @@
 #include "scheduler/store/access.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+
+#include <future>
 
 #include "api/base/sha256.h"
 #include "tests/scheduler/store/samples.h"
@@ -47,9 +50,9 @@ TEST_F(Access, revoked_and_expired_tokens_are_of_no_use) {
     const Token revoked = token("a");
     create_session(store, sha256_hex("cookie"), revoked.id, 1h);
     create_login_ticket(store, sha256_hex("link"), revoked.id, 1h);
-    EXPECT_TRUE(revoke_token(store, revoked.id));
-    EXPECT_TRUE(revoke_token(store, revoked.id));
-    EXPECT_FALSE(revoke_token(store, new_id("tok")));
+    EXPECT_EQ(revoke_token(store, revoked.id), 1);
+    EXPECT_EQ(revoke_token(store, revoked.id), 1);
+    EXPECT_EQ(revoke_token(store, new_id("tok")), 0);
     EXPECT_FALSE(find_token(store, revoked.id)->usable);
     EXPECT_FALSE(find_session(store, sha256_hex("cookie")));
     EXPECT_FALSE(use_login_ticket(store, sha256_hex("link")));
@@ -65,6 +68,65 @@ TEST_F(Access, revoked_and_expired_tokens_are_of_no_use) {
     EXPECT_FALSE(find_session(store, sha256_hex("cookie")));
     EXPECT_EQ(list_tokens(store, {.limit = 1}).items.at(0).id, old.id);
     EXPECT_EQ(list_tokens(store, {}).items.size(), 2U);
+}
+
+TEST_F(Access, what_a_token_made_ends_with_it) {
+    const auto made_by = [&](const std::string& maker, const std::string& lookup) {
+        return create_token(store, {.id = new_id("tok"),
+                                    .name = lookup,
+                                    .lookup = lookup,
+                                    .sha256 = sha256_hex(lookup),
+                                    .role = "admin",
+                                    .created_by = maker})
+            .id;
+    };
+    const auto usable = [&](const std::string& id) { return find_token(store, id)->usable; };
+    const std::string root = made_by("", "root");
+    const std::string other = made_by(root, "other");
+    const std::string child = made_by(root, "child");
+    const std::string grandchild = made_by(child, "grandchild");
+    create_session(store, sha256_hex("cookie"), grandchild, 1h);
+
+    EXPECT_EQ(revoke_token(store, child), 2);
+    EXPECT_FALSE(usable(grandchild));
+    EXPECT_FALSE(find_session(store, sha256_hex("cookie")));
+    EXPECT_TRUE(usable(root) && usable(other));
+    EXPECT_EQ(code_of([&] { made_by(child, "late"); }), ErrorCode::unauthenticated);
+
+    EXPECT_EQ(revoke_token(store, root, true), 1);
+    EXPECT_TRUE(usable(other));
+    EXPECT_EQ(revoke_token(store, root), 4);
+    EXPECT_FALSE(usable(other));
+}
+
+// Goal: no token is left of one that was revoked while it made tokens as fast as it could.
+TEST_F(Access, a_token_that_is_being_revoked_leaves_none_behind) {
+    const Token maker = token("maker");
+    const auto make_until_refused = [&](int thread) {
+        int made = 0;
+        try {
+            for (;; ++made)
+                create_token(store, {.id = new_id("tok"),
+                                     .name = "made",
+                                     .lookup = fmt::format("made {} {}", thread, made),
+                                     .sha256 = sha256_hex("made"),
+                                     .role = "admin",
+                                     .created_by = maker.id});
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::unauthenticated) << error.what();
+        }
+        return made;
+    };
+    std::vector<std::future<int>> threads;
+    for (int thread = 0; thread < 3; ++thread)
+        threads.push_back(std::async(std::launch::async, make_until_refused, thread));
+    while (list_tokens(store, {.limit = 30}).items.size() < 30U) {
+    }
+    const std::int64_t revoked = revoke_token(store, maker.id);
+    std::int64_t made = 0;
+    for (std::future<int>& thread : threads)
+        made += thread.get();
+    EXPECT_EQ(revoked, made + 1);
 }
 
 TEST_F(Access, a_ticket_works_once_and_a_session_until_it_ends) {

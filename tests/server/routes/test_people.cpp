@@ -2,6 +2,7 @@
 
 #include "api/spec/documents.h"
 #include "scheduler/store/access.h"
+#include "server/auth/token.h"
 #include "tests/server/routes/test_service.h"
 
 namespace slipway {
@@ -60,6 +61,70 @@ TEST_F(People, a_token_bound_to_projects_makes_no_wider_one) {
     EXPECT_EQ(make(Json::array()), 422);
     EXPECT_EQ(make({"ct", "nlp"}), 422);
     EXPECT_EQ(make({"ct"}), 201);
+}
+
+// Goal: who had a token and lost it has none of its making, by whatever name and rights.
+TEST_F(People, a_token_takes_those_it_made_with_it) {
+    const auto make = [&](const std::string& maker, const char* name) {
+        return Json::parse(
+            service.call_as(maker, "POST", "/v1/tokens", {{"name", name}, {"role", "admin"}}).body);
+    };
+    const Json first = make(service.admin, "first");
+    const Json second = make(first["token"], "second");
+    const Json third = make(second["token"], "third");
+    const auto status = [&](const Json& made) {
+        return service.call_as(made["token"], "GET", "/v1/me").status;
+    };
+    const std::string path = "/v1/tokens/" + first.value("id", "");
+    service.expect(204, "DELETE", path + "?keep_made=true");
+    EXPECT_EQ(status(first), 401);
+    EXPECT_EQ(status(second), 200);
+    service.expect(422, "DELETE", path + "?keep_made=perhaps");
+    service.expect(204, "DELETE", path);
+    EXPECT_EQ(status(second), 401);
+    EXPECT_EQ(status(third), 401);
+    EXPECT_EQ(service.call("GET", "/v1/me").status, 200);
+}
+
+TEST_F(People, a_token_makes_none_that_outlives_it) {
+    const Json maker =
+        service.expect(201, "POST", "/v1/tokens",
+                       {{"name", "m"}, {"role", "admin"}, {"expires_at", "2099-01-02T00:00:00Z"}});
+    const auto make = [&](const Json& changes) {
+        Json body{{"name", "x"}};
+        body.update(changes);
+        return Json::parse(service.call_as(maker["token"], "POST", "/v1/tokens", body).body);
+    };
+    EXPECT_EQ(make(Json::object())["expires_at"], maker["expires_at"]);
+    EXPECT_EQ(make({{"expires_at", "2098-01-01T00:00:00Z"}})["expires_at"],
+              "2098-01-01T00:00:00.000000Z");
+    const Json later = make({{"expires_at", "2099-01-02T00:00:01Z"}});
+    EXPECT_EQ(later["errors"][0]["pointer"], "/expires_at");
+    EXPECT_NE(later.value("detail", "").find("2099-01-02"), std::string::npos);
+}
+
+// Goal: guessing is seen, without what was guessed, and does not fill the audit log.
+TEST_F(People, failed_sign_ins_are_audited) {
+    const Json made = service.expect(201, "POST", "/v1/tokens", {{"name", "old"}});
+    service.expect(204, "DELETE", "/v1/tokens/" + made.value("id", ""));
+    const std::string unknown = make_token().text;
+    for (const std::string& text : {made.value("token", ""), unknown, std::string("slp_guess")})
+        EXPECT_EQ(service.call_as("", "POST", "/v1/login", {{"token", text}}).status, 401);
+    EXPECT_EQ(service.call_as("", "GET", "/login?ticket=" + make_secret()).status, 401);
+    for (int i = 0; i < 50; ++i)
+        EXPECT_EQ(service.call_as("", "POST", "/v1/login", {{"token", "slp_more"}}).status, 401);
+
+    std::vector<std::string> reasons;
+    for (const auto& entry : store::list_audit(service.store, {.limit = 200}).items) {
+        EXPECT_EQ(entry.detail.find(unknown.substr(4)), std::string::npos);
+        if (entry.action != "login_failed") continue;
+        const Json detail = Json::parse(entry.detail);
+        EXPECT_EQ(detail["address"], "127.0.0.1");
+        reasons.push_back(detail["reason"]);
+        if (detail["reason"] == "revoked") EXPECT_EQ(entry.token_id, made.value("id", ""));
+    }
+    EXPECT_EQ(reasons, (std::vector<std::string>{"not a token", "a link that is used or too old",
+                                                 "not a token", "unknown token", "revoked"}));
 }
 
 TEST_F(People, an_admin_of_a_project_manages_only_its_tokens) {
