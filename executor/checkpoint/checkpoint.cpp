@@ -270,20 +270,34 @@ Result<Checkpoint> load_checkpoint(const fs::path& checkpoint) {
     return loaded;
 }
 
-std::optional<fs::path> newest_checkpoint(const fs::path& folder) {
+NewestCheckpoint find_newest_checkpoint(const fs::path& folder) {
+    NewestCheckpoint newest;
     std::vector<std::tuple<std::int64_t, std::string, StateRecord>> found;
     for (const fs::path& path : folders_in(folder)) {
         if (is_aside(path)) continue;
         const Result<StateRecord> record = read_state(path);
-        if (record) found.emplace_back(record->state.step, path.filename().string(), *record);
+        if (record) {
+            found.emplace_back(record->state.step, path.filename().string(), *record);
+        } else if (record.error().code() == ErrorCode::data_loss) {
+            newest.damaged.emplace_back(record.error().what());
+        }
     }
     std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
         return std::tie(std::get<0>(b), std::get<1>(b)) < std::tie(std::get<0>(a), std::get<1>(a));
     });
     for (const auto& [step, name, record] : found) {
-        if (!find_damage(folder / name, record)) return folder / name;
+        const std::optional<Error> damage = find_damage(folder / name, record);
+        if (!damage) {
+            newest.whole = folder / name;
+            break;
+        }
+        newest.damaged.emplace_back(damage->what());
     }
-    return std::nullopt;
+    return newest;
+}
+
+std::optional<fs::path> newest_checkpoint(const fs::path& folder) {
+    return find_newest_checkpoint(folder).whole;
 }
 
 std::vector<std::string> prune_checkpoints(const fs::path& folder,

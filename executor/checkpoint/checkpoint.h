@@ -57,8 +57,15 @@ std::vector<WrittenFile> save_checkpoint(const std::filesystem::path& folder,
 Result<Checkpoint> load_checkpoint(const std::filesystem::path& checkpoint);
 
 /// The checkpoint with the most steps in `folder` that is whole (checksums verified, nothing
-/// loaded); none when there is no such. Damaged ones are passed over.
+/// loaded); none when there is no such.
 std::optional<std::filesystem::path> newest_checkpoint(const std::filesystem::path& folder);
+
+struct NewestCheckpoint {
+    std::optional<std::filesystem::path> whole;
+    /// What is wrong with each that is newer and damaged, its folder named.
+    std::vector<std::string> damaged;
+};
+NewestCheckpoint find_newest_checkpoint(const std::filesystem::path& folder);
 
 /// Removes every checkpoint of `folder` whose name is not in `keep`, and what unfinished writes
 /// have left. Never touches files that are not checkpoints. Call only while nothing is saving.

@@ -93,7 +93,11 @@ AttemptPlan plan_of(const RunAloneOptions& options) {
     plan.memory_bytes_max = plan.spec.accelerator.memory_bytes.value_or(0);
     if (plan.spec.model.init) plan.init_from = plan.spec.model.init->from;
     if (!plan.spec.data.split.id.empty()) plan.split_file = SplitFile{plan.spec.data.split.id};
-    if (options.resume) plan.resume_from = newest_checkpoint(plan.checkpoint_folder);
+    if (options.resume) {
+        NewestCheckpoint newest = find_newest_checkpoint(plan.checkpoint_folder);
+        plan.resume_from = std::move(newest.whole);
+        plan.passed_over = std::move(newest.damaged);
+    }
     plan.attempt = next_attempt(plan.checkpoint_folder);
     return plan;
 }

@@ -114,6 +114,12 @@ private:
                                {.rate = model_.dropout,
                                 .seed = std::uint64_t(plan_.spec.train.seed),
                                 .batches_per_step = sampler_.options().batches_per_step});
+        for (const std::string& damage : plan_.passed_over) {
+            reporter_.warning("checkpoint_corrupt",
+                              fmt::format("{}; going on from {} instead", damage,
+                                          plan_.resume_from ? plan_.resume_from->filename().string()
+                                                            : "the first step"));
+        }
         if (!plan_.resume_from) {
             load_weights();
             state_ = initial_state(model_, update_);
@@ -126,7 +132,12 @@ private:
             return;
         }
         model_.parameters.forget_values();
-        state_ = from_checkpoint(*plan_.resume_from, model_, update_);
+        state_ = from_checkpoint(*plan_.resume_from, plan_.spec, model_, update_);
+        for (const std::string& change : state_.spec_changes) {
+            reporter_.warning("spec_changed",
+                              fmt::format("since {} was saved the spec has changed: {}",
+                                          plan_.resume_from->filename().string(), change));
+        }
         sampler_.seek(state_.position);
         explainer_.begin_at(state_.step);
         saved_step_ = state_.step;
@@ -346,8 +357,7 @@ private:
     /// A failed save ends the run at once: training on without checkpoints would lose it all later.
     std::vector<WrittenFile> write(const std::string& name) const {
         try {
-            Checkpoint checkpoint = to_checkpoint(state_, model_, update_, settings_,
-                                                  std::uint64_t(plan_.spec.train.seed));
+            Checkpoint checkpoint = to_checkpoint(state_, model_, update_, settings_, plan_.spec);
             checkpoint.files = data_.files;
             return save_checkpoint(plan_.checkpoint_folder, name, checkpoint);
         } catch (const Error& error) {

@@ -28,6 +28,8 @@ struct AttemptPlan {
     std::string dataset_options = "{}";                  ///< JSON object: label_column, …
     std::filesystem::path checkpoint_folder;             ///< made when absent
     std::optional<std::filesystem::path> resume_from;    ///< a checkpoint's folder
+    /// What is wrong with each newer checkpoint that is not resumed from: told as warnings.
+    std::vector<std::string> passed_over = {};
     /// spec.model.init: a safetensors file or a checkpoint's folder; not read when resuming.
     std::optional<std::filesystem::path> init_from = {};
     /// spec.data.split.id: the manifest of a stored split.

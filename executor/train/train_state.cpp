@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "executor/train/resumed_spec.h"
 #include "executor/train/run.h"
 
 namespace slipway {
@@ -43,24 +44,29 @@ struct Layout {
     std::size_t average(std::size_t parameter) const { return slot(parameter, slots - 1); }
 };
 
+/// Nothing is wrong with a checkpoint whose job has changed: an older one would not fit either.
+TrainError other_network(const std::string& what, const std::vector<std::string>& changes) {
+    const std::string message = what + ": it is of another model or optimizer";
+    if (changes.empty()) return TrainError("checkpoint_corrupt", message);
+    return TrainError("spec_error", fmt::format("{}; since it was saved the spec has changed: {}",
+                                                message, fmt::join(changes, "; ")));
+}
+
 /// The arrays by the names and shapes expected, in that order.
 std::vector<Array> in_order(std::vector<NamedArray> arrays,
-                            const std::vector<std::pair<std::string, Shape>>& expected) {
-    if (arrays.size() != expected.size()) {
-        throw TrainError(
-            "checkpoint_corrupt",
-            fmt::format("the checkpoint has {} tensors where this job has {}: it is of "
-                        "another model or optimizer",
-                        arrays.size(), expected.size()));
-    }
+                            const std::vector<std::pair<std::string, Shape>>& expected,
+                            const TrainState& state) {
+    if (arrays.size() != expected.size())
+        throw other_network(fmt::format("the checkpoint has {} tensors where this job has {}",
+                                        arrays.size(), expected.size()),
+                            state.spec_changes);
     std::vector<Array> ordered;
     for (const auto& [name, shape] : expected) {
         const auto found = std::ranges::find(arrays, name, &NamedArray::name);
         if (found == arrays.end() || found->array.shape() != shape) {
-            throw TrainError("checkpoint_corrupt",
-                             fmt::format("the checkpoint has no tensor {} of shape {}: it is of "
-                                         "another model or optimizer",
-                                         name, to_string(shape)));
+            throw other_network(
+                fmt::format("the checkpoint has no tensor {} of shape {}", name, to_string(shape)),
+                state.spec_changes);
         }
         ordered.push_back(std::move(found->array));
     }
@@ -109,19 +115,20 @@ std::vector<Array> network_values(const TrainState& state, const Model& model,
 }
 
 Checkpoint to_checkpoint(const TrainState& state, const Model& model, const UpdatePlan& plan,
-                         const TrainSettings& settings, std::uint64_t seed) {
+                         const TrainSettings& settings, const JobSpec& spec) {
     Checkpoint checkpoint;
     checkpoint.state = {.step = state.step,
                         .epoch = state.step / settings.steps_per_epoch,
                         .samples = state.samples,
-                        .seed = seed,
+                        .seed = std::uint64_t(spec.train.seed),
                         .sampler_epoch = state.position.epoch,
                         .sampler_batch = state.position.batch,
                         .schedule = settings.schedule_name,
                         .learning_rate = lr_at(settings.schedule, settings.hyper.lr, state.step),
                         .details = nlohmann::json{{"kept", to_json(state.kept)},
                                                   {"early_stopping", to_json(state.early_stopping)},
-                                                  {"aliases", aliases_of(model)}}
+                                                  {"aliases", aliases_of(model)},
+                                                  {"spec", trained_spec(spec)}}
                                        .dump()};
     const std::vector<Array> network = network_values(state, model, plan);
     auto value = network.begin();
@@ -145,11 +152,15 @@ Checkpoint to_checkpoint(const TrainState& state, const Model& model, const Upda
     return checkpoint;
 }
 
-TrainState from_checkpoint(const std::filesystem::path& folder, const Model& model,
-                           const UpdatePlan& plan) {
+TrainState from_checkpoint(const std::filesystem::path& folder, const JobSpec& spec,
+                           const Model& model, const UpdatePlan& plan) {
     Result<Checkpoint> loaded = load_checkpoint(folder);
     if (!loaded) throw TrainError("checkpoint_corrupt", loaded.error().what());
     Checkpoint checkpoint = std::move(loaded).value();
+    const auto details = nlohmann::json::parse(checkpoint.state.details, nullptr, false);
+    TrainState state;
+    if (details.is_object() && details.contains("spec"))
+        state.spec_changes = spec_changes(details.at("spec"), spec);
 
     std::vector<std::pair<std::string, Shape>> weights, slots;
     for (const auto* list : {&model.parameters.all(), &model.parameters.statistics()})
@@ -161,11 +172,10 @@ TrainState from_checkpoint(const std::filesystem::path& folder, const Model& mod
         for (const std::string_view slot : plan.slots())
             slots.emplace_back(slot_name(parameter, slot), parameter.leaf.shape());
 
-    const std::vector<Array> saved = in_order(std::move(checkpoint.weights), weights);
-    const std::vector<Array> slot_values = in_order(std::move(checkpoint.optimizer), slots);
+    const std::vector<Array> saved = in_order(std::move(checkpoint.weights), weights, state);
+    const std::vector<Array> slot_values = in_order(std::move(checkpoint.optimizer), slots, state);
     const auto statistics = saved.begin() + std::ptrdiff_t(model.parameters.all().size());
     const auto counts = statistics + std::ptrdiff_t(model.parameters.statistics().size());
-    TrainState state;
     for (std::size_t i = 0; i < model.parameters.all().size(); ++i)
         (plan.rule(i).trained ? state.values : state.frozen).push_back(saved[i]);
     state.values.insert(state.values.end(), slot_values.begin(), slot_values.end());
@@ -178,7 +188,6 @@ TrainState from_checkpoint(const std::filesystem::path& folder, const Model& mod
     state.step = checkpoint.state.step;
     state.samples = checkpoint.state.samples;
     state.position = {checkpoint.state.sampler_epoch, checkpoint.state.sampler_batch};
-    const auto details = nlohmann::json::parse(checkpoint.state.details, nullptr, false);
     if (details.is_object() && details.contains("kept")) {
         state.kept = kept_from_json(details.at("kept"));
     }

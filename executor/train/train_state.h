@@ -26,6 +26,8 @@ struct TrainState {
     SamplerPosition position;                  ///< of the next batch
     KeptCheckpoints kept;
     EarlyStopping early_stopping;
+    /// Of a resumed run: what differs from the spec of the checkpoint, "field: before -> now".
+    std::vector<std::string> spec_changes;
 };
 
 /// Step 0: the model's initial values, slots of zeros; averages begin as the parameters.
@@ -39,9 +41,10 @@ std::vector<Array> network_values(const TrainState& state, const Model& model,
 /// model.safetensors is network_values; when those are averages, the parameters themselves are
 /// beside the slots in optimizer.safetensors, as NAME.raw.
 Checkpoint to_checkpoint(const TrainState& state, const Model& model, const UpdatePlan& plan,
-                         const TrainSettings& settings, std::uint64_t seed);
-/// errors  TrainError checkpoint_corrupt when it is damaged, or is of another model or optimizer
-TrainState from_checkpoint(const std::filesystem::path& folder, const Model& model,
-                           const UpdatePlan& plan);
+                         const TrainSettings& settings, const JobSpec& spec);
+/// errors  TrainError checkpoint_corrupt when it is damaged; spec_error when it is of another model
+///         or optimizer and the spec has changed since, with what has
+TrainState from_checkpoint(const std::filesystem::path& folder, const JobSpec& spec,
+                           const Model& model, const UpdatePlan& plan);
 
 }    // namespace slipway

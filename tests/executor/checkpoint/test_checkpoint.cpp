@@ -1,6 +1,6 @@
 #include "executor/checkpoint/checkpoint.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -213,6 +213,11 @@ TEST(Checkpoint, the_newest_whole_one_is_found) {
     EXPECT_EQ(newest_checkpoint(folder.path()), folder.path() / "step_100");
     folder.write("step_100/state.json", "damaged");
     EXPECT_EQ(newest_checkpoint(folder.path()), folder.path() / "step_20");
+    const NewestCheckpoint newest = find_newest_checkpoint(folder.path());
+    EXPECT_EQ(newest.whole, folder.path() / "step_20");
+    EXPECT_THAT(newest.damaged,
+                testing::UnorderedElementsAre(testing::HasSubstr("step_100 is damaged: state.json"),
+                                              testing::HasSubstr("step_100_attempt_2")));
 }
 
 TEST(Checkpoint, pruning_removes_only_checkpoints_that_are_not_kept) {

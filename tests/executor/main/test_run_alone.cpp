@@ -85,6 +85,20 @@ TEST(RunAlone, a_second_run_needs_resume_and_counts_attempts) {
     EXPECT_EQ(attempt, 2);
 }
 
+TEST(RunAlone, a_damaged_checkpoint_is_named_to_the_resumed_run) {
+    ByHand by_hand;
+    EXPECT_EQ(by_hand.run(train_one_epoch), 0);
+    const auto newest = by_hand.options.out / "checkpoints" / "step_000010_attempt_1";
+    write_file_aside(newest / "state.json", "{");
+    by_hand.options.resume = true;
+    EXPECT_EQ(by_hand.run([&](const AttemptPlan& plan, Reporter&) {
+        EXPECT_FALSE(plan.resume_from);
+        EXPECT_EQ(plan.passed_over.size(), 1U);
+        return TrainOutcome{};
+    }),
+              0);
+}
+
 TEST(RunAlone, a_resumed_run_repeats_no_row_and_leaves_nothing_half_written) {
     ByHand by_hand;
     const auto& out = by_hand.options.out;

@@ -54,6 +54,36 @@ TEST_F(Run, resumed_anywhere_it_ends_with_the_same_bits) {
     }
 }
 
+TEST_F(Run, what_has_changed_since_the_checkpoint_is_named) {
+    AttemptPlan one = plan();
+    KeepingReporter first, second, third;
+    first.stop_at_step = 3;
+    run_training(one, first);
+    one.resume_from = newest_checkpoint(one.checkpoint_folder);
+    one.attempt = 2;
+    one.passed_over = {"the checkpoint step_000009_attempt_1 is damaged"};
+    AttemptPlan other = one;
+    other.spec.train.optimizer.lr = 0.5;
+    run_training(other, second);
+    EXPECT_THAT(second.logs, testing::Contains(testing::HasSubstr(
+                                 "the spec has changed: train.optimizer.lr: 0.02 -> 0.5")));
+    EXPECT_THAT(second.logs, testing::Contains(testing::HasSubstr(
+                                 "step_000009_attempt_1 is damaged; going on from step_00000")));
+    other.spec.train.optimizer.lr = 0.02;
+    other.spec.model.width = 16;
+    try {
+        run_training(other, third);
+        FAIL() << "a checkpoint of another network was taken";
+    } catch (const TrainError& error) {
+        EXPECT_EQ(error.reason(), "spec_error");
+        EXPECT_THAT(error.what(), testing::HasSubstr("model.width: 8 -> 16"));
+    }
+    one.attempt = 3;
+    KeepingReporter same;
+    run_training(one, same);
+    EXPECT_THAT(same.logs, testing::Not(testing::Contains(testing::HasSubstr("has changed"))));
+}
+
 TEST_F(Run, the_number_of_threads_changes_no_bit) {
     AttemptPlan one = plan(8), two = plan(8);
     one.worker_threads = 1;
