@@ -89,7 +89,7 @@ TEST(RunAlone, a_damaged_checkpoint_is_named_to_the_resumed_run) {
     ByHand by_hand;
     EXPECT_EQ(by_hand.run(train_one_epoch), 0);
     const auto newest = by_hand.options.out / "checkpoints" / "step_000010_attempt_1";
-    write_file_aside(newest / "state.json", "{");
+    std::ofstream(newest / "state.json") << "{";
     by_hand.options.resume = true;
     EXPECT_EQ(by_hand.run([&](const AttemptPlan& plan, Reporter&) {
         EXPECT_FALSE(plan.resume_from);
