@@ -17,10 +17,19 @@ IdempotencyInFlight::IdempotencyInFlight(const std::string& key)
           ErrorCode::conflict,
           fmt::format("the first request with the idempotency key \"{}\" is still running", key)) {}
 
-std::optional<StoredResponse> claim_key(Transaction& transaction,
-                                        const IdempotentRequest& request) {
-    const Rows claimed = transaction.run(queries::claim_idempotency_key,
-                                         {request.token_id, request.key, request.body_hash});
+IdempotencyUnknown::IdempotencyUnknown(const std::string& key)
+    : Error(
+          ErrorCode::conflict,
+          fmt::format("the first request with the idempotency key \"{}\" began and its answer was "
+                      "not kept, so it is not done again: look whether it made what you want, and "
+                      "if it did not, ask with another key",
+                      key)) {}
+
+std::optional<StoredResponse> claim_key(Transaction& transaction, const IdempotentRequest& request,
+                                        Repeat repeat) {
+    const Rows claimed = transaction.run(
+        queries::claim_idempotency_key,
+        {request.token_id, request.key, request.body_hash, repeat == Repeat::harmless});
     if (!claimed.empty()) return std::nullopt;
     const Rows known =
         transaction.run(queries::find_idempotency_key, {request.token_id, request.key});
@@ -28,6 +37,7 @@ std::optional<StoredResponse> claim_key(Transaction& transaction,
     if (known.empty()) throw IdempotencyInFlight(request.key);
     const Row row = known[0];
     if (row.text("body_hash") != request.body_hash) throw IdempotencyMismatch(request.key);
+    if (row.flag("orphaned")) throw IdempotencyUnknown(request.key);
     if (row.is_null("status")) throw IdempotencyInFlight(request.key);
     return StoredResponse{row.small("status"), row.text("body"), row.text("location")};
 }
@@ -37,9 +47,11 @@ Statement keep_answer(const IdempotentRequest& request, const StoredResponse& re
             {request.token_id, request.key, response.status, response.body, response.location}};
 }
 
-std::optional<StoredResponse> begin_idempotent(Store& store, const IdempotentRequest& request) {
-    return transact(store.pool(),
-                    [&](Transaction& transaction) { return claim_key(transaction, request); });
+std::optional<StoredResponse> begin_idempotent(Store& store, const IdempotentRequest& request,
+                                               Repeat repeat) {
+    return transact(store.pool(), [&](Transaction& transaction) {
+        return claim_key(transaction, request, repeat);
+    });
 }
 
 void finish_idempotent(Store& store, const IdempotentRequest& request,

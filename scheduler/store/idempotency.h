@@ -31,10 +31,23 @@ public:
     explicit IdempotencyInFlight(const std::string& key);
 };
 
+/// What became of the first request with this key cannot be known: its process died, or its answer
+/// could not be stored (409 idempotency_outcome_unknown). It is not done again.
+class IdempotencyUnknown : public Error {
+public:
+    explicit IdempotencyUnknown(const std::string& key);
+};
+
+/// Whether work that may have been done already is done again: what ends in the same state is, what
+/// makes something new is not.
+enum class Repeat { harmless, forbidden };
+
 /// For POSTs other than submit_job: marks the key as running and returns nothing (go ahead, then
-/// call finish_idempotent or abandon_idempotent), or returns the first answer. A mark left by a
-/// process that died is taken over after 60 s. Throws IdempotencyMismatch, IdempotencyInFlight.
-std::optional<StoredResponse> begin_idempotent(Store& store, const IdempotentRequest& request);
+/// call finish_idempotent or abandon_idempotent), or returns the first answer. A mark that has had
+/// no answer for 60 s is taken over where `repeat` is harmless, else it is IdempotencyUnknown.
+/// Throws IdempotencyMismatch, IdempotencyInFlight.
+std::optional<StoredResponse> begin_idempotent(Store& store, const IdempotentRequest& request,
+                                               Repeat repeat);
 
 /// Keeps the answer. Only answers below 500 are worth keeping.
 void finish_idempotent(Store& store, const IdempotentRequest& request,

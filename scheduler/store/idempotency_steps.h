@@ -7,8 +7,10 @@
 namespace slipway::store {
 
 /// Takes the key: nothing when the work is the caller's, else the first answer. Waits while another
-/// transaction holds the same key. Throws IdempotencyMismatch, IdempotencyInFlight.
-std::optional<StoredResponse> claim_key(Transaction& transaction, const IdempotentRequest& request);
+/// transaction holds the same key. Throws IdempotencyMismatch, IdempotencyInFlight,
+/// IdempotencyUnknown.
+std::optional<StoredResponse> claim_key(Transaction& transaction, const IdempotentRequest& request,
+                                        Repeat repeat);
 
 /// The statement that stores the answer under the key.
 Statement keep_answer(const IdempotentRequest& request, const StoredResponse& response);

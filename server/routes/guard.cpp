@@ -35,6 +35,9 @@ Response with_problems(const Request& request, const std::function<Response()>& 
                             .code = "idempotency_in_flight",
                             .detail = refusal.what(),
                             .headers = {{"Retry-After", "1"}}});
+    } catch (const store::IdempotencyUnknown& refusal) {
+        throw ProblemError(
+            {.status = 409, .code = "idempotency_outcome_unknown", .detail = refusal.what()});
     } catch (const ProblemError&) {
         throw;
     } catch (const Error& refusal) {
@@ -125,7 +128,10 @@ Response guard(const Request& request, Services& services, const Endpoint& endpo
             return work();
         const auto same = idempotent_request(request, who);
         if (!same) return work();
-        return once(services.store, *same, work, route.secret_member);
+        // What is created would be there twice.
+        const store::Repeat repeat =
+            endpoint.success == 201 ? store::Repeat::forbidden : store::Repeat::harmless;
+        return once(services.store, *same, repeat, work, route.secret_member);
     });
 }
 

@@ -4,8 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "api/base/json.h"
+#include "api/base/log.h"
 #include "api/base/parsed_json.h"
 #include "api/base/sha256.h"
+#include "scheduler/store/pg/connection.h"
 #include "server/http/problem.h"
 
 namespace slipway {
@@ -49,13 +51,19 @@ std::optional<store::IdempotentRequest> idempotent_request(const Request& reques
         .token_id = who.token_id, .key = std::string(*key), .body_hash = sha256_hex(same)};
 }
 
-Response once(store::Store& store, const store::IdempotentRequest& request,
+Response once(store::Store& store, const store::IdempotentRequest& request, store::Repeat repeat,
               const std::function<Response()>& work, std::string_view secret_member) {
-    if (const auto first = store::begin_idempotent(store, request))
+    if (const auto first = store::begin_idempotent(store, request, repeat))
         return from_stored(*first, true);
     Response response;
     try {
         response = work();
+    } catch (const store::PgError& error) {
+        // A connection that broke leaves open what was committed: the mark stays, so that what
+        // makes something is not done twice.
+        if (repeat == store::Repeat::harmless || !error.sqlstate().empty())
+            store::abandon_idempotent(store, request);
+        throw;
     } catch (const std::exception&) {
         // The refusal goes on to the client; only the mark must not outlive it.
         store::abandon_idempotent(store, request);
@@ -67,7 +75,13 @@ Response once(store::Store& store, const store::IdempotentRequest& request,
     }
     store::StoredResponse stored = to_stored(response);
     if (!secret_member.empty()) stored.body = without(stored.body, secret_member);
-    store::finish_idempotent(store, request, stored);
+    try {
+        store::finish_idempotent(store, request, stored);
+    } catch (const Error& error) {
+        // It is done: who asks again with this key is told so, and it is not done again.
+        log_warn("an answer could not be kept for its idempotency key",
+                 {{"key", request.key}, {"reason", error.what()}});
+    }
     return response;
 }
 

@@ -17,8 +17,9 @@ std::optional<store::IdempotentRequest> idempotent_request(const Request& reques
 
 /// Does `work` at most once for a key: a repeated request gets the first answer again, marked
 /// `Idempotency-Replayed: true`. Refusals (4xx, 5xx) are not kept: a corrected or later request may
-/// use the same key. `secret_member` of the answer is not stored.
-Response once(store::Store& store, const store::IdempotentRequest& request,
+/// use the same key. An answer that cannot be stored is sent all the same. `secret_member` of the
+/// answer is not stored.
+Response once(store::Store& store, const store::IdempotentRequest& request, store::Repeat repeat,
               const std::function<Response()>& work, std::string_view secret_member = {});
 
 store::StoredResponse to_stored(const Response& response);

@@ -75,27 +75,37 @@ TEST_F(Idempotency, a_race_makes_one_job) {
 }
 
 TEST_F(Idempotency, other_posts_mark_the_key_while_they_run) {
-    EXPECT_FALSE(begin_idempotent(store, request));
-    EXPECT_THROW(begin_idempotent(store, request), IdempotencyInFlight);
+    EXPECT_FALSE(begin_idempotent(store, request, Repeat::harmless));
+    EXPECT_THROW(begin_idempotent(store, request, Repeat::harmless), IdempotencyInFlight);
     finish_idempotent(store, request, {.status = 200, .body = "{}", .location = "/x"});
-    EXPECT_EQ(begin_idempotent(store, request)->location, "/x");
+    EXPECT_EQ(begin_idempotent(store, request, Repeat::harmless)->location, "/x");
     IdempotentRequest other = request;
     other.body_hash = "h2";
-    EXPECT_THROW(begin_idempotent(store, other), IdempotencyMismatch);
+    EXPECT_THROW(begin_idempotent(store, other, Repeat::harmless), IdempotencyMismatch);
     abandon_idempotent(store, request);    // too late: there is an answer
-    EXPECT_TRUE(begin_idempotent(store, request));
+    EXPECT_TRUE(begin_idempotent(store, request, Repeat::harmless));
 }
 
 TEST_F(Idempotency, an_abandoned_or_orphaned_key_is_free_again) {
-    begin_idempotent(store, request);
+    begin_idempotent(store, request, Repeat::harmless);
     abandon_idempotent(store, request);
-    EXPECT_FALSE(begin_idempotent(store, request));
+    EXPECT_FALSE(begin_idempotent(store, request, Repeat::harmless));
     database.sql("update idempotency set started_at = clock_timestamp() - interval '2 minutes'");
     IdempotentRequest other = request;
     other.body_hash = "h2";
-    EXPECT_THROW(begin_idempotent(store, other), IdempotencyMismatch);
-    EXPECT_FALSE(begin_idempotent(store, request));    // its process has died
-    EXPECT_THROW(begin_idempotent(store, request), IdempotencyInFlight);
+    EXPECT_THROW(begin_idempotent(store, other, Repeat::harmless), IdempotencyMismatch);
+    EXPECT_FALSE(begin_idempotent(store, request, Repeat::harmless));    // its process has died
+    EXPECT_THROW(begin_idempotent(store, request, Repeat::harmless), IdempotencyInFlight);
+}
+
+// Goal: nobody knows whether the work of an orphaned key was done, so it is not done again.
+TEST_F(Idempotency, an_orphaned_key_of_what_makes_something_stays_taken) {
+    EXPECT_FALSE(begin_idempotent(store, request, Repeat::forbidden));
+    EXPECT_THROW(begin_idempotent(store, request, Repeat::forbidden), IdempotencyInFlight);
+    database.sql("update idempotency set started_at = clock_timestamp() - interval '2 minutes'");
+    EXPECT_THROW(begin_idempotent(store, request, Repeat::forbidden), IdempotencyUnknown);
+    finish_idempotent(store, request, {.status = 201, .body = "{}", .location = "/x"});
+    EXPECT_EQ(begin_idempotent(store, request, Repeat::forbidden)->location, "/x");
 }
 
 }    // namespace

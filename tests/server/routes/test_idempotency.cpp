@@ -104,6 +104,32 @@ TEST_F(Idempotency, every_post_honours_it) {
     EXPECT_TRUE(Json::parse(twice("/v1/login-links", Json::object()).body)["url"].is_null());
 }
 
+// Goal: a POST whose answer could not be stored has been done, and is not done again.
+// Method: the database refuses to store answers for a while.
+TEST_F(Idempotency, an_answer_that_cannot_be_stored_is_sent_and_nothing_is_done_twice) {
+    service.database.sql(
+        "create function refuse() returns trigger language plpgsql as "
+        "$$ begin raise exception 'no'; end $$; "
+        "create trigger refuse before update on idempotency for each row execute function "
+        "refuse()");
+    const TestService::Headers key{{"Idempotency-Key", "k1"}};
+    const Json body{{"size", 5}};
+    service.expect(201, "POST", "/v1/uploads", body, key);
+    EXPECT_EQ(service.expect(409, "POST", "/v1/uploads", body, key)["code"],
+              "idempotency_in_flight");
+    const std::string job = service.submit();
+    const TestService::Headers other{{"Idempotency-Key", "k2"}};
+    service.expect(200, "POST", "/v1/jobs/" + job + "/cancel", Json::object(), other);
+    service.database.sql(
+        "drop trigger refuse on idempotency; "
+        "update idempotency set started_at = started_at - interval '2 minutes'");
+    const Json refusal = service.expect(409, "POST", "/v1/uploads", body, key);
+    EXPECT_EQ(refusal["code"], "idempotency_outcome_unknown");
+    EXPECT_EQ(service.database.sql("select count(*) from upload"), "1");
+    // What ends in the same state is done again.
+    service.expect(200, "POST", "/v1/jobs/" + job + "/cancel", Json::object(), other);
+}
+
 TEST_F(Idempotency, a_dry_run_is_not_remembered) {
     const TestService::Headers key{{"Idempotency-Key", "k1"}};
     service.expect(200, "POST", "/v1/jobs?dry_run=true", TestService::spec(), key);
