@@ -27,6 +27,18 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.check_leader(leader_name text, leader_term bigint) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform from leader where name = leader_name and term = leader_term for share;
+    if not found then
+        raise exception 'term % of the leader of % is over', leader_term, leader_name
+            using errcode = 'SW002';
+    end if;
+end
+$$;
+
 CREATE FUNCTION public.checkpoint_release() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -200,6 +212,10 @@ begin
     return null;
 end
 $$;
+
+CREATE FUNCTION public.leader_lock(leader_name text, leader_term bigint) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    RETURN hashtextextended(((('slipway leader '::text || leader_name) || ' '::text) || leader_term), (0)::bigint);
 
 CREATE FUNCTION public.lease_guard() RETURNS trigger
     LANGUAGE plpgsql
@@ -450,6 +466,14 @@ CREATE TABLE public.job_transition (
     to_state text NOT NULL
 );
 
+CREATE TABLE public.leader (
+    name text NOT NULL,
+    holder text NOT NULL,
+    term bigint NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT leader_term_check CHECK ((term >= 1))
+);
+
 CREATE TABLE public.lease (
     host text NOT NULL,
     core smallint NOT NULL,
@@ -618,6 +642,9 @@ ALTER TABLE ONLY public.job_state
 
 ALTER TABLE ONLY public.job_transition
     ADD CONSTRAINT job_transition_pkey PRIMARY KEY (from_state, to_state);
+
+ALTER TABLE ONLY public.leader
+    ADD CONSTRAINT leader_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY public.lease
     ADD CONSTRAINT lease_pkey PRIMARY KEY (host, core);

@@ -123,13 +123,15 @@ std::vector<Statement> end_statements(const AttemptKey& key, const LockedAttempt
 
 /// Ends the attempt that `lock` finds live; nothing when it finds none.
 std::optional<Rescued> end_locked(Store& store, const AttemptKey& key, const Statement& lock,
-                                  const AttemptEnd& end) {
+                                  const AttemptEnd& end, const LeaderTerm& term = {}) {
     auto ended = transact(store.pool(), [&](Transaction& transaction) -> std::optional<Rescued> {
         const std::vector<Rows> answers = transaction.run(std::vector<Statement>{lock});
         if (answers[0].empty()) return std::nullopt;
         const LockedAttempt job = read_locked(answers[0][0]);
         const Settlement settlement = settle(job, end);
-        transaction.commit(end_statements(key, job, settlement, end));
+        std::vector<Statement> statements = end_statements(key, job, settlement, end);
+        if (term.number > 0) statements.push_back(check_statement(term));
+        transaction.commit(std::move(statements));
         return Rescued{key, job.host, settlement.state};
     });
     if (ended) {
@@ -148,8 +150,7 @@ JobState finish_attempt(Store& store, const AttemptKey& key, const AttemptEnd& e
     return ended->job_state;
 }
 
-std::vector<Rescued> rescue_expired(Store& store, std::string_view own_host,
-                                    std::chrono::milliseconds grace) {
+std::vector<Rescued> rescue_expired(Store& store, const RescueRule& rule, const LeaderTerm& term) {
     const AttemptEnd lost{
         .exit_kind = "lost",
         .exit_status = std::nullopt,
@@ -158,11 +159,13 @@ std::vector<Rescued> rescue_expired(Store& store, std::string_view own_host,
         .reason = Reason{"host_lost", "the host was not heard of; the job runs again elsewhere"},
         .result = {}};
     std::vector<Rescued> rescued;
-    for (const Row row : read(store.pool(), queries::list_expired_attempts, {own_host, grace})) {
+    for (const Row row : read(store.pool(), queries::list_expired_attempts,
+                              {rule.own_host, rule.grace, rule.own_grace})) {
         const AttemptKey key{row.text("job_id"), row.small("attempt"), row.text("token")};
-        const Statement lock{&queries::lock_expired_attempt,
-                             {key.job_id, key.attempt, key.token, grace}};
-        if (std::optional<Rescued> one = end_locked(store, key, lock, lost)) {
+        const Statement lock{
+            &queries::lock_expired_attempt,
+            {key.job_id, key.attempt, key.token, rule.own_host, rule.grace, rule.own_grace}};
+        if (std::optional<Rescued> one = end_locked(store, key, lock, lost, term)) {
             rescued.push_back(std::move(*one));
         }
     }

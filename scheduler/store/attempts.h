@@ -92,10 +92,17 @@ struct Rescued {
     JobState job_state{};    ///< where the job went: queued, failed, cancelled, paused
 };
 
-/// Ends attempts whose lease ran out at least `grace` ago, except those on `own_host`: exit kind
-/// `lost`, then as finish_attempt with `queued`. The predicate holds token and expiry, so a
-/// heartbeat that arrives in between wins.
-std::vector<Rescued> rescue_expired(Store& store, std::string_view own_host,
-                                    std::chrono::milliseconds grace);
+/// Which attempts are lost: those whose lease ran out at least so long ago.
+struct RescueRule {
+    std::string own_host{};                ///< that of the process that asks
+    std::chrono::milliseconds grace{0};    ///< of other hosts
+    /// Of the own host, whose agent may just have begun to take its attempts over; nothing: never.
+    std::optional<std::chrono::milliseconds> own_grace{};
+};
+
+/// Ends lost attempts: exit kind `lost`, then as finish_attempt with `queued`. The predicate holds
+/// token and expiry, so a heartbeat that arrives in between wins.
+std::vector<Rescued> rescue_expired(Store& store, const RescueRule& rule,
+                                    const LeaderTerm& term = {});
 
 }    // namespace slipway::store

@@ -72,6 +72,6 @@ struct Pruned {
     std::int64_t uploads = 0;
 };
 
-Pruned prune(Store& store);
+Pruned prune(Store& store, const LeaderTerm& term = {});
 
 }    // namespace slipway::store

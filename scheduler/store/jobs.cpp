@@ -221,10 +221,12 @@ bool delete_job(Store& store, std::string_view id) {
     return deleted;
 }
 
-std::vector<std::string> expire_queued_jobs(Store& store) {
+std::vector<std::string> expire_queued_jobs(Store& store, const LeaderTerm& term) {
     constexpr int at_once = 1000;
     std::vector<std::string> ids;
-    for (const Row row : write(store.pool(), queries::expire_jobs, {at_once})) {
+    const std::vector<Rows> answers =
+        write_as_leader(store.pool(), term, {{&queries::expire_jobs, {at_once}}});
+    for (const Row row : answers[0]) {
         ids.push_back(row.text("id"));
         store.announce(ids.back());
     }
@@ -238,8 +240,8 @@ std::map<JobState, std::int64_t> count_jobs(Store& store) {
     return counts;
 }
 
-void fold_job_counts(Store& store) {
-    write(store.pool(), queries::fold_job_counts);
+void fold_job_counts(Store& store, const LeaderTerm& term) {
+    write_as_leader(store.pool(), term, {{&queries::fold_job_counts, {}}});
 }
 
 }    // namespace slipway::store

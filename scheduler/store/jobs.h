@@ -136,11 +136,11 @@ bool delete_job(Store& store, std::string_view id);
 
 /// Queued jobs that never started and are past `valid_until` become `expired`, at most a thousand
 /// at once. Returns their ids.
-std::vector<std::string> expire_queued_jobs(Store& store);
+std::vector<std::string> expire_queued_jobs(Store& store, const LeaderTerm& term = {});
 
 /// How many jobs are in each state; states without jobs are absent. For /metrics. Reads changes
 /// since fold_job_counts, not jobs.
 std::map<JobState, std::int64_t> count_jobs(Store& store);
-void fold_job_counts(Store& store);
+void fold_job_counts(Store& store, const LeaderTerm& term = {});
 
 }    // namespace slipway::store

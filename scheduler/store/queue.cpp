@@ -26,23 +26,22 @@ bool lost_race(const PgError& error) {
     return error.sqlstate() == "23505" || error.sqlstate() == "55P03";
 }
 
-std::vector<PlacementOutcome> place_together(Store& store,
-                                             const std::vector<Placement>& placements) {
+std::vector<PlacementOutcome> place_together(Store& store, const std::vector<Placement>& placements,
+                                             const LeaderTerm& term) {
     std::vector<Statement> statements;
     for (const Placement& placement : placements)
         statements.push_back(place_statement(placement));
-    return transact(store.pool(), [&](Transaction& transaction) {
-        const std::vector<Rows> answers = transaction.commit(statements);
-        std::vector<PlacementOutcome> outcomes;
-        for (std::size_t i = 0; i < placements.size(); ++i)
-            outcomes.push_back(outcome_of(placements[i], answers[i]));
-        return outcomes;
-    });
+    const std::vector<Rows> answers = write_as_leader(store.pool(), term, std::move(statements));
+    std::vector<PlacementOutcome> outcomes;
+    for (std::size_t i = 0; i < placements.size(); ++i)
+        outcomes.push_back(outcome_of(placements[i], answers[i]));
+    return outcomes;
 }
 
-PlacementOutcome place_alone(Store& store, const Placement& placement) {
+PlacementOutcome place_alone(Store& store, const Placement& placement, const LeaderTerm& term) {
     try {
-        return outcome_of(placement, write(store.pool(), place_statement(placement)));
+        return outcome_of(placement,
+                          write_as_leader(store.pool(), term, {place_statement(placement)})[0]);
     } catch (const PgError& error) {
         // A lost race is an answer, not a failure.
         if (!lost_race(error)) throw;
@@ -129,22 +128,24 @@ std::optional<QueuedJob> find_queued_job(Store& store, std::string_view job_id) 
     return read_waiting(rows[0]);
 }
 
-int release_due_jobs(Store& store, int count_max) {
-    return int(write(store.pool(), queries::release_due_jobs, {count_max}).size());
+int release_due_jobs(Store& store, int count_max, const LeaderTerm& term) {
+    return int(
+        write_as_leader(store.pool(), term, {{&queries::release_due_jobs, {count_max}}})[0].size());
 }
 
 std::vector<PlacementOutcome> commit_placements(Store& store,
-                                                const std::vector<Placement>& placements) {
+                                                const std::vector<Placement>& placements,
+                                                const LeaderTerm& term) {
     if (placements.empty()) return {};
     std::vector<PlacementOutcome> outcomes;
     try {
-        outcomes = place_together(store, placements);
+        outcomes = place_together(store, placements, term);
     } catch (const PgError& error) {
         // One collision has undone all of them: place each by itself.
         if (!lost_race(error)) throw;
         outcomes.clear();
         for (const Placement& placement : placements)
-            outcomes.push_back(place_alone(store, placement));
+            outcomes.push_back(place_alone(store, placement, term));
     }
     for (const PlacementOutcome& outcome : outcomes) {
         if (outcome.attempt) store.announce(outcome.job_id);

@@ -39,7 +39,7 @@ std::optional<QueuedJob> find_queued_job(Store& store, std::string_view job_id);
 
 /// Lets jobs start whose start_after or back-off has passed, at most `count_max` at once, the most
 /// urgent first. Returns how many: as many as `count_max` means that there may be more.
-int release_due_jobs(Store& store, int count_max);
+int release_due_jobs(Store& store, int count_max, const LeaderTerm& term = {});
 
 /// Cores for one job, decided by placement.
 struct Placement {
@@ -61,7 +61,8 @@ struct PlacementOutcome {
 /// one transaction when none collides. Rows locked by another scheduler are skipped, never waited
 /// for. Two leases of one core cannot be committed, whoever asks.
 std::vector<PlacementOutcome> commit_placements(Store& store,
-                                                const std::vector<Placement>& placements);
+                                                const std::vector<Placement>& placements,
+                                                const LeaderTerm& term = {});
 
 /// Where a queued job stands among those that may start, or would stand if it could: 1 = next;
 /// queue_position_max + 1 = behind at least so many. Nothing when it is not queued.

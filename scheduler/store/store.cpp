@@ -76,6 +76,9 @@ Fenced::Fenced(const AttemptKey& key)
     : Error(ErrorCode::conflict,
             fmt::format("attempt {} of {} has ended or was replaced", key.attempt, key.job_id)) {}
 
+LeaderReplaced::LeaderReplaced(const std::string& message)
+    : Error(ErrorCode::conflict, "another process leads now: " + message) {}
+
 IllegalTransition::IllegalTransition(std::string from, std::string to)
     : Error(ErrorCode::conflict,
             fmt::format("a job that is {} cannot become {}", from.empty() ? "new" : from, to)),

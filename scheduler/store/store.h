@@ -96,6 +96,19 @@ struct AttemptKey {
     bool operator==(const AttemptKey&) const = default;
 };
 
+/// The right to do the periodic work of a database: what a Leader has (pg/leader.h). What is
+/// written with it is written in this term or not at all.
+struct LeaderTerm {
+    std::string name{};
+    std::int64_t number = 0;    ///< 0: without a term, so nothing is checked; for tests and tools
+};
+
+/// Another process has become the leader: nothing was written.
+class LeaderReplaced : public Error {
+public:
+    explicit LeaderReplaced(const std::string& message);
+};
+
 /// The attempt has ended or another one has taken its place: stop the executor, write nothing.
 class Fenced : public Error {
 public:

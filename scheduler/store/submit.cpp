@@ -41,7 +41,8 @@ Submitted submit_in(Transaction& transaction, const NewJob& job,
                     const std::optional<IdempotentRequest>& request,
                     const std::function<StoredResponse(const Job&)>& render) {
     if (request) {
-        if (std::optional<StoredResponse> first = claim_key(transaction, *request, Repeat::harmless)) {
+        if (std::optional<StoredResponse> first =
+                claim_key(transaction, *request, Repeat::harmless)) {
             return {.job = {}, .response = std::move(*first), .replayed = true};
         }
     }

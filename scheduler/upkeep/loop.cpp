@@ -32,6 +32,7 @@ struct UpkeepLoop::Parts {
 
     // The thread's own.
     store::Leader leader;
+    store::LeaderTerm term;    // of this pass
     UpkeepCounts counts;
     Tick began{};    // the last pass
 
@@ -54,8 +55,12 @@ struct UpkeepLoop::Parts {
     void work() {
         while (wait()) {
             began = clock.tick();
-            counts.leads = leader.leads();
-            if (counts.leads) {
+            const std::optional<store::LeaderTerm> led = leader.lead();
+            if (led && led->number != term.number)
+                log_info("this process does the periodic work now", {{"term", led->number}});
+            counts.leads = led.has_value();
+            if (led) {
+                term = *led;
                 for (Task& task : tasks)
                     run(task);
                 ++counts.ticks;
@@ -106,21 +111,23 @@ struct UpkeepLoop::Parts {
     }
 
     void place() {
-        const ScheduleCounts done = schedule(store, options.lease, options.host_silence_max);
+        const ScheduleCounts done = schedule(store, options.lease, options.host_silence_max, term);
         counts.placed += done.placed;
         counts.lost_races += done.lost_races;
         if (done.more_are_due) wake();
         if (done.placed > 0 && options.on_placed) options.on_placed();
     }
 
-    void rescue() { counts.rescued += rescue_lost_attempts(store, options.host, options.lease); }
+    void rescue() {
+        counts.rescued += rescue_lost_attempts(store, options.host, options.lease, term);
+    }
 
-    void expire() { counts.expired += std::int64_t(store::expire_queued_jobs(store).size()); }
+    void expire() { counts.expired += std::int64_t(store::expire_queued_jobs(store, term).size()); }
 
-    void count() { store::fold_job_counts(store); }
+    void count() { store::fold_job_counts(store, term); }
 
     void prune() {
-        const store::Pruned pruned = store::prune(store);
+        const store::Pruned pruned = store::prune(store, term);
         counts.pruned +=
             pruned.idempotency_keys + pruned.login_tickets + pruned.sessions + pruned.uploads;
     }

@@ -12,7 +12,7 @@
 namespace slipway {
 
 struct UpkeepOptions {
-    std::string host;                       ///< own host: its attempts are the agent's
+    std::string host;                       ///< own host: its agent gets more time
     std::chrono::milliseconds tick{500};    ///< at least this often, woken or not
     /// From a tick to the next that is woken: jobs that are submitted in a burst share one.
     std::chrono::milliseconds woken_pause{10};
@@ -40,8 +40,9 @@ struct UpkeepCounts {
 };
 
 /// The service's periodic work: places queued jobs, rescues attempts whose host is gone, expires
-/// jobs, prunes. Of all processes on one database only the leader works. Each tick looks at the
-/// whole state, so a missed wake-up costs at most a tick. A tick that fails is logged and repeated.
+/// jobs, prunes. Of all processes on one database only the leader works, and what it writes is
+/// checked against its term. Each tick looks at the whole state, so a missed wake-up costs at most
+/// a tick. A tick that fails is logged and repeated.
 class UpkeepLoop {
 public:
     /// Starts the thread. `store` and `clock` outlive the loop.

@@ -62,9 +62,10 @@ std::vector<CoreSlot> to_core_slots(const std::vector<store::Core>& cores) {
 }
 
 ScheduleCounts schedule(store::Store& store, std::chrono::milliseconds lease,
-                        std::chrono::milliseconds host_silence_max) {
+                        std::chrono::milliseconds host_silence_max, const store::LeaderTerm& term) {
     ScheduleCounts counts;
-    counts.more_are_due = store::release_due_jobs(store, released_at_once) == released_at_once;
+    counts.more_are_due =
+        store::release_due_jobs(store, released_at_once, term) == released_at_once;
     const Snapshot snapshot = look_at(store, host_silence_max);
     const PlacementPlan plan = plan_placement(to_waiting_jobs(snapshot.ready), snapshot.cores);
     counts.waiting = std::int64_t(plan.waiting.size());
@@ -77,16 +78,18 @@ ScheduleCounts schedule(store::Store& store, std::chrono::milliseconds lease,
                               .token = random_hex(fence_bytes),
                               .lease = lease});
     }
-    for (const store::PlacementOutcome& outcome : store::commit_placements(store, placements))
+    for (const store::PlacementOutcome& outcome : store::commit_placements(store, placements, term))
         ++(outcome.attempt ? counts.placed : counts.lost_races);
     return counts;
 }
 
 std::int64_t rescue_lost_attempts(store::Store& store, const std::string& own_host,
-                                  std::chrono::milliseconds lease) {
+                                  std::chrono::milliseconds lease, const store::LeaderTerm& term) {
     const auto connected = store.connected_for();
     if (!connected || *connected < lease) return 0;
-    const auto rescued = store::rescue_expired(store, own_host, std::chrono::milliseconds{0});
+    store::RescueRule rule{.own_host = own_host};
+    if (*connected >= 2 * lease) rule.own_grace = lease;
+    const auto rescued = store::rescue_expired(store, rule, term);
     for (const store::Rescued& each : rescued) {
         log_warn("an attempt was taken from a host that is gone",
                  {{"job_id", each.key.job_id},

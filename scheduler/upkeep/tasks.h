@@ -29,13 +29,17 @@ std::vector<CoreSlot> to_core_slots(const std::vector<store::Core>& cores);
 /// the length of the queue.
 /// errors  throws unavailable
 ScheduleCounts schedule(store::Store& store, std::chrono::milliseconds lease,
-                        std::chrono::milliseconds host_silence_max);
+                        std::chrono::milliseconds host_silence_max,
+                        const store::LeaderTerm& term = {});
 
-/// Ends attempts of other hosts whose lease ran out, but only when this process has had the
-/// database for one lease without a break: else it is not their silence but ours. Returns how many.
-/// errors  throws unavailable
+/// Ends attempts whose lease ran out, but only when this process has had the database for one lease
+/// without a break: else it is not their silence but ours. Those of the own host, too, whose agent
+/// may hang while this process lives: after two leases, so that an agent that has just started
+/// takes over what still runs. Returns how many.
+/// errors  throws unavailable, LeaderReplaced
 std::int64_t rescue_lost_attempts(store::Store& store, const std::string& own_host,
-                                  std::chrono::milliseconds lease);
+                                  std::chrono::milliseconds lease,
+                                  const store::LeaderTerm& term = {});
 
 /// Why a queued job waits, however far behind; nothing when the next pass will place it.
 /// errors  throws unavailable

@@ -65,8 +65,9 @@ std::string field(const pg_result* result, int which) {
     return text ? text : "";
 }
 
-/// SQLSTATE of the schema's own refusal; see migrations/0001_base.up.sql.
+/// SQLSTATEs of the schema's own refusals; see migrations/schema.sql.
 constexpr std::string_view illegal_transition = "SW001";
+constexpr std::string_view leader_replaced = "SW002";
 
 [[noreturn]] void throw_refusal(const pg_result* result, std::string_view statement) {
     const std::string sqlstate = field(result, PG_DIAG_SQLSTATE);
@@ -74,6 +75,7 @@ constexpr std::string_view illegal_transition = "SW001";
         throw IllegalTransition(field(result, PG_DIAG_MESSAGE_DETAIL),
                                 field(result, PG_DIAG_MESSAGE_HINT));
     }
+    if (sqlstate == leader_replaced) throw LeaderReplaced(field(result, PG_DIAG_MESSAGE_PRIMARY));
     throw PgError(code_of(sqlstate),
                   fmt::format("the database refused {}: {} ({})", statement,
                               field(result, PG_DIAG_MESSAGE_PRIMARY), sqlstate),

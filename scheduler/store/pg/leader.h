@@ -1,27 +1,33 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "scheduler/store/store.h"
 
 namespace slipway::store {
 
-/// At most one process holds the leadership of a name: an advisory lock on a connection of its
-/// own, gone with the connection. Not a fence: what the leader commits is protected by the
-/// database's constraints alone. One thread uses it.
+/// At most one process leads a name in a database. The leader has a lease in the database's time
+/// and a term, a number that grows with each change of leader. Everything a leader writes checks
+/// its term in the same transaction (see LeaderTerm), so one that was frozen and replaced writes
+/// nothing when it wakes. One thread uses it.
 class Leader {
 public:
-    Leader(const StoreOptions& options, std::string name);
+    /// `lease`: how long a leader that hangs keeps others waiting; several times the time between
+    /// two calls of lead().
+    Leader(const StoreOptions& options, std::string name,
+           std::chrono::milliseconds lease = std::chrono::seconds{6});
     ~Leader();
     Leader(const Leader&) = delete;
     Leader& operator=(const Leader&) = delete;
 
-    /// Takes the lock if it is free, checks that it is still held if we have it. False when another
-    /// process leads or the database is down. One round trip.
-    bool leads();
+    /// Becomes the leader if there is none (any more), renews the lease if we are: the term.
+    /// Nothing when another process leads or the database is down. One round trip.
+    std::optional<LeaderTerm> lead();
 
-    /// Lets another process lead.
+    /// Lets another process lead at once.
     void resign();
 
 private:

@@ -189,4 +189,17 @@ Rows write(Pool& pool, const Query& query, std::initializer_list<Param> params) 
     return write(pool, Statement{&query, params});
 }
 
+Statement check_statement(const LeaderTerm& term) {
+    return {&queries::check_leader, {term.name, term.number}};
+}
+
+std::vector<Rows> write_as_leader(Pool& pool, const LeaderTerm& term,
+                                  std::vector<Statement> statements) {
+    if (term.number > 0) statements.push_back(check_statement(term));
+    std::vector<Rows> answers =
+        transact(pool, [&](Transaction& transaction) { return transaction.commit(statements); });
+    if (term.number > 0) answers.pop_back();
+    return answers;
+}
+
 }    // namespace slipway::store

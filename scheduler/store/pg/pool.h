@@ -97,4 +97,12 @@ Rows read(Pool& pool, const Query& query, std::initializer_list<Param> params = 
 Rows write(Pool& pool, const Statement& statement);
 Rows write(Pool& pool, const Query& query, std::initializer_list<Param> params = {});
 
+/// The statement that ends a transaction of a leader: it fails when the term is over, and with it
+/// everything before it.
+Statement check_statement(const LeaderTerm& term);
+
+/// `statements`, then the check of the term, in one transaction and one round trip. Their answers.
+std::vector<Rows> write_as_leader(Pool& pool, const LeaderTerm& term,
+                                  std::vector<Statement> statements);
+
 }    // namespace slipway::store

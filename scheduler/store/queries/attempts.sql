@@ -88,7 +88,8 @@ where job.id = $1 and attempt.attempt = $2 and attempt.token = $3 and attempt.en
 for no key update of job, attempt
 
 -- lock_expired_attempt: as lock_attempt, but only while its leases have run out long enough ago
--- in     $1 job_id  $2 attempt  $3 token  $4 grace in seconds
+-- in     $1 job_id  $2 attempt  $3 token  $4 own host  $5 grace in seconds  $6 that of the own
+--        host, or null: never
 -- locks  the job, the attempt, its leases: a heartbeat waits or wins
 select job.state, job.intent, job.event_seq, job.restarts, job.restarts_max, job.reason_code,
        job.reason_message, attempt.frames_relayed, attempt.host
@@ -96,16 +97,19 @@ from job
 join attempt on attempt.job_id = job.id
 join lease on lease.job_id = attempt.job_id and lease.attempt = attempt.attempt
 where job.id = $1 and attempt.attempt = $2 and attempt.token = $3 and attempt.ended_at is null
-  and lease.expires_at < clock_timestamp() - make_interval(secs => $4)
+  and lease.expires_at < clock_timestamp()
+                         - make_interval(secs => case when lease.host = $4 then $6::double precision
+                                                 else $5::double precision end)
 for no key update of job, attempt, lease
 
--- list_expired_attempts: whose leases have run out, except on one host
--- in     $1 own host  $2 grace in seconds
+-- list_expired_attempts: whose leases have run out
+-- in     $1 own host  $2 grace in seconds  $3 that of the own host, or null: never
 select distinct attempt.job_id, attempt.attempt, attempt.token
 from lease
 join attempt on attempt.job_id = lease.job_id and attempt.attempt = lease.attempt
-where lease.host <> $1
-  and lease.expires_at < clock_timestamp() - make_interval(secs => $2)
+where lease.expires_at < clock_timestamp()
+                         - make_interval(secs => case when lease.host = $1 then $3::double precision
+                                                 else $2::double precision end)
   and attempt.ended_at is null
 order by attempt.job_id
 

@@ -19,11 +19,32 @@ from unnest($1::text[]) as topic
 -- listen: hear what is announced, on this connection, from now on
 listen slipway
 
--- try_lead: take the leadership of a name, once per connection
--- in     $1 name
--- out    leads
--- locks  an advisory lock of the session; hashtextextended spreads names over 64 bits
-select pg_try_advisory_lock(hashtextextended('slipway leader ' || $1::text, 0)) as leads
+-- lead: become the leader of a name, or stay it
+-- in     $1 name  $2 holder  $3 lease in seconds  $4 term whose lock this session has, or 0
+-- out    term, and whether this session has its lock; no row when another one leads
+-- locks  the row of the name; an advisory lock of the session for each new term
+-- One who leads is replaced when its lease has run out (it hangs) or its session is gone (it ended).
+with led as (
+    insert into leader as present (name, holder, term, expires_at)
+    values ($1, $2, 1, clock_timestamp() + make_interval(secs => $3))
+    on conflict (name) do update
+    set term       = present.term + (present.holder <> excluded.holder)::integer,
+        holder     = excluded.holder,
+        expires_at = excluded.expires_at
+    where present.holder = excluded.holder
+       or present.expires_at < clock_timestamp()
+       or pg_try_advisory_xact_lock(leader_lock(present.name, present.term))
+    returning name, term
+)
+select term,
+       case when term = $4 then true
+            else pg_try_advisory_lock(leader_lock(name, term)) end as locked
+from led
+
+-- check_leader: fails when the term is over
+-- in     $1 name  $2 term
+-- locks  the row of the name, shared, until the commit
+select check_leader($1, $2::bigint)
 
 -- has_database: in a new private cluster there is none yet
 -- out    found

@@ -205,7 +205,7 @@ TEST_F(Attempts, an_illegal_end_changes_nothing) {
     EXPECT_EQ(count("lease"), 1);
 }
 
-TEST_F(Attempts, rescue_takes_expired_leases_of_other_hosts_only) {
+TEST_F(Attempts, rescue_takes_expired_leases_and_those_of_the_own_host_later) {
     add_host();
     add_host("host-b");
     const std::string mine = submit();
@@ -215,11 +215,11 @@ TEST_F(Attempts, rescue_takes_expired_leases_of_other_hosts_only) {
     const AttemptKey lost = place(theirs, {1}, "host-b");
     place(cancelling_job, {2}, "host-b");
     request_intent(store, cancelling_job, Intent::cancel, {"user", ""});
-    EXPECT_TRUE(rescue_expired(store, host, 0ms).empty());
+    EXPECT_TRUE(rescue_expired(store, {.own_host = host}).empty());
 
     expire_leases();
-    EXPECT_TRUE(rescue_expired(store, host, 1h).empty());
-    const std::vector<Rescued> rescued = rescue_expired(store, host, 0ms);
+    EXPECT_TRUE(rescue_expired(store, {.own_host = host, .grace = 1h}).empty());
+    const std::vector<Rescued> rescued = rescue_expired(store, {.own_host = host});
     ASSERT_EQ(rescued.size(), 2U);
     EXPECT_EQ(state_of(mine), starting);
     EXPECT_EQ(state_of(theirs), queued);
@@ -227,8 +227,12 @@ TEST_F(Attempts, rescue_takes_expired_leases_of_other_hosts_only) {
     EXPECT_EQ(state_of(cancelling_job), cancelled);
     EXPECT_EQ(list_attempts(store, theirs).at(0).exit_kind, "lost");
     EXPECT_EQ(count("lease"), 1);
-    EXPECT_TRUE(rescue_expired(store, host, 0ms).empty());
+    EXPECT_TRUE(rescue_expired(store, {.own_host = host}).empty());
     EXPECT_THAT(renew_leases(store, "host-b", {lost}, 10s), ElementsAre(lost));
+
+    EXPECT_TRUE(rescue_expired(store, {.own_host = host, .own_grace = 1h}).empty());
+    EXPECT_EQ(rescue_expired(store, {.own_host = host, .own_grace = 10s}).size(), 1U);
+    EXPECT_EQ(state_of(mine), queued);
 }
 
 TEST_F(Attempts, a_heartbeat_in_time_prevents_the_rescue) {
@@ -237,7 +241,7 @@ TEST_F(Attempts, a_heartbeat_in_time_prevents_the_rescue) {
     const AttemptKey key = place(id, {1}, "host-b");
     expire_leases();
     EXPECT_TRUE(renew_leases(store, "host-b", {key}, 10s).empty());
-    EXPECT_TRUE(rescue_expired(store, host, 0ms).empty());
+    EXPECT_TRUE(rescue_expired(store, {.own_host = host}).empty());
     EXPECT_EQ(state_of(id), starting);
 }
 

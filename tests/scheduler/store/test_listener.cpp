@@ -4,7 +4,6 @@
 
 #include <thread>
 
-#include "scheduler/store/pg/leader.h"
 #include "tests/scheduler/store/samples.h"
 #include "tests/support/eventually.h"
 
@@ -70,24 +69,6 @@ TEST_F(Listening, a_new_connection_says_that_something_may_be_missed) {
         store.announce("hello");
         return hears(listener, "hello");
     }));
-}
-
-TEST_F(Listening, one_process_leads_until_it_resigns_or_loses_its_connection) {
-    Leader first(store.options(), "upkeep");
-    Leader second(store.options(), "upkeep");
-    Leader other(store.options(), "something else");
-    EXPECT_TRUE(first.leads());
-    EXPECT_TRUE(first.leads());
-    EXPECT_FALSE(second.leads());
-    EXPECT_TRUE(other.leads());
-    first.resign();
-    EXPECT_TRUE(eventually([&] { return second.leads(); }));
-    EXPECT_FALSE(first.leads());
-    TempPostgres::instance().stop();
-    EXPECT_FALSE(second.leads());
-    TempPostgres::instance().start();
-    EXPECT_TRUE(first.leads());
-    EXPECT_FALSE(second.leads());
 }
 
 }    // namespace

@@ -130,7 +130,7 @@ TEST_F(Upkeep, start_times_that_come_together_are_released_pass_by_pass) {
     EXPECT_EQ(count("queue where ready"), 2500);
 }
 
-TEST_F(Upkeep, attempts_of_a_lost_host_run_again_but_never_our_own) {
+TEST_F(Upkeep, attempts_of_a_lost_host_run_again) {
     make_ready();
     add_host("other");
     const std::string job = submit_wanting(1);
@@ -139,12 +139,25 @@ TEST_F(Upkeep, attempts_of_a_lost_host_run_again_but_never_our_own) {
         return database.sql("select count(*) from lease where expires_at < clock_timestamp()") ==
                "1";
     }));
-    EXPECT_EQ(rescue_lost_attempts(store, "other", 1ms), 0) << "our own host";
     EXPECT_EQ(rescue_lost_attempts(store, host, 24h), 0) << "we have not had the database for long";
     EXPECT_EQ(state_of(job), starting);
     EXPECT_EQ(rescue_lost_attempts(store, host, 1ms), 1);
     EXPECT_EQ(state_of(job), queued);
     EXPECT_EQ(count("lease"), 0);
+}
+
+// Goal: a leader whose own agent hangs rescues its attempts, too; one that has just started leaves
+// them to be taken over.
+TEST_F(Upkeep, attempts_of_the_own_host_are_rescued_later) {
+    make_ready();
+    add_host();
+    const std::string job = submit_wanting(1);
+    schedule(store, 10s, 10s);
+    ASSERT_EQ(state_of(job), starting);
+    database.sql("update lease set expires_at = clock_timestamp() - interval '1 minute'");
+    EXPECT_EQ(rescue_lost_attempts(store, host, 24h), 0) << "we have not had the database for long";
+    EXPECT_TRUE(eventually([&] { return rescue_lost_attempts(store, host, 1ms) == 1; }));
+    EXPECT_EQ(state_of(job), queued);
 }
 
 TEST_F(Upkeep, the_loop_places_expires_and_tells_the_agent) {
