@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/base/clock.h"
+#include "api/spec/dataset_root.h"
 #include "scheduler/launcher/launcher.h"
 #include "scheduler/store/store.h"
 
@@ -19,8 +20,8 @@ struct AgentOptions {
     int cores = 8;                     ///< virtual cores it offers
     std::filesystem::path home;        ///< runs/ and store/ are below it
     std::filesystem::path executor;    ///< the slipway-executor to start
-    /// Folders that a dataset's {"path": …} may lie below, in the order they are tried.
-    std::vector<std::filesystem::path> dataset_roots;
+    /// What a dataset's {"path": …} may lie below, in the order they are tried.
+    std::vector<DatasetRoot> dataset_roots;
     LauncherOptions launcher;    ///< how executors are confined
     /// What all jobs of this machine may use together; 0: no limit.
     std::int64_t memory_bytes = 0;

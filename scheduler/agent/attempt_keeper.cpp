@@ -216,7 +216,7 @@ AttemptKeeper::Inputs AttemptKeeper::find_inputs(const store::HostAttempt& found
 void AttemptKeeper::start(const store::HostAttempt& found, const Inputs& inputs, Live& live,
                           const UniqueFd& lock) {
     const auto place = find_dataset_place(found.dataset_source, found.dataset_id, options_.home,
-                                          options_.dataset_roots);
+                                          {found.project, options_.dataset_roots});
     if (!place) {
         refuse(live, fmt::format("the files of dataset {} are not there any more; its source is {}",
                                  found.dataset_name, found.dataset_source));

@@ -145,13 +145,13 @@ void DatasetChecker::finish() {
 void DatasetChecker::begin(const store::DatasetCheck& claim) {
     Check check{.dataset = claim.dataset, .token = claim.token, .place = {}};
     const auto place = find_dataset_place(claim.dataset.source, claim.dataset.id, options_.home,
-                                          options_.dataset_roots);
+                                          {claim.dataset.project, options_.dataset_roots});
     const auto end_with = [&check](const std::string& message) {
         check.verdict = refuse(message);
         check.ended = Ended{.name = check.dataset.id, .exit_status = {}};
     };
     if (!place) {
-        end_with(fmt::format("there is nothing at {} below the folders that may be used",
+        end_with(fmt::format("there is nothing at {} below the folders that the project may use",
                              claim.dataset.source));
     } else {
         check.place = *place;

@@ -1,7 +1,7 @@
 #include "scheduler/agent/dataset_places.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "api/base/json.h"
 #include "scheduler/agent/run_folder.h"
@@ -12,22 +12,16 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool is_below(const fs::path& path, const fs::path& root) {
-    std::error_code problem;
-    const fs::path real = fs::weakly_canonical(path, problem);
-    const fs::path top = fs::weakly_canonical(root, problem);
-    if (problem) return false;
-    const auto [end, rest] = std::mismatch(top.begin(), top.end(), real.begin(), real.end());
-    return end == top.end() || (end->empty() && std::next(end) == top.end());
-}
-
-std::optional<fs::path> find_below_roots(const std::string& path,
-                                         const std::vector<fs::path>& roots) {
-    for (const fs::path& root : roots) {
+std::optional<fs::path> find_below_roots(const std::string& path, const DatasetReach& reach) {
+    for (const DatasetRoot& root : roots_open_to(reach.project, reach.roots)) {
         const auto place =
-            fs::path(path).is_absolute() ? std::optional<fs::path>(path) : below(root, path);
+            fs::path(path).is_absolute() ? std::optional<fs::path>(path) : below(root.path, path);
+        std::error_code missing;
+        const fs::path real = place ? fs::canonical(*place, missing) : fs::path();
         // Links inside a root may lead out of it: what counts is where the path really is.
-        if (place && is_below(*place, root) && fs::exists(*place)) return place;
+        if (place && !missing && is_below(real, root.path) &&
+            may_read(real, reach.project, reach.roots))
+            return place;
     }
     return std::nullopt;
 }
@@ -35,12 +29,11 @@ std::optional<fs::path> find_below_roots(const std::string& path,
 }    // namespace
 
 std::optional<DatasetPlace> find_dataset_place(const std::string& source, const std::string& id,
-                                               const fs::path& home,
-                                               const std::vector<fs::path>& roots) {
+                                               const fs::path& home, const DatasetReach& reach) {
     const Json parsed = Json::parse(source, nullptr, false);
     if (!parsed.is_object()) return std::nullopt;
     if (const auto path = parsed.find("path"); path != parsed.end() && path->is_string()) {
-        const auto found = find_below_roots(path->get<std::string>(), roots);
+        const auto found = find_below_roots(path->get<std::string>(), reach);
         if (!found) return std::nullopt;
         return DatasetPlace{.path = *found, .upload = {}, .upload_id = {}, .filename = {}};
     }

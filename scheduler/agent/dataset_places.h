@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "api/spec/dataset_root.h"
+
 namespace slipway {
 
 /// Where a data set's bytes are.
@@ -15,11 +17,17 @@ struct DatasetPlace {
     std::string filename;    ///< of an upload; "data" when it has none
 };
 
-/// Finds it from the stored source: {"path": …} lies below one of `roots` (the first that has it)
-/// or is absolute and below one of them; {"upload": …, "filename": …} is unpacked to
-/// home/store/datasets/<id>. None when the source is neither or leads out of the roots.
+/// Whose data set, and what it may lie below.
+struct DatasetReach {
+    std::string project;
+    const std::vector<DatasetRoot>& roots;
+};
+
+/// Finds it from the stored source: {"path": …} lies below a root that is open to the project (the
+/// first that has it) or is absolute and below one of them; {"upload": …, "filename": …} is
+/// unpacked to home/store/datasets/<id>. None when the source is neither or leads out of the roots.
 std::optional<DatasetPlace> find_dataset_place(const std::string& source, const std::string& id,
                                                const std::filesystem::path& home,
-                                               const std::vector<std::filesystem::path>& roots);
+                                               const DatasetReach& reach);
 
 }    // namespace slipway

@@ -109,8 +109,9 @@ void SplitMaker::begin(store::SplitClaim claim) {
         making.verdict = refuse_split(message);
         making.ended = Ended{.name = id, .exit_status = {}};
     };
-    const auto place = find_dataset_place(making.claim.source, making.claim.dataset_id,
-                                          options_.home, options_.dataset_roots);
+    const auto place =
+        find_dataset_place(making.claim.source, making.claim.dataset_id, options_.home,
+                           {making.claim.project, options_.dataset_roots});
     if (!place) {
         end_with("the files of the dataset are not there any more");
     } else {

@@ -78,13 +78,26 @@ void add_log(CLI::App& app, Raw& raw) {
         ->check(CLI::Range(1, 1000));
 }
 
+// Empty: it is one.
+std::string problem_of_root(const std::string& text) {
+    try {
+        const DatasetRoot root = parse_dataset_root(text);
+        std::error_code error;
+        if (fs::is_directory(root.path, error)) return {};
+        return fmt::format("there is no folder {}", root.path.string());
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
+
 void add_machine(CLI::App& app, Raw& raw) {
     app.add_option("--cores", raw.options.cores, "virtual cores this machine offers")
         ->check(CLI::Range(1, 8));
     app.add_option("--dataset-root", raw.dataset_roots,
-                   "a folder whose subfolders may be data sets; can be repeated")
+                   "a folder whose subfolders may be data sets, of all projects or of those before "
+                   "it: DIR, PROJECT,PROJECT=DIR; can be repeated")
         ->allow_extra_args(false)
-        ->check(CLI::ExistingDirectory);
+        ->check(problem_of_root);
     app.add_option("--executor", raw.executor, "the slipway-executor to start")
         ->check(CLI::ExistingFile);
     app.add_option("--executor-grace-s", raw.grace_s,
@@ -269,6 +282,26 @@ void find_database(Raw& raw, std::span<const char* const> arguments) {
     }
 }
 
+std::vector<DatasetRoot> resolved_roots(const std::vector<std::string>& texts) {
+    std::vector<DatasetRoot> roots;
+    for (const std::string& text : texts) {
+        DatasetRoot root = parse_dataset_root(text);
+        root.path = fs::weakly_canonical(root.path);
+        roots.push_back(std::move(root));
+    }
+    return roots;
+}
+
+void check_roots(const std::vector<DatasetRoot>& roots) {
+    for (std::size_t i = 0; i < roots.size(); ++i)
+        for (std::size_t other = 0; other < i; ++other)
+            if (roots[i].path == roots[other].path)
+                throw CLI::ValidationError(
+                    "--dataset-root", fmt::format("{} is given twice; name all projects that it is "
+                                                  "for in one, with commas between",
+                                                  roots[i].path.string()));
+}
+
 // What can only be judged once the command line and the file are both read.
 void check_together(const Raw& raw) {
     const Options& options = raw.options;
@@ -277,14 +310,14 @@ void check_together(const Raw& raw) {
     if (options.command == Command::agent && options.database.empty())
         throw CLI::RequiredError("agent needs --database or --database-file, the service's:");
     check_edge(options);
+    check_roots(resolved_roots(raw.dataset_roots));
     if (options.certificate_file.empty() != options.private_key_file.empty())
         throw CLI::ValidationError("--tls-cert and --tls-key", "only one of them is given");
 }
 
 Options finish(Raw raw) {
     Options options = std::move(raw.options);
-    for (const std::string& root : raw.dataset_roots)
-        options.dataset_roots.push_back(fs::weakly_canonical(root));
+    options.dataset_roots = resolved_roots(raw.dataset_roots);
     options.executor = raw.executor.empty() ? executor_beside_us() : fs::absolute(raw.executor);
     options.executor_grace = std::chrono::seconds{raw.grace_s};
     options.job_memory_bytes = raw.job_memory_mib << 20;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/base/log.h"
+#include "api/spec/dataset_root.h"
 
 namespace slipway {
 
@@ -30,8 +31,8 @@ struct Options {
     std::vector<std::string> addresses = {"127.0.0.1"};
     std::uint16_t port = 8470;
     int cores = 8;
-    std::vector<std::filesystem::path> dataset_roots;    ///< absolute
-    std::filesystem::path executor;                      ///< absolute
+    std::vector<DatasetRoot> dataset_roots;    ///< absolute, resolved
+    std::filesystem::path executor;            ///< absolute
     std::chrono::seconds executor_grace{60};
     ConfinementMode confinement = ConfinementMode::best_effort;
     std::uint32_t executor_user_base = 1'900'000'000;

@@ -67,11 +67,6 @@ std::string first_problem(const store::Dataset& dataset) {
     return text;
 }
 
-bool is_below(const fs::path& path, const fs::path& root) {
-    const auto [end, rest] = std::mismatch(root.begin(), root.end(), path.begin(), path.end());
-    return end == root.end();
-}
-
 Problem refuse_path(std::string code, std::string message, std::vector<std::string> allowed = {}) {
     return {.pointer = "/source/path",
             .code = std::move(code),
@@ -79,14 +74,20 @@ Problem refuse_path(std::string code, std::string message, std::vector<std::stri
             .allowed = std::move(allowed)};
 }
 
-std::vector<std::string> entries_of(const std::vector<fs::path>& roots) {
+// What the project may use of the folders below the roots that are open to it.
+std::vector<std::string> entries_of(std::string_view project, const std::vector<DatasetRoot>& open,
+                                    const std::vector<DatasetRoot>& roots) {
     std::vector<std::string> names;
     std::error_code error;
-    for (const fs::path& root : roots)
-        for (fs::directory_iterator entry(root, error), end; !error && entry != end;
-             entry.increment(error))
-            if (const std::string name = entry->path().filename(); !name.starts_with('.'))
+    for (const DatasetRoot& root : open)
+        for (fs::directory_iterator entry(root.path, error), end; !error && entry != end;
+             entry.increment(error)) {
+            const std::string name = entry->path().filename();
+            std::error_code missing;
+            const fs::path real = fs::canonical(entry->path(), missing);
+            if (!name.starts_with('.') && !missing && may_read(real, project, roots))
                 names.push_back(name);
+        }
     std::ranges::sort(names);
     if (names.size() > names_shown) names.resize(names_shown);
     return names;
@@ -108,12 +109,14 @@ NamedDataset find_named_dataset(store::Store& store, std::string_view project,
                                                  first_problem(*dataset))}}};
 }
 
-std::vector<Problem> check_dataset_path(const std::string& path,
-                                        const std::vector<fs::path>& roots) {
-    if (roots.empty())
+std::vector<Problem> check_dataset_path(const std::string& path, std::string_view project,
+                                        const std::vector<DatasetRoot>& roots) {
+    const std::vector<DatasetRoot> open = roots_open_to(project, roots);
+    if (open.empty())
         return {refuse_path("not_allowed",
-                            "this service was started without --dataset-root; upload the files "
-                            "instead (source.upload)")};
+                            fmt::format("this service was started without a --dataset-root for the "
+                                        "project {}; upload the files instead (source.upload)",
+                                        project))};
     const bool climbs = std::ranges::any_of(
         fs::path(path), [](const fs::path& part) { return part == ".." || part == "."; });
     if (climbs || path.find('\0') != std::string::npos)
@@ -121,11 +124,14 @@ std::vector<Problem> check_dataset_path(const std::string& path,
                             "the path must name a folder below a dataset root, "
                             "without . and .. in it")};
     bool exists_outside = false;
-    for (const fs::path& root : roots) {
+    for (const DatasetRoot& root : open) {
         std::error_code error;
-        const fs::path real = fs::canonical(root / path, error);
+        const fs::path real = fs::canonical(root.path / path, error);
         if (error) continue;
-        if (is_below(real, fs::weakly_canonical(root, error))) return {};
+        if (is_below(real, root.path)) {
+            if (may_read(real, project, roots)) return {};
+            continue;    // in a root within this one, which is not there for the project
+        }
         exists_outside = true;
     }
     if (exists_outside || fs::path(path).is_absolute())
@@ -133,7 +139,7 @@ std::vector<Problem> check_dataset_path(const std::string& path,
                             fmt::format("{} is not below a folder that the operator allowed with "
                                         "--dataset-root",
                                         path))};
-    const std::vector<std::string> names = entries_of(roots);
+    const std::vector<std::string> names = entries_of(project, open, roots);
     return {refuse_path(
         "not_found",
         fmt::format("there is no {} below the dataset roots; there are {}", path,

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/spec/dataset_root.h"
 #include "api/spec/field.h"
 #include "scheduler/store/datasets.h"
 #include "server/routes/services.h"
@@ -24,9 +25,10 @@ struct NamedDataset {
 NamedDataset find_named_dataset(store::Store& store, std::string_view project,
                                 const std::string& id_or_name);
 
-/// What is wrong with the folder that a dataset is to be made from; none: it lies below a root.
-/// Links are followed: what counts is where the path really is.
-std::vector<Problem> check_dataset_path(const std::string& path,
-                                        const std::vector<std::filesystem::path>& roots);
+/// What is wrong with the folder that a dataset of `project` is to be made from; none: it lies
+/// below a root that is open to the project. Links are followed: what counts is where the path
+/// really is. What other roots have is not told.
+std::vector<Problem> check_dataset_path(const std::string& path, std::string_view project,
+                                        const std::vector<DatasetRoot>& roots);
 
 }    // namespace slipway

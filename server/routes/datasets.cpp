@@ -46,7 +46,7 @@ DatasetCreate read_dataset(const Context& context) {
     const std::vector<Problem> problems =
         body.source.path.empty()
             ? check_upload(context, body.source.upload)
-            : check_dataset_path(body.source.path, context.services.dataset_roots);
+            : check_dataset_path(body.source.path, body.project, context.services.dataset_roots);
     throw_problems(problems, "invalid_body", "the dataset");
     return body;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "api/base/clock.h"
+#include "api/spec/dataset_root.h"
 #include "scheduler/store/store.h"
 #include "server/auth/authenticator.h"
 #include "server/auth/identity.h"
@@ -75,7 +76,7 @@ struct Services {
 
     std::filesystem::path store_folder;    ///< checkpoints/, reports/, datasets/, uploads/
     std::vector<ConfinementState> confinement = {};
-    std::vector<std::filesystem::path> dataset_roots;    ///< absolute, resolved
+    std::vector<DatasetRoot> dataset_roots;
     std::vector<DashboardFile> dashboard;
     std::string host_name;    ///< whose core {n} is meant when no host is named
     std::uint64_t upload_bytes_max = std::uint64_t{16} << 30;

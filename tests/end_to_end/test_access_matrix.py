@@ -169,6 +169,9 @@ class AccessMatrix(unittest.TestCase):
         cls.service = Service()
         cls.addClassCleanup(cls.service.close)
         write_points(cls.service.data / "points", rows=120)
+        closed = cls.service.home / "closed"
+        write_points(closed / "kestrel-set", rows=20)
+        cls.service.options = ("--dataset-root", f"{PROJECT},wren={closed}")
         cls.service.start()
         cls.document = cls.service.call("GET", "/openapi.json", token=None).json
         cls.operations = [(path, method.upper(), operation) for path, methods in cls.document["paths"].items()
@@ -421,6 +424,8 @@ class AccessMatrix(unittest.TestCase):
                 [made["checkpoint"]]),
             "prediction's data.dataset": ("/v1/predictions", {"project": OTHER, "from": {"job": self.other_job},
                                                               "data": {"dataset": made["dataset"]}}, [made["dataset"]]),
+            "source.path": ("/v1/datasets", {"name": "heron-stolen", "project": OTHER, "format": "csv",
+                                             "source": {"path": "kestrel-set"}}, ["kestrel-set"]),
             "source.upload": ("/v1/datasets", {"name": "heron-stolen", "project": OTHER, "format": "csv",
                                                "source": {"upload": made["upload"]}}, [made["upload"]]),
         }
@@ -430,6 +435,12 @@ class AccessMatrix(unittest.TestCase):
                     answer = self.same_answer("other", "POST", path + query, body, None, named, what)
                     self.assertEqual(answer.status, 422, answer.body)
                     self.check_no_leak("other", answer, json.dumps(body), answer.body)
+
+    def test_a_root_of_the_project_is_its_own(self):
+        made = self.service.post("/v1/datasets", {"name": "kestrel-own", "project": PROJECT, "format": "csv",
+                                                  "source": {"path": "kestrel-set"}, "options": {"group_column": "family"}})
+        state = wait_for(lambda: (now := self.service.get(f"/v1/datasets/{made['id']}")["state"]) != "checking" and now, "a check")
+        self.assertEqual(state, "ready")
 
     def test_other_addresses_are_the_same_endpoints(self):
         for path, name in ALIASES.items():

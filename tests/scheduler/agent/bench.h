@@ -31,7 +31,7 @@ protected:
         options.host = host;
         options.home = folder.path();
         options.executor = std::filesystem::path(SLIPWAY_BIN_DIR) / "fake_executor";
-        options.dataset_roots = {folder.path() / "data"};
+        options.dataset_roots = {{.path = folder.path() / "data"}};
         options.renew_every = std::chrono::milliseconds(100);
         options.poll_every = std::chrono::milliseconds(50);
         options.beat_every = std::chrono::milliseconds(50);

@@ -118,14 +118,17 @@ TEST(Below, nothing_leads_out_of_the_root) {
         EXPECT_FALSE(below("/root", bad)) << bad;
 }
 
+const std::vector<DatasetRoot> nowhere;
+
 TEST(DatasetPlace, paths_lie_below_an_allowed_root_or_are_refused) {
     const TempFolder folder;
     folder.write("root/digits/file", "x");
     folder.write("secret/file", "x");
     fs::create_directory_symlink(folder.path() / "secret", folder.path() / "root" / "link");
-    const std::vector<fs::path> roots{"/nonexistent", folder.path() / "root"};
+    const std::vector<DatasetRoot> roots{{.path = "/nonexistent"},
+                                         {.path = folder.path() / "root"}};
     const auto find = [&](const Json& source) {
-        return find_dataset_place(source.dump(), "ds_1", "/home", roots);
+        return find_dataset_place(source.dump(), "ds_1", "/home", {"default", roots});
     };
     EXPECT_EQ(find({{"path", "digits"}})->path, folder.path() / "root" / "digits");
     EXPECT_EQ(find({{"path", (folder.path() / "root" / "digits").string()}})->path,
@@ -136,18 +139,30 @@ TEST(DatasetPlace, paths_lie_below_an_allowed_root_or_are_refused) {
     EXPECT_FALSE(find({{"path", (folder.path() / "secret").string()}}));
     EXPECT_FALSE(find({{"path", 5}}));
     EXPECT_FALSE(find(Json::array()));
-    EXPECT_FALSE(find_dataset_place("nonsense", "ds_1", "/home", roots));
+    EXPECT_FALSE(find_dataset_place("nonsense", "ds_1", "/home", {"default", roots}));
+}
+
+TEST(DatasetPlace, a_root_of_other_projects_is_not_read) {
+    const TempFolder folder;
+    folder.write("root/scans/file", "x");
+    const std::vector<DatasetRoot> roots{{.path = folder.path() / "root", .projects = {"ct"}}};
+    const std::string source = R"({"path": "scans"})";
+    EXPECT_TRUE(find_dataset_place(source, "ds_1", "/home", {"ct", roots}));
+    EXPECT_FALSE(find_dataset_place(source, "ds_1", "/home", {"nlp", roots}));
 }
 
 TEST(DatasetPlace, an_upload_is_unpacked_to_the_dataset_s_own_folder) {
-    const auto place = find_dataset_place(R"({"upload": "upl_1"})", "ds_1", "/home", {});
+    const auto place =
+        find_dataset_place(R"({"upload": "upl_1"})", "ds_1", "/home", {"default", nowhere});
     ASSERT_TRUE(place);
     EXPECT_EQ(place->path, "/home/store/datasets/ds_1");
     EXPECT_EQ(place->upload, "/home/store/uploads/upl_1");
     EXPECT_EQ(place->filename, "data");
     const std::string named = R"({"upload": "upl_1", "filename": "points.csv"})";
-    EXPECT_EQ(find_dataset_place(named, "ds_1", "/home", {})->filename, "points.csv");
-    EXPECT_FALSE(find_dataset_place(R"({"upload": "../x"})", "ds_1", "/home", {}));
+    EXPECT_EQ(find_dataset_place(named, "ds_1", "/home", {"default", nowhere})->filename,
+              "points.csv");
+    EXPECT_FALSE(
+        find_dataset_place(R"({"upload": "../x"})", "ds_1", "/home", {"default", nowhere}));
 }
 
 // Goal: a process that we started harms us neither with a large file nor with one that never ends.

@@ -64,6 +64,25 @@ TEST(Options, a_login_link_is_of_the_home_folder_s_service_unless_told_otherwise
     EXPECT_EQ(told.options->port, 8470) << "which is where serve listens";
 }
 
+TEST(Options, a_root_is_for_all_projects_or_for_some) {
+    const TempFolder folder;
+    folder.write("a/x", "");
+    folder.write("b/x", "");
+    const std::string open = (folder.path() / "a").string();
+    const std::string closed = "ct,nlp=" + (folder.path() / "b").string();
+    const auto parsed =
+        parse({"--dataset-root", open.c_str(), "--dataset-root", closed.c_str()}).options;
+    ASSERT_TRUE(parsed);
+    ASSERT_EQ(parsed->dataset_roots.size(), 2U);
+    EXPECT_TRUE(parsed->dataset_roots[0].projects.empty());
+    EXPECT_EQ(parsed->dataset_roots[1].path, std::filesystem::canonical(folder.path() / "b"));
+    EXPECT_EQ(parsed->dataset_roots[1].projects, (std::vector<std::string>{"ct", "nlp"}));
+    for (const std::string& bad : {"ct=" + open + "/absent", "c t=" + open, "ct=" + open + "/../a"})
+        EXPECT_EQ(
+            parse({"--dataset-root", open.c_str(), "--dataset-root", bad.c_str()}).exit_status, 2)
+            << bad;
+}
+
 TEST(Options, commands_are_told_apart) {
     EXPECT_EQ(parse({"version"}).options->command, Command::version);
     EXPECT_EQ(parse({"login-link", "--home", "/h", "--port", "9"}).options->link_port, 9);

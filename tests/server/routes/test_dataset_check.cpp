@@ -25,7 +25,7 @@ struct Roots : testing::Test {
         fs::create_directory_symlink(root / "points", root / "alias");
     }
     std::vector<Problem> check(const std::string& path) const {
-        return check_dataset_path(path, {root, other});
+        return check_dataset_path(path, "default", {{.path = root}, {.path = other}});
     }
 };
 
@@ -51,11 +51,36 @@ TEST_F(Roots, a_missing_folder_is_answered_with_those_that_exist) {
     const auto problems = check("pionts");
     ASSERT_EQ(problems.size(), 1U);
     EXPECT_EQ(problems[0].code, "not_found");
-    EXPECT_EQ(problems[0].allowed, (std::vector<std::string>{"alias", "glyphs", "leak", "points"}));
+    EXPECT_EQ(problems[0].allowed, (std::vector<std::string>{"alias", "glyphs", "points"}));
+}
+
+// Goal: a project's root is to others as if it were not there.
+TEST_F(Roots, of_other_projects_do_not_exist) {
+    const std::vector<DatasetRoot> roots{{.path = root}, {.path = other, .projects = {"ct"}}};
+    EXPECT_TRUE(check_dataset_path("glyphs", "ct", roots).empty());
+    for (const std::string& path : {std::string("glyphs"), (other / "glyphs").string()}) {
+        const auto problems = check_dataset_path(path, "nlp", roots);
+        std::string unknown = path;
+        unknown.back() = 'z';
+        auto expected = check_dataset_path(unknown, "nlp", roots).at(0);
+        expected.message.replace(expected.message.find(unknown), unknown.size(), path);
+        ASSERT_EQ(problems.size(), 1U);
+        EXPECT_EQ(problems[0].code, expected.code);
+        EXPECT_EQ(problems[0].message, expected.message);
+        EXPECT_EQ(problems[0].allowed, expected.allowed);
+    }
+    const std::vector<DatasetRoot> nested{{.path = folder.path()},
+                                          {.path = other, .projects = {"ct"}}};
+    EXPECT_EQ(check_dataset_path("more/glyphs", "nlp", nested).at(0).code, "not_found");
+    EXPECT_EQ(check_dataset_path("more", "nlp", nested).at(0).allowed,
+              (std::vector<std::string>{"data", "secret"}));
+    const auto none = check_dataset_path("points", "nlp", {{.path = root, .projects = {"ct"}}});
+    ASSERT_EQ(none.size(), 1U);
+    EXPECT_NE(none[0].message.find("project nlp; upload"), std::string::npos) << none[0].message;
 }
 
 TEST(DatasetPath, without_roots_there_is_only_the_upload) {
-    const auto problems = check_dataset_path("points", {});
+    const auto problems = check_dataset_path("points", "default", {});
     ASSERT_EQ(problems.size(), 1U);
     EXPECT_NE(problems[0].message.find("upload"), std::string::npos);
 }

@@ -27,7 +27,7 @@ Services services_of(TestService& test) {
                       .long_polls = test.long_polls,
                       .health = test.health,
                       .store_folder = test.folder.path() / "store",
-                      .dataset_roots = {test.folder.path() / "data"},
+                      .dataset_roots = {{.path = test.folder.path() / "data"}},
                       .dashboard = {dashboard.begin(), dashboard.end()},
                       .host_name = "here"};
     services.upload_bytes_max = 1 << 20;
