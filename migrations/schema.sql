@@ -372,6 +372,8 @@ CREATE TABLE public.host (
     memory_bytes bigint DEFAULT 0 NOT NULL,
     drained smallint[] DEFAULT '{}'::smallint[] NOT NULL,
     heartbeat_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    instance text DEFAULT ''::text NOT NULL,
+    home text DEFAULT ''::text NOT NULL,
     CONSTRAINT host_cores_check CHECK (((cores >= 1) AND (cores <= 64))),
     CONSTRAINT host_name_check CHECK ((name <> ''::text))
 )

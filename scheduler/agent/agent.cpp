@@ -10,10 +10,13 @@
 #include <thread>
 #include <utility>
 
+#include "api/base/id.h"
 #include "api/base/log.h"
+#include "api/base/posix.h"
 #include "scheduler/agent/attempt_keeper.h"
 #include "scheduler/agent/dataset_checker.h"
 #include "scheduler/agent/garbage_collector.h"
+#include "scheduler/agent/run_folder.h"
 #include "scheduler/agent/split_maker.h"
 #include "scheduler/agent/supervisor.h"
 #include "scheduler/store/hosts.h"
@@ -25,13 +28,28 @@ namespace {
 constexpr std::chrono::milliseconds pause_min{100};    // after a failed turn
 constexpr std::chrono::milliseconds pause_max{2000};
 
-store::Host this_host(const AgentOptions& options) {
+constexpr std::size_t id_bytes = 16;
+
+/// The id of a home folder, made with the first agent that works there.
+std::string home_id(const std::filesystem::path& home) {
+    const std::filesystem::path file = home / "host.id";
+    if (const auto known = read_at_most(file, 2 * id_bytes); known && !known->empty())
+        return *known;
+    std::filesystem::create_directories(home);
+    const std::string made = random_hex(id_bytes);
+    write_file_aside(file, made);
+    return made;
+}
+
+store::Host this_host(const AgentOptions& options, const std::string& instance) {
     struct sysinfo info {};
     sysinfo(&info);
     return {.name = options.host,
             .cores = options.cores,
             .physical_cpus = int(sysconf(_SC_NPROCESSORS_ONLN)),
             .memory_bytes = std::int64_t(info.totalram) * info.mem_unit,
+            .instance = instance,
+            .home = home_id(options.home),
             .drained = {},
             .heartbeat_at = {}};
 }
@@ -90,6 +108,7 @@ struct Agent::Parts {
     DatasetChecker checker;
     SplitMaker splitter;
     GarbageCollector collector;    // has a thread of its own
+    const std::string instance = random_hex(id_bytes);
     bool registered = false;
     bool looked = false;         // since the last failure
     bool more_frames = false;    // the next turn is due at once
@@ -117,15 +136,22 @@ struct Agent::Parts {
                 answered = clock.tick();
             } catch (const std::exception& error) {
                 // What was not stored is still in the run folders: the next turn takes it up.
-                if (pause.count() == 0) {
-                    log_warn("the agent waits for the database", {{"reason", error.what()}});
-                }
+                if (pause.count() == 0) tell(error);
                 pause = std::clamp(pause * 2, pause_min, pause_max);
                 ++counts.failed_calls;
                 look.next = {};
                 looked = false;
             }
             publish();
+        }
+    }
+
+    static void tell(const std::exception& error) {
+        const auto* known = dynamic_cast<const Error*>(&error);
+        if (known != nullptr && known->code() == ErrorCode::conflict) {
+            log_error("this host runs no jobs", {{"reason", error.what()}});
+        } else {
+            log_warn("the agent waits for the database", {{"reason", error.what()}});
         }
     }
 
@@ -145,11 +171,17 @@ struct Agent::Parts {
     void turn() {
         const Tick now = clock.tick();
         if (!registered) {
-            store::register_host(store, this_host(options));
+            store::register_host(store, this_host(options, instance));
             registered = true;
         }
         // The lease first: it is the only thing here that cannot wait.
         if (renew.next <= now) {
+            if (!store::beat_host(store, options.host, instance)) {
+                registered = false;
+                throw Error{ErrorCode::conflict,
+                            fmt::format("another slipwayd has registered the host name \"{}\"",
+                                        options.host)};
+            }
             keeper.renew();
             checker.renew();
             splitter.renew();

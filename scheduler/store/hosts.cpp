@@ -7,10 +7,25 @@
 
 namespace slipway::store {
 
-void register_host(Store& store, const Host& host) {
-    write(store.pool(), queries::register_host,
-          {host.name, host.cores, host.physical_cpus, host.memory_bytes});
+void register_host(Store& store, const Host& host, std::chrono::milliseconds silence_max) {
+    const Rows rows = write(store.pool(), queries::register_host,
+                            {host.name, host.cores, host.physical_cpus, host.memory_bytes,
+                             host.instance, host.home, silence_max});
+    if (rows.empty()) {
+        throw Error{
+            ErrorCode::conflict,
+            fmt::format("the host name \"{0}\" is in use: a slipwayd with another home folder "
+                        "works for it on this database. Give this one a name of its own "
+                        "(--host-name), or stop the other; {1} s after its last sign of life "
+                        "this one takes over",
+                        host.name,
+                        std::chrono::duration_cast<std::chrono::seconds>(silence_max).count())};
+    }
     store.announce(topics::queue);
+}
+
+bool beat_host(Store& store, std::string_view name, std::string_view instance) {
+    return write(store.pool(), queries::beat_host, {name, instance}).affected() > 0;
 }
 
 std::vector<Host> list_hosts(Store& store) {

@@ -9,6 +9,8 @@ struct Host {
     int cores = 8;
     int physical_cpus = 0;
     std::int64_t memory_bytes = 0;
+    std::string instance{};        ///< of the process that speaks for it: random at each start
+    std::string home{};            ///< id of its home folder, which one process has at a time
     std::vector<int> drained{};    ///< cores that take no new job
     Instant heartbeat_at{};
     /// How long ago the heartbeat was, by database time.
@@ -16,8 +18,14 @@ struct Host {
 };
 
 /// Makes the host known or updates what it offers; drained cores stay drained. Counts as a
-/// heartbeat.
-void register_host(Store& store, const Host& host);
+/// heartbeat. Error{conflict} while a process with another home folder speaks for the host: one
+/// that was heard of within `silence_max`.
+void register_host(Store& store, const Host& host,
+                   std::chrono::milliseconds silence_max = std::chrono::seconds{10});
+
+/// A heartbeat. False when another process has registered the host since: write nothing more for
+/// it.
+bool beat_host(Store& store, std::string_view name, std::string_view instance);
 
 std::vector<Host> list_hosts(Store& store);
 

@@ -1,12 +1,28 @@
--- register_host: what a machine offers
--- in     $1 name  $2 cores  $3 physical_cpus  $4 memory_bytes
-insert into host (name, cores, physical_cpus, memory_bytes)
-values ($1, $2, $3, $4)
+-- register_host: what a machine offers, and who speaks for it
+-- in     $1 name  $2 cores  $3 physical_cpus  $4 memory_bytes  $5 instance  $6 home
+--        $7 longest silence of a living host in seconds
+-- out    name; no row when another instance speaks for the host: one of another home folder that is
+--        not silent. A home folder has one process at a time, so an earlier one of it has ended.
+insert into host (name, cores, physical_cpus, memory_bytes, instance, home)
+values ($1, $2, $3, $4, $5, $6)
 on conflict (name) do update
 set cores         = excluded.cores,
     physical_cpus = excluded.physical_cpus,
     memory_bytes  = excluded.memory_bytes,
+    instance      = excluded.instance,
+    home          = excluded.home,
     heartbeat_at  = clock_timestamp()
+where host.instance in ('', excluded.instance)
+   or host.home = excluded.home
+   or host.heartbeat_at < clock_timestamp() - make_interval(secs => $7)
+returning name
+
+-- beat_host: the heartbeat of a host
+-- in     $1 name  $2 instance
+-- out    no row changed when another instance speaks for it now
+update host
+set heartbeat_at = clock_timestamp()
+where name = $1 and instance = $2
 
 -- list_hosts: every machine
 select name, cores, physical_cpus, memory_bytes, drained, heartbeat_at,

@@ -38,6 +38,25 @@ TEST_F(Hosts, a_host_offers_its_cores_until_it_falls_silent) {
     EXPECT_TRUE(list_cores(store).at(0).alive);
 }
 
+// Goal: two machines cannot be one host, and a machine that starts again is not kept waiting.
+TEST_F(Hosts, a_name_that_is_in_use_is_refused) {
+    const Host first{.name = "a", .instance = "one", .home = "x"};
+    const Host restarted{.name = "a", .instance = "two", .home = "x"};
+    const Host other{.name = "a", .cores = 2, .instance = "three", .home = "y"};
+    register_host(store, first);
+    EXPECT_TRUE(beat_host(store, "a", "one"));
+    EXPECT_EQ(code_of([&] { register_host(store, other); }), ErrorCode::conflict);
+    EXPECT_EQ(list_cores(store).size(), 8U) << "nothing of it was stored";
+    register_host(store, restarted);
+    EXPECT_FALSE(beat_host(store, "a", "one"));
+    EXPECT_TRUE(beat_host(store, "a", "two"));
+    database.sql("update host set heartbeat_at = clock_timestamp() - interval '11 seconds'");
+    register_host(store, other);
+    EXPECT_FALSE(beat_host(store, "a", "two"));
+    EXPECT_EQ(list_cores(store).size(), 2U);
+    EXPECT_EQ(code_of([&] { register_host(store, restarted); }), ErrorCode::conflict);
+}
+
 TEST_F(Hosts, draining_outlives_a_restart_of_the_host) {
     add_host();
     EXPECT_TRUE(drain_core(store, host, 3, true));

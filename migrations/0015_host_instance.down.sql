@@ -1,0 +1,2 @@
+alter table host drop column home;
+alter table host drop column instance;
