@@ -755,6 +755,22 @@ def cursor():
     yield "bad_utf8", written(b"job\xff\n\xc0\xaf")
 
 
+def agent_message():
+    hello = {"type": "hello", "fence": "7-1", "after": 12}
+    yield "good_beat", b'{"type":"beat"}'
+    yield "good_hello", json.dumps(hello).encode()
+    yield "good_stop", b'{"type":"stop","reason":"cancel"}'
+    yield "bad_after_huge", json.dumps({**hello, "after": 2**64 - 1}).encode()
+    yield "bad_after_negative", json.dumps({**hello, "after": -(2**63)}).encode()
+    yield "bad_after_real", json.dumps({**hello, "after": 1e300}).encode()
+    yield "bad_deep", b"[" * 20000
+    yield "bad_fence_number", json.dumps({**hello, "fence": 7}).encode()
+    yield "bad_list", json.dumps([hello]).encode()
+    yield "bad_reason_list", b'{"type":"stop","reason":["cancel"]}'
+    yield "bad_twice", b'{"type":"beat","type":"stop","reason":"kill"}'
+    yield "bad_utf8", b'{"type":"stop","reason":"\xff"}'
+
+
 def frame():
     def line(**changes):
         return json.dumps({"n": 7, "type": "metric", "time": "2026-11-20T20:37:00Z", **changes}).encode()
@@ -784,8 +800,8 @@ def frame():
 
 
 TARGETS = {function.__name__: function for function in (
-    bpe, bpe_merges, checkpoint, chunked, cifar10, cookie, csv, cursor, dataset, example, frame, http_head, idx, image, image_csv,
-    job_spec, kept_tokenizer, manifest, pack, safetensors, text, tfrecord, unigram, unpack, webdataset, wordpiece)}
+    agent_message, bpe, bpe_merges, checkpoint, chunked, cifar10, cookie, csv, cursor, dataset, example, frame, http_head, idx, image,
+    image_csv, job_spec, kept_tokenizer, manifest, pack, safetensors, text, tfrecord, unigram, unpack, webdataset, wordpiece)}
 
 
 def main():

@@ -45,6 +45,7 @@ std::string run_http_head(std::span<const std::byte> input);    ///< request lin
 std::string run_chunked(std::span<const std::byte> input);      ///< a body in chunks
 std::string run_cookie(std::span<const std::byte> input);       ///< two parts: two Cookie headers
 std::string run_frame(std::span<const std::byte> input);        ///< a line of frames.ndjson
-std::string run_cursor(std::span<const std::byte> input);       ///< `cursor` of a list's query
+std::string run_agent_message(std::span<const std::byte> input);    ///< a line of executor.sock
+std::string run_cursor(std::span<const std::byte> input);           ///< `cursor` of a list's query
 
 }    // namespace slipway

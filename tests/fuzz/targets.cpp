@@ -33,6 +33,7 @@ constexpr auto targets = std::to_array<FuzzTarget>({
     {"cookie", run_cookie},
     {"cursor", run_cursor},
     {"frame", run_frame},
+    {"agent_message", run_agent_message},
 });
 
 }    // namespace

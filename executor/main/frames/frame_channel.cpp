@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <condition_variable>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -18,6 +17,7 @@
 
 #include "api/base/check.h"
 #include "api/base/posix.h"
+#include "executor/main/frames/agent_message.h"
 
 namespace slipway {
 
@@ -74,19 +74,6 @@ void send_available(Connection& connection) {
         if (errno != EAGAIN && errno != EWOULDBLOCK) connection.closed = true;
         return;
     }
-}
-
-/// A field of a message from the agent; none when it is absent or of another type.
-template <class T>
-std::optional<T> field(const Json& message, const char* name) {
-    const auto found = message.find(name);
-    if (found == message.end()) return std::nullopt;
-    if constexpr (std::is_same_v<T, std::string>) {
-        if (!found->is_string()) return std::nullopt;
-    } else {
-        if (!found->is_number_integer()) return std::nullopt;
-    }
-    return found->get<T>();
 }
 
 }    // namespace
@@ -184,28 +171,26 @@ struct FrameChannel::Parts {
         while (!from.closed) {
             const auto line = take_line(from.heard);
             if (!line) break;
-            obey(from, Json::parse(*line, nullptr, false));
+            obey(from, read_agent_message(*line));
         }
         if (from.heard.size() > line_bytes_max) from.closed = true;
     }
 
-    void obey(Connection& from, const Json& message) {
-        if (!message.is_object()) {
+    void obey(Connection& from, const std::optional<AgentMessage>& message) {
+        if (!message) {
             from.closed = true;
             return;
         }
-        const std::string type = field<std::string>(message, "type").value_or("");
         if (!from.greeted) {
-            const auto fence = field<std::string>(message, "fence");
-            from.greeted = type == "hello" && fence == options.fence;
+            from.greeted = message->type == "hello" && message->fence == options.fence;
             from.closed = !from.greeted;
-            from.after = field<std::int64_t>(message, "after").value_or(0);
+            from.after = message->after;
             if (from.closed) return;
         }
         last_heard = clock.tick().time_since_epoch().count();
-        if (type == "stop") {
+        if (message->type == "stop") {
             const std::scoped_lock lock(mutex);
-            if (!stop_reason) stop_reason = field<std::string>(message, "reason").value_or("");
+            if (!stop_reason) stop_reason = message->reason;
         }
     }
 

@@ -1,0 +1,34 @@
+#include "executor/main/frames/agent_message.h"
+
+#include <nlohmann/json.hpp>
+
+#include "api/base/json.h"
+
+namespace slipway {
+namespace {
+
+std::optional<std::string> text_field(const Json& message, const char* name) {
+    const auto found = message.find(name);
+    if (found == message.end() || !found->is_string()) return std::nullopt;
+    return found->get<std::string>();
+}
+
+std::int64_t number_field(const Json& message, const char* name) {
+    const auto found = message.find(name);
+    if (found == message.end() || !found->is_number_unsigned()) return 0;
+    const auto number = found->get<std::uint64_t>();
+    return number <= std::uint64_t{INT64_MAX} ? static_cast<std::int64_t>(number) : 0;
+}
+
+}    // namespace
+
+std::optional<AgentMessage> read_agent_message(std::string_view line) {
+    const Json message = Json::parse(line, nullptr, false);
+    if (!message.is_object()) return std::nullopt;
+    return AgentMessage{.type = text_field(message, "type").value_or(""),
+                        .fence = text_field(message, "fence"),
+                        .after = number_field(message, "after"),
+                        .reason = text_field(message, "reason").value_or("")};
+}
+
+}    // namespace slipway
