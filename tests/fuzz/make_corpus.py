@@ -763,7 +763,7 @@ def agent_message():
     yield "bad_after_huge", json.dumps({**hello, "after": 2**64 - 1}).encode()
     yield "bad_after_negative", json.dumps({**hello, "after": -(2**63)}).encode()
     yield "bad_after_real", json.dumps({**hello, "after": 1e300}).encode()
-    yield "bad_deep", b"[" * 20000
+    yield "bad_deep", b"[" * 2000
     yield "bad_fence_number", json.dumps({**hello, "fence": 7}).encode()
     yield "bad_list", json.dumps([hello]).encode()
     yield "bad_reason_list", b'{"type":"stop","reason":["cancel"]}'
