@@ -4,11 +4,13 @@ ENDPOINTS below, apart from the code that decides: an endpoint without a row fai
 is not the document's. SLIPWAY_UPDATE=1 writes the answers into docs/security.md."""
 import copy
 import hashlib
+import http.client
 import itertools
 import json
 import os
 import pathlib
 import re
+import time
 import unittest
 
 from service import SOURCE, Service, points_job, wait_for, write_points
@@ -441,6 +443,26 @@ class AccessMatrix(unittest.TestCase):
                                                   "source": {"path": "kestrel-set"}, "options": {"group_column": "family"}})
         state = wait_for(lambda: (now := self.service.get(f"/v1/datasets/{made['id']}")["state"]) != "checking" and now, "a check")
         self.assertEqual(state, "ready")
+
+    def test_a_stream_ends_with_the_token_that_made_its_own(self):
+        maker = self.make_token("admin", PROJECT)
+        made = self.service.call("POST", "/v1/tokens", {"name": "made", "projects": [PROJECT]}, token=maker["token"]).json
+        job = self.service.submit({**self.made["job_spec"], "name": "kestrel-long", "train": {
+            **self.made["job_spec"]["train"], "epochs": 999999}})
+        self.addCleanup(self.service.wait_end, job)
+        self.addCleanup(self.service.post, f"/v1/jobs/{job}/kill", {})
+        self.service.wait_state(job, "running")
+        connection = http.client.HTTPConnection("127.0.0.1", self.service.port, timeout=60)
+        self.addCleanup(connection.close)
+        connection.request("GET", f"/v1/jobs/{job}/events", headers={
+            "Accept": "text/event-stream", "Authorization": f"Bearer {made['token']}"})
+        stream = connection.getresponse()
+        self.assertEqual((stream.status, stream.readline()[:6]), (200, b"retry:"))
+        self.assertEqual(self.service.call("DELETE", f"/v1/tokens/{maker['id']}").status, 204)
+        end = time.monotonic() + 30
+        while stream.readline():
+            self.assertLess(time.monotonic(), end, "the stream goes on")
+        self.assertEqual(self.service.job(job)["state"], "running")
 
     def test_other_addresses_are_the_same_endpoints(self):
         for path, name in ALIASES.items():
