@@ -85,10 +85,10 @@ CREATE FUNCTION public.job_counted() RETURNS trigger
     AS $$
 begin
     if tg_op <> 'INSERT' then
-        insert into job_count (state, jobs) values (old.state, -1);
+        insert into job_count (state, project, jobs) values (old.state, old.project, -1);
     end if;
     if tg_op <> 'DELETE' then
-        insert into job_count (state, jobs) values (new.state, 1);
+        insert into job_count (state, project, jobs) values (new.state, new.project, 1);
     end if;
     return null;
 end
@@ -444,7 +444,8 @@ WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01');
 
 CREATE TABLE public.job_count (
     state text NOT NULL,
-    jobs bigint NOT NULL
+    jobs bigint NOT NULL,
+    project text NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000');
 
@@ -688,6 +689,8 @@ CREATE INDEX checkpoint_use_job ON public.checkpoint_use USING btree (job_id);
 
 CREATE INDEX dataset_checking ON public.dataset USING btree (id) WHERE (state = 'checking'::text);
 
+CREATE INDEX dataset_checking_project ON public.dataset USING btree (project) WHERE (state = 'checking'::text);
+
 CREATE INDEX dataset_failed_name ON public.dataset USING btree (project, name, id) WHERE (state = 'failed'::text);
 
 CREATE UNIQUE INDEX dataset_project_name_key ON public.dataset USING btree (project, name) WHERE (state <> 'failed'::text);
@@ -725,6 +728,10 @@ CREATE INDEX session_token ON public.session USING btree (token_id);
 CREATE INDEX split_dataset ON public.split USING btree (dataset_id, id);
 
 CREATE INDEX split_making ON public.split USING btree (id) WHERE (state = 'making'::text);
+
+CREATE INDEX token_maker ON public.token USING btree (created_by) WHERE (revoked_at IS NULL);
+
+CREATE INDEX upload_open ON public.upload USING btree (created_by) WHERE (NOT complete);
 
 CREATE CONSTRAINT TRIGGER attempt_fits_job AFTER INSERT OR UPDATE OF ended_at ON public.attempt DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.attempt_fits_state();
 

@@ -38,7 +38,7 @@ Json words() {
 
 }    // namespace
 
-Json capabilities_document(const Json& confinement) {
+Json capabilities_document(const Json& confinement, const Json& limits) {
     Definitions definitions("#/$defs/");
     Json document{
         {"architectures", variants_of(model_table(), definitions)},
@@ -56,6 +56,7 @@ Json capabilities_document(const Json& confinement) {
         {"accelerators",
          {{"cores", Json::array({1, 8})}, {"core_ids", Json::array({1, 2, 3, 4, 5, 6, 7, 8})}}}};
     document["confinement"] = confinement;
+    document["limits"] = limits;
     document["$defs"] = definitions.all();    // of objects within the parameters
     return document;
 }

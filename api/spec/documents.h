@@ -65,8 +65,9 @@ Json openapi_document(std::string_view version);
 
 /// What this version can do: architectures, optimizers, schedules, formats with the schemas of
 /// their parameters, and the words that other fields take.
-/// `confinement`: what this machine enforces, [{"name", "enforced", "detail"}].
-Json capabilities_document(const Json& confinement);
+/// `confinement`: what this machine enforces, [{"name", "enforced", "detail"}]; `limits`: what a
+/// token or a project may hold at a time.
+Json capabilities_document(const Json& confinement, const Json& limits);
 
 /// The fields of a document as a Markdown table, for docs/formats.md.
 std::string markdown_table(std::string_view name);

@@ -37,6 +37,16 @@ AuditEntry read_audit(const Row& row) {
             .detail = row.text("detail")};
 }
 
+void require_fewer_tokens(Transaction& transaction, const std::string& maker, std::int64_t max) {
+    const std::int64_t made =
+        transaction.run(queries::count_made_tokens, {maker})[0].integer("tokens");
+    if (made < max) return;
+    throw Error{ErrorCode::exhausted,
+                fmt::format("this token has made {} tokens that are valid, and {} is the most "
+                            "(--tokens-max); revoke some first",
+                            made, max)};
+}
+
 std::optional<Token> first_token(const Rows& rows) {
     if (rows.empty()) return std::nullopt;
     return read_token(rows[0]);
@@ -51,9 +61,10 @@ std::optional<Token> usable_token(Store& store, const Rows& rows) {
 
 }    // namespace
 
-Token create_token(Store& store, const Token& token) {
+Token create_token(Store& store, const Token& token, std::int64_t made_max) {
     return transact(store.pool(), [&](Transaction& transaction) {
         transaction.run(queries::lock_tokens);
+        if (made_max > 0) require_fewer_tokens(transaction, token.created_by, made_max);
         const Rows made = transaction.run(
             queries::insert_token, {token.id, token.name, token.lookup, token.sha256, token.role,
                                     token.projects, token.created_by, token.expires_at});

@@ -57,6 +57,17 @@ std::string upload_of(const JsonText& source) {
     return parsed["upload"].get<std::string>();
 }
 
+void require_fewer_checks(Transaction& transaction, const std::string& project, std::int64_t max) {
+    transaction.run(queries::lock_checking, {project});
+    const std::int64_t checking =
+        transaction.run(queries::count_checking, {project})[0].integer("checking");
+    if (checking < max) return;
+    throw Error{ErrorCode::exhausted,
+                fmt::format("project {} has {} datasets that wait for their check, and {} is the "
+                            "most (--checking-datasets-max); try again when some are ready",
+                            project, checking, max)};
+}
+
 /// Takes an upload for a dataset: it is complete, and no job needs it where it is.
 void lock_upload(Transaction& transaction, const std::string& id) {
     const Rows rows = transaction.run(queries::lock_upload, {id});
@@ -75,7 +86,7 @@ std::string_view to_string(DatasetState state) noexcept {
     return state_names[std::size_t(state)];
 }
 
-Dataset create_dataset(Store& store, const NewDataset& dataset) {
+Dataset create_dataset(Store& store, const NewDataset& dataset, std::int64_t checking_max) {
     const std::string upload = upload_of(dataset.source);
     const Statement insert{
         &queries::insert_dataset,
@@ -84,6 +95,7 @@ Dataset create_dataset(Store& store, const NewDataset& dataset) {
     const Statement find{&queries::find_dataset, {dataset.id, std::nullopt, std::nullopt}};
     try {
         Dataset stored = transact(store.pool(), [&](Transaction& transaction) {
+            if (checking_max > 0) require_fewer_checks(transaction, dataset.project, checking_max);
             std::vector<Statement> last{insert, find};
             if (!upload.empty()) {
                 lock_upload(transaction, upload);

@@ -39,7 +39,9 @@ struct NewDataset {
 /// State `checking`. Error{conflict} when the project has one of this name that has not failed;
 /// when the source is an upload ({"upload": id}) it is consumed: Error{not_found} / Error{conflict}
 /// when it is unknown or not complete.
-Dataset create_dataset(Store& store, const NewDataset& dataset);
+/// `checking_max`: datasets of its project that may wait for their check; above it
+/// Error{exhausted}. 0: no limit.
+Dataset create_dataset(Store& store, const NewDataset& dataset, std::int64_t checking_max = 0);
 
 /// By id.
 std::optional<Dataset> find_dataset(Store& store, std::string_view id);
@@ -106,8 +108,23 @@ struct Upload {
     Instant expires_at{};
 };
 
+/// What new uploads may take; 0: no limit.
+struct UploadLimits {
+    std::int64_t open_max = 0;    ///< of one token
+    std::int64_t bytes = 0;       ///< free for everything that is announced and has not arrived
+};
+
+/// There is no room on the disk for what is announced (507 on the wire).
+class NoRoom : public Error {
+public:
+    explicit NoRoom(const std::string& message) : Error(ErrorCode::exhausted, message) {}
+};
+
 /// `upload.id`, `filename`, `size`, `sha256`, `created_by` are taken; it expires after `keep`.
-Upload create_upload(Store& store, const Upload& upload, std::chrono::seconds keep);
+/// errors  exhausted when its token has `limits.open_max` uploads open; NoRoom when all that is
+///         announced and has not arrived would be more than `limits.bytes`
+Upload create_upload(Store& store, const Upload& upload, std::chrono::seconds keep,
+                     const UploadLimits& limits = {});
 
 std::optional<Upload> find_upload(Store& store, std::string_view id);
 

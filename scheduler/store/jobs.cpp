@@ -233,6 +233,10 @@ std::vector<std::string> expire_queued_jobs(Store& store, const LeaderTerm& term
     return ids;
 }
 
+std::int64_t count_queued_jobs(Store& store, std::string_view project) {
+    return read(store.pool(), queries::count_queued_jobs, {project})[0].integer("jobs");
+}
+
 std::map<JobState, std::int64_t> count_jobs(Store& store) {
     std::map<JobState, std::int64_t> counts;
     for (const Row row : read(store.pool(), queries::count_jobs))

@@ -141,6 +141,8 @@ std::vector<std::string> expire_queued_jobs(Store& store, const LeaderTerm& term
 /// How many jobs are in each state; states without jobs are absent. For /metrics. Reads changes
 /// since fold_job_counts, not jobs.
 std::map<JobState, std::int64_t> count_jobs(Store& store);
+
+std::int64_t count_queued_jobs(Store& store, std::string_view project);
 void fold_job_counts(Store& store, const LeaderTerm& term = {});
 
 }    // namespace slipway::store

@@ -22,13 +22,36 @@ Upload read_upload(const Row& row) {
             .expires_at = row.time("expires_at")};
 }
 
+void require_room(const Row& open, const Upload& upload, const UploadLimits& limits) {
+    const std::int64_t uploads = open.integer("uploads");
+    if (limits.open_max > 0 && uploads >= limits.open_max) {
+        throw Error{ErrorCode::exhausted,
+                    fmt::format("this token has {} uploads that are not complete, and {} is the "
+                                "most (--open-uploads-max); complete or delete some first",
+                                uploads, limits.open_max)};
+    }
+    const std::int64_t announced = open.integer("bytes");
+    if (limits.bytes > 0 && upload.size > limits.bytes - announced) {
+        throw NoRoom(
+            fmt::format("there is no room for {} bytes: {} are free, of which {} are "
+                        "announced by uploads that have not arrived",
+                        upload.size, limits.bytes, announced));
+    }
+}
+
 }    // namespace
 
-Upload create_upload(Store& store, const Upload& upload, std::chrono::seconds keep) {
-    const Rows rows = write(store.pool(), queries::insert_upload,
-                            {upload.id, upload.filename, upload.size, upload.sha256,
-                             upload.created_by, std::chrono::milliseconds(keep)});
-    return read_upload(rows[0]);
+Upload create_upload(Store& store, const Upload& upload, std::chrono::seconds keep,
+                     const UploadLimits& limits) {
+    return transact(store.pool(), [&](Transaction& transaction) {
+        transaction.run(queries::lock_uploads);
+        require_room(transaction.run(queries::count_open_uploads, {upload.created_by})[0], upload,
+                     limits);
+        const Statement insert{&queries::insert_upload,
+                               {upload.id, upload.filename, upload.size, upload.sha256,
+                                upload.created_by, std::chrono::milliseconds(keep)}};
+        return read_upload(transaction.commit({insert}).back()[0]);
+    });
 }
 
 std::optional<Upload> find_upload(Store& store, std::string_view id) {

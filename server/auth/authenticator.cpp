@@ -172,12 +172,12 @@ std::optional<store::Token> redeem_login_ticket(store::Store& store, std::string
     return token;
 }
 
-IssuedToken issue_token(store::Store& store, store::Token token) {
+IssuedToken issue_token(store::Store& store, store::Token token, std::int64_t made_max) {
     const TokenText made = make_token();
     token.id = new_id("tok");
     token.lookup = made.lookup;
     token.sha256 = made.sha256;
-    return {.token = store::create_token(store, token), .text = made.text};
+    return {.token = store::create_token(store, token, made_max), .text = made.text};
 }
 
 }    // namespace slipway

@@ -71,6 +71,7 @@ struct IssuedToken {
     store::Token token;
     std::string text;
 };
-IssuedToken issue_token(store::Store& store, store::Token token);
+/// `made_max` as create_token has it.
+IssuedToken issue_token(store::Store& store, store::Token token, std::int64_t made_max = 0);
 
 }    // namespace slipway

@@ -118,6 +118,8 @@ struct BodyTarget {
     std::shared_ptr<const UniqueFd> file = {};    ///< open for writing; shared with the disk thread
     std::uint64_t offset = 0;
     std::uint64_t bytes_max = 0;    ///< a longer body is refused with 413
+    /// Called on the disk thread after bytes were written at `offset` of the file.
+    std::function<void(std::string_view bytes, std::uint64_t offset)> written = {};
 };
 
 /// Called on a worker before the body is read (and before "100 Continue" is sent); refuses by

@@ -47,6 +47,7 @@ asio::awaitable<std::optional<Refusal>> store(Sink& sink, std::string_view bytes
         const std::uint64_t offset = sink.target->offset + sink.request.received_bytes;
         const std::function<void()> work = [&] {
             refusal = write_at(sink.target->file->get(), bytes, offset);
+            if (!refusal && sink.target->written) sink.target->written(bytes, offset);
         };
         co_await on_disk(sink.core, work);
     }

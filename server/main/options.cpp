@@ -155,6 +155,19 @@ void add_limits(CLI::App& app, Raw& raw) {
     app.add_option("--buffered-bodies-max-mib", raw.buffered_bodies_mib,
                    "bodies of requests that are held in memory, together")
         ->check(CLI::Range(32, 65536));
+    const auto at_a_time = [&](const char* name, std::int64_t& limit, const char* text) {
+        app.add_option(name, limit, text)
+            ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
+    };
+    ResourceLimits& limits = raw.options.limits;
+    at_a_time("--queued-jobs-max", limits.queued_jobs,
+              "jobs that a project may have in the queue; 0: no limit");
+    at_a_time("--checking-datasets-max", limits.checking_datasets,
+              "datasets of a project that may wait for their check; 0: no limit");
+    at_a_time("--open-uploads-max", limits.open_uploads,
+              "uploads that a token may have open; 0: no limit");
+    at_a_time("--tokens-max", limits.tokens,
+              "valid tokens that a token may have made; 0: no limit");
     app.add_option("--upload-max-gib", raw.upload_gib, "the largest file that may be uploaded")
         ->check(CLI::Range(1, 65536));
 }

@@ -9,6 +9,7 @@
 
 #include "api/base/log.h"
 #include "api/spec/dataset_root.h"
+#include "server/routes/resource_limits.h"
 
 namespace slipway {
 
@@ -47,6 +48,7 @@ struct Options {
     std::string host_name;    ///< this machine's name in the database
     bool drain = false;
     std::uint64_t upload_bytes_max = std::uint64_t{16} << 30;
+    ResourceLimits limits;
 
     // migrate
     std::string migrate_action = "up";

@@ -149,7 +149,8 @@ int serve(const Options& options, StopSignals& signals) {
                       .dataset_roots = options.dataset_roots,
                       .dashboard = dashboard_files(),
                       .host_name = options.host_name,
-                      .upload_bytes_max = options.upload_bytes_max};
+                      .upload_bytes_max = options.upload_bytes_max,
+                      .limits = options.limits};
     WeightsExporter exporter(store, agent_options(options, home), home.store() / "exports");
     wire(services, scheduler, store, exporter);
 

@@ -84,7 +84,8 @@ Response create_token(const Context& context) {
     token.projects = body.projects;
     token.created_by = context.who.token_id;
     token.expires_at = end_of(context, body.expires_at);
-    const IssuedToken issued = issue_token(context.services.store, std::move(token));
+    const IssuedToken issued =
+        issue_token(context.services.store, std::move(token), context.services.limits.tokens);
     Json out = render(issued.token);
     out["token"] = issued.text;
     return json_response(out, 201).with("Location", "/v1/tokens/" + issued.token.id);

@@ -69,7 +69,14 @@ Response get_capabilities(const Context& context) {
     for (const ConfinementState& one : context.services.confinement)
         confinement.push_back(
             {{"name", one.name}, {"enforced", one.enforced}, {"detail", one.detail}});
-    return text_response(capabilities_document(confinement).dump() + "\n", "application/json");
+    const ResourceLimits& limits = context.services.limits;
+    const Json told{{"queued_jobs", limits.queued_jobs},
+                    {"checking_datasets", limits.checking_datasets},
+                    {"open_uploads", limits.open_uploads},
+                    {"tokens", limits.tokens},
+                    {"upload_bytes", context.services.upload_bytes_max}};
+    return text_response(capabilities_document(confinement, told).dump() + "\n",
+                         "application/json");
 }
 
 Response get_openapi(const Context&) {

@@ -51,10 +51,14 @@ std::uint64_t arrived(const Services& services, const std::string& id) {
     return static_cast<std::uint64_t>(found.st_size);
 }
 
-std::uint64_t free_bytes(const Services& services) {
+// What uploads may take of the disk; at least one byte, since 0 would mean all of it.
+std::int64_t room_for_uploads(const Services& services) {
     struct statvfs disk {};
-    if (statvfs((services.store_folder / "uploads").c_str(), &disk) != 0) return 0;
-    return static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize;
+    if (statvfs((services.store_folder / "uploads").c_str(), &disk) != 0)
+        fail("the disk cannot be asked how much of it is free");
+    const std::uint64_t bytes = static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize;
+    const std::uint64_t reserve = services.disk_reserve_bytes;
+    return static_cast<std::int64_t>(bytes > reserve ? bytes - reserve : 1);
 }
 
 std::uint64_t offset_header(const Request& request) {
@@ -107,6 +111,23 @@ void sync_file(const std::filesystem::path& path) {
     if (!file || fsync(file.get()) != 0) fail("the upload's file cannot be synced");
 }
 
+// Known from the bytes as they came. What came before this process was started is read, one file at
+// a time: each is a job for seconds, and the workers are everybody's.
+std::string content_hash(const Services& services, const store::Upload& upload) {
+    UploadHashes& hashes = *services.upload_hashes;
+    const auto size = static_cast<std::uint64_t>(upload.size);
+    if (auto known = hashes.digest(upload.id, size)) return *known;
+    const auto right = hashes.try_reading();
+    if (!right.owns_lock())
+        throw ProblemError({.status = 503,
+                            .code = "upload_hashing",
+                            .detail = "another upload is being read for its checksum; try again",
+                            .headers = {{"Retry-After", "2"}}});
+    std::string found = sha256_file(file_of(services, upload.id));
+    hashes.keep(upload.id, size, found);
+    return found;
+}
+
 // Refuses a file that is not what was announced.
 void require_content(const Services& services, const store::Upload& upload) {
     const std::uint64_t bytes = arrived(services, upload.id);
@@ -117,7 +138,7 @@ void require_content(const Services& services, const store::Upload& upload) {
              .detail = fmt::format("{} of {} bytes have arrived", bytes, upload.size),
              .headers = offset_headers(services, upload)});
     if (upload.sha256.empty()) return;
-    const std::string found = sha256_file(file_of(services, upload.id));
+    const std::string found = content_hash(services, upload);
     if (found == upload.sha256) return;
     throw ProblemError({.status = 409,
                         .code = "checksum_mismatch",
@@ -139,17 +160,19 @@ Response create_upload(const Context& context) {
                          .message = fmt::format("an upload has at most {} bytes, got {}",
                                                 services.upload_bytes_max, size)}},
                        "invalid_upload", "the upload");
-    if (size + services.disk_reserve_bytes > free_bytes(services))
-        throw ProblemError({.status = 507,
-                            .code = "disk_full",
-                            .detail = fmt::format("there is no room for {} bytes", size)});
     store::Upload upload;
     upload.id = new_id("upl");
     upload.filename = body.filename;
     upload.size = body.size;
     upload.sha256 = body.sha256;
     upload.created_by = context.who.token_id;
-    upload = store::create_upload(services.store, upload, keep);
+    try {
+        upload = store::create_upload(
+            services.store, upload, keep,
+            {.open_max = services.limits.open_uploads, .bytes = room_for_uploads(services)});
+    } catch (const store::NoRoom& error) {
+        throw ProblemError({.status = 507, .code = "disk_full", .detail = error.what()});
+    }
     const std::string location = "/v1/uploads/" + upload.id;
     return upload_response(services, std::move(upload), 201).with("Location", location);
 }
@@ -158,6 +181,18 @@ Response get_upload(const Context& context) {
     return upload_response(context.services,
                            the_upload(context.request, context.services, context.who));
 }
+
+namespace {
+
+// Of an upload that announced no checksum nobody asks for one.
+std::function<void(std::string_view, std::uint64_t)> hash_as_it_comes(const Services& services,
+                                                                      const store::Upload& upload) {
+    if (upload.sha256.empty()) return {};
+    return [hashes = services.upload_hashes, id = upload.id](
+               std::string_view bytes, std::uint64_t offset) { hashes->add(id, offset, bytes); };
+}
+
+}    // namespace
 
 BodyTarget receive_upload(const Request& request, Services& services, const Identity& who) {
     const store::Upload upload = the_upload(request, services, who);
@@ -175,7 +210,8 @@ BodyTarget receive_upload(const Request& request, Services& services, const Iden
     if (offset != arrived(services, upload.id)) refuse_offset(services, upload, offset);
     return {.file = std::make_shared<const UniqueFd>(std::move(file)),
             .offset = offset,
-            .bytes_max = static_cast<std::uint64_t>(upload.size) - offset};
+            .bytes_max = static_cast<std::uint64_t>(upload.size) - offset,
+            .written = hash_as_it_comes(services, upload)};
 }
 
 Response append_upload(const Context& context) {
@@ -210,6 +246,7 @@ Response delete_upload(const Context& context) {
     const store::Upload upload = the_upload(context.request, context.services, context.who);
     if (!store::delete_upload(context.services.store, upload.id))
         throw_not_found("upload", upload.id);
+    context.services.upload_hashes->forget(upload.id);
     return no_content();
 }
 

@@ -270,6 +270,11 @@ const Object<Answer>& capabilities_table() {
             .field("confinement",
                    "What executors are kept from on the service's machine: name, enforced, detail.",
                    objects, known)
+            .field("limits",
+                   "What a token (open_uploads, tokens) or a project (queued_jobs, "
+                   "checking_datasets) may hold at a time, above it 429; 0 means no limit. "
+                   "upload_bytes is the largest upload.",
+                   AnyObject{}, known)
             .field("$defs", "Schemas that the parameters refer to.", AnyObject{}, known);
     return table;
 }

@@ -3,6 +3,13 @@
 -- locks  until the transaction ends
 select pg_advisory_xact_lock(hashtextextended('slipway tokens', 0))
 
+-- count_made_tokens: those that a token has made and that are valid
+-- in     $1 created_by
+select count(*) as tokens
+from token
+where created_by = $1 and revoked_at is null
+  and (expires_at is null or expires_at > clock_timestamp())
+
 -- insert_token: a new token's row
 -- in     $1 id  $2 name  $3 lookup  $4 sha256  $5 role  $6 projects text[]  $7 created_by
 --        $8 expires_at

@@ -4,6 +4,18 @@
 insert into dataset (id, project, name, format, source, options, created_by)
 values ($1, $2, $3, $4, $5::jsonb, $6::jsonb, $7)
 
+-- lock_checking: the datasets that a project has checked are counted and made one after the other
+-- in     $1 project
+-- locks  until the transaction ends
+select pg_advisory_xact_lock(hashtextextended('slipway checking ' || $1, 0))
+
+-- count_checking: how many of a project wait for their check; lock_checking ran before, in a
+-- statement of its own, so that what others made meanwhile is seen
+-- in     $1 project
+select count(*) as checking
+from dataset
+where project = $1 and state = 'checking'
+
 -- lock_upload: the upload that a dataset is made from, or that is to be deleted
 -- in     $1 id
 -- out    complete; no row when there is none
@@ -100,17 +112,24 @@ select preview
 from dataset
 where id = $1
 
--- claim_dataset_check: the oldest that nobody checks
+-- claim_dataset_check: of those that nobody checks the oldest of the project that has the fewest
+-- being checked: whoever announces a hundred does not keep others waiting
 -- in     $1 host  $2 token  $3 lease in seconds
 -- locks  one row; rows being claimed by others are skipped
-with next as (
-    select id
+with busy as (
+    select project, count(*) as checks
     from dataset
+    where state = 'checking' and check_expires_at >= clock_timestamp()
+    group by project
+), next as (
+    select dataset.id
+    from dataset
+    left join busy on busy.project = dataset.project
     where state = 'checking'
       and (check_expires_at is null or check_expires_at < clock_timestamp())
-    order by id
+    order by coalesce(busy.checks, 0), dataset.id
     limit 1
-    for update skip locked
+    for update of dataset skip locked
 )
 update dataset
 set check_host       = $1,
@@ -142,6 +161,17 @@ set state            = $3,
     check_token      = null,
     check_expires_at = null
 where id = $1 and state = 'checking' and check_token = $2
+
+-- lock_uploads: uploads are announced one after the other, so that none takes another's room
+-- locks  until the transaction ends
+select pg_advisory_xact_lock(hashtextextended('slipway uploads', 0))
+
+-- count_open_uploads: what is announced and has not arrived, of everybody; how many a token has open
+-- in     $1 created_by
+select coalesce(sum(size - received), 0)::bigint as bytes,
+       count(*) filter (where created_by = $1) as uploads
+from upload
+where not complete
 
 -- insert_upload: a file on its way in
 -- in     $1 id  $2 filename  $3 size  $4 sha256  $5 created_by  $6 keep in seconds

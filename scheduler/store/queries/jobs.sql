@@ -144,13 +144,19 @@ from job_count
 group by state
 having sum(jobs) <> 0
 
+-- count_queued_jobs: of a project; the sum of changes
+-- in     $1 project
+select coalesce(sum(jobs), 0)::bigint as jobs
+from job_count
+where state = 'queued' and project = $1
+
 -- fold_job_counts: adds the changes up, so that count_jobs reads few rows
 with folded as (
     delete from job_count
-    returning state, jobs
+    returning state, project, jobs
 )
-insert into job_count (state, jobs)
-select state, sum(jobs)
+insert into job_count (state, project, jobs)
+select state, project, sum(jobs)
 from folded
-group by state
+group by state, project
 having sum(jobs) <> 0

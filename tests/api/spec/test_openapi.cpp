@@ -82,7 +82,7 @@ TEST(Schema, an_unknown_document_is_not_found) {
 }
 
 TEST(Capabilities, they_list_what_exists_with_its_parameters) {
-    const Json document = capabilities_document(Json::array());
+    const Json document = capabilities_document(Json::array(), Json::object());
     EXPECT_EQ(summary_of(check_document("Capabilities", document)), "");
     EXPECT_EQ(document["architectures"][1]["name"], "lenet");
     EXPECT_TRUE(document["optimizers"][0]["parameters"]["properties"].contains("momentum"));

@@ -44,6 +44,19 @@ TEST_F(Datasets, are_found_by_id_and_by_name_in_their_project) {
     create_dataset(store, new_dataset("digits"));    // another project
 }
 
+// A hundred datasets of one project do not keep the only one of another waiting.
+TEST_F(Datasets, checks_are_shared_between_projects) {
+    for (const char* name : {"a", "b", "c"})
+        create_dataset(store, new_dataset(name));
+    NewDataset late = new_dataset("late");
+    late.project = "letters";
+    create_dataset(store, late);
+    std::vector<std::string> order;
+    while (const auto check = claim_dataset_check(store, host, 10s))
+        order.push_back(check->dataset.name);
+    EXPECT_THAT(order, ElementsAre("a", "late", "b", "c"));
+}
+
 TEST_F(Datasets, one_that_failed_gives_its_name_back) {
     const auto failed = [&] {
         const std::string id = create_dataset(store, new_dataset("digits")).id;

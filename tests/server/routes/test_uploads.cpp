@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <sys/statvfs.h>
+
+#include <atomic>
 #include <fstream>
 #include <thread>
 
@@ -59,6 +62,74 @@ TEST_F(Uploads, a_file_arrives_in_parts_and_is_checked) {
     }
     EXPECT_EQ(read_file(file(id)), bytes);
     EXPECT_EQ(put(id, 100000, "more").status, 409);
+}
+
+TEST_F(Uploads, the_checksum_is_known_from_the_parts_without_the_file) {
+    const std::string id = announce(bytes.size(), sha256_hex(bytes));
+    EXPECT_EQ(put(id, 0, bytes.substr(0, 30000)).status, 204);
+    EXPECT_EQ(put(id, 30000, bytes.substr(30000)).status, 204);
+    // Nobody reads the file: what stands in it now is not looked at.
+    std::ofstream(file(id)) << std::string(bytes.size(), 'x');
+    service.expect(200, "POST", "/v1/uploads/" + id + "/complete");
+}
+
+TEST_F(Uploads, a_wrong_checksum_is_told_at_once_and_again) {
+    const std::string id = announce(bytes.size(), std::string(64, 'a'));
+    EXPECT_EQ(put(id, 0, bytes).status, 204);
+    for (int i = 0; i < 3; ++i) {
+        const Json refused = service.expect(409, "POST", "/v1/uploads/" + id + "/complete");
+        EXPECT_EQ(refused["code"], "checksum_mismatch");
+        EXPECT_NE(refused["detail"].get<std::string>().find(sha256_hex(bytes)), std::string::npos);
+    }
+}
+
+TEST_F(Uploads, what_came_before_this_process_is_read_by_one_request_at_a_time) {
+    const std::string id = announce(bytes.size(), sha256_hex(bytes));
+    EXPECT_EQ(put(id, 0, bytes).status, 204);
+    service.services.upload_hashes->forget(id);    // as a new process knows nothing of it
+    {
+        const auto reading = service.services.upload_hashes->try_reading();
+        ASSERT_TRUE(reading.owns_lock());
+        const auto busy = service.call("POST", "/v1/uploads/" + id + "/complete");
+        EXPECT_EQ(busy.status, 503);
+        EXPECT_EQ(busy.header("Retry-After"), "2");
+    }
+    service.expect(200, "POST", "/v1/uploads/" + id + "/complete");
+    EXPECT_EQ(service.services.upload_hashes->digest(id, bytes.size()), sha256_hex(bytes));
+}
+
+TEST_F(Uploads, announced_bytes_are_reserved) {
+    struct statvfs disk {};
+    ASSERT_EQ(statvfs(service.folder.path().c_str(), &disk), 0);
+    const std::uint64_t bytes_free = std::uint64_t(disk.f_bavail) * disk.f_frsize;
+    service.services.upload_bytes_max = bytes_free;
+    service.services.disk_reserve_bytes = bytes_free / 2;
+    const std::string id = announce(bytes_free / 4 + (1 << 20));
+    const Json refused = service.expect(507, "POST", "/v1/uploads",
+                                        {{"filename", "y"}, {"size", bytes_free / 4 + (1 << 20)}});
+    EXPECT_EQ(refused["code"], "disk_full");
+    EXPECT_NE(refused["detail"].get<std::string>().find("announced"), std::string::npos);
+    service.call("DELETE", "/v1/uploads/" + id);
+    announce(bytes_free / 4 + (1 << 20));
+}
+
+TEST_F(Uploads, a_token_has_so_many_open_also_when_it_asks_at_once) {
+    service.services.limits.open_uploads = 5;
+    std::atomic<int> made = 0, refused = 0;
+    {
+        std::vector<std::jthread> clients;
+        for (int i = 0; i < 16; ++i)
+            clients.emplace_back([&] {
+                const auto answer =
+                    service.call("POST", "/v1/uploads", {{"filename", "x"}, {"size", 10}});
+                if (answer.status == 201) ++made;
+                if (answer.status == 429 && answer.header("Retry-After") == "5") ++refused;
+            });
+    }
+    EXPECT_EQ(made, 5);
+    EXPECT_EQ(refused, 11);
+    const Json told = service.expect(429, "POST", "/v1/uploads", {{"filename", "x"}, {"size", 10}});
+    EXPECT_NE(told["detail"].get<std::string>().find("--open-uploads-max"), std::string::npos);
 }
 
 TEST_F(Uploads, a_part_goes_where_the_last_one_ended_and_nowhere_else) {

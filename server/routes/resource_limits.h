@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "api/base/clock.h"
+#include "scheduler/store/store.h"
+
+namespace slipway {
+
+/// What one token or one project may hold at a time; above it 429. 0: no limit. Each has an option
+/// of slipwayd and is told by GET /v1/capabilities.
+struct ResourceLimits {
+    std::int64_t queued_jobs = 50'000;       ///< of a project
+    std::int64_t checking_datasets = 100;    ///< of a project
+    std::int64_t open_uploads = 100;         ///< of a token
+    std::int64_t tokens = 100;               ///< that are valid and that one token has made
+};
+
+/// Keeps the queued jobs of each project below a limit. Counting them with each submission would
+/// cost more than the submission: the count is read once a second and added to meanwhile. So one
+/// process never lets more than the limit in, and others on the same database at most what they
+/// submit within a second. Safe from every thread.
+class QueuedJobs {
+public:
+    QueuedJobs(store::Store& store, const Clock& clock) : store_(store), clock_(clock) {}
+
+    /// One more job of the project is about to be queued.
+    /// errors  throws exhausted (429) when the project has `limit` of them
+    void add(const std::string& project, std::int64_t limit);
+
+private:
+    struct Count {
+        std::int64_t jobs = 0;
+        Tick read_at{};
+    };
+
+    store::Store& store_;
+    const Clock& clock_;
+    std::mutex mutex_;
+    std::map<std::string, Count> counts_;    // guarded by mutex_
+};
+
+}    // namespace slipway

@@ -1,0 +1,81 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "scheduler/store/jobs.h"
+#include "tests/server/routes/test_service.h"
+
+// What one token or one project may hold, asked for by many clients at once.
+namespace slipway {
+namespace {
+
+struct ResourceLimits : testing::Test {
+    TestService service;
+
+    /// How many of 16 requests at once were answered 201; the others must be 429 and name `option`.
+    int made(const std::string& path, const std::vector<Json>& bodies, const std::string& option) {
+        std::atomic<int> made = 0;
+        std::vector<std::jthread> clients;
+        for (const Json& body : bodies)
+            clients.emplace_back([&, body] {
+                const auto answer = service.call("POST", path, body);
+                if (answer.status == 201) {
+                    ++made;
+                    return;
+                }
+                EXPECT_EQ(answer.status, 429) << answer.body;
+                EXPECT_EQ(answer.header("Retry-After"), "5");
+                EXPECT_NE(answer.body.find(option), std::string::npos) << answer.body;
+            });
+        clients.clear();
+        return made;
+    }
+};
+
+TEST_F(ResourceLimits, of_queued_jobs_count_a_project) {
+    service.ready_dataset("points");
+    service.services.limits.queued_jobs = 5;
+    const std::vector<Json> jobs(16, TestService::spec());
+    EXPECT_EQ(made("/v1/jobs", jobs, "--queued-jobs-max"), 5);
+    // One that has left the queue makes room, once the count is read again.
+    const Json first = service.expect(200, "GET", "/v1/jobs")["items"][0];
+    service.expect(200, "POST", "/v1/jobs/" + first["id"].get<std::string>() + "/cancel");
+    EXPECT_EQ(store::count_queued_jobs(service.store, "default"), 4);
+    EXPECT_EQ(store::count_queued_jobs(service.store, "other"), 0);
+    store::fold_job_counts(service.store);
+    EXPECT_EQ(store::count_queued_jobs(service.store, "default"), 4);
+}
+
+TEST_F(ResourceLimits, of_tokens_count_those_that_one_has_made) {
+    service.services.limits.tokens = 5;
+    const std::vector<Json> tokens(16, Json{{"name", "t"}, {"role", "viewer"}});
+    EXPECT_EQ(made("/v1/tokens", tokens, "--tokens-max"), 5);
+    const std::string id = service.expect(200, "GET", "/v1/tokens")["items"][0]["id"];
+    service.call("DELETE", "/v1/tokens/" + id);
+    EXPECT_EQ(service.call("POST", "/v1/tokens", tokens[0]).status, 201);
+}
+
+TEST_F(ResourceLimits, of_datasets_count_those_of_a_project_that_wait) {
+    service.services.limits.checking_datasets = 5;
+    std::vector<Json> datasets;
+    for (int i = 0; i < 16; ++i)
+        datasets.push_back({{"name", "d" + std::to_string(i)},
+                            {"format", "csv"},
+                            {"source", {{"path", "points"}}}});
+    EXPECT_EQ(made("/v1/datasets", datasets, "--checking-datasets-max"), 5);
+}
+
+TEST_F(ResourceLimits, are_told_and_zero_is_none) {
+    service.services.limits = {
+        .queued_jobs = 0, .checking_datasets = 0, .open_uploads = 0, .tokens = 0};
+    const Json limits = service.expect(200, "GET", "/v1/capabilities")["limits"];
+    EXPECT_EQ(limits["queued_jobs"], 0);
+    EXPECT_EQ(limits["upload_bytes"], 1 << 20);
+    EXPECT_EQ(made("/v1/uploads", std::vector<Json>(16, Json{{"filename", "x"}, {"size", 1}}), ""),
+              16);
+}
+
+}    // namespace
+}    // namespace slipway
