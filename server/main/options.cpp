@@ -159,7 +159,7 @@ void add_limits(CLI::App& app, Raw& raw) {
         app.add_option(name, limit, text)
             ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
     };
-    ResourceLimits& limits = raw.options.limits;
+    TenantLimits& limits = raw.options.limits;
     at_a_time("--queued-jobs-max", limits.queued_jobs,
               "jobs that a project may have in the queue; 0: no limit");
     at_a_time("--checking-datasets-max", limits.checking_datasets,

@@ -9,7 +9,7 @@
 
 #include "api/base/log.h"
 #include "api/spec/dataset_root.h"
-#include "server/routes/resource_limits.h"
+#include "server/routes/tenant_limits.h"
 
 namespace slipway {
 
@@ -48,7 +48,7 @@ struct Options {
     std::string host_name;    ///< this machine's name in the database
     bool drain = false;
     std::uint64_t upload_bytes_max = std::uint64_t{16} << 30;
-    ResourceLimits limits;
+    TenantLimits limits;
 
     // migrate
     std::string migrate_action = "up";

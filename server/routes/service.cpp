@@ -69,7 +69,7 @@ Response get_capabilities(const Context& context) {
     for (const ConfinementState& one : context.services.confinement)
         confinement.push_back(
             {{"name", one.name}, {"enforced", one.enforced}, {"detail", one.detail}});
-    const ResourceLimits& limits = context.services.limits;
+    const TenantLimits& limits = context.services.limits;
     const Json told{{"queued_jobs", limits.queued_jobs},
                     {"checking_datasets", limits.checking_datasets},
                     {"open_uploads", limits.open_uploads},

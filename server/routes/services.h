@@ -18,7 +18,7 @@
 #include "server/http/message.h"
 #include "server/http/metrics.h"
 #include "server/routes/long_poll.h"
-#include "server/routes/resource_limits.h"
+#include "server/routes/tenant_limits.h"
 #include "server/routes/upload_hashes.h"
 
 namespace slipway {
@@ -82,7 +82,7 @@ struct Services {
     std::vector<DashboardFile> dashboard;
     std::string host_name;    ///< whose core {n} is meant when no host is named
     std::uint64_t upload_bytes_max = std::uint64_t{16} << 30;
-    ResourceLimits limits = {};
+    TenantLimits limits = {};
     std::shared_ptr<QueuedJobs> queued_jobs = std::make_shared<QueuedJobs>(store, clock);
     std::shared_ptr<UploadHashes> upload_hashes = std::make_shared<UploadHashes>();
     /// Kept free on the disk: an upload that would go below is refused.

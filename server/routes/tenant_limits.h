@@ -12,7 +12,7 @@ namespace slipway {
 
 /// What one token or one project may hold at a time; above it 429. 0: no limit. Each has an option
 /// of slipwayd and is told by GET /v1/capabilities.
-struct ResourceLimits {
+struct TenantLimits {
     std::int64_t queued_jobs = 50'000;       ///< of a project
     std::int64_t checking_datasets = 100;    ///< of a project
     std::int64_t open_uploads = 100;         ///< of a token

@@ -1,4 +1,4 @@
-#include "server/routes/resource_limits.h"
+#include "server/routes/tenant_limits.h"
 
 #include <fmt/format.h>
 

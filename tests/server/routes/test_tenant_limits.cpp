@@ -11,7 +11,7 @@
 namespace slipway {
 namespace {
 
-struct ResourceLimits : testing::Test {
+struct TenantLimits : testing::Test {
     TestService service;
 
     /// How many of 16 requests at once were answered 201; the others must be 429 and name `option`.
@@ -34,7 +34,7 @@ struct ResourceLimits : testing::Test {
     }
 };
 
-TEST_F(ResourceLimits, of_queued_jobs_count_a_project) {
+TEST_F(TenantLimits, of_queued_jobs_count_a_project) {
     service.ready_dataset("points");
     service.services.limits.queued_jobs = 5;
     const std::vector<Json> jobs(16, TestService::spec());
@@ -48,7 +48,7 @@ TEST_F(ResourceLimits, of_queued_jobs_count_a_project) {
     EXPECT_EQ(store::count_queued_jobs(service.store, "default"), 4);
 }
 
-TEST_F(ResourceLimits, of_tokens_count_those_that_one_has_made) {
+TEST_F(TenantLimits, of_tokens_count_those_that_one_has_made) {
     service.services.limits.tokens = 5;
     const std::vector<Json> tokens(16, Json{{"name", "t"}, {"role", "viewer"}});
     EXPECT_EQ(made("/v1/tokens", tokens, "--tokens-max"), 5);
@@ -57,7 +57,7 @@ TEST_F(ResourceLimits, of_tokens_count_those_that_one_has_made) {
     EXPECT_EQ(service.call("POST", "/v1/tokens", tokens[0]).status, 201);
 }
 
-TEST_F(ResourceLimits, of_datasets_count_those_of_a_project_that_wait) {
+TEST_F(TenantLimits, of_datasets_count_those_of_a_project_that_wait) {
     service.services.limits.checking_datasets = 5;
     std::vector<Json> datasets;
     for (int i = 0; i < 16; ++i)
@@ -67,7 +67,7 @@ TEST_F(ResourceLimits, of_datasets_count_those_of_a_project_that_wait) {
     EXPECT_EQ(made("/v1/datasets", datasets, "--checking-datasets-max"), 5);
 }
 
-TEST_F(ResourceLimits, are_told_and_zero_is_none) {
+TEST_F(TenantLimits, are_told_and_zero_is_none) {
     service.services.limits = {
         .queued_jobs = 0, .checking_datasets = 0, .open_uploads = 0, .tokens = 0};
     const Json limits = service.expect(200, "GET", "/v1/capabilities")["limits"];
