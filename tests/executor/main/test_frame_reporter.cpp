@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "tests/executor/main/hand_clock.h"
+#include "tests/support/hand_clock.h"
 
 namespace slipway {
 namespace {

@@ -11,7 +11,7 @@
 #include <fstream>
 
 #include "executor/main/event_files.h"
-#include "tests/executor/main/hand_clock.h"
+#include "tests/support/hand_clock.h"
 #include "tests/support/temp_folder.h"
 
 namespace slipway {

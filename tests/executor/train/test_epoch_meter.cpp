@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/executor/main/hand_clock.h"
+#include "tests/support/hand_clock.h"
 
 namespace slipway {
 namespace {

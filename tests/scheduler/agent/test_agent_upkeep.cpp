@@ -8,7 +8,7 @@
 #include "scheduler/agent/garbage.h"
 #include "scheduler/store/splits.h"
 #include "tests/scheduler/agent/bench.h"
-#include "tests/scheduler/agent/hand_clock.h"
+#include "tests/support/hand_clock.h"
 
 namespace slipway {
 namespace {
