@@ -39,10 +39,11 @@ Page<Checkpoint> list_checkpoints(Store& store, const CheckpointFilter& filter,
                                   const PageRequest& page) {
     const std::string scope = fmt::format("checkpoints {}\n{}\n{}", filter.job_id,
                                           fmt::join(filter.projects, ","), filter.deleted_too);
-    const Rows rows = read(store.pool(), queries::list_checkpoints,
-                           {Param::or_null(filter.job_id), Param::or_null(filter.projects),
-                            filter.deleted_too, place_of(scope, page), rows_to_ask(page)});
-    return make_page<Checkpoint>(rows, page, scope, read_checkpoint, place_of_id);
+    const Rows rows =
+        read(store.pool(), queries::list_checkpoints,
+             {Param::or_null(filter.job_id), Param::or_null(filter.projects), filter.deleted_too,
+              place_of(scope, page), rows_to_ask(page), page_bytes_max});
+    return make_cut_page<Checkpoint>(rows, page, scope, read_checkpoint, place_of_id);
 }
 
 std::optional<Checkpoint> find_checkpoint(Store& store, std::string_view id) {

@@ -134,10 +134,11 @@ Page<Dataset> list_datasets(Store& store, const DatasetFilter& filter, const Pag
     const std::string_view state = filter.state ? to_string(*filter.state) : "";
     const std::string scope =
         fmt::format("datasets {}\n{}\n{}", fmt::join(filter.projects, ","), filter.format, state);
-    const Rows rows = read(store.pool(), queries::list_datasets,
-                           {Param::or_null(filter.projects), Param::or_null(filter.format),
-                            Param::or_null(state), place_of(scope, page), rows_to_ask(page)});
-    return make_page<Dataset>(rows, page, scope, read_dataset, place_of_id);
+    const Rows rows =
+        read(store.pool(), queries::list_datasets,
+             {Param::or_null(filter.projects), Param::or_null(filter.format), Param::or_null(state),
+              place_of(scope, page), rows_to_ask(page), page_bytes_max});
+    return make_cut_page<Dataset>(rows, page, scope, read_dataset, place_of_id);
 }
 
 bool delete_dataset(Store& store, std::string_view id) {

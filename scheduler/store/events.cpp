@@ -36,14 +36,22 @@ std::vector<EventHead> read_heads(const Rows& rows) {
 
 }    // namespace
 
+bool may_go_on(std::span<const Event> page, int limit) {
+    std::size_t bytes = 0;
+    for (const Event& event : page)
+        bytes += event.body.size();
+    return page.size() >= std::size_t(limit) || bytes >= std::size_t(event_page_bytes_max);
+}
+
 std::vector<Event> list_events(Store& store, std::string_view job_id, const EventQuery& query) {
     if (query.limit < 1 || query.limit > events_max) {
         throw Error{ErrorCode::invalid_argument,
                     fmt::format("limit must be 1 to {}, got {}", events_max, query.limit)};
     }
     const Query& list = query.newest ? queries::list_newest_events : queries::list_events;
-    return read_events(read(store.pool(), list,
-                            {job_id, query.after_seq, Param::or_null(query.types), query.limit}));
+    return read_events(read(
+        store.pool(), list,
+        {job_id, query.after_seq, Param::or_null(query.types), query.limit, event_page_bytes_max}));
 }
 
 std::vector<Event> list_events_of_jobs(Store& store, const std::vector<EventCursor>& cursors,
@@ -55,8 +63,8 @@ std::vector<Event> list_events_of_jobs(Store& store, const std::vector<EventCurs
         job_ids.push_back(cursor.job_id);
         seqs.push_back(cursor.after_seq);
     }
-    return read_events(
-        read(store.pool(), queries::list_events_of_jobs, {job_ids, seqs, limit_per_job}));
+    return read_events(read(store.pool(), queries::list_events_of_jobs,
+                            {job_ids, seqs, limit_per_job, event_page_bytes_max}));
 }
 
 std::vector<EventHead> list_changed_jobs(Store& store, std::string_view project,

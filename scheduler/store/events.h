@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "scheduler/store/store.h"
 
 namespace slipway::store {
@@ -18,6 +20,12 @@ struct EventQuery {
     int limit = 500;                     ///< 1 to 5000
     bool newest = false;    ///< the last `limit` of them instead of the first; still in order
 };
+
+/// A read of events ends with the one with which the bodies reach it, whatever its limit.
+inline constexpr int event_page_bytes_max = 1 << 20;
+
+/// True when nothing but `limit` or event_page_bytes_max may have ended this page.
+bool may_go_on(std::span<const Event> page, int limit);
 
 /// Events of one job, in order. Empty when there is no such job.
 std::vector<Event> list_events(Store& store, std::string_view job_id, const EventQuery& query);

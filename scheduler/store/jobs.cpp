@@ -144,8 +144,9 @@ Page<Job> list_jobs(Store& store, const JobFilter& filter, const PageRequest& pa
         list.params.emplace_back(descending);
         list.params.emplace_back(place ? Param(place->sort_key) : Param(std::nullopt));
     }
+    list.params.emplace_back(page_bytes_max);
     const Rows rows = read(store.pool(), list);
-    return make_page<Job>(rows, page, scope, read_job, [](const Row& row) {
+    return make_cut_page<Job>(rows, page, scope, read_job, [](const Row& row) {
         return CursorPlace{row.text("id"), row.text("sort_key")};
     });
 }

@@ -69,8 +69,8 @@ std::optional<StoredSplit> find_split(Store& store, std::string_view id) {
 Page<StoredSplit> list_splits(Store& store, std::string_view dataset_id, const PageRequest& page) {
     const std::string scope = fmt::format("splits {}", dataset_id);
     const Rows rows = read(store.pool(), queries::list_splits,
-                           {dataset_id, place_of(scope, page), rows_to_ask(page)});
-    return make_page<StoredSplit>(rows, page, scope, read_split, place_of_id);
+                           {dataset_id, place_of(scope, page), rows_to_ask(page), page_bytes_max});
+    return make_cut_page<StoredSplit>(rows, page, scope, read_split, place_of_id);
 }
 
 bool delete_split(Store& store, std::string_view id) {

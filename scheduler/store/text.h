@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <string_view>
@@ -53,20 +54,37 @@ int rows_to_ask(const PageRequest& page);
 /// The place of a row in a list in the order of ids.
 CursorPlace place_of_id(const Row& row);
 
+/// Of the rows of one page of a list whose items hold what users wrote (specs, problems, files):
+/// the statement ends the page with the row that reaches it, as text. At least one row always
+/// comes.
+inline constexpr int page_bytes_max = 2 << 20;
+
 /// Turns the rows of a list into a page; `item_of` makes an item of a Row, `place_of_row` its
-/// CursorPlace.
+/// CursorPlace. `rows_found` counts those too that the statement left out for their bytes.
+template <class T, class ItemOf, class PlaceOf>
+Page<T> make_page(const Rows& rows, int rows_found, const PageRequest& request,
+                  std::string_view scope, const ItemOf& item_of, const PlaceOf& place_of_row) {
+    const int taken = std::min(rows.size(), request.limit);
+    Page<T> page;
+    for (int index = 0; index < taken; ++index)
+        page.items.push_back(item_of(rows[index]));
+    if (rows_found > taken) page.next_cursor = write_cursor(scope, place_of_row(rows[taken - 1]));
+    return page;
+}
+
+/// Of a statement whose rows are small: all that it found came.
 template <class T, class ItemOf, class PlaceOf>
 Page<T> make_page(const Rows& rows, const PageRequest& request, std::string_view scope,
                   const ItemOf& item_of, const PlaceOf& place_of_row) {
-    Page<T> page;
-    for (const Row row : rows) {
-        if (int(page.items.size()) == request.limit) {
-            page.next_cursor = write_cursor(scope, place_of_row(rows[request.limit - 1]));
-            break;
-        }
-        page.items.push_back(item_of(row));
-    }
-    return page;
+    return make_page<T>(rows, rows.size(), request, scope, item_of, place_of_row);
+}
+
+/// Of a statement that takes `page_bytes_max` and gives `rows_found`.
+template <class T, class ItemOf, class PlaceOf>
+Page<T> make_cut_page(const Rows& rows, const PageRequest& request, std::string_view scope,
+                      const ItemOf& item_of, const PlaceOf& place_of_row) {
+    const int rows_found = rows.empty() ? 0 : rows[0].small("rows_found");
+    return make_page<T>(rows, rows_found, request, scope, item_of, place_of_row);
 }
 
 }    // namespace slipway::store

@@ -14,6 +14,9 @@
 namespace slipway::routes {
 namespace {
 
+// Of the messages in one answer, but for the last one.
+constexpr std::size_t log_bytes_max = 1 << 20;
+
 constexpr std::array<std::string_view, 3> levels{"info", "warn", "error"};
 
 std::size_t level_rank(std::string_view level) {
@@ -89,16 +92,18 @@ Response list_job_events(const Context& context) {
     const store::Job job = the_job(context);
     if (wants_event_stream(request))
         return job_event_stream(context.services.hub, request, job.id, context.who.token_id);
-    const auto events =
-        store::list_events(context.services.store, job.id,
-                           {.after_seq = requested_event_cursor(request),
-                            .types = requested_event_types(request),
-                            .limit = static_cast<int>(query_number(request, "limit", 500)),
-                            .newest = false});
+    const int limit = static_cast<int>(query_number(request, "limit", 500));
+    const auto events = store::list_events(context.services.store, job.id,
+                                           {.after_seq = requested_event_cursor(request),
+                                            .types = requested_event_types(request),
+                                            .limit = limit,
+                                            .newest = false});
     Json items = Json::array();
     for (const store::Event& event : events)
         items.push_back(render(event));
-    return json_response(render_list(std::move(items)));
+    const bool more = store::may_go_on(events, limit);
+    return json_response(
+        render_list(std::move(items), more ? fmt::format("{}", events.back().seq) : ""));
 }
 
 Response list_job_logs(const Context& context) {
@@ -111,18 +116,24 @@ Response list_job_logs(const Context& context) {
                             .limit = 1000,
                             .newest = false};
     Json lines = Json::array();
-    for (bool more = true; more && lines.size() < limit;) {
+    std::size_t bytes = 0;
+    const auto full = [&] { return lines.size() == limit || bytes >= log_bytes_max; };
+    bool more = true;
+    while (more && !full()) {
         const auto events = store::list_events(context.services.store, job.id, query);
-        more = events.size() == static_cast<std::size_t>(query.limit);
+        more = store::may_go_on(events, query.limit);
         for (const store::Event& event : events) {
             query.after_seq = event.seq;
             Json line = log_line(event);
             if (level_rank(line["level"].get<std::string>()) < least) continue;
+            bytes += line["message"].get_ref<const std::string&>().size();
             lines.push_back(std::move(line));
-            if (lines.size() == limit) break;
+            if (full()) break;
         }
     }
-    return wants_text(request) ? log_text(lines) : json_response(render_list(std::move(lines)));
+    if (wants_text(request)) return log_text(lines);
+    return json_response(
+        render_list(std::move(lines), full() ? fmt::format("{}", query.after_seq) : ""));
 }
 
 Response list_job_checkpoints(const Context& context) {

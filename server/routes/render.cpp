@@ -208,11 +208,14 @@ Json render_list(Json items, const std::string& next_cursor) {
     return {{"items", std::move(items)}, {"next_cursor", text_or_null(next_cursor)}};
 }
 
+std::string to_text(const Json& value) {
+    return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 Response json_response(const Json& body, int status) {
     Response response;
     response.status = status;
-    // Text from users may be broken where an older version let it in: never fail on it.
-    response.body = body.dump(-1, ' ', false, Json::error_handler_t::replace);
+    response.body = to_text(body);
     response.body += '\n';
     return response;
 }

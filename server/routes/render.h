@@ -47,6 +47,10 @@ Json stored_json(const store::JsonText& text);
 /// The ETag of an object's version: "\"v7\"".
 std::string version_etag(std::int64_t version);
 
+/// JSON as it is sent. Text from users may be broken where an older version let it in: such bytes
+/// become U+FFFD.
+std::string to_text(const Json& value);
+
 Response json_response(const Json& body, int status = 200);
 Response text_response(std::string body, std::string media_type = "text/plain; charset=utf-8");
 /// 204.

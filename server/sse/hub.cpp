@@ -284,8 +284,7 @@ void Hub::State::feed_streams(const std::vector<std::shared_ptr<Stream>>& found)
              ++place)
             for (Stream* stream : place->second)
                 stream->offer(page);
-        const bool more_follows = page.size() >= static_cast<std::size_t>(options.page_events);
-        if (more_follows || of_job.size() > 1) mark(cursor.job_id);
+        if (store::may_go_on(page, options.page_events) || of_job.size() > 1) mark(cursor.job_id);
     }
 }
 

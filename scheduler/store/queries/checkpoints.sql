@@ -1,17 +1,30 @@
 -- list_checkpoints: a page, newest first
--- in     $1 job_id or null  $2 projects text[] or null  $3 deleted too  $4 id to begin after  $5 limit
-select checkpoint.id, checkpoint.job_id, job.project, checkpoint.attempt, checkpoint.name,
-       checkpoint.step, checkpoint.epoch, checkpoint.kinds, checkpoint.files, checkpoint.bytes,
-       checkpoint.metric_name, checkpoint.metric_value, checkpoint.pinned, checkpoint.created_at,
-       checkpoint.deleted_at
-from checkpoint
-join job on job.id = checkpoint.job_id
-where ($1::text is null or checkpoint.job_id = $1)
-  and ($2::text[] is null or job.project = any ($2))
-  and ($3::boolean or checkpoint.deleted_at is null)
-  and ($4::text is null or checkpoint.id < $4)
-order by checkpoint.id desc
-limit $5
+-- in     $1 job_id or null  $2 projects text[] or null  $3 deleted too  $4 id to begin after
+--        $5 limit  $6 bytes_max
+with page as (
+    select checkpoint.id, checkpoint.job_id, job.project, checkpoint.attempt, checkpoint.name,
+           checkpoint.step, checkpoint.epoch, checkpoint.kinds, checkpoint.files, checkpoint.bytes,
+           checkpoint.metric_name, checkpoint.metric_value, checkpoint.pinned, checkpoint.created_at,
+           checkpoint.deleted_at
+    from checkpoint
+    join job on job.id = checkpoint.job_id
+    where ($1::text is null or checkpoint.job_id = $1)
+      and ($2::text[] is null or job.project = any ($2))
+      and ($3::boolean or checkpoint.deleted_at is null)
+      and ($4::text is null or checkpoint.id < $4)
+    order by checkpoint.id desc
+    limit $5
+), measured as (
+    select page.*, count(*) over () as rows_found,
+           coalesce(sum(octet_length(page::text)) over before_it, 0) as bytes_before
+    from page
+    window before_it as (order by id desc
+                         rows between unbounded preceding and 1 preceding)
+)
+select *
+from measured
+where bytes_before < $6
+order by bytes_before
 
 -- find_checkpoint: one, deleted or not
 -- in     $1 id

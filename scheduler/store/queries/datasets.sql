@@ -59,20 +59,33 @@ limit 1
 
 -- list_datasets: a page, newest first; of a report what is one number, word or flag, of the problems
 -- the first one: whole reports are read one by one
--- in     $1 projects text[] or null  $2 format or null  $3 state or null  $4 id to begin after  $5 limit
-select id, project, name, format, source, options, state,
-       (select jsonb_object_agg(key, value)
-        from jsonb_each(report)
-        where jsonb_typeof(value) in ('number', 'string', 'boolean')) as report,
-       jsonb_path_query_array(problems, '$[0]') as problems, content_hash, bytes,
-       created_by, version, created_at, checked_at
-from dataset
-where ($1::text[] is null or project = any ($1))
-  and ($2::text is null or format = $2)
-  and ($3::text is null or state = $3)
-  and ($4::text is null or id < $4)
-order by id desc
-limit $5
+-- in     $1 projects text[] or null  $2 format or null  $3 state or null  $4 id to begin after
+--        $5 limit  $6 bytes_max
+with page as (
+    select id, project, name, format, source, options, state,
+           (select jsonb_object_agg(key, value)
+            from jsonb_each(report)
+            where jsonb_typeof(value) in ('number', 'string', 'boolean')) as report,
+           jsonb_path_query_array(problems, '$[0]') as problems, content_hash, bytes,
+           created_by, version, created_at, checked_at
+    from dataset
+    where ($1::text[] is null or project = any ($1))
+      and ($2::text is null or format = $2)
+      and ($3::text is null or state = $3)
+      and ($4::text is null or id < $4)
+    order by id desc
+    limit $5
+), measured as (
+    select page.*, count(*) over () as rows_found,
+           coalesce(sum(octet_length(page::text)) over before_it, 0) as bytes_before
+    from page
+    window before_it as (order by id desc
+                         rows between unbounded preceding and 1 preceding)
+)
+select *
+from measured
+where bytes_before < $6
+order by bytes_before
 
 -- lock_dataset: may it be deleted
 -- in     $1 id

@@ -1,17 +1,27 @@
 -- list_events: the next events of a job
--- in     $1 job_id  $2 after seq  $3 types text[] or null  $4 limit
-select job_id, seq, type, body, created_at
-from job_event
-where job_id = $1
-  and seq > $2
-  and ($3::text[] is null or type = any ($3))
+-- in     $1 job_id  $2 after seq  $3 types text[] or null  $4 limit  $5 bytes_max of the bodies,
+--        but for the last one
+with page as (
+    select job_id, seq, type, body, created_at
+    from job_event
+    where job_id = $1
+      and seq > $2
+      and ($3::text[] is null or type = any ($3))
+    order by seq
+    limit $4
+), measured as (
+    select page.*, coalesce(sum(octet_length(body::text)) over before_it, 0) as bytes_before
+    from page
+    window before_it as (order by seq rows between unbounded preceding and 1 preceding)
+)
+select *
+from measured
+where bytes_before < $5
 order by seq
-limit $4
 
 -- list_newest_events: the last events of a job, in order
--- in     as list_events
-select job_id, seq, type, body, created_at
-from (
+-- in     as list_events; bytes_max but for the first one
+with page as (
     select job_id, seq, type, body, created_at
     from job_event
     where job_id = $1
@@ -19,20 +29,33 @@ from (
       and ($3::text[] is null or type = any ($3))
     order by seq desc
     limit $4
-) as newest
+), measured as (
+    select page.*, coalesce(sum(octet_length(body::text)) over after_it, 0) as bytes_after
+    from page
+    window after_it as (order by seq desc rows between unbounded preceding and 1 preceding)
+)
+select *
+from measured
+where bytes_after < $5
 order by seq
 
 -- list_events_of_jobs: the next events of many jobs
--- in     $1 job_ids text[]  $2 after seqs bigint[]  $3 limit of each
+-- in     $1 job_ids text[]  $2 after seqs bigint[]  $3 limit of each  $4 bytes_max of each, as of
+--        list_events
 select event.job_id, event.seq, event.type, event.body, event.created_at
 from unnest($1::text[], $2::bigint[]) as reader (job_id, after_seq)
 cross join lateral (
-    select job_id, seq, type, body, created_at
-    from job_event
-    where job_event.job_id = reader.job_id and job_event.seq > reader.after_seq
-    order by seq
-    limit $3
+    select page.*, coalesce(sum(octet_length(body::text)) over before_it, 0) as bytes_before
+    from (
+        select job_id, seq, type, body, created_at
+        from job_event
+        where job_event.job_id = reader.job_id and job_event.seq > reader.after_seq
+        order by seq
+        limit $3
+    ) as page
+    window before_it as (order by seq rows between unbounded preceding and 1 preceding)
 ) as event
+where event.bytes_before < $4
 order by event.job_id, event.seq
 
 -- list_changed_jobs: jobs with events in the last seconds, newest first

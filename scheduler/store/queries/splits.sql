@@ -12,13 +12,25 @@ from split
 where id = $1
 
 -- list_splits: a page of a dataset's, newest first; reports are read one by one
--- in     $1 dataset_id  $2 id to begin after  $3 limit
-select id, dataset_id, request, state, null::jsonb as report, problems, folds, hash, bytes,
-       created_by, created_at, made_at
-from split
-where dataset_id = $1 and ($2::text is null or id < $2)
-order by id desc
-limit $3
+-- in     $1 dataset_id  $2 id to begin after  $3 limit  $4 bytes_max
+with page as (
+    select id, dataset_id, request, state, null::jsonb as report, problems, folds, hash, bytes,
+           created_by, created_at, made_at
+    from split
+    where dataset_id = $1 and ($2::text is null or id < $2)
+    order by id desc
+    limit $3
+), measured as (
+    select page.*, count(*) over () as rows_found,
+           coalesce(sum(octet_length(page::text)) over before_it, 0) as bytes_before
+    from page
+    window before_it as (order by id desc
+                         rows between unbounded preceding and 1 preceding)
+)
+select *
+from measured
+where bytes_before < $4
+order by bytes_before
 
 -- lock_split: may it be deleted
 -- in     $1 id

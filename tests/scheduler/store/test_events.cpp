@@ -58,6 +58,23 @@ TEST_F(Events, of_many_jobs_come_in_one_answer) {
     EXPECT_TRUE(list_events_of_jobs(store, {}).empty());
 }
 
+TEST_F(Events, a_read_ends_where_the_bodies_reach_its_bytes) {
+    const std::string id = submit();
+    const std::string wide = fmt::format("[\"{}\"]", std::string(event_page_bytes_max / 2, 'x'));
+    for (int i = 0; i < 5; ++i)
+        append_event(store, id, "log", wide);
+    EXPECT_THAT(seqs(id, {}), ElementsAre(1, 2, 3)) << "1 is the small event of its state";
+    EXPECT_TRUE(may_go_on(list_events(store, id, {}), 500));
+    EXPECT_THAT(seqs(id, {.after_seq = 3}), ElementsAre(4, 5));
+    EXPECT_THAT(seqs(id, {.after_seq = 5}), ElementsAre(6));
+    EXPECT_FALSE(may_go_on(list_events(store, id, {.after_seq = 5}), 500));
+    EXPECT_THAT(seqs(id, {.newest = true}), ElementsAre(5, 6));
+    std::vector<std::int64_t> of_many;
+    for (const Event& event : list_events_of_jobs(store, {{id, 0}, {job_with(1), 0}}))
+        of_many.push_back(event.seq);
+    EXPECT_THAT(of_many, ElementsAre(1, 2, 3, 1, 2));
+}
+
 TEST_F(Events, heads_tell_how_far_and_whether_it_is_the_end) {
     const std::string running = job_with(2);
     const std::string ended = job_with(0);

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "scheduler/store/datasets.h"
 #include "scheduler/store/deleted_jobs.h"
 #include "scheduler/store/events.h"
@@ -252,6 +254,23 @@ TEST_F(Jobs, filters_narrow_and_combine) {
     EXPECT_THAT(found({.projects = {"other"}}), ElementsAre("100%_mlp"));
     EXPECT_THAT(found({.states = {running, cancelled}}), ElementsAre());
     EXPECT_THAT(found({.states = {queued}, .projects = {"other", "default"}}).size(), 3U);
+}
+
+TEST_F(Jobs, a_page_of_wide_jobs_ends_early_and_goes_on) {
+    std::vector<std::string> submitted;
+    for (int i = 0; i < 8; ++i) {
+        NewJob job = new_job(fmt::format("wide {}", i));
+        job.spec = fmt::format(R"({{"note": "{}"}})", std::string(900'000, 'x'));
+        submit(job);
+        submitted.push_back(job.name);
+    }
+    const Page<Job> first = list_jobs(store, {}, {.limit = 200});
+    EXPECT_EQ(first.items.size(), 3U) << "2 MiB are reached with the third";
+    EXPECT_FALSE(first.next_cursor.empty());
+    EXPECT_EQ(names({}, JobOrder::name, false, 200), submitted);
+    std::ranges::reverse(submitted);
+    EXPECT_EQ(names({}, JobOrder::created_at, true, 200), submitted);
+    EXPECT_EQ(names({}, JobOrder::created_at, true, 2), submitted);
 }
 
 TEST_F(Jobs, a_cursor_is_good_for_its_list_only) {

@@ -81,6 +81,26 @@ TEST_F(JobDetail, events_are_listed_from_any_number_on) {
     service.expect(422, "GET", path + "/events?after=-1");
 }
 
+TEST_F(JobDetail, events_and_logs_say_where_to_go_on) {
+    const std::string wide(300'000, 'x');
+    for (int i = 3; i < 11; ++i)
+        service.relay(key, {said(i, "info", wide)});
+    for (const std::string& list : {path + "/events", path + "/logs"}) {
+        std::string after = "0";
+        int pages = 0, lines = 0;
+        do {
+            const Json page = service.expect(200, "GET", list + "?after=" + after);
+            for (const Json& item : page["items"])
+                lines += item.value("type", "log") == "log" ? 1 : 0;
+            EXPECT_LT(page.dump().size(), 1'500'000U);
+            after = page["next_cursor"].is_null() ? "" : page["next_cursor"].get<std::string>();
+            ++pages;
+        } while (!after.empty() && pages < 10);
+        EXPECT_EQ(lines, 8) << list;
+        EXPECT_EQ(pages, 3) << list;
+    }
+}
+
 // Goal: a client that loses its connection again and again sees every number once.
 // Method: cut after each few bytes, come back with Last-Event-ID, while events are being written.
 TEST_F(JobDetail, a_stream_that_breaks_off_is_taken_up_again) {
