@@ -46,10 +46,12 @@ asio::awaitable<bool> read_more(Connection& connection, std::size_t bytes_max, E
     co_return bytes > 0;
 }
 
-asio::awaitable<bool> write_all(Connection& connection, std::string_view bytes) {
+asio::awaitable<bool> write_all(Connection& connection, std::string_view bytes,
+                                std::optional<double> stall_s) {
+    const double deadline_s = stall_s.value_or(connection.core.options.deadlines.write_stall_s);
     while (!bytes.empty()) {
         const std::string_view piece = bytes.substr(0, piece_bytes);
-        connection.wire->set_deadline(connection.core.options.deadlines.write_stall_s);
+        connection.wire->set_deadline(deadline_s);
         const asio::const_buffer view(piece.data(), piece.size());
         const bool written = co_await connection.wire->write(view);
         if (!written) co_return false;

@@ -6,13 +6,15 @@
 #include <boost/asio/thread_pool.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "api/base/clock.h"
 #include "api/base/log_rate.h"
-#include "server/http/body_budget.h"
+#include "server/http/byte_budget.h"
 #include "server/http/client_counts.h"
+#include "server/http/metrics.h"
 #include "server/http/router.h"
 #include "server/http/server.h"
 #include "server/http/wire.h"
@@ -26,7 +28,10 @@ struct ServerCore {
           router(std::move(router_)),
           metrics(metrics_),
           clock(clock_),
-          body_budget(options.limits.buffered_body_bytes, metrics_),
+          body_budget(options.limits.buffered_body_bytes,
+                      [this](double bytes) { metrics.buffered_bodies_changed(bytes); }),
+          answer_budget(options.limits.buffered_answer_bytes,
+                        [this](double bytes) { metrics.buffered_answers_changed(bytes); }),
           request_lines(options.limits.log_lines_per_s, options.limits.log_lines_burst),
           workers(options.worker_threads),
           reserved(options.reserved_threads) {}
@@ -35,7 +40,8 @@ struct ServerCore {
     const Router router;
     HttpMetrics& metrics;
     const Clock& clock;
-    BodyBudget body_budget;
+    ByteBudget body_budget;
+    ByteBudget answer_budget;
     LogRate request_lines;
     ClientCounts forwarded_clients;
     asio::thread_pool workers;     // run handlers
@@ -71,8 +77,10 @@ struct Connection : std::enable_shared_from_this<Connection> {
 /// Reads at least one byte more into the buffer, at most `bytes_max`. False: `error` says why.
 asio::awaitable<bool> read_more(Connection& connection, std::size_t bytes_max, ErrorOfIo& error);
 
-/// Writes all of it, in pieces which must each be taken within the stall deadline.
-asio::awaitable<bool> write_all(Connection& connection, std::string_view bytes);
+/// Writes all of it, in pieces of 64 KiB which must each be taken within `stall_s`; by default
+/// within write_stall_s.
+asio::awaitable<bool> write_all(Connection& connection, std::string_view bytes,
+                                std::optional<double> stall_s = {});
 
 /// Closes so that the client sees the last answer: says that nothing follows, then drops what still
 /// comes for a while. Closing with unread bytes would make the kernel throw the answer away.

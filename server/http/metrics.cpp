@@ -35,11 +35,16 @@ struct HttpMetrics::State {
                                            .Help("Open event streams.")
                                            .Register(registry)
                                            .Add({});
-    prometheus::Gauge& buffered_bytes = prometheus::BuildGauge()
-                                            .Name("slipway_http_buffered_body_bytes")
-                                            .Help("Bytes of request bodies held in memory.")
-                                            .Register(registry)
-                                            .Add({});
+    prometheus::Gauge& buffered_bodies = prometheus::BuildGauge()
+                                             .Name("slipway_http_buffered_body_bytes")
+                                             .Help("Bytes of request bodies held in memory.")
+                                             .Register(registry)
+                                             .Add({});
+    prometheus::Gauge& buffered_answers = prometheus::BuildGauge()
+                                              .Name("slipway_http_buffered_answer_bytes")
+                                              .Help("Bytes of large answers held in memory.")
+                                              .Register(registry)
+                                              .Add({});
 };
 
 HttpMetrics::HttpMetrics() : state_(std::make_unique<State>()) {}
@@ -69,8 +74,12 @@ void HttpMetrics::event_streams_changed(int by) {
     state_->event_streams.Increment(by);
 }
 
-void HttpMetrics::buffered_bytes_changed(double by) {
-    state_->buffered_bytes.Increment(by);
+void HttpMetrics::buffered_bodies_changed(double bytes) {
+    state_->buffered_bodies.Increment(bytes);
+}
+
+void HttpMetrics::buffered_answers_changed(double bytes) {
+    state_->buffered_answers.Increment(bytes);
 }
 
 prometheus::Registry& HttpMetrics::registry() {

@@ -16,6 +16,7 @@ namespace slipway {
 /// slipway_http_request_seconds{route}                  histogram: head read to answer written
 /// slipway_http_connections, slipway_http_event_streams gauges
 /// slipway_http_buffered_body_bytes                     gauge: bodies held in memory
+/// slipway_http_buffered_answer_bytes                   gauge: large answers held in memory
 /// slipway_http_refused_total{code}                     requests that the framing guard refused
 class HttpMetrics {
 public:
@@ -34,7 +35,8 @@ public:
     void request_refused(std::string_view code);
     void connections_changed(int by);
     void event_streams_changed(int by);
-    void buffered_bytes_changed(double by);
+    void buffered_bodies_changed(double bytes);
+    void buffered_answers_changed(double bytes);
 
     /// Where other rooms add their own families.
     prometheus::Registry& registry();

@@ -18,7 +18,7 @@ namespace {
 struct Sink {
     ServerCore& core;
     Request& request;
-    BodyShare& share;
+    ByteShare& share;
     const BodyTarget* target;    // none: into request.body
 };
 
@@ -138,7 +138,7 @@ asio::awaitable<BodyEnd> read_chunked(Connection& connection, ChunkDecoder& deco
 }    // namespace
 
 asio::awaitable<BodyEnd> read_body(Connection& connection, const RequestHead& head,
-                                   Request& request, BodyShare& share, const BodyTarget* target,
+                                   Request& request, ByteShare& share, const BodyTarget* target,
                                    std::uint64_t bytes_max) {
     if (head.body_bytes > bytes_max)
         co_return refused(

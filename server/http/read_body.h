@@ -22,7 +22,7 @@ struct BodyEnd {
 /// read where its length is known (413). A client that waits for "100 Continue" is then told to go
 /// on. Bytes kept in memory are taken from `share` (503 when the budget is used up).
 asio::awaitable<BodyEnd> read_body(Connection& connection, const RequestHead& head,
-                                   Request& request, BodyShare& share, const BodyTarget* target,
+                                   Request& request, ByteShare& share, const BodyTarget* target,
                                    std::uint64_t bytes_max);
 
 }    // namespace slipway

@@ -140,7 +140,12 @@ asio::awaitable<Sent> send_answer(Connection& connection, const std::string& hea
         sent.complete = co_await write_all(connection, head);
         if (!sent.complete || head_only) co_return sent;
         if (response.file) co_return co_await send_file(connection, *response.file);
-        sent.complete = co_await write_all(connection, body);
+        const HttpDeadlines& deadlines = connection.core.options.deadlines;
+        const bool counted = response.body.size() > counted_answer_bytes;
+        sent.complete = co_await write_all(
+            connection, body,
+            counted ? std::min(deadlines.write_stall_s, deadlines.buffered_answer_stall_s)
+                    : deadlines.write_stall_s);
     } else {
         const std::string whole = head + std::string(body);
         sent.complete = co_await write_all(connection, whole);

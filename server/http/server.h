@@ -35,7 +35,13 @@ struct HttpLimits {
     double log_lines_burst = 1000;
     /// Bodies held in memory, of all requests together; above: 503 with Retry-After.
     std::size_t buffered_body_bytes = std::size_t{64} << 20;
+    /// Answers of more than counted_answer_bytes held in memory, of all requests together; above:
+    /// 503 with Retry-After.
+    std::size_t buffered_answer_bytes = std::size_t{256} << 20;
 };
+
+/// Answers up to this size are bounded by the number of connections.
+inline constexpr std::size_t counted_answer_bytes = 64 * 1024;
 
 /// How long each part may take, in seconds.
 struct HttpDeadlines {
@@ -45,11 +51,12 @@ struct HttpDeadlines {
     double body_bytes_per_s = 1024;    ///< the minimum rate
     /// Of a body that is held in memory: who holds a part of the budget must use it.
     double buffered_body_bytes_per_s = 16 * 1024;
-    double write_stall_s = 30;    ///< one piece of an answer (64 KiB) not taken: closed
-    double keep_alive_s = 60;     ///< between requests: closed
-    double heartbeat_s = 15;      ///< silence on an event stream before a comment is sent
-    double reserved_s = 1;        ///< for the request of a reserved connection: 503
-    double linger_s = 2;          ///< reading on after a refusal, so that the client sees it
+    double write_stall_s = 30;             ///< one piece of an answer (64 KiB) not taken: closed
+    double buffered_answer_stall_s = 8;    ///< the same, of an answer that the budget counts
+    double keep_alive_s = 60;              ///< between requests: closed
+    double heartbeat_s = 15;               ///< silence on an event stream before a comment is sent
+    double reserved_s = 1;                 ///< for the request of a reserved connection: 503
+    double linger_s = 2;    ///< reading on after a refusal, so that the client sees it
 };
 
 struct ServerOptions {

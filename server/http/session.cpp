@@ -33,11 +33,14 @@ constexpr std::string_view too_many_connections =
 /// One request and its answer.
 struct Exchange {
     explicit Exchange(ServerCore& core)
-        : body_share(core.body_budget), client(core.forwarded_clients) {}
+        : body_share(core.body_budget),
+          answer_share(core.answer_budget),
+          client(core.forwarded_clients) {}
 
     RequestHead head;
     Request request;
-    BodyShare body_share;
+    ByteShare body_share;
+    ByteShare answer_share;
     ClientTicket client;
     const Route* route = nullptr;
     Response response;
@@ -382,6 +385,28 @@ void report(Connection& connection, const Exchange& exchange, const Sent& sent) 
                          {"request_id", request.request_id}});
 }
 
+/// An answer for which there is no room becomes one that says so; not that of a request which has
+/// changed something: its client must learn what.
+void count_answer(Exchange& exchange) {
+    const std::size_t bytes = exchange.response.body.size();
+    if (bytes <= counted_answer_bytes || exchange.answer_share.grow(bytes)) return;
+    if (exchange.request.method != Method::GET) return;
+    exchange.response = problem_response(
+        {.status = 503,
+         .code = "overloaded",
+         .detail = "too many large answers are on their way to clients; try again soon, or ask for "
+                   "less at once (limit, resolution)",
+         .headers = {{"Retry-After", "1"}}},
+        exchange.request.request_id);
+}
+
+/// As drop_body, when the answer is sent.
+asio::awaitable<void> drop_answer(Connection& connection, Exchange& exchange) {
+    std::string().swap(exchange.response.body);
+    const std::function<void()> trim = [] { malloc_trim(0); };
+    if (exchange.answer_share.release()) co_await on_disk(connection.core, trim);
+}
+
 /// What happens to the connection next.
 enum class Next {
     request,    // it stays open
@@ -391,6 +416,7 @@ enum class Next {
 
 asio::awaitable<Next> send_response(Connection& connection, Exchange& exchange) {
     settle(exchange.request, exchange.response);
+    count_answer(exchange);
     exchange.close = exchange.close || connection.core.stopping;
     AnswerFacts facts{.now = connection.core.clock.now(),
                       .http_1_1 = exchange.head.http_1_1,
@@ -407,6 +433,7 @@ asio::awaitable<Next> send_response(Connection& connection, Exchange& exchange) 
     } else {
         if (events) events->close();
         sent = co_await send_answer(connection, head, exchange.response, facts.head_only);
+        co_await drop_answer(connection, exchange);
     }
     report(connection, exchange, sent);
     // A body that ends early must not be followed by anything the client would take for its rest.

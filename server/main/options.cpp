@@ -49,6 +49,7 @@ struct Raw {
     std::int64_t upload_gib = 16;
     std::int64_t log_max_mib = 64;
     std::int64_t buffered_bodies_mib = 64;
+    std::int64_t buffered_answers_mib = 256;
     int migrate_to = -1;
 };
 
@@ -155,6 +156,9 @@ void add_limits(CLI::App& app, Raw& raw) {
     app.add_option("--buffered-bodies-max-mib", raw.buffered_bodies_mib,
                    "bodies of requests that are held in memory, together")
         ->check(CLI::Range(32, 65536));
+    app.add_option("--buffered-answers-max-mib", raw.buffered_answers_mib,
+                   "large answers that are held in memory, together")
+        ->check(CLI::Range(64, 65536));
     const auto at_a_time = [&](const char* name, std::int64_t& limit, const char* text) {
         app.add_option(name, limit, text)
             ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
@@ -337,6 +341,7 @@ Options finish(Raw raw) {
     options.link_keep = std::chrono::seconds{raw.keep_s};
     options.upload_bytes_max = static_cast<std::uint64_t>(raw.upload_gib) << 30;
     options.buffered_body_bytes = static_cast<std::size_t>(raw.buffered_bodies_mib) << 20;
+    options.buffered_answer_bytes = static_cast<std::size_t>(raw.buffered_answers_mib) << 20;
     options.log_bytes_max = static_cast<std::uint64_t>(raw.log_max_mib) << 20;
     if (options.host_name.empty()) options.host_name = machine_name();
     if (raw.migrate_to >= 0) options.migrate_to = raw.migrate_to;

@@ -44,6 +44,7 @@ struct Options {
     std::vector<std::string> trusted_proxies;
     std::vector<std::string> public_names;
     std::size_t buffered_body_bytes = std::size_t{64} << 20;
+    std::size_t buffered_answer_bytes = std::size_t{256} << 20;
     std::string ready_file;
     std::string host_name;    ///< this machine's name in the database
     bool drain = false;

@@ -45,6 +45,7 @@ ServerOptions server_options(const Options& options) {
     made.public_names = options.public_names;
     made.public_names.push_back(machine_name());
     made.limits.buffered_body_bytes = options.buffered_body_bytes;
+    made.limits.buffered_answer_bytes = options.buffered_answer_bytes;
     return made;
 }
 

@@ -1,6 +1,4 @@
-#include "server/http/body_budget.h"
-
-#include "server/http/metrics.h"
+#include "server/http/byte_budget.h"
 
 namespace slipway {
 
@@ -11,7 +9,7 @@ constexpr std::size_t much_bytes = std::size_t{4} << 20;
 
 }    // namespace
 
-bool BodyBudget::take(std::size_t bytes) {
+bool ByteBudget::take(std::size_t bytes) {
     std::size_t used = used_.load();
     do {
         if (bytes > bytes_max_ - used) return false;
@@ -19,24 +17,24 @@ bool BodyBudget::take(std::size_t bytes) {
     std::size_t peak = peak_.load();
     while (peak < used + bytes && !peak_.compare_exchange_weak(peak, used + bytes)) {
     }
-    metrics_.buffered_bytes_changed(static_cast<double>(bytes));
+    changed_(static_cast<double>(bytes));
     return true;
 }
 
-bool BodyBudget::give(std::size_t bytes) {
+bool ByteBudget::give(std::size_t bytes) {
     if (bytes == 0) return false;
-    metrics_.buffered_bytes_changed(-static_cast<double>(bytes));
+    changed_(-static_cast<double>(bytes));
     if (used_.fetch_sub(bytes) != bytes) return false;
     return peak_.exchange(0) >= much_bytes;
 }
 
-bool BodyShare::grow(std::size_t bytes) {
+bool ByteShare::grow(std::size_t bytes) {
     if (!budget_.take(bytes)) return false;
     bytes_ += bytes;
     return true;
 }
 
-bool BodyShare::release() {
+bool ByteShare::release() {
     const std::size_t bytes = bytes_;
     bytes_ = 0;
     return budget_.give(bytes);
