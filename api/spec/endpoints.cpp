@@ -13,7 +13,8 @@ namespace {
 using namespace endpoint_parameters;
 
 constexpr auto not_found = std::to_array<int>({404});
-constexpr auto creates = std::to_array<int>({409, 413, 415, 422});
+constexpr auto creates = std::to_array<int>({409, 413, 415, 422, 429});
+constexpr auto opens_upload = std::to_array<int>({409, 413, 415, 422, 429, 507});
 constexpr auto creates_below = std::to_array<int>({404, 409, 413, 415, 422});
 constexpr auto deletes_below = std::to_array<int>({404, 409, 422});
 constexpr auto manifest_errors = std::to_array<int>({404, 409, 410, 416, 422});
@@ -21,9 +22,9 @@ constexpr auto patches = std::to_array<int>({404, 409, 412, 413, 415, 422});
 constexpr auto acts = std::to_array<int>({404, 409});
 constexpr auto queries = std::to_array<int>({422});
 constexpr auto finds = std::to_array<int>({404, 422});
-constexpr auto uploads = std::to_array<int>({404, 409, 413, 415});
+constexpr auto uploads = std::to_array<int>({404, 409, 413, 415, 507});
 constexpr auto ranges = std::to_array<int>({404, 410, 416});
-constexpr auto exports = std::to_array<int>({404, 410, 416, 422});
+constexpr auto exports = std::to_array<int>({404, 410, 416, 422, 429});
 
 constexpr auto endpoint_rows = std::to_array<Endpoint>({
     // ---- jobs
@@ -373,7 +374,7 @@ constexpr auto endpoint_rows = std::to_array<Endpoint>({
      .request = "UploadCreate",
      .response = "Upload",
      .success = 201,
-     .errors = creates,
+     .errors = opens_upload,
      .idempotent_by_key = true},
     {.name = "append_upload",
      .method = "PATCH",

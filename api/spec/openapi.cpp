@@ -39,6 +39,7 @@ constexpr auto status_words = std::to_array<StatusWords>({
     {429, "Too much at once; Retry-After says when to try again."},
     {500, "Ours; the request id finds it in the log."},
     {503, "A part is down; Retry-After says when to try again."},
+    {507, "The disk has no room for it."},
 });
 
 std::string_view words_of(int status) {
