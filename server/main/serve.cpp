@@ -104,15 +104,13 @@ std::vector<ConfinementState> confinement_states(const Options& options) {
 }
 
 // What the routes ask of the rest of the service.
-void wire(Services& services, Scheduler& scheduler, store::Store& store,
-          WeightsExporter& exporter) {
+void wire(Services& services, Scheduler& scheduler, store::Store& store) {
     services.explain_wait = [&store](std::string_view job_id) -> std::optional<WaitExplanation> {
         const auto reason =
             explain_wait(store, std::string(job_id), UpkeepOptions{}.host_silence_max);
         if (!reason) return std::nullopt;
         return explanation_of(*reason);
     };
-    services.export_weights = [&exporter](const WeightsExport& wanted) { exporter.run(wanted); };
     services.figures = [&scheduler] { return scheduler.figures(); };
     services.on_queued = [&scheduler] { scheduler.wake_upkeep(); };
     services.on_changed = [&scheduler] { scheduler.wake_agent(); };
@@ -152,8 +150,12 @@ int serve(const Options& options, StopSignals& signals) {
                       .host_name = options.host_name,
                       .upload_bytes_max = options.upload_bytes_max,
                       .limits = options.limits};
-    WeightsExporter exporter(store, agent_options(options, home), home.store() / "exports");
-    wire(services, scheduler, store, exporter);
+    const WeightsExporter exporter(store, agent_options(options, home), home.store() / "exports");
+    ExportQueue exports(
+        exporter.folder(), [&exporter](const auto&... of_export) { exporter.run(of_export...); },
+        clock);
+    services.exports = &exports;
+    wire(services, scheduler, store);
 
     // The port first: when another process has it, nothing else has been started for nothing.
     Server server(server_options(options), make_router(services), metrics, clock);

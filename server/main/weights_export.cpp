@@ -20,19 +20,17 @@ namespace fs = std::filesystem;
 constexpr std::chrono::minutes export_max{10};
 constexpr std::size_t said_bytes_max = 400;
 
-/// False when it still runs after the time limit.
-bool wait_for_end(const RunningProcess& process) {
+/// False when it still runs after the time limit, or when `stop` is set before.
+bool wait_for_end(const RunningProcess& process, const std::atomic<bool>& stop) {
     const Tick end = system_clock().tick() + export_max;
     pollfd watched{process.pidfd.get(), POLLIN, 0};
-    while (true) {
-        const auto left =
-            std::chrono::duration_cast<std::chrono::milliseconds>(end - system_clock().tick());
-        if (left.count() <= 0) return false;
-        const int found = poll(&watched, 1, int(left.count()));
+    while (!stop && system_clock().tick() < end) {
+        const int found = poll(&watched, 1, 100);
         if (found > 0) return true;
         if (found < 0 && errno != EINTR)
             throw Error{ErrorCode::unavailable, "the export cannot be watched"};
     }
+    return false;
 }
 
 /// The executor's own folder goes with the scope.
@@ -53,9 +51,9 @@ WeightsExporter::WeightsExporter(store::Store& store, const AgentOptions& option
     fs::permissions(folder_, fs::perms(0711));    // executors pass through to what is theirs
 }
 
-void WeightsExporter::run(const WeightsExport& wanted) {
-    const std::lock_guard lock(one_at_a_time_);
-    const OwnFolder own{folder_ / (wanted.file.filename().string() + ".own")};
+void WeightsExporter::run(const WeightsExport& wanted, const fs::path& file,
+                          const std::atomic<bool>& stop) const {
+    const OwnFolder own{folder_ / (file.filename().string() + ".own")};
     const fs::path written = own.path / "weights";
     const fs::path said = own.path / "output.log";
     make_private_folder(own.path);
@@ -72,14 +70,15 @@ void WeightsExporter::run(const WeightsExport& wanted) {
          .writable = {own.path},
          .memory_bytes = options_.check_memory_bytes,
          .cpu_seconds = options_.check_cpu_max.count()});
-    if (!wait_for_end(process)) {
+    if (!wait_for_end(process, stop)) {
         signal_group(process, SIGKILL);
         poll(nullptr, 0, 100);    // so that there is something to reap
         reap(process);
-        throw Error{ErrorCode::unavailable, "the weights could not be written in ten minutes"};
+        throw Error{ErrorCode::unavailable,
+                    stop ? "the service stops" : "the weights could not be written in ten minutes"};
     }
     if (reap(process).value_or(0) == 0) {
-        fs::rename(written, wanted.file);
+        fs::rename(written, file);
         return;
     }
     log_warn("weights could not be exported", {{"checkpoint", wanted.checkpoint.string()},

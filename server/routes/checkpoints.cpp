@@ -38,6 +38,9 @@ OpenedFile open_file(const Context& context, const store::Checkpoint& checkpoint
     return *file;
 }
 
+// How often a request that waits for an export looks whether it is there.
+constexpr double look_every_s = 0.1;
+
 std::string query_word(const Request& request, std::string_view name, const char* standard) {
     std::string word = query_text(request, name);
     return word.empty() ? standard : word;
@@ -82,20 +85,18 @@ Response get_checkpoint_weights(const Context& context) {
     open_file(context, checkpoint, "model.safetensors");    // or it is gone
     const std::string dtype = query_word(context.request, "dtype", "f32");
     const std::string weights = query_word(context.request, "weights", "average");
-    const fs::path exports = context.services.store_folder / "exports";
-    const std::string name = random_hex(16) + ".safetensors";
     const auto job = store::find_job(context.services.store, checkpoint.job_id);
     if (!job) throw_not_found("checkpoint", checkpoint.id);    // deleted at this moment
-    context.services.export_weights({.project = job->project,
-                                     .checkpoint = context.services.store_folder / "checkpoints" /
-                                                   checkpoint.job_id / checkpoint.name,
-                                     .file = exports / name,
-                                     .dtype = dtype,
-                                     .weights = weights});
-    const auto file = open_below(exports, name);
-    std::error_code ignored;    // what stays goes when the service starts again
-    fs::remove(exports / name, ignored);
-    if (!file) throw Error(ErrorCode::unavailable, "the weights were written and are not there");
+    if (context.services.exports == nullptr)
+        throw Error(ErrorCode::unavailable, "this service cannot export weights");
+    const auto file =
+        context.services.exports->ask({.project = job->project,
+                                       .checkpoint = context.services.store_folder / "checkpoints" /
+                                                     checkpoint.job_id / checkpoint.name,
+                                       .dtype = dtype,
+                                       .weights = weights},
+                                      context.who.token_id);
+    if (!file) return Response{.again_after_s = look_every_s};
     // The same checkpoint and words give the same bytes: a download that broke off can go on.
     return file_response(
         context.request, *file,

@@ -17,6 +17,7 @@
 #include "server/auth/identity.h"
 #include "server/http/message.h"
 #include "server/http/metrics.h"
+#include "server/routes/export_queue.h"
 #include "server/routes/long_poll.h"
 #include "server/routes/tenant_limits.h"
 #include "server/routes/upload_hashes.h"
@@ -56,15 +57,6 @@ struct Figure {
     double value = 0;
 };
 
-/// Weights of a checkpoint for other frameworks.
-struct WeightsExport {
-    std::string project;                 ///< whose checkpoint it is
-    std::filesystem::path checkpoint;    ///< its folder
-    std::filesystem::path file;          ///< to be written
-    std::string dtype;                   ///< "f32", "bf16"
-    std::string weights;                 ///< "average", "raw"
-};
-
 /// What the routes need of the rest of the service; wired by the main. Everything outlives the
 /// server. Safe from every thread.
 struct Services {
@@ -91,10 +83,7 @@ struct Services {
     /// None when the job does not wait (any more).
     std::function<std::optional<WaitExplanation>(std::string_view job_id)> explain_wait = {};
     std::function<std::vector<Figure>()> figures = {};
-    /// Blocks; throws unavailable when it cannot. The file lies in store_folder/exports.
-    std::function<void(const WeightsExport&)> export_weights = [](const WeightsExport&) {
-        throw Error(ErrorCode::unavailable, "this service cannot export weights");
-    };
+    ExportQueue* exports = nullptr;             ///< null: this service cannot export weights
     std::function<void()> on_queued = [] {};    ///< something may be placed now
     std::function<void()> on_changed = [] {
     };    ///< this machine's agent has something to start or stop

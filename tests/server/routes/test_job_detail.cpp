@@ -277,12 +277,16 @@ TEST_F(JobDetail, checkpoints_are_listed_and_downloaded) {
 TEST_F(JobDetail, weights_are_made_for_other_frameworks_and_leave_nothing_behind) {
     const std::string target = "/v1/checkpoints/" + checkpoint("bytes") + "/weights.safetensors";
     EXPECT_EQ(service.expect(503, "GET", target)["code"], "unavailable");
-    const auto exports = service.folder.path() / "store/exports";
-    std::filesystem::create_directories(exports);
-    service.services.export_weights = [&](const WeightsExport& wanted) {
-        EXPECT_EQ(read_file(wanted.checkpoint / "model.safetensors"), "bytes");
-        std::ofstream(wanted.file) << wanted.dtype << " " << wanted.weights;
-    };
+    const auto folder = service.folder.path() / "store/exports";
+    std::filesystem::create_directories(folder);
+    ExportQueue exports(
+        folder,
+        [](const WeightsExport& wanted, const auto& file, const auto&) {
+            EXPECT_EQ(read_file(wanted.checkpoint / "model.safetensors"), "bytes");
+            std::ofstream(file) << wanted.dtype << " " << wanted.weights;
+        },
+        system_clock());
+    service.services.exports = &exports;
     const auto usual = service.call("GET", target);
     EXPECT_EQ(usual.status, 200);
     EXPECT_EQ(usual.body, "f32 average");
@@ -293,7 +297,7 @@ TEST_F(JobDetail, weights_are_made_for_other_frameworks_and_leave_nothing_behind
     EXPECT_EQ(other.status, 206);
     EXPECT_EQ(other.body, "raw");
     EXPECT_NE(other.header("ETag"), usual.header("ETag"));
-    EXPECT_TRUE(std::filesystem::is_empty(exports));
+    EXPECT_TRUE(std::filesystem::is_empty(folder));
     EXPECT_EQ(service.expect(422, "GET", target + "?dtype=f16")["errors"][0]["allowed"],
               Json({"f32", "bf16"}));
     const std::string stranger = service.token(Role::viewer, {"elsewhere"});
