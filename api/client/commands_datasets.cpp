@@ -114,7 +114,7 @@ ExitCode print_verdict(const Json& dataset) {
 
 ExitCode list_datasets(const HttpClient& client) {
     std::vector<std::vector<std::string>> rows;
-    const Json items = get_items(client, "/v1/datasets?limit=200");
+    const Json items = get_items(client, "/v1/datasets");
     for (const Json& one : items)
         rows.push_back({cell(one, "id"), cell(one, "name"), cell(one, "format"), cell(one, "state"),
                         cell(one, "created_at").substr(0, 19)});

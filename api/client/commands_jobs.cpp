@@ -56,10 +56,10 @@ ExitCode submit(const HttpClient& client, const SubmitOptions& options) {
 }
 
 ExitCode list_jobs(const HttpClient& client, const ListOptions& options) {
-    std::string target = fmt::format("/v1/jobs?limit={}", options.limit);
-    if (!options.state.empty()) target += "&state=" + percent_encode(options.state);
+    std::string target = "/v1/jobs";
+    if (!options.state.empty()) target += "?state=" + percent_encode(options.state);
     std::vector<std::vector<std::string>> rows;
-    const Json items = get_items(client, target);
+    const Json items = get_items(client, target, std::size_t(options.limit));
     for (const Json& job : items)
         rows.push_back({cell(job, "id"), cell(job, "name"), cell(job, "kind"), cell(job, "state"),
                         progress_text(job), best_text(job), cell(job, "created_at").substr(0, 19)});

@@ -9,8 +9,8 @@ namespace slipway::client {
 
 ExitCode list_cores(const HttpClient& client) {
     std::vector<std::vector<std::string>> rows;
-    const Json items = get_items(client, "/v1/cores");
-    for (const Json& one : items)
+    const Json answer = get(client, "/v1/cores");
+    for (const Json& one : answer.at("items"))
         rows.push_back(
             {cell(one, "core"), cell(one, "host"), cell(one, "state"), cell(one, "job_id")});
     print_table({"core", "host", "state", "job"}, rows);
@@ -32,7 +32,7 @@ ExitCode create_token(const HttpClient& client, const std::string& name, const s
 
 ExitCode list_tokens(const HttpClient& client) {
     std::vector<std::vector<std::string>> rows;
-    const Json items = get_items(client, "/v1/tokens?limit=200");
+    const Json items = get_items(client, "/v1/tokens");
     for (const Json& one : items)
         rows.push_back({cell(one, "id"), cell(one, "name"), cell(one, "role"),
                         cell(one, "last_used_at"), cell(one, "revoked_at")});

@@ -58,7 +58,7 @@ void add_job_commands(CLI::App& app, Line& line) {
     one = add(app, "jobs", "List jobs, newest first", line,
               [&line](const HttpClient& c) { return list_jobs(c, line.list); });
     one->add_option("--state", line.list.state, "only these states, with commas between");
-    one->add_option("--limit", line.list.limit, "at most so many")->check(CLI::Range(1, 200));
+    one->add_option("--limit", line.list.limit, "at most so many")->check(CLI::Range(1, 100000));
     add_with_id(app, "job", "Show one job as JSON", line,
                 [&line](const HttpClient& c) { return show_job(c, line.id); });
     add_with_id(app, "follow", "Watch a job until it ends", line,

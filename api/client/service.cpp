@@ -137,8 +137,20 @@ Json get(const HttpClient& client, const std::string& target) {
     return call(client, "GET", target, nullptr);
 }
 
-Json get_items(const HttpClient& client, const std::string& target) {
-    return get(client, target).at("items");
+Json get_items(const HttpClient& client, const std::string& target, std::size_t count_max) {
+    constexpr std::size_t page_items_max = 200;
+    const char mark = target.find('?') == std::string::npos ? '?' : '&';
+    Json items = Json::array();
+    std::string cursor;
+    do {
+        const std::size_t count = std::min(page_items_max, count_max - items.size());
+        Json page = get(client, fmt::format("{}{}limit={}{}", target, mark, count, cursor));
+        for (Json& item : page.at("items"))
+            items.push_back(std::move(item));
+        const std::string next = text_of(page, "next_cursor");
+        cursor = next.empty() ? next : "&cursor=" + percent_encode(next);
+    } while (!cursor.empty() && items.size() < count_max);
+    return items;
 }
 
 std::string text_of(const Json& object, const char* name) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <nlohmann/json_fwd.hpp>
 
 #include <string>
@@ -53,8 +54,10 @@ HttpClient connect(const ConnectOptions& options);
 Json call(const HttpClient& client, const std::string& method, const std::string& target,
           const Json& body);
 Json get(const HttpClient& client, const std::string& target);
-/// The items of a list.
-Json get_items(const HttpClient& client, const std::string& target);
+/// The first items of a list, page by page; all of them when there are no more than `count_max`.
+/// target   of the list, without `limit` and `cursor`
+Json get_items(const HttpClient& client, const std::string& target,
+               std::size_t count_max = std::numeric_limits<std::size_t>::max());
 
 /// The same with a raw body and the raw answer: uploads, text, downloads.
 ClientResponse call_raw(const HttpClient& client, ClientRequest request);

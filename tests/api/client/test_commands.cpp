@@ -62,6 +62,20 @@ TEST_F(Commands, submit_prints_the_id) {
               std::string::npos);
 }
 
+TEST_F(Commands, lists_go_on_behind_their_first_page) {
+    for (int i = 0; i < 205; ++i)
+        service.token(Role::viewer);
+    const auto lines = [](const std::string& text) { return std::ranges::count(text, '\n'); };
+    EXPECT_EQ(lines(printed([&] { list_tokens(client); })), 1 + 206);
+
+    service.ready_dataset("points");
+    for (int i = 0; i < 3; ++i)
+        service.submit();
+    for (const int limit : {2, 3, 300})
+        EXPECT_EQ(lines(printed([&] { list_jobs(client, {.state = "", .limit = limit}); })),
+                  1 + std::min(limit, 3));
+}
+
 TEST_F(Commands, a_refused_spec_names_its_fields) {
     try {
         submit(client, {.file = spec_file()});
