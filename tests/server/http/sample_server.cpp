@@ -78,6 +78,8 @@ std::vector<Route> routes(SampleServer& sample) {
         get_route("/page",
                   [](const Request&) { return embedded_response("a.html", "<p>hello</p>"); }),
         get_route("/big", [](const Request&) { return text(std::string(3'000'000, 'x')); }),
+        get_route("/huge",
+                  [](const Request&) { return text(std::string(huge_answer_bytes, 'x')); }),
         get_route("/file", [path](const Request& request) { return send_file(request, path); }),
         get_route("/later",
                   [](const Request& request) {

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -27,6 +28,10 @@ private:
     int visitors_ = 0;
 };
 
+/// More than the kernel's buffers of a loopback connection take (at most 4 MiB to send and 32 MiB
+/// to receive): an answer of this size stays in the server until its reader reads.
+inline constexpr std::size_t huge_answer_bytes = 64'000'000;
+
 /// A server on a free port of the loopback with one route of each kind.
 ///
 /// GET  /probe            "probe"
@@ -38,6 +43,7 @@ private:
 /// GET  /gate             waits for `gate`
 /// GET  /fails/{how}      error, problem, exception, header
 /// GET  /page, /tagged    HTML; an ETag
+/// GET  /big, /huge       3 MB of x; `huge_answer_bytes` of them
 /// POST /guarded          JSON, only with Authorization
 /// GET  /at-once, /reserved   on the I/O thread; on the reserved ones
 /// PATCH /upload          into `folder`/upload at Upload-Offset, at most 100 000 bytes

@@ -284,27 +284,26 @@ TEST(Limits, what_must_always_answer_waits_for_no_worker) {
 
 TEST(Limits, large_answers_in_memory_have_a_budget_in_common) {
     ServerOptions options;
-    options.limits.buffered_answer_bytes = 3'500'000;    // one of /big and no second
+    options.limits.buffered_answer_bytes = huge_answer_bytes * 3 / 2;    // one and no second
     SampleServer sample(options);
-    const auto held = [&](int bytes) {
+    const auto held = [&](std::size_t bytes) {
         return sample.metrics.text().find(fmt::format("buffered_answer_bytes {}\n", bytes)) !=
                std::string::npos;
     };
     RawHttp first(sample.port()), second(sample.port());
-    first.shrink_receive_buffer(4096);
-    first.send(plain_get("/big"));
-    ASSERT_TRUE(eventually([&] { return held(3'000'000); }));
-    second.send(plain_get("/big"));
+    first.send(plain_get("/huge"));
+    ASSERT_TRUE(eventually([&] { return held(huge_answer_bytes); }));
+    second.send(plain_get("/huge"));
     const RawAnswer refused = second.read_answer();
     EXPECT_EQ(refused.status, 503);
     EXPECT_NE(refused.header("retry-after"), "");
     EXPECT_NE(refused.body.find("large answers"), std::string::npos);
     second.send(plain_get("/probe"));
     EXPECT_EQ(second.read_answer().status, 200) << "small answers go on, on the same connection";
-    EXPECT_EQ(first.read_answer().body.size(), 3'000'000U);
+    EXPECT_EQ(first.read_answer().body.size(), huge_answer_bytes);
     EXPECT_TRUE(eventually([&] { return held(0); }));
-    second.send(plain_get("/big"));
-    EXPECT_EQ(second.read_answer().body.size(), 3'000'000U);
+    second.send(plain_get("/huge"));
+    EXPECT_EQ(second.read_answer().body.size(), huge_answer_bytes);
 }
 
 ServerOptions hasty() {
