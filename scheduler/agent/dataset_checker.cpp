@@ -160,7 +160,8 @@ void DatasetChecker::begin(const store::DatasetCheck& claim) {
         } catch (const Error& error) {
             log_error("a dataset check could not be started",
                       {{"dataset_id", claim.dataset.id}, {"reason", error.what()}});
-            end_with("the check could not be started on this machine");
+            end_with(
+                fmt::format("host {} could not start the check: {}", options_.host, error.what()));
         }
     }
     checks_.insert_or_assign(claim.dataset.id, std::move(check));
@@ -245,7 +246,8 @@ void DatasetChecker::keep_unpacked(Check& check) {
     if (!problem) return;
     log_error("an unpacked dataset cannot be kept",
               {{"dataset_id", check.dataset.id}, {"reason", problem.message()}});
-    check.verdict = refuse("what was unpacked could not be kept on this machine");
+    check.verdict = refuse(fmt::format("host {} could not keep what was unpacked: {}",
+                                       options_.host, problem.message()));
 }
 
 /// The name is free at once; a check that is killed before the folder is gone leaves a `.tmp`.

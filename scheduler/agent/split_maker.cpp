@@ -119,7 +119,8 @@ void SplitMaker::begin(store::SplitClaim claim) {
             start(making.claim, *place);
         } catch (const Error& error) {
             log_error("a split could not be started", {{"split_id", id}, {"reason", error.what()}});
-            end_with("the split could not be made on this machine");
+            end_with(fmt::format("host {} could not start making the split: {}", options_.host,
+                                 error.what()));
         }
     }
     makings_.insert_or_assign(id, std::move(making));
@@ -162,7 +163,8 @@ void SplitMaker::keep_manifest(Making& making) {
     if (!problem) return;
     log_error("the manifest of a split cannot be kept",
               {{"split_id", making.claim.id}, {"reason", problem.message()}});
-    making.verdict = refuse_split("the manifest could not be kept on this machine");
+    making.verdict = refuse_split(
+        fmt::format("host {} could not keep the manifest: {}", options_.host, problem.message()));
 }
 
 store::SplitVerdict SplitMaker::judge(const Making& making) const {

@@ -101,6 +101,32 @@ TEST_F(AgentUpkeep, a_split_is_made_of_a_checked_dataset_or_fails_alone) {
     }
 }
 
+TEST_F(AgentUpkeep, a_check_or_a_split_that_cannot_be_started_says_on_which_host_and_why) {
+    const auto program = folder.path() / "executor";
+    std::filesystem::copy_file(options.executor, program);
+    options.executor = program;
+    start_agent();
+    std::filesystem::remove(program);
+    const auto message_of = [](const std::string& problems) {
+        return Json::parse(problems).at(0).at("message").get<std::string>();
+    };
+    const std::string of_check = message_of(check("good").problems);
+    EXPECT_NE(of_check.find(host + " could not start"), std::string::npos) << of_check;
+    EXPECT_NE(of_check.find("No such file"), std::string::npos) << of_check;
+
+    const std::string id = new_id("spl");
+    store::create_split(store, {.id = id,
+                                .dataset_id = store::find_dataset(store, "default", "digits")->id,
+                                .request = R"({"method": "kfold"})",
+                                .created_by = "me"});
+    agent->wake();
+    ASSERT_TRUE(eventually(
+        [&] { return store::find_split(store, id)->state == store::SplitState::failed; }));
+    const std::string of_split = message_of(store::find_split(store, id)->problems);
+    EXPECT_NE(of_split.find(host + " could not start"), std::string::npos) << of_split;
+    EXPECT_NE(of_split.find("No such file"), std::string::npos) << of_split;
+}
+
 TEST(ReadVerdict, only_a_report_without_problems_is_a_yes) {
     for (const char* text : {"", "[]", "{}", R"({"problem_count": 1})", R"({"problem_count": "0"})",
                              R"({"problem_count": 2, "problems": 5})"}) {
