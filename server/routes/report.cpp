@@ -29,8 +29,8 @@ Response send(const Context& context, const OpenedFile& file, std::string media_
 }
 
 Json read_json(const OpenedFile& file) {
-    auto parsed =
-        parse_json(read_whole(file), {.bytes_max = report_bytes_max, .items_max = items_max});
+    auto parsed = parse_json(read_whole(file, report_bytes_max),
+                             {.bytes_max = report_bytes_max, .items_max = items_max});
     if (!parsed)
         throw Error(ErrorCode::data_loss,
                     fmt::format("a file of a report is damaged: {}", parsed.error().what()));

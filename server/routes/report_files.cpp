@@ -21,9 +21,15 @@ OpenedFile report_file(const Context& context, const store::Job& job, const std:
                                               job.id, to_string(job.state), name)});
 }
 
-std::string read_whole(const OpenedFile& file) {
-    if (file.bytes > report_bytes_max)
-        throw Error(ErrorCode::data_loss, "a file of a report is larger than any should be");
+void throw_report_too_large(std::string detail) {
+    throw ProblemError({.status = 422, .code = "report_too_large", .detail = std::move(detail)});
+}
+
+std::string read_whole(const OpenedFile& file, std::size_t bytes_max) {
+    if (file.bytes > bytes_max)
+        throw_report_too_large(
+            fmt::format("the job's report holds {} MiB where at most {} MiB are read for an answer",
+                        file.bytes >> 20, bytes_max >> 20));
     std::string text(file.bytes, '\0');
     std::size_t done = 0;
     while (done < text.size()) {

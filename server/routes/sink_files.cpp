@@ -49,11 +49,22 @@ Response get_job_tensorboard(const Context& context) {
              .detail = fmt::format("job {} is {} and has no event file; one is written while it "
                                    "runs when monitor.sinks has tensorboard",
                                    job.id, to_string(job.state))});
+    if (names.size() == 1)
+        return file_response(context.request,
+                             report_file(context, job, "tensorboard/" + names.front()),
+                             {.media_type = "application/octet-stream",
+                              .download_name = names.front(),
+                              .etag = {},
+                              .cache_control = "private, no-cache"});
     std::string events;
     for (const std::string& name : names) {
-        events += read_whole(report_file(context, job, "tensorboard/" + name));
-        if (events.size() > report_bytes_max)
-            throw Error(ErrorCode::exhausted, "the event files are too large to be sent as one");
+        const OpenedFile file = report_file(context, job, "tensorboard/" + name);
+        if (file.bytes > joined_bytes_max - events.size())
+            throw_report_too_large(fmt::format(
+                "the {} event files of job {} have more than {} MiB together; its curves can be "
+                "read in pages of /v1/jobs/{}/metrics",
+                names.size(), job.id, joined_bytes_max >> 20, job.id));
+        events += read_whole(file, joined_bytes_max);
     }
     return text_response(std::move(events), "application/octet-stream")
         .with("Content-Disposition", attachment_disposition(names.front()));

@@ -2,6 +2,7 @@
 // they ask for; and what is not there yet is said to be so.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "api/base/id.h"
@@ -81,6 +82,34 @@ TEST_F(JobReport, event_files_of_all_attempts_are_served_as_one) {
               std::string::npos);
     const std::string other = service.token(Role::viewer, {"elsewhere"});
     EXPECT_EQ(service.call_as(other, "GET", path + "/tensorboard").status, 404);
+}
+
+// What is only sent has no limit, what is read into memory first has one: the files are an
+// executor's, as large as it likes.
+TEST_F(JobReport, a_file_that_would_be_read_into_memory_has_a_largest_size) {
+    write_all();
+    const auto grow = [this](const std::string& name, std::uintmax_t mib) {
+        std::filesystem::resize_file(service.folder.path() / "store/reports" / job / name,
+                                     mib << 20);
+    };
+    grow("graphs.json", 33);
+    grow("graphs/" + hash + ".json", 33);
+    for (const std::string& what : {path + "/graphs", path + "/graphs/" + hash + "?format=ir"}) {
+        const Json problem = service.expect(422, "GET", what);
+        EXPECT_EQ(problem["code"], "report_too_large") << what;
+        EXPECT_NE(problem["detail"].get<std::string>().find("33 MiB"), std::string::npos);
+    }
+    const std::string begin = "tensorboard/events.out.tfevents.000000000";
+    write(begin + "1.host.9.0", "");
+    grow(begin + "1.host.9.0", 65);
+    EXPECT_EQ(service.call("GET", path + "/tensorboard").body.size(), std::size_t(65) << 20);
+    write(begin + "2.host.9.0", "x");
+    const Json problem = service.expect(422, "GET", path + "/tensorboard");
+    EXPECT_EQ(problem["code"], "report_too_large");
+    EXPECT_NE(problem["detail"].get<std::string>().find("64 MiB"), std::string::npos);
+    grow(begin + "1.host.9.0", 40);
+    grow(begin + "2.host.9.0", 30);
+    service.expect(422, "GET", path + "/tensorboard");
 }
 
 TEST_F(JobReport, the_table_of_the_csv_sink_is_served) {
