@@ -5,9 +5,11 @@ Each round starts a fresh service of each build, in alternating order, on the sa
 with one connection each; what they post is held until 2099, so that nothing but the submission runs. Then short jobs are
 submitted one after the other: milliseconds from the job's row to its attempt's process, and to the job's end, by the
 database's clock. `ratio` is other / first; above 1 the other build is better for rates and worse for times.
+`--held` puts so many jobs of another project, held until 2099, in front of the queue before anything is measured: a
+build compared with itself shows what a long queue costs.
 
 usage: bench/service_load.py --bin build/release/bin [--other BIN] [--options "--workers 8"] [--other-options ""]
-                             [--rounds 3] [--seconds 5] [--jobs 30]
+                             [--held 0] [--other-held 0] [--rounds 3] [--seconds 5] [--jobs 30]
 """
 import argparse
 import http.client
@@ -23,6 +25,11 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "end_to_end"))
 CLIENTS = (1, 16)
+
+
+def held_job(**changes):
+    import service as programs
+    return programs.points_job(limits={"start_after": "2099-01-01T00:00:00Z"}, **changes)
 
 
 def percentile(values, share):
@@ -78,7 +85,22 @@ def start_times(service, spec, jobs):
             "submit_to_end_p50_ms": statistics.median(ends)}
 
 
-def measure(bin_folder, options, arguments):
+def hold(service, jobs):
+    """Held jobs in front of the queue: copies of one that was submitted, written as its submission would."""
+    if not jobs:
+        return
+    template = service.submit(held_job())
+    service.sql(f"""
+        insert into job
+        select copy.*
+        from job as template, generate_series(1, {jobs}) as number,
+             jsonb_populate_record(template, jsonb_build_object('id', 'job_' || lpad(number::text, 26, '0'),
+                                                                'project', 'held')) as copy
+        where template.id = '{template}'""")
+    service.sql("analyze")
+
+
+def measure(bin_folder, options, held, arguments):
     import service as programs
     programs.BIN = pathlib.Path(bin_folder).resolve()
     service = programs.Service(*shlex.split(options))
@@ -86,12 +108,15 @@ def measure(bin_folder, options, arguments):
         programs.write_points(service.data / "points")
         service.start()
         service.dataset("points", "csv", {"group_column": "family"})
+        hold(service, held)
         short = programs.points_job(train={"steps": 5, "epochs": None})
         short["train"].pop("epochs")
         figures = start_times(service, short, arguments.jobs)
-        held = json.dumps(programs.points_job(limits={"start_after": "2099-01-01T00:00:00Z"}))
         for clients in CLIENTS:
-            figures.update(post_load(service, held, clients, arguments.seconds))
+            figures.update(post_load(service, json.dumps(held_job()), clients, arguments.seconds))
+        if held:
+            [[waiting]] = service.sql("select count(*) from queue join job on job.id = job_id where project = 'held'")
+            assert int(waiting) == held, f"{waiting} of {held} jobs are still held"
         return figures
     finally:
         service.close()
@@ -103,13 +128,15 @@ def main():
     parser.add_argument("--other", default="", help="programs of the build to compare with")
     parser.add_argument("--options", default="", help="options of the first build's slipwayd")
     parser.add_argument("--other-options", default="", help="options of the other build's slipwayd")
+    parser.add_argument("--held", type=int, default=0, help="held jobs in front of the first build's queue")
+    parser.add_argument("--other-held", type=int, default=0, help="held jobs in front of the other build's queue")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=5, help="of each load")
     parser.add_argument("--jobs", type=int, default=30, help="short jobs of a round")
     arguments = parser.parse_args()
-    sides = {"first": (arguments.bin, arguments.options)}
+    sides = {"first": (arguments.bin, arguments.options, arguments.held)}
     if arguments.other:
-        sides["other"] = (arguments.other, arguments.other_options)
+        sides["other"] = (arguments.other, arguments.other_options, arguments.other_held)
     found = {side: [] for side in sides}
     for number in range(arguments.rounds):
         for side in sorted(sides, reverse=number % 2 == 1):

@@ -1,4 +1,5 @@
 """Measurements that docs/requirements.md asks for: that they run and print what they say, never what is fast."""
+import json
 import os
 import pathlib
 import re
@@ -35,6 +36,17 @@ class Benches(unittest.TestCase):
         ran = measure("gpt_tiny", "--steps", "0")
         self.assertNotEqual(ran.returncode, 0)
         self.assertIn("train.steps", ran.stderr)
+
+    def test_what_a_long_queue_costs_a_submission_is_printed(self):
+        programs = os.environ["SLIPWAY_BIN_DIR"]
+        ran = subprocess.run([sys.executable, ROOT / "bench" / "service_load.py", "--bin", programs, "--other", programs,
+                              "--other-held", "2000", "--rounds", "1", "--seconds", "0.5", "--jobs", "2"],
+                             capture_output=True, text=True)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        figures = json.loads(ran.stdout)
+        self.assertEqual(set(figures), {"first", "other", "ratio"})
+        for name in ("post_per_s_1", "post_per_s_16", "submit_to_start_p50_ms", "submit_to_end_p50_ms"):
+            self.assertAlmostEqual(figures["ratio"][name], figures["other"][name] / figures["first"][name], delta=0.05)
 
 
 if __name__ == "__main__":
