@@ -64,6 +64,18 @@ bool multiplies_bf16_in_tiles() {
     return dnnl::get_effective_cpu_isa() == dnnl::cpu_isa::avx512_core_amx;
 }
 
+bool multiplies_bf16() {
+    const View square = dense_view({1, 1});
+    static const bool does = make_exact({.lhs = square,
+                                         .rhs = square,
+                                         .result = square,
+                                         .operands = DType::bf16,
+                                         .results = DType::f32},
+                                        1)
+                                 .has_value();
+    return does;
+}
+
 std::optional<LibraryKernel> make_matmul(const MatmulSpec& spec, int workers) {
     auto kernel = make_exact(spec, workers);
     if (kernel || spec.operands != DType::bf16 || spec.adds) return kernel;

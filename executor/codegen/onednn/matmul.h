@@ -39,6 +39,10 @@ bool copies_operands(const MatmulSpec& spec);
 /// or more, where AVX-512's instruction is twice as fast.
 bool multiplies_bf16_in_tiles();
 
+/// Whether the library multiplies bf16 on this processor (from AVX-512 on). Where it does not,
+/// make_matmul widens the operands to f32, and products that add to their result do not exist.
+bool multiplies_bf16();
+
 /// Call: reads = both buffers, writes[0] = the product. Sums are kept in f32.
 /// returns nothing when the library does not take it: empty extents, other strides or types
 std::optional<LibraryKernel> make_matmul(const MatmulSpec& spec, int workers);

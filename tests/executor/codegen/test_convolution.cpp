@@ -7,6 +7,7 @@
 #include "api/base/error.h"
 #include "executor/autodiff/gradients.h"
 #include "executor/codegen/lower.h"
+#include "executor/codegen/onednn/matmul.h"
 #include "executor/graph/op_table.h"
 #include "executor/graph/ops.h"
 #include "tests/executor/codegen/run_graph.h"
@@ -204,7 +205,9 @@ TEST(Convolution, weights_gradient_of_many_patches_is_what_the_reference_says) {
         {all_reduce(summed_in_f32(gradient)), sum_tolerance(2 * 10 * 196)}, {gradient, rounded}};
     for (const auto& [output, tolerance] : cases) {
         const Graph graph = graph_of({output});
-        EXPECT_THAT(steps_of(graph), HasSubstr("convolution patches"));
+        if (multiplies_bf16()) {
+            EXPECT_THAT(steps_of(graph), HasSubstr("convolution patches"));
+        }
         const auto leaves = random_leaves(graph, 2, 5);
         const auto results = run_graph(graph, leaves, {.cores = 2, .workers = 1});
         EXPECT_EQ(difference(results[0], evaluate(graph, leaves, 2)[0], tolerance), "")
