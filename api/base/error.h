@@ -22,8 +22,8 @@ enum class ErrorCode {
 
 std::string_view to_string(ErrorCode code) noexcept;
 
-/// Ends one unit of work: a request, a sweep, a job. Caught only at the seams that docs/STYLE.md
-/// lists.
+/// Ends one unit of work: a request, a sweep, a job. Caught only at the seams that
+/// docs/contributing/style.md lists.
 class Error : public std::runtime_error {
 public:
     Error(ErrorCode code, const std::string& message,

@@ -12,7 +12,7 @@ namespace slipway {
 using CompositeInferRule = std::vector<Shape> (*)(const NodeRequest& request);
 
 /// Everything the code knows about one composite: an op made of others that a backend may take
-/// whole. Its value is that of its decomposition; its text is in docs/ops.md.
+/// whole. Its value is that of its decomposition; its text is in docs/contributing/ops.md.
 struct CompositeRow {
     std::string_view name;
     std::size_t operands_min, operands_max;

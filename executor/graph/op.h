@@ -12,12 +12,12 @@
 
 namespace slipway {
 
-/// The operations, with StableHLO's names and meaning; what each does is in docs/ops.md, what the
-/// code knows about each is a row of op_table.h. Some are ours: `leaf` is bound at run time;
-/// `stop_gradient` is the identity whose derivative is zero (simplify_algebra removes it);
-/// `get_result` is a further result of an op with several; `composite` is a row of
-/// composite_table.h; `erf` is CHLO's; `scatter_add` is the one kind of scatter there is.
-/// Those that C++ has taken the name of are called logical_*.
+/// The operations, with StableHLO's names and meaning; what each does is in
+/// docs/contributing/ops.md, what the code knows about each is a row of op_table.h. Some are ours:
+/// `leaf` is bound at run time; `stop_gradient` is the identity whose derivative is zero
+/// (simplify_algebra removes it); `get_result` is a further result of an op with several;
+/// `composite` is a row of composite_table.h; `erf` is CHLO's; `scatter_add` is the one kind of
+/// scatter there is. Those that C++ has taken the name of are called logical_*.
 enum class OpCode : std::uint8_t {
     leaf,
     constant,

@@ -9,7 +9,7 @@
 
 namespace slipway {
 
-/// Checks the numbered constraints of docs/ops.md and gives the result's shape.
+/// Checks the numbered constraints of docs/contributing/ops.md and gives the result's shape.
 /// errors  invalid_argument
 using InferRule = Shape (*)(const NodeRequest& request);
 
@@ -37,7 +37,8 @@ using EvaluateCoresRule = std::vector<Array> (*)(const Node& node, std::span<con
 /// The op in terms of simpler ones: one tensor per result.
 using DecomposeRule = std::vector<Tensor> (*)(const Node& node);
 
-/// Everything the code knows about one op; its text is the section of the same name in docs/ops.md.
+/// Everything the code knows about one op; its text is the section of the same name in
+/// docs/contributing/ops.md.
 struct OpRow {
     OpCode op;
     std::string_view name;    ///< as printed, as in StableHLO; the enumerator but for logical_*

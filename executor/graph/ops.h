@@ -5,9 +5,9 @@
 #include "executor/graph/tensor.h"
 
 /// The functions that build nodes: all of them, on one screen. Each checks its constraints
-/// (docs/ops.md) and throws Error{invalid_argument} that names the op, the constraint, and echoes
-/// the shapes. Elementwise operands have equal shapes; a rank-0 operand beside a larger one is
-/// broadcast for convenience. Safe from every thread.
+/// (docs/contributing/ops.md) and throws Error{invalid_argument} that names the op, the constraint,
+/// and echoes the shapes. Elementwise operands have equal shapes; a rank-0 operand beside a larger
+/// one is broadcast for convenience. Safe from every thread.
 namespace slipway {
 
 Tensor leaf(Shape shape, Placement placement, std::string name);

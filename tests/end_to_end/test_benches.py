@@ -1,4 +1,4 @@
-"""Measurements that docs/requirements.md asks for: that they run and print what they say, never what is fast."""
+"""Measurements that docs/contributing/requirements.md asks for: that they run and print what they say, never what is fast."""
 import json
 import os
 import pathlib

@@ -15,7 +15,7 @@ struct FuzzTarget {
     std::string (*run)(std::span<const std::byte> input);
 };
 
-/// All of them, in the order of the table in docs/fuzzing.md.
+/// All of them, in the order of the table in docs/contributing/fuzzing.md.
 std::span<const FuzzTarget> fuzz_targets();
 
 std::string run_idx(std::span<const std::byte> input);          ///< two parts: images, labels

@@ -205,7 +205,7 @@ def anchors(text):
     return explicit | {re.sub(r"[^\w\- ]", "", h.strip().lower().replace("`", "")).replace(" ", "-") for h in headings}
 
 
-# A test as docs/requirements.md names it: file below tests/, suite, name.
+# A test as docs/contributing/requirements.md names it: file below tests/, suite, name.
 NAMED_TEST = re.compile(r"`([\w/]+)\.(cpp|py): (\w+)\.(\w+)`")
 STATES = ("done", "left", "not ours")
 
@@ -270,7 +270,7 @@ def all_problems(root):
         if path.endswith(".md"):
             for number, message in link_problems(root, path, (root / path).read_text()):
                 yield path, number, message
-        if path == "docs/requirements.md":
+        if path == "docs/contributing/requirements.md":
             for number, message in requirement_problems(root, (root / path).read_text()):
                 yield path, number, message
 

@@ -18,8 +18,8 @@ namespace slipway {
 /// Throws Error{invalid_argument}: "all_reduce: there is no gradient: REASON".
 [[noreturn]] void refuse_gradient(const Tensor& y, std::string_view reason);
 
-/// Constraint number `constraint` of docs/ops.md holds, or the request is refused with the message,
-/// which is made only then.
+/// Constraint number `constraint` of docs/contributing/ops.md holds, or the request is refused with
+/// the message, which is made only then.
 template <class... Values>
 void require(bool held, const NodeRequest& request, int constraint,
              fmt::format_string<Values...> message, Values&&... values) {

@@ -42,7 +42,7 @@ void expect_refusal(const OpCase& op_case) {
 
 class OpCases : public testing::TestWithParam<std::filesystem::path> {};
 
-// Goal: every operation does what docs/ops.md says, and refuses what it says.
+// Goal: every operation does what docs/contributing/ops.md says, and refuses what it says.
 // Method: the blocks of the .case files, by the naive evaluator.
 TEST_P(OpCases, hold) {
     const std::vector<OpCase> cases = read_op_cases(GetParam());

@@ -13,9 +13,10 @@
 namespace slipway {
 namespace {
 
-/// Section of docs/ops.md -> the constraints it numbers.
+/// Section of docs/contributing/ops.md -> the constraints it numbers.
 std::map<std::string, std::set<std::string>> documented_constraints() {
-    std::istringstream text(read_file(std::filesystem::path(SLIPWAY_SOURCE_DIR) / "docs/ops.md"));
+    std::istringstream text(
+        read_file(std::filesystem::path(SLIPWAY_SOURCE_DIR) / "docs/contributing/ops.md"));
     std::map<std::string, std::set<std::string>> sections;
     std::string section;
     std::smatch match;

@@ -10,7 +10,7 @@
 
 /// Cases of operations as data, for whoever evaluates graphs: the naive evaluator, the engine.
 ///
-///   # one block per case; the constraint of docs/ops.md is named when the case is about one
+///   # one block per case; one about a constraint of docs/contributing/ops.md names it
 ///   case  swaps_two_dimensions
 ///   x     f32[2,3]  1 2 3  4 5 6
 ///   call  transpose x permutation=1,0
