@@ -199,6 +199,27 @@ def link_problems(root, path, text):
                 yield number, f"dead link: no heading #{anchor} in {file or path}"
 
 
+# What code, scripts and pages call a page: docs/formats.md, docs/decisions/0013.
+NAMED_PAGE = re.compile(r"\bdocs/(?:decisions/\d{4}|[\w/]+\.md)\b")
+# A path of this tree in a page's code span. A part in capitals is a placeholder, and so is what has other characters.
+NAMED_PATH = re.compile(rf"`((?:{'|'.join((*ROOMS, 'deploy', 'docs'))})/[\w./-]+)`")
+PLACEHOLDER = re.compile(r"(^|/)[A-Z]{2,}(\.\w+)?(/|$)")
+NAMES_PAGES = (".h", ".cpp", ".py", ".md", ".txt", ".case", ".service", ".sql", ".ts", "")    # "": a script
+NAMES_WHAT_IS_GONE = ("CHANGELOG.md", "tests/tidy/test_tidy.py")
+
+
+def mention_problems(root, path, text):
+    """Pages and files that are named in passing exist: what moves is renamed everywhere."""
+    if path.startswith("docs/decisions/") or path in NAMES_WHAT_IS_GONE:
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        named = NAMED_PAGE.findall(line) + (NAMED_PATH.findall(line) if path.endswith(".md") else [])
+        for there in dict.fromkeys(named):
+            is_decision = re.fullmatch(r"docs/decisions/\d{4}", there)
+            if not (PLACEHOLDER.search(there) or (root / there).exists() or (is_decision and [*root.glob(f"{there}-*")])):
+                yield number, f"there is no {there}"
+
+
 def anchors(text):
     headings = re.findall(r"^#+ (.+)$", text, re.M)
     explicit = set(re.findall(r'<a (?:id|name)="([^"]+)"', text))
@@ -267,6 +288,9 @@ def all_problems(root):
                           size_problems(path, text, code), header_problems(path, text)):
                 for number, message in check:
                     yield path, number, message
+        if pathlib.PurePosixPath(path).suffix in NAMES_PAGES:
+            for number, message in mention_problems(root, path, (root / path).read_text(errors="replace")):
+                yield path, number, message
         if path.endswith(".md"):
             for number, message in link_problems(root, path, (root / path).read_text()):
                 yield path, number, message
