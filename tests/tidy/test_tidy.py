@@ -25,6 +25,7 @@ ROOMS = {
     "executor/tensor/CMakeLists.txt": "module(NAME executor/tensor)",
     "executor/graph/CMakeLists.txt": "module(NAME executor/graph USES executor/tensor)",
     "server/http/CMakeLists.txt": "module(NAME server/http)",
+    "tests/support/CMakeLists.txt": "module(NAME tests/support/postgres)",
 }
 
 CASES = {
@@ -53,8 +54,11 @@ CASES = {
                                                              "docs/a.md": "", "docs/decisions/0001-x.md": ""}, ""),
     "a_file_that_a_page_names_and_is_gone_is_found": ({"docs/a.md": "Read `executor/graph/gone.cpp` first.\n"}, "docs/a.md:1: there is no executor/graph/gone.cpp"),
     "a_folder_that_a_page_names_and_is_gone_is_found": ({"api/README.md": "In `api/gone/`.\n"}, "there is no api/gone/"),
-    "files_and_placeholders_that_a_page_names_are_left_alone": ({"docs/a.md": "`api/base`, `api/base/CMakeLists.txt`, `api/NAME.cpp`, `api/*.cpp`, `docs/a.md: x`, `build/x`\n"}, ""),
+    "files_and_placeholders_that_a_page_names_are_left_alone": ({"docs/a.md": "`api/base`, `tests/support/postgres`, `api/base/CMakeLists.txt`, `api/NAME.cpp`, `api/*.cpp`, `docs/a.md: x`, `build/x`\n"}, ""),
     "the_changelog_may_name_what_is_gone": ({"CHANGELOG.md": "`api/gone.cpp` and docs/gone.md are gone.\n"}, ""),
+    "a_top_level_folder_without_a_readme_is_found": ({"README.md": "", "server/README.md": "`server/http`", "executor/README.md": "`executor/tensor` `executor/graph`"}, "api/README.md:1: each top-level folder"),
+    "a_module_that_the_readme_forgets_is_found": ({"README.md": "", "api/README.md": "`api/base`", "server/README.md": "`server/http`", "executor/README.md": "`executor/graph`"}, "executor/README.md:1: module executor/tensor is not named"),
+    "readmes_that_name_all_modules_pass": ({"README.md": "", "api/README.md": "`api/base`", "server/README.md": "`server/http`", "executor/README.md": "`executor/tensor` `executor/graph`", "tests/README.md": "`tests/support/postgres`"}, ""),
     "a_room_without_tests_is_found": ({"executor/graph/a.cpp": "\n"}, "no test in tests/executor/graph"),
     "a_requirement_with_its_test_passes": ({"docs/contributing/requirements.md": "| 1.1 | x | done | `a/test_b.cpp: Some.thing` |\n",
                                             "tests/a/test_b.cpp": "TEST_F(Some, thing) {\n}\n"}, ""),

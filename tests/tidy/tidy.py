@@ -208,7 +208,7 @@ NAMES_PAGES = (".h", ".cpp", ".py", ".md", ".txt", ".case", ".service", ".sql", 
 NAMES_WHAT_IS_GONE = ("CHANGELOG.md", "tests/tidy/test_tidy.py")
 
 
-def mention_problems(root, path, text):
+def mention_problems(root, path, text, modules):
     """Pages and files that are named in passing exist: what moves is renamed everywhere."""
     if path.startswith("docs/decisions/") or path in NAMES_WHAT_IS_GONE:
         return
@@ -216,8 +216,24 @@ def mention_problems(root, path, text):
         named = NAMED_PAGE.findall(line) + (NAMED_PATH.findall(line) if path.endswith(".md") else [])
         for there in dict.fromkeys(named):
             is_decision = re.fullmatch(r"docs/decisions/\d{4}", there)
-            if not (PLACEHOLDER.search(there) or (root / there).exists() or (is_decision and [*root.glob(f"{there}-*")])):
+            if not (PLACEHOLDER.search(there) or there in modules or (root / there).exists() or (is_decision and [*root.glob(f"{there}-*")])):
                 yield number, f"there is no {there}"
+
+
+def readme_problems(root, files):
+    """Each top-level folder has a README.md that names its modules, in a tree that has a README.md itself."""
+    modules = []
+    for file in files:
+        if file.endswith("/CMakeLists.txt"):
+            modules += re.findall(r"^module\(NAME ([\w/]+)", (root / file).read_text(), re.M)
+    for folder in sorted({file.split("/")[0] for file in files if "/" in file and file[0] != "."} if "README.md" in files else ()):
+        readme = root / folder / "README.md"
+        if not readme.is_file():
+            yield f"{folder}/README.md", 1, "each top-level folder explains itself: no README.md"
+            continue
+        for module in modules:
+            if module.split("/")[0] == folder and f"`{module}`" not in readme.read_text():
+                yield f"{folder}/README.md", 1, f"module {module} is not named"
 
 
 def anchors(text):
@@ -278,6 +294,7 @@ def all_problems(root):
     may_include = reachable(edges)
     files = tracked_files(root)
     yield from test_problems(root, files)
+    yield from readme_problems(root, files)
     for path in files:
         if (root / path).stat().st_size > FILE_BYTES_MAX:
             yield path, 1, "file is over 1 MiB"
@@ -289,7 +306,7 @@ def all_problems(root):
                 for number, message in check:
                     yield path, number, message
         if pathlib.PurePosixPath(path).suffix in NAMES_PAGES:
-            for number, message in mention_problems(root, path, (root / path).read_text(errors="replace")):
+            for number, message in mention_problems(root, path, (root / path).read_text(errors="replace"), edges):
                 yield path, number, message
         if path.endswith(".md"):
             for number, message in link_problems(root, path, (root / path).read_text()):
