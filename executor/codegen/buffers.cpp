@@ -1,3 +1,13 @@
+// Planning memory is packing rectangles: a buffer takes bytes for a range of steps. The best
+// packing is too costly to find, so the largest buffers are placed first, each into the smallest
+// gap among those that are alive with it. Before that, a result takes over the bytes of an operand
+// that ends with the same step where the step allows it: the chain is one block with one life.
+//
+// What the functions keep: two blocks of one region whose lives meet share no byte. A per-core
+// stage is run once for each core, so what the cores share is alive for the whole stage: the next
+// core begins the stage's steps again. Offsets depend on the program alone, never on addresses, so
+// equal graphs have equal plans.
+
 #include "executor/codegen/buffers.h"
 
 #include <algorithm>

@@ -1,3 +1,15 @@
+// Greedy, from the last node to the first: users are in clusters before their operands are looked
+// at, so a node joins those that read it. A node whose readers are in one cluster joins it when its
+// dims fit the cluster's iteration space; else it is computed again by each reader where that is
+// cheap (inlining.h); else it joins any cluster that reads it; else it begins one. Clusters that
+// read all of the same array are merged, so that it is read once. Producers drawn in by consumers
+// put what only the backward half needs beside the backward half; the forward half stores less.
+//
+// What every function keeps: a cluster is of one stage (analysis.h); its strides each divide the
+// next; all its rows have one length, and its columns reduce one list of ranges over whole rows;
+// and the clusters are in no circle, which join() and merge() establish by a search before they
+// change anything. Matmuls, convolutions and pooling are never members.
+
 #include "executor/codegen/fusion.h"
 
 #include <algorithm>

@@ -1,3 +1,14 @@
+// A kernel becomes one function: loops over groups and rows, then for each row as many passes as
+// its reductions need, each a loop over the row's elements in vectors. LoopPlan has decided
+// beforehand in which pass and at which level a value is computed; the emitter only walks the
+// kernel's values in their order and never looks for an optimisation, which is LLVM's work. Sums
+// over rows of a group are in column_sums.h.
+//
+// What the functions keep: the order of additions is decided by the kernel, the number of lanes and
+// the copies that are unrolled, never by LLVM (no fast-math) or by how work is cut among threads,
+// so equal kernels give equal bits. What is left of a loop after whole unrolled steps is computed
+// in vectors under a mask: nothing is read or written outside an array.
+
 #include "executor/codegen/jit/loop_emitter.h"
 
 #include <algorithm>

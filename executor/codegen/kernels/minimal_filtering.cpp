@@ -1,3 +1,14 @@
+// The transforms of Winograd's F(4x4, 3x3) as sums that share terms, not as products with matrices:
+// each of the functions times_… multiplies by a constant matrix along one dimension, and a
+// transform calls it for rows, then for columns. Channels are the last dimension of an image, so a
+// vector holds 16 channels of one pixel and nothing has to be shuffled. The matmuls between the
+// transforms are the library's (filtered_convolution.cpp).
+//
+// Tried instead: the library's own filtering, which wants its blocked format (docs/decisions/0010,
+// with the price in accuracy), and matmuls of our own (docs/performance.md). What the functions
+// keep: every number is computed in f32, also for bf16 images; pixels outside an image are zeros
+// and are never written; a tile's numbers do not depend on which tiles are transformed with it.
+
 #include "executor/codegen/kernels/minimal_filtering.h"
 
 #include <algorithm>
