@@ -1,3 +1,16 @@
+// The log is the file and nothing else: one JSON object per line, numbered from 1 without gaps,
+// appended by one write() each. A frame is on file before it is sent, so an agent that was away
+// reads on from the number it had (frame_channel.h), and a frame that was sent twice is recognised
+// by its number. The database's row of an attempt names the last number that was relayed. A queue
+// in memory was no choice: a run may be alone for a minute, and a killed process would lose it.
+// Frames are not synced to the disk: they survive the process, not a loss of power, which ends the
+// attempt anyway.
+//
+// What the functions keep: behind the last whole line are no bytes when a new line is written. A
+// write that fails half way is cut off at once, or before the next line where the disk does not let
+// it; a torn line of a killed process is cut off when the file is opened again, and its number is
+// given again.
+
 #include "executor/main/frames/frame_log.h"
 
 #include <fcntl.h>
