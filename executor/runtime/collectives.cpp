@@ -1,3 +1,13 @@
+// A sum over cores is a binary tree over core numbers that is fixed by their count, so floating
+// sums have the same bits however many threads compute the cores. The tree is walked like a binary
+// counter: after core i as many pairs are merged as i ends in ones, so a block of n cores holds at
+// most log2(n) + 1 partial sums, not n. The worker that computes a block of cores merges within it;
+// combine_roots merges the blocks by the same rule. One sum for each worker would be simpler, but
+// its bits would change with the number of workers (docs/decisions/0013).
+//
+// What the functions keep: a merge is always of neighbours, into the left one; the last core merges
+// what is left to one root; integers wrap around, and a NaN stays one in maximum and minimum.
+
 #include "executor/runtime/collectives.h"
 
 #include <algorithm>
