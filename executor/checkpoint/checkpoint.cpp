@@ -1,3 +1,16 @@
+// A checkpoint is a folder that is there whole or not at all: everything is written into NAME.tmp,
+// each file is synced, then the folder, then it is renamed and the folder around it is synced.
+// state.json is written last; it lists every other file with its size and SHA-256, and carries a
+// checksum of its own. No file is ever changed afterwards, so readers need no lock.
+//
+// What the functions keep: a name that ends in .tmp is never read and is removed by the next
+// pruning; a checkpoint is renamed to .tmp before it is removed, so a half-removed one does not
+// look whole; what is loaded has been checked in full (sizes, checksums, format, plain file names,
+// counts that some run can have had), and damage is an Error that names the checkpoint, never a
+// crash. The newest whole checkpoint is found by step, then name; damaged ones are reported and
+// passed over. Whether a checkpoint counts for the job is the service's business: a row in its
+// database.
+
 #include "executor/checkpoint/checkpoint.h"
 
 #include <fmt/core.h>
