@@ -1,3 +1,14 @@
+// A sampler is a function of (seed, epoch, position), not a stream: the order of an epoch is a
+// Fisher-Yates shuffle of the whole list by a counter-based generator keyed by seed and epoch, made
+// when the epoch is first asked for. So a position of two numbers is its whole state, a resumed run
+// draws what an undisturbed one would, and nothing about the order depends on the number of cores.
+// A shuffle within a window would need less memory than the list of samples, but would mix worse.
+//
+// What the functions keep: an epoch gives each sample at most once; without drop_last and a limit
+// on steps exactly once, and a batch that is not full is padded; a step never spans two epochs;
+// core r's j-th sample is entry j * cores + r, so one core with eight times the batch sees the same
+// samples in the same order.
+
 #include "executor/data/sampler.h"
 
 #include <fmt/core.h>
