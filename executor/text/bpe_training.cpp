@@ -1,3 +1,14 @@
+// Merges are learnt over the different words with their counts, not over the text: a text has far
+// fewer different words than words. Pairs are kept with their counts and the words they were ever
+// seen in; the most frequent pair comes from a heap. A count that has meanwhile become smaller is
+// put back with its new value when it comes to the top (lazy deletion), and pairs that have grown
+// are pushed again, so a merge costs the words it is in and not a pass over all.
+//
+// What the functions keep: pairs_ counts every pair of neighbours in every word, times the word's
+// count; each pair that is seen at least twice is in the heap with a count that is at least its
+// own. Ties go to the smaller token numbers, so the result does not depend on the order of a hash
+// table. Two pairs that spell the same bytes give one token with two merges.
+
 #include "executor/text/bpe_training.h"
 
 #include <fmt/core.h>
