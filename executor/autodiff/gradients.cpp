@@ -1,3 +1,14 @@
+// Reverse mode, graph to graph: nodes are walked once from the loss backwards, and what flows to a
+// node is the sum of what its users gave. The derivative is again nodes of the graph, so passes,
+// fusion and the naive evaluator need to know nothing of it, and forward and backward half share
+// values. Only nodes between a parameter and the loss are walked. A composite without a rule of its
+// own is differentiated through its decomposition.
+//
+// What the functions keep: a node is visited after all its users, so its flow is complete; a flow
+// has the shape of its node. Over cores a replicated value may receive each core's share of a
+// gradient or the whole of it; Readings follows which, and an all_reduce for which both hold is
+// rejected instead of being counted twice or once by chance.
+
 #include "executor/autodiff/gradients.h"
 
 #include <fmt/format.h>

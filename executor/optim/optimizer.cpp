@@ -1,3 +1,13 @@
+// An optimizer is a function from (numbers, parameter, gradient, state) to nodes: its update is
+// traced into the step's graph like everything else, so fusion makes a kernel of it and the runtime
+// knows no optimizers. The rules are torch's: tests compare 20 steps with torch in float64
+// (tests/executor/optim).
+//
+// What the functions keep: a number that a user may change between jobs (rate, decay, momentum, …)
+// is a scalar of the graph, never a constant in it, so a search over numbers compiles once;
+// corrections that depend on the step come computed in double from hyper.h. What changes the graph
+// (momentum or none, nesterov) is a row of its own.
+
 #include "executor/optim/optimizer.h"
 
 #include <fmt/format.h>
