@@ -1,3 +1,16 @@
+// One pass over the queue in its order, on a copy of the machine in which each decision is entered
+// at once: a placed job holds its cores, a waiting job reserves what it waits for. Younger jobs see
+// the cores that are left. Reservation instead of backfilling: nobody says how long a job runs, so
+// a younger job cannot be let pass without risking that the older one waits for ever; the price is
+// cores that idle while an eight-core job waits. The caller may hand in only as many jobs of each
+// shape as there are cores (docs/decisions/0017): the jobs placed are the same as with the whole
+// queue.
+//
+// What the functions keep: a core is given to one job and reserved for one job at most; a job that
+// is not placed has exactly one reason, and the reason names what would have to change; only what
+// running jobs alone keep from a job is reserved, never what an operator, a dataset or a time does;
+// the order of the cores that are handed in does not matter.
+
 #include "scheduler/placement/placement.h"
 
 #include <fmt/format.h>
