@@ -1,3 +1,13 @@
+// The private PostgreSQL is a process of its own that outlives a killed slipwayd: the next one
+// adopts the running postmaster instead of starting another. One slipwayd at a time has the
+// cluster: it holds a lock on a file for as long as it lives. A thread watches the postmaster and
+// starts it again when it dies, with pauses that double; meanwhile the service answers 503.
+//
+// What the functions keep: the constructor returns with a database that answers and has its roles,
+// or leaves no process behind; a postmaster is started only when none runs; shutting down is fast
+// first (SIGINT) and immediate after a time limit (SIGQUIT), never SIGKILL, which would leave
+// shared memory and children behind.
+
 #include "scheduler/store/cluster/cluster.h"
 
 #include <fcntl.h>
