@@ -1,3 +1,14 @@
+// Request smuggling needs two readers of one request who disagree on where it ends. So this parser
+// accepts less than RFC 9112 allows: one way to write each thing that decides the length of the
+// body or the host, everything else is an error that closes the connection. It is written by hand
+// for that reason; a second reader (second_reader.h, a library's parser) reads every accepted head
+// again, and a difference is an error, too.
+//
+// What the functions keep: the scanner looks at each byte once and finds what can never become a
+// good head before the head has ended; parse_head sees only heads that the scanner let pass (no
+// control bytes, CR LF alone ends lines), and is pure. Rules that frame the body come before all
+// others.
+
 #include "server/http/head.h"
 
 #include <fmt/format.h>

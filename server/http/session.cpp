@@ -1,3 +1,16 @@
+// A connection is one coroutine: wait for a request, read its head, judge it, find the route, read
+// the body, call the handler on a lane of worker threads, send the answer, begin again. Handlers
+// block and know no sockets; everything here is asynchronous and runs on the connection's executor.
+// What is cheap to judge is judged first: connection, head, host, route, media type, admission,
+// body.
+//
+// What the functions keep: each request gets exactly one answer, a problem body where a handler
+// throws. A request that can be read in two ways is rejected and ends the connection: what follows
+// a rejected head is never taken for a request (head.h, second_reader.h). Until a body has been
+// read to its end every answer is the connection's last. Reading has deadlines, and the memory of
+// bodies and answers is taken from shared budgets before it is used and given back when the
+// exchange ends.
+
 #include "server/http/session.h"
 
 #include <fmt/format.h>
