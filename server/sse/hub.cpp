@@ -1,3 +1,16 @@
+// One thread hears which jobs changed (NOTIFY, or a poll), one reads events and hands them to all
+// streams: a thousand streams cost two threads and one query per pass, not a connection to the
+// database each. A stream is a cursor and a bounded buffer. When the buffer is full, the stream is
+// left out until its client has taken what is there; it is then read for again from its cursor, so
+// a slow client holds up nobody and no event is held in memory for it.
+//
+// What the functions keep: a stream is offered events in order of seq, and leaves out those up to
+// its cursor; the cursor moves only with what was put into the buffer (or was not asked for, or is
+// covered by a gap frame); so nothing is lost or repeated whatever wakes the reader. A notice that
+// is lost costs at most one poll. Streams of one job at different places take turns, one place for
+// each pass. Owners are checked before events are handed out: who lost the right reads nothing
+// more. Locks: the hub's mutex is never held while a stream's is taken or the store is asked.
+
 #include "server/sse/hub.h"
 
 #include <algorithm>
