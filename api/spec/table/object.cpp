@@ -1,3 +1,14 @@
+// A document is described once, as rows of fields (object.h), and everything else follows from the
+// rows: this file decodes, finds the variant, and writes problems; schema and documentation read
+// the same rows. Decoding does not stop at the first problem: a caller gets all of them at once,
+// sorted by where they are, each with a pointer, what was wanted and the nearest name. A generated
+// decoder, or one written by hand per struct, was the alternative: it would have to be kept equal
+// to schema, defaults and pages.
+//
+// What the functions keep: a field that the variant does not have is an error, never ignored; rules
+// that compare fields run only when every field of the object by itself is right; the number of
+// problems is bounded, so a body full of mistakes costs little.
+
 #include "api/spec/table/object.h"
 
 #include <algorithm>
