@@ -56,7 +56,8 @@ struct Endpoint {
     bool idempotent_by_key = false;                      ///< honours Idempotency-Key
 };
 
-/// Every endpoint, grouped.
+/// Every endpoint, grouped by resource. Each resource has its rows and its query parameters in a
+/// header of api/spec/endpoints; endpoints.cpp lists the resources.
 std::span<const Endpoint> endpoints() noexcept;
 
 /// The row of this name; an unknown name is a bug.

@@ -1,0 +1,196 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "api/spec/endpoints/parts.h"
+#include "api/spec/event.h"
+
+/// The endpoints of what a job produces: events, logs, curves, checkpoints, reports, programs.
+namespace slipway::job_output_endpoints {
+
+using namespace endpoint_parts;
+
+inline constexpr auto csv_forms = std::to_array<std::string_view>({"points", "table"});
+inline constexpr auto report_forms = std::to_array<std::string_view>({"json", "text"});
+inline constexpr auto graph_forms =
+    std::to_array<std::string_view>({"json", "ir", "stablehlo", "dot", "program"});
+inline constexpr auto log_levels = std::to_array<std::string_view>({"info", "warn", "error"});
+inline constexpr auto event_query = std::to_array<QueryParameter>({
+    {.name = "after",
+     .type = QueryType::integer,
+     .summary = "Only events after this sequence number. Last-Event-ID says the same.",
+     .max = INT64_MAX,
+     .standard = "0"},
+    {.name = "types",
+     .type = QueryType::words,
+     .summary = "Only events of these types; `end` always comes.",
+     .allowed = Words(Spelling<EventType>::words)},
+    {.name = "limit",
+     .type = QueryType::integer,
+     .summary = "How many events at most (JSON only).",
+     .min = 1,
+     .max = 5000,
+     .standard = "500"},
+});
+inline constexpr auto log_query = std::to_array<QueryParameter>({
+    {.name = "after",
+     .type = QueryType::integer,
+     .summary = "Only lines after this sequence number.",
+     .max = INT64_MAX,
+     .standard = "0"},
+    {.name = "level",
+     .type = QueryType::word,
+     .summary = "Only lines of this level or a more serious one.",
+     .allowed = Words(log_levels),
+     .standard = "info"},
+    {.name = "limit",
+     .type = QueryType::integer,
+     .summary = "How many lines at most.",
+     .min = 1,
+     .max = 5000,
+     .standard = "500"},
+});
+inline constexpr auto metric_query = std::to_array<QueryParameter>({
+    {.name = "names", .type = QueryType::words, .summary = "Only these metrics."},
+    {.name = "step_min",
+     .type = QueryType::integer,
+     .summary = "Only from this step on.",
+     .max = INT64_MAX},
+    {.name = "step_max",
+     .type = QueryType::integer,
+     .summary = "Only up to this step.",
+     .max = INT64_MAX},
+    {.name = "resolution",
+     .type = QueryType::integer,
+     .summary =
+         "At most this many points of each metric, evenly over the steps; 0: all, up to 200,000 of "
+         "all metrics together.",
+     .max = 100000,
+     .standard = "0"},
+});
+inline constexpr auto csv_query = std::to_array<QueryParameter>({
+    {.name = "names", .type = QueryType::words, .summary = "Only these metrics, of `points`."},
+    {.name = "form",
+     .type = QueryType::word,
+     .summary = "points: a row for each number; table: a row for each step, as the sink csv of "
+                "monitor.sinks writes it.",
+     .allowed = Words(csv_forms),
+     .standard = "points"},
+});
+inline constexpr auto report_query = std::to_array<QueryParameter>({
+    {.name = "format",
+     .type = QueryType::word,
+     .summary =
+         "json, or text in the form of PyTorch/XLA's metrics report; without it Accept says.",
+     .allowed = Words(report_forms)},
+    {.name = "epoch",
+     .type = QueryType::integer,
+     .summary = "That of when this epoch had ended; kept with monitor.metrics_report epoch.",
+     .min = 1,
+     .max = 999999},
+});
+inline constexpr auto graph_query = std::to_array<QueryParameter>({
+    {.name = "format",
+     .type = QueryType::word,
+     .summary = "json: all of it; ir: the graph as text; stablehlo: the same as an MLIR module; "
+                "dot: what was fused of it, for Graphviz; program: what it was made into, as text.",
+     .allowed = Words(graph_forms),
+     .standard = "json"},
+});
+
+inline constexpr auto rows = std::to_array<Endpoint>({
+    {.name = "list_job_events",
+     .method = "GET",
+     .path = "/v1/jobs/{id}/events",
+     .group = "jobs",
+     .summary = "What happened, in order: a page as JSON, or a live stream for "
+                "`Accept: text/event-stream`.",
+     .response = "EventList",
+     .errors = finds,
+     .query = event_query,
+     .other_media_type = "text/event-stream"},
+    {.name = "list_job_logs",
+     .method = "GET",
+     .path = "/v1/jobs/{id}/logs",
+     .group = "jobs",
+     .summary = "What the job said, in order.",
+     .response = "LogList",
+     .errors = finds,
+     .query = log_query,
+     .other_media_type = "text/plain"},
+    {.name = "list_job_metrics",
+     .method = "GET",
+     .path = "/v1/jobs/{id}/metrics",
+     .group = "jobs",
+     .summary = "The curves.",
+     .response = "MetricList",
+     .errors = finds,
+     .query = metric_query},
+    {.name = "get_job_metrics_csv",
+     .method = "GET",
+     .path = "/v1/jobs/{id}/metrics.csv",
+     .group = "jobs",
+     .summary = "The curves as a table: every point up to 200,000, evenly thinned above.",
+     .errors = finds,
+     .query = csv_query,
+     .media_type = "text/csv"},
+    {.name = "get_job_tensorboard",
+     .method = "GET",
+     .path = "/v1/jobs/{id}/tensorboard",
+     .group = "jobs",
+     .summary = "The curves of all attempts as one event file for TensorBoard. 404 until it runs.",
+     .errors = finds,
+     .media_type = "application/octet-stream"},
+    {.name = "list_job_checkpoints",
+     .method = "GET",
+     .path = "/v1/jobs/{id}/checkpoints",
+     .group = "jobs",
+     .summary = "What the job saved, newest first.",
+     .response = "CheckpointList",
+     .errors = finds,
+     .query = paging},
+    {.name = "get_job_report",
+     .method = "GET",
+     .path = "/v1/jobs/{id}/report",
+     .group = "jobs",
+     .summary = "Where the job's time goes, and what to do about it. 404 until it has run.",
+     .response = "Report",
+     .errors = finds,
+     .query = report_query,
+     .other_media_type = "text/plain"},
+    {.name = "get_job_evaluation",
+     .method = "GET",
+     .path = "/v1/jobs/{id}/evaluation",
+     .group = "jobs",
+     .summary =
+         "Its last evaluation in full: every metric, each label's, the confusion matrix. 404 "
+         "until there is one.",
+     .response = "Evaluation",
+     .errors = not_found},
+    {.name = "list_job_graphs",
+     .method = "GET",
+     .path = "/v1/jobs/{id}/graphs",
+     .group = "jobs",
+     .summary = "The programs that the job made.",
+     .response = "GraphList",
+     .errors = finds},
+    {.name = "get_job_graph",
+     .method = "GET",
+     .path = "/v1/jobs/{id}/graphs/{hash}",
+     .group = "jobs",
+     .summary = "One program: graph, kernels, memory plan.",
+     .response = "Graph",
+     .errors = finds,
+     .query = graph_query,
+     .other_media_type = "text/plain"},
+    {.name = "get_job_trace",
+     .method = "GET",
+     .path = "/v1/jobs/{id}/trace",
+     .group = "jobs",
+     .summary = "A timeline in the trace event format: open it in chrome://tracing or Perfetto.",
+     .errors = not_found},
+});
+
+}    // namespace slipway::job_output_endpoints

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+
+#include "api/spec/endpoints.h"
+#include "api/spec/job_state.h"
+
+/// Errors and query parameters that several resources share: for the headers of this folder only.
+namespace slipway::endpoint_parts {
+
+using Words = std::span<const std::string_view>;
+
+inline constexpr auto not_found = std::to_array<int>({404});
+inline constexpr auto finds = std::to_array<int>({404, 422});
+inline constexpr auto queries = std::to_array<int>({422});
+inline constexpr auto creates = std::to_array<int>({409, 413, 415, 422, 429});
+inline constexpr auto acts = std::to_array<int>({404, 409});
+inline constexpr auto ranges = std::to_array<int>({404, 410, 416});
+
+inline constexpr QueryParameter limit{.name = "limit",
+                                      .type = QueryType::integer,
+                                      .summary = "How many items at most.",
+                                      .min = 1,
+                                      .max = 200,
+                                      .standard = "50"};
+inline constexpr QueryParameter cursor{.name = "cursor",
+                                       .summary = "next_cursor of the page before."};
+inline constexpr QueryParameter project{.name = "project", .summary = "Only of this project."};
+inline constexpr QueryParameter dry_run{
+    .name = "dry_run",
+    .type = QueryType::flag,
+    .summary = "Answer with the normalised body and its consequences; store nothing.",
+    .standard = "false"};
+inline constexpr QueryParameter job_states{.name = "state",
+                                           .type = QueryType::words,
+                                           .summary = "Only in these states.",
+                                           .allowed = Words(Spelling<JobState>::words)};
+inline constexpr QueryParameter dataset{.name = "dataset", .summary = "Only of this dataset (id)."};
+inline constexpr auto creating = std::to_array({dry_run});
+inline constexpr auto paging = std::to_array({limit, cursor});
+inline constexpr auto of_project = std::to_array({project});
+
+}    // namespace slipway::endpoint_parts

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <array>
+
+#include "api/spec/endpoints/parts.h"
+
+/// The endpoints that sign a browser in and out.
+namespace slipway::session_endpoints {
+
+using namespace endpoint_parts;
+
+inline constexpr auto link_query = std::to_array<QueryParameter>({
+    {.name = "keep_s",
+     .type = QueryType::integer,
+     .summary = "How long the link is good.",
+     .min = 60,
+     .max = 600,
+     .standard = "600"},
+});
+inline constexpr auto ticket_query = std::to_array<QueryParameter>({
+    {.name = "ticket", .summary = "The secret of a one-time link."},
+});
+
+inline constexpr auto rows = std::to_array<Endpoint>({
+    {.name = "create_login_link",
+     .method = "POST",
+     .path = "/v1/login-links",
+     .group = "people",
+     .summary = "A link that signs a browser in once, with the rights of the token that asks.",
+     .response = "LoginLink",
+     .success = 201,
+     .errors = queries,
+     .query = link_query},
+    {.name = "login",
+     .method = "POST",
+     .path = "/v1/login",
+     .group = "people",
+     .summary = "Exchange a token for a browser's cookie.",
+     .access = Access::open,
+     .request = "Login",
+     .response = "Me",
+     .errors = queries},
+    {.name = "login_by_link",
+     .method = "GET",
+     .path = "/login",
+     .group = "people",
+     .summary = "Use up a one-time link: sets the cookie and leads to the dashboard.",
+     .access = Access::open,
+     .success = 303,
+     .query = ticket_query},
+    {.name = "logout",
+     .method = "POST",
+     .path = "/v1/logout",
+     .group = "people",
+     .summary = "End the browser's session.",
+     .access = Access::open,
+     .success = 204},
+});
+
+}    // namespace slipway::session_endpoints
