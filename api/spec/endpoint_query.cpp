@@ -47,7 +47,7 @@ std::optional<Problem> check_integer(const QueryParameter& parameter, std::strin
 std::optional<Problem> check_words(const QueryParameter& parameter, std::string_view text) {
     for (const std::string_view word : parts_of(text)) {
         if (word.empty())
-            return refused(parameter, "bad_format", "words with commas between", text);
+            return refused(parameter, "bad_format", "words separated by commas", text);
         if (parameter.allowed.empty() || is_one_of(word, parameter.allowed)) continue;
         return refused(parameter, "not_allowed", joined_with_or(parameter.allowed), word);
     }
@@ -67,7 +67,7 @@ std::optional<Problem> check_value(const QueryParameter& parameter, std::string_
     switch (parameter.type) {
         case QueryType::text:
             if (!text.empty()) return std::nullopt;
-            return refused(parameter, "bad_format", "a text that is not empty", text);
+            return refused(parameter, "bad_format", "a non-empty string", text);
         case QueryType::integer:
             return check_integer(parameter, text);
         case QueryType::flag:

@@ -19,34 +19,34 @@ struct StatusWords {
 };
 
 constexpr auto status_words = std::to_array<StatusWords>({
-    {200, "Done."},
-    {201, "Made; Location says where it is."},
-    {204, "Done; nothing to say."},
-    {206, "The range asked for."},
-    {303, "Go on to the dashboard."},
-    {304, "It has not changed."},
-    {400, "Not a request this service understands."},
-    {401, "Nobody known is asking."},
-    {403, "Somebody known, without the right."},
-    {404, "It does not exist, or is not yours to see."},
-    {409, "Not in its present state."},
-    {410, "It existed, and its bytes are gone."},
-    {412, "It has changed since it was read."},
+    {200, "Success."},
+    {201, "Created; the Location header has its URL."},
+    {204, "Success; no content."},
+    {206, "The requested range."},
+    {303, "Redirect to the dashboard."},
+    {304, "Not modified."},
+    {400, "Malformed request."},
+    {401, "Missing or invalid credentials."},
+    {403, "Insufficient permissions."},
+    {404, "Not found, or not visible to the caller."},
+    {409, "Not possible in the current state."},
+    {410, "The content has been deleted."},
+    {412, "Modified since it was last read."},
     {413, "The body is too large."},
-    {415, "The body has the wrong media type."},
-    {416, "The range lies outside of the file."},
-    {422, "Fields are wrong: `errors` names every one."},
-    {429, "Too much at once; Retry-After says when to try again."},
-    {500, "Ours; the request id finds it in the log."},
-    {503, "A part is down; Retry-After says when to try again."},
-    {507, "The disk has no room for it."},
+    {415, "Unsupported media type of the body."},
+    {416, "The range is outside the file."},
+    {422, "Invalid fields; `errors` lists all of them."},
+    {429, "Too many requests or too much in use; retry after Retry-After."},
+    {500, "Internal error; the log contains the request id."},
+    {503, "Service unavailable; retry after Retry-After."},
+    {507, "Not enough disk space."},
 });
 
 std::string_view words_of(int status) {
     for (const StatusWords& row : status_words) {
         if (row.status == status) return row.summary;
     }
-    return "See the detail.";
+    return "See `detail`.";
 }
 
 Json reference(std::string_view name) {
@@ -104,7 +104,8 @@ Json parameters_of(const Endpoint& endpoint) {
         parameters.push_back(
             {{"name", "Idempotency-Key"},
              {"in", "header"},
-             {"description", "The same key and body give the first answer again."},
+             {"description",
+              "Key for safe retries: the same key and body return the first response again."},
              {"schema", {{"type", "string"}, {"minLength", 1}, {"maxLength", 128}}}});
     }
     return parameters;

@@ -10,7 +10,7 @@ namespace slipway::machine_endpoints {
 using namespace endpoint_parts;
 
 inline constexpr auto core_query = std::to_array<QueryParameter>({
-    {.name = "host", .summary = "Only of this host."},
+    {.name = "host", .summary = "Only cores of this host."},
 });
 
 inline constexpr auto rows = std::to_array<Endpoint>({
@@ -18,13 +18,13 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "GET",
      .path = "/v1/hosts",
      .group = "machine",
-     .summary = "The machines and what they offer.",
+     .summary = "List the hosts and their resources.",
      .response = "HostList"},
     {.name = "list_cores",
      .method = "GET",
      .path = "/v1/cores",
      .group = "machine",
-     .summary = "Every virtual core and the job that holds it.",
+     .summary = "List the virtual cores and the jobs that hold them.",
      .response = "CoreList",
      .errors = queries,
      .query = core_query},
@@ -32,7 +32,7 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "GET",
      .path = "/v1/cores/{n}",
      .group = "machine",
-     .summary = "One virtual core.",
+     .summary = "Get a virtual core.",
      .response = "Core",
      .errors = finds,
      .query = core_query},
@@ -40,7 +40,7 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "POST",
      .path = "/v1/cores/{n}/drain",
      .group = "machine",
-     .summary = "Let no new job onto a core; the one that runs is not touched.",
+     .summary = "Stop scheduling new jobs on a core; a running job continues.",
      .access = Access::admin,
      .response = "Core",
      .errors = finds,
@@ -49,7 +49,7 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "POST",
      .path = "/v1/cores/{n}/undrain",
      .group = "machine",
-     .summary = "Let jobs onto a core again.",
+     .summary = "Resume scheduling jobs on a core.",
      .access = Access::admin,
      .response = "Core",
      .errors = finds,
@@ -58,7 +58,7 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "GET",
      .path = "/v1/queue",
      .group = "machine",
-     .summary = "The jobs that wait, held ones too, in the order of scheduling.",
+     .summary = "List the queued jobs in scheduling order, including held ones.",
      .response = "QueueList",
      .query = paging},
 });

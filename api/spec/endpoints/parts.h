@@ -21,23 +21,25 @@ inline constexpr auto ranges = std::to_array<int>({404, 410, 416});
 
 inline constexpr QueryParameter limit{.name = "limit",
                                       .type = QueryType::integer,
-                                      .summary = "How many items at most.",
+                                      .summary = "Maximum number of items.",
                                       .min = 1,
                                       .max = 200,
                                       .standard = "50"};
 inline constexpr QueryParameter cursor{.name = "cursor",
-                                       .summary = "next_cursor of the page before."};
-inline constexpr QueryParameter project{.name = "project", .summary = "Only of this project."};
+                                       .summary = "The next_cursor of the previous page."};
+inline constexpr QueryParameter project{.name = "project",
+                                        .summary = "Only items of this project."};
 inline constexpr QueryParameter dry_run{
     .name = "dry_run",
     .type = QueryType::flag,
-    .summary = "Answer with the normalised body and its consequences; store nothing.",
+    .summary = "Validate only: return the normalised body and its effect, and store nothing.",
     .standard = "false"};
 inline constexpr QueryParameter job_states{.name = "state",
                                            .type = QueryType::words,
-                                           .summary = "Only in these states.",
+                                           .summary = "Only jobs in these states.",
                                            .allowed = Words(Spelling<JobState>::words)};
-inline constexpr QueryParameter dataset{.name = "dataset", .summary = "Only of this dataset (id)."};
+inline constexpr QueryParameter dataset{.name = "dataset",
+                                        .summary = "Only jobs that use this dataset (id)."};
 inline constexpr auto creating = std::to_array({dry_run});
 inline constexpr auto paging = std::to_array({limit, cursor});
 inline constexpr auto of_project = std::to_array({project});

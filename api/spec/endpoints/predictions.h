@@ -22,8 +22,8 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "POST",
      .path = "/v1/predictions",
      .group = "predictions",
-     .summary = "Run a checkpoint over a dataset: a job of the kind predict. With dry_run the "
-                "answer is a PredictionPreview and the status 200.",
+     .summary = "Submit a prediction: a job of kind predict that runs a checkpoint over a dataset. "
+                "With dry_run, returns a PredictionPreview with status 200.",
      .access = Access::write,
      .request = "PredictionSpec",
      .response = "Job",
@@ -35,7 +35,7 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "GET",
      .path = "/v1/predictions",
      .group = "predictions",
-     .summary = "Jobs of the kind predict, newest first.",
+     .summary = "List predictions (jobs of kind predict), newest first.",
      .response = "JobList",
      .errors = queries,
      .query = prediction_list},
@@ -43,15 +43,15 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "GET",
      .path = "/v1/predictions/{id}",
      .group = "predictions",
-     .summary = "One of them. `Prefer: wait=N` waits up to N seconds for its state to change.",
+     .summary = "Get a prediction. `Prefer: wait=N` waits up to N seconds for its state to change.",
      .response = "Job",
      .errors = not_found},
     {.name = "get_prediction_result",
      .method = "GET",
      .path = "/v1/predictions/{id}/result.csv",
      .group = "predictions",
-     .summary = "A row for each sample, in the dataset's order. 404 `no_result` until it has "
-                "succeeded.",
+     .summary = "Download the result: one row per sample, in dataset order. 404 `no_result` until "
+                "the job has succeeded.",
      .errors = ranges,
      .media_type = "text/csv"},
 });

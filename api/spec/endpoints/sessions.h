@@ -12,13 +12,13 @@ using namespace endpoint_parts;
 inline constexpr auto link_query = std::to_array<QueryParameter>({
     {.name = "keep_s",
      .type = QueryType::integer,
-     .summary = "How long the link is good.",
+     .summary = "Lifetime of the link in seconds.",
      .min = 60,
      .max = 600,
      .standard = "600"},
 });
 inline constexpr auto ticket_query = std::to_array<QueryParameter>({
-    {.name = "ticket", .summary = "The secret of a one-time link."},
+    {.name = "ticket", .summary = "Secret of a one-time link."},
 });
 
 inline constexpr auto rows = std::to_array<Endpoint>({
@@ -26,7 +26,8 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "POST",
      .path = "/v1/login-links",
      .group = "people",
-     .summary = "A link that signs a browser in once, with the rights of the token that asks.",
+     .summary =
+         "Create a link that signs a browser in once, with the permissions of the calling token.",
      .response = "LoginLink",
      .success = 201,
      .errors = queries,
@@ -35,7 +36,7 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "POST",
      .path = "/v1/login",
      .group = "people",
-     .summary = "Exchange a token for a browser's cookie.",
+     .summary = "Exchange a token for a session cookie.",
      .access = Access::open,
      .request = "Login",
      .response = "Me",
@@ -44,7 +45,7 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "GET",
      .path = "/login",
      .group = "people",
-     .summary = "Use up a one-time link: sets the cookie and leads to the dashboard.",
+     .summary = "Use a one-time link: sets the cookie and redirects to the dashboard.",
      .access = Access::open,
      .success = 303,
      .query = ticket_query},
@@ -52,7 +53,7 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "POST",
      .path = "/v1/logout",
      .group = "people",
-     .summary = "End the browser's session.",
+     .summary = "End the browser session.",
      .access = Access::open,
      .success = 204},
 });

@@ -12,7 +12,8 @@ using namespace endpoint_parts;
 inline constexpr auto revoking = std::to_array<QueryParameter>({
     {.name = "keep_made",
      .type = QueryType::flag,
-     .summary = "Leave the tokens that it made: for a token that was lost, not stolen.",
+     .summary =
+         "Keep the tokens that this token created. Use it for a lost token, not for a stolen one.",
      .standard = "false"},
 });
 
@@ -21,13 +22,13 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "GET",
      .path = "/v1/me",
      .group = "people",
-     .summary = "Who the token says you are, and what you may do.",
+     .summary = "Get the identity and the permissions of the calling token.",
      .response = "Me"},
     {.name = "create_token",
      .method = "POST",
      .path = "/v1/tokens",
      .group = "people",
-     .summary = "A new token; its text is shown this once.",
+     .summary = "Create a token. Its secret is returned only once.",
      .access = Access::admin,
      .request = "TokenCreate",
      .response = "IssuedToken",
@@ -37,7 +38,7 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "GET",
      .path = "/v1/tokens",
      .group = "people",
-     .summary = "Tokens, newest first, without their text.",
+     .summary = "List tokens, newest first, without their secrets.",
      .access = Access::admin,
      .response = "TokenList",
      .errors = queries,
@@ -46,7 +47,8 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "DELETE",
      .path = "/v1/tokens/{id}",
      .group = "people",
-     .summary = "End a token at once, and the tokens that it made. Repeating it is fine.",
+     .summary =
+         "Revoke a token, and the tokens that it created, with immediate effect. Safe to repeat.",
      .access = Access::admin,
      .success = 204,
      .errors = finds,
