@@ -59,59 +59,64 @@ void judge(const Json&, AugmentSpec& step, const Reader& at) {
 
 const Object<AugmentSpec>& augment_table() {
     static const auto table =
-        Object<AugmentSpec>("AugmentSpec", "One step of changing images before they are learnt.")
+        Object<AugmentSpec>("AugmentSpec", "One augmentation step for training images.")
             .variants("name", {all_words<AugmentName>().begin(), all_words<AugmentName>().end()},
                       "", [](const AugmentSpec& step) { return to_string(step.name); })
-            .field("name", &AugmentSpec::name, "Which step.", Choice<AugmentName>{},
+            .field("name", &AugmentSpec::name, "Type of the step.", Choice<AugmentName>{},
                    {.required = true})
             .field("size", &AugmentSpec::size,
-                   "Pixels: height and width; one number is both, of resize the shorter side.",
+                   "Height and width in pixels. One number: both; for resize, the shorter side.",
                    OneOrList<Integer>{{.item = {.min = 1, .max = 4096}, .min = 1, .max = 2}},
                    {.required = true,
                     .only = {"resize", "center_crop", "random_crop", "random_resized_crop"}})
-            .field("padding", &AugmentSpec::padding, "Pixels added on each side before cropping.",
+            .field("padding", &AugmentSpec::padding,
+                   "Padding on each side before cropping, in pixels.",
                    Integer{.min = 0, .max = 4096}, {.only = {"random_crop"}})
-            .field("scale", &AugmentSpec::scale,
-                   "Least and most share of the area, of affine least and most factor; without it "
-                   "0.08 and 1, of random_erasing 0.02 and 0.33, of affine 1 and 1.",
-                   NumberPair{{.max = 1000, .above = 0}},
-                   {.only = {"random_resized_crop", "affine", "random_erasing"}})
+            .field(
+                "scale", &AugmentSpec::scale,
+                "Minimum and maximum fraction of the area; for affine, minimum and maximum scale "
+                "factor. Default: 0.08 and 1; random_erasing: 0.02 and 0.33; affine: 1 and 1.",
+                NumberPair{{.max = 1000, .above = 0}},
+                {.only = {"random_resized_crop", "affine", "random_erasing"}})
             .field("ratio", &AugmentSpec::ratio,
-                   "Least and most width divided by height, of random_erasing height by width; "
-                   "without it 3/4 and 4/3, of random_erasing 0.3 and 3.3.",
+                   "Minimum and maximum aspect ratio, width by height; for random_erasing, height "
+                   "by width. Default: 3/4 and 4/3; random_erasing: 0.3 and 3.3.",
                    NumberPair{{.max = 1000, .above = 0}},
                    {.only = {"random_resized_crop", "random_erasing"}})
-            .field("p", &AugmentSpec::p, "How often it happens.", Number{.min = 0, .max = 1},
+            .field("p", &AugmentSpec::p, "Probability.", Number{.min = 0, .max = 1},
                    {.only = {"horizontal_flip", "vertical_flip", "random_erasing"}})
-            .field("degrees", &AugmentSpec::degrees, "Turned by up to this, either way.",
+            .field("degrees", &AugmentSpec::degrees,
+                   "Maximum rotation in degrees, in either direction.",
                    Number{.min = 0, .max = 180}, {.required = true, .only = {"rotate", "affine"}})
-            .field("translate", &AugmentSpec::translate,
-                   "Moved by up to these shares of the width and of the height, either way.",
-                   NumberPair{{.min = 0, .max = 1}}, {.only = {"affine"}})
+            .field(
+                "translate", &AugmentSpec::translate,
+                "Maximum shift as fractions of the width and of the height, in either direction.",
+                NumberPair{{.min = 0, .max = 1}}, {.only = {"affine"}})
             .field("shear", &AugmentSpec::shear,
-                   "Degrees by which it is slanted along the width, either way.",
+                   "Maximum horizontal shear in degrees, in either direction.",
                    Number{.min = 0, .max = 80}, {.only = {"affine"}})
             .field("fill", &AugmentSpec::fill,
-                   "Pixels from outside of the image: 0 black, 1 white.",
+                   "Value of the pixels outside the image: 0 black, 1 white.",
                    Number{.min = 0, .max = 1}, {.only = {"random_crop", "rotate", "affine"}})
             .field("brightness", &AugmentSpec::brightness,
-                   "Times a factor between 1 - this, at least 0, and 1 + this.",
+                   "Range of the random factor on the brightness: from 1 - this, at least 0, to 1 "
+                   "+ this.",
                    Number{.min = 0, .max = 10}, {.only = {"color_jitter"}})
             .field("contrast", &AugmentSpec::contrast,
-                   "The distance from the mean brightness, times such a factor.",
+                   "Range of the random factor on the distance from the mean brightness; as for "
+                   "brightness.",
                    Number{.min = 0, .max = 10}, {.only = {"color_jitter"}})
             .field("saturation", &AugmentSpec::saturation,
-                   "The distance from gray, times such a factor.", Number{.min = 0, .max = 10},
-                   {.only = {"color_jitter"}})
+                   "Range of the random factor on the distance from gray; as for brightness.",
+                   Number{.min = 0, .max = 10}, {.only = {"color_jitter"}})
             .field("hue", &AugmentSpec::hue,
-                   "Colours are turned by up to this share of the circle, either way.",
+                   "Maximum hue shift as a fraction of the colour circle, in either direction.",
                    Number{.min = 0, .max = 0.5}, {.only = {"color_jitter"}})
-            .field("value", &AugmentSpec::value, "What erased pixels become: 0 black, 1 white.",
+            .field("value", &AugmentSpec::value, "Value of erased pixels: 0 black, 1 white.",
                    Number{.min = 0, .max = 1}, {.only = {"random_erasing"}})
             .field("alpha", &AugmentSpec::alpha,
-                   "Each sample keeps a share of itself that is drawn from Beta(alpha, alpha) and "
-                   "takes the rest from another: below 1 mostly near 0 or 1, above mostly near a "
-                   "half.",
+                   "Mixing weights are sampled from Beta(alpha, alpha). Below 1 they are mostly "
+                   "close to 0 or 1, above 1 mostly close to one half.",
                    Number{.max = 1000, .above = 0}, {.only = {"mixup", "cutmix"}})
             .rule(judge);
     return table;

@@ -56,31 +56,32 @@ void judge_mixing(const Json&, DataSpec& spec, const Reader& at) {
 
 const Object<SplitSpec>& split_table() {
     static const auto table =
-        Object<SplitSpec>("SplitSpec",
-                          "What is held back for validation: a drawn share, a named part, or a "
-                          "fold of a stored split.")
+        Object<SplitSpec>(
+            "SplitSpec",
+            "Validation split: a random fraction, named parts, or a fold of a stored split.")
             .variants("", {"drawn", "parts", "stored"}, "drawn",
                       [](const SplitSpec& spec) {
                           if (!spec.id.empty()) return "stored";
                           return spec.train_part.empty() ? "drawn" : "parts";
                       })
-            .field("val_fraction", &SplitSpec::val_fraction, "Share of the samples held back.",
+            .field("val_fraction", &SplitSpec::val_fraction,
+                   "Fraction of the samples to hold back for validation.",
                    Number{.above = 0, .below = 1}, {.only = {"drawn"}})
-            .field("seed", &SplitSpec::seed, "Of the drawing.", Integer{}, {.only = {"drawn"}})
+            .field("seed", &SplitSpec::seed, "Random seed of the split.", Integer{},
+                   {.only = {"drawn"}})
             .field("group_by", &SplitSpec::group_by,
-                   "The dataset's group column: whole groups are held back, so that validation "
-                   "never saw them.",
+                   "Group column of the dataset: groups are held back as a whole, so that none is "
+                   "in both training and validation.",
                    Text{}, {.only = {"drawn"}, .absent_when_empty = true})
-            .field("stratify", &SplitSpec::stratify, "Hold back the same share of every class.",
+            .field("stratify", &SplitSpec::stratify, "Hold back the same fraction of every class.",
                    Flag{}, {.only = {"drawn"}})
-            .field("train", &SplitSpec::train_part, "The part of the dataset to train on.", Text{},
+            .field("train", &SplitSpec::train_part, "Part of the dataset to train on.", Text{},
                    {.required = true, .only = {"parts"}})
-            .field("val", &SplitSpec::val_part, "The part of the dataset to validate on.", Text{},
+            .field("val", &SplitSpec::val_part, "Part of the dataset to validate on.", Text{},
                    {.required = true, .only = {"parts"}})
-            .field("id", &SplitSpec::id, "A stored split of the dataset (spl_…).",
+            .field("id", &SplitSpec::id, "Id of a stored split of the dataset (spl_…).",
                    Text{.max = 4000}, {.required = true, .only = {"stored"}})
-            .field("fold", &SplitSpec::fold,
-                   "Which of its folds, counted from 0: that fold validates.",
+            .field("fold", &SplitSpec::fold, "Fold to validate on, counted from 0.",
                    Integer{.max = split_folds_max - 1}, {.only = {"stored"}})
             .rule([](const Json&, SplitSpec& spec, const Reader& at) {
                 if (spec.train_part.empty() || spec.train_part != spec.val_part) return;
@@ -94,10 +95,12 @@ const Object<SplitSpec>& split_table() {
 
 const Object<NormalizeSpec>& normalize_table() {
     static const auto table =
-        Object<NormalizeSpec>("NormalizeSpec", "Each feature becomes (x - mean) / std.")
-            .field("mean", &NormalizeSpec::mean, "One number, or one for each channel or column.",
+        Object<NormalizeSpec>("NormalizeSpec",
+                              "Normalisation: each feature becomes (x - mean) / std.")
+            .field("mean", &NormalizeSpec::mean, "Mean: one number, or one per channel or column.",
                    NumberOrList{{.item = {}, .min = 1}}, {.required = true})
-            .field("std", &NormalizeSpec::std, "One number, or one for each channel or column.",
+            .field("std", &NormalizeSpec::std,
+                   "Standard deviation: one number, or one per channel or column.",
                    NumberOrList{{.item = {.above = 0}, .min = 1}}, {.required = true})
             .rule([](const Json&, NormalizeSpec& spec, const Reader& at) {
                 if (spec.mean.size() == spec.std.size()) return;
@@ -111,44 +114,43 @@ const Object<NormalizeSpec>& normalize_table() {
 
 const Object<ColumnsSpec>& columns_table() {
     static const auto table =
-        Object<ColumnsSpec>("ColumnsSpec",
-                            "Columns of a table, where the dataset's own do not fit.")
+        Object<ColumnsSpec>("ColumnsSpec", "Columns of a table, to override those of the dataset.")
             .field("label", &ColumnsSpec::label,
-                   "The column of the classes; for multilabel and regression that of the numbers.",
+                   "Label column: the classes; for multilabel and regression, the numeric labels.",
                    Text{}, {.unless = "labels", .absent_when_empty = true})
             .field("labels", &ColumnsSpec::labels,
-                   "The columns of the numbers, for multilabel and regression.",
+                   "Numeric label columns, for multilabel and regression.",
                    List<Text>{.item = {}, .min = 1, .max = 1000, .unique = true},
                    {.absent_when_empty = true})
-            .field(
-                "features", &ColumnsSpec::features,
-                "The columns to learn from; without it all but label and group, the dataset's own "
-                "too.",
-                List<Text>{.item = {}, .min = 1, .unique = true}, {.absent_when_empty = true});
+            .field("features", &ColumnsSpec::features,
+                   "Feature columns. Default: all except the label and group columns, including "
+                   "those of the dataset.",
+                   List<Text>{.item = {}, .min = 1, .unique = true}, {.absent_when_empty = true});
     return table;
 }
 
 const Object<TokenizerSpec>& tokenizer_table() {
     static const auto table =
-        Object<TokenizerSpec>("TokenizerSpec", "What turns text into tokens.")
+        Object<TokenizerSpec>("TokenizerSpec", "Tokenizer.")
             .variants("type", {"byte", "character", "wordpiece", "bpe", "unigram"}, "",
                       [](const TokenizerSpec& spec) { return to_string(spec.type); })
             .field("type", &TokenizerSpec::type,
-                   "byte: each byte; character: those of the training text; wordpiece: BERT's; "
-                   "bpe: GPT-2's, of bytes; unigram: a model of sentencepiece.",
+                   "byte: one token per byte; character: the characters of the training text; "
+                   "wordpiece: as BERT; bpe: byte-level, as GPT-2; unigram: a sentencepiece model.",
                    Choice<TokenizerType>{}, {.required = true})
             .field(
                 "file", &TokenizerSpec::file,
-                "A file of the dataset. wordpiece: vocab.txt; bpe: tokenizer.json, or "
-                "vocab.json with merges.txt beside it; unigram: the model; character: a list "
-                "(characters.json) instead of those of the text.",
+                "Tokenizer file in the dataset. wordpiece: vocab.txt; bpe: tokenizer.json, or "
+                "vocab.json with merges.txt next to it; unigram: the model; character: a list "
+                "(characters.json) instead of the characters of the text.",
                 Text{.max = 1000},
                 {.only = {"character", "wordpiece", "bpe", "unigram"}, .absent_when_empty = true})
             .field("vocab_size", &TokenizerSpec::vocab_size,
-                   "Instead of a file: train one of so many tokens on the training text.",
+                   "Train a tokenizer with this many tokens on the training text, instead of "
+                   "reading a file.",
                    Integer{.min = 260, .max = 1000000}, {.only = {"bpe"}})
             .field("lower_case", &TokenizerSpec::lower_case,
-                   "Lower case and without accents, as uncased vocabularies are.", Flag{},
+                   "Convert to lower case and strip accents, as for uncased vocabularies.", Flag{},
                    {.only = {"wordpiece"}})
             .rule(judge_tokenizer);
     return table;
@@ -156,42 +158,42 @@ const Object<TokenizerSpec>& tokenizer_table() {
 
 const Object<DataSpec>& data_table() {
     static const auto table =
-        Object<DataSpec>("DataSpec", "What it learns from.")
+        Object<DataSpec>("DataSpec", "Data to train and validate on.")
             .field("dataset", &DataSpec::dataset, "Id or name of a dataset.", Text{},
                    {.required = true})
-            .field("split", &DataSpec::split, "What is held back for validation.",
+            .field("split", &DataSpec::split, "Validation split.",
                    Nested<SplitSpec>{&split_table()})
             .field("image_size", &DataSpec::image_size,
-                   "Images are resized to this side in pixels; without it as the dataset says.",
+                   "Resize images to squares of this side, in pixels. Default: the dataset's "
+                   "image_size.",
                    Integer{.min = 1, .max = 4096})
             .field("augment", &DataSpec::augment,
-                   "What images go through before they are learnt, in this order; mixup and cutmix "
-                   "come last and mix samples with one another.",
+                   "Augmentation of training images, applied in this order. mixup and cutmix come "
+                   "last and mix samples with one another.",
                    List<Nested<AugmentSpec>>{.item = {&augment_table()}, .max = 32},
                    {.absent_when_empty = true})
-            .field("normalize", &DataSpec::normalize, "Each feature becomes (x - mean) / std.",
+            .field("normalize", &DataSpec::normalize,
+                   "Normalisation: each feature becomes (x - mean) / std.",
                    Nested<NormalizeSpec>{&normalize_table()})
             .field("columns", &DataSpec::columns,
-                   "Columns of a table, where the dataset's own do not fit.",
+                   "Columns of a table, to override those of the dataset.",
                    Nested<ColumnsSpec>{&columns_table()})
             .field("truncated_images", &DataSpec::truncated_images,
-                   "What a damaged image does; without it as the dataset says. fail: the job fails "
-                   "and names it; skip: it is left out; accept: what can be decoded is used, the "
-                   "rest is gray.",
+                   "Handling of damaged images. fail: the job fails and names the image; skip: the "
+                   "image is skipped; accept: the part that can be decoded is used, the rest is "
+                   "gray. Default: the dataset's truncated_images.",
                    Choice<TruncatedImages>{})
             .field("packed", &DataSpec::packed,
-                   "Keep decoded images in a file that later jobs read instead of decoding them "
+                   "Cache decoded images in a file that later jobs read instead of decoding them "
                    "again.",
                    Flag{})
             .field("max_length", &DataSpec::max_length,
-                   "Text is cut into sequences of so many tokens; without it 128.",
+                   "Length of the sequences that text is cut into, in tokens. Default: 128.",
                    Integer{.min = 2, .max = 65536})
-            .field("tokenizer", &DataSpec::tokenizer,
-                   "What turns text into tokens; without it each byte is one.",
+            .field("tokenizer", &DataSpec::tokenizer, "Tokenizer. Default: one token per byte.",
                    Nested<TokenizerSpec>{&tokenizer_table()})
             .field("version", &DataSpec::version,
-                   "The content_hash that the dataset must have, or how it begins; without it "
-                   "whichever it has.",
+                   "Required content_hash of the dataset, or a prefix of it. Default: any.",
                    Text{.form = &data_version_form}, {.absent_when_empty = true})
             .rule(judge_mixing);
     return table;

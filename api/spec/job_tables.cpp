@@ -188,34 +188,34 @@ void judge_metrics(const Json& given, TaskSpec& spec, const Reader& at) {
 
 const Object<TaskSpec>& task_table() {
     static const auto table =
-        Object<TaskSpec>("TaskSpec", "What it learns to do.")
+        Object<TaskSpec>("TaskSpec", "Task to train for.")
             .variants("type", task_types(), "",
                       [](const TaskSpec& spec) { return to_string(spec.type); })
-            .field("type", &TaskSpec::type, "The kind of task; it decides the loss.",
+            .field("type", &TaskSpec::type, "Type of the task; determines the loss.",
                    Choice<TaskType>{}, {.required = true})
             .field("metrics", &TaskSpec::metrics,
-                   "What is measured besides the training loss. classification: loss, accuracy, "
-                   "top5_accuracy, confusion_matrix, without it the first two; multilabel: loss, "
-                   "accuracy, auc; regression: loss, mae, r2; without it all of them. masked_lm, "
-                   "causal_lm: loss, perplexity, accuracy, without it the first two.",
+                   "Metrics to compute besides the training loss. classification: loss, accuracy, "
+                   "top5_accuracy, confusion_matrix; default: the first two. multilabel: loss, "
+                   "accuracy, auc; default: all. regression: loss, mae, r2; default: all. "
+                   "masked_lm, causal_lm: loss, perplexity, accuracy; default: the first two.",
                    List<Choice<TaskMetric>>{.item = {}, .min = 1, .max = 8, .unique = true})
-            .field("label_smoothing", &TaskSpec::label_smoothing,
-                   "Share of each sample's label that is spread evenly over all classes, in "
-                   "training alone.",
-                   Number{.min = 0, .below = 1}, {.only = {"classification"}})
+            .field(
+                "label_smoothing", &TaskSpec::label_smoothing,
+                "Fraction of each label that is spread evenly over all classes, in training only.",
+                Number{.min = 0, .below = 1}, {.only = {"classification"}})
             .rule(judge_metrics);
     return table;
 }
 
 const Object<BestSpec>& best_table() {
     static const auto table =
-        Object<BestSpec>("BestSpec", "Which checkpoints are the best ones.")
-            .field("metric", &BestSpec::metric, "What they are compared by.",
+        Object<BestSpec>("BestSpec", "Selection of the best checkpoints.")
+            .field("metric", &BestSpec::metric, "Metric to compare checkpoints by.",
                    Word{.allowed = best_metrics})
             .field("mode", &BestSpec::mode,
-                   "Whether smaller or greater is better; without it what suits the metric.",
+                   "Whether a smaller or a larger value is better. Default: as suits the metric.",
                    Choice<MetricMode>{})
-            .field("keep", &BestSpec::keep, "How many of the best are kept.",
+            .field("keep", &BestSpec::keep, "Number of best checkpoints to keep.",
                    Integer{.min = 0, .max = 100})
             .rule([](const Json& given, BestSpec& spec, const Reader&) {
                 if (given.contains("mode")) return;
@@ -227,55 +227,56 @@ const Object<BestSpec>& best_table() {
 
 const Object<CheckpointSpec>& checkpoint_table() {
     static const auto table =
-        Object<CheckpointSpec>("CheckpointSpec", "When it saves, and what is kept.")
+        Object<CheckpointSpec>("CheckpointSpec", "When to save checkpoints, and which to keep.")
             .field("every_steps", &CheckpointSpec::every_steps,
-                   "Save after so many steps; 0: not by steps.",
+                   "Save a checkpoint every N steps; 0: not by steps.",
                    Integer{.min = 0, .max = 1000000000})
             .field("every_epochs", &CheckpointSpec::every_epochs,
-                   "Save after so many epochs; 0: not by epochs. The end is always saved.",
+                   "Save a checkpoint every N epochs; 0: not by epochs. The end of training is "
+                   "always saved.",
                    Integer{.min = 0, .max = 1000000})
-            .field("best", &CheckpointSpec::best, "Which checkpoints are the best ones.",
+            .field("best", &CheckpointSpec::best, "Selection of the best checkpoints.",
                    Nested<BestSpec>{&best_table()})
-            .field("keep_last", &CheckpointSpec::keep_last, "How many of the newest are kept.",
-                   Integer{.min = 1, .max = 100});
+            .field("keep_last", &CheckpointSpec::keep_last,
+                   "Number of most recent checkpoints to keep.", Integer{.min = 1, .max = 100});
     return table;
 }
 
 const Object<MonitorSpec>& monitor_table() {
     static const auto table =
-        Object<MonitorSpec>("MonitorSpec", "What it reports while it runs.")
+        Object<MonitorSpec>("MonitorSpec", "Reporting during the run.")
             .field("log_every_steps", &MonitorSpec::log_every_steps,
-                   "Steps between two points of the training curves.",
+                   "Interval between points of the training curves, in steps.",
                    Integer{.min = 1, .max = 1000000})
             .field("metrics_report", &MonitorSpec::metrics_report,
-                   "The report of where the time goes. end: renewed while it runs, whole at the "
-                   "end; epoch: besides, that of each epoch is kept; never: none, and neither "
-                   "programs nor timeline are written.",
+                   "Performance report. end: updated during the run and complete at its end; "
+                   "epoch: the report of each epoch is kept as well; never: no report, programs or "
+                   "timeline are written.",
                    Choice<MetricsReport>{})
             .field("sinks", &MonitorSpec::sinks,
-                   "Files that get every point of the curves. csv: a table; tensorboard: an event "
-                   "file.",
+                   "Files that receive every point of the curves. csv: a table; tensorboard: an "
+                   "event file.",
                    List<Choice<SinkName>>{.item = {}, .min = 0, .max = 2, .unique = true});
     return table;
 }
 
 const Object<LimitsSpec>& limits_table() {
     static const auto table =
-        Object<LimitsSpec>("LimitsSpec", "When to start, and when to give up.")
-            .field("max_wall_s", &LimitsSpec::max_wall_s,
-                   "Seconds it may run, all attempts together; then it is timed_out.",
-                   Number{.max = 3.2e9, .above = 0})
+        Object<LimitsSpec>("LimitsSpec", "Start time and limits.")
             .field(
-                "max_core_s", &LimitsSpec::max_core_s,
-                "Seconds that its cores may be busy together, 8 for each second on 8 cores; then "
-                "it is timed_out.",
-                Number{.max = 3.2e10, .above = 0})
+                "max_wall_s", &LimitsSpec::max_wall_s,
+                "Maximum run time in seconds, over all attempts; the job is timed_out beyond it.",
+                Number{.max = 3.2e9, .above = 0})
+            .field("max_core_s", &LimitsSpec::max_core_s,
+                   "Maximum core time in seconds, over all attempts: 8 for each second on 8 cores. "
+                   "The job is timed_out beyond it.",
+                   Number{.max = 3.2e10, .above = 0})
             .field("max_restarts", &LimitsSpec::max_restarts,
-                   "How often it starts again after its executor was lost.",
+                   "Maximum number of restarts after its executor was lost.",
                    Integer{.min = 0, .max = 1000})
-            .field("start_after", &LimitsSpec::start_after, "Not before this time.", Time{})
+            .field("start_after", &LimitsSpec::start_after, "Earliest start time.", Time{})
             .field("valid_until", &LimitsSpec::valid_until,
-                   "When it has not started by this time it is expired.", Time{})
+                   "The job is expired if it has not started by this time.", Time{})
             .rule([](const Json&, LimitsSpec& spec, const Reader& at) {
                 if (!spec.start_after || !spec.valid_until) return;
                 if (*spec.start_after < *spec.valid_until) return;
@@ -290,42 +291,44 @@ const Object<LimitsSpec>& limits_table() {
 
 const Object<QueueSpec>& queue_table() {
     static const auto table =
-        Object<QueueSpec>("QueueSpec", "Its place among waiting jobs.")
+        Object<QueueSpec>("QueueSpec", "Scheduling class and preemption.")
             .field("class", &QueueSpec::job_class,
-                   "More urgent classes go first; within a class the older job does.",
+                   "Scheduling class: more urgent classes go first; within a class, older jobs go "
+                   "first.",
                    Choice<QueueClass>{})
-            .field(
-                "preemptible", &QueueSpec::preemptible,
-                "Whether the job may be saved and queued again for a more urgent one. Jobs do not "
-                "preempt each other yet: the value is kept and has no effect.",
-                Flag{});
+            .field("preemptible", &QueueSpec::preemptible,
+                   "Whether the job may be saved and requeued in favour of a more urgent one. "
+                   "Preemption is not implemented yet: the value is stored and has no effect.",
+                   Flag{});
     return table;
 }
 
 const Object<JobSpec>& job_table() {
     static const auto table =
         Object<JobSpec>("JobSpec", "A training job.")
-            .field("name", &JobSpec::name, "For people; without it the service makes one.", Text{},
+            .field("name", &JobSpec::name, "Human-readable name. Default: generated.", Text{},
                    {.absent_when_empty = true})
-            .field("project", &JobSpec::project, "What it belongs to.", Text{.form = &plain_name})
-            .field("labels", &JobSpec::labels, "Words of your own to find it by.", labels_kind())
-            .field("model", &JobSpec::model, "The network.", Nested<ModelSpec>{&model_table()},
+            .field("project", &JobSpec::project, "Project that the job belongs to.",
+                   Text{.form = &plain_name})
+            .field("labels", &JobSpec::labels, "Key-value labels for filtering.", labels_kind())
+            .field("model", &JobSpec::model, "Model.", Nested<ModelSpec>{&model_table()},
                    {.required = true})
-            .field("task", &JobSpec::task, "What it learns to do.", Nested<TaskSpec>{&task_table()},
+            .field("task", &JobSpec::task, "Task.", Nested<TaskSpec>{&task_table()},
                    {.required = true})
-            .field("data", &JobSpec::data, "What it learns from.", Nested<DataSpec>{&data_table()},
+            .field("data", &JobSpec::data, "Data.", Nested<DataSpec>{&data_table()},
                    {.required = true})
-            .field("train", &JobSpec::train, "How it is trained.",
-                   Nested<TrainSpec>{&train_table()}, {.required = true})
-            .field("accelerator", &JobSpec::accelerator, "What it runs on.",
+            .field("train", &JobSpec::train, "Training.", Nested<TrainSpec>{&train_table()},
+                   {.required = true})
+            .field("accelerator", &JobSpec::accelerator, "Cores to run on.",
                    Nested<AcceleratorSpec>{&accelerator_table()})
-            .field("checkpoint", &JobSpec::checkpoint, "When it saves, and what is kept.",
+            .field("checkpoint", &JobSpec::checkpoint,
+                   "When to save checkpoints, and which to keep.",
                    Nested<CheckpointSpec>{&checkpoint_table()})
-            .field("monitor", &JobSpec::monitor, "What it reports while it runs.",
+            .field("monitor", &JobSpec::monitor, "Reporting during the run.",
                    Nested<MonitorSpec>{&monitor_table()})
-            .field("limits", &JobSpec::limits, "When to start, and when to give up.",
+            .field("limits", &JobSpec::limits, "Start time and limits.",
                    Nested<LimitsSpec>{&limits_table()})
-            .field("queue", &JobSpec::queue, "Its place among waiting jobs.",
+            .field("queue", &JobSpec::queue, "Scheduling class and preemption.",
                    Nested<QueueSpec>{&queue_table()})
             .rule(judge_job);
     return table;
@@ -333,15 +336,15 @@ const Object<JobSpec>& job_table() {
 
 const Object<JobPatchBody>& job_patch_table() {
     static const auto queue =
-        Object<QueuePatchBody>("QueuePatch", "Its place among waiting jobs.")
-            .field("class", &QueuePatchBody::job_class, "Its new class; only while it is queued.",
-                   Choice<QueueClass>{});
+        Object<QueuePatchBody>("QueuePatch", "Scheduling class.")
+            .field("class", &QueuePatchBody::job_class,
+                   "New scheduling class; only while the job is queued.", Choice<QueueClass>{});
     static const auto table =
-        Object<JobPatchBody>("JobPatch", "What may still change; absent means unchanged.")
-            .field("name", &JobPatchBody::name, "Its new name.", Text{})
-            .field("labels", &JobPatchBody::labels, "Its new labels; they replace all of them.",
+        Object<JobPatchBody>("JobPatch", "Fields to change; absent fields are unchanged.")
+            .field("name", &JobPatchBody::name, "New name.", Text{})
+            .field("labels", &JobPatchBody::labels, "New labels; they replace all existing ones.",
                    labels_kind())
-            .field("queue", &JobPatchBody::queue, "Its place among waiting jobs.",
+            .field("queue", &JobPatchBody::queue, "Scheduling class.",
                    Nested<QueuePatchBody>{&queue});
     return table;
 }

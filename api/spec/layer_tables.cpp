@@ -163,70 +163,68 @@ void judge_layers(const Layers& layers, const Reader& at) {
 const Object<LayerSpec>& layer_table() {
     static const Recursive<LayerSpec> layer{&layer_table};
     static const auto table =
-        Object<LayerSpec>("LayerSpec", "One layer of a declared network.")
+        Object<LayerSpec>("LayerSpec", "One layer of a layer-list model.")
             .variants("type", layer_types(), "",
                       [](const LayerSpec& spec) { return to_string(spec.type); })
-            .field("type", &LayerSpec::type, "What it computes.", Choice<LayerType>{},
+            .field("type", &LayerSpec::type, "Type of the layer.", Choice<LayerType>{},
                    {.required = true})
             .field("name", &LayerSpec::name,
-                   "Its name in inputs and in the names of its parameters; without it its place in "
+                   "Name of the layer, in inputs and in parameter names. Default: its position in "
                    "the list.",
                    Text{.form = &layer_name}, {.absent_when_empty = true})
             .field("inputs", &LayerSpec::inputs,
-                   "What it reads: names of earlier layers of its list, or \"input\" for what the "
-                   "list reads; without it the layer before. add and concat need two or more.",
+                   "Inputs: names of earlier layers of the same list, or \"input\" for the input "
+                   "of the list. Default: the previous layer. add and concat need at least two.",
                    List<Text>{.item = {.max = 64}, .min = 1, .max = inputs_max},
                    {.absent_when_empty = true})
             .field("out_features", &LayerSpec::out_features,
-                   "Features of its result; without it as many as the task needs.",
+                   "Number of output features. Default: as the task requires.",
                    Integer{.min = 1, .max = 1 << 20}, {.only = {"linear"}})
-            .field("out_channels", &LayerSpec::out_channels, "Channels of its result.",
+            .field("out_channels", &LayerSpec::out_channels, "Number of output channels.",
                    Integer{.min = 1, .max = 65536}, {.required = true, .only = {"conv2d"}})
-            .field("kernel_size", &LayerSpec::kernel_size, "Side of its square window in pixels.",
+            .field("kernel_size", &LayerSpec::kernel_size, "Side of the square kernel, in pixels.",
                    Integer{.min = 1, .max = 1024},
                    {.required = true, .only = {"conv2d", "max_pool", "avg_pool"}})
             .field("stride", &LayerSpec::stride,
-                   "Pixels from one window to the next; without it 1 for conv2d and kernel_size "
+                   "Step between kernel positions, in pixels. Default: 1 for conv2d, kernel_size "
                    "for pools.",
                    Integer{.min = 1, .max = 1024}, {.only = {"conv2d", "max_pool", "avg_pool"}})
             .field("padding", &LayerSpec::padding,
-                   "Pixels of zeros on each side; max_pool never picks them.",
+                   "Zero padding on each side, in pixels; max_pool never selects padding.",
                    Integer{.min = 0, .max = 1024}, {.only = {"conv2d", "max_pool", "avg_pool"}})
             .field("groups", &LayerSpec::groups,
-                   "Parts of the channels that are convolved each by itself.",
+                   "Number of channel groups; each is convolved separately.",
                    Integer{.min = 1, .max = 65536}, {.only = {"conv2d"}})
-            .field("bias", &LayerSpec::bias, "Whether it adds a number of its own.", Flag{},
+            .field("bias", &LayerSpec::bias, "Add a trainable bias.", Flag{},
                    {.only = {"linear", "conv2d"}})
-            .field("eps", &LayerSpec::eps, "Added to the variance.", Number{.max = 1, .above = 0},
-                   {.only = {"batch_norm", "layer_norm"}})
+            .field("eps", &LayerSpec::eps, "Term added to the variance for numerical stability.",
+                   Number{.max = 1, .above = 0}, {.only = {"batch_norm", "layer_norm"}})
             .field("momentum", &LayerSpec::momentum,
-                   "How far the running statistics move towards those of a batch.",
+                   "Weight of the batch statistics in the running statistics.",
                    Number{.max = 1, .above = 0}, {.only = {"batch_norm"}})
-            .field("rate", &LayerSpec::rate,
-                   "Share of the numbers that training sets to 0; evaluation drops none.",
+            .field("rate", &LayerSpec::rate, "Dropout probability, in training only.",
                    Number{.min = 0, .below = 1}, {.only = {"dropout"}})
             .field("approximate", &LayerSpec::approximate,
-                   "none: by the error function; tanh: the usual approximation.",
+                   "none: exact, with the error function; tanh: the usual approximation.",
                    Choice<GeluApproximation>{}, {.only = {"gelu"}})
-            .field("columns", &LayerSpec::columns,
-                   "Columns of the data set's table, by name, in this order.",
+            .field("columns", &LayerSpec::columns, "Names of table columns to read, in this order.",
                    List<Text>{.item = {.max = 256}, .min = 1, .max = columns_max},
                    {.required = true, .only = {"columns"}})
             .field("num_embeddings", &LayerSpec::num_embeddings,
-                   "Rows of its table: what it reads are whole numbers from 0 to one less.",
+                   "Number of rows of the table; inputs are integers from 0 to num_embeddings - 1.",
                    Integer{.min = 1, .max = num_embeddings_max},
                    {.required = true, .only = {"embedding"}})
-            .field("embedding_dim", &LayerSpec::embedding_dim, "Numbers of a row.",
+            .field("embedding_dim", &LayerSpec::embedding_dim, "Size of each embedding vector.",
                    Integer{.min = 1, .max = 65536}, {.required = true, .only = {"embedding"}})
             .field("padding_idx", &LayerSpec::padding_idx,
-                   "The row that is drawn as zeros and gets no gradient.",
+                   "Row that is initialised to zeros and receives no gradient.",
                    Integer{.min = 0, .max = num_embeddings_max - 1}, {.only = {"embedding"}})
-            .field("layers", &LayerSpec::layers, "Its layers, one after the other.",
+            .field("layers", &LayerSpec::layers, "Layers of the block, in order.",
                    List<Recursive<LayerSpec>>{.item = layer, .min = 1, .max = layers_max},
                    {.required = true, .only = {"sequence", "residual"}})
             .field("shortcut", &LayerSpec::shortcut,
-                   "Layers between its input and the sum, for results of another shape; without "
-                   "it the input itself is added.",
+                   "Layers between the input and the sum, for results of another shape. Default: "
+                   "the input itself is added.",
                    List<Recursive<LayerSpec>>{.item = layer, .min = 1, .max = layers_max},
                    {.only = {"residual"}, .absent_when_empty = true})
             .rule(judge_layer);

@@ -44,75 +44,75 @@ void judge_ties(const ModelSpec& spec, const Reader& at) {
 
 const Object<InitSpec>& init_table() {
     static const auto table =
-        Object<InitSpec>("InitSpec", "Weights to begin with, instead of drawn ones.")
+        Object<InitSpec>("InitSpec",
+                         "Pretrained weights to start from, instead of random initialisation.")
             .field("from", &InitSpec::from,
-                   "Id of a checkpoint, or of an upload that is a safetensors file; for "
-                   "slipway-executor run the path of either.",
+                   "Id of a checkpoint, or of an uploaded safetensors file. For slipway-executor "
+                   "run: the path of either.",
                    Text{.max = 1000}, {.required = true})
             .field("strict", &InitSpec::strict,
-                   "Refuse weights that are missing, left over or of another shape; false: load "
-                   "what fits and log the rest.",
+                   "Reject missing, unexpected or mismatched weights; false: load the weights that "
+                   "fit and log the others.",
                    Flag{});
     return table;
 }
 
 const Object<HeadSpec>& head_table() {
-    static const auto table =
-        Object<HeadSpec>("HeadSpec", "Its last layer.")
-            .field("replace", &HeadSpec::replace,
-                   "Draw it anew instead of loading it: for other classes than the weights had.",
-                   Flag{});
+    static const auto table = Object<HeadSpec>("HeadSpec", "Last layer.")
+                                  .field("replace", &HeadSpec::replace,
+                                         "Initialise the last layer instead of loading it, for "
+                                         "other classes than the weights were trained on.",
+                                         Flag{});
     return table;
 }
 
 const Object<ModelSpec>& model_table() {
     static const auto table =
-        Object<ModelSpec>("ModelSpec", "The network.")
+        Object<ModelSpec>("ModelSpec", "Model.")
             .variants("arch", architectures(), "",
                       [](const ModelSpec& spec) { return to_string(spec.arch); })
-            .field("arch", &ModelSpec::arch, "Its architecture.", Choice<Arch>{},
-                   {.required = true})
+            .field("arch", &ModelSpec::arch, "Architecture.", Choice<Arch>{}, {.required = true})
             .field("num_classes", &ModelSpec::num_classes,
-                   "Classes it tells apart, at least 2, or for multilabel and regression the "
-                   "number of labels; without it as many as the dataset has.",
+                   "Number of classes, at least 2; for multilabel and regression, number of "
+                   "labels. Default: as in the dataset.",
                    Integer{.min = 1, .max = 100000}, {.only = architectures(false)})
-            .field("width", &ModelSpec::width, "Features of each hidden layer.",
+            .field("width", &ModelSpec::width, "Features per hidden layer.",
                    Integer{.min = 1, .max = 65536}, {.only = {"mlp"}, .unless = "hidden"})
-            .field("depth", &ModelSpec::depth, "Hidden layers.", Integer{.min = 0, .max = 64},
-                   {.only = {"mlp"}, .unless = "hidden"})
+            .field("depth", &ModelSpec::depth, "Number of hidden layers.",
+                   Integer{.min = 0, .max = 64}, {.only = {"mlp"}, .unless = "hidden"})
             .field("hidden", &ModelSpec::hidden,
-                   "Features of each hidden layer in order, instead of width and depth.",
+                   "Features of each hidden layer, in order; replaces width and depth.",
                    List<Integer>{.item = {.min = 1, .max = 65536}, .max = 64}, {.only = {"mlp"}})
-            .field("dropout", &ModelSpec::dropout,
-                   "Share of the activations that training sets to 0; evaluation drops none.",
+            .field("dropout", &ModelSpec::dropout, "Dropout probability, in training only.",
                    Number{.min = 0, .below = 1}, {.only = architectures(true)})
             .field("vocab_size", &ModelSpec::vocab_size,
-                   "Tokens it knows; without it as many as the tokenizer has.",
+                   "Vocabulary size in tokens. Default: that of the tokenizer.",
                    Integer{.min = 2, .max = 1 << 20}, {.only = architectures(true)})
             .field("max_length", &ModelSpec::max_length,
-                   "Positions it knows, in tokens: the longest text; without it 512 of BERT and "
-                   "1024 of GPT.",
+                   "Maximum sequence length in tokens. Default: 512 for BERT, 1024 for GPT.",
                    Integer{.min = 2, .max = 65536}, {.only = architectures(true)})
             .field("heads", &ModelSpec::heads,
-                   "Heads of its attention, a divisor of its features; without it as published.",
+                   "Number of attention heads; must divide the number of features. Default: as "
+                   "published.",
                    Integer{.min = 1, .max = 1024}, {.only = with_attention()})
-            .field("layers", &ModelSpec::layers, "The network's layers, one after the other.",
+            .field("layers", &ModelSpec::layers, "Layers of the model, in order.",
                    List<Nested<LayerSpec>>{.item = {&layer_table()}, .min = 1, .max = 1000},
                    {.required = true, .only = {"layers"}})
             .field("sync_batch_norm", &ModelSpec::sync_batch_norm,
-                   "Batch norms take the mean and variance over all cores instead of each core's "
-                   "own batch, at the price of two sums over the cores forward and one backward.",
+                   "Synchronised batch norm: mean and variance over all cores instead of per core. "
+                   "Costs two all-reduces in the forward pass and one in the backward pass.",
                    Flag{}, {.only = {"resnet18", "resnet34", "resnet50", "layers"}})
             .field("tie", &ModelSpec::tie,
-                   "Pairs of names of parameters that are one: trained once, stored once.",
+                   "Pairs of parameter names that share one tensor; it is trained and stored once.",
                    List<Pair<Text>>{.item = {{.max = 300}}, .max = 1000, .unique = true},
                    {.absent_when_empty = true})
-            .field("init", &ModelSpec::init, "Weights to begin with, instead of drawn ones.",
+            .field("init", &ModelSpec::init,
+                   "Pretrained weights to start from, instead of random initialisation.",
                    Nested<InitSpec>{&init_table()})
-            .field("head", &ModelSpec::head, "Its last layer.", Nested<HeadSpec>{&head_table()})
+            .field("head", &ModelSpec::head, "Last layer.", Nested<HeadSpec>{&head_table()})
             .field("freeze", &ModelSpec::freeze,
-                   "Patterns of names of parameters that keep their values, such as layer1.*; * "
-                   "stands for any text.",
+                   "Name patterns of parameters that are not trained, such as layer1.*; * matches "
+                   "any text.",
                    List<Text>{.item = {}, .max = 1000, .unique = true}, {.absent_when_empty = true})
             .rule([](const Json&, ModelSpec& spec, const Reader& at) {
                 judge_layers(spec.layers, at.at("layers"));
@@ -131,18 +131,18 @@ const Object<ModelSpec>& model_table() {
 const Object<AcceleratorSpec>& accelerator_table() {
     static const auto table =
         Object<AcceleratorSpec>("AcceleratorSpec",
-                                "What it runs on: a number of cores, or one core by number.")
+                                "Cores to run on: a number of cores, or one core by number.")
             .variants(
                 "", {"cores", "core_ids"}, "cores",
                 [](const AcceleratorSpec& spec) { return spec.core_id ? "core_ids" : "cores"; })
             .field("cores", &AcceleratorSpec::cores,
-                   "Virtual cores of one machine; gradients are summed over them.",
+                   "Number of virtual cores of one host; gradients are summed over them.",
                    IntegerChoice{{1, 8}}, {.only = {"cores"}})
             .field("core_ids", &AcceleratorSpec::core_id,
-                   "Exactly this core; the job waits for it.",
+                   "Run on exactly this core; the job waits for it.",
                    Single<Integer>{{.min = 1, .max = 8}}, {.required = true, .only = {"core_ids"}})
             .field("memory_bytes", &AcceleratorSpec::memory_bytes,
-                   "A program that needs more memory than this is refused before it runs.",
+                   "Memory limit: a program that needs more is rejected before it runs.",
                    Integer{.min = 1 << 20})
             .later({"slice"});
     return table;

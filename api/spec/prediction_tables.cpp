@@ -37,25 +37,25 @@ const Object<PredictionSource>& prediction_source_table() {
     static const auto table =
         Object<PredictionSource>("PredictionSource", "A checkpoint of a job that has ended.")
             .field("job", &PredictionSource::job,
-                   "The job that made it; needed unless checkpoint is an id.",
+                   "Id of the job that saved it. Required unless checkpoint is an id.",
                    Text{.form = &job_id}, {.absent_when_empty = true})
             .field("checkpoint", &PredictionSource::checkpoint,
-                   "best, last, its name in that job, or its id (ckp_…).", Text{})
+                   "best, last, a checkpoint name of the job, or a checkpoint id (ckp_…).", Text{})
             .rule(judge_source);
     return table;
 }
 
 const Object<PredictionDataSpec>& prediction_data_table() {
     static const auto table =
-        Object<PredictionDataSpec>("PredictionData", "What it predicts.")
+        Object<PredictionDataSpec>("PredictionData", "Data to predict.")
             .field("dataset", &PredictionDataSpec::dataset,
                    "Id or name of a dataset of the project.", Text{}, {.required = true})
             .field("part", &PredictionDataSpec::part,
-                   "Only the samples of the part of this name; without it all parts.", Text{},
+                   "Predict only the samples of this named part. Default: all parts.", Text{},
                    {.absent_when_empty = true})
             .field("split", &PredictionDataSpec::split,
-                   "all: every sample; train, val: those that the job trained with or was "
-                   "evaluated by, when the dataset is the job's own.",
+                   "all: every sample; train, val: the training or validation samples of the job, "
+                   "if the dataset is the job's own.",
                    Choice<PredictedSplit>{})
             .rule(judge_samples);
     return table;
@@ -63,26 +63,28 @@ const Object<PredictionDataSpec>& prediction_data_table() {
 
 const Object<PredictionSpec>& prediction_table() {
     static const auto table =
-        Object<PredictionSpec>("PredictionSpec", "A trained network run over a dataset.")
-            .field("name", &PredictionSpec::name, "For people; without it the service makes one.",
+        Object<PredictionSpec>("PredictionSpec",
+                               "A prediction: runs a trained model over a dataset.")
+            .field("name", &PredictionSpec::name, "Human-readable name. Default: generated.",
                    Text{}, {.absent_when_empty = true})
-            .field("project", &PredictionSpec::project, "What it belongs to.",
+            .field("project", &PredictionSpec::project, "Project that the prediction belongs to.",
                    Text{.form = &plain_name})
-            .field("labels", &PredictionSpec::labels, "Words of your own to find it by.",
+            .field("labels", &PredictionSpec::labels, "Key-value labels for filtering.",
                    Map<Text>{.key = &plain_name, .item = {.min = 0}, .max = 64})
-            .field("from", &PredictionSpec::from, "The checkpoint.",
+            .field("from", &PredictionSpec::from, "Checkpoint.",
                    Nested<PredictionSource>{&prediction_source_table()}, {.required = true})
-            .field("data", &PredictionSpec::data, "What it predicts.",
+            .field("data", &PredictionSpec::data, "Data to predict.",
                    Nested<PredictionDataSpec>{&prediction_data_table()}, {.required = true})
             .field("batch_size_per_core", &PredictionSpec::batch_size_per_core,
-                   "Samples that each core computes at once.", Integer{.min = 1, .max = 65536})
+                   "Batch size per core.", Integer{.min = 1, .max = 65536})
             .field("precision", &PredictionSpec::precision,
-                   "What it calculates in; without it what it was trained in.", Choice<Precision>{})
-            .field("accelerator", &PredictionSpec::accelerator, "What it runs on.",
+                   "Precision of the computation. Default: that of the training.",
+                   Choice<Precision>{})
+            .field("accelerator", &PredictionSpec::accelerator, "Cores to run on.",
                    Nested<AcceleratorSpec>{&accelerator_table()})
-            .field("limits", &PredictionSpec::limits, "When to start, and when to give up.",
+            .field("limits", &PredictionSpec::limits, "Start time and limits.",
                    Nested<LimitsSpec>{&limits_table()})
-            .field("queue", &PredictionSpec::queue, "Its place among waiting jobs.",
+            .field("queue", &PredictionSpec::queue, "Scheduling class and preemption.",
                    Nested<QueueSpec>{&queue_table()});
     return table;
 }

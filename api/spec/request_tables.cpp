@@ -78,65 +78,66 @@ void judge_dataset(const Json& given, DatasetCreate& dataset, const Reader& at) 
 const Object<DatasetOptionsSpec>& dataset_options_table() {
     static const auto table =
         Object<DatasetOptionsSpec>("DatasetOptions",
-                                   "How the files are read. Each format has some.")
-            .field("label_column", &DatasetOptionsSpec::label_column, "The column of the classes.",
+                                   "Options for reading the files. They depend on the format.")
+            .field("label_column", &DatasetOptionsSpec::label_column, "Column of the class labels.",
                    Text{}, {.only = tables, .unless = "label_columns"})
-            .field("label_columns", &DatasetOptionsSpec::label_columns,
-                   "Columns of numbers, instead of one of classes: for tasks multilabel and "
-                   "regression.",
-                   List<Text>{.item = {}, .min = 1, .max = 1000, .unique = true},
-                   {.only = tables, .absent_when_empty = true})
+            .field(
+                "label_columns", &DatasetOptionsSpec::label_columns,
+                "Numeric label columns, instead of a class column: for multilabel and regression.",
+                List<Text>{.item = {}, .min = 1, .max = 1000, .unique = true},
+                {.only = tables, .absent_when_empty = true})
             .field("group_column", &DatasetOptionsSpec::group_column,
-                   "The column of what belongs together, for splits by group.", Text{},
+                   "Column of the group that a sample belongs to, for splits by group.", Text{},
                    {.only = tables, .absent_when_empty = true})
             .field("feature_columns", &DatasetOptionsSpec::feature_columns,
-                   "The columns to learn from; without it all but label and group.",
+                   "Feature columns. Default: all except the label and group columns.",
                    List<Text>{.item = {}, .min = 1, .unique = true},
                    {.only = {"csv", "tfrecord"}, .absent_when_empty = true})
             .field("image_column", &DatasetOptionsSpec::image_column,
-                   "The feature with a JPEG or PNG; without it `image`, where records have one.",
+                   "Feature that holds a JPEG or PNG. Default: `image`, if records have one.",
                    Text{}, {.only = {"tfrecord"}, .absent_when_empty = true})
             .field("raw_pixels", &DatasetOptionsSpec::raw_pixels,
-                   "The image is pixels, a byte for each channel, instead of a JPEG or PNG: "
+                   "Images are raw pixels, one byte per channel, instead of JPEG or PNG: "
                    "interleaved (height, width, depth) or planar (depth, height, width).",
                    Choice<PixelLayout>{}, {.only = {"tfrecord"}})
             .field("raw_shape", &DatasetOptionsSpec::raw_shape,
-                   "Height, width and depth of all images of raw_pixels; a depth is 1 or 3. "
-                   "Without it each record says its own.",
+                   "Height, width and depth of all raw_pixels images; the depth is 1 or 3. "
+                   "Default: taken from each record.",
                    List<Integer>{.item = {.min = 1, .max = 65536}, .min = 3, .max = 3},
                    {.only = {"tfrecord"}, .absent_when_empty = true})
             .field("shape_columns", &DatasetOptionsSpec::shape_columns,
-                   "Where each record says the height, width and depth of raw_pixels; without it "
-                   "`height`, `width` and `depth`.",
+                   "Features of a record that hold the height, width and depth of raw_pixels. "
+                   "Default: `height`, `width` and `depth`.",
                    List<Text>{.item = {}, .min = 3, .max = 3, .unique = true},
                    {.only = {"tfrecord"}, .unless = "raw_shape", .absent_when_empty = true})
             .field("file_column", &DatasetOptionsSpec::file_column,
-                   "The column of the files, relative to the folder.", Text{},
+                   "Column of the file paths, relative to the folder.", Text{},
                    {.only = {"image_csv"}})
             .field("labels_file", &DatasetOptionsSpec::labels_file,
-                   "The table, relative to the folder.", Text{.max = 1000}, {.only = {"image_csv"}})
+                   "Path of the table, relative to the folder.", Text{.max = 1000},
+                   {.only = {"image_csv"}})
             .field("class_names", &DatasetOptionsSpec::class_names,
-                   "The classes in the order of their numbers; without it as found, sorted.",
+                   "Class names in the order of their numbers. Default: the names found, sorted.",
                    List<Text>{.item = {}, .min = 2, .unique = true},
                    {.only = samples, .unless = "label_columns", .absent_when_empty = true})
             .field("image_size", &DatasetOptionsSpec::image_size,
-                   "Images are resized to this side in pixels; needed when they differ in size.",
+                   "Resize images to squares of this side, in pixels. Required if the images "
+                   "differ in size.",
                    Integer{.min = 1, .max = 4096}, {.only = images})
             .field("channels", &DatasetOptionsSpec::channels,
-                   "1: gray, 3: colours; without it as the first image.", IntegerChoice{{1, 3}},
+                   "1: gray; 3: colour. Default: as the first image.", IntegerChoice{{1, 3}},
                    {.only = images})
             .field("truncated_images", &DatasetOptionsSpec::truncated_images,
-                   "What a damaged image does. fail, as without it: the dataset is refused; skip, "
-                   "accept: it is named and the dataset can be used; jobs leave it out, or take "
-                   "what can be decoded of it.",
+                   "Handling of damaged images. fail (default): the dataset is rejected; skip, "
+                   "accept: the dataset is usable and the images are listed; jobs skip them, or "
+                   "use the part that can be decoded.",
                    Choice<TruncatedImages>{}, {.only = image_files})
             .field("mean", &DatasetOptionsSpec::mean,
-                   "Taken from each feature: one number, or one for each channel or column.",
+                   "Mean to subtract: one number, or one per channel or column.",
                    NumberOrList{{.item = {}, .min = 1}},
                    {.only = samples, .absent_when_empty = true})
             .field("std", &DatasetOptionsSpec::std,
-                   "What each feature is divided by: one number, or one for each channel or "
-                   "column.",
+                   "Standard deviation to divide by: one number, or one per channel or column.",
                    NumberOrList{{.item = {.above = 0}, .min = 1}},
                    {.only = samples, .absent_when_empty = true});
     return table;
@@ -144,38 +145,37 @@ const Object<DatasetOptionsSpec>& dataset_options_table() {
 
 const Object<DatasetSource>& dataset_source_table() {
     static const auto table =
-        Object<DatasetSource>("DatasetSource", "Where the files come from: a path or an upload.")
+        Object<DatasetSource>("DatasetSource", "Source of the files: a path or an upload.")
             .variants("", {"path", "upload"}, "",
                       [](const DatasetSource& source) {
                           return source.upload.empty() ? "path" : "upload";
                       })
             .field("path", &DatasetSource::path,
-                   "A folder or file below a folder that the operator allowed.", Text{.max = 4000},
-                   {.required = true, .only = {"path"}})
-            .field(
-                "upload", &DatasetSource::upload,
-                "Id of a complete upload: an archive (zip, tar) or a single file; for webdataset a "
-                "tar is a single file.",
-                Text{.form = &upload_id}, {.required = true, .only = {"upload"}})
+                   "Folder or file inside a folder that the operator has allowed.",
+                   Text{.max = 4000}, {.required = true, .only = {"path"}})
+            .field("upload", &DatasetSource::upload,
+                   "Id of a complete upload: an archive (zip, tar) or a single file. For "
+                   "webdataset, a tar counts as a single file.",
+                   Text{.form = &upload_id}, {.required = true, .only = {"upload"}})
             .field("filename", &DatasetSource::filename,
-                   "What a single file is called where its name matters: the part of a csv or a "
-                   "text. Without it the upload's filename.",
+                   "Name of a single file, where the name matters: the part of a csv or a text. "
+                   "Default: the upload's filename.",
                    Text{.max = 255}, {.only = {"upload"}, .absent_when_empty = true});
     return table;
 }
 
 const Object<DatasetCreate>& dataset_create_table() {
     static const auto table =
-        Object<DatasetCreate>("DatasetCreate", "A new dataset.")
-            .field("name", &DatasetCreate::name, "What jobs call it; unique within the project.",
+        Object<DatasetCreate>("DatasetCreate", "A dataset to create.")
+            .field("name", &DatasetCreate::name, "Name to use in jobs; unique within the project.",
                    Text{.form = &dataset_name}, {.required = true})
-            .field("project", &DatasetCreate::project, "What it belongs to.",
+            .field("project", &DatasetCreate::project, "Project that the dataset belongs to.",
                    Text{.form = &plain_name})
-            .field("format", &DatasetCreate::format, "How the files are laid out.",
-                   Choice<DatasetFormat>{}, {.required = true})
-            .field("source", &DatasetCreate::source, "Where the files come from.",
+            .field("format", &DatasetCreate::format, "File format.", Choice<DatasetFormat>{},
+                   {.required = true})
+            .field("source", &DatasetCreate::source, "Source of the files.",
                    Nested<DatasetSource>{&dataset_source_table()}, {.required = true})
-            .field("options", &DatasetCreate::options, "How the files are read.",
+            .field("options", &DatasetCreate::options, "Options for reading the files.",
                    Nested<DatasetOptionsSpec>{&dataset_options_table()})
             .rule(judge_dataset);
     return table;
@@ -183,32 +183,35 @@ const Object<DatasetCreate>& dataset_create_table() {
 
 const Object<SplitCreate>& split_create_table() {
     static const auto table =
-        Object<SplitCreate>("SplitCreate", "A new split of a dataset: one fold or several.")
+        Object<SplitCreate>("SplitCreate", "A stored split of a dataset, with one fold or several.")
             .variants("method", {all_words<SplitMethod>().begin(), all_words<SplitMethod>().end()},
                       "", [](const SplitCreate& split) { return to_string(split.method); })
             .field("method", &SplitCreate::method,
-                   "fraction: one fold with a share held back. kfold: each sample validates in one "
-                   "of the folds; stratified_kfold: with each class spread evenly; group_kfold: "
-                   "with whole groups; stratified_group_kfold: both as well as it goes; "
-                   "leave_one_group_out: one fold for each group; repeated_kfold: kfold, drawn "
-                   "anew in each repeat. time_series: folds validate one stretch after the other, "
-                   "in the dataset's order, and train on what is before it.",
+                   "fraction: one fold, with a fraction held back. kfold: each sample validates in "
+                   "exactly one fold. stratified_kfold: kfold with each class spread evenly. "
+                   "group_kfold: kfold with whole groups. stratified_group_kfold: whole groups, "
+                   "with each class spread as evenly as possible. leave_one_group_out: one fold "
+                   "per group. repeated_kfold: kfold, shuffled again in each repeat. time_series: "
+                   "each fold validates on the next section of the dataset, in its order, and "
+                   "trains on everything before it.",
                    Choice<SplitMethod>{}, {.required = true})
-            .field("val_fraction", &SplitCreate::val_fraction, "Share of the samples held back.",
+            .field("val_fraction", &SplitCreate::val_fraction,
+                   "Fraction of the samples to hold back for validation.",
                    Number{.above = 0, .below = 1}, {.only = {"fraction"}})
-            .field("folds", &SplitCreate::folds, "How many; of repeated_kfold in each repeat.",
+            .field("folds", &SplitCreate::folds, "Number of folds; for repeated_kfold, per repeat.",
                    Integer{.min = 2, .max = split_folds_max}, {.only = folded_methods})
-            .field("repeats", &SplitCreate::repeats, "How often it is drawn anew.",
+            .field("repeats", &SplitCreate::repeats, "Number of repeats.",
                    Integer{.min = 1, .max = 100}, {.only = {"repeated_kfold"}})
-            .field("group_by", &SplitCreate::group_by,
-                   "The column of what must not be on both sides. Without it the dataset's group "
-                   "column where the method's name has group in it, and none elsewhere.",
-                   Text{}, {.only = grouped_methods, .absent_when_empty = true})
+            .field(
+                "group_by", &SplitCreate::group_by,
+                "Column whose groups are never split between training and validation. Default: the "
+                "dataset's group column for methods with group in their name, none for the others.",
+                Text{}, {.only = grouped_methods, .absent_when_empty = true})
             .field("stratify_by", &SplitCreate::stratify_by,
-                   "`label` or the label column: each class is spread evenly. Without it so where "
-                   "the method's name has stratified in it.",
+                   "`label` or the label column: spread each class evenly. Default: on for methods "
+                   "with stratified in their name, off for the others.",
                    Text{}, {.only = stratified_methods, .absent_when_empty = true})
-            .field("seed", &SplitCreate::seed, "Of the drawing.", Integer{},
+            .field("seed", &SplitCreate::seed, "Random seed of the split.", Integer{},
                    {.only = drawn_methods})
             .rule(judge_folds);
     return table;
@@ -216,32 +219,36 @@ const Object<SplitCreate>& split_create_table() {
 
 const Object<UploadCreate>& upload_create_table() {
     static const auto table =
-        Object<UploadCreate>("UploadCreate", "A file that is about to be sent.")
-            .field("size", &UploadCreate::size, "Its bytes.", Integer{.min = 1}, {.required = true})
-            .field("sha256", &UploadCreate::sha256, "Its SHA-256; checked when it is complete.",
+        Object<UploadCreate>("UploadCreate", "A file to upload.")
+            .field("size", &UploadCreate::size, "Size in bytes.", Integer{.min = 1},
+                   {.required = true})
+            .field("sha256", &UploadCreate::sha256,
+                   "SHA-256 of the file; verified when the upload is completed.",
                    Text{.form = &sha256_form}, {.absent_when_empty = true})
-            .field("filename", &UploadCreate::filename, "For people; the ending tells the format.",
-                   Text{}, {.absent_when_empty = true});
+            .field("filename", &UploadCreate::filename,
+                   "Human-readable file name; its extension tells the format.", Text{},
+                   {.absent_when_empty = true});
     return table;
 }
 
 const Object<TokenCreate>& token_create_table() {
     static const auto table =
-        Object<TokenCreate>("TokenCreate", "A new token.")
-            .field("name", &TokenCreate::name, "For people.", Text{}, {.required = true})
+        Object<TokenCreate>("TokenCreate", "A token to create.")
+            .field("name", &TokenCreate::name, "Human-readable name.", Text{}, {.required = true})
             .field("role", &TokenCreate::role,
-                   "viewer reads, editor also writes, admin also manages tokens and cores.",
+                   "viewer: read; editor: read and write; admin: also manage tokens and cores.",
                    Choice<TokenRole>{})
-            .field("projects", &TokenCreate::projects, "The projects it is for; empty: all.",
+            .field("projects", &TokenCreate::projects,
+                   "Projects that the token may access; empty: all.",
                    List<Text>{.item = {.form = &plain_name}, .max = 100, .unique = true})
-            .field("expires_at", &TokenCreate::expires_at, "When it ends by itself.", Time{});
+            .field("expires_at", &TokenCreate::expires_at, "Expiry time.", Time{});
     return table;
 }
 
 const Object<LoginRequest>& login_table() {
     static const auto table =
-        Object<LoginRequest>("Login", "A token to exchange for a browser's cookie.")
-            .field("token", &LoginRequest::token, "The token's text (slp_…).", Text{},
+        Object<LoginRequest>("Login", "A token to exchange for a session cookie.")
+            .field("token", &LoginRequest::token, "Secret of the token (slp_…).", Text{},
                    {.required = true});
     return table;
 }

@@ -5,58 +5,56 @@ namespace slipway {
 
 const Object<ParameterGroupSpec>& parameter_group_table() {
     static const auto table =
-        Object<ParameterGroupSpec>("ParameterGroupSpec", "Parameters that learn at another rate.")
+        Object<ParameterGroupSpec>("ParameterGroupSpec", "Parameters with their own learning rate.")
             .field("match", &ParameterGroupSpec::match,
-                   "A pattern of their names, such as fc.*; * stands for any text.", Text{},
+                   "Pattern of parameter names, such as fc.*; * matches any text.", Text{},
                    {.required = true})
-            .field("lr_scale", &ParameterGroupSpec::lr_scale,
-                   "What the learning rate is multiplied by for them.", Number{.above = 0},
-                   {.required = true});
+            .field("lr_scale", &ParameterGroupSpec::lr_scale, "Factor on the learning rate.",
+                   Number{.above = 0}, {.required = true});
     return table;
 }
 
 const Object<OptimizerSpec>& optimizer_table() {
     static const auto table =
-        Object<OptimizerSpec>("OptimizerSpec", "The rule that changes the weights.")
+        Object<OptimizerSpec>("OptimizerSpec", "Optimizer and its hyperparameters.")
             .variants("name", {"sgd", "adam", "adamw", "lamb"}, "",
                       [](const OptimizerSpec& spec) { return to_string(spec.name); })
-            .field("name", &OptimizerSpec::name, "Which rule.", Choice<OptimizerName>{},
+            .field("name", &OptimizerSpec::name, "Optimizer.", Choice<OptimizerName>{},
                    {.required = true})
-            .field("lr", &OptimizerSpec::lr, "The learning rate.", Number{.above = 0},
+            .field("lr", &OptimizerSpec::lr, "Learning rate.", Number{.above = 0},
                    {.required = true})
             .field("lr_scaling", &OptimizerSpec::lr_scaling,
-                   "What the learning rate is multiplied by: nothing, the number of cores, or its "
-                   "square root.",
+                   "Scaling of the learning rate: none, by the number of cores (linear), or by its "
+                   "square root (sqrt).",
                    Choice<LrScaling>{})
-            .field(
-                "weight_decay", &OptimizerSpec::weight_decay,
-                "This share of the weights is added to their gradients; with lamb to their step; "
-                "with adamw the weights shrink by lr times this share.",
-                Number{.min = 0})
+            .field("weight_decay", &OptimizerSpec::weight_decay,
+                   "Weight decay. sgd, adam: this fraction of the weights is added to the "
+                   "gradient; lamb: to the update; adamw: the weights shrink by lr times this "
+                   "fraction (decoupled).",
+                   Number{.min = 0})
             .field(
                 "decay_exempt", &OptimizerSpec::decay_exempt,
-                "Parameters without weight decay: patterns of names, such as *.bias, or "
-                "one_dimensional: biases and scales of norms. With lamb they have no trust ratio "
-                "either.",
+                "Parameters without weight decay: name patterns such as *.bias, or one_dimensional "
+                "for biases and norm scales. lamb applies no trust ratio to them either.",
                 List<Text>{.item = {}, .max = 1000, .unique = true}, {.absent_when_empty = true})
             .field("clip_norm", &OptimizerSpec::clip_norm,
-                   "Gradients are scaled down until the norm of all of them together is no larger; "
-                   "the norm before is reported as gradient_norm.",
+                   "Maximum norm of all gradients together; larger gradients are scaled down. The "
+                   "norm before clipping is reported as gradient_norm.",
                    Number{.above = 0})
             .field("groups", &OptimizerSpec::groups,
-                   "Parameters that learn at another rate, each {match, lr_scale}: a pattern of "
-                   "their names, and a factor. A parameter belongs to the first group that matches "
-                   "its name.",
+                   "Parameters with their own learning rate, each {match, lr_scale}: a name "
+                   "pattern and a factor. The first group that matches a parameter applies to it.",
                    List<Nested<ParameterGroupSpec>>{.item = {&parameter_group_table()}, .max = 16},
                    {.absent_when_empty = true})
-            .field("momentum", &OptimizerSpec::momentum, "Share of the last update that is kept.",
-                   Number{.min = 0, .below = 1}, {.only = {"sgd"}})
-            .field("nesterov", &OptimizerSpec::nesterov, "Look ahead along the momentum.", Flag{},
+            .field("momentum", &OptimizerSpec::momentum, "Momentum.", Number{.min = 0, .below = 1},
+                   {.only = {"sgd"}})
+            .field("nesterov", &OptimizerSpec::nesterov, "Nesterov momentum.", Flag{},
                    {.only = {"sgd"}})
             .field("betas", &OptimizerSpec::betas,
-                   "Decay of the running means of the gradient and of its square.",
+                   "Decay rates of the moving averages of the gradient and of its square.",
                    NumberPair{{.min = 0, .below = 1}}, {.only = {"adam", "adamw", "lamb"}})
-            .field("eps", &OptimizerSpec::eps, "Added to the denominator.", Number{.above = 0},
+            .field("eps", &OptimizerSpec::eps,
+                   "Term added to the denominator for numerical stability.", Number{.above = 0},
                    {.only = {"adam", "adamw", "lamb"}})
             .rule([](const Json&, OptimizerSpec& spec, const Reader& at) {
                 if (!spec.nesterov || spec.momentum > 0) return;
@@ -71,33 +69,30 @@ const Object<OptimizerSpec>& optimizer_table() {
 
 const Object<ScheduleSpec>& schedule_table() {
     static const auto table =
-        Object<ScheduleSpec>("ScheduleSpec", "How the learning rate moves.")
+        Object<ScheduleSpec>("ScheduleSpec", "Learning-rate schedule.")
             .variants("name", {"constant", "step", "cosine", "linear", "one_cycle"}, "constant",
                       [](const ScheduleSpec& spec) { return to_string(spec.name); })
-            .field(
-                "name", &ScheduleSpec::name,
-                "constant; step: times gamma every step_epochs; cosine: down to min_lr along a "
-                "half wave; linear: down to 0; one_cycle: up and down again along half waves, the "
-                "learning rate only.",
-                Choice<ScheduleName>{})
-            .field("step_epochs", &ScheduleSpec::step_epochs,
-                   "Epochs until it is multiplied again.", Integer{.min = 1, .max = 1000000},
-                   {.required = true, .only = {"step"}})
-            .field("gamma", &ScheduleSpec::gamma, "What it is multiplied by.",
+            .field("name", &ScheduleSpec::name,
+                   "constant; step: multiplied by gamma every step_epochs; cosine: half-cosine "
+                   "decay to min_lr; linear: linear decay to 0; one_cycle: half-cosine rise and "
+                   "decay, of the learning rate only.",
+                   Choice<ScheduleName>{})
+            .field("step_epochs", &ScheduleSpec::step_epochs, "Epochs between two reductions.",
+                   Integer{.min = 1, .max = 1000000}, {.required = true, .only = {"step"}})
+            .field("gamma", &ScheduleSpec::gamma, "Factor of each reduction.",
                    Number{.max = 1, .above = 0}, {.only = {"step"}})
-            .field("warmup_steps", &ScheduleSpec::warmup_steps,
-                   "Steps in which it first rises to its full height.",
+            .field("warmup_steps", &ScheduleSpec::warmup_steps, "Steps of linear warmup.",
                    Integer{.min = 0, .max = 1000000000}, {.only = {"cosine", "linear"}})
-            .field("min_lr", &ScheduleSpec::min_lr, "Where it ends.", Number{.min = 0},
+            .field("min_lr", &ScheduleSpec::min_lr, "Final learning rate.", Number{.min = 0},
                    {.only = {"cosine"}})
             .field("warmup_fraction", &ScheduleSpec::warmup_fraction,
-                   "Share of all steps in which it rises.", Number{.above = 0, .below = 1},
-                   {.only = {"one_cycle"}})
+                   "Fraction of all steps in which the learning rate rises.",
+                   Number{.above = 0, .below = 1}, {.only = {"one_cycle"}})
             .field("div_factor", &ScheduleSpec::div_factor,
-                   "It begins at optimizer.lr divided by this.", Number{.min = 1},
+                   "The initial learning rate is optimizer.lr divided by this.", Number{.min = 1},
                    {.only = {"one_cycle"}})
             .field("final_div_factor", &ScheduleSpec::final_div_factor,
-                   "It ends at its beginning divided by this.", Number{.min = 1},
+                   "The final learning rate is the initial one divided by this.", Number{.min = 1},
                    {.only = {"one_cycle"}});
     return table;
 }
@@ -105,9 +100,9 @@ const Object<ScheduleSpec>& schedule_table() {
 const Object<EmaSpec>& ema_table() {
     static const auto table =
         Object<EmaSpec>("EmaSpec",
-                        "A moving average of the weights, which is evaluated and saved "
-                        "in their place.")
-            .field("decay", &EmaSpec::decay, "What it keeps of itself in each step.",
+                        "Exponential moving average of the weights; evaluations and checkpoints "
+                        "use it in place of the weights.")
+            .field("decay", &EmaSpec::decay, "Decay of the moving average.",
                    Number{.above = 0, .below = 1}, {.required = true});
     return table;
 }
@@ -115,17 +110,17 @@ const Object<EmaSpec>& ema_table() {
 const Object<EarlyStoppingSpec>& early_stopping_table() {
     static const auto table =
         Object<EarlyStoppingSpec>("EarlyStoppingSpec",
-                                  "Ends the training when evaluations get no better.")
-            .field("metric", &EarlyStoppingSpec::metric, "What they are compared by.",
+                                  "Stop the training when evaluations no longer improve.")
+            .field("metric", &EarlyStoppingSpec::metric, "Metric to compare evaluations by.",
                    Word{.allowed = best_metrics})
             .field("mode", &EarlyStoppingSpec::mode,
-                   "Whether smaller or greater is better; without it what suits the metric.",
+                   "Whether a smaller or a larger value is better. Default: as suits the metric.",
                    Choice<MetricMode>{})
             .field("patience", &EarlyStoppingSpec::patience,
-                   "So many evaluations in a row may be no better; the last of them ends it.",
+                   "Stop after this many evaluations without improvement.",
                    Integer{.min = 1, .max = 1000000}, {.required = true})
             .field("min_delta", &EarlyStoppingSpec::min_delta,
-                   "Better by no more than this is no better.", Number{.min = 0})
+                   "Minimum change that counts as an improvement.", Number{.min = 0})
             .rule([](const Json& given, EarlyStoppingSpec& spec, const Reader&) {
                 if (given.contains("mode")) return;
                 const auto metric = validation_metric(spec.metric);
@@ -163,42 +158,44 @@ void judge_train(const Json&, TrainSpec& spec, const Reader& at) {
 
 const Object<TrainSpec>& train_table() {
     static const auto table =
-        Object<TrainSpec>("TrainSpec", "How it is trained. Give exactly one of epochs and steps.")
+        Object<TrainSpec>("TrainSpec", "Training. Exactly one of epochs and steps is required.")
             .variants("", {"epochs", "steps"}, "",
                       [](const TrainSpec& spec) { return spec.steps ? "steps" : "epochs"; })
-            .field("epochs", &TrainSpec::epochs, "How often it sees the whole training part.",
+            .field("epochs", &TrainSpec::epochs, "Number of epochs: passes over the training data.",
                    Integer{.min = 1, .max = 1000000}, {.required = true, .only = {"epochs"}})
-            .field("steps", &TrainSpec::steps, "How often the weights are changed.",
+            .field("steps", &TrainSpec::steps, "Number of steps: updates of the weights.",
                    Integer{.min = 1, .max = 1000000000}, {.required = true, .only = {"steps"}})
-            .field("batch_size_per_core", &TrainSpec::batch_size_per_core,
-                   "Samples that each core computes at once.", Integer{.min = 1, .max = 65536})
+            .field("batch_size_per_core", &TrainSpec::batch_size_per_core, "Batch size per core.",
+                   Integer{.min = 1, .max = 65536})
             .field("grad_accumulation", &TrainSpec::grad_accumulation,
-                   "Batches of each core in each step: their gradients are added up before the "
-                   "weights change.",
+                   "Batches per core and step; their gradients are accumulated before the weights "
+                   "are updated.",
                    Integer{.min = 1, .max = 65536})
             .field("batches_per_epoch", &TrainSpec::batches_per_epoch,
-                   "Ends each epoch after so many steps; without it all samples are seen.",
+                   "Maximum number of steps per epoch. Default: an epoch uses all samples.",
                    Integer{.min = 1, .max = 1000000000})
             .field("drop_last", &TrainSpec::drop_last,
-                   "Leave out the last batch of an epoch when it is not full.", Flag{})
-            .field("shuffle", &TrainSpec::shuffle, "See the samples in a new order each epoch.",
-                   Flag{})
-            .field("seed", &TrainSpec::seed, "Of the first weights and of the order of samples.",
+                   "Skip the last batch of an epoch if it is incomplete.", Flag{})
+            .field("shuffle", &TrainSpec::shuffle, "Shuffle the samples in each epoch.", Flag{})
+            .field("seed", &TrainSpec::seed,
+                   "Random seed of the run: weight initialisation, sample order, dropout and "
+                   "augmentation.",
                    Integer{})
             .field("deterministic", &TrainSpec::deterministic,
-                   "The same spec and data give the same bits.", Flag{})
+                   "The same spec and data give bit-identical results.", Flag{})
             .field("precision", &TrainSpec::precision,
-                   "f32; bf16: products of bf16 values, all else in f32; bf16_true: everything in "
-                   "bf16, the update of the weights too. Metrics and checkpoints are always f32.",
+                   "f32; bf16: matmuls and convolutions on bf16 values, everything else in f32; "
+                   "bf16_true: everything in bf16, including weight updates. Metrics and "
+                   "checkpoints are always f32.",
                    Choice<Precision>{})
-            .field("optimizer", &TrainSpec::optimizer, "The rule that changes the weights.",
+            .field("optimizer", &TrainSpec::optimizer, "Optimizer and its hyperparameters.",
                    Nested<OptimizerSpec>{&optimizer_table()}, {.required = true})
-            .field("schedule", &TrainSpec::schedule, "How the learning rate moves.",
+            .field("schedule", &TrainSpec::schedule, "Learning-rate schedule.",
                    Nested<ScheduleSpec>{&schedule_table()})
-            .field("ema", &TrainSpec::ema, "A moving average of the weights.",
+            .field("ema", &TrainSpec::ema, "Exponential moving average of the weights.",
                    Nested<EmaSpec>{&ema_table()})
             .field("early_stopping", &TrainSpec::early_stopping,
-                   "Ends the training when evaluations get no better.",
+                   "Stop the training when evaluations no longer improve.",
                    Nested<EarlyStoppingSpec>{&early_stopping_table()})
             .rule(judge_train);
     return table;
