@@ -23,8 +23,8 @@ inline constexpr Integer count{};
 inline Object<Answer> page_of(std::string_view name, const Object<Answer>& item) {
     return Object<Answer>(name, "A page of a list.")
         .open()
-        .field("items", "In the list's order.", List<Nested<Answer>>{{&item}}, known)
-        .field("next_cursor", "Ask for the next page with it; null: this was the last.", any_text,
+        .field("items", "Items, in the order of the list.", List<Nested<Answer>>{{&item}}, known)
+        .field("next_cursor", "Cursor of the next page; null: this is the last page.", any_text,
                or_null);
 }
 

@@ -11,53 +11,56 @@ constexpr auto core_states = std::to_array<std::string_view>({"free", "busy", "d
 
 const Object<Answer>& problem_table() {
     static const auto item =
-        Object<Answer>("ProblemItem", "What is wrong with one field.")
+        Object<Answer>("ProblemItem", "A problem with one field.")
             .open()
-            .field("pointer", "The field (RFC 6901); ?name for a query parameter.", any_text, known)
-            .field("code", "For programs: unknown_field, out_of_bounds, …", any_text, known)
-            .field("message", "For people: field, value, fix.", any_text, known)
-            .field("allowed", "What could stand there.", List<Text>{any_text}, maybe);
+            .field("pointer", "JSON pointer of the field (RFC 6901); ?name for a query parameter.",
+                   any_text, known)
+            .field("code", "Machine-readable code: unknown_field, out_of_bounds, …", any_text,
+                   known)
+            .field("message", "Human-readable message: field, value, fix.", any_text, known)
+            .field("allowed", "Allowed values.", List<Text>{any_text}, maybe);
     static const auto table =
-        Object<Answer>("Problem", "Why a request was refused (RFC 9457).")
+        Object<Answer>("Problem", "Why a request was rejected (RFC 9457).")
             .open()
-            .field("type", "about:blank.", any_text, known)
-            .field("title", "The status in words.", any_text, known)
-            .field("status", "The status.", Integer{.min = 400, .max = 599}, known)
-            .field("detail", "For people.", any_text, known)
-            .field("code", "For programs.", any_text, known)
-            .field("request_id", "Finds the request in the log.", any_text, known)
-            .field("errors", "Every field that is wrong.", List<Nested<Answer>>{{&item}}, maybe);
+            .field("type", "Always about:blank.", any_text, known)
+            .field("title", "Text of the status code.", any_text, known)
+            .field("status", "Status code.", Integer{.min = 400, .max = 599}, known)
+            .field("detail", "Human-readable explanation.", any_text, known)
+            .field("code", "Machine-readable code.", any_text, known)
+            .field("request_id", "Id of the request, as in the log.", any_text, known)
+            .field("errors", "All invalid fields.", List<Nested<Answer>>{{&item}}, maybe);
     return table;
 }
 
 const Object<Answer>& checkpoint_answer_table() {
-    static const auto file = Object<Answer>("CheckpointFile", "One file of a checkpoint.")
+    static const auto file = Object<Answer>("CheckpointFile", "A file of a checkpoint.")
                                  .open()
-                                 .field("name", "Download it by this name.", any_text, known)
-                                 .field("bytes", "Its size.", count, known)
-                                 .field("sha256", "Of its bytes.", any_text, known);
+                                 .field("name", "Name to download it by.", any_text, known)
+                                 .field("bytes", "Size in bytes.", count, known)
+                                 .field("sha256", "SHA-256 of the file.", any_text, known);
     static const auto metric =
-        Object<Answer>("CheckpointMetric", "What it is judged by.")
+        Object<Answer>("CheckpointMetric", "Metric that checkpoints are compared by.")
             .open()
             .field("name", "val_loss, …", any_text, known)
-            .field("value", "Its value.", Number{}, or_null)
-            .field("nonfinite", "nan, inf or -inf, when value is null.", any_text, maybe);
+            .field("value", "Value of the metric.", Number{}, or_null)
+            .field("nonfinite", "nan, inf or -inf if value is null.", any_text, maybe);
     static const auto table =
-        Object<Answer>("Checkpoint", "What a job saved.")
+        Object<Answer>("Checkpoint", "A checkpoint of a job.")
             .open()
             .field("id", "ckp_…", any_text, known)
             .field("job_id", "job_…", any_text, known)
-            .field("attempt", "The attempt that saved it.", count, known)
-            .field("name", "step_000500_attempt_2.", any_text, known)
-            .field("step", "After so many steps.", count, known)
-            .field("epoch", "In this epoch.", count, known)
+            .field("attempt", "Attempt that saved it.", count, known)
+            .field("name", "Name, such as step_000500_attempt_2.", any_text, known)
+            .field("step", "Number of completed steps.", count, known)
+            .field("epoch", "Epoch.", count, known)
             .field("kinds", "Why it is kept: last, best.", List<Text>{any_text}, known)
-            .field("files", "Its files.", List<Nested<Answer>>{{&file}}, known)
-            .field("bytes", "Of all files.", count, known)
-            .field("metric", "What it is judged by.", Nested<Answer>{&metric}, or_null)
-            .field("pinned", "Kept whatever happens.", Flag{}, known)
-            .field("created_at", "When it was saved.", Time{}, known)
-            .field("deleted_at", "When its files were given up.", Time{}, or_null);
+            .field("files", "Files of the checkpoint.", List<Nested<Answer>>{{&file}}, known)
+            .field("bytes", "Total size in bytes.", count, known)
+            .field("metric", "Metric that checkpoints are compared by.", Nested<Answer>{&metric},
+                   or_null)
+            .field("pinned", "True: it is never deleted automatically.", Flag{}, known)
+            .field("created_at", "Time at which it was saved.", Time{}, known)
+            .field("deleted_at", "Time at which its files were deleted.", Time{}, or_null);
     return table;
 }
 
@@ -66,115 +69,114 @@ const Object<Answer>& dataset_answer_table() {
         Object<Answer>("Dataset", "A dataset.")
             .open()
             .field("id", "ds_…", any_text, known)
-            .field("project", "What it belongs to.", any_text, known)
-            .field("name", "What jobs call it.", any_text, known)
-            .field("format", "How its files are laid out.", Choice<DatasetFormat>{}, known)
-            .field("source", "Where its files come from.",
-                   Nested<DatasetSource>{&dataset_source_table()}, known)
-            .field("options", "How its files are read.",
+            .field("project", "Project that the dataset belongs to.", any_text, known)
+            .field("name", "Name to use in jobs.", any_text, known)
+            .field("format", "File format.", Choice<DatasetFormat>{}, known)
+            .field("source", "Source of the files.", Nested<DatasetSource>{&dataset_source_table()},
+                   known)
+            .field("options", "Options for reading the files.",
                    Nested<DatasetOptionsSpec>{&dataset_options_table()}, known)
             .field("state", "checking, ready or failed.", Word{.allowed = dataset_states}, known)
-            .field(
-                "report",
-                "Samples, classes, shapes; once it is ready. Lists of datasets leave out what is "
-                "itself a list or an object.",
-                AnyObject{}, or_null)
+            .field("report",
+                   "Samples, classes, shapes; set when it is ready. Lists of datasets omit nested "
+                   "lists and objects.",
+                   AnyObject{}, or_null)
             .field("problems",
-                   "File, row, field and message; once it has failed. Lists of datasets show the "
-                   "first one.",
+                   "File, row, field and message of each problem; set when it has failed. Lists of "
+                   "datasets show only the first one.",
                    List<AnyObject>{}, or_null)
-            .field("content_hash", "Of all names and bytes.", any_text, or_null)
-            .field("bytes", "Of all files.", count, known)
+            .field("content_hash", "Hash of all file names and contents.", any_text, or_null)
+            .field("bytes", "Total size in bytes.", count, known)
             .field("created_by", "tok_…", any_text, or_null)
-            .field("created_at", "When it was made.", Time{}, known)
-            .field("checked_at", "When it was checked.", Time{}, or_null);
+            .field("created_at", "Time of creation.", Time{}, known)
+            .field("checked_at", "Time of the check.", Time{}, or_null);
     return table;
 }
 
 const Object<Answer>& preview_item_table() {
     static const auto table =
-        Object<Answer>("PreviewSample", "One sample to look at; of a text one file.")
+        Object<Answer>("PreviewSample", "A sample of a dataset; for text, a file.")
             .open()
-            .field("sample", "Its number in the dataset, from 0.", count, known)
-            .field("file", "Where it is from.", any_text, known)
+            .field("sample", "Index of the sample in the dataset, from 0.", count, known)
+            .field("file", "File of the sample.", any_text, known)
             .field("row", "Line of a table or item of a file, from 1.", count, or_null)
-            .field("part", "The named part that it belongs to.", any_text, or_null)
-            .field("class", "Its class.", any_text, or_null)
-            .field("labels", "Its labels that are numbers, by name.", AnyObject{}, or_null)
-            .field("group", "What it belongs together with.", any_text, or_null)
-            .field("shape",
-                   "Of its features: [channels, height, width] or [columns]; of a text "
-                   "[bytes].",
-                   List<Integer>{}, or_null)
-            .field("image", "A JPEG of at most 96 pixels a side as a data URL.", any_text, or_null)
-            .field("values", "The first 64 of its features, where they are no image.",
-                   List<Number>{}, or_null)
-            .field("text", "The first 500 characters of a text.", any_text, or_null)
+            .field("part", "Named part that it belongs to.", any_text, or_null)
+            .field("class", "Class label.", any_text, or_null)
+            .field("labels", "Numeric labels by name.", AnyObject{}, or_null)
+            .field("group", "Group that it belongs to.", any_text, or_null)
+            .field(
+                "shape",
+                "Shape of the features: [channels, height, width] or [columns]; for text, [bytes].",
+                List<Integer>{}, or_null)
+            .field("image", "JPEG of at most 96 pixels per side, as a data URL.", any_text, or_null)
+            .field("values", "First 64 feature values, if it is not an image.", List<Number>{},
+                   or_null)
+            .field("text", "First 500 characters, for text.", any_text, or_null)
             .field("problem", "Why it cannot be shown.", any_text, or_null);
     return table;
 }
 
 const Object<Answer>& preview_table() {
     static const auto table =
-        Object<Answer>("DatasetPreview", "Some samples of a dataset.")
+        Object<Answer>("DatasetPreview", "A few samples of a dataset.")
             .open()
-            .field("samples", "How many the dataset has; of a text its lines.", count, known)
-            .field("columns", "The features' names, of a table.", List<Text>{{.min = 0}}, known)
-            .field("items", "Spread over the dataset: the first, one in the middle, ….",
+            .field("samples", "Number of samples in the dataset; for text, number of lines.", count,
+                   known)
+            .field("columns", "Feature names, for a table.", List<Text>{{.min = 0}}, known)
+            .field("items", "Samples spread evenly over the dataset, from the first one on.",
                    List<Nested<Answer>>{{&preview_item_table()}}, known);
     return table;
 }
 
 const Object<Answer>& split_answer_table() {
     static const auto table =
-        Object<Answer>("Split", "A dataset divided for good.")
+        Object<Answer>("Split", "A stored split of a dataset, which never changes.")
             .open()
-            .field("id", "spl_….", any_text, known)
-            .field("dataset_id", "The dataset.", any_text, known)
-            .field("request", "How it was asked for.", Nested<SplitCreate>{&split_create_table()},
-                   known)
+            .field("id", "spl_…", any_text, known)
+            .field("dataset_id", "Id of the dataset.", any_text, known)
+            .field("request", "Request that created it.",
+                   Nested<SplitCreate>{&split_create_table()}, known)
             .field("state", "making, ready or failed.", Word{.allowed = split_states}, known)
             .field("report",
-                   "Counts of each fold and the certificate; once it is ready, and not "
-                   "in lists.",
+                   "Counts per fold and the certificate; set when it is ready. Lists omit it.",
                    AnyObject{}, or_null)
-            .field("problems", "What is wrong; once it has failed.", List<AnyObject>{}, or_null)
-            .field("folds", "How many, of all repeats together.", count, or_null)
-            .field("hash", "Of the manifest.", any_text, or_null)
-            .field("bytes", "Of the manifest.", count, known)
-            .field("created_by", "tok_….", any_text, or_null)
-            .field("created_at", "When it was asked for.", Time{}, known)
-            .field("made_at", "When it was made.", Time{}, or_null);
+            .field("problems", "Problems; set when it has failed.", List<AnyObject>{}, or_null)
+            .field("folds", "Number of folds over all repeats.", count, or_null)
+            .field("hash", "Hash of the manifest.", any_text, or_null)
+            .field("bytes", "Size of the manifest in bytes.", count, known)
+            .field("created_by", "tok_…", any_text, or_null)
+            .field("created_at", "Time of the request.", Time{}, known)
+            .field("made_at", "Time at which it was ready.", Time{}, or_null);
     return table;
 }
 
 const Object<Answer>& upload_answer_table() {
     static const auto table =
-        Object<Answer>("Upload", "A file on its way in.")
+        Object<Answer>("Upload", "An upload in progress or completed.")
             .open()
             .field("id", "upl_…", any_text, known)
-            .field("filename", "For people.", any_text, known)
-            .field("size", "Bytes to come in all.", count, known)
-            .field("sha256", "As announced.", any_text, or_null)
-            .field("received", "Bytes that are here; go on from there.", count, known)
-            .field("complete", "All of it is here and checked.", Flag{}, known)
-            .field("created_at", "When it was announced.", Time{}, known)
-            .field("expires_at", "When it is forgotten.", Time{}, known);
+            .field("filename", "Human-readable file name.", any_text, known)
+            .field("size", "Expected size in bytes.", count, known)
+            .field("sha256", "Expected SHA-256.", any_text, or_null)
+            .field("received", "Bytes received; continue from here.", count, known)
+            .field("complete", "True: all bytes were received and verified.", Flag{}, known)
+            .field("created_at", "Time of creation.", Time{}, known)
+            .field("expires_at", "Time at which the upload is deleted.", Time{}, known);
     return table;
 }
 
 const Object<Answer>& host_table() {
     static const auto table =
-        Object<Answer>("Host", "A machine.")
+        Object<Answer>("Host", "A host.")
             .open()
-            .field("name", "Its name.", any_text, known)
-            .field("cores", "Virtual cores it offers.", count, known)
-            .field("physical_cpus", "CPUs it has.", count, known)
-            .field("memory_bytes", "Memory it has.", count, known)
-            .field("drained", "Cores that take no new job.", List<Integer>{{.min = 1, .max = 8}},
+            .field("name", "Name of the host.", any_text, known)
+            .field("cores", "Number of virtual cores.", count, known)
+            .field("physical_cpus", "Number of CPUs.", count, known)
+            .field("memory_bytes", "Memory in bytes.", count, known)
+            .field("drained", "Cores that accept no new jobs.", List<Integer>{{.min = 1, .max = 8}},
                    known)
-            .field("heartbeat_at", "When it was last heard of.", Time{}, known)
-            .field("silent_s", "Seconds since then.", Number{.min = 0}, known);
+            .field("heartbeat_at", "Time of the last heartbeat.", Time{}, known)
+            .field("silent_s", "Seconds since the last heartbeat.", Number{.min = 0}, known);
     return table;
 }
 
@@ -182,33 +184,34 @@ const Object<Answer>& core_table() {
     static const auto table =
         Object<Answer>("Core", "A virtual core.")
             .open()
-            .field("host", "Its machine.", any_text, known)
-            .field("core", "Its number.", Integer{.min = 1, .max = 8}, known)
-            .field("state", "free, busy, drained, or lost with its machine.",
+            .field("host", "Host of the core.", any_text, known)
+            .field("core", "Number of the core.", Integer{.min = 1, .max = 8}, known)
+            .field("state", "free, busy, drained, or lost with its host.",
                    Word{.allowed = core_states}, known)
-            .field("drained", "It takes no new job.", Flag{}, known)
-            .field("alive", "Its machine is heard of.", Flag{}, known)
-            .field("job_id", "The job that holds it.", any_text, or_null)
-            .field("attempt", "That job's attempt.", count, or_null)
-            .field("leased_at", "Since when.", Time{}, or_null)
-            .field("lease_expires_at", "Until when, if nobody renews it.", Time{}, or_null);
+            .field("drained", "True: it accepts no new jobs.", Flag{}, known)
+            .field("alive", "True: its host sends heartbeats.", Flag{}, known)
+            .field("job_id", "Job that holds the core.", any_text, or_null)
+            .field("attempt", "Attempt of that job.", count, or_null)
+            .field("leased_at", "Start of the lease.", Time{}, or_null)
+            .field("lease_expires_at", "Time at which the lease expires unless renewed.", Time{},
+                   or_null);
     return table;
 }
 
 const Object<Answer>& queued_table() {
     static const auto table =
-        Object<Answer>("QueuedJob", "A job that waits.")
+        Object<Answer>("QueuedJob", "A queued job.")
             .open()
             .field("position",
-                   "1: the next one. Null: the job is held, or behind 1,000 ready jobs.", count,
-                   or_null)
+                   "1: the next job to start; null: the job is held, or behind 1,000 ready jobs.",
+                   count, or_null)
             .field("job_id", "job_…", any_text, known)
-            .field("project", "What it belongs to.", any_text, known)
-            .field("class", "How urgent it is.", Choice<QueueClass>{}, known)
-            .field("cores", "How many cores it needs.", count, known)
-            .field("core_id", "Which core it needs.", Integer{.min = 1, .max = 8}, or_null)
-            .field("queued_at", "When it was submitted.", Time{}, known)
-            .field("not_before", "It does not start earlier.", Time{}, or_null);
+            .field("project", "Project that the job belongs to.", any_text, known)
+            .field("class", "Scheduling class.", Choice<QueueClass>{}, known)
+            .field("cores", "Number of cores that it needs.", count, known)
+            .field("core_id", "Core that it needs.", Integer{.min = 1, .max = 8}, or_null)
+            .field("queued_at", "Time of submission.", Time{}, known)
+            .field("not_before", "Earliest start time.", Time{}, or_null);
     return table;
 }
 
@@ -216,34 +219,37 @@ Object<Answer> token_like(std::string_view name, std::string_view summary) {
     return Object<Answer>(name, summary)
         .open()
         .field("id", "tok_…", any_text, known)
-        .field("name", "For people.", any_text, known)
-        .field("prefix", "The part of its text that it is found by.", any_text, known)
-        .field("role", "What it may do.", Choice<TokenRole>{}, known)
-        .field("projects", "The projects it is for; empty: all.", List<Text>{any_text}, known)
+        .field("name", "Human-readable name.", any_text, known)
+        .field("prefix", "Prefix of the secret, to recognise the token by.", any_text, known)
+        .field("role", "Role: viewer, editor or admin.", Choice<TokenRole>{}, known)
+        .field("projects", "Projects that the token may access; empty: all.", List<Text>{any_text},
+               known)
         .field("created_by", "tok_…", any_text, or_null)
-        .field("created_at", "When it was made.", Time{}, known)
-        .field("expires_at", "When it ends by itself.", Time{}, or_null)
-        .field("last_used_at", "To the minute.", Time{}, or_null)
-        .field("revoked_at", "When it was ended.", Time{}, or_null);
+        .field("created_at", "Time of creation.", Time{}, known)
+        .field("expires_at", "Expiry time.", Time{}, or_null)
+        .field("last_used_at", "Time of the last use, to the minute.", Time{}, or_null)
+        .field("revoked_at", "Time of revocation.", Time{}, or_null);
 }
 
 const Object<Answer>& me_table() {
     static const auto table =
-        Object<Answer>("Me", "Who asks.")
+        Object<Answer>("Me", "Identity of the caller.")
             .open()
             .field("token_id", "tok_…", any_text, known)
-            .field("name", "Of the token.", any_text, known)
-            .field("role", "What it may do.", Choice<TokenRole>{}, known)
-            .field("projects", "The projects it is for; empty: all.", List<Text>{any_text}, known)
-            .field("by_cookie", "Signed in with a browser.", Flag{}, known);
+            .field("name", "Name of the token.", any_text, known)
+            .field("role", "Role: viewer, editor or admin.", Choice<TokenRole>{}, known)
+            .field("projects", "Projects that the token may access; empty: all.",
+                   List<Text>{any_text}, known)
+            .field("by_cookie", "True: authenticated by a session cookie.", Flag{}, known);
     return table;
 }
 
 const Object<Answer>& login_link_table() {
-    static const auto table = Object<Answer>("LoginLink", "A link that signs a browser in once.")
-                                  .open()
-                                  .field("url", "Open it.", any_text, known)
-                                  .field("keep_s", "How many seconds it is good.", count, known);
+    static const auto table =
+        Object<Answer>("LoginLink", "A one-time link that signs a browser in.")
+            .open()
+            .field("url", "URL to open.", any_text, known)
+            .field("keep_s", "Lifetime of the link in seconds.", count, known);
     return table;
 }
 
@@ -251,29 +257,29 @@ const Object<Answer>& capabilities_table() {
     static const List<AnyObject> objects;
     static const List<Text> words{any_text};
     static const auto table =
-        Object<Answer>("Capabilities", "What this version can do.")
+        Object<Answer>("Capabilities", "Capabilities of this version.")
             .open()
-            .field("architectures", "Networks and their parameters.", objects, known)
-            .field("layers", "Types of layers of a declared network and their parameters.", objects,
+            .field("architectures", "Architectures and their parameters.", objects, known)
+            .field("layers", "Layer types of layer-list models and their parameters.", objects,
                    known)
             .field("optimizers", "Optimizers and their parameters.", objects, known)
-            .field("schedules", "Schedules and their parameters.", objects, known)
-            .field("augmentations", "Steps of data.augment and their parameters.", objects, known)
-            .field("formats", "Layouts of datasets and their options.", objects, known)
-            .field("tasks", "Kinds of tasks.", words, known)
-            .field("losses", "What is made small.", words, known)
-            .field("metrics", "What can be measured.", words, known)
-            .field("precisions", "Kinds of arithmetic.", words, known)
-            .field("lr_scalings", "How the learning rate follows the cores.", words, known)
-            .field("queue_classes", "Most urgent first.", words, known)
-            .field("accelerators", "What a job can run on.", AnyObject{}, known)
-            .field("confinement",
-                   "What executors are kept from on the service's machine: name, enforced, detail.",
+            .field("schedules", "Learning-rate schedules and their parameters.", objects, known)
+            .field("augmentations", "Augmentation steps and their parameters.", objects, known)
+            .field("formats", "Dataset formats and their options.", objects, known)
+            .field("tasks", "Task types.", words, known)
+            .field("losses", "Loss functions.", words, known)
+            .field("metrics", "Metrics.", words, known)
+            .field("precisions", "Precisions.", words, known)
+            .field("lr_scalings", "Ways to scale the learning rate with the number of cores.",
+                   words, known)
+            .field("queue_classes", "Scheduling classes, most urgent first.", words, known)
+            .field("accelerators", "Accelerators that a job can run on.", AnyObject{}, known)
+            .field("confinement", "Isolation of executors from the host: name, enforced, detail.",
                    objects, known)
             .field("limits",
-                   "What a token (open_uploads, tokens) or a project (queued_jobs, "
-                   "checking_datasets) may hold at a time, above it 429; 0 means no limit. "
-                   "upload_bytes is the largest upload.",
+                   "Limits per token (open_uploads, tokens) and per project (queued_jobs, "
+                   "checking_datasets); beyond them 429; 0: no limit. upload_bytes is the maximum "
+                   "size of an upload.",
                    AnyObject{}, known)
             .field("$defs", "Schemas that the parameters refer to.", AnyObject{}, known);
     return table;
@@ -292,16 +298,17 @@ Object<Answer> texts(std::string_view name, std::string_view summary,
 }    // namespace
 
 std::span<const ObjectTable* const> other_answer_tables() {
-    static const auto token = token_like("Token", "A token, without its text.");
+    static const auto token = token_like("Token", "A token, without its secret.");
     static const auto issued =
         token_like("IssuedToken", "A new token.")
-            .field("token", "Its text; it is not shown again.", any_text, known);
-    static const auto health = texts("Health", "The process lives.", {{"status", "ok."}});
-    static const auto ready = texts("Readiness", "The service can work.", {{"status", "ready."}});
-    static const auto version = texts("Version", "What runs here.",
-                                      {{"version", "Of the program."},
-                                       {"api", "Of this contract."},
-                                       {"host", "The machine that answers."}});
+            .field("token", "Secret of the token; it is not shown again.", any_text, known);
+    static const auto health = texts("Health", "Liveness of the service.", {{"status", "ok."}});
+    static const auto ready =
+        texts("Readiness", "Readiness of the service.", {{"status", "ready."}});
+    static const auto version = texts("Version", "Version of the service.",
+                                      {{"version", "Version of the program."},
+                                       {"api", "Version of the API."},
+                                       {"host", "Host that responds."}});
     static const auto checkpoints = page_of("CheckpointList", checkpoint_answer_table());
     static const auto datasets = page_of("DatasetList", dataset_answer_table());
     static const auto splits = page_of("SplitList", split_answer_table());
