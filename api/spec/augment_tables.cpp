@@ -32,13 +32,13 @@ void judge_range(const std::optional<Pair>& range, double most, const Reader& he
     if (!range) return;
     const auto [low, high] = *range;
     if (low > high) {
-        here.report("inconsistent", fmt::format("{} must be the least and then the most, got {} "
-                                                "and {}",
-                                                here.path(), low, high));
+        here.report("inconsistent",
+                    fmt::format("{} must be a minimum followed by a maximum, got {} and {}",
+                                here.path(), low, high));
     } else if (high > most) {
-        here.report("out_of_bounds", fmt::format("{} must be shares of the area, at most {}, got "
-                                                 "{}",
-                                                 here.path(), most, high));
+        here.report("out_of_bounds",
+                    fmt::format("{} must be fractions of the area, at most {}, got {}", here.path(),
+                                most, high));
     }
 }
 
@@ -49,7 +49,7 @@ void judge(const Json&, AugmentSpec& step, const Reader& at) {
         step.brightness > 0 || step.contrast > 0 || step.saturation > 0 || step.hue > 0;
     if (step.name == AugmentName::color_jitter && !changes) {
         at.report("inconsistent",
-                  fmt::format("{} changes nothing; give brightness, contrast, saturation or hue",
+                  fmt::format("{} has no effect; set brightness, contrast, saturation or hue",
                               at.path()));
     }
     complete(step);

@@ -7,7 +7,7 @@ namespace slipway {
 namespace {
 
 const TextForm data_version_form{
-    "8 to 64 hexadecimal digits in lower case, with or without sha256: before them",
+    "8 to 64 lowercase hexadecimal digits, with an optional \"sha256:\" prefix",
     "^(sha256:)?[0-9a-f]{8,64}$", is_data_version};
 
 /// What a tokenizer is read from, or trained to.
@@ -25,7 +25,8 @@ void judge_tokenizer(const Json&, TokenizerSpec& spec, const Reader& at) {
     if (spec.vocab_size && !spec.file.empty()) {
         file.report(
             "conflicting_fields",
-            fmt::format("{} excludes vocab_size: read a tokenizer or train one", file.path()));
+            fmt::format("{} cannot be combined with vocab_size: read a tokenizer or train one",
+                        file.path()));
     }
 }
 
@@ -37,16 +38,17 @@ void judge_mixing(const Json&, DataSpec& spec, const Reader& at) {
         const Reader here = at.at("augment").at(i).at("name");
         const std::string_view name = to_string(steps[i].name);
         if (i + 1 < steps.size() && !mixes_samples(steps[i + 1].name)) {
-            here.report("inconsistent",
-                        fmt::format("{} is {}, which mixes samples that are ready; put it behind "
-                                    "the other steps",
-                                    here.path(), name));
+            here.report(
+                "inconsistent",
+                fmt::format("{} is {}, which mixes finished samples; move it after the other steps",
+                            here.path(), name));
         }
         for (std::size_t earlier = 0; earlier < i; ++earlier) {
             if (steps[earlier].name != steps[i].name) continue;
-            here.report("inconsistent", fmt::format("{} is {}, which the list has already; leave "
-                                                    "one of them out",
-                                                    here.path(), name));
+            here.report(
+                "inconsistent",
+                fmt::format("{} is {}, which the list already contains; leave one of them out",
+                            here.path(), name));
             break;
         }
     }
@@ -59,22 +61,22 @@ const Object<SplitSpec>& split_table() {
         Object<SplitSpec>(
             "SplitSpec",
             "Validation split: a random fraction, named parts, or a fold of a stored split.")
-            .variants("", {"drawn", "parts", "stored"}, "drawn",
+            .variants("", {"random", "parts", "stored"}, "random",
                       [](const SplitSpec& spec) {
                           if (!spec.id.empty()) return "stored";
-                          return spec.train_part.empty() ? "drawn" : "parts";
+                          return spec.train_part.empty() ? "random" : "parts";
                       })
             .field("val_fraction", &SplitSpec::val_fraction,
                    "Fraction of the samples to hold back for validation.",
-                   Number{.above = 0, .below = 1}, {.only = {"drawn"}})
+                   Number{.above = 0, .below = 1}, {.only = {"random"}})
             .field("seed", &SplitSpec::seed, "Random seed of the split.", Integer{},
-                   {.only = {"drawn"}})
+                   {.only = {"random"}})
             .field("group_by", &SplitSpec::group_by,
                    "Group column of the dataset: groups are held back as a whole, so that none is "
                    "in both training and validation.",
-                   Text{}, {.only = {"drawn"}, .absent_when_empty = true})
+                   Text{}, {.only = {"random"}, .absent_when_empty = true})
             .field("stratify", &SplitSpec::stratify, "Hold back the same fraction of every class.",
-                   Flag{}, {.only = {"drawn"}})
+                   Flag{}, {.only = {"random"}})
             .field("train", &SplitSpec::train_part, "Part of the dataset to train on.", Text{},
                    {.required = true, .only = {"parts"}})
             .field("val", &SplitSpec::val_part, "Part of the dataset to validate on.", Text{},
@@ -86,9 +88,10 @@ const Object<SplitSpec>& split_table() {
             .rule([](const Json&, SplitSpec& spec, const Reader& at) {
                 if (spec.train_part.empty() || spec.train_part != spec.val_part) return;
                 const Reader here = at.at("val");
-                here.report("inconsistent",
-                            fmt::format("{} must be another part than train, got \"{}\" for both",
-                                        here.path(), shortened(spec.val_part)));
+                here.report(
+                    "inconsistent",
+                    fmt::format("{} must be a different part than train, got \"{}\" for both",
+                                here.path(), shortened(spec.val_part)));
             });
     return table;
 }

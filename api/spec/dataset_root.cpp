@@ -30,10 +30,11 @@ DatasetRoot parse_dataset_root(std::string_view text) {
         const std::size_t end = std::min(list.find(',', begin), list.size());
         const std::string_view name = list.substr(begin, end - begin);
         if (!plain_name.holds(name))
-            throw Error(ErrorCode::invalid_argument,
-                        fmt::format("`{}` of `{}` is no project's name ({}); write DIR, or "
-                                    "PROJECT,PROJECT=DIR",
-                                    name, text, plain_name.wanted));
+            throw Error(
+                ErrorCode::invalid_argument,
+                fmt::format(
+                    "`{}` in `{}` is not a project name ({}); use DIR or PROJECT,PROJECT=DIR", name,
+                    text, plain_name.wanted));
         root.projects.emplace_back(name);
         begin = end + 1;
     }

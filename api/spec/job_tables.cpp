@@ -15,8 +15,8 @@ void judge_last_batch(const JobSpec& spec, const Reader& at) {
     if (spec.train.drop_last || !has_batch_norm(spec.model)) return;
     const Reader here = at.at("train").at("drop_last");
     here.report("inconsistent",
-                fmt::format("{} must be true with model.arch {}, got false: its batch norm would "
-                            "count what fills the last batch up; leave it out",
+                fmt::format("{} must be true with model.arch {}, got false: batch norm would count "
+                            "the padding of the last batch; leave it out",
                             here.path(), to_string(spec.model.arch)));
 }
 
@@ -25,10 +25,10 @@ void judge_text(const JobSpec& spec, const Reader& at) {
     if (language_task(spec.model.arch)) return;
     const auto refuse = [&](std::string_view field) {
         const Reader here = at.at("data").at(field);
-        here.report("inconsistent",
-                    fmt::format("{} is for text, which task.type {} does not learn from; leave it "
-                                "out",
-                                here.path(), to_string(spec.task.type)));
+        here.report(
+            "inconsistent",
+            fmt::format("{} applies only to text, and task.type {} does not use text; leave it out",
+                        here.path(), to_string(spec.task.type)));
     };
     if (spec.data.max_length) refuse("max_length");
     if (spec.data.tokenizer) refuse("tokenizer");
@@ -42,13 +42,13 @@ void judge_task(const JobSpec& spec, const Reader& at) {
     if (own ? type == *own : !is_language) return;
     const Reader here = at.at("task").at("type");
     const std::string_view arch = to_string(spec.model.arch);
-    here.report("inconsistent",
-                own ? fmt::format("{} must be {} with model.arch {}, got {}", here.path(),
-                                  to_string(*own), arch, to_string(type))
-                    : fmt::format("{} is {}, which needs a language model, and model.arch is {}; "
-                                  "use {}",
-                                  here.path(), to_string(type), arch,
-                                  type == TaskType::masked_lm ? "bert_small" : "gpt_tiny"));
+    here.report(
+        "inconsistent",
+        own ? fmt::format("{} must be {} with model.arch {}, got {}", here.path(), to_string(*own),
+                          arch, to_string(type))
+            : fmt::format("{} is {}, which requires a language model, but model.arch is {}; use {}",
+                          here.path(), to_string(type), arch,
+                          type == TaskType::masked_lm ? "bert_small" : "gpt_tiny"));
 }
 
 /// What only images and tables have, asked of text.
@@ -56,9 +56,10 @@ void judge_features(const JobSpec& spec, const Reader& at) {
     if (!language_task(spec.model.arch)) return;
     const auto refuse = [&](std::string_view field) {
         const Reader here = at.at("data").at(field);
-        here.report("inconsistent",
-                    fmt::format("{} is for images and tables, and {} reads text; leave it out",
-                                here.path(), to_string(spec.model.arch)));
+        here.report(
+            "inconsistent",
+            fmt::format("{} applies only to images and tables, and {} reads text; leave it out",
+                        here.path(), to_string(spec.model.arch)));
     };
     if (spec.data.image_size) refuse("image_size");
     if (spec.data.normalize) refuse("normalize");
@@ -69,8 +70,8 @@ void judge_features(const JobSpec& spec, const Reader& at) {
     if (spec.data.split.id.empty()) return;
     const Reader here = at.at("data").at("split").at("id");
     here.report("inconsistent",
-                fmt::format("{} names samples of images and tables, and {} cuts text by its own "
-                            "tokenizer; use val_fraction, or train and val",
+                fmt::format("{} refers to samples of images and tables, but {} cuts text with its "
+                            "own tokenizer; use val_fraction, or train and val",
                             here.path(), to_string(spec.model.arch)));
 }
 
@@ -85,8 +86,8 @@ void judge_labels(const JobSpec& spec, const Reader& at) {
     if (spec.task.type == TaskType::classification) {
         if (columns && !columns->labels.empty()) {
             complain(data.at("columns").at("labels"),
-                     "has columns of numbers, and task.type classification has one column of "
-                     "classes; name it in data.columns.label");
+                     "lists numeric columns, but task.type classification uses one class column; "
+                     "name it in data.columns.label");
         }
         if (spec.model.num_classes == 1) {
             const Reader here = at.at("model").at("num_classes");
@@ -99,22 +100,25 @@ void judge_labels(const JobSpec& spec, const Reader& at) {
     if (language_task(spec.model.arch)) return;
     if (spec.data.split.stratify) {
         complain(data.at("split").at("stratify"),
-                 fmt::format("needs classes, and task.type {} has numbers; leave it out", type));
+                 fmt::format(
+                     "requires classes, but the labels of task.type {} are numeric; leave it out",
+                     type));
     }
     for (std::size_t i = 0; i < spec.data.augment.size(); ++i) {
         const AugmentSpec& step = spec.data.augment[i];
         if (spec.task.type != TaskType::regression || !mixes_samples(step.name)) continue;
         complain(data.at("augment").at(i).at("name"),
-                 fmt::format("is {}, which mixes labels that are there or not, and task.type "
-                             "regression has numbers; leave it out",
+                 fmt::format("is {}, which mixes class labels, but the labels of task.type "
+                             "regression are numeric; leave it out",
                              to_string(step.name)));
     }
     const std::size_t named = columns ? columns->labels.size() : 0;
     if (named > 0 && spec.model.num_classes && *spec.model.num_classes != std::int64_t(named)) {
-        complain(at.at("model").at("num_classes"),
-                 fmt::format("must be the number of data.columns.labels ({}) for {}, got {}; leave "
-                             "it out",
-                             named, type, *spec.model.num_classes));
+        complain(
+            at.at("model").at("num_classes"),
+            fmt::format(
+                "must equal the number of data.columns.labels ({}) for {}, got {}; leave it out",
+                named, type, *spec.model.num_classes));
     }
 }
 
@@ -124,10 +128,9 @@ void judge_codes(const JobSpec& spec, const Reader& at) {
     for (std::size_t i = 0; i < spec.data.augment.size(); ++i) {
         if (!mixes_samples(spec.data.augment[i].name)) continue;
         const Reader here = at.at("data").at("augment").at(i).at("name");
-        here.report("inconsistent",
-                    fmt::format("{} is {}, which would mix the whole numbers that an embedding of "
-                                "model.layers reads; leave it out",
-                                here.path(), to_string(spec.data.augment[i].name)));
+        here.report("inconsistent", fmt::format("{} is {}, which would average the integers that "
+                                                "an embedding of model.layers reads; leave it out",
+                                                here.path(), to_string(spec.data.augment[i].name)));
     }
 }
 
@@ -140,10 +143,11 @@ void judge_metric(const JobSpec& spec, const std::string& wanted, const Reader& 
     const auto own = metrics_of(spec.task.type);
     const bool possible = metric && std::ranges::find(own, *metric) != own.end();
     here.report("inconsistent",
-                possible ? fmt::format("{} is {}, but task.metrics leaves {} out; add it there",
-                                       here.path(), wanted, to_string(*metric))
-                         : fmt::format("{} is {}, which task.type {} does not measure", here.path(),
-                                       wanted, to_string(spec.task.type)));
+                possible
+                    ? fmt::format("{} is {}, but task.metrics does not include {}; add it there",
+                                  here.path(), wanted, to_string(*metric))
+                    : fmt::format("{} is {}, which is not a metric of task.type {}", here.path(),
+                                  wanted, to_string(spec.task.type)));
 }
 
 void judge_job(const Json&, JobSpec& spec, const Reader& at) {

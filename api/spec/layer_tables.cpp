@@ -26,7 +26,7 @@ bool is_layer_name(std::string_view text) {
 }
 
 const TextForm layer_name{
-    "1 to 64 letters, digits and underscores, first a letter, and not \"input\"",
+    "1 to 64 letters, digits and underscores, starting with a letter, and not \"input\"",
     "^(?!input$)[A-Za-z_][A-Za-z0-9_]{0,63}$", is_layer_name};
 
 std::vector<std::string_view> layer_types() {
@@ -43,12 +43,12 @@ void judge_layer(const Json& given, LayerSpec& layer, const Reader& at) {
     const Reader inputs = at.at("inputs");
     if (joins(layer) && layer.inputs.size() < 2) {
         inputs.report(given.contains("inputs") ? "out_of_bounds" : "missing_field",
-                      fmt::format("{} must name two layers or more for {} to join, got {}",
+                      fmt::format("{} must name at least two layers for {} to combine, got {}",
                                   inputs.path(), to_string(layer.type), layer.inputs.size()));
     } else if (!joins(layer) && layer.inputs.size() > 1) {
         inputs.report("out_of_bounds",
-                      fmt::format("{} must name one layer, got {}: {} reads one; join them by add "
-                                  "or concat first",
+                      fmt::format("{} must name one layer, got {}: {} reads one; combine them with "
+                                  "add or concat first",
                                   inputs.path(), layer.inputs.size(), to_string(layer.type)));
     }
     if (layer.type == LayerType::conv2d && layer.out_channels % layer.groups != 0) {
@@ -77,8 +77,8 @@ void judge_name(const Layers& list, std::size_t index, const Reader& at) {
     for (std::size_t earlier = 0; earlier < index; ++earlier) {
         if (list[index].name.empty() || list[earlier].name != list[index].name) continue;
         const Reader here = at.at("name");
-        here.report("inconsistent", fmt::format("{} is \"{}\", as layer {} of the same list has "
-                                                "it; names are unique in a list",
+        here.report("inconsistent", fmt::format("{} is \"{}\", which is also the name of layer {} "
+                                                "of the same list; names must be unique in a list",
                                                 here.path(), list[index].name, earlier));
     }
 }
@@ -96,12 +96,11 @@ void report_input(const Layers& list, std::size_t index, const std::string& name
     const std::vector<std::string_view> views(names.begin(), names.end());
     const auto meant = nearest(name, views);
     const std::string hint = meant ? fmt::format("; did you mean \"{}\"?", *meant) : "";
-    at.report(
-        "not_allowed",
-        fmt::format("{} must be the name of an earlier layer of the same list (its place when "
-                    "it has none) or \"input\", got \"{}\"{}",
-                    at.path(), shortened(name), hint),
-        std::move(names));
+    at.report("not_allowed",
+              fmt::format("{} must be the name of an earlier layer of the same list (its position "
+                          "if it has no name) or \"input\", got \"{}\"{}",
+                          at.path(), shortened(name), hint),
+              std::move(names));
 }
 
 /// Whether all of them exist.
@@ -121,18 +120,20 @@ void judge_readers(const Layers& list, const Reader& at) {
     for (std::size_t index = 0; index < list.size(); ++index) {
         if (readers[index + 1] > 0) continue;
         const Reader here = at.at(index);
-        here.report("inconsistent",
-                    fmt::format("nothing reads {}: name \"{}\" in the inputs of a later layer, or "
-                                "leave it out",
-                                here.path(), name_in(list, index)));
+        here.report(
+            "inconsistent",
+            fmt::format(
+                "no layer reads {}: add \"{}\" to the inputs of a later layer, or remove it",
+                here.path(), name_in(list, index)));
     }
 }
 
 /// Names, inputs and results of one list, then of the lists within. Says how many layers it saw.
 std::size_t judge_list(const Layers& list, std::size_t depth, const Reader& at) {
     if (depth > depth_max) {
-        at.report("out_of_bounds", fmt::format("{} lies {} lists of layers deep, more than {}",
-                                               at.path(), depth, depth_max));
+        at.report("out_of_bounds",
+                  fmt::format("{} is nested {} lists of layers deep; the maximum is {}", at.path(),
+                              depth, depth_max));
         return 0;
     }
     std::size_t count = list.size();
@@ -155,9 +156,9 @@ std::size_t judge_list(const Layers& list, std::size_t depth, const Reader& at) 
 void judge_layers(const Layers& layers, const Reader& at) {
     const std::size_t count = judge_list(layers, 1, at);
     if (count <= layers_max) return;
-    at.report("out_of_bounds", fmt::format("{} must have at most {} layers, those of blocks "
-                                           "included, got {}",
-                                           at.path(), layers_max, count));
+    at.report("out_of_bounds",
+              fmt::format("{} must have at most {} layers, including those of blocks, got {}",
+                          at.path(), layers_max, count));
 }
 
 const Object<LayerSpec>& layer_table() {

@@ -28,15 +28,16 @@ void judge_sync(const ModelSpec& spec, const Reader& at) {
     if (!spec.sync_batch_norm || has_batch_norm(spec)) return;
     at.report(
         "inconsistent",
-        fmt::format("{} needs a layer of type batch_norm; add one, or leave it out", at.path()));
+        fmt::format("{} requires a layer of type batch_norm; add one, or leave it out", at.path()));
 }
 
 void judge_ties(const ModelSpec& spec, const Reader& at) {
     for (std::size_t i = 0; i < spec.tie.size(); ++i) {
         if (spec.tie[i][0] != spec.tie[i][1]) continue;
         const Reader here = at.at(i);
-        here.report("inconsistent", fmt::format("{} ties \"{}\" to itself; name two parameters",
-                                                here.path(), shortened(spec.tie[i][0])));
+        here.report("inconsistent",
+                    fmt::format("{} ties \"{}\" to itself; name two different parameters",
+                                here.path(), shortened(spec.tie[i][0])));
     }
 }
 
@@ -121,7 +122,7 @@ const Object<ModelSpec>& model_table() {
                 if (!spec.head.replace || spec.init) return;
                 const Reader here = at.at("head").at("replace");
                 here.report("inconsistent",
-                            fmt::format("{} needs weights that it is another head of: set "
+                            fmt::format("{} requires weights to replace the last layer of: set "
                                         "model.init.from, or leave it out",
                                         here.path()));
             });

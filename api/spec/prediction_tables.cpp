@@ -17,18 +17,18 @@ void judge_source(const Json&, PredictionSource& source, const Reader& at) {
     if (!source.job.empty() || is_id("ckp", source.checkpoint)) return;
     const Reader here = at.at("job");
     here.report("missing_field",
-                fmt::format("{} is missing: it says whose checkpoint \"{}\" is; name the job, or "
-                            "give a checkpoint by its id (ckp_…)",
+                fmt::format("{} is required: checkpoint \"{}\" is a name within a job; name the "
+                            "job, or give the id of a checkpoint (ckp_…)",
                             here.path(), source.checkpoint));
 }
 
 void judge_samples(const Json&, PredictionDataSpec& data, const Reader& at) {
     if (data.part.empty() || data.split == PredictedSplit::all) return;
     const Reader here = at.at("split");
-    here.report("inconsistent",
-                fmt::format("{} is {}, and data.part is \"{}\": both choose samples; leave one of "
-                            "them out",
-                            here.path(), to_string(data.split), data.part));
+    here.report(
+        "inconsistent",
+        fmt::format("{} is {}, and data.part is \"{}\": both select samples; leave one of them out",
+                    here.path(), to_string(data.split), data.part));
 }
 
 }    // namespace

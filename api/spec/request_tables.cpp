@@ -18,7 +18,8 @@ bool is_dataset_name(std::string_view text) {
 }
 
 const TextForm dataset_name{
-    "1 to 64 letters, digits, dots, dashes and underscores, first a letter or digit, and no id",
+    "1 to 64 letters, digits, dots, dashes and underscores, starting with a letter or digit, and "
+    "not an id",
     "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", is_dataset_name};
 
 const std::vector<std::string_view> tables{"csv", "image_csv", "tfrecord"};
@@ -66,7 +67,7 @@ void judge_dataset(const Json& given, DatasetCreate& dataset, const Reader& at) 
     if (!options.raw_shape.empty() && options.raw_shape.size() == 3 && options.raw_shape[2] != 1 &&
         options.raw_shape[2] != 3) {
         const Reader here = at.at("options").at("raw_shape").at(2);
-        here.report("not_allowed", fmt::format("{} must be 1 (gray) or 3 (colours), got {}",
+        here.report("not_allowed", fmt::format("{} must be 1 (gray) or 3 (colour), got {}",
                                                here.path(), options.raw_shape[2]));
     }
     dataset_options_table().report_foreign(given["options"], to_string(dataset.format),

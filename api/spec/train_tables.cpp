@@ -59,10 +59,9 @@ const Object<OptimizerSpec>& optimizer_table() {
             .rule([](const Json&, OptimizerSpec& spec, const Reader& at) {
                 if (!spec.nesterov || spec.momentum > 0) return;
                 const Reader here = at.at("nesterov");
-                here.report("inconsistent",
-                            fmt::format("{} needs a momentum above 0, got {}; set momentum or "
-                                        "leave nesterov out",
-                                        here.path(), spec.momentum));
+                here.report("inconsistent", fmt::format("{} requires a momentum above 0, got {}; "
+                                                        "set momentum or leave nesterov out",
+                                                        here.path(), spec.momentum));
             });
     return table;
 }
@@ -147,10 +146,9 @@ void judge_train(const Json&, TrainSpec& spec, const Reader& at) {
     }
     if (spec.ema && spec.precision == Precision::bf16_true) {
         const Reader here = at.at("ema");
-        here.report("inconsistent",
-                    fmt::format("{} needs precision f32 or bf16, got bf16_true: an average in bf16 "
-                                "does not move",
-                                here.path()));
+        here.report("inconsistent", fmt::format("{} requires precision f32 or bf16, got bf16_true: "
+                                                "in bf16 the average would not change",
+                                                here.path()));
     }
 }
 

@@ -40,7 +40,7 @@ struct List {
                 const auto end = items.begin() + std::ptrdiff_t(index);
                 if (std::find(items.begin(), end, items[index]) == end) continue;
                 at.at(index).report("inconsistent",
-                                    fmt::format("{} holds {} twice; keep one of them", at.path(),
+                                    fmt::format("{} contains {} twice; keep one of them", at.path(),
                                                 shown(json[index])));
             }
         }
@@ -155,7 +155,7 @@ struct OneOrList {
         return {{"oneOf", Json::array({list.item.schema(definitions), list.schema(definitions)})}};
     }
 
-    std::string wanted() const { return list.item.wanted() + ", or a list of such"; }
+    std::string wanted() const { return list.item.wanted() + ", or a list of them"; }
 };
 
 using NumberOrList = OneOrList<Number>;

@@ -60,9 +60,9 @@ const char* code_of_refused_number(const Json& json) {
 }    // namespace
 
 const TextForm plain_name{
-    "1 to 64 letters, digits, dots, dashes and underscores, first a letter or digit",
+    "1 to 64 letters, digits, dots, dashes and underscores, starting with a letter or digit",
     "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", is_plain_name};
-const TextForm sha256_form{"64 hexadecimal digits in lower case", "^[0-9a-f]{64}$", is_sha256_hex};
+const TextForm sha256_form{"64 lowercase hexadecimal digits", "^[0-9a-f]{64}$", is_sha256_hex};
 
 void Text::read(const Json& json, std::string& value, const Reader& at) const {
     if (!json.is_string()) return at.refuse("wrong_type", wanted(), json);
@@ -96,8 +96,8 @@ Json Text::schema(Definitions&) const {
 
 std::string Text::wanted() const {
     if (form != nullptr) return std::string(form->wanted);
-    if (min == 0) return fmt::format("a text of at most {} characters", max);
-    return fmt::format("a text of {} to {} characters", min, max);
+    if (min == 0) return fmt::format("a string of at most {} characters", max);
+    return fmt::format("a string of {} to {} characters", min, max);
 }
 
 void Integer::read(const Json& json, std::int64_t& value, const Reader& at) const {

@@ -71,8 +71,7 @@ void ObjectTable::read_row(const Row& row, const Json& json, void* object, const
     if (!row.unless.empty() && json.contains(row.unless)) {
         const Reader here = at.at(row.name);
         return here.report("conflicting_fields",
-                           fmt::format("{} cannot be combined with {}, which says it all; leave "
-                                       "one of them out",
+                           fmt::format("{} cannot be combined with {}; leave one of them out",
                                        here.path(), row.unless));
     }
     if (row.nullable && value.is_null()) return;
@@ -136,7 +135,7 @@ std::optional<std::string_view> ObjectTable::variant_by_presence(const Json& jso
     if (choices.empty()) return std::nullopt;
     at.at(choices.front())
         .report("missing_field",
-                fmt::format("{} needs {}: give exactly one of them", at.path(),
+                fmt::format("{} requires {}: give exactly one of them", at.path(),
                             joined_with_or(choices)),
                 as_strings(choices));
     return std::nullopt;
