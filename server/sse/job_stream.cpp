@@ -1,20 +1,13 @@
 #include "server/sse/job_stream.h"
 
 #include <algorithm>
-#include <array>
 
 #include "api/base/error.h"
+#include "api/spec/event.h"
 #include "server/http/problem.h"
 #include "server/http/text.h"
 
 namespace slipway {
-
-namespace {
-
-constexpr std::array<std::string_view, 9> event_types{
-    "state", "progress", "metric", "log", "checkpoint", "compile", "warning", "gap", "end"};
-
-}    // namespace
 
 bool wants_event_stream(const Request& request) {
     for (const std::string_view item : list_items(request.header("accept").value_or("")))
@@ -39,7 +32,8 @@ std::int64_t requested_event_cursor(const Request& request) {
 std::vector<std::string> requested_event_types(const Request& request) {
     std::vector<std::string> types;
     for (const std::string_view type : list_items(request.query("types").value_or(""))) {
-        if (std::find(event_types.begin(), event_types.end(), type) == event_types.end())
+        if (!parse_word<EventType>(type)) {
+            const auto words = all_words<EventType>();
             throw ProblemError(
                 {.status = 422,
                  .code = "unknown_event_type",
@@ -47,7 +41,8 @@ std::vector<std::string> requested_event_types(const Request& request) {
                  .items = {{.pointer = "?types",
                             .code = "unknown_event_type",
                             .message = "there is no such type",
-                            .allowed = {event_types.begin(), event_types.end()}}}});
+                            .allowed = {words.begin(), words.end()}}}});
+        }
         types.emplace_back(type);
     }
     return types;

@@ -66,8 +66,6 @@ TEST(JobStates, words_and_enumerators_match) {
     EXPECT_EQ(parse_word<JobState>("Queued"), std::nullopt);
     EXPECT_EQ(parse_word<JobState>(""), std::nullopt);
     EXPECT_EQ(to_string(EventType::end), "end");
-    EXPECT_EQ(to_string(FrameType::beat), "beat");
-    EXPECT_EQ(to_string(FailureCode::internal), "internal");
 }
 
 }    // namespace
