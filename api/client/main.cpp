@@ -45,110 +45,116 @@ CLI::App* add(CLI::App& parent, const char* name, const char* text, Line& line, 
 CLI::App* add_with_id(CLI::App& parent, const char* name, const char* text, Line& line,
                       Command command) {
     CLI::App* one = add(parent, name, text, line, std::move(command));
-    one->add_option("id", line.id, "as the service gave it")->required();
+    one->add_option("id", line.id, "id, as returned by the service")->required();
     return one;
 }
 
 void add_job_commands(CLI::App& app, Line& line) {
-    CLI::App* one = add(app, "submit", "Queue a job from a JSON file", line,
+    CLI::App* one = add(app, "submit", "Submit a job from a JSON file", line,
                         [&line](const HttpClient& c) { return submit(c, line.submit); });
-    one->add_option("file", line.submit.file, "the job spec; - reads standard input")->required();
-    one->add_flag("--follow", line.submit.follow, "stay until the job ends");
-    one->add_flag("--dry-run", line.submit.dry_run, "only say what would be stored");
+    one->add_option("file", line.submit.file, "job spec; - reads standard input")->required();
+    one->add_flag("--follow", line.submit.follow, "follow the job until it ends");
+    one->add_flag("--dry-run", line.submit.dry_run, "validate only; store nothing");
     one = add(app, "jobs", "List jobs, newest first", line,
               [&line](const HttpClient& c) { return list_jobs(c, line.list); });
-    one->add_option("--state", line.list.state, "only these states, with commas between");
-    one->add_option("--limit", line.list.limit, "at most so many")->check(CLI::Range(1, 100000));
+    one->add_option("--state", line.list.state, "only jobs in these states, comma-separated");
+    one->add_option("--limit", line.list.limit, "maximum number of jobs")
+        ->check(CLI::Range(1, 100000));
     add_with_id(app, "job", "Show one job as JSON", line,
                 [&line](const HttpClient& c) { return show_job(c, line.id); });
-    add_with_id(app, "follow", "Watch a job until it ends", line,
+    add_with_id(app, "follow", "Follow a job until it ends", line,
                 [&line](const HttpClient& c) { return follow_job(c, line.id); });
-    add_with_id(app, "cancel", "End a job; it saves first", line,
+    add_with_id(app, "cancel", "Cancel a job; it saves a checkpoint first", line,
                 [&line](const HttpClient& c) { return act_on_job(c, line.id, "cancel"); });
-    add_with_id(app, "kill", "End a job at once", line,
+    add_with_id(app, "kill", "Kill a job at once, without saving", line,
                 [&line](const HttpClient& c) { return act_on_job(c, line.id, "kill"); });
-    add_with_id(app, "explain", "Why a job waits, or what it does", line,
+    add_with_id(app, "explain", "Explain the state of a job", line,
                 [&line](const HttpClient& c) { return explain_job(c, line.id); });
-    add_with_id(app, "logs", "Print what a job said", line,
+    add_with_id(app, "logs", "Print the logs of a job", line,
                 [&line](const HttpClient& c) { return print_logs(c, line.id); });
-    one = add_with_id(app, "metrics", "Print a job's metrics", line, [&line](const HttpClient& c) {
-        return print_metrics(c, line.id, line.names, line.csv);
-    });
-    one->add_option("--names", line.names, "only these, with commas between");
-    one->add_flag("--csv", line.csv, "every point, as CSV");
     one = add_with_id(
-        app, "tensorboard", "Fetch a job's curves as an event file for TensorBoard", line,
+        app, "metrics", "Print the metrics of a job", line,
+        [&line](const HttpClient& c) { return print_metrics(c, line.id, line.names, line.csv); });
+    one->add_option("--names", line.names, "only these metrics, comma-separated");
+    one->add_flag("--csv", line.csv, "print all points as CSV");
+    one = add_with_id(
+        app, "tensorboard", "Download the curves of a job as a TensorBoard event file", line,
         [&line](const HttpClient& c) { return fetch_tensorboard(c, line.id, line.out); });
-    one->add_option("--out", line.out, "the folder to put it in");
-    add_with_id(app, "checkpoints", "List a job's checkpoints", line,
+    one->add_option("--out", line.out, "output folder");
+    add_with_id(app, "checkpoints", "List the checkpoints of a job", line,
                 [&line](const HttpClient& c) { return list_checkpoints(c, line.id); });
     one = add_with_id(
-        app, "download", "Fetch one file of a checkpoint", line,
+        app, "download", "Download a file of a checkpoint", line,
         [&line](const HttpClient& c) { return download(c, line.id, line.file, line.out); });
-    one->add_option("file", line.file, "such as model.safetensors")->required();
-    one->add_option("--out", line.out, "where to put it");
+    one->add_option("file", line.file, "name of the file, such as model.safetensors")->required();
+    one->add_option("--out", line.out, "output file");
     one = add_with_id(
-        app, "export", "Fetch a checkpoint's weights for other frameworks", line,
+        app, "export", "Export the weights of a checkpoint for other frameworks", line,
         [&line](const HttpClient& c) { return export_weights(c, line.id, line.weights); });
-    one->add_option("--dtype", line.weights.dtype, "f32 or bf16")
+    one->add_option("--dtype", line.weights.dtype, "data type: f32 or bf16")
         ->check(CLI::IsMember({"f32", "bf16"}));
     one->add_option("--weights", line.weights.weights,
-                    "average: the moving average where the job keeps one; raw: the weights that "
-                    "training goes on with")
+                    "average: the moving average if the job keeps one; raw: the weights that "
+                    "training continues with")
         ->check(CLI::IsMember({"average", "raw"}));
-    one->add_option("--out", line.weights.out, "where to put it");
+    one->add_option("--out", line.weights.out, "output file");
 }
 
 void add_predict_commands(CLI::App& app, Line& line) {
-    CLI::App* one = add(app, "predict", "Run a trained network over a data set", line,
+    CLI::App* one = add(app, "predict", "Run a trained model over a dataset", line,
                         [&line](const HttpClient& c) { return predict(c, line.predict); });
     PredictOptions& options = line.predict;
     one->add_option("from", options.from, "a job that has ended, or a checkpoint (ckp_…)")
         ->required();
-    one->add_option("dataset", options.dataset, "by id or name")->required();
-    one->add_option("--checkpoint", options.checkpoint, "of a job: best, last or a name");
-    auto* part = one->add_option("--part", options.part, "only this part of the data set");
-    one->add_option("--split", options.split, "all, or the job's own side: train or val")
+    one->add_option("dataset", options.dataset, "dataset id or name")->required();
+    one->add_option("--checkpoint", options.checkpoint,
+                    "checkpoint of the job: best, last or a name");
+    auto* part = one->add_option("--part", options.part, "only this part of the dataset");
+    one->add_option("--split", options.split,
+                    "all, or the training or validation samples of the job: train, val")
         ->excludes(part);
-    one->add_option("--batch", options.batch_size_per_core, "samples that a core computes at once");
-    one->add_option("--cores", options.cores, "1 or 8");
-    one->add_option("--precision", options.precision, "f32, bf16 or bf16_true");
-    one->add_option("--project", options.project, "what it belongs to");
-    one->add_flag("--follow", options.follow, "stay until it ends");
-    one->add_option("--out", options.out, "stay until it ends and put the CSV there");
+    one->add_option("--batch", options.batch_size_per_core, "batch size per core");
+    one->add_option("--cores", options.cores, "number of cores: 1 or 8");
+    one->add_option("--precision", options.precision, "precision: f32, bf16 or bf16_true");
+    one->add_option("--project", options.project, "project of the prediction");
+    one->add_flag("--follow", options.follow, "follow the job until it ends");
+    one->add_option("--out", options.out, "wait until the job ends and write the CSV to this file");
     one = add_with_id(app, "result", "Print the CSV of a prediction", line,
                       [&line](const HttpClient& c) { return print_result(c, line.id, line.out); });
-    one->add_option("--out", line.out, "where to put it");
+    one->add_option("--out", line.out, "output file");
 }
 
 void add_report_commands(CLI::App& app, Line& line) {
-    CLI::App* one =
-        add_with_id(app, "report", "Where a job's time goes, and what to do about it", line,
-                    [&line](const HttpClient& c) { return print_report(c, line.id, line.json); });
-    one->add_flag("--json", line.json, "for programs");
+    CLI::App* one = add_with_id(
+        app, "report", "Report where a job spends its time, and how to make it faster", line,
+        [&line](const HttpClient& c) { return print_report(c, line.id, line.json); });
+    one->add_flag("--json", line.json, "print the report as JSON");
     one = add_with_id(
-        app, "graphs", "List the programs a job made, or show one", line,
+        app, "graphs", "List the compiled programs of a job, or show one", line,
         [&line](const HttpClient& c) { return print_graphs(c, line.id, line.file, line.format); });
-    one->add_option("hash", line.file, "of the one to show");
-    one->add_option("--format", line.format, "ir, stablehlo, dot, program or json");
-    add_with_id(app, "trace", "Print a job's timeline, for chrome://tracing or Perfetto", line,
+    one->add_option("hash", line.file, "hash of the program to show");
+    one->add_option("--format", line.format, "output format: ir, stablehlo, dot, program or json");
+    add_with_id(app, "trace", "Print the timeline of a job, for chrome://tracing or Perfetto", line,
                 [&line](const HttpClient& c) { return print_trace(c, line.id); });
 }
 
 void add_dataset_commands(CLI::App& app, Line& line) {
-    add(app, "datasets", "List data sets", line,
+    add(app, "datasets", "List datasets", line,
         [](const HttpClient& c) { return list_datasets(c); });
-    CLI::App* dataset = app.add_subcommand("dataset", "Create, show or delete a data set");
+    CLI::App* dataset = app.add_subcommand("dataset", "Create, show or delete a dataset");
     dataset->require_subcommand(1);
-    CLI::App* one = add(*dataset, "create", "Create one and wait until it is checked", line,
+    CLI::App* one = add(*dataset, "create", "Create a dataset and wait until it is checked", line,
                         [&line](const HttpClient& c) { return create_dataset(c, line.dataset); });
-    one->add_option("name", line.dataset.name, "its name, or a .json file with the whole request")
+    one->add_option("name", line.dataset.name,
+                    "name of the dataset, or a .json file with the full request")
         ->required();
-    one->add_option("--format", line.dataset.format,
-                    "idx, csv, image_folder, image_csv, cifar10, tfrecord, webdataset or text");
+    one->add_option(
+        "--format", line.dataset.format,
+        "file format: idx, csv, image_folder, image_csv, cifar10, tfrecord, webdataset or text");
     auto* path = one->add_option("--path", line.dataset.path,
-                                 "a folder below a root that the service was started with");
-    one->add_option("--upload", line.dataset.upload, "a file to send: zip, tar or a single one")
+                                 "folder on the host, inside a dataset root of the service");
+    one->add_option("--upload", line.dataset.upload,
+                    "file to upload: a zip, a tar or a single data file")
         ->excludes(path)
         ->check(CLI::ExistingFile);
     one->add_option_function<std::vector<std::string>>(
@@ -161,34 +167,35 @@ void add_dataset_commands(CLI::App& app, Line& line) {
                 line.dataset.options[pair.substr(0, equals)] = pair.substr(equals + 1);
             }
         },
-        "name=value, such as label_column=label");
-    one->add_flag("!--no-wait", line.dataset.wait, "return before it is checked");
-    add_with_id(*dataset, "show", "Show one as JSON (by id or name)", line,
+        "format option as name=value, such as label_column=label");
+    one->add_flag("!--no-wait", line.dataset.wait, "do not wait for the check");
+    add_with_id(*dataset, "show", "Show a dataset as JSON, by id or name", line,
                 [&line](const HttpClient& c) { return show_dataset(c, line.id); });
-    add_with_id(*dataset, "delete", "Delete one that no job uses", line,
+    add_with_id(*dataset, "delete", "Delete a dataset that no job uses", line,
                 [&line](const HttpClient& c) { return delete_dataset(c, line.id); });
 }
 
 void add_machine_commands(CLI::App& app, Line& line) {
-    add(app, "cores", "List the virtual cores and who holds them", line,
+    add(app, "cores", "List the virtual cores and the jobs that hold them", line,
         [](const HttpClient& c) { return list_cores(c); });
-    CLI::App* one = add(app, "drain", "Let no new job onto a core", line,
+    CLI::App* one = add(app, "drain", "Stop scheduling new jobs on a core", line,
                         [&line](const HttpClient& c) { return drain_core(c, line.core, true); });
-    one->add_option("core", line.core, "1 to 8")->required();
-    one = add(app, "undrain", "Let jobs onto a core again", line,
+    one->add_option("core", line.core, "core number, 1 to 8")->required();
+    one = add(app, "undrain", "Resume scheduling jobs on a core", line,
               [&line](const HttpClient& c) { return drain_core(c, line.core, false); });
-    one->add_option("core", line.core, "1 to 8")->required();
+    one->add_option("core", line.core, "core number, 1 to 8")->required();
     CLI::App* token = app.add_subcommand("token", "Create, list or revoke tokens");
     token->require_subcommand(1);
-    one = add_with_id(*token, "create", "Create one; it is printed once", line,
+    one = add_with_id(*token, "create", "Create a token; its secret is printed only once", line,
                       [&line](const HttpClient& c) { return create_token(c, line.id, line.role); });
-    one->add_option("--role", line.role, "viewer, editor or admin");
+    one->get_option("id")->description("name of the token");
+    one->add_option("--role", line.role, "role: viewer, editor or admin");
     add(*token, "list", "List tokens", line, [](const HttpClient& c) { return list_tokens(c); });
     one = add_with_id(
-        *token, "revoke", "Revoke one, and the tokens that it made", line,
+        *token, "revoke", "Revoke a token and the tokens that it created", line,
         [&line](const HttpClient& c) { return revoke_token(c, line.id, line.keep_made); });
-    one->add_flag("--keep-made", line.keep_made, "leave the tokens that it made");
-    add(app, "version", "The service's version", line,
+    one->add_flag("--keep-made", line.keep_made, "keep the tokens that it created");
+    add(app, "version", "Print the version of the service", line,
         [](const HttpClient& c) { return print_version(c); });
 }
 
@@ -222,18 +229,21 @@ std::optional<std::string> unknown_command(const CLI::App& app) {
 int run(int argc, char** argv) {
     Line line;
     CLI::App app(
-        "Slipway's command-line client. The service's address and the token come from SLIPWAY_URL "
-        "and SLIPWAY_TOKEN, or from the home folder (--home, SLIPWAY_HOME).",
+        "Command-line client of Slipway. The URL of the service and the token are read from "
+        "SLIPWAY_URL and SLIPWAY_TOKEN, or from the home folder (--home, SLIPWAY_HOME).",
         "slipway");
     app.footer(
-        "Exit codes: 0 done; 1 the job or the data set failed; 2 wrong use; 3 the job was "
-        "cancelled; 4 refused by the service; 5 no service.");
+        "Exit codes: 0 success; 1 the job or the dataset failed; 2 usage error; 3 the job was "
+        "cancelled; 4 rejected by the service; 5 service unreachable.");
     app.require_subcommand(1);
     app.fallthrough();
-    app.add_option("--url", line.connect.url,
-                   "such as http://127.0.0.1:8470; else the home folder's service");
-    app.add_option("--home", line.connect.home, "the service's home folder, for its admin-token");
-    app.add_option("--ca", line.connect.certificate_authority, "PEM file to trust (https)");
+    app.add_option(
+        "--url", line.connect.url,
+        "URL of the service, such as http://127.0.0.1:8470; default: that of the home folder");
+    app.add_option("--home", line.connect.home,
+                   "home folder of the service, which holds its admin-token");
+    app.add_option("--ca", line.connect.certificate_authority,
+                   "PEM file of the certificate authority to trust (https)");
     add_job_commands(app, line);
     add_predict_commands(app, line);
     add_report_commands(app, line);
