@@ -17,6 +17,16 @@ void collect_references(const Json& json, std::set<std::string>& found) {
         collect_references(inner, found);
 }
 
+/// All texts for people: descriptions and summaries.
+void collect_texts(const Json& json, std::set<std::string>& found) {
+    if (!json.is_structured()) return;
+    for (const auto& [key, inner] : json.items()) {
+        const bool is_text = inner.is_string() && (key == "description" || key == "summary");
+        if (is_text) found.insert(inner.get<std::string>());
+        collect_texts(inner, found);
+    }
+}
+
 TEST(OpenApi, every_reference_leads_to_a_definition_and_every_definition_is_used) {
     const Json document = openapi_document("1.2.3");
     std::set<std::string> references;
@@ -45,6 +55,16 @@ TEST(OpenApi, every_endpoint_is_there_once) {
     }
     EXPECT_EQ(document["openapi"], "3.1.0");
     EXPECT_EQ(document["info"]["version"], "1.2.3");
+}
+
+TEST(OpenApi, texts_name_amounts_and_defaults) {
+    std::set<std::string> texts;
+    collect_texts(openapi_document("1.2.3"), texts);
+    EXPECT_GT(texts.size(), 300U);
+    for (const std::string& text : texts)
+        for (const std::string_view vague :
+             {"so many", "So many", "without it ", "Without it ", "any more", "anew", "learnt"})
+            EXPECT_EQ(text.find(vague), text.npos) << text;
 }
 
 TEST(OpenApi, path_parameters_and_security_are_said) {
