@@ -64,22 +64,6 @@ begin
 end
 $$;
 
-CREATE FUNCTION public.dataset_follow() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-begin
-    update queue
-    set dataset_ready = true
-    from (select job_id
-          from queue
-          where dataset_id = new.id and not dataset_ready
-          order by job_id
-          for no key update) as waiting
-    where queue.job_id = waiting.job_id;
-    return null;
-end
-$$;
-
 CREATE FUNCTION public.job_counted() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -713,7 +697,7 @@ CREATE INDEX job_project ON public.job USING btree (project, id);
 
 CREATE INDEX lease_attempt ON public.lease USING btree (job_id, attempt);
 
-CREATE INDEX queue_dataset ON public.queue USING btree (dataset_id) WHERE (NOT dataset_ready);
+CREATE INDEX queue_dataset ON public.queue USING btree (dataset_id, job_id) WHERE (NOT dataset_ready);
 
 CREATE INDEX queue_due ON public.queue USING btree (class_rank, not_before, job_id) WHERE (not_before IS NOT NULL);
 
@@ -736,8 +720,6 @@ CREATE INDEX upload_open ON public.upload USING btree (created_by) WHERE (NOT co
 CREATE CONSTRAINT TRIGGER attempt_fits_job AFTER INSERT OR UPDATE OF ended_at ON public.attempt DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.attempt_fits_state();
 
 CREATE TRIGGER checkpoint_release AFTER UPDATE ON public.job FOR EACH ROW WHEN (((old.finished_at IS NULL) AND (new.finished_at IS NOT NULL))) EXECUTE FUNCTION public.checkpoint_release();
-
-CREATE TRIGGER dataset_follow AFTER UPDATE OF state ON public.dataset FOR EACH ROW WHEN (((old.state <> 'ready'::text) AND (new.state = 'ready'::text))) EXECUTE FUNCTION public.dataset_follow();
 
 CREATE TRIGGER job_counted AFTER INSERT OR DELETE ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_counted();
 

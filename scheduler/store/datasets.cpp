@@ -68,6 +68,22 @@ void require_fewer_checks(Transaction& transaction, const std::string& project, 
                             project, checking, max)};
 }
 
+/// Jobs that follow a check in one transaction: each costs up to half a millisecond, and a
+/// statement may take 5 s. Those of nearly every dataset are fewer.
+constexpr int followed_at_once = 500;
+
+/// Lets `count_max` jobs that wait for a checked dataset start, or fail.
+Statement follow_statement(std::string_view id, DatasetState state, int count_max) {
+    const bool ready = state == DatasetState::ready;
+    return {ready ? &queries::release_jobs_of_dataset : &queries::fail_jobs_of_dataset,
+            {id, count_max}};
+}
+
+void announce_each(Store& store, const Rows& jobs) {
+    for (const Row row : jobs)
+        store.announce(row.text("id"));
+}
+
 /// Takes an upload for a dataset: it is complete, and no job needs it where it is.
 void lock_upload(Transaction& transaction, const std::string& id) {
     const Rows rows = transaction.run(queries::lock_upload, {id});
@@ -176,20 +192,35 @@ bool finish_dataset_check(Store& store, std::string_view id, std::string_view to
     const auto json = [](const JsonText& text) {
         return text.empty() ? Param(std::nullopt) : Param(repaired_json(text));
     };
-    const bool finished = transact(store.pool(), [&](Transaction& transaction) {
-        const Rows changed =
-            transaction.run(queries::finish_dataset_check,
-                            {id, token, to_string(state), json(report), json(problems),
-                             verdict.content_hash, verdict.bytes, json(verdict.preview)});
-        if (changed.affected() == 0) return false;
-        if (!verdict.ready) {
-            for (const Row row : transaction.run(queries::fail_jobs_of_dataset, {id}))
-                store.announce(row.text("id"));
-        }
-        return true;
-    });
-    if (finished) store.announce(topics::queue);
-    return finished;
+    const std::optional<Rows> followed =
+        transact(store.pool(), [&](Transaction& transaction) -> std::optional<Rows> {
+            const Rows changed =
+                transaction.run(queries::finish_dataset_check,
+                                {id, token, to_string(state), json(report), json(problems),
+                                 verdict.content_hash, verdict.bytes, json(verdict.preview)});
+            if (changed.affected() == 0) return std::nullopt;
+            std::vector<Rows> answers =
+                transaction.commit({follow_statement(id, state, followed_at_once)});
+            return std::move(answers.back());
+        });
+    if (!followed) return false;
+    announce_each(store, *followed);
+    store.announce(topics::queue);
+    return true;
+}
+
+bool follow_checked_datasets(Store& store, const LeaderTerm& term) {
+    int left = followed_at_once;
+    for (const Row row : read(store.pool(), queries::list_datasets_to_follow)) {
+        const Statement follow =
+            follow_statement(row.text("id"), parse_state(row.text("state")), left);
+        const std::vector<Rows> followed = write_as_leader(store.pool(), term, {follow});
+        announce_each(store, followed[0]);
+        left -= followed[0].size();
+        if (left == 0) break;
+    }
+    if (left < followed_at_once) store.announce(topics::queue);
+    return left == 0;
 }
 
 }    // namespace slipway::store

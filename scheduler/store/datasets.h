@@ -91,9 +91,15 @@ struct DatasetVerdict {
     JsonText preview{};
 };
 
-/// Stores what the check found. False when the claim was lost: nothing is stored.
+/// Stores what the check found. Of the jobs that wait for it, the first 500 may start, or fail with
+/// `data_error`, in the same transaction; follow_checked_datasets does the rest. False when the
+/// claim was lost: nothing is stored.
 bool finish_dataset_check(Store& store, std::string_view id, std::string_view token,
                           const DatasetVerdict& verdict);
+
+/// Lets jobs that still wait for a dataset whose check has ended start, or fail: 500 at once. True
+/// when there may be more.
+bool follow_checked_datasets(Store& store, const LeaderTerm& term = {});
 
 /// A file on its way in; its bytes are at store/uploads/<id>.
 struct Upload {

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "api/base/log.h"
+#include "scheduler/store/datasets.h"
 #include "scheduler/store/jobs.h"
 #include "scheduler/store/pg/leader.h"
 #include "scheduler/upkeep/tasks.h"
@@ -38,16 +39,17 @@ struct UpkeepLoop::Parts {
 
     std::thread thread;
 
-    /// One row per task: how often, and what it does.
+    /// One row per task: how often, and what it does; true: more can be done at once.
     struct Task {
         const char* name;
         std::chrono::milliseconds every;
-        void (Parts::*run_once)();
+        bool (Parts::*run_once)();
         Tick next{};
         bool failing = false;
     };
-    std::array<Task, 5> tasks{{{"schedule", options.tick, &Parts::place},
+    std::array<Task, 6> tasks{{{"schedule", options.tick, &Parts::place},
                                {"rescue", options.rescue_every, &Parts::rescue},
+                               {"follow", options.follow_every, &Parts::follow},
                                {"expire", options.expire_every, &Parts::expire},
                                {"count", options.count_every, &Parts::count},
                                {"prune", options.prune_every, &Parts::prune}}};
@@ -96,9 +98,10 @@ struct UpkeepLoop::Parts {
         const Tick now = clock.tick();
         if (now < task.next) return;
         try {
-            (this->*task.run_once)();
+            const bool more = (this->*task.run_once)();
             task.failing = false;
-            task.next = now + task.every;
+            task.next = more ? now : now + task.every;
+            if (more) wake();
         } catch (const std::exception& error) {
             // The next tick looks at everything again; one line per task and outage is enough.
             if (!task.failing) {
@@ -110,26 +113,36 @@ struct UpkeepLoop::Parts {
         }
     }
 
-    void place() {
+    bool place() {
         const ScheduleCounts done = schedule(store, options.lease, options.host_silence_max, term);
         counts.placed += done.placed;
         counts.lost_races += done.lost_races;
-        if (done.more_are_due) wake();
         if (done.placed > 0 && options.on_placed) options.on_placed();
+        return done.more_are_due;
     }
 
-    void rescue() {
+    bool rescue() {
         counts.rescued += rescue_lost_attempts(store, options.host, options.lease, term);
+        return false;
     }
 
-    void expire() { counts.expired += std::int64_t(store::expire_queued_jobs(store, term).size()); }
+    bool follow() { return store::follow_checked_datasets(store, term); }
 
-    void count() { store::fold_job_counts(store, term); }
+    bool expire() {
+        counts.expired += std::int64_t(store::expire_queued_jobs(store, term).size());
+        return false;
+    }
 
-    void prune() {
+    bool count() {
+        store::fold_job_counts(store, term);
+        return false;
+    }
+
+    bool prune() {
         const store::Pruned pruned = store::prune(store, term);
         counts.pruned +=
             pruned.idempotency_keys + pruned.login_tickets + pruned.sessions + pruned.uploads;
+        return false;
     }
 };
 

@@ -18,6 +18,7 @@ struct UpkeepOptions {
     std::chrono::milliseconds woken_pause{10};
     std::chrono::milliseconds lease{10000};    ///< of a new attempt, until the agent renews
     std::chrono::milliseconds rescue_every{1000};
+    std::chrono::milliseconds follow_every{1000};    ///< jobs follow the checks of datasets
     std::chrono::milliseconds expire_every{1000};
     std::chrono::milliseconds count_every{10000};
     std::chrono::milliseconds prune_every{60000};
@@ -39,10 +40,10 @@ struct UpkeepCounts {
     double last_tick_s = 0;
 };
 
-/// The service's periodic work: places queued jobs, rescues attempts whose host is gone, expires
-/// jobs, prunes. Of all processes on one database only the leader works, and what it writes is
-/// checked against its term. Each tick looks at the whole state, so a missed wake-up costs at most
-/// a tick. A tick that fails is logged and repeated.
+/// The service's periodic work: places queued jobs, rescues attempts whose host is gone, lets jobs
+/// follow the check of their dataset, expires jobs, prunes. Of all processes on one database only
+/// the leader works, and what it writes is checked against its term. Each tick looks at the whole
+/// state, so a missed wake-up costs at most a tick. A tick that fails is logged and repeated.
 class UpkeepLoop {
 public:
     /// Starts the thread. `store` and `clock` outlive the loop.

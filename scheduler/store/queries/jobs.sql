@@ -156,14 +156,28 @@ where job.id = stale.id
 returning job.id
 
 -- fail_jobs_of_dataset: those that wait for a dataset that failed its check
--- in     $1 dataset_id
+-- in     $1 dataset_id  $2 how many at once
 -- out    id of each
+-- locks  their rows; those locked by others are left to the next call
+with waiting as (
+    select id
+    from job
+    where id in (select job_id
+                 from queue
+                 where dataset_id = $1 and not dataset_ready
+                 order by job_id
+                 limit $2)
+      and state = 'queued'
+    order by id
+    for no key update skip locked
+)
 update job
 set state          = 'failed',
     reason_code    = 'data_error',
     reason_message = 'the dataset ' || $1 || ' failed its check: see its problems'
-where dataset_id = $1 and state = 'queued'
-returning id
+from waiting
+where job.id = waiting.id
+returning job.id
 
 -- count_jobs: how many are in each state; the sum of changes
 select state, sum(jobs)::bigint as jobs

@@ -92,6 +92,44 @@ from locked
 where queue.job_id = locked.job_id
 returning queue.job_id
 
+-- list_datasets_to_follow: those whose check has ended and for which jobs still wait. The first
+-- waiting job of each dataset is found in an index, however many there are.
+-- out    id, state
+with recursive waited_for (dataset_id) as (
+    (select dataset_id from queue where not dataset_ready order by dataset_id limit 1)
+    union all
+    select (select dataset_id
+            from queue
+            where not dataset_ready and dataset_id > waited_for.dataset_id
+            order by dataset_id
+            limit 1)
+    from waited_for
+    where waited_for.dataset_id is not null
+)
+select dataset.id, dataset.state
+from waited_for
+join dataset on dataset.id = waited_for.dataset_id
+where dataset.state <> 'checking'
+order by dataset.id
+
+-- release_jobs_of_dataset: those that wait for a dataset that has passed its check
+-- in     $1 dataset_id  $2 how many at once
+-- out    id of each
+-- locks  their queue rows; those locked by others are left to the next call
+with waiting as (
+    select job_id
+    from queue
+    where dataset_id = $1 and not dataset_ready
+    order by job_id
+    limit $2
+    for no key update skip locked
+)
+update queue
+set dataset_ready = true
+from waiting
+where queue.job_id = waiting.job_id
+returning queue.job_id as id
+
 -- place_job: an attempt, its leases and the state `starting`, or no row
 -- in     $1 job_id  $2 host  $3 cores smallint[]  $4 token  $5 lease in seconds
 -- out    attempt

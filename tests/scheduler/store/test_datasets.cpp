@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "scheduler/store/pg/pool.h"
+#include "scheduler/store/queries.h"
 #include "tests/scheduler/store/samples.h"
 
 namespace slipway::store {
@@ -123,6 +125,56 @@ TEST_F(Datasets, a_failed_check_fails_the_jobs_that_waited) {
     EXPECT_EQ(state_of(job.id), JobState::failed);
     EXPECT_EQ(find_job(store, job.id)->reason->code, "data_error");
     EXPECT_EQ(count("queue"), 0);
+}
+
+// Goal: a check is stored in its time however many jobs wait for it; none of them is forgotten.
+TEST_F(Datasets, many_jobs_follow_a_check_in_batches) {
+    const std::string failing = create_dataset(store, new_dataset("a")).id;
+    const std::string passing = create_dataset(store, new_dataset("b")).id;
+    insert_jobs(1700, failing, "cores", "1");
+    insert_jobs(1700, passing, "cores", "1");
+    const auto failed = [&] { return count("job where state = 'failed'"); };
+    const auto ready = [&] { return count("queue where dataset_ready"); };
+    EXPECT_FALSE(follow_checked_datasets(store)) << "neither is checked";
+
+    const DatasetCheck first = claim_dataset_check(store, host, 10s).value();
+    EXPECT_TRUE(finish_dataset_check(store, failing, first.token, {.problems = "[]"}));
+    EXPECT_EQ(failed(), 500);
+    const DatasetCheck second = claim_dataset_check(store, host, 10s).value();
+    EXPECT_TRUE(finish_dataset_check(store, passing, second.token, {.ready = true}));
+    EXPECT_EQ(ready(), 500);
+    EXPECT_TRUE(follow_checked_datasets(store));
+    EXPECT_EQ(failed() + ready(), 1500);
+    while (follow_checked_datasets(store)) {
+    }
+    EXPECT_EQ(failed(), 1700);
+    EXPECT_EQ(ready(), 1700);
+    EXPECT_EQ(count("queue"), 1700);
+    EXPECT_EQ(count("job where state = 'failed' and reason_code = 'data_error'"), 1700);
+    EXPECT_FALSE(follow_checked_datasets(store));
+}
+
+// A job that somebody holds meanwhile, or that comes back to the queue, is not left behind.
+TEST_F(Datasets, a_job_that_missed_the_end_of_the_check_follows_later) {
+    const std::string failing = create_dataset(store, new_dataset("a")).id;
+    const std::string passing = create_dataset(store, new_dataset("b")).id;
+    const std::string paused = submit_on(failing);
+    move_job(store, paused, JobState::paused, std::nullopt);
+    const std::string held = submit_on(passing);
+    const DatasetCheck first = claim_dataset_check(store, host, 10s).value();
+    finish_dataset_check(store, failing, first.token, {.problems = "[]"});
+    move_job(store, paused, JobState::queued, std::nullopt);
+    const DatasetCheck second = claim_dataset_check(store, host, 10s).value();
+    {
+        const Pool::Lease lease = store.pool().acquire();
+        Transaction holder(*lease);    // holds the row of `held` and is taken back
+        EXPECT_EQ(holder.run(queries::release_jobs_of_dataset, {passing, 1}).size(), 1);
+        EXPECT_TRUE(finish_dataset_check(store, passing, second.token, {.ready = true}));
+    }
+    EXPECT_EQ(count("queue where dataset_ready"), 0);
+    follow_checked_datasets(store);
+    EXPECT_EQ(list_ready_jobs(store, 8).at(0).job_id, held);
+    EXPECT_EQ(state_of(paused), JobState::failed);
 }
 
 TEST_F(Datasets, a_dataset_in_use_is_not_deleted) {

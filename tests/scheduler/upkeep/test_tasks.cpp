@@ -181,6 +181,24 @@ TEST_F(Upkeep, the_loop_places_expires_and_tells_the_agent) {
     EXPECT_EQ(loop.counts().placed, 1);
 }
 
+// Many jobs wait for a dataset: the loop goes on until all have followed its check.
+TEST_F(Upkeep, the_loop_lets_many_jobs_follow_a_check) {
+    insert_jobs(1200, dataset_id, "cores", "1");
+    const std::string failing = checking_dataset("failing");
+    insert_jobs(1200, failing, "cores", "1");
+    UpkeepLoop loop(store, UpkeepOptions{.host = host, .tick = 20ms, .follow_every = 50ms},
+                    system_clock());
+    make_ready();
+    const auto check = store::claim_dataset_check(store, host, 10s);
+    ASSERT_TRUE(check);
+    store::finish_dataset_check(store, failing, check->token, {.problems = "[]"});
+    EXPECT_TRUE(eventually([&] {
+        return count("queue where dataset_ready") == 1200 &&
+               count("job where state = 'failed'") == 1200;
+    }));
+    EXPECT_EQ(loop.counts().failed_ticks, 0);
+}
+
 // Whatever time the calls take: passes are so far apart, and the last wake-up is not forgotten.
 TEST_F(Upkeep, a_burst_of_submissions_shares_a_tick) {
     make_ready();
