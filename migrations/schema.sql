@@ -697,6 +697,8 @@ CREATE INDEX job_project ON public.job USING btree (project, id);
 
 CREATE INDEX lease_attempt ON public.lease USING btree (job_id, attempt);
 
+CREATE INDEX login_ticket_expires ON public.login_ticket USING btree (expires_at);
+
 CREATE INDEX queue_dataset ON public.queue USING btree (dataset_id, job_id) WHERE (NOT dataset_ready);
 
 CREATE INDEX queue_due ON public.queue USING btree (class_rank, not_before, job_id) WHERE (not_before IS NOT NULL);
@@ -707,6 +709,8 @@ CREATE INDEX queue_order ON public.queue USING btree (class_rank, queued_at, job
 
 CREATE INDEX queue_ready ON public.queue USING btree (shape, class_rank, queued_at, job_id) WHERE ready;
 
+CREATE INDEX session_expires ON public.session USING btree (expires_at);
+
 CREATE INDEX session_token ON public.session USING btree (token_id);
 
 CREATE INDEX split_dataset ON public.split USING btree (dataset_id, id);
@@ -714,6 +718,8 @@ CREATE INDEX split_dataset ON public.split USING btree (dataset_id, id);
 CREATE INDEX split_making ON public.split USING btree (id) WHERE (state = 'making'::text);
 
 CREATE INDEX token_maker ON public.token USING btree (created_by) WHERE (revoked_at IS NULL);
+
+CREATE INDEX upload_expires ON public.upload USING btree (expires_at);
 
 CREATE INDEX upload_open ON public.upload USING btree (created_by) WHERE (NOT complete);
 

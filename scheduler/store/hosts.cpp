@@ -99,13 +99,4 @@ void forget_garbage(Store& store, const std::vector<std::int64_t>& ids) {
     write(store.pool(), queries::forget_garbage, {ids});
 }
 
-Pruned prune(Store& store, const LeaderTerm& term) {
-    const std::vector<Rows> answers = write_as_leader(store.pool(), term, {{&queries::prune, {}}});
-    const Row row = answers[0][0];
-    return {.idempotency_keys = row.integer("idempotency_keys"),
-            .login_tickets = row.integer("login_tickets"),
-            .sessions = row.integer("sessions"),
-            .uploads = row.integer("uploads")};
-}
-
 }    // namespace slipway::store

@@ -72,14 +72,4 @@ void postpone_garbage(Store& store, const std::vector<std::int64_t>& ids);
 
 void forget_garbage(Store& store, const std::vector<std::int64_t>& ids);
 
-/// Rows past their time: idempotency keys (24 h), login tickets, sessions, uploads.
-struct Pruned {
-    std::int64_t idempotency_keys = 0;
-    std::int64_t login_tickets = 0;
-    std::int64_t sessions = 0;
-    std::int64_t uploads = 0;
-};
-
-Pruned prune(Store& store, const LeaderTerm& term = {});
-
 }    // namespace slipway::store

@@ -13,7 +13,7 @@
 
 /// Everything the service remembers, in domain words. Plain structs and free functions that take a
 /// Store&; one header per resource: jobs.h queue.h attempts.h relay.h events.h checkpoints.h
-/// datasets.h hosts.h access.h idempotency.h.
+/// datasets.h hosts.h access.h idempotency.h prune.h.
 ///
 /// What holds for every function here, unless it says otherwise:
 /// - safe from every thread; blocks the caller for one or two round trips to the database;

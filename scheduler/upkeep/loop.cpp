@@ -10,6 +10,7 @@
 #include "scheduler/store/datasets.h"
 #include "scheduler/store/jobs.h"
 #include "scheduler/store/pg/leader.h"
+#include "scheduler/store/prune.h"
 #include "scheduler/upkeep/tasks.h"
 
 namespace slipway {
@@ -47,12 +48,15 @@ struct UpkeepLoop::Parts {
         Tick next{};
         bool failing = false;
     };
-    std::array<Task, 6> tasks{{{"schedule", options.tick, &Parts::place},
+    std::array<Task, 9> tasks{{{"schedule", options.tick, &Parts::place},
                                {"rescue", options.rescue_every, &Parts::rescue},
                                {"follow", options.follow_every, &Parts::follow},
                                {"expire", options.expire_every, &Parts::expire},
                                {"count", options.count_every, &Parts::count},
-                               {"prune", options.prune_every, &Parts::prune}}};
+                               {"prune_keys", options.prune_every, &Parts::prune_keys},
+                               {"prune_tickets", options.prune_every, &Parts::prune_tickets},
+                               {"prune_sessions", options.prune_every, &Parts::prune_sessions},
+                               {"prune_uploads", options.prune_every, &Parts::prune_uploads}}};
 
     void work() {
         while (wait()) {
@@ -138,11 +142,14 @@ struct UpkeepLoop::Parts {
         return false;
     }
 
-    bool prune() {
-        const store::Pruned pruned = store::prune(store, term);
-        counts.pruned +=
-            pruned.idempotency_keys + pruned.login_tickets + pruned.sessions + pruned.uploads;
-        return false;
+    bool prune_keys() { return pruned(store::prune_idempotency_keys(store, term)); }
+    bool prune_tickets() { return pruned(store::prune_login_tickets(store, term)); }
+    bool prune_sessions() { return pruned(store::prune_sessions(store, term)); }
+    bool prune_uploads() { return pruned(store::prune_uploads(store, term)); }
+
+    bool pruned(std::int64_t rows) {
+        counts.pruned += rows;
+        return rows == store::pruned_at_once;
     }
 };
 

@@ -83,36 +83,6 @@ from (select distinct host from attempt where job_id = $1) as hosts
 cross join (values ('checkpoints'), ('reports'), ('runs')) as kinds (kind)
 order by host, kind
 
--- prune: rows past their time
--- out    how many of each kind
-with keys as (
-    delete from idempotency
-    where started_at < clock_timestamp() - interval '24 hours'
-    returning 1
-), tickets as (
-    delete from login_ticket
-    where expires_at < clock_timestamp()
-    returning 1
-), sessions as (
-    delete from session
-    where expires_at < clock_timestamp()
-    returning 1
-), uploads as (
-    delete from upload
-    where expires_at < clock_timestamp()
-      and not exists (select from job
-                      where finished_at is null and spec #>> '{model,init,from}' = upload.id)
-    returning id
-), files as (
-    insert into garbage (path)
-    select 'uploads/' || id
-    from uploads
-)
-select (select count(*) from keys) as idempotency_keys,
-       (select count(*) from tickets) as login_tickets,
-       (select count(*) from sessions) as sessions,
-       (select count(*) from uploads) as uploads
-
 -- find_executor_number: the number of a project's user
 -- in     $1 project
 select number

@@ -162,28 +162,6 @@ TEST_F(Access, the_audit_is_listed_newest_first) {
     EXPECT_EQ(rest.items[0].detail, "{}");
 }
 
-TEST_F(Access, pruning_removes_what_is_past_its_time) {
-    const Token made = token("a");
-    create_login_ticket(store, sha256_hex("link"), made.id, -1s);
-    create_login_ticket(store, sha256_hex("good"), made.id, 1h);
-    create_session(store, sha256_hex("stale"), made.id, -1s);
-    database.sql(
-        "insert into idempotency (token_id, key, body_hash, started_at) "
-        "values ('t', 'k', 'h', clock_timestamp() - interval '25 hours')");
-    database.sql(
-        "insert into upload (id, filename, size, sha256, created_by, expires_at) "
-        "values ('" +
-        new_id("upl") + "', 'f', 1, '', '', clock_timestamp())");
-    const Pruned pruned = prune(store);
-    EXPECT_EQ(pruned.login_tickets, 1);
-    EXPECT_EQ(pruned.sessions, 1);
-    EXPECT_EQ(pruned.idempotency_keys, 1);
-    EXPECT_EQ(pruned.uploads, 1);
-    EXPECT_EQ(list_garbage(store, host).size(), 1U);
-    EXPECT_EQ(prune(store).uploads, 0);
-    EXPECT_TRUE(use_login_ticket(store, sha256_hex("good")));
-}
-
 }    // namespace
 
 }    // namespace slipway::store

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "scheduler/store/pg/pool.h"
+#include "scheduler/store/prune.h"
 #include "scheduler/store/queries.h"
 #include "tests/scheduler/store/samples.h"
 
@@ -230,14 +231,14 @@ TEST_F(Datasets, an_upload_stays_until_the_job_that_begins_with_it_has_ended) {
     job.upload_id = id;
     submit(job);
     database.sql("update upload set expires_at = clock_timestamp() - interval '1 day'");
-    EXPECT_EQ(prune(store).uploads, 0);
+    EXPECT_EQ(prune_uploads(store), 0);
     EXPECT_EQ(code_of([&] { delete_upload(store, id); }), ErrorCode::conflict);
     NewDataset wanted = new_dataset("a");
     wanted.source = fmt::format(R"({{"upload": "{}"}})", id);
     EXPECT_EQ(code_of([&] { create_dataset(store, wanted); }), ErrorCode::conflict);
     ASSERT_TRUE(find_upload(store, id));
     request_intent(store, job.id, Intent::cancel, {"user", ""});
-    EXPECT_EQ(prune(store).uploads, 1);
+    EXPECT_EQ(prune_uploads(store), 1);
     EXPECT_EQ(list_garbage(store, host).at(0).path, "uploads/" + id);
     NewJob late = new_job();
     late.upload_id = id;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "scheduler/store/jobs.h"
+#include "scheduler/store/prune.h"
 #include "tests/scheduler/store/samples.h"
 #include "tests/support/eventually.h"
 
@@ -72,7 +73,8 @@ TEST_F(Leading, one_that_hangs_is_replaced_and_fenced) {
     EXPECT_THROW(rescue_expired(store, all, old), LeaderReplaced);
     EXPECT_THROW(release_due_jobs(store, 10, old), LeaderReplaced);
     EXPECT_THROW(fold_job_counts(store, old), LeaderReplaced);
-    EXPECT_THROW(prune(store, old), LeaderReplaced);
+    EXPECT_THROW(prune_sessions(store, old), LeaderReplaced);
+    EXPECT_THROW(prune_uploads(store, old), LeaderReplaced);
     EXPECT_EQ(state_of(job), JobState::queued);
     EXPECT_EQ(state_of(expiring), JobState::queued);
     EXPECT_EQ(state_of(lost), JobState::starting);
@@ -82,7 +84,8 @@ TEST_F(Leading, one_that_hangs_is_replaced_and_fenced) {
     EXPECT_TRUE(commit_placements(store, {placement(job)}, present).at(0).attempt);
     EXPECT_EQ(expire_queued_jobs(store, present).size(), 1U);
     EXPECT_EQ(rescue_expired(store, all, present).size(), 1U);
-    EXPECT_NO_THROW(prune(store, present));
+    EXPECT_NO_THROW(prune_sessions(store, present));
+    EXPECT_NO_THROW(prune_uploads(store, present));
 }
 
 TEST_F(Leading, one_that_was_away_but_not_replaced_goes_on_in_its_term) {

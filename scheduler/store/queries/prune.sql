@@ -1,0 +1,66 @@
+-- Rows past their time, of one kind by one statement: of what has piled up in one table the others
+-- do not wait. Each call removes a batch, the oldest first.
+
+-- prune_idempotency_keys: those whose answers are no longer kept
+-- in     $1 how many at once
+-- out    changed
+delete from idempotency
+where ctid = any (array(
+    select ctid
+    from idempotency
+    where started_at < statement_timestamp() - interval '24 hours'
+    order by started_at
+    limit $1
+))
+
+-- prune_login_tickets: those that are too old to be used
+-- in     $1 how many at once
+-- out    changed
+delete from login_ticket
+where ctid = any (array(
+    select ctid
+    from login_ticket
+    where expires_at < statement_timestamp()
+    order by expires_at
+    limit $1
+))
+
+-- prune_sessions: those that have ended
+-- in     $1 how many at once
+-- out    changed
+delete from session
+where ctid = any (array(
+    select ctid
+    from session
+    where expires_at < statement_timestamp()
+    order by expires_at
+    limit $1
+))
+
+-- lock_expired_uploads: those that nobody has asked to keep; meanwhile no job is stored that begins
+-- with them
+-- in     $1 how many at once
+-- locks  their rows; those locked by others are left to the next call
+select id
+from upload
+where expires_at < statement_timestamp()
+  and not exists (select from job
+                  where finished_at is null and spec #>> '{model,init,from}' = upload.id)
+order by expires_at
+limit $1
+for update skip locked
+
+-- prune_uploads: of those the ones that no job uses which was stored before the lock; their files
+-- are garbage from now on
+-- in     $1 ids text[]
+-- out    garbage: changed
+with gone as (
+    delete from upload
+    where id = any ($1::text[])
+      and not exists (select from job
+                      where finished_at is null and spec #>> '{model,init,from}' = upload.id)
+    returning id
+)
+insert into garbage (path)
+select 'uploads/' || id
+from gone

@@ -1,0 +1,105 @@
+#include "scheduler/store/prune.h"
+
+#include <gtest/gtest.h>
+
+#include "api/base/sha256.h"
+#include "scheduler/store/access.h"
+#include "scheduler/store/pg/pool.h"
+#include "scheduler/store/queries.h"
+#include "tests/scheduler/store/samples.h"
+
+namespace slipway::store {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+class Prune : public StoreTest {
+protected:
+    std::string token() {
+        return create_token(store, {.id = new_id("tok"),
+                                    .name = "t",
+                                    .lookup = "t",
+                                    .sha256 = sha256_hex("t"),
+                                    .role = "editor"})
+            .id;
+    }
+
+    void add_keys(int many, const std::string& age) const {
+        database.sql(
+            fmt::format("insert into idempotency (token_id, key, body_hash, started_at) "
+                        "select 't', '{0} ' || n, 'h', clock_timestamp() - interval '{0}' "
+                        "from generate_series(1, {1}) as n",
+                        age, many));
+    }
+
+    std::string add_upload(const std::string& age) const {
+        const std::string id = new_id("upl");
+        database.sql(
+            fmt::format("insert into upload (id, filename, size, sha256, created_by, "
+                        "expires_at) values ('{}', 'f', 1, '', '', "
+                        "clock_timestamp() - interval '{}')",
+                        id, age));
+        return id;
+    }
+};
+
+TEST_F(Prune, removes_what_is_past_its_time_and_nothing_else) {
+    const std::string made = token();
+    create_login_ticket(store, sha256_hex("link"), made, -1s);
+    create_login_ticket(store, sha256_hex("good"), made, 1h);
+    create_session(store, sha256_hex("stale"), made, -1s);
+    create_session(store, sha256_hex("cookie"), made, 1h);
+    add_keys(1, "25 hours");
+    add_keys(1, "23 hours");
+    add_upload("1 second");
+    add_upload("-1 hour");
+    EXPECT_EQ(prune_login_tickets(store), 1);
+    EXPECT_EQ(prune_sessions(store), 1);
+    EXPECT_EQ(prune_idempotency_keys(store), 1);
+    EXPECT_EQ(prune_uploads(store), 1);
+    EXPECT_EQ(list_garbage(store, host).size(), 1U);
+    EXPECT_EQ(prune_login_tickets(store) + prune_sessions(store) + prune_idempotency_keys(store) +
+                  prune_uploads(store),
+              0);
+    EXPECT_TRUE(use_login_ticket(store, sha256_hex("good")));
+    EXPECT_TRUE(find_session(store, sha256_hex("cookie")));
+    EXPECT_EQ(count("idempotency"), 1);
+    EXPECT_EQ(count("upload"), 1);
+}
+
+// Whatever has piled up: no statement has more to do than it has time for.
+TEST_F(Prune, takes_a_batch_at_once_the_oldest_first) {
+    add_keys(1200, "2 days");
+    add_keys(200, "3 days");
+    EXPECT_EQ(prune_idempotency_keys(store), pruned_at_once);
+    EXPECT_EQ(count("idempotency"), 400);
+    EXPECT_EQ(count("idempotency where key like '3 days%'"), 0);
+    EXPECT_EQ(prune_idempotency_keys(store), 400);
+    EXPECT_EQ(prune_idempotency_keys(store), 0);
+}
+
+// Uploads that cannot go are not in the way of those behind them.
+TEST_F(Prune, passes_over_uploads_that_jobs_use_or_that_are_held) {
+    const std::string used = add_upload("3 hours");
+    const std::string held = add_upload("2 hours");
+    const std::string free = add_upload("1 hour");
+    NewJob job = new_job();
+    job.spec = fmt::format(R"({{"model": {{"arch": "mlp", "init": {{"from": "{}"}}}}}})", used);
+    job.upload_id = used;
+    submit(job);
+    {
+        const Pool::Lease lease = store.pool().acquire();
+        Transaction submission(*lease);    // of a job that begins with `held`
+        submission.run(queries::lock_upload_of_job, {held});
+        EXPECT_EQ(prune_uploads(store), 1);
+        EXPECT_EQ(count("upload where id = '" + free + "'"), 0);
+    }
+    EXPECT_EQ(prune_uploads(store), 1);
+    EXPECT_TRUE(find_upload(store, used));
+    EXPECT_FALSE(find_upload(store, held));
+}
+
+}    // namespace
+
+}    // namespace slipway::store
