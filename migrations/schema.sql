@@ -695,6 +695,12 @@ CREATE INDEX job_predictions ON public.job USING btree (id) WHERE (prediction IS
 
 CREATE INDEX job_project ON public.job USING btree (project, id);
 
+CREATE INDEX job_unfinished_dataset ON public.job USING btree (dataset_id) WHERE (finished_at IS NULL);
+
+CREATE INDEX job_unfinished_split ON public.job USING btree (((spec #>> '{data,split,id}'::text[]))) WHERE ((finished_at IS NULL) AND ((spec #>> '{data,split,id}'::text[]) IS NOT NULL));
+
+CREATE INDEX job_unfinished_upload ON public.job USING btree (((spec #>> '{model,init,from}'::text[]))) WHERE ((finished_at IS NULL) AND ((spec #>> '{model,init,from}'::text[]) IS NOT NULL));
+
 CREATE INDEX lease_attempt ON public.lease USING btree (job_id, attempt);
 
 CREATE INDEX login_ticket_expires ON public.login_ticket USING btree (expires_at);

@@ -159,14 +159,18 @@ Page<Dataset> list_datasets(Store& store, const DatasetFilter& filter, const Pag
 
 bool delete_dataset(Store& store, std::string_view id) {
     return transact(store.pool(), [&](Transaction& transaction) {
-        const Rows rows = transaction.run(queries::lock_dataset, {id});
-        if (rows.empty()) return false;
-        if (rows[0].flag("used")) {
+        const std::vector<Rows> found = transaction.run(std::vector<Statement>{
+            {&queries::lock_dataset, {id}}, {&queries::find_dataset_user, {id}}});
+        const Rows& locked = found[0];
+        const Rows& users = found[1];
+        if (locked.empty()) return false;
+        if (!users.empty()) {
             throw Error{ErrorCode::conflict,
-                        fmt::format("dataset {} is used by a job that has not ended", id)};
+                        fmt::format("dataset {} is used by job {}, which has not ended", id,
+                                    users[0].text("job_id"))};
         }
         transaction.commit(
-            {{&queries::delete_dataset, {id, Param::or_null(rows[0].text("upload"))}}});
+            {{&queries::delete_dataset, {id, Param::or_null(locked[0].text("upload"))}}});
         return true;
     });
 }

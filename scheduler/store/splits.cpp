@@ -75,11 +75,13 @@ Page<StoredSplit> list_splits(Store& store, std::string_view dataset_id, const P
 
 bool delete_split(Store& store, std::string_view id) {
     return transact(store.pool(), [&](Transaction& transaction) {
-        const Rows rows = transaction.run(queries::lock_split, {id});
-        if (rows.empty()) return false;
-        if (rows[0].flag("used")) {
+        const std::vector<Rows> found = transaction.run(std::vector<Statement>{
+            {&queries::lock_split, {id}}, {&queries::find_split_user, {id}}});
+        if (found[0].empty()) return false;
+        if (!found[1].empty()) {
             throw Error{ErrorCode::conflict,
-                        fmt::format("split {} is used by a job that has not ended", id)};
+                        fmt::format("split {} is used by job {}, which has not ended", id,
+                                    found[1][0].text("job_id"))};
         }
         transaction.commit({{&queries::delete_split, {id}}});
         return true;

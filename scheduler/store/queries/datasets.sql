@@ -39,7 +39,6 @@ for share
 select id as job_id
 from job
 where finished_at is null and spec #>> '{model,init,from}' = $1
-order by id
 limit 1
 
 -- consume_upload: its file belongs to a dataset now and is removed with it
@@ -87,16 +86,22 @@ from measured
 where bytes_before < $6
 order by bytes_before
 
--- lock_dataset: may it be deleted
+-- lock_dataset: it is to be deleted
 -- in     $1 id
--- out    used: by a job that has not ended; upload: the file it was made from
--- locks  its row: a job that is being stored waits or is seen
-select exists (select from job
-               where job.dataset_id = dataset.id and job.finished_at is null) as used,
-       source ->> 'upload' as upload
+-- out    upload: the file it was made from; no row when there is none
+-- locks  its row: a job that is being stored waits, or is seen by find_dataset_user
+select source ->> 'upload' as upload
 from dataset
 where id = $1
 for update
+
+-- find_dataset_user: a job that has not ended and runs on it; lock_dataset ran before, in a
+-- statement of its own, so that a job that it waited for is seen
+-- in     $1 id
+select id as job_id
+from job
+where dataset_id = $1 and finished_at is null
+limit 1
 
 -- delete_dataset: its folder is garbage from now on, the upload it was made from, and the manifests
 -- of its splits, which go with it

@@ -145,6 +145,7 @@ with stale as (
                  order by valid_until
                  limit $1)
       and state = 'queued'
+    order by id
     for no key update skip locked
 )
 update job

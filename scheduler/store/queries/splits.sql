@@ -32,18 +32,24 @@ from measured
 where bytes_before < $4
 order by bytes_before
 
--- lock_split: may it be deleted
+-- lock_split: it is to be deleted
 -- in     $1 id
--- out    used: by a job that has not ended
--- locks  its row and its dataset's: a job that is being stored waits or is seen
-select exists (select from job
-               where job.dataset_id = split.dataset_id
-                 and job.finished_at is null
-                 and job.spec #>> '{data,split,id}' = split.id) as used
+-- out    id; no row when there is none
+-- locks  its dataset's row, then its own, as delete_dataset does: a job that is being stored waits,
+--        or is seen by find_split_user
+select split.id
 from split
 join dataset on dataset.id = split.dataset_id
 where split.id = $1
-for update
+for update of dataset, split
+
+-- find_split_user: a job that has not ended and runs on it; lock_split ran before, in a statement of
+-- its own, so that a job that it waited for is seen
+-- in     $1 id
+select id as job_id
+from job
+where finished_at is null and spec #>> '{data,split,id}' = $1
+limit 1
 
 -- delete_split: its manifest is garbage from now on
 -- in     $1 id

@@ -2,10 +2,16 @@
 
 #include <gmock/gmock.h>
 
+#include <barrier>
+#include <future>
+#include <thread>
+
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/prune.h"
 #include "scheduler/store/queries.h"
+#include "scheduler/store/splits.h"
 #include "tests/scheduler/store/samples.h"
+#include "tests/support/eventually.h"
 
 namespace slipway::store {
 
@@ -188,6 +194,57 @@ TEST_F(Datasets, a_dataset_in_use_is_not_deleted) {
     EXPECT_FALSE(delete_dataset(store, job.dataset_id));
     EXPECT_EQ(find_job(store, job.id)->dataset_id, "");
     EXPECT_EQ(list_garbage(store, host).at(0).path, "datasets/" + job.dataset_id);
+}
+
+// Goal: a dataset or a split cannot be deleted under a job that is being stored.
+// Method: the deletion waits for a submission that holds the dataset, and must see what it stored.
+TEST_F(Datasets, what_a_job_that_is_being_stored_uses_is_not_deleted) {
+    const std::string dataset = ready_dataset();
+    const std::string split =
+        create_split(store, {.id = new_id("spl"), .dataset_id = dataset, .request = "{}"}).id;
+    for (const bool whole : {true, false}) {
+        const Pool::Lease lease = store.pool().acquire();
+        Transaction submission(*lease);
+        submission.run(queries::lock_dataset_of_job, {dataset});
+        auto deletion = std::async(std::launch::async, [&] {
+            return code_of(
+                [&] { whole ? delete_dataset(store, dataset) : delete_split(store, split); });
+        });
+        ASSERT_TRUE(eventually([&] { return count("pg_locks where not granted") > 0; }));
+        const std::string spec = fmt::format(R"({{"data": {{"split": {{"id": "{}"}}}}}})", split);
+        submission.run(queries::insert_job, {new_id("job"), "late", "default", "{}", spec,
+                                             std::nullopt, dataset, "normal", 1, std::nullopt, 3,
+                                             std::nullopt, std::nullopt, "tok_test", std::nullopt});
+        submission.commit();
+        EXPECT_EQ(deletion.get(), ErrorCode::conflict) << (whole ? "the dataset" : "the split");
+    }
+    EXPECT_EQ(count("job where dataset_id = '" + dataset + "'"), 2);
+}
+
+// Goal: deleting a dataset and deleting its split never wait for each other in a circle.
+TEST_F(Datasets, deleting_a_dataset_and_its_split_cannot_deadlock) {
+    Store other{{.database = database.url()}};
+    constexpr int rounds = 30;
+    for (int round = 0; round < rounds; ++round) {
+        const std::string dataset = ready_dataset(fmt::format("d{}", round));
+        std::vector<std::string> splits;
+        for (int i = 0; i < 4; ++i)
+            splits.push_back(
+                create_split(store, {.id = new_id("spl"), .dataset_id = dataset, .request = "{}"})
+                    .id);
+        std::barrier start(2);
+        std::jthread thread([&] {
+            start.arrive_and_wait();
+            for (const std::string& split : splits)
+                delete_split(other, split);
+        });
+        start.arrive_and_wait();
+        EXPECT_TRUE(delete_dataset(store, dataset));
+    }
+    EXPECT_EQ(count("split"), 0);
+    EXPECT_EQ(database.sql("select deadlocks from pg_stat_database "
+                           "where datname = current_database()"),
+              "0");
 }
 
 TEST_F(Datasets, lists_are_narrowed_and_paged) {
