@@ -229,6 +229,39 @@ TEST_F(Upkeep, only_one_of_two_loops_works_and_the_other_takes_over) {
     EXPECT_TRUE(eventually([&] { return second.counts().leads; }));
 }
 
+// Goal: one line per task and outage. A task that succeeds says nothing about one that fails.
+TEST_F(Upkeep, a_task_that_fails_is_told_once_while_others_succeed) {
+    testing::internal::CaptureStderr();
+    {
+        UpkeepLoop loop(store, UpkeepOptions{.host = host, .tick = 5ms, .count_every = 5ms},
+                        system_clock());
+        const auto fails_again = [&](std::int64_t times) {
+            const std::int64_t before = loop.counts().failed_ticks;
+            return eventually([&] { return loop.counts().failed_ticks >= before + times; });
+        };
+        const auto works = [&] {
+            return eventually([&] {
+                const UpkeepCounts first = loop.counts();
+                eventually([&] { return loop.counts().ticks >= first.ticks + 3; });
+                return loop.counts().failed_ticks == first.failed_ticks;
+            });
+        };
+        for (int outage = 0; outage < 2; ++outage) {
+            database.sql("alter table job_count rename to job_count_away");
+            EXPECT_TRUE(fails_again(5));
+            database.sql("alter table job_count_away rename to job_count");
+            EXPECT_TRUE(works());
+        }
+    }
+    const std::string log = testing::internal::GetCapturedStderr();
+    const std::string line = "a task of the upkeep failed task=count";
+    const std::size_t first = log.find(line);
+    ASSERT_NE(first, std::string::npos) << log;
+    const std::size_t second = log.find(line, first + 1);
+    ASSERT_NE(second, std::string::npos) << "the second outage: " << log;
+    EXPECT_EQ(log.find(line, second + 1), std::string::npos) << log;
+}
+
 TEST_F(Upkeep, a_database_that_is_away_is_waited_for) {
     make_ready();
     add_host();
