@@ -119,9 +119,10 @@ begin
     end if;
     if new.state = 'queued' then
         -- Who has started once keeps its right to run: valid_until is over for it.
-        insert into queue (job_id, class_rank, queued_at, cores, core_id, not_before, valid_until,
-                           dataset_id, dataset_ready)
-        values (new.id, queue_class_rank(new.queue_class), new.created_at, new.cores, new.core_id,
+        insert into queue (job_id, project, class_rank, queued_at, cores, core_id, not_before,
+                           valid_until, dataset_id, dataset_ready)
+        values (new.id, new.project, queue_class_rank(new.queue_class), new.created_at, new.cores,
+                new.core_id,
                 case when new.not_before > clock_timestamp() then new.not_before end,
                 case when new.started_at is null then new.valid_until end, new.dataset_id,
                 exists (select from dataset where id = new.dataset_id and state = 'ready'));
@@ -502,6 +503,7 @@ CREATE TABLE public.queue (
     dataset_ready boolean DEFAULT false NOT NULL,
     ready boolean GENERATED ALWAYS AS (((not_before IS NULL) AND dataset_ready)) STORED,
     shape integer GENERATED ALWAYS AS (((cores * 1000) + COALESCE((core_id)::integer, 0))) STORED,
+    project text NOT NULL,
     CONSTRAINT queue_class_rank_check CHECK (((class_rank >= 0) AND (class_rank <= 4)))
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.005', autovacuum_vacuum_threshold='50', autovacuum_vacuum_cost_limit='2000');
@@ -712,6 +714,8 @@ CREATE INDEX queue_due ON public.queue USING btree (class_rank, not_before, job_
 CREATE INDEX queue_expiring ON public.queue USING btree (valid_until) WHERE (valid_until IS NOT NULL);
 
 CREATE INDEX queue_order ON public.queue USING btree (class_rank, queued_at, job_id);
+
+CREATE INDEX queue_project ON public.queue USING btree (project, class_rank, queued_at, job_id);
 
 CREATE INDEX queue_ready ON public.queue USING btree (shape, class_rank, queued_at, job_id) WHERE ready;
 

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "scheduler/store/job_rows.h"
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
@@ -30,6 +32,11 @@ std::string scope_of(const JobFilter& filter, JobOrder order, bool descending) {
     return scope + "\nname " + filter.name_contains + "\nlabels " + labels_to_json(filter.labels) +
            "\ndataset " + filter.dataset_id +
            (filter.predicts ? (*filter.predicts ? "\npredicts" : "\ntrains") : "");
+}
+
+/// Nothing else is asked for than jobs that hold cores: those with a live attempt.
+bool asks_for_active(const JobFilter& filter) {
+    return !filter.states.empty() && std::ranges::all_of(filter.states, is_active);
 }
 
 std::vector<Param> filter_params(const JobFilter& filter) {
@@ -135,7 +142,9 @@ Page<Job> list_jobs(Store& store, const JobFilter& filter, const PageRequest& pa
                     bool descending) {
     const std::string scope = scope_of(filter, order, descending);
     const std::optional<CursorPlace> place = read_cursor(scope, page.cursor);
-    Statement list{&queries::list_newest_jobs, filter_params(filter)};
+    Statement list{
+        asks_for_active(filter) ? &queries::list_active_jobs : &queries::list_newest_jobs,
+        filter_params(filter)};
     list.params.emplace_back(place ? Param(place->id) : Param(std::nullopt));
     list.params.emplace_back(rows_to_ask(page));
     if (order != JobOrder::created_at || !descending) {

@@ -54,8 +54,9 @@ std::string sort_key_of(const Row& row) {
     return fmt::format("{} {}", row.small("class_rank"), to_rfc3339(row.time("queued_at")));
 }
 
+/// The place after which a page begins: of the first one, before every job.
 std::vector<Param> place_params(const std::optional<CursorPlace>& place) {
-    if (!place) return {std::nullopt, std::nullopt, std::nullopt};
+    if (!place) return {-1, "-infinity", ""};
     const std::size_t space = place->sort_key.find(' ');
     return {place->sort_key.substr(0, space), place->sort_key.substr(space + 1), place->id};
 }

@@ -55,6 +55,36 @@ from measured
 where bytes_before < $9
 order by bytes_before
 
+-- list_active_jobs: as list_newest_jobs, when all the states asked for hold cores. Such a job has a
+-- live attempt: no number of jobs that wait or have ended is read past.
+-- in     as list_newest_jobs, $1 not null
+with page as (
+    select id, name, project, labels, state, reason_code, reason_message, spec, effective, progress,
+           best, result, dataset_id, queue_class, event_seq, attempts, restarts, version, created_by,
+           created_at, started_at, finished_at, prediction, '' as sort_key
+    from job
+    where id in (select job_id from attempt where ended_at is null)
+      and state = any ($1::text[])
+      and ($2::text[] is null or project = any ($2))
+      and ($3::text is null or name ilike $3)
+      and ($4::jsonb is null or labels @> $4)
+      and ($5::text is null or dataset_id = $5)
+      and ($6::boolean is null or (prediction is not null) = $6)
+      and ($7::text is null or id < $7)
+    order by id desc
+    limit $8
+), measured as (
+    select page.*, count(*) over () as rows_found,
+           coalesce(sum(octet_length(page::text)) over before_it, 0) as bytes_before
+    from page
+    window before_it as (order by id desc
+                         rows between unbounded preceding and 1 preceding)
+)
+select *
+from measured
+where bytes_before < $9
+order by bytes_before
+
 -- list_sorted_jobs: a page of jobs in any other order
 -- in     $1 to $6 as list_newest_jobs  $7 id to begin after  $8 limit  $9 order  $10 descending
 --        $11 sort key to begin after  $12 bytes_max

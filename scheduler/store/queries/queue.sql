@@ -2,8 +2,9 @@
 -- the order of their ids, or those locked by others are skipped. statement_timestamp() where an
 -- index is to be used: clock_timestamp() may change within a statement, so no index serves it.
 
--- list_queue: a page of the queue in the order of scheduling, held jobs too
--- in     $1 projects text[] or null  $2 class_rank, $3 queued_at, $4 job_id to begin after, or null
+-- list_queue: a page of the queue in the order of scheduling, held jobs too; of each project that is
+-- asked for no more rows are read than a page has
+-- in     $1 projects text[] or null: all  $2 class_rank, $3 queued_at, $4 job_id to begin after
 --        $5 limit  $6 the last position that is counted
 -- out    position: null for a held job and for one behind more than $6 ready ones
 with recursive present (shape) as (
@@ -21,21 +22,36 @@ with recursive present (shape) as (
                         where ready and shape = present.shape
                         order by class_rank, queued_at, job_id
                         limit $6) as head
+), listed as (
+    (select *
+     from queue
+     where $1::text[] is null
+       and (class_rank, queued_at, job_id) > ($2::smallint, $3::timestamptz, $4)
+     order by class_rank, queued_at, job_id
+     limit $5)
+    union all
+    (select of_project.*
+     from (select distinct unnest($1::text[]) as project) as asked
+     cross join lateral (select *
+                         from queue
+                         where project = asked.project
+                           and (class_rank, queued_at, job_id)
+                             > ($2::smallint, $3::timestamptz, $4)
+                         order by class_rank, queued_at, job_id
+                         limit $5) as of_project
+     order by class_rank, queued_at, job_id
+     limit $5)
 )
-select queue.job_id, job.project, job.queue_class, queue.class_rank, queue.queued_at, queue.cores,
-       queue.core_id, queue.not_before,
-       queue.not_before is null or queue.not_before <= statement_timestamp() as due,
-       queue.valid_until, queue.dataset_id, dataset.state as dataset_state,
+select listed.job_id, listed.project, job.queue_class, listed.class_rank, listed.queued_at,
+       listed.cores, listed.core_id, listed.not_before,
+       listed.not_before is null or listed.not_before <= statement_timestamp() as due,
+       listed.valid_until, listed.dataset_id, dataset.state as dataset_state,
        case when ranked.position <= $6 then ranked.position end as position
-from queue
-join job on job.id = queue.job_id
-left join dataset on dataset.id = queue.dataset_id
-left join ranked on ranked.job_id = queue.job_id
-where ($1::text[] is null or job.project = any ($1))
-  and ($4::text is null
-       or (queue.class_rank, queue.queued_at, queue.job_id) > ($2::smallint, $3, $4))
-order by queue.class_rank, queue.queued_at, queue.job_id
-limit $5
+from listed
+join job on job.id = listed.job_id
+left join dataset on dataset.id = listed.dataset_id
+left join ranked on ranked.job_id = listed.job_id
+order by listed.class_rank, listed.queued_at, listed.job_id
 
 -- list_ready_jobs: of each shape the first that may start, in the order of scheduling. Jobs of one
 -- shape are interchangeable for placement, so no more of a shape can start than there are cores.

@@ -256,6 +256,35 @@ TEST_F(Jobs, filters_narrow_and_combine) {
     EXPECT_THAT(found({.states = {queued}, .projects = {"other", "default"}}).size(), 3U);
 }
 
+TEST_F(Jobs, those_that_hold_cores_are_listed_by_their_attempts) {
+    add_host();
+    const std::string dataset = ready_dataset();
+    std::vector<AttemptKey> keys;
+    for (int i = 1; i <= 5; ++i) {
+        NewJob job = new_job(std::to_string(i));
+        job.project = i % 2 == 0 ? "even" : "odd";
+        job.dataset_id = dataset;
+        keys.push_back(place(submit(job), {i}));
+    }
+    submit(new_job("waiting"));
+    relay_state(keys[1], 1, compiling);
+    request_intent(store, keys[2].job_id, Intent::cancel, {"user", ""});
+    finish_attempt(store, keys[3], {.exit_kind = "test", .job_state = failed});
+    const auto listed = [&](const JobFilter& filter) {
+        return names(filter, JobOrder::created_at, true);
+    };
+    EXPECT_THAT(listed({.states = {starting}}), ElementsAre("5", "1"));
+    EXPECT_THAT(listed({.states = {starting, compiling, cancelling}}),
+                ElementsAre("5", "3", "2", "1"));
+    EXPECT_THAT(listed({.states = {starting, compiling}, .projects = {"odd"}}),
+                ElementsAre("5", "1"));
+    EXPECT_THAT(listed({.states = {starting}, .name_contains = "1", .dataset_id = dataset}),
+                ElementsAre("1"));
+    EXPECT_THAT(listed({.states = {running}}), ElementsAre());
+    EXPECT_THAT(listed({.states = {starting, queued, failed}}),
+                ElementsAre("waiting", "5", "4", "1"));
+}
+
 TEST_F(Jobs, a_page_of_wide_jobs_ends_early_and_goes_on) {
     std::vector<std::string> submitted;
     for (int i = 0; i < 8; ++i) {

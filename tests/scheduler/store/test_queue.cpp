@@ -111,6 +111,28 @@ TEST_F(Queue, the_list_of_a_project_is_paged_without_the_others) {
         ErrorCode::invalid_argument);
 }
 
+TEST_F(Queue, the_list_of_several_projects_is_in_one_order) {
+    const std::string dataset = ready_dataset();
+    std::vector<std::string> mine;
+    for (int i = 0; i < 9; ++i) {
+        NewJob job = new_job();
+        job.dataset_id = dataset;
+        job.project = std::string(1, char('a' + i % 3));
+        submit(job);
+        if (i % 3 != 2) mine.push_back(job.id);
+    }
+    std::vector<std::string> listed;
+    PageRequest page{.limit = 4, .cursor = {}};
+    do {
+        const Page<QueuedJob> part = list_queue(store, {"b", "a", "b"}, page);
+        for (const QueuedJob& job : part.items)
+            listed.push_back(job.job_id);
+        page.cursor = part.next_cursor;
+    } while (!page.cursor.empty());
+    EXPECT_EQ(listed, mine);
+    EXPECT_TRUE(list_queue(store, {"none"}).items.empty());
+}
+
 TEST_F(Queue, of_each_shape_the_first_ones_are_read) {
     const std::string dataset = ready_dataset();
     insert_jobs(50, dataset, "cores, not_before", "1, '2100-01-01'");
