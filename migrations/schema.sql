@@ -69,10 +69,14 @@ CREATE FUNCTION public.job_counted() RETURNS trigger
     AS $$
 begin
     if tg_op <> 'INSERT' then
-        insert into job_count (state, project, jobs) values (old.state, old.project, -1);
+        insert into job_count (state, project, created_by, jobs)
+        values (old.state, old.project,
+                case when old.state = 'queued' then old.created_by else '' end, -1);
     end if;
     if tg_op <> 'DELETE' then
-        insert into job_count (state, project, jobs) values (new.state, new.project, 1);
+        insert into job_count (state, project, created_by, jobs)
+        values (new.state, new.project,
+                case when new.state = 'queued' then new.created_by else '' end, 1);
     end if;
     return null;
 end
@@ -430,7 +434,8 @@ WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01');
 CREATE TABLE public.job_count (
     state text NOT NULL,
     jobs bigint NOT NULL,
-    project text NOT NULL
+    project text NOT NULL,
+    created_by text DEFAULT ''::text NOT NULL
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000');
 
@@ -676,6 +681,8 @@ CREATE INDEX checkpoint_use_job ON public.checkpoint_use USING btree (job_id);
 CREATE INDEX dataset_checking ON public.dataset USING btree (id) WHERE (state = 'checking'::text);
 
 CREATE INDEX dataset_checking_project ON public.dataset USING btree (project) WHERE (state = 'checking'::text);
+
+CREATE INDEX dataset_checking_token ON public.dataset USING btree (created_by) WHERE (state = 'checking'::text);
 
 CREATE INDEX dataset_failed_name ON public.dataset USING btree (project, name, id) WHERE (state = 'failed'::text);
 

@@ -57,15 +57,19 @@ std::string upload_of(const JsonText& source) {
     return parsed["upload"].get<std::string>();
 }
 
-void require_fewer_checks(Transaction& transaction, const std::string& project, std::int64_t max) {
-    transaction.run(queries::lock_checking, {project});
-    const std::int64_t checking =
-        transaction.run(queries::count_checking, {project})[0].integer("checking");
-    if (checking < max) return;
-    throw Error{ErrorCode::exhausted,
-                fmt::format("project {} has {} datasets that wait for their check, and {} is the "
-                            "most (--checking-datasets-max); try again when some are ready",
-                            project, checking, max)};
+void require_fewer_checks(Transaction& transaction, const NewDataset& dataset, std::int64_t max) {
+    transaction.run(queries::lock_checking);
+    const Rows counts =
+        transaction.run(queries::count_checking, {dataset.project, dataset.created_by});
+    const auto require = [max](const std::string& who, std::int64_t checking) {
+        if (checking < max) return;
+        throw Error{ErrorCode::exhausted,
+                    fmt::format("{} has {} datasets that wait for their check, and {} is the most "
+                                "(--checking-datasets-max); try again when some are ready",
+                                who, checking, max)};
+    };
+    require(fmt::format("project {}", dataset.project), counts[0].integer("of_project"));
+    require("this token", counts[0].integer("of_token"));
 }
 
 /// Jobs that follow a check in one transaction: each costs up to half a millisecond, and a
@@ -111,7 +115,7 @@ Dataset create_dataset(Store& store, const NewDataset& dataset, std::int64_t che
     const Statement find{&queries::find_dataset, {dataset.id, std::nullopt, std::nullopt}};
     try {
         Dataset stored = transact(store.pool(), [&](Transaction& transaction) {
-            if (checking_max > 0) require_fewer_checks(transaction, dataset.project, checking_max);
+            if (checking_max > 0) require_fewer_checks(transaction, dataset, checking_max);
             std::vector<Statement> last{insert, find};
             if (!upload.empty()) {
                 lock_upload(transaction, upload);

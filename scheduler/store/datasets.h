@@ -39,8 +39,8 @@ struct NewDataset {
 /// State `checking`. Error{conflict} when the project has one of this name that has not failed;
 /// when the source is an upload ({"upload": id}) it is consumed: Error{not_found} / Error{conflict}
 /// when it is unknown or not complete.
-/// `checking_max`: datasets of its project that may wait for their check; above it
-/// Error{exhausted}. 0: no limit.
+/// `checking_max`: datasets of its project, and datasets of its token, that may wait for their
+/// check; above it Error{exhausted}. 0: no limit.
 Dataset create_dataset(Store& store, const NewDataset& dataset, std::int64_t checking_max = 0);
 
 /// By id.

@@ -243,8 +243,9 @@ std::vector<std::string> expire_queued_jobs(Store& store, const LeaderTerm& term
     return ids;
 }
 
-std::int64_t count_queued_jobs(Store& store, std::string_view project) {
-    return read(store.pool(), queries::count_queued_jobs, {project})[0].integer("jobs");
+QueuedCounts count_queued_jobs(Store& store, std::string_view project, std::string_view token_id) {
+    const Rows rows = read(store.pool(), queries::count_queued_jobs, {project, token_id});
+    return {.of_project = rows[0].integer("of_project"), .of_token = rows[0].integer("of_token")};
 }
 
 std::map<JobState, std::int64_t> count_jobs(Store& store) {

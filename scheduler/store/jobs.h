@@ -142,7 +142,14 @@ std::vector<std::string> expire_queued_jobs(Store& store, const LeaderTerm& term
 /// since fold_job_counts, not jobs.
 std::map<JobState, std::int64_t> count_jobs(Store& store);
 
-std::int64_t count_queued_jobs(Store& store, std::string_view project);
+/// How many jobs are in the queue: those of a project, and those that a token has submitted.
+struct QueuedCounts {
+    std::int64_t of_project = 0;
+    std::int64_t of_token = 0;
+};
+
+QueuedCounts count_queued_jobs(Store& store, std::string_view project, std::string_view token_id);
+
 void fold_job_counts(Store& store, const LeaderTerm& term = {});
 
 }    // namespace slipway::store

@@ -165,9 +165,9 @@ void add_limits(CLI::App& app, Raw& raw) {
     };
     TenantLimits& limits = raw.options.limits;
     at_a_time("--queued-jobs-max", limits.queued_jobs,
-              "jobs that a project may have in the queue; 0: no limit");
+              "jobs that a project, or a token, may have in the queue; 0: no limit");
     at_a_time("--checking-datasets-max", limits.checking_datasets,
-              "datasets of a project that may wait for their check; 0: no limit");
+              "datasets of a project, or of a token, that may wait for their check; 0: no limit");
     at_a_time("--open-uploads-max", limits.open_uploads,
               "uploads that a token may have open; 0: no limit");
     at_a_time("--tokens-max", limits.tokens,

@@ -41,7 +41,8 @@ Response submit(const Context& context, const store::NewJob& job, std::string_vi
         return to_stored(job_response(made, std::nullopt, 201)
                              .with("Location", fmt::format("{}{}", location, made.id)));
     };
-    context.services.queued_jobs->add(job.project, context.services.limits.queued_jobs);
+    context.services.queued_jobs->add(job.project, job.created_by,
+                                      context.services.limits.queued_jobs);
     const store::Submitted submitted =
         store::submit_job(context.services.store, job,
                           idempotent_request(context.request, context.who), render_first);

@@ -9,31 +9,43 @@ namespace slipway {
 namespace {
 
 constexpr std::chrono::seconds count_good_for{1};
-constexpr std::size_t projects_kept = 1000;
+constexpr std::size_t counts_kept = 1000;
+
+void require_below(const std::string& who, std::int64_t jobs, std::int64_t limit) {
+    if (jobs < limit) return;
+    throw Error{ErrorCode::exhausted,
+                fmt::format("{} has {} queued jobs, and {} is the most that it may have "
+                            "(--queued-jobs-max); wait until some have started, or cancel some",
+                            who, jobs, limit)};
+}
 
 }    // namespace
 
-void QueuedJobs::add(const std::string& project, std::int64_t limit) {
+bool QueuedJobs::is_fresh(const Count& count) const {
+    return count.read && clock_.tick() - count.read_at < count_good_for;
+}
+
+void QueuedJobs::add(const std::string& project, const std::string& token_id, std::int64_t limit) {
     if (limit == 0) return;
     const std::scoped_lock lock(mutex_);
-    const auto found = counts_.find(project);
-    const bool fresh =
-        found != counts_.end() && clock_.tick() - found->second.read_at < count_good_for;
-    if (!fresh) {
-        // Whoever names a thousand projects gets them counted again, and no memory of ours.
-        if (counts_.size() >= projects_kept) counts_.clear();
-        counts_[project] = {.jobs = store::count_queued_jobs(store_, project),
-                            .read_at = clock_.tick()};
+    // Whoever names a thousand projects gets them counted again, and no memory of ours.
+    for (auto* counts : {&of_projects_, &of_tokens_})
+        if (counts->size() >= counts_kept) counts->clear();
+    Count& of_project = of_projects_[project];
+    Count& of_token = of_tokens_[token_id];
+    const bool project_is_fresh = is_fresh(of_project);
+    const bool token_is_fresh = is_fresh(of_token);
+    if (!project_is_fresh || !token_is_fresh) {
+        const store::QueuedCounts read = store::count_queued_jobs(store_, project, token_id);
+        const Tick now = clock_.tick();
+        // A count that is good has jobs that are on their way and that the database does not know.
+        if (!project_is_fresh) of_project = {.jobs = read.of_project, .read_at = now, .read = true};
+        if (!token_is_fresh) of_token = {.jobs = read.of_token, .read_at = now, .read = true};
     }
-    Count& count = counts_[project];
-    if (count.jobs >= limit) {
-        throw Error{ErrorCode::exhausted,
-                    fmt::format("project {} has {} queued jobs, and {} is the most that it may "
-                                "have (--queued-jobs-max); wait until some have started, or "
-                                "cancel some",
-                                project, count.jobs, limit)};
-    }
-    ++count.jobs;
+    require_below(fmt::format("project {}", project), of_project.jobs, limit);
+    require_below("this token", of_token.jobs, limit);
+    ++of_project.jobs;
+    ++of_token.jobs;
 }
 
 }    // namespace slipway

@@ -13,34 +13,39 @@ namespace slipway {
 /// What one token or one project may hold at a time; above it 429. 0: no limit. Each has an option
 /// of slipwayd and is told by GET /v1/capabilities.
 struct TenantLimits {
-    std::int64_t queued_jobs = 50'000;       ///< of a project
-    std::int64_t checking_datasets = 100;    ///< of a project
+    std::int64_t queued_jobs = 50'000;       ///< of a project, and of a token
+    std::int64_t checking_datasets = 100;    ///< of a project, and of a token
     std::int64_t open_uploads = 100;         ///< of a token
     std::int64_t tokens = 100;               ///< that are valid and that one token has made
 };
 
-/// Keeps the queued jobs of each project below a limit. Counting them with each submission would
-/// cost more than the submission: the count is read once a second and added to meanwhile. So one
-/// process never lets more than the limit in, and others on the same database at most what they
-/// submit within a second. Safe from every thread.
+/// Keeps the queued jobs of each project, and those of each token, below a limit. Counting them
+/// with each submission would cost more than the submission: the count is read once a second and
+/// added to meanwhile. So one process never lets more than the limit in, and others on the same
+/// database at most what they submit within a second. Safe from every thread.
 class QueuedJobs {
 public:
     QueuedJobs(store::Store& store, const Clock& clock) : store_(store), clock_(clock) {}
 
-    /// One more job of the project is about to be queued.
-    /// errors  throws exhausted (429) when the project has `limit` of them
-    void add(const std::string& project, std::int64_t limit);
+    /// The token is about to queue one more job of the project.
+    /// errors  throws exhausted (429) when the project or the token has `limit` of them
+    void add(const std::string& project, const std::string& token_id, std::int64_t limit);
 
 private:
     struct Count {
         std::int64_t jobs = 0;
         Tick read_at{};
+        bool read = false;
     };
+
+    bool is_fresh(const Count& count) const;
 
     store::Store& store_;
     const Clock& clock_;
     std::mutex mutex_;
-    std::map<std::string, Count> counts_;    // guarded by mutex_
+    // Guarded by mutex_:
+    std::map<std::string, Count> of_projects_;
+    std::map<std::string, Count> of_tokens_;
 };
 
 }    // namespace slipway

@@ -4,17 +4,17 @@
 insert into dataset (id, project, name, format, source, options, created_by)
 values ($1, $2, $3, $4, $5::jsonb, $6::jsonb, $7)
 
--- lock_checking: the datasets that a project has checked are counted and made one after the other
--- in     $1 project
+-- lock_checking: datasets that are to be checked are counted and made one after the other
 -- locks  until the transaction ends
-select pg_advisory_xact_lock(hashtextextended('slipway checking ' || $1, 0))
+select pg_advisory_xact_lock(hashtextextended('slipway checking', 0))
 
--- count_checking: how many of a project wait for their check; lock_checking ran before, in a
--- statement of its own, so that what others made meanwhile is seen
--- in     $1 project
-select count(*) as checking
+-- count_checking: how many wait for their check, of a project and of a token; lock_checking ran
+-- before, in a statement of its own, so that what others made meanwhile is seen
+-- in     $1 project  $2 created_by
+select count(*) filter (where project = $1) as of_project,
+       count(*) filter (where created_by = $2) as of_token
 from dataset
-where project = $1 and state = 'checking'
+where state = 'checking' and (project = $1 or created_by = $2)
 
 -- lock_upload: the upload that a dataset is made from, or that is to be deleted
 -- in     $1 id

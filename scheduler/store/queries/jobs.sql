@@ -216,19 +216,20 @@ from job_count
 group by state
 having sum(jobs) <> 0
 
--- count_queued_jobs: of a project; the sum of changes
--- in     $1 project
-select coalesce(sum(jobs), 0)::bigint as jobs
+-- count_queued_jobs: of a project and of a token; the sums of changes
+-- in     $1 project  $2 created_by
+select coalesce(sum(jobs) filter (where project = $1), 0)::bigint as of_project,
+       coalesce(sum(jobs) filter (where created_by = $2), 0)::bigint as of_token
 from job_count
-where state = 'queued' and project = $1
+where state = 'queued' and (project = $1 or created_by = $2)
 
 -- fold_job_counts: adds the changes up, so that count_jobs reads few rows
 with folded as (
     delete from job_count
-    returning state, project, jobs
+    returning state, project, created_by, jobs
 )
-insert into job_count (state, project, jobs)
-select state, project, sum(jobs)
+insert into job_count (state, project, created_by, jobs)
+select state, project, created_by, sum(jobs)
 from folded
-group by state, project
+group by state, project, created_by
 having sum(jobs) <> 0

@@ -42,10 +42,39 @@ TEST_F(TenantLimits, of_queued_jobs_count_a_project) {
     // One that has left the queue makes room, once the count is read again.
     const Json first = service.expect(200, "GET", "/v1/jobs")["items"][0];
     service.expect(200, "POST", "/v1/jobs/" + first["id"].get<std::string>() + "/cancel");
-    EXPECT_EQ(store::count_queued_jobs(service.store, "default"), 4);
-    EXPECT_EQ(store::count_queued_jobs(service.store, "other"), 0);
-    store::fold_job_counts(service.store);
-    EXPECT_EQ(store::count_queued_jobs(service.store, "default"), 4);
+    const std::string token = service.expect(200, "GET", "/v1/me")["token_id"];
+    for (int read = 0; read < 2; ++read) {
+        const auto counts = store::count_queued_jobs(service.store, "default", token);
+        EXPECT_EQ(counts.of_project, 4);
+        EXPECT_EQ(counts.of_token, 4);
+        const auto others = store::count_queued_jobs(service.store, "other", "tok_other");
+        EXPECT_EQ(others.of_project + others.of_token, 0);
+        store::fold_job_counts(service.store);
+    }
+}
+
+// A token that may name any project has one limit and not that of each project.
+TEST_F(TenantLimits, of_queued_jobs_and_checks_count_a_token_in_all_projects) {
+    service.services.limits.queued_jobs = 5;
+    service.services.limits.checking_datasets = 3;
+    std::vector<Json> jobs;
+    std::vector<Json> datasets;
+    for (int i = 0; i < 16; ++i) {
+        const std::string project = "p" + std::to_string(i);
+        service.ready_dataset("points", project);
+        jobs.push_back(TestService::spec());
+        jobs.back()["project"] = project;
+        datasets.push_back({{"name", "d"},
+                            {"project", project},
+                            {"format", "csv"},
+                            {"source", {{"path", "points"}}}});
+    }
+    EXPECT_EQ(made("/v1/jobs", jobs, "--queued-jobs-max"), 5);
+    EXPECT_EQ(made("/v1/datasets", datasets, "--checking-datasets-max"), 3);
+    const std::string another = service.token(Role::editor);
+    datasets[0]["name"] = "another";
+    EXPECT_EQ(service.call_as(another, "POST", "/v1/jobs", jobs[0]).status, 201);
+    EXPECT_EQ(service.call_as(another, "POST", "/v1/datasets", datasets[0]).status, 201);
 }
 
 TEST_F(TenantLimits, of_tokens_count_those_that_one_has_made) {
