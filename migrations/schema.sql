@@ -734,6 +734,8 @@ CREATE INDEX split_dataset ON public.split USING btree (dataset_id, id);
 
 CREATE INDEX split_making ON public.split USING btree (id) WHERE (state = 'making'::text);
 
+CREATE INDEX split_making_token ON public.split USING btree (created_by) WHERE (state = 'making'::text);
+
 CREATE INDEX token_maker ON public.token USING btree (created_by) WHERE (revoked_at IS NULL);
 
 CREATE INDEX upload_expires ON public.upload USING btree (expires_at);

@@ -36,15 +36,32 @@ StoredSplit read_split(const Row& row) {
             .made_at = row.maybe_time("made_at")};
 }
 
+void require_fewer_splits(Transaction& transaction, const StoredSplit& split, std::int64_t max) {
+    transaction.run(queries::lock_making);
+    const Rows counts =
+        transaction.run(queries::count_making, {split.dataset_id, split.created_by});
+    if (counts.empty()) return;    // the insert says that there is no dataset
+    const auto require = [max](const std::string& who, std::int64_t making) {
+        if (making < max) return;
+        throw Error{ErrorCode::exhausted,
+                    fmt::format("{} has {} splits that are not made yet, and {} is the most "
+                                "(--making-splits-max); try again when some are ready",
+                                who, making, max)};
+    };
+    require(fmt::format("project {}", counts[0].text("project")), counts[0].integer("of_project"));
+    require("this token", counts[0].integer("of_token"));
+}
+
 }    // namespace
 
 std::string_view to_string(SplitState state) noexcept {
     return split_state_names[std::size_t(state)];
 }
 
-StoredSplit create_split(Store& store, const StoredSplit& split) {
+StoredSplit create_split(Store& store, const StoredSplit& split, std::int64_t making_max) {
     try {
         StoredSplit stored = transact(store.pool(), [&](Transaction& transaction) {
+            if (making_max > 0) require_fewer_splits(transaction, split, making_max);
             return read_split(
                 transaction
                     .commit({{&queries::insert_split,

@@ -26,7 +26,9 @@ struct StoredSplit {
 
 /// State `making`. `id`, `dataset_id`, `request`, `created_by` are taken. Error{not_found} when the
 /// dataset is gone.
-StoredSplit create_split(Store& store, const StoredSplit& split);
+/// `making_max`: splits of its project, and splits of its token, that may be made or wait for it at
+/// a time; above it Error{exhausted}. 0: no limit.
+StoredSplit create_split(Store& store, const StoredSplit& split, std::int64_t making_max = 0);
 
 std::optional<StoredSplit> find_split(Store& store, std::string_view id);
 
@@ -50,8 +52,8 @@ struct SplitClaim {
     std::string content_hash{};
 };
 
-/// Takes the oldest split that waits to be made, or whose making was not finished within its lease.
-/// Nothing when there is none.
+/// Takes a split that waits to be made, or whose making was not finished within its lease: the
+/// oldest of the project that has the fewest being made. Nothing when there is none.
 std::optional<SplitClaim> claim_split(Store& store, std::string_view host,
                                       std::chrono::milliseconds lease);
 

@@ -168,6 +168,8 @@ void add_limits(CLI::App& app, Raw& raw) {
               "jobs that a project, or a token, may have in the queue; 0: no limit");
     at_a_time("--checking-datasets-max", limits.checking_datasets,
               "datasets of a project, or of a token, that may wait for their check; 0: no limit");
+    at_a_time("--making-splits-max", limits.making_splits,
+              "splits of a project, or of a token, that may be made or wait for it; 0: no limit");
     at_a_time("--open-uploads-max", limits.open_uploads,
               "uploads that a token may have open; 0: no limit");
     at_a_time("--tokens-max", limits.tokens,

@@ -20,11 +20,12 @@ Response create_split(const Context& context) {
     const SplitCreate body = read_body(context.request, decode_split_create, "the split");
     require_project(context.who, dataset.project);
     require_ready(dataset);
-    const store::StoredSplit split =
-        store::create_split(context.services.store, {.id = new_id("spl"),
-                                                     .dataset_id = dataset.id,
-                                                     .request = encode(body).dump(),
-                                                     .created_by = context.who.token_id});
+    const store::StoredSplit split = store::create_split(context.services.store,
+                                                         {.id = new_id("spl"),
+                                                          .dataset_id = dataset.id,
+                                                          .request = encode(body).dump(),
+                                                          .created_by = context.who.token_id},
+                                                         context.services.limits.making_splits);
     context.services.on_changed();
     return json_response(render(split), 201)
         .with("Location", fmt::format("/v1/datasets/{}/splits/{}", dataset.id, split.id));

@@ -15,6 +15,7 @@ namespace slipway {
 struct TenantLimits {
     std::int64_t queued_jobs = 50'000;       ///< of a project, and of a token
     std::int64_t checking_datasets = 100;    ///< of a project, and of a token
+    std::int64_t making_splits = 100;        ///< of a project, and of a token
     std::int64_t open_uploads = 100;         ///< of a token
     std::int64_t tokens = 100;               ///< that are valid and that one token has made
 };

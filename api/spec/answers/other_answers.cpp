@@ -277,9 +277,9 @@ const Object<Answer>& capabilities_table() {
             .field("confinement", "Isolation of executors from the host: name, enforced, detail.",
                    objects, known)
             .field("limits",
-                   "Limits per token, and for queued_jobs and checking_datasets per project as well; "
-                   "above them the answer is 429; 0: no limit. upload_bytes is the maximum size of "
-                   "an upload.",
+                   "Limits per token, and for queued_jobs, checking_datasets and making_splits per "
+                   "project as well; above them the answer is 429; 0: no limit. upload_bytes is "
+                   "the maximum size of an upload.",
                    AnyObject{}, known)
             .field("$defs", "Schemas that the parameters refer to.", AnyObject{}, known);
     return table;

@@ -9,7 +9,7 @@ namespace slipway::split_endpoints {
 
 using namespace endpoint_parts;
 
-inline constexpr auto creates_below = std::to_array<int>({404, 409, 413, 415, 422});
+inline constexpr auto creates_below = std::to_array<int>({404, 409, 413, 415, 422, 429});
 inline constexpr auto deletes_below = std::to_array<int>({404, 409, 422});
 inline constexpr auto manifest_errors = std::to_array<int>({404, 409, 410, 416, 422});
 

@@ -1,3 +1,22 @@
+-- lock_making: splits are counted and made one after the other
+-- locks  until the transaction ends
+select pg_advisory_xact_lock(hashtextextended('slipway making', 0))
+
+-- count_making: how many are being made or wait for it, of a dataset's project and of a token;
+-- lock_making ran before, in a statement of its own, so that what others made meanwhile is seen
+-- in     $1 dataset_id  $2 created_by
+-- out    no row when the dataset is gone
+select named.project,
+       (select count(*)
+        from split
+        join dataset on dataset.id = split.dataset_id
+        where split.state = 'making' and dataset.project = named.project) as of_project,
+       (select count(*)
+        from split
+        where state = 'making' and created_by = $2) as of_token
+from dataset as named
+where named.id = $1
+
 -- insert_split: waits to be made
 -- in     $1 id  $2 dataset_id  $3 request  $4 created_by
 -- errors foreign key violation when the dataset is gone
@@ -62,18 +81,27 @@ insert into garbage (path, host)
 select 'splits/' || id || '.json', make_host
 from gone
 
--- claim_split: the oldest that nobody makes
+-- claim_split: of those that nobody makes the oldest of the project that has the fewest being made:
+-- whoever asks for a hundred does not keep others waiting
 -- in     $1 host  $2 token  $3 lease in seconds
 -- out    the split's id and request; the dataset it is of
 -- locks  one row; rows being claimed by others are skipped
-with next as (
-    select id
+with busy as (
+    select dataset.project, count(*) as splits
     from split
-    where state = 'making'
+    join dataset on dataset.id = split.dataset_id
+    where split.state = 'making' and make_expires_at >= clock_timestamp()
+    group by dataset.project
+), next as (
+    select split.id
+    from split
+    join dataset on dataset.id = split.dataset_id
+    left join busy on busy.project = dataset.project
+    where split.state = 'making'
       and (make_expires_at is null or make_expires_at < clock_timestamp())
-    order by id
+    order by coalesce(busy.splits, 0), split.id
     limit 1
-    for update skip locked
+    for update of split skip locked
 )
 update split
 set make_host       = $1,

@@ -66,6 +66,26 @@ TEST_F(Datasets, checks_are_shared_between_projects) {
     EXPECT_THAT(order, ElementsAre("a", "late", "b", "c"));
 }
 
+TEST_F(Datasets, splits_are_shared_between_projects) {
+    NewDataset other = new_dataset("letters");
+    other.project = "letters";
+    const auto split_of = [&](const NewDataset& dataset) {
+        create_dataset(store, dataset);
+        make_ready();
+        return [this, id = dataset.id] {
+            return create_split(store, {.id = new_id("spl"), .dataset_id = id, .request = "{}"}).id;
+        };
+    };
+    const auto many = split_of(new_dataset("digits"));
+    const auto few = split_of(other);
+    std::vector<std::string> expected{many(), many(), many()};
+    expected.insert(expected.begin() + 1, few());
+    std::vector<std::string> order;
+    while (const auto claim = claim_split(store, host, 10s))
+        order.push_back(claim->id);
+    EXPECT_EQ(order, expected);
+}
+
 TEST_F(Datasets, one_that_failed_gives_its_name_back) {
     const auto failed = [&] {
         const std::string id = create_dataset(store, new_dataset("digits")).id;

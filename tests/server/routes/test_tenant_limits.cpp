@@ -96,11 +96,33 @@ TEST_F(TenantLimits, of_datasets_count_those_of_a_project_that_wait) {
     EXPECT_EQ(made("/v1/datasets", datasets, "--checking-datasets-max"), 5);
 }
 
+TEST_F(TenantLimits, of_splits_count_a_project_and_a_token) {
+    service.services.limits.making_splits = 5;
+    for (const char* project : {"a", "b", "default"})
+        service.ready_dataset("points", project);
+    const std::string path = "/v1/datasets/points/splits";
+    const Json split{{"method", "kfold"}, {"folds", 3}};
+    EXPECT_EQ(made(path + "?project=a", std::vector<Json>(3, split), ""), 3);
+    EXPECT_EQ(made(path + "?project=b", std::vector<Json>(16, split), "--making-splits-max"), 2);
+    const std::string another = service.token(Role::editor);
+    const auto ask = [&](const char* project) {
+        return service.call_as(another, "POST", path + "?project=" + project, split).status;
+    };
+    for (int i = 0; i < 2; ++i)
+        EXPECT_EQ(ask("a"), 201);
+    EXPECT_EQ(ask("a"), 429) << "the project has five, of two tokens";
+    EXPECT_EQ(ask("default"), 201);
+}
+
 TEST_F(TenantLimits, are_told_and_zero_is_none) {
-    service.services.limits = {
-        .queued_jobs = 0, .checking_datasets = 0, .open_uploads = 0, .tokens = 0};
+    service.services.limits = {.queued_jobs = 0,
+                               .checking_datasets = 0,
+                               .making_splits = 0,
+                               .open_uploads = 0,
+                               .tokens = 0};
     const Json limits = service.expect(200, "GET", "/v1/capabilities")["limits"];
     EXPECT_EQ(limits["queued_jobs"], 0);
+    EXPECT_EQ(limits["making_splits"], 0);
     EXPECT_EQ(limits["upload_bytes"], 1 << 20);
     EXPECT_EQ(made("/v1/uploads", std::vector<Json>(16, Json{{"filename", "x"}, {"size", 1}}), ""),
               16);

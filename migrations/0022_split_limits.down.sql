@@ -1,0 +1,1 @@
+drop index split_making_token;
