@@ -565,6 +565,7 @@ CREATE TABLE public.token (
     expires_at timestamp with time zone,
     last_used_at timestamp with time zone,
     revoked_at timestamp with time zone,
+    root text NOT NULL,
     CONSTRAINT token_id_check CHECK ((id ~ '^tok_[0-9a-hjkmnp-tv-z]{26}$'::text)),
     CONSTRAINT token_lookup_check CHECK ((lookup <> ''::text)),
     CONSTRAINT token_name_check CHECK ((name <> ''::text)),
@@ -736,7 +737,9 @@ CREATE INDEX split_making ON public.split USING btree (id) WHERE (state = 'makin
 
 CREATE INDEX split_making_token ON public.split USING btree (created_by) WHERE (state = 'making'::text);
 
-CREATE INDEX token_maker ON public.token USING btree (created_by) WHERE (revoked_at IS NULL);
+CREATE INDEX token_made ON public.token USING btree (root) WHERE (revoked_at IS NULL);
+
+CREATE INDEX token_maker ON public.token USING btree (created_by);
 
 CREATE INDEX upload_expires ON public.upload USING btree (expires_at);
 

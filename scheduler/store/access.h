@@ -24,8 +24,9 @@ struct Token {
 /// `id, name, lookup, sha256, role, projects, created_by, expires_at` are taken. Error{conflict}
 /// when the lookup part exists, Error{unauthenticated} when the token `created_by` is not good any
 /// more.
-/// `made_max`: tokens that its maker may have made and that are valid; above it
-/// Error{exhausted}. 0: no limit.
+/// `made_max`: valid tokens that may descend from the first token of its maker, which nobody has
+/// made: that one's, those of the tokens that it made, and so on; above it Error{exhausted}. 0: no
+/// limit.
 Token create_token(Store& store, const Token& token, std::int64_t made_max = 0);
 
 std::optional<Token> find_token_by_lookup(Store& store, std::string_view lookup);

@@ -173,7 +173,7 @@ void add_limits(CLI::App& app, Raw& raw) {
     at_a_time("--open-uploads-max", limits.open_uploads,
               "uploads that a token may have open; 0: no limit");
     at_a_time("--tokens-max", limits.tokens,
-              "valid tokens that a token may have made; 0: no limit");
+              "valid tokens that may descend from one token; 0: no limit");
     app.add_option("--upload-max-gib", raw.upload_gib, "the largest file that may be uploaded")
         ->check(CLI::Range(1, 65536));
 }

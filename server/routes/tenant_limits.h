@@ -17,7 +17,7 @@ struct TenantLimits {
     std::int64_t checking_datasets = 100;    ///< of a project, and of a token
     std::int64_t making_splits = 100;        ///< of a project, and of a token
     std::int64_t open_uploads = 100;         ///< of a token
-    std::int64_t tokens = 100;               ///< that are valid and that one token has made
+    std::int64_t tokens = 1000;              ///< that are valid and descend from one token
 };
 
 /// Keeps the queued jobs of each project, and those of each token, below a limit. Counting them

@@ -3,11 +3,11 @@
 -- locks  until the transaction ends
 select pg_advisory_xact_lock(hashtextextended('slipway tokens', 0))
 
--- count_made_tokens: those that a token has made and that are valid
+-- count_made_tokens: those that descend from the same first token as a maker and are valid
 -- in     $1 created_by
 select count(*) as tokens
 from token
-where created_by = $1 and revoked_at is null
+where root = (select root from token where id = $1) and id <> root and revoked_at is null
   and (expires_at is null or expires_at > clock_timestamp())
 
 -- insert_token: a new token's row
@@ -15,8 +15,9 @@ where created_by = $1 and revoked_at is null
 --        $8 expires_at
 -- out    changed: 0 when the token that makes it is not good any more
 -- errors unique violation when the lookup part exists
-insert into token (id, name, lookup, sha256, role, projects, created_by, expires_at)
-select $1, $2, $3, $4, $5, $6::text[], $7, $8::timestamptz
+insert into token (id, name, lookup, sha256, role, projects, created_by, expires_at, root)
+select $1, $2, $3, $4, $5, $6::text[], $7, $8::timestamptz,
+       coalesce((select root from token where id = $7), $1)
 where not exists (select from token
                   where id = $7
                     and (revoked_at is not null or expires_at <= clock_timestamp()))

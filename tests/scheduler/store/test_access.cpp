@@ -99,6 +99,40 @@ TEST_F(Access, what_a_token_made_ends_with_it) {
     EXPECT_FALSE(usable(other));
 }
 
+// Goal: a limit of made tokens holds for all generations together.
+TEST_F(Access, made_tokens_count_for_the_first_of_their_line) {
+    constexpr std::int64_t most = 4;
+    const auto made_by = [&](const std::string& maker) {
+        const std::string id = new_id("tok");
+        create_token(store,
+                     {.id = id,
+                      .name = "t",
+                      .lookup = id,
+                      .sha256 = sha256_hex(id),
+                      .role = "admin",
+                      .created_by = maker},
+                     most);
+        return id;
+    };
+    const std::string root = made_by("");
+    const std::string child = made_by(root);
+    const std::string grandchild = made_by(child);
+    const std::string last = made_by(grandchild);
+    made_by(last);
+    for (const std::string& maker : {root, child, grandchild, last})
+        EXPECT_EQ(code_of([&] { made_by(maker); }), ErrorCode::exhausted);
+    const std::string other = made_by("");
+    made_by(other);
+    EXPECT_EQ(revoke_token(store, last), 2);
+    made_by(child);
+    made_by(root);
+    EXPECT_EQ(code_of([&] { made_by(grandchild); }), ErrorCode::exhausted);
+    // A middle one that is gone does not divide the line.
+    EXPECT_EQ(revoke_token(store, child, true), 1);
+    made_by(grandchild);
+    EXPECT_EQ(code_of([&] { made_by(root); }), ErrorCode::exhausted);
+}
+
 // Goal: no token is left of one that was revoked while it made tokens as fast as it could.
 TEST_F(Access, a_token_that_is_being_revoked_leaves_none_behind) {
     const Token maker = token("maker");
