@@ -140,58 +140,66 @@ pid_t number(const Targets& targets, const char* name) {
     return pid_t(std::stol(targets.at(name)));
 }
 
-std::vector<Escape> escapes() {
-    const auto at = [](const Targets& t, const char* name) { return t.at(name); };
+std::string at(const Targets& targets, const char* name) {
+    return targets.at(name);
+}
+
+std::vector<Escape> escapes_to_files() {
     return {
         {"read_the_admin_token",
-         [=](const Targets& t) { return can_read(at(t, "home") + "/admin-token"); }},
+         [](const Targets& t) { return can_read(at(t, "home") + "/admin-token"); }},
         {"read_the_shadow_file", [](const Targets&) { return can_read("/etc/shadow"); }},
         {"read_the_user_list", [](const Targets&) { return can_read("/etc/passwd"); }},
         {"read_the_service_log",
-         [=](const Targets& t) { return can_read(at(t, "home") + "/slipwayd.log"); }},
-        {"list_the_home_folder", [=](const Targets& t) { return can_list(at(t, "home")); }},
+         [](const Targets& t) { return can_read(at(t, "home") + "/slipwayd.log"); }},
+        {"list_the_home_folder", [](const Targets& t) { return can_list(at(t, "home")); }},
         {"read_another_projects_dataset",
-         [=](const Targets& t) { return can_read(at(t, "other_dataset")); }},
+         [](const Targets& t) { return can_read(at(t, "other_dataset")); }},
         {"list_the_dataset_root",
-         [=](const Targets& t) { return can_list(at(t, "home") + "/data"); }},
+         [](const Targets& t) { return can_list(at(t, "home") + "/data"); }},
         {"list_run_folders_of_others",
-         [=](const Targets& t) { return can_list(at(t, "home") + "/runs"); }},
-        {"read_another_run_folder", [=](const Targets& t) { return can_list(at(t, "other_run")); }},
+         [](const Targets& t) { return can_list(at(t, "home") + "/runs"); }},
+        {"read_another_run_folder", [](const Targets& t) { return can_list(at(t, "other_run")); }},
         {"read_another_jobs_checkpoint",
-         [=](const Targets& t) { return can_read(at(t, "other_checkpoint")); }},
+         [](const Targets& t) { return can_read(at(t, "other_checkpoint")); }},
         {"change_another_jobs_report",
-         [=](const Targets& t) { return can_write(at(t, "other_report") + "/x"); }},
+         [](const Targets& t) { return can_write(at(t, "other_report") + "/x"); }},
         {"change_its_own_dataset",
-         [=](const Targets& t) { return can_write(at(t, "dataset") + "/x"); }},
+         [](const Targets& t) { return can_write(at(t, "dataset") + "/x"); }},
         {"change_its_own_program",
-         [=](const Targets& t) { return can_open(at(t, "program"), O_WRONLY); }},
+         [](const Targets& t) { return can_open(at(t, "program"), O_WRONLY); }},
         {"change_a_library", [](const Targets&) { return can_write("/usr/lib/x"); }},
         {"leave_a_file_in_tmp", [](const Targets&) { return can_write("/tmp/slipway-hostile"); }},
         {"leave_a_cron_job",
          [](const Targets&) { return can_write("/etc/cron.d/slipway-hostile"); }},
         {"write_another_projects_compile_cache",
-         [=](const Targets& t) { return can_write(at(t, "other_cache") + "/x"); }},
+         [](const Targets& t) { return can_write(at(t, "other_cache") + "/x"); }},
         {"list_compile_caches",
-         [=](const Targets& t) { return can_list(at(t, "home") + "/store/compile_cache"); }},
+         [](const Targets& t) { return can_list(at(t, "home") + "/store/compile_cache"); }},
         {"leave_a_link_to_the_admin_token",
-         [=](const Targets& t) {
+         [](const Targets& t) {
              return symlink((at(t, "home") + "/admin-token").c_str(), "report.json") == 0;
          }},
         {"link_the_admin_token_hard",
-         [=](const Targets& t) {
+         [](const Targets& t) {
              return link((at(t, "home") + "/admin-token").c_str(), "token") == 0;
          }},
         {"leave_a_fifo", [](const Targets&) { return mkfifo("fifo", 0600) == 0; }},
         {"make_a_device",
          [](const Targets&) { return mknod("device", S_IFCHR | 0600, makedev(1, 1)) == 0; }},
         {"move_its_run_folder_away",
-         [=](const Targets& t) {
+         [](const Targets& t) {
              return rename(at(t, "run").c_str(), (at(t, "home") + "/runs/x").c_str()) == 0;
          }},
+    };
+}
+
+std::vector<Escape> escapes_to_processes() {
+    return {
         {"read_the_services_environment",
-         [=](const Targets& t) { return can_read("/proc/" + at(t, "slipwayd") + "/environ"); }},
+         [](const Targets& t) { return can_read("/proc/" + at(t, "slipwayd") + "/environ"); }},
         {"read_the_services_memory_file",
-         [=](const Targets& t) { return can_read("/proc/" + at(t, "slipwayd") + "/mem"); }},
+         [](const Targets& t) { return can_read("/proc/" + at(t, "slipwayd") + "/mem"); }},
         {"pass_through_anothers_root",
          [](const Targets&) { return can_read("/proc/1/root/etc/hostname"); }},
         {"signal_the_service",
@@ -209,6 +217,11 @@ std::vector<Escape> escapes() {
          [](const Targets& t) { return can_call(SYS_pidfd_open, number(t, "slipwayd")); }},
         {"make_a_process", [](const Targets&) { return can_fork(); }},
         {"become_root", [](const Targets&) { return setuid(0) == 0 && getuid() == 0; }},
+    };
+}
+
+std::vector<Escape> escapes_from_limits() {
+    return {
         {"raise_its_memory_limit", [](const Targets&) { return can_raise_limit(); }},
         {"take_more_memory_than_its_limit", [](const Targets&) { return can_take_memory(); }},
         {"take_shared_memory", [](const Targets&) { return can_share_memory(); }},
@@ -216,6 +229,11 @@ std::vector<Escape> escapes() {
          [](const Targets&) { return can_call(SYS_memfd_create, long("x"), 0); }},
         {"take_system_v_memory",
          [](const Targets&) { return can_call(SYS_shmget, 0, 4096, 01600); }},
+    };
+}
+
+std::vector<Escape> escapes_through_the_kernel() {
+    return {
         {"make_a_user_namespace", [](const Targets&) { return unshare(CLONE_NEWUSER) == 0; }},
         {"change_its_root", [](const Targets&) { return chroot(".") == 0; }},
         {"mount_a_file_system",
@@ -227,7 +245,7 @@ std::vector<Escape> escapes() {
         {"open_a_netlink_socket",
          [](const Targets&) { return can_socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE); }},
         {"connect_to_the_database",
-         [=](const Targets& t) { return can_connect_unix(at(t, "database_socket")); }},
+         [](const Targets& t) { return can_connect_unix(at(t, "database_socket")); }},
         {"connect_to_an_abstract_socket",
          [](const Targets&) { return can_connect_unix("hostile", true); }},
         {"load_a_bpf_program", [](const Targets&) { return can_call(SYS_bpf, 0); }},
@@ -240,6 +258,14 @@ std::vector<Escape> escapes() {
         {"change_its_personality",
          [](const Targets&) { return can_call(SYS_personality, 0x0040000); }},
     };
+}
+
+std::vector<Escape> escapes() {
+    std::vector<Escape> all;
+    for (const auto& some : {escapes_to_files(), escapes_to_processes(), escapes_from_limits(),
+                             escapes_through_the_kernel()})
+        all.insert(all.end(), some.begin(), some.end());
+    return all;
 }
 
 Targets read_targets(const fs::path& file) {
