@@ -1,9 +1,5 @@
 #include "executor/runtime/workers.h"
 
-#include <pthread.h>
-#include <sched.h>
-
-#include <algorithm>
 #include <utility>
 
 #include "executor/runtime/kept_on.h"
@@ -23,11 +19,9 @@ std::chrono::nanoseconds awake_max_of(int workers) {
     return workers <= granted_cpus() ? awake_max : 0ns;
 }
 
-bool keep_on(std::thread& thread, int cpu) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(cpu, &set);
-    return pthread_setaffinity_np(thread.native_handle(), sizeof set, &set) == 0;
+std::optional<int> cpu_of(const std::vector<int>& cpus, int worker) {
+    if (std::size_t(worker) >= cpus.size()) return std::nullopt;
+    return cpus[std::size_t(worker)];
 }
 
 }    // namespace
@@ -35,11 +29,11 @@ bool keep_on(std::thread& thread, int cpu) {
 Workers::Workers(int count, const std::vector<int>& cpus)
     : awake_max_(awake_max_of(count)), cpus_(std::size_t(count)), barrier_(count, awake_max_) {
     threads_.reserve(cpus_.size() - 1);
-    for (int worker = 1; worker < count; ++worker)
-        threads_.emplace_back([this, worker] { live(worker); });
-    for (std::size_t i = 0; i < std::min(cpus.size(), cpus_.size()); ++i) {
-        const bool is_kept = i == 0 ? KeptOn(cpus[i]).is_kept() : keep_on(threads_[i - 1], cpus[i]);
-        if (is_kept) cpus_[i] = cpus[i];
+    for (int worker = 0; worker < count; ++worker) {
+        // A new thread inherits the CPU: a confined process may set no thread's but the caller's.
+        const KeptOn kept(cpu_of(cpus, worker));
+        if (kept.is_kept()) cpus_[std::size_t(worker)] = cpus[std::size_t(worker)];
+        if (worker > 0) threads_.emplace_back([this, worker] { live(worker); });
     }
 }
 

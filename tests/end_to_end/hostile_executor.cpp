@@ -131,6 +131,19 @@ bool can_read_memory_of(pid_t pid) {
     return process_vm_readv(pid, &here, 1, &there, 1, 0) >= 0 || errno == EFAULT;
 }
 
+/// Whoever may read another's limit may set it, too: the same call does both.
+bool can_limit(pid_t pid) {
+    rlimit now{};
+    return prlimit(pid, RLIMIT_CORE, nullptr, &now) == 0;
+}
+
+bool can_move(pid_t pid) {
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    return sched_getaffinity(0, sizeof cpus, &cpus) == 0 &&
+           sched_setaffinity(pid, sizeof cpus, &cpus) == 0;
+}
+
 struct Escape {
     const char* name;
     std::function<bool(const Targets&)> succeeds;
@@ -215,6 +228,17 @@ std::vector<Escape> escapes_to_processes() {
          [](const Targets& t) { return can_read_memory_of(number(t, "slipwayd")); }},
         {"hold_the_service",
          [](const Targets& t) { return can_call(SYS_pidfd_open, number(t, "slipwayd")); }},
+        {"see_the_services_limits",
+         [](const Targets& t) { return can_limit(number(t, "slipwayd")); }},
+        {"see_the_databases_limits",
+         [](const Targets& t) { return can_limit(number(t, "postmaster")); }},
+        {"see_its_parents_limits", [](const Targets&) { return can_limit(getppid()); }},
+        {"move_the_service_to_one_cpu",
+         [](const Targets& t) { return can_move(number(t, "slipwayd")); }},
+        {"slow_the_service_down",
+         [](const Targets& t) {
+             return setpriority(PRIO_PROCESS, id_t(number(t, "slipwayd")), 19) == 0;
+         }},
         {"make_a_process", [](const Targets&) { return can_fork(); }},
         {"become_root", [](const Targets&) { return setuid(0) == 0 && getuid() == 0; }},
     };

@@ -48,12 +48,11 @@ constexpr std::array plain{
     SCMP_SYS(brk), SCMP_SYS(mprotect), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise),
     SCMP_SYS(mincore), SCMP_SYS(msync), SCMP_SYS(mlock), SCMP_SYS(munlock), SCMP_SYS(membarrier),
     // threads and their CPUs; clone is below
-    SCMP_SYS(futex), SCMP_SYS(set_robust_list), SCMP_SYS(get_robust_list),
-    SCMP_SYS(set_tid_address), SCMP_SYS(rseq), SCMP_SYS(arch_prctl), SCMP_SYS(sched_yield),
-    SCMP_SYS(sched_getaffinity), SCMP_SYS(sched_setaffinity), SCMP_SYS(sched_getparam),
-    SCMP_SYS(sched_getscheduler), SCMP_SYS(sched_get_priority_min),
-    SCMP_SYS(sched_get_priority_max), SCMP_SYS(getpriority), SCMP_SYS(getcpu), SCMP_SYS(exit),
-    SCMP_SYS(exit_group), SCMP_SYS(restart_syscall), SCMP_SYS(execve), SCMP_SYS(wait4),
+    SCMP_SYS(futex), SCMP_SYS(set_robust_list), SCMP_SYS(set_tid_address), SCMP_SYS(rseq),
+    SCMP_SYS(arch_prctl), SCMP_SYS(sched_yield), SCMP_SYS(sched_getaffinity),
+    SCMP_SYS(sched_get_priority_min), SCMP_SYS(sched_get_priority_max), SCMP_SYS(getcpu),
+    SCMP_SYS(exit), SCMP_SYS(exit_group), SCMP_SYS(restart_syscall), SCMP_SYS(execve),
+    SCMP_SYS(wait4),
     // signals to itself; kill and tgkill are below
     SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn),
     SCMP_SYS(rt_sigtimedwait), SCMP_SYS(rt_sigpending), SCMP_SYS(rt_sigsuspend),
@@ -68,13 +67,19 @@ constexpr std::array plain{
     // who it is and what it uses
     SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(getppid), SCMP_SYS(getuid), SCMP_SYS(geteuid),
     SCMP_SYS(getgid), SCMP_SYS(getegid), SCMP_SYS(getresuid), SCMP_SYS(getresgid),
-    SCMP_SYS(getgroups), SCMP_SYS(getpgrp), SCMP_SYS(getpgid), SCMP_SYS(getsid), SCMP_SYS(uname),
-    SCMP_SYS(sysinfo), SCMP_SYS(getrlimit), SCMP_SYS(setrlimit), SCMP_SYS(prlimit64),
-    SCMP_SYS(getrusage), SCMP_SYS(getrandom),
+    SCMP_SYS(getgroups), SCMP_SYS(getpgrp), SCMP_SYS(uname), SCMP_SYS(sysinfo), SCMP_SYS(getrlimit),
+    SCMP_SYS(setrlimit), SCMP_SYS(getrusage), SCMP_SYS(getrandom),
     // a Unix socket to listen on; socket is below, connect is nowhere
     SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept), SCMP_SYS(accept4), SCMP_SYS(shutdown),
     SCMP_SYS(getsockname), SCMP_SYS(getpeername), SCMP_SYS(getsockopt), SCMP_SYS(setsockopt),
     SCMP_SYS(recvfrom), SCMP_SYS(recvmsg), SCMP_SYS(sendto), SCMP_SYS(sendmsg)};
+
+/// Their first argument names a process, and the kernel lets them act on every process of the same
+/// user: the service itself, where it is not root. Only 0, the caller, is allowed.
+/// sched_getaffinity changes nothing, and the C library calls it with a thread's own number.
+constexpr std::array of_the_caller{SCMP_SYS(prlimit64),      SCMP_SYS(sched_setaffinity),
+                                   SCMP_SYS(sched_getparam), SCMP_SYS(sched_getscheduler),
+                                   SCMP_SYS(getpgid),        SCMP_SYS(getsid)};
 
 /// Conditions on argument `argument`, counted from 0.
 scmp_arg_cmp equal(unsigned argument, scmp_datum_t value) {
@@ -158,6 +163,8 @@ void allow_system_calls() {
     Filter filter;
     for (const int call : plain)
         filter.allow(call);
+    for (const int call : of_the_caller)
+        filter.allow_if(call, {equal(0, 0)});
     allow_memory(filter);
     allow_threads(filter);
     allow_terminals_and_sockets(filter);

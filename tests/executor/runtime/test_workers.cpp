@@ -1,10 +1,22 @@
 #include "executor/runtime/workers.h"
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
+#include <array>
 #include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <optional>
 #include <stdexcept>
+#include <thread>
 #include <vector>
+
+#include "executor/runtime/cpus.h"
 
 namespace slipway {
 namespace {
@@ -51,6 +63,37 @@ TEST(Workers, rethrow_the_first_error_and_live_on) {
 TEST(Workers, keep_an_error_thrown_before_anything_else) {
     Workers workers(2);
     EXPECT_THROW(workers.run([](int) { throw std::logic_error("at once"); }), std::logic_error);
+}
+
+/// A filter as a confined executor has it: sched_setaffinity for the calling thread alone.
+void refuse_affinity_of_others() {
+    constexpr auto argument = std::uint32_t(offsetof(seccomp_data, args));
+    std::array<sock_filter, 6> code{
+        sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setaffinity, 0, 2),
+        sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, argument),
+        sock_filter BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),
+        sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        sock_filter BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)};
+    const sock_fprog program{code.size(), code.data()};
+    ASSERT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    ASSERT_EQ(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0), 0);
+}
+
+TEST(Workers, are_kept_on_their_cpus_where_a_thread_may_only_move_itself) {
+    const int cpu = order_of_use(usable_cpus()).front();
+    std::vector<std::optional<int>> kept;
+    std::vector<int> found(3, -1);
+    // A filter is for good: on a thread of its own, whose threads inherit it.
+    std::thread([&] {
+        refuse_affinity_of_others();
+        Workers workers(3, {cpu, cpu});
+        kept = workers.cpus();
+        workers.run([&](int worker) { found[std::size_t(worker)] = sched_getcpu(); });
+    }).join();
+    EXPECT_EQ(kept, (std::vector<std::optional<int>>{cpu, cpu, std::nullopt}));
+    EXPECT_EQ(found[0], cpu);
+    EXPECT_EQ(found[1], cpu);
 }
 
 }    // namespace

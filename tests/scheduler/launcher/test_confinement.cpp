@@ -36,21 +36,27 @@ protected:
         confinement.paths.writable = {folder.path() / "run"};
         if (geteuid() == 0) {
             confinement.user = test_user;
-            hand_over(folder.path() / "run", test_user);
+            // All of it belongs to that user, as all belongs to one user where the service is not
+            // root: permissions must not be what stops an attempt.
+            for (const char* name : {"run", "data", "secret"})
+                hand_over(folder.path() / name, test_user);
         }
+    }
+
+    RunningProcess start(const std::string& script, const fs::path& output) const {
+        return spawn({.program = program,
+                      .arguments = {"-I", "-S", "-c", "import os, socket, ctypes, sys\n" + script},
+                      .folder = folder.path() / "run",
+                      .output = output,
+                      .result = {},
+                      .confinement = confinement});
     }
 
     /// What the script printed, and " status N" when it did not end with 0.
     std::string run(const std::string& script) {
         const fs::path output = folder.path() / "output";
         fs::remove(output);
-        const RunningProcess process =
-            spawn({.program = program,
-                   .arguments = {"-I", "-S", "-c", "import os, socket, ctypes, sys\n" + script},
-                   .folder = folder.path() / "run",
-                   .output = output,
-                   .result = {},
-                   .confinement = confinement});
+        const RunningProcess process = start(script, output);
         std::optional<int> status;
         EXPECT_TRUE(eventually(
             [&] {
@@ -70,6 +76,18 @@ protected:
                         "except Exception as e:\n  print(type(e).__name__, end='')\n",
                         expression));
     }
+
+    /// Another process of the same user, as another job of the project is.
+    struct Sibling {
+        RunningProcess process;
+        ~Sibling() {
+            signal_group(process, SIGKILL);
+            eventually([this] { return reap(process).has_value(); });
+        }
+        std::string limits() const {
+            return read_file(fmt::format("/proc/{}/limits", process.id.pid));
+        }
+    };
 
     TempFolder folder;
     fs::path program = "/usr/bin/python3";
@@ -139,6 +157,32 @@ TEST_F(Confined, no_process_is_made_and_none_is_signalled) {
     EXPECT_EQ(attempt("os.kill(os.getpid(), 0)"), "done");
 }
 
+TEST_F(Confined, no_other_process_is_changed) {
+    const Sibling sibling{start("import time; print('up', flush=True); time.sleep(1000)",
+                                folder.path() / "output_of_sibling")};
+    const pid_t other = sibling.process.id.pid;
+    ASSERT_TRUE(
+        eventually([&] { return read_file(folder.path() / "output_of_sibling") == "up\n"; }));
+    const std::string limits = sibling.limits();
+    for (const char* limit : {"NOFILE, (0, 0)", "CPU, (1, 1)", "CORE"}) {
+        EXPECT_EQ(attempt(fmt::format("import resource; resource.prlimit({}, resource.RLIMIT_{})",
+                                      other, limit)),
+                  "PermissionError")
+            << limit;
+    }
+    for (const char* call :
+         {"sched_setaffinity({}, os.sched_getaffinity(0))", "setpriority(os.PRIO_PROCESS, {}, 19)",
+          "sched_getparam({})", "sched_getscheduler({})", "getpgid({})", "getsid({})"}) {
+        EXPECT_EQ(attempt("os." + fmt::format(fmt::runtime(call), other)), "PermissionError")
+            << call;
+    }
+    EXPECT_EQ(sibling.limits(), limits);
+    // Its own it may lower, and it may keep a thread on a CPU.
+    EXPECT_EQ(attempt("import resource; resource.prlimit(0, resource.RLIMIT_NOFILE, (99, 99))"),
+              "done");
+    EXPECT_EQ(attempt("os.sched_setaffinity(0, os.sched_getaffinity(0))"), "done");
+}
+
 TEST_F(Confined, there_is_no_way_back_to_privileges) {
     const std::string status = run("print(open('/proc/self/status').read())");
     for (const char* set : {"CapInh", "CapPrm", "CapEff", "CapAmb"})
@@ -179,6 +223,13 @@ TEST_F(Confined, system_calls_that_no_executor_needs_are_refused) {
                             Call{"personality", 135},
                             Call{"pidfd_send_signal", 424},
                             Call{"vfork", 58},
+                            Call{"sched_setscheduler", 144},
+                            Call{"sched_setparam", 142},
+                            Call{"sched_setattr", 314},
+                            Call{"ioprio_set", 251},
+                            Call{"get_robust_list", 274},
+                            Call{"migrate_pages", 256},
+                            Call{"move_pages", 279},
                             Call{"inotify_init1", 294}}) {
         EXPECT_EQ(run(fmt::format("libc = ctypes.CDLL(None, use_errno=True); "
                                   "print(libc.syscall({}, 0, 0, 0, 0, 0, 0), "
@@ -213,7 +264,8 @@ TEST_F(Confined, what_cannot_be_run_says_why) {
 TEST_F(Confined, a_folder_is_handed_over_whole_and_links_are_not_followed) {
     if (geteuid() != 0) GTEST_SKIP() << "only root can give files away";
     folder.write("given/a/b", "x");
-    fs::create_symlink(folder.path() / "secret" / "token", folder.path() / "given" / "link");
+    folder.write("kept", "x");
+    fs::create_symlink(folder.path() / "kept", folder.path() / "given" / "link");
     hand_over(folder.path() / "given", test_user);
     const auto owner = [&](const char* name) {
         struct stat found {};
@@ -222,7 +274,7 @@ TEST_F(Confined, a_folder_is_handed_over_whole_and_links_are_not_followed) {
     };
     for (const char* name : {"given", "given/a", "given/a/b", "given/link"})
         EXPECT_EQ(owner(name), test_user) << name;
-    EXPECT_EQ(owner("secret/token"), 0U);
+    EXPECT_EQ(owner("kept"), 0U);
 }
 
 TEST(ConfinementFeatures, each_says_how_or_why_not) {
