@@ -29,6 +29,17 @@ std::optional<gid_t> group_of_data(const std::vector<fs::path>& readable) {
     return std::nullopt;
 }
 
+/// An earlier version or a restored backup may have left it open. The executor cannot close it:
+/// modes of files are not its own to change.
+void close_to_others(const fs::path& path) {
+    struct stat found {};
+    if (lstat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) return;
+    if ((found.st_mode & 07777) == 0700 || chmod(path.c_str(), 0700) == 0) return;
+    throw Error{ErrorCode::unavailable,
+                fmt::format("{} cannot be closed to others: {}", path.string(),
+                            std::error_code(errno, std::generic_category()).message())};
+}
+
 }    // namespace
 
 void make_private_folder(const fs::path& folder) {
@@ -66,11 +77,12 @@ void Launcher::prepare(const LaunchRequest& request) const {
     for (const fs::path& folder : request.writable)
         make_private_folder(folder);
     const std::optional<uid_t> user = user_of(request);
-    if (!user || options_.confiner.empty()) return;
-    for (const fs::path& folder : request.writable)
-        hand_over(folder, *user);
-    for (const fs::path& path : request.owned)
-        hand_over(path, *user);
+    for (const auto* paths : {&request.writable, &request.owned}) {
+        for (const fs::path& path : *paths) {
+            close_to_others(path);
+            if (user && !options_.confiner.empty()) hand_over(path, *user);
+        }
+    }
 }
 
 Confinement Launcher::confinement_of(const LaunchRequest& request) const {

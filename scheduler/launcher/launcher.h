@@ -36,7 +36,8 @@ class Launcher {
 public:
     explicit Launcher(LauncherOptions options);
 
-    /// Folders to write, and what is `owned`, belong to the project's user from then on.
+    /// Folders to write, and what is `owned`, belong to the project's user from then on; folders
+    /// among them have mode 0700.
     /// errors  throws exhausted, unavailable
     RunningProcess launch(const LaunchRequest& request) const;
 

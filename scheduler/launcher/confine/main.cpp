@@ -4,6 +4,7 @@
 // needs privileges first, then the user, then what binds every process alike.
 
 #include <fmt/core.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -47,6 +48,8 @@ void add_options(CLI::App& app, Request& request) {
 }
 
 int become(Request& request) {
+    // What an executor makes is for its user alone, whatever mode a library asks for.
+    umask(S_IRWXG | S_IRWXO);
     set_limits(request.limits);
     drop_privileges(request.user, request.shared_group);
     confine_to_paths(request.paths);

@@ -12,6 +12,7 @@
 #include <csignal>
 
 #include "scheduler/launcher/confine/features.h"
+#include "scheduler/launcher/launcher.h"
 #include "scheduler/launcher/process.h"
 #include "tests/support/eventually.h"
 #include "tests/support/temp_folder.h"
@@ -275,6 +276,38 @@ TEST_F(Confined, a_folder_is_handed_over_whole_and_links_are_not_followed) {
     for (const char* name : {"given", "given/a", "given/a/b", "given/link"})
         EXPECT_EQ(owner(name), test_user) << name;
     EXPECT_EQ(owner("kept"), 0U);
+}
+
+TEST_F(Confined, what_it_makes_is_for_its_user_alone) {
+    EXPECT_EQ(attempt("os.mkdir('made', 0o777); os.close(os.open('made/file', os.O_CREAT, 0o666))"),
+              "done");
+    const auto mode = [&](const char* name) {
+        return int(fs::status(folder.path() / "run" / name).permissions());
+    };
+    EXPECT_EQ(mode("made"), 0700);
+    EXPECT_EQ(mode("made/file"), 0600);
+}
+
+TEST_F(Confined, folders_that_were_open_to_others_are_closed_at_the_start) {
+    const fs::path run_folder = folder.path() / "run", data = folder.path() / "data";
+    fs::permissions(run_folder, fs::perms(0755));
+    fs::permissions(data, fs::perms(0711));
+    LauncherOptions options{.confiner = confinement.confiner, .first_user = {}};
+    if (geteuid() == 0) options.first_user = test_user;
+    const RunningProcess process =
+        Launcher(options).launch({.process = {.program = program,
+                                              .arguments = {"-c", "open('../data/sample')"},
+                                              .folder = run_folder,
+                                              .output = folder.path() / "output",
+                                              .result = {}},
+                                  .readable = {data},
+                                  .owned = {data},
+                                  .writable = {run_folder, folder.path() / "new"}});
+    std::optional<int> status;
+    ASSERT_TRUE(eventually([&] { return (status = reap(process)).has_value(); }));
+    EXPECT_EQ(status, 0) << read_file(folder.path() / "output");
+    for (const char* name : {"run", "data", "new"})
+        EXPECT_EQ(int(fs::status(folder.path() / name).permissions()), 0700) << name;
 }
 
 TEST(ConfinementFeatures, each_says_how_or_why_not) {
