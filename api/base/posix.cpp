@@ -38,6 +38,17 @@ std::optional<ShortAddress> short_address(const std::filesystem::path& folder,
     return result;
 }
 
+/// The mode comes from the umask: a confined process may not change it afterwards. Other threads
+/// that make files meanwhile make them for their owner alone, which is right for all of ours.
+bool bind_for_owner(int socket, const sockaddr_un& address) {
+    const mode_t before = umask(S_IRWXG | S_IRWXO);
+    const int result = bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    const int reason = errno;
+    umask(before);
+    errno = reason;
+    return result == 0;
+}
+
 [[noreturn]] void throw_unavailable(const std::filesystem::path& path, std::string_view doing) {
     const int reason = errno;
     throw Error{reason == ENOSPC ? ErrorCode::exhausted : ErrorCode::unavailable,
@@ -64,13 +75,9 @@ UniqueFd listen_unix(const std::filesystem::path& folder, const std::string& nam
     if (!place) throw_unavailable(folder, "open folder");
     unlinkat(place->folder.get(), name.c_str(), 0);
     UniqueFd listener(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    const auto* address = reinterpret_cast<const sockaddr*>(&place->address);
-    if (!listener || bind(listener.get(), address, sizeof(place->address)) != 0) {
+    if (!listener || !bind_for_owner(listener.get(), place->address))
         throw_unavailable(folder / name, "bind");
-    }
-    if (chmod(place->address.sun_path, S_IRUSR | S_IWUSR) != 0 || listen(listener.get(), 8) != 0) {
-        throw_unavailable(folder / name, "listen at");
-    }
+    if (listen(listener.get(), 8) != 0) throw_unavailable(folder / name, "listen at");
     return listener;
 }
 

@@ -27,9 +27,9 @@ private:
     int fd_ = -1;
 };
 
-/// A listening Unix stream socket `folder/name`, mode 0600, non-blocking; an old one is replaced.
-/// The path may be longer than the 108 bytes that an address holds.
-/// errors  throws unavailable with the path and the system's reason
+/// A listening Unix stream socket `folder/name` for its owner alone, non-blocking; an old one is
+/// replaced. The process's umask is another one for a moment. The path may be longer than the 108
+/// bytes that an address holds. errors  throws unavailable with the path and the system's reason
 UniqueFd listen_unix(const std::filesystem::path& folder, const std::string& name);
 
 /// A non-blocking connection to `folder/name`; none when nobody listens there. Paths of any length.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cerrno>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "executor/runtime/run_plan.h"
@@ -20,8 +22,12 @@ fs::path epoch_report(const fs::path& folder, std::int64_t epoch, const char* en
 /// A reader sees the whole copy or none.
 void copy_aside(const fs::path& from, const fs::path& to) {
     const fs::path part = fs::path(to) += ".tmp";
+    // Not copy_file: it sets the copy's mode, which a confined executor may not.
+    std::ofstream copy(part, std::ios::binary | std::ios::trunc);
+    copy << std::ifstream(from, std::ios::binary).rdbuf();
+    copy.close();
     std::error_code problem;
-    fs::copy_file(from, part, fs::copy_options::overwrite_existing, problem);
+    if (!copy) problem.assign(errno != 0 ? errno : EIO, std::generic_category());
     if (!problem) fs::rename(part, to, problem);
     if (problem)
         throw Error{ErrorCode::unavailable,
