@@ -50,6 +50,10 @@ bool can_write(const std::string& path) {
     return can_open(path, O_WRONLY | O_CREAT);
 }
 
+bool can_change(const std::string& path, mode_t mode) {
+    return chmod(path.c_str(), mode) == 0 || fchmodat(AT_FDCWD, path.c_str(), mode, 0) == 0;
+}
+
 bool can_list(const std::string& path) {
     const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY);
     if (folder < 0) return false;
@@ -196,6 +200,26 @@ std::vector<Escape> escapes_to_files() {
         {"link_the_admin_token_hard",
          [](const Targets& t) {
              return link((at(t, "home") + "/admin-token").c_str(), "token") == 0;
+         }},
+        {"open_the_admin_token_to_all",
+         [](const Targets& t) { return can_change(at(t, "home") + "/admin-token", 0666); }},
+        {"close_the_home_folder", [](const Targets& t) { return can_change(at(t, "home"), 0700); }},
+        {"close_the_database_folder",
+         [](const Targets& t) { return can_change(at(t, "home") + "/postgres/data", 0700); }},
+        {"change_the_mode_of_its_dataset",
+         [](const Targets& t) { return can_change(at(t, "dataset") + "/points.csv", 0644); }},
+        {"change_the_mode_of_an_open_file",
+         [](const Targets& t) {
+             return fchmod(open((at(t, "dataset") + "/points.csv").c_str(), O_RDONLY), 0644) == 0;
+         }},
+        {"date_the_admin_token_back",
+         [](const Targets& t) {
+             const timespec times[2]{{1, 0}, {1, 0}};
+             return utimensat(AT_FDCWD, (at(t, "home") + "/admin-token").c_str(), times, 0) == 0;
+         }},
+        {"give_its_dataset_away",
+         [](const Targets& t) {
+             return chown((at(t, "dataset") + "/points.csv").c_str(), getuid(), getgid()) == 0;
          }},
         {"leave_a_fifo", [](const Targets&) { return mkfifo("fifo", 0600) == 0; }},
         {"make_a_device",

@@ -40,10 +40,9 @@ constexpr std::array plain{
     SCMP_SYS(statx), SCMP_SYS(statfs), SCMP_SYS(fstatfs), SCMP_SYS(getdents64), SCMP_SYS(getcwd),
     SCMP_SYS(chdir), SCMP_SYS(fchdir), SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(renameat2),
     SCMP_SYS(mkdir), SCMP_SYS(mkdirat), SCMP_SYS(rmdir), SCMP_SYS(unlink), SCMP_SYS(unlinkat),
-    SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(chmod), SCMP_SYS(fchmod), SCMP_SYS(fchmodat),
-    SCMP_SYS(utimensat), SCMP_SYS(umask), SCMP_SYS(truncate), SCMP_SYS(ftruncate),
-    SCMP_SYS(fallocate), SCMP_SYS(fsync), SCMP_SYS(fdatasync), SCMP_SYS(sync_file_range),
-    SCMP_SYS(syncfs),
+    SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(umask), SCMP_SYS(truncate),
+    SCMP_SYS(ftruncate), SCMP_SYS(fallocate), SCMP_SYS(fsync), SCMP_SYS(fdatasync),
+    SCMP_SYS(sync_file_range), SCMP_SYS(syncfs),
     // memory; mmap is below
     SCMP_SYS(brk), SCMP_SYS(mprotect), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise),
     SCMP_SYS(mincore), SCMP_SYS(msync), SCMP_SYS(mlock), SCMP_SYS(munlock), SCMP_SYS(membarrier),
@@ -138,6 +137,13 @@ void allow_memory(Filter& filter) {
         filter.allow_if(SCMP_SYS(mmap), {masked(3, both, bits)});
 }
 
+/// Landlock does not govern modes, owners and times of files: nothing of them can be changed, by
+/// path or by descriptor. But caches mark by its time what was used: utimensat without a path and
+/// without a time sets that of an open file to now.
+void allow_marking_as_used(Filter& filter) {
+    filter.allow_if(SCMP_SYS(utimensat), {equal(1, 0), equal(2, 0)});
+}
+
 void allow_threads(Filter& filter) {
     filter.allow_if(SCMP_SYS(clone), {masked(0, CLONE_THREAD, CLONE_THREAD)});
     // Its flags are behind a pointer; without it the C library takes clone.
@@ -166,6 +172,7 @@ void allow_system_calls() {
     for (const int call : of_the_caller)
         filter.allow_if(call, {equal(0, 0)});
     allow_memory(filter);
+    allow_marking_as_used(filter);
     allow_threads(filter);
     allow_terminals_and_sockets(filter);
     filter.load();

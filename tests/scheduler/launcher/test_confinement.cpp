@@ -127,6 +127,39 @@ TEST_F(Confined, files_that_are_not_listed_do_not_exist) {
     EXPECT_EQ(read_file(folder.path() / "data/sample"), "a sample");
 }
 
+TEST_F(Confined, modes_owners_times_and_attributes_of_files_stay) {
+    const fs::path token = folder.path() / "secret" / "token";
+    const auto facts = [&] {
+        struct stat found {};
+        EXPECT_EQ(stat(token.c_str(), &found), 0);
+        return fmt::format("{:o} {} {}.{}", found.st_mode, found.st_uid, found.st_mtim.tv_sec,
+                           found.st_mtim.tv_nsec);
+    };
+    const std::string before = facts();
+    folder.write("run/mine", "x");
+    if (confinement.user) hand_over(folder.path() / "run" / "mine", *confinement.user);
+    for (const std::string path : {"../secret/token", "../secret", "../data/sample", "mine"}) {
+        for (const char* call :
+             {"chmod('{}', 0o666)", "chown('{}', os.getuid(), os.getgid())", "utime('{}', (1, 1))",
+              "utime('{}')", "setxattr('{}', 'user.x', b'x')", "removexattr('{}', 'user.x')",
+              "chmod(os.path.basename('{0}'), 0o666, dir_fd=os.open(os.path.dirname('{0}') or '.', "
+              "os.O_PATH))"}) {
+            EXPECT_EQ(attempt("os." + fmt::format(fmt::runtime(call), path)), "PermissionError")
+                << call << path;
+        }
+    }
+    // Nor by a descriptor, which reading a file gives.
+    for (const char* call : {"os.fchmod(f, 0)", "os.fchown(f, os.getuid(), os.getgid())",
+                             "os.utime(f, (1, 1))", "os.setxattr(f, 'user.x', b'x')"}) {
+        EXPECT_EQ(attempt(fmt::format("f = os.open('../data/sample', os.O_RDONLY); {}", call)),
+                  "PermissionError")
+            << call;
+    }
+    EXPECT_EQ(facts(), before);
+    // What caches need: an open file was used now.
+    EXPECT_EQ(attempt("os.utime(os.open('mine', os.O_RDONLY))"), "done");
+}
+
 TEST_F(Confined, no_link_leads_out_and_none_can_be_left_for_others) {
     fs::create_symlink(folder.path() / "secret" / "token", folder.path() / "run" / "link");
     EXPECT_EQ(attempt("open('link').read()"), "PermissionError");
@@ -224,6 +257,22 @@ TEST_F(Confined, system_calls_that_no_executor_needs_are_refused) {
                             Call{"personality", 135},
                             Call{"pidfd_send_signal", 424},
                             Call{"vfork", 58},
+                            Call{"chmod", 90},
+                            Call{"fchmod", 91},
+                            Call{"fchmodat", 268},
+                            Call{"fchmodat2", 452},
+                            Call{"chown", 92},
+                            Call{"fchown", 93},
+                            Call{"lchown", 94},
+                            Call{"fchownat", 260},
+                            Call{"utime", 132},
+                            Call{"utimes", 235},
+                            Call{"futimesat", 261},
+                            Call{"setxattr", 188},
+                            Call{"lsetxattr", 189},
+                            Call{"fsetxattr", 190},
+                            Call{"removexattr", 197},
+                            Call{"setxattrat", 463},
                             Call{"sched_setscheduler", 144},
                             Call{"sched_setparam", 142},
                             Call{"sched_setattr", 314},
