@@ -54,6 +54,13 @@ bool can_change(const std::string& path, mode_t mode) {
     return chmod(path.c_str(), mode) == 0 || fchmodat(AT_FDCWD, path.c_str(), mode, 0) == 0;
 }
 
+/// By its path, or when it is opened to be read.
+bool can_cut(const std::string& path) {
+    struct stat found {};
+    const off_t size = stat(path.c_str(), &found) == 0 ? found.st_size : 1;
+    return truncate(path.c_str(), size) == 0 || can_open(path, O_RDONLY | O_TRUNC);
+}
+
 bool can_list(const std::string& path) {
     const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY);
     if (folder < 0) return false;
@@ -206,6 +213,12 @@ std::vector<Escape> escapes_to_files() {
         {"close_the_home_folder", [](const Targets& t) { return can_change(at(t, "home"), 0700); }},
         {"close_the_database_folder",
          [](const Targets& t) { return can_change(at(t, "home") + "/postgres/data", 0700); }},
+        {"cut_the_service_log",
+         [](const Targets& t) { return can_cut(at(t, "home") + "/slipwayd.log"); }},
+        {"cut_another_jobs_checkpoint",
+         [](const Targets& t) { return can_cut(at(t, "other_checkpoint")); }},
+        {"cut_its_dataset",
+         [](const Targets& t) { return can_cut(at(t, "dataset") + "/points.csv"); }},
         {"change_the_mode_of_its_dataset",
          [](const Targets& t) { return can_change(at(t, "dataset") + "/points.csv", 0644); }},
         {"change_the_mode_of_an_open_file",

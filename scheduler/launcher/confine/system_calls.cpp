@@ -1,5 +1,6 @@
 #include "scheduler/launcher/confine/system_calls.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <linux/prctl.h>
 #include <sched.h>
@@ -34,14 +35,13 @@ constexpr std::array plain{
     SCMP_SYS(close), SCMP_SYS(close_range), SCMP_SYS(lseek), SCMP_SYS(dup), SCMP_SYS(dup2),
     SCMP_SYS(dup3), SCMP_SYS(fcntl), SCMP_SYS(flock), SCMP_SYS(sendfile), SCMP_SYS(copy_file_range),
     SCMP_SYS(fadvise64), SCMP_SYS(readahead),
-    // files
-    SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(creat), SCMP_SYS(access), SCMP_SYS(faccessat),
-    SCMP_SYS(faccessat2), SCMP_SYS(stat), SCMP_SYS(fstat), SCMP_SYS(lstat), SCMP_SYS(newfstatat),
-    SCMP_SYS(statx), SCMP_SYS(statfs), SCMP_SYS(fstatfs), SCMP_SYS(getdents64), SCMP_SYS(getcwd),
-    SCMP_SYS(chdir), SCMP_SYS(fchdir), SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(renameat2),
-    SCMP_SYS(mkdir), SCMP_SYS(mkdirat), SCMP_SYS(rmdir), SCMP_SYS(unlink), SCMP_SYS(unlinkat),
-    SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(umask), SCMP_SYS(truncate),
-    SCMP_SYS(ftruncate), SCMP_SYS(fallocate), SCMP_SYS(fsync), SCMP_SYS(fdatasync),
+    // files; open and openat are below
+    SCMP_SYS(creat), SCMP_SYS(access), SCMP_SYS(faccessat), SCMP_SYS(faccessat2), SCMP_SYS(stat),
+    SCMP_SYS(fstat), SCMP_SYS(lstat), SCMP_SYS(newfstatat), SCMP_SYS(statx), SCMP_SYS(statfs),
+    SCMP_SYS(fstatfs), SCMP_SYS(getdents64), SCMP_SYS(getcwd), SCMP_SYS(chdir), SCMP_SYS(fchdir),
+    SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(renameat2), SCMP_SYS(mkdir), SCMP_SYS(mkdirat),
+    SCMP_SYS(rmdir), SCMP_SYS(unlink), SCMP_SYS(unlinkat), SCMP_SYS(readlink), SCMP_SYS(readlinkat),
+    SCMP_SYS(umask), SCMP_SYS(ftruncate), SCMP_SYS(fallocate), SCMP_SYS(fsync), SCMP_SYS(fdatasync),
     SCMP_SYS(sync_file_range), SCMP_SYS(syncfs),
     // memory; mmap is below
     SCMP_SYS(brk), SCMP_SYS(mprotect), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise),
@@ -130,6 +130,23 @@ private:
     std::unique_ptr<void, Release> context_;
 };
 
+/// Before its version 3 Landlock does not govern truncation, so a file is cut only through what was
+/// opened for writing, which every version governs: O_TRUNC without it (and truncate) would empty
+/// any file of the same user.
+void allow_opening(Filter& filter) {
+    struct Open {
+        int call;
+        unsigned flags;    // which argument
+    };
+    for (const Open open : {Open{SCMP_SYS(open), 1}, Open{SCMP_SYS(openat), 2}}) {
+        filter.allow_if(open.call, {masked(open.flags, O_TRUNC, 0)});
+        for (const scmp_datum_t mode : {O_WRONLY, O_RDWR})
+            filter.allow_if(open.call, {masked(open.flags, O_TRUNC | O_ACCMODE, O_TRUNC | mode)});
+    }
+    // Its flags are behind a pointer: programs go on with openat.
+    filter.answer(SCMP_SYS(openat2), ENOSYS);
+}
+
 void allow_memory(Filter& filter) {
     // Shared anonymous memory is not counted by RLIMIT_DATA: all but both bits together.
     constexpr scmp_datum_t both = MAP_SHARED | MAP_ANONYMOUS;
@@ -171,6 +188,7 @@ void allow_system_calls() {
         filter.allow(call);
     for (const int call : of_the_caller)
         filter.allow_if(call, {equal(0, 0)});
+    allow_opening(filter);
     allow_memory(filter);
     allow_marking_as_used(filter);
     allow_threads(filter);

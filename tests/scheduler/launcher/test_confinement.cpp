@@ -98,7 +98,8 @@ protected:
 TEST_F(Confined, what_an_executor_needs_works) {
     EXPECT_EQ(run("print(open('../data/sample').read(), end='')"), "a sample");
     EXPECT_EQ(run("os.mkdir('a'); open('a/b', 'w').write('x'); os.rename('a/b', 'c'); "
-                  "os.truncate('c', 0); os.remove('c'); os.rmdir('a'); print('done', end='')"),
+                  "open('c', 'r+').truncate(); open('c', 'w'); os.remove('c'); os.rmdir('a'); "
+                  "print('done', end='')"),
               "done");
     EXPECT_EQ(run("s = socket.socket(socket.AF_UNIX); s.bind('control.sock'); s.listen(); "
                   "print('done', end='')"),
@@ -158,6 +159,32 @@ TEST_F(Confined, modes_owners_times_and_attributes_of_files_stay) {
     EXPECT_EQ(facts(), before);
     // What caches need: an open file was used now.
     EXPECT_EQ(attempt("os.utime(os.open('mine', os.O_RDONLY))"), "done");
+}
+
+TEST_F(Confined, a_file_is_cut_only_through_what_was_opened_for_writing) {
+    for (const std::string path : {"../secret/token", "../data/sample"}) {
+        EXPECT_EQ(attempt(fmt::format("os.truncate('{}', 0)", path)), "PermissionError") << path;
+        for (const char* mode : {"O_RDONLY", "O_WRONLY", "O_RDWR", "O_ACCMODE"})
+            EXPECT_EQ(attempt(fmt::format("os.open('{}', os.O_TRUNC | os.{})", path, mode)),
+                      "PermissionError")
+                << path << mode;
+        // Python opens by openat; open is a call of its own.
+        EXPECT_EQ(run(fmt::format("libc = ctypes.CDLL(None, use_errno=True); "
+                                  "print(libc.syscall(2, b'{}', os.O_TRUNC), ctypes.get_errno(), "
+                                  "end='')",
+                                  path)),
+                  "-1 1");
+    }
+    EXPECT_EQ(read_file(folder.path() / "secret/token"), "a token");
+    EXPECT_EQ(read_file(folder.path() / "data/sample"), "a sample");
+    // Landlock of every version governs this way; its own file is a file like any other.
+    EXPECT_EQ(attempt("open('mine', 'w').write('x'); os.open('mine', os.O_TRUNC)"),
+              "PermissionError");
+    EXPECT_EQ(attempt("os.open('mine', os.O_TRUNC | os.O_RDWR)"), "done");
+    EXPECT_EQ(run("libc = ctypes.CDLL(None, use_errno=True); "
+                  "print(libc.syscall(437, -100, b'mine', 0, 0), ctypes.get_errno(), end='')"),
+              "-1 38")
+        << "openat2: its flags cannot be seen";
 }
 
 TEST_F(Confined, no_link_leads_out_and_none_can_be_left_for_others) {
@@ -257,6 +284,7 @@ TEST_F(Confined, system_calls_that_no_executor_needs_are_refused) {
                             Call{"personality", 135},
                             Call{"pidfd_send_signal", 424},
                             Call{"vfork", 58},
+                            Call{"truncate", 76},
                             Call{"chmod", 90},
                             Call{"fchmod", 91},
                             Call{"fchmodat", 268},
