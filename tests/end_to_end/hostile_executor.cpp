@@ -270,6 +270,16 @@ std::vector<Escape> escapes_to_processes() {
         {"see_the_databases_limits",
          [](const Targets& t) { return can_limit(number(t, "postmaster")); }},
         {"see_its_parents_limits", [](const Targets&) { return can_limit(getppid()); }},
+        {"signal_its_parent_through_a_file",
+         [](const Targets&) {
+             const int file = open("signals", O_RDWR | O_CREAT, 0600);
+             return fcntl(file, F_SETOWN, getppid()) == 0 || fcntl(file, F_SETSIG, SIGKILL) == 0;
+         }},
+        {"hold_up_who_opens_a_file",
+         [](const Targets&) {
+             const int file = open("lease", O_RDWR | O_CREAT, 0600);
+             return fcntl(file, F_SETLEASE, F_WRLCK) == 0;
+         }},
         {"move_the_service_to_one_cpu",
          [](const Targets& t) { return can_move(number(t, "slipwayd")); }},
         {"slow_the_service_down",

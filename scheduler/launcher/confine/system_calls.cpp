@@ -33,7 +33,7 @@ constexpr std::array plain{
     SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(readv), SCMP_SYS(writev), SCMP_SYS(pread64),
     SCMP_SYS(pwrite64), SCMP_SYS(preadv), SCMP_SYS(pwritev), SCMP_SYS(preadv2), SCMP_SYS(pwritev2),
     SCMP_SYS(close), SCMP_SYS(close_range), SCMP_SYS(lseek), SCMP_SYS(dup), SCMP_SYS(dup2),
-    SCMP_SYS(dup3), SCMP_SYS(fcntl), SCMP_SYS(flock), SCMP_SYS(sendfile), SCMP_SYS(copy_file_range),
+    SCMP_SYS(dup3), SCMP_SYS(flock), SCMP_SYS(sendfile), SCMP_SYS(copy_file_range),
     SCMP_SYS(fadvise64), SCMP_SYS(readahead),
     // files; open and openat are below
     SCMP_SYS(creat), SCMP_SYS(access), SCMP_SYS(faccessat), SCMP_SYS(faccessat2), SCMP_SYS(stat),
@@ -70,8 +70,8 @@ constexpr std::array plain{
     SCMP_SYS(setrlimit), SCMP_SYS(getrusage), SCMP_SYS(getrandom),
     // a Unix socket to listen on; socket is below, connect is nowhere
     SCMP_SYS(bind), SCMP_SYS(listen), SCMP_SYS(accept), SCMP_SYS(accept4), SCMP_SYS(shutdown),
-    SCMP_SYS(getsockname), SCMP_SYS(getpeername), SCMP_SYS(getsockopt), SCMP_SYS(setsockopt),
-    SCMP_SYS(recvfrom), SCMP_SYS(recvmsg), SCMP_SYS(sendto), SCMP_SYS(sendmsg)};
+    SCMP_SYS(getsockname), SCMP_SYS(getpeername), SCMP_SYS(getsockopt), SCMP_SYS(recvfrom),
+    SCMP_SYS(recvmsg), SCMP_SYS(sendto), SCMP_SYS(sendmsg)};
 
 /// Their first argument names a process, and the kernel lets them act on every process of the same
 /// user: the service itself, where it is not root. Only 0, the caller, is allowed.
@@ -154,6 +154,15 @@ void allow_memory(Filter& filter) {
         filter.allow_if(SCMP_SYS(mmap), {masked(3, both, bits)});
 }
 
+/// What libraries ask of a descriptor. Not F_SETOWN, F_SETSIG and O_ASYNC, which send signals to
+/// others (before Landlock 6 to every process of the same user); not F_SETLEASE and F_NOTIFY, which
+/// hold up whoever opens a file; not locks and F_SETPIPE_SZ, whose memory no limit counts.
+void allow_descriptors(Filter& filter) {
+    for (const scmp_datum_t command : {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL})
+        filter.allow_if(SCMP_SYS(fcntl), {equal(1, command)});
+    filter.allow_if(SCMP_SYS(fcntl), {equal(1, F_SETFL), masked(2, O_ASYNC, 0)});
+}
+
 /// Landlock does not govern modes, owners and times of files: nothing of them can be changed, by
 /// path or by descriptor. But caches mark by its time what was used: utimensat without a path and
 /// without a time sets that of an open file to now.
@@ -191,6 +200,7 @@ void allow_system_calls() {
     allow_opening(filter);
     allow_memory(filter);
     allow_marking_as_used(filter);
+    allow_descriptors(filter);
     allow_threads(filter);
     allow_terminals_and_sockets(filter);
     filter.load();

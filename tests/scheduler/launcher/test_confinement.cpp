@@ -218,6 +218,28 @@ TEST_F(Confined, no_process_is_made_and_none_is_signalled) {
     EXPECT_EQ(attempt("os.kill(os.getpid(), 0)"), "done");
 }
 
+TEST_F(Confined, a_descriptor_sends_no_signals_and_holds_nobody_up) {
+    const std::string file = "import fcntl, signal; f = open('mine', 'w'); fcntl.fcntl(f, fcntl.";
+    for (const char* command :
+         {"F_SETOWN, os.getppid())", "F_SETOWN, os.getpid())", "F_GETOWN)",
+          "F_SETSIG, signal.SIGKILL)", "F_SETFL, os.O_ASYNC)",
+          "F_SETFL, os.O_ASYNC | os.O_NONBLOCK)", "F_SETLEASE, fcntl.F_WRLCK)",
+          "F_NOTIFY, fcntl.DN_MODIFY)", "F_SETPIPE_SZ, 1 << 20)"}) {
+        EXPECT_EQ(attempt(file + command), "PermissionError") << command;
+    }
+    EXPECT_EQ(attempt("import fcntl; fcntl.lockf(open('mine', 'w'), fcntl.LOCK_EX)"),
+              "PermissionError");
+    EXPECT_EQ(attempt("import fcntl, termios; "
+                      "fcntl.ioctl(os.pipe()[0], 0x5452, (1).to_bytes(4, 'little'))"),
+              "PermissionError")
+        << "FIOASYNC";
+    for (const char* command : {"F_GETFD)", "F_SETFD, fcntl.FD_CLOEXEC)", "F_GETFL)",
+                                "F_SETFL, os.O_NONBLOCK)", "F_DUPFD_CLOEXEC, 9)", "F_DUPFD, 9)"}) {
+        EXPECT_EQ(attempt(file + command), "done") << command;
+    }
+    EXPECT_EQ(attempt("import fcntl; fcntl.flock(open('mine', 'w'), fcntl.LOCK_EX)"), "done");
+}
+
 TEST_F(Confined, no_other_process_is_changed) {
     const Sibling sibling{start("import time; print('up', flush=True); time.sleep(1000)",
                                 folder.path() / "output_of_sibling")};
@@ -284,6 +306,7 @@ TEST_F(Confined, system_calls_that_no_executor_needs_are_refused) {
                             Call{"personality", 135},
                             Call{"pidfd_send_signal", 424},
                             Call{"vfork", 58},
+                            Call{"setsockopt", 54},
                             Call{"truncate", 76},
                             Call{"chmod", 90},
                             Call{"fchmod", 91},
