@@ -130,9 +130,19 @@ bool can_take_memory() {
     return taken != MAP_FAILED;
 }
 
-bool can_share_memory() {
-    return mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) !=
-           MAP_FAILED;
+bool can_map(int flags) {
+    return mmap(nullptr, 4096, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0) != MAP_FAILED;
+}
+
+/// The limit of memory does not count what was written and made read-only since.
+bool can_keep_as_read_only() {
+    constexpr std::size_t piece = 256 << 20;
+    for (int i = 0; i < 4096; ++i) {    // 1 TiB, none of it written
+        void* const taken = mmap(nullptr, piece, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (taken == MAP_FAILED || mprotect(taken, piece, PROT_READ) != 0) return false;
+    }
+    return true;
 }
 
 bool can_read_memory_of(pid_t pid) {
@@ -295,7 +305,17 @@ std::vector<Escape> escapes_from_limits() {
     return {
         {"raise_its_memory_limit", [](const Targets&) { return can_raise_limit(); }},
         {"take_more_memory_than_its_limit", [](const Targets&) { return can_take_memory(); }},
-        {"take_shared_memory", [](const Targets&) { return can_share_memory(); }},
+        {"take_shared_memory", [](const Targets&) { return can_map(MAP_SHARED); }},
+        {"take_memory_that_grows_down",
+         [](const Targets&) { return can_map(MAP_PRIVATE | MAP_GROWSDOWN); }},
+        {"take_huge_pages", [](const Targets&) { return can_map(MAP_PRIVATE | MAP_HUGETLB); }},
+        {"keep_memory_without_end_as_read_only",
+         [](const Targets&) { return can_keep_as_read_only(); }},
+        {"let_its_stack_grow_without_end",
+         [](const Targets&) {
+             const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
+             return setrlimit(RLIMIT_STACK, &none) == 0;
+         }},
         {"take_memory_as_a_file",
          [](const Targets&) { return can_call(SYS_memfd_create, long("x"), 0); }},
         {"take_system_v_memory",

@@ -148,10 +148,11 @@ void allow_opening(Filter& filter) {
 }
 
 void allow_memory(Filter& filter) {
-    // Shared anonymous memory is not counted by RLIMIT_DATA: all but both bits together.
-    constexpr scmp_datum_t both = MAP_SHARED | MAP_ANONYMOUS;
+    // RLIMIT_DATA counts neither shared anonymous memory nor what grows down like a stack; huge
+    // pages are the machine's own reserve.
+    constexpr scmp_datum_t bits_seen = MAP_SHARED | MAP_ANONYMOUS | MAP_GROWSDOWN | MAP_HUGETLB;
     for (const scmp_datum_t bits : {0, MAP_SHARED, MAP_ANONYMOUS})
-        filter.allow_if(SCMP_SYS(mmap), {masked(3, both, bits)});
+        filter.allow_if(SCMP_SYS(mmap), {masked(3, bits_seen, bits)});
 }
 
 /// What libraries ask of a descriptor. Not F_SETOWN, F_SETSIG and O_ASYNC, which send signals to

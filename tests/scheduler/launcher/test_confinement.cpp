@@ -355,6 +355,37 @@ TEST_F(Confined, limits_hold) {
     EXPECT_EQ(run("while True: pass"), fmt::format(" status {}", 128 + SIGXCPU));
 }
 
+TEST_F(Confined, memory_that_its_limit_does_not_count_is_refused_or_bounded) {
+    confinement.limits = {.memory_bytes = 256 << 20};
+    const std::string map =
+        "import mmap; libc = ctypes.CDLL(None, use_errno=True); m = libc.mmap; "
+        "m.restype = ctypes.c_void_p; "
+        "m.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]; "
+        "failed = 2**64 - 1; got = lambda flags, size: m(None, size, 3, flags, -1, 0) != failed; ";
+    constexpr int map_private = 0x22, shared = 0x21, grows_down = 0x100, huge = 0x40000;
+    EXPECT_EQ(run(map + fmt::format("print(got({}, 4096), end='')", map_private)), "True");
+    for (const int flags : {shared, shared | 0x2, map_private | grows_down, shared | grows_down,
+                            map_private | huge, map_private | grows_down | 0x20000}) {
+        EXPECT_EQ(run(map + fmt::format("print(got({}, 4096), ctypes.get_errno(), end='')", flags)),
+                  "False 1")
+            << flags;
+    }
+    // Written, then made read-only: no longer counted. The sum of all addresses ends it.
+    EXPECT_EQ(run(map + "libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, "
+                        "ctypes.c_int]\n"
+                        "taken = 0\n"
+                        "while taken < 200 << 30:\n"
+                        "  a = m(None, 128 << 20, 3, 0x4022, -1, 0)\n"
+                        "  if a == failed or libc.mprotect(a, 128 << 20, 1) != 0: break\n"
+                        "  taken += 128 << 20\n"
+                        "print(1 << 30 < taken < 97 << 30, end='')"),
+              "True");
+    const std::string set = "import resource; resource.setrlimit(resource.RLIMIT_";
+    EXPECT_EQ(attempt(set + "AS, (1 << 45,) * 2)"), "ValueError");
+    EXPECT_EQ(attempt(set + "STACK, (9 << 20,) * 2)"), "ValueError") << "stacks are not counted";
+    EXPECT_EQ(attempt(set + "NOFILE, (4097,) * 2)"), "ValueError") << "nor are pipes";
+}
+
 TEST_F(Confined, what_cannot_be_run_says_why) {
     program = "/usr/bin/absent";
     EXPECT_EQ(
