@@ -15,12 +15,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What every program needs: libraries, and facts about the machine.
+/// What every program needs: libraries, and facts about the machine. Of /proc/self not the folder:
+/// net below it lists every connection and socket of the machine.
 constexpr const char* machine_read_only[] = {"/etc/ld.so.cache",
                                              "/etc/localtime",
                                              "/usr/share",
                                              "/dev/urandom",
-                                             "/proc/self",
+                                             "/proc/self/cgroup",
+                                             "/proc/self/maps",
+                                             "/proc/self/oom_score_adj",
+                                             "/proc/self/stat",
+                                             "/proc/self/statm",
+                                             "/proc/self/status",
                                              "/proc/cpuinfo",
                                              "/proc/meminfo",
                                              "/proc/stat",

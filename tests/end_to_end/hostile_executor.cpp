@@ -218,6 +218,11 @@ std::vector<Escape> escapes_to_files() {
          [](const Targets& t) {
              return link((at(t, "home") + "/admin-token").c_str(), "token") == 0;
          }},
+        {"list_the_machines_connections",
+         [](const Targets&) { return can_read("/proc/self/net/tcp"); }},
+        {"list_the_machines_sockets",
+         [](const Targets&) { return can_read("/proc/self/net/unix"); }},
+        {"list_the_machines_mounts", [](const Targets&) { return can_read("/proc/self/mounts"); }},
         {"open_the_admin_token_to_all",
          [](const Targets& t) { return can_change(at(t, "home") + "/admin-token", 0666); }},
         {"close_the_home_folder", [](const Targets& t) { return can_change(at(t, "home"), 0700); }},

@@ -115,7 +115,8 @@ TEST_F(Confined, what_an_executor_needs_works) {
 TEST_F(Confined, files_that_are_not_listed_do_not_exist) {
     for (const std::string path :
          {"../secret/token", "/etc/passwd", "/etc/shadow", "/proc/1/status", "/proc/1/environ",
-          "/root", "/tmp", "/var", "/"})
+          "/root", "/tmp", "/var", "/", "/proc/self", "/proc/self/net/tcp", "/proc/self/net/unix",
+          "/proc/self/task", "/proc/self/mountinfo", "/proc/net/tcp", "/proc/self/fdinfo/0"})
         EXPECT_EQ(attempt(fmt::format("os.listdir('{0}') if os.path.isdir('{0}') else "
                                       "open('{0}').read()",
                                       path)),
@@ -264,6 +265,12 @@ TEST_F(Confined, no_other_process_is_changed) {
     EXPECT_EQ(attempt("import resource; resource.prlimit(0, resource.RLIMIT_NOFILE, (99, 99))"),
               "done");
     EXPECT_EQ(attempt("os.sched_setaffinity(0, os.sched_getaffinity(0))"), "done");
+}
+
+TEST_F(Confined, it_sees_what_the_system_says_of_itself) {
+    for (const char* name : {"maps", "status", "stat", "statm", "oom_score_adj"})
+        EXPECT_EQ(attempt(fmt::format("assert open('/proc/self/{}').read()", name)), "done")
+            << name;
 }
 
 TEST_F(Confined, there_is_no_way_back_to_privileges) {
