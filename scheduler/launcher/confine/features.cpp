@@ -1,87 +1,114 @@
 #include "scheduler/launcher/confine/features.h"
 
-#include <fmt/core.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
-#include "scheduler/launcher/confine/paths.h"
+#include <array>
 
+#include "scheduler/launcher/confine/paths.h"
+#include "scheduler/launcher/confine/system_calls.h"
+
+// What is said here must be true for the weakest kernel that says it: a feature is enforced only
+// when every part of it is, by Landlock of this version or by the filter of system calls.
 namespace slipway {
 
 namespace {
 
-constexpr int landlock_with_scopes = 6;
+constexpr const char* no_filter = "the kernel has no seccomp filters";
 
-bool has_seccomp() {
-    const unsigned action = SECCOMP_RET_ERRNO;
-    return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
-}
-
-ConfinementFeature files() {
-    const int version = landlock_version();
-    if (version == 0) {
+ConfinementFeature files(const MachineSupport& machine) {
+    if (machine.landlock == 0) {
         return {"files", false,
                 "the kernel has no Landlock: only file permissions keep executors apart; start it "
                 "with lsm=landlock,… or take Linux 5.13 or newer"};
     }
-    return {"files", true, fmt::format("Landlock {}", version)};
+    const std::string landlock = fmt::format("Landlock {}", machine.landlock);
+    const bool cuts = machine.landlock >= landlock_with_truncation;
+    if (!machine.filters) {
+        return {"files", false,
+                fmt::format("{} governs reading and writing; {}modes, owners and times of files "
+                            "of the same user are not governed: {}",
+                            landlock, cuts ? "" : "truncation, ", no_filter)};
+    }
+    return {"files", true,
+            fmt::format("{}; {} by seccomp", landlock,
+                        cuts ? "modes, owners and times" : "truncation, modes, owners and times")};
 }
 
-ConfinementFeature system_calls() {
-    if (!has_seccomp()) return {"system_calls", false, "the kernel has no seccomp filters"};
+ConfinementFeature system_calls(const MachineSupport& machine) {
+    if (!machine.filters) return {"system_calls", false, no_filter};
     return {"system_calls", true, "seccomp, an allow-list"};
 }
 
-ConfinementFeature network() {
-    if (!has_seccomp()) return {"network", false, "the kernel has no seccomp filters"};
-    return {"network", true, "seccomp: no socket but a Unix one that it listens on"};
+ConfinementFeature network(const MachineSupport& machine) {
+    if (machine.filters)
+        return {"network", true, "seccomp: no socket but a Unix one that it listens on"};
+    if (machine.landlock >= landlock_with_tcp) {
+        return {"network", false,
+                fmt::format("Landlock {} refuses TCP alone: {}", machine.landlock, no_filter)};
+    }
+    return {"network", false, no_filter};
 }
 
-ConfinementFeature user() {
-    if (geteuid() == 0) return {"user", true, "a user for each project"};
+ConfinementFeature user(const MachineSupport& machine) {
+    if (machine.root) return {"user", true, "a user for each project"};
     return {"user", false,
             "the service is not root: executors run as its own user; Landlock and seccomp keep "
             "them from its files and processes"};
 }
 
-ConfinementFeature signals() {
-    if (has_seccomp()) return {"signals", true, "seccomp: to itself alone"};
-    if (landlock_version() >= landlock_with_scopes) return {"signals", true, "Landlock"};
+ConfinementFeature signals(const MachineSupport& machine) {
+    if (machine.filters) return {"signals", true, "seccomp: to itself alone"};
+    if (machine.landlock >= landlock_with_scopes)
+        return {"signals", true, fmt::format("Landlock {}", machine.landlock)};
     return {"signals", false, "the kernel has neither seccomp filters nor Landlock 6"};
 }
 
-ConfinementFeature memory() {
-    if (!has_seccomp()) {
-        return {"memory", false,
-                "private memory is limited (RLIMIT_DATA), shared memory is not without seccomp"};
-    }
-    return {"memory", true, "RLIMIT_DATA, and no shared anonymous memory"};
+ConfinementFeature processes(const MachineSupport& machine) {
+    if (!machine.filters) return {"processes", false, no_filter};
+    return {"processes", true, "seccomp: none but itself; limits and CPUs of its own alone"};
 }
 
-ConfinementFeature processes() {
-    if (!has_seccomp()) return {"processes", false, "the kernel has no seccomp filters"};
-    return {"processes", true, "seccomp: none but itself"};
-}
-
-ConfinementFeature threads() {
-    if (geteuid() == 0) return {"threads", true, "RLIMIT_NPROC of the project's user"};
+ConfinementFeature threads(const MachineSupport& machine) {
+    if (machine.root) return {"threads", true, "RLIMIT_NPROC of the project's user"};
     return {"threads", false,
             "the service is not root: the number of threads is limited by memory alone"};
 }
 
-ConfinementFeature disk() {
+ConfinementFeature memory(const MachineSupport& machine) {
+    if (!machine.filters) {
+        return {"memory", false,
+                fmt::format("private memory is limited (RLIMIT_DATA), shared memory and that of "
+                            "child processes is not: {}",
+                            no_filter)};
+    }
+    return {"memory", true,
+            "RLIMIT_DATA; hostile code is stopped by RLIMIT_AS, 96 GiB later, or as the first to "
+            "go when the machine's memory ends"};
+}
+
+ConfinementFeature disk(const MachineSupport&) {
     return {"disk", false,
             "the size of one file is limited (RLIMIT_FSIZE), the sum of all files is not: give the "
             "home folder a file system or a project quota of its own"};
 }
 
+constexpr std::array features{files,     system_calls, network, user, signals,
+                              processes, threads,      memory,  disk};
+
 }    // namespace
 
+std::vector<ConfinementFeature> features_of(const MachineSupport& machine) {
+    std::vector<ConfinementFeature> all;
+    for (const auto feature : features)
+        all.push_back(feature(machine));
+    return all;
+}
+
 std::vector<ConfinementFeature> confinement_features() {
-    return {files(),     system_calls(), network(), user(), signals(),
-            processes(), threads(),      memory(),  disk()};
+    return features_of({.landlock = landlock_version(),
+                        .filters = has_system_call_filters(),
+                        .root = geteuid() == 0});
 }
 
 }    // namespace slipway

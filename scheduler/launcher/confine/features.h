@@ -12,6 +12,16 @@ struct ConfinementFeature {
     std::string detail;    ///< by what; or why not, and what would mend it
 };
 
+/// What of the machine the confinement depends on.
+struct MachineSupport {
+    int landlock = 0;        ///< its version; 0: none
+    bool filters = false;    ///< of system calls (seccomp)
+    bool root = false;       ///< the service is
+};
+
+/// What slipway-confine can do on such a machine.
+std::vector<ConfinementFeature> features_of(const MachineSupport& machine);
+
 /// What slipway-confine can do when this process starts it. Asks the kernel, changes nothing.
 std::vector<ConfinementFeature> confinement_features();
 

@@ -52,6 +52,8 @@ int become(Request& request) {
     umask(S_IRWXG | S_IRWXO);
     set_limits(request.limits);
     drop_privileges(request.user, request.shared_group);
+    // What the kernel does not have is left out: whether to start at all without it is the
+    // service's decision (--confinement), which asks confinement_features().
     confine_to_paths(request.paths);
     allow_system_calls();
     std::vector<char*> arguments;

@@ -50,10 +50,10 @@ RulesetAttributes attributes_of(int version) {
     RulesetAttributes all;
     all.handled_access_fs = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;    // version 1
     if (version >= 2) all.handled_access_fs |= LANDLOCK_ACCESS_FS_REFER;
-    if (version >= 3) all.handled_access_fs |= access_truncate;
-    if (version >= 4) all.handled_access_net = access_bind_tcp | access_connect_tcp;
+    if (version >= landlock_with_truncation) all.handled_access_fs |= access_truncate;
+    if (version >= landlock_with_tcp) all.handled_access_net = access_bind_tcp | access_connect_tcp;
     if (version >= 5) all.handled_access_fs |= access_ioctl_of_device;
-    if (version >= 6) all.scoped = scope_abstract_socket | scope_signal;
+    if (version >= landlock_with_scopes) all.scoped = scope_abstract_socket | scope_signal;
     return all;
 }
 

@@ -13,6 +13,10 @@ struct AllowedPaths {
     std::vector<std::filesystem::path> writable;      ///< and readable; no links, no devices
 };
 
+constexpr int landlock_with_truncation = 3;
+constexpr int landlock_with_tcp = 4;
+constexpr int landlock_with_scopes = 6;    ///< of signals and abstract sockets
+
 /// The version of Landlock that the kernel has; 0: none.
 int landlock_version();
 

@@ -3,11 +3,13 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <linux/prctl.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -192,7 +194,13 @@ void allow_terminals_and_sockets(Filter& filter) {
 
 }    // namespace
 
-void allow_system_calls() {
+bool has_system_call_filters() {
+    const unsigned action = SECCOMP_RET_ERRNO;
+    return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+}
+
+bool allow_system_calls() {
+    if (!has_system_call_filters()) return false;
     Filter filter;
     for (const int call : plain)
         filter.allow(call);
@@ -205,6 +213,7 @@ void allow_system_calls() {
     allow_threads(filter);
     allow_terminals_and_sockets(filter);
     filter.load();
+    return true;
 }
 
 }    // namespace slipway

@@ -2,11 +2,15 @@
 
 namespace slipway {
 
+/// Whether the kernel has filters of system calls, and this process may set one.
+bool has_system_call_filters();
+
 /// Lets this process, and what it becomes, use only the system calls that an executor needs:
 /// memory, files, threads, time, and Unix stream sockets that it listens on. No process, no other
 /// socket, no connection, no signal to others (also none through a descriptor), no change of other
 /// processes' limits or CPUs, no shared anonymous memory. Anything else fails with EPERM.
+/// False when the kernel has no such filters: nothing is refused.
 /// errors  throws unavailable
-void allow_system_calls();
+bool allow_system_calls();
 
 }    // namespace slipway
