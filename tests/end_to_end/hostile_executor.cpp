@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
@@ -20,7 +21,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -113,6 +116,63 @@ bool can_fork() {
     return child > 0;
 }
 
+/// By every call that makes one.
+bool can_make_processes() {
+    struct Call {
+        long number, flags;
+    };
+    for (const Call call :
+         {Call{SYS_clone, SIGCHLD}, Call{SYS_clone, CLONE_NEWUSER | SIGCHLD}, Call{SYS_fork, 0}}) {
+        const long child = syscall(call.number, call.flags, 0, 0, 0, 0);
+        if (child == 0) _exit(0);
+        if (child > 0) return true;
+    }
+    return can_call(SYS_clone3);
+}
+
+/// More than those of a project may have together.
+bool can_make_threads() {
+    constexpr int too_many = 5000;
+    std::atomic<bool> ending{false};
+    std::vector<pthread_t> made;
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, std::size_t(PTHREAD_STACK_MIN));
+    const auto wait = [](void* end) -> void* {
+        static_cast<std::atomic<bool>*>(end)->wait(false);
+        return nullptr;
+    };
+    pthread_t thread{};
+    while (made.size() < too_many && (errno = pthread_create(&thread, &small, wait, &ending)) == 0)
+        made.push_back(thread);
+    const int reason = errno;
+    ending = true;
+    ending.notify_all();
+    for (const pthread_t each : made)
+        pthread_join(each, nullptr);
+    errno = reason;
+    return made.size() == too_many;
+}
+
+bool can_write_large_file() {
+    signal(SIGXFSZ, SIG_IGN);
+    const int file = open("large", O_WRONLY | O_CREAT, 0600);
+    const bool wrote = pwrite(file, "x", 1, off_t{1} << 40) == 1;
+    close(file);
+    unlink("large");
+    return wrote;
+}
+
+/// A sample of what would fill the disk: nothing counts them.
+bool can_write_many_files() {
+    int made = 0;
+    for (int i = 0; i < 1000; ++i)
+        made += can_write("file-" + std::to_string(i)) ? 1 : 0;
+    for (int i = 0; i < 1000; ++i)
+        unlink(("file-" + std::to_string(i)).c_str());
+    return made == 1000;
+}
+
 bool can_raise_limit() {
     rlimit now{};
     getrlimit(RLIMIT_DATA, &now);
@@ -136,13 +196,20 @@ bool can_map(int flags) {
 
 /// The limit of memory does not count what was written and made read-only since.
 bool can_keep_as_read_only() {
-    constexpr std::size_t piece = 256 << 20;
-    for (int i = 0; i < 4096; ++i) {    // 1 TiB, none of it written
+    constexpr std::size_t piece = 256 << 20, pieces_max = 4096;    // 1 TiB, none of it written
+    std::vector<void*> kept;
+    while (kept.size() < pieces_max) {
         void* const taken = mmap(nullptr, piece, PROT_READ | PROT_WRITE,
                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (taken == MAP_FAILED || mprotect(taken, piece, PROT_READ) != 0) return false;
+        if (taken == MAP_FAILED) break;
+        kept.push_back(taken);
+        if (mprotect(taken, piece, PROT_READ) != 0) break;
     }
-    return true;
+    const int reason = errno;
+    for (void* const each : kept)    // later attempts need addresses
+        munmap(each, piece);
+    errno = reason;
+    return kept.size() == pieces_max;
 }
 
 bool can_read_memory_of(pid_t pid) {
@@ -302,6 +369,7 @@ std::vector<Escape> escapes_to_processes() {
              return setpriority(PRIO_PROCESS, id_t(number(t, "slipwayd")), 19) == 0;
          }},
         {"make_a_process", [](const Targets&) { return can_fork(); }},
+        {"make_processes_without_end", [](const Targets&) { return can_make_processes(); }},
         {"become_root", [](const Targets&) { return setuid(0) == 0 && getuid() == 0; }},
     };
 }
@@ -316,6 +384,9 @@ std::vector<Escape> escapes_from_limits() {
         {"take_huge_pages", [](const Targets&) { return can_map(MAP_PRIVATE | MAP_HUGETLB); }},
         {"keep_memory_without_end_as_read_only",
          [](const Targets&) { return can_keep_as_read_only(); }},
+        {"make_threads_without_end", [](const Targets&) { return can_make_threads(); }},
+        {"write_a_file_of_more_than_a_tib", [](const Targets&) { return can_write_large_file(); }},
+        {"write_any_number_of_files", [](const Targets&) { return can_write_many_files(); }},
         {"let_its_stack_grow_without_end",
          [](const Targets&) {
              const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
