@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,13 +19,20 @@
 #include "api/base/check.h"
 #include "api/base/error.h"
 
+// fork, not posix_spawn: the child waits until whoever starts it has written down which process it
+// is, so that a service that is killed at any moment leaves no program running that the next one
+// does not know. posix_spawn returns only when the program runs already.
 namespace slipway {
 
 namespace fs = std::filesystem;
 
 namespace {
 
+// What the child holds where; what it inherits otherwise is closed.
 constexpr int lock_place = 3;
+constexpr int refusal_place = 4;
+constexpr int gate_place = 5;
+constexpr int first_free_place = 6;
 
 /// What an executor may know of our environment: nothing that could hold a secret.
 constexpr std::array passed_on{"PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "LD_LIBRARY_PATH"};
@@ -56,51 +63,126 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
     return result;
 }
 
-/// posix_spawn's two lists, freed with the scope.
-struct SpawnSettings {
-    posix_spawn_file_actions_t actions{};
-    posix_spawnattr_t attributes{};
-
-    SpawnSettings() {
-        check(posix_spawn_file_actions_init(&actions) == 0, "spawn actions can be made");
-        check(posix_spawnattr_init(&attributes) == 0, "spawn attributes can be made");
-    }
-    ~SpawnSettings() {
-        posix_spawn_file_actions_destroy(&actions);
-        posix_spawnattr_destroy(&attributes);
-    }
-    SpawnSettings(const SpawnSettings&) = delete;
-    SpawnSettings& operator=(const SpawnSettings&) = delete;
+/// Everything that a child needs, made before the fork: between fork and exec nothing may allocate.
+struct ChildPlan {
+    const char* program;
+    char* const* arguments;
+    char* const* environment;
+    const char* folder;
+    const char* output;
+    const char* result;    // nullptr: as `output`
+    int lock;              // or -1
+    int gate;              // one byte: begin; its end: do not
+    int refusal;           // gets errno when the program cannot be run
 };
 
-void add_files(SpawnSettings& settings, const SpawnRequest& request) {
-    auto* actions = &settings.actions;
-    constexpr int append = O_WRONLY | O_CREAT | O_APPEND;
-    posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(actions, 2, request.output.c_str(), append, 0600);
-    if (request.result.empty()) {
-        posix_spawn_file_actions_adddup2(actions, 2, 1);
-    } else {
-        posix_spawn_file_actions_addopen(actions, 1, request.result.c_str(),
-                                         O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    }
-    const bool locked = request.lock_fd >= 0;
-    if (locked) posix_spawn_file_actions_adddup2(actions, request.lock_fd, lock_place);
-    posix_spawn_file_actions_addclosefrom_np(actions, locked ? lock_place + 1 : lock_place);
-    posix_spawn_file_actions_addchdir_np(actions, request.folder.c_str());
+/// A file that the process writes. An earlier process may have left something else in its place.
+int open_output(const char* path, int mode) {
+    const int file = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | mode, 0600);
+    struct stat facts {};
+    if (file < 0 || fstat(file, &facts) != 0) return -1;
+    if (S_ISREG(facts.st_mode)) return file;
+    errno = EINVAL;
+    return -1;
 }
 
-void add_signals(SpawnSettings& settings) {
+int above_places(int file) {
+    return file < 0 ? -1 : fcntl(file, F_DUPFD, first_free_place);
+}
+
+bool take_places(const ChildPlan& plan) {
+    // Above all places first, so that none is overwritten before it is taken.
+    const int gate = above_places(plan.gate);
+    const int refusal = above_places(plan.refusal);
+    const int lock = above_places(plan.lock);
+    if (dup3(refusal, refusal_place, O_CLOEXEC) < 0 || dup3(gate, gate_place, O_CLOEXEC) < 0)
+        return false;
+    const int nothing = above_places(open("/dev/null", O_RDONLY));
+    const int output = above_places(open_output(plan.output, O_APPEND));
+    const int result =
+        plan.result == nullptr ? output : above_places(open_output(plan.result, O_TRUNC));
+    if (nothing < 0 || output < 0 || result < 0) return false;
+    dup2(nothing, 0);
+    dup2(result, 1);
+    dup2(output, 2);
+    close(lock_place);
+    if (lock >= 0) dup2(lock, lock_place);
+    return close_range(first_free_place, ~0U, 0) == 0 && chdir(plan.folder) == 0;
+}
+
+void forget_signals() {
+    struct sigaction usual {};
+    usual.sa_handler = SIG_DFL;
+    for (int signal = 1; signal < NSIG; ++signal)
+        sigaction(signal, &usual, nullptr);
     sigset_t none;
-    sigset_t all;
     sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(&settings.attributes, &none);
-    posix_spawnattr_setsigdefault(&settings.attributes, &all);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+/// The child until it is another program. Only calls that are safe in a signal handler.
+[[noreturn]] void become_program(const ChildPlan& plan) {
     // A session of its own: neither our terminal's signals nor our group's reach it.
-    posix_spawnattr_setflags(
-        &settings.attributes,
-        short(POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
+    setsid();
+    forget_signals();
+    char begin = 0;
+    if (take_places(plan)) {
+        if (read(gate_place, &begin, 1) != 1) _exit(127);
+        execve(plan.program, plan.arguments, plan.environment);
+    }
+    const int reason = errno == 0 ? EINVAL : errno;
+    [[maybe_unused]] const ssize_t told = write(refusal_place, &reason, sizeof(reason));
+    _exit(127);
+}
+
+/// Forks with every signal blocked, so that no handler of ours runs in the child.
+pid_t fork_child(const ChildPlan& plan) {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const pid_t pid = fork();
+    if (pid == 0) become_program(plan);
+    const int reason = errno;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    errno = reason;
+    return pid;
+}
+
+struct Pipe {
+    UniqueFd read_end;
+    UniqueFd write_end;
+};
+
+Pipe make_pipe() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        throw Error{ErrorCode::unavailable,
+                    fmt::format("cannot make a pipe: {}", std::strerror(errno))};
+    }
+    return {.read_end = UniqueFd(ends[0]), .write_end = UniqueFd(ends[1])};
+}
+
+void end_child(const RunningProcess& child) {
+    kill(child.id.pid, SIGKILL);
+    siginfo_t info{};
+    while (waitid(P_PIDFD, id_t(child.pidfd.get()), &info, WEXITED) != 0 && errno == EINTR) {
+    }
+}
+
+[[noreturn]] void fail_to_start(const fs::path& program, int reason) {
+    throw Error{ErrorCode::unavailable,
+                fmt::format("cannot start {}: {}", program.string(), std::strerror(reason))};
+}
+
+/// 0 once the program runs, else why it does not.
+int read_refusal(const UniqueFd& from) {
+    int reason = 0;
+    ssize_t got = 0;
+    do {
+        got = read(from.get(), &reason, sizeof(reason));
+    } while (got < 0 && errno == EINTR);
+    return got == sizeof(reason) ? reason : 0;
 }
 
 /// Field `number` (from 4 on, as in proc(5)) of a stat line after its command's name.
@@ -127,9 +209,6 @@ bool lives_in_session(pid_t pid, std::string_view session) {
 }    // namespace
 
 RunningProcess spawn(const SpawnRequest& request) {
-    SpawnSettings settings;
-    add_files(settings, request);
-    add_signals(settings);
     const fs::path& program = request.confinement ? request.confinement->confiner : request.program;
     const std::vector<std::string> rest =
         request.confinement
@@ -138,17 +217,37 @@ RunningProcess spawn(const SpawnRequest& request) {
     std::vector<std::string> arguments{program.string()};
     arguments.insert(arguments.end(), rest.begin(), rest.end());
     std::vector<std::string> environment = small_environment();
-    pid_t pid = 0;
-    const int problem = posix_spawn(&pid, program.c_str(), &settings.actions, &settings.attributes,
-                                    pointers(arguments).data(), pointers(environment).data());
-    if (problem != 0) {
-        throw Error{ErrorCode::unavailable,
-                    fmt::format("cannot start {}: {}", program.string(), std::strerror(problem))};
-    }
+    const std::vector<char*> argument_list = pointers(arguments);
+    const std::vector<char*> environment_list = pointers(environment);
+    Pipe gate = make_pipe();
+    Pipe refusal = make_pipe();
+    const pid_t pid =
+        fork_child({.program = program.c_str(),
+                    .arguments = argument_list.data(),
+                    .environment = environment_list.data(),
+                    .folder = request.folder.c_str(),
+                    .output = request.output.c_str(),
+                    .result = request.result.empty() ? nullptr : request.result.c_str(),
+                    .lock = request.lock_fd,
+                    .gate = gate.read_end.get(),
+                    .refusal = refusal.write_end.get()});
+    if (pid < 0) fail_to_start(program, errno);
+    refusal.write_end.reset();
     // Not reaped yet, so its pid is still its own, even if it has ended already.
     RunningProcess process{.id = {.pid = pid}, .pidfd = open_pidfd(pid), .child = true};
     check(bool(process.pidfd), "a child has a pidfd");
     process.id.start_ticks = process_start_ticks(pid).value_or(0);
+    try {
+        if (request.before_start) request.before_start(process.id);
+    } catch (const std::exception&) {
+        end_child(process);
+        throw;
+    }
+    [[maybe_unused]] const ssize_t opened = write(gate.write_end.get(), "b", 1);
+    if (const int reason = read_refusal(refusal.read_end); reason != 0) {
+        end_child(process);
+        fail_to_start(program, reason);
+    }
     return process;
 }
 

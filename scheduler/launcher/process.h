@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,11 +36,16 @@ struct SpawnRequest {
     std::filesystem::path result;          ///< gets stdout; or empty
     int lock_fd = -1;    ///< becomes its descriptor 3, so that a lock lives as long as it does
     std::optional<Confinement> confinement = {};    ///< none: with all our rights
+    /// Called when the process exists and none of the program has run: who it is can be kept first.
+    /// When it throws, the program never runs.
+    std::function<void(const ProcessId&)> before_start = {};
 };
 
 /// Starts a process in a new session, with few environment variables and no descriptor of ours but
-/// `lock_fd`; confined before its first instruction, when asked for. It outlives us.
-/// errors  throws unavailable with the program's name and the system's reason
+/// `lock_fd`; confined before its first instruction, when asked for. It outlives us. `output` and
+/// `result` are written only where a regular file or nothing is: no link is followed.
+/// errors  throws unavailable with the program's name and the system's reason; what `before_start`
+///         throws
 RunningProcess spawn(const SpawnRequest& request);
 
 /// Takes hold of a process that another incarnation of us started; none when it is gone.

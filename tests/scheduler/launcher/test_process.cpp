@@ -1,6 +1,7 @@
 #include "scheduler/launcher/process.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -110,6 +111,58 @@ TEST(Process, a_lock_lives_as_long_as_the_process) {
     EXPECT_FALSE(lock_run_folder(folder.path())) << "the process holds it";
     signal_group(group.process, SIGKILL);
     EXPECT_TRUE(eventually([&] { return lock_run_folder(folder.path()).has_value(); }));
+}
+
+TEST(Process, who_it_is_can_be_kept_before_its_program_runs) {
+    const TempFolder folder;
+    SpawnRequest request = shell(folder, "touch began");
+    ProcessId kept;
+    request.before_start = [&](const ProcessId& id) {
+        kept = id;
+        EXPECT_TRUE(open_process(id));
+        EXPECT_FALSE(std::filesystem::exists(folder.path() / "began"));
+    };
+    const RunningProcess process = spawn(request);
+    ASSERT_TRUE(eventually([&] { return reap(process).has_value(); }));
+    EXPECT_EQ(kept, process.id);
+    EXPECT_TRUE(std::filesystem::exists(folder.path() / "began"));
+}
+
+TEST(Process, a_program_whose_process_cannot_be_kept_never_runs) {
+    const TempFolder folder;
+    SpawnRequest request = shell(folder, "touch began");
+    ProcessId kept;
+    request.before_start = [&](const ProcessId& id) {
+        kept = id;
+        throw Error{ErrorCode::exhausted, "the disk is full"};
+    };
+    EXPECT_THROW(spawn(request), Error);
+    EXPECT_FALSE(open_process(kept));
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "began"));
+}
+
+// Goal: what an earlier process left in place of its output leads the next one nowhere. As root it
+// once would have emptied whatever a link named.
+TEST(Process, output_goes_through_no_link_and_into_nothing_but_a_file) {
+    const TempFolder folder;
+    const auto precious = folder.write("precious", "kept");
+    const auto place = folder.path() / "place";
+    const auto expect_refused = [&] {
+        SpawnRequest request = shell(folder, "echo report; echo log >&2");
+        request.result = place;
+        EXPECT_THROW(spawn(request), Error);
+        request = shell(folder, "echo log");
+        request.output = place;
+        EXPECT_THROW(spawn(request), Error);
+        std::filesystem::remove(place);
+    };
+    std::filesystem::create_symlink(precious, place);
+    expect_refused();
+    EXPECT_EQ(read_file(precious), "kept");
+    ASSERT_EQ(mkfifo(place.c_str(), 0600), 0);
+    expect_refused();
+    std::filesystem::create_directory(place);
+    expect_refused();
 }
 
 TEST(Process, a_program_that_is_not_there_is_named) {
