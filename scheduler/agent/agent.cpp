@@ -79,9 +79,10 @@ struct Agent::Parts {
               options.beat_every, [this] { ring(false); }, clock),
           launcher(options.launcher),
           projects(store),
-          keeper({store, options, launcher, projects, supervisor}, clock, counts),
-          checker({store, options, launcher, projects, supervisor}, clock, counts),
-          splitter({store, options, launcher, projects, supervisor}),
+          records(options.home / "processes"),
+          keeper(parts(), clock, counts),
+          checker(parts(), clock, counts),
+          splitter(parts()),
           collector(store, options, clock),
           answered(clock.tick()) {}
 
@@ -104,18 +105,22 @@ struct Agent::Parts {
     Supervisor supervisor;
     const Launcher launcher;
     ProjectNumbers projects;
+    ProcessRecords records;
     AttemptKeeper keeper;
     DatasetChecker checker;
     SplitMaker splitter;
     GarbageCollector collector;    // has a thread of its own
     const std::string instance = random_hex(id_bytes);
     bool registered = false;
-    bool looked = false;         // since the last failure
-    bool more_frames = false;    // the next turn is due at once
+    bool leftovers_ended = false;    // checks and splits of an agent before this one
+    bool looked = false;             // since the last failure
+    bool more_frames = false;        // the next turn is due at once
     std::chrono::milliseconds pause{0};
     Tick answered;
 
     std::thread thread;
+
+    AgentParts parts() { return {store, options, launcher, projects, supervisor, records}; }
 
     void ring(bool look_now) {
         const std::scoped_lock lock(mutex);
@@ -174,6 +179,8 @@ struct Agent::Parts {
             store::register_host(store, this_host(options, instance));
             registered = true;
         }
+        // Only the owner of the host name may: another slipwayd's processes are none of ours.
+        if (!leftovers_ended) leftovers_ended = end_leftovers();
         // The lease first: it is the only thing here that cannot wait.
         if (renew.next <= now) {
             if (!store::beat_host(store, options.host, instance)) {
@@ -195,10 +202,26 @@ struct Agent::Parts {
         splitter.finish();
         if (look.next <= now) {
             keeper.look();
-            checker.look();
-            splitter.look();
+            if (leftovers_ended) {
+                checker.look();
+                splitter.look();
+            }
             look.take(now);
         }
+    }
+
+    /// Nobody reads what they find: their claims lapse, and they are done again. False: some are
+    /// not gone yet. Attempts are taken over by the keeper.
+    bool end_leftovers() {
+        std::vector<std::string> gone;
+        std::size_t left = 0;
+        for (const auto& [name, record] : records.all()) {
+            if (AttemptKeeper::is_name(name)) continue;
+            end_recorded(record) ? gone.push_back(name) : void(++left);
+        }
+        for (const std::string& name : gone)
+            records.forget(name);
+        return left == 0;
     }
 
     void publish() {

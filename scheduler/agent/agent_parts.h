@@ -1,6 +1,7 @@
 #pragma once
 
 #include "scheduler/agent/agent.h"
+#include "scheduler/agent/process_records.h"
 #include "scheduler/agent/project_numbers.h"
 #include "scheduler/agent/supervisor.h"
 #include "scheduler/launcher/launcher.h"
@@ -14,6 +15,7 @@ struct AgentParts {
     const Launcher& launcher;
     ProjectNumbers& projects;
     Supervisor& supervisor;
+    ProcessRecords& records;
 };
 
 }    // namespace slipway

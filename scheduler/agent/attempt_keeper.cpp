@@ -26,6 +26,11 @@ namespace {
 
 constexpr std::size_t output_tail_bytes = 600;
 
+bool is_there(const fs::path& path) {
+    std::error_code problem;
+    return fs::symlink_status(path, problem).type() != fs::file_type::not_found;
+}
+
 std::string name_of(const store::AttemptKey& key) {
     return fmt::format("{}/{}", key.job_id, key.attempt);
 }
@@ -55,6 +60,7 @@ AttemptKeeper::AttemptKeeper(const AgentParts& parts, const Clock& clock, AgentC
       projects_(parts.projects),
       clock_(clock),
       supervisor_(parts.supervisor),
+      records_(parts.records),
       counts_(counts) {}
 
 void AttemptKeeper::look() {
@@ -75,6 +81,18 @@ void AttemptKeeper::look() {
     for (auto& [name, live] : live_)
         if (!names.contains(name)) give_up(live);
     std::erase_if(unknown_since_, [&](const auto& each) { return !names.contains(each.first); });
+    end_forgotten(names);
+}
+
+/// Executors of attempts that ended while no agent ran: the database no longer names them.
+void AttemptKeeper::end_forgotten(const std::set<std::string>& names) {
+    std::vector<std::string> gone;
+    for (const auto& [name, record] : records_.all()) {
+        if (!is_name(name) || names.contains(name) || live_.contains(name)) continue;
+        if (end_recorded(record)) gone.push_back(name);
+    }
+    for (const std::string& name : gone)
+        records_.forget(name);
 }
 
 void AttemptKeeper::renew() {
@@ -128,6 +146,7 @@ void AttemptKeeper::finish() {
             continue;
         }
         if (!live.fenced) finish_one(live);
+        records_.forget(each->first);
         each = live_.erase(each);
         freed = true;
     }
@@ -153,20 +172,7 @@ void AttemptKeeper::begin(const store::HostAttempt& found) {
     set_time_limit(found, live);
     const Inputs inputs = attempt.pid ? Inputs{} : find_inputs(found);
     try {
-        make_run_folder(folder);
-        const std::optional<UniqueFd> lock = lock_run_folder(folder);
-        const bool began = attempt.pid || fs::exists(folder / "process.json") ||
-                           fs::exists(folder / "frames.ndjson");
-        if (!lock) {
-            if (!adopt(found, live)) return;
-        } else if (began || found.intent) {
-            if (!began) live.problem = "it was ended before its executor started";
-            live.ended = Ended{.name = name,
-                               .exit_status = {},
-                               .cause = found.intent ? cause_of(*found.intent) : EndCause::none};
-        } else {
-            start(found, inputs, live, *lock);
-        }
+        if (!find_or_start(found, inputs, live)) return;
     } catch (const Error& error) {
         // The machine's fault, not the database's: the job runs again, here or elsewhere.
         log_error("an attempt could not be started", {{"attempt", name}, {"reason", error.what()}});
@@ -176,6 +182,28 @@ void AttemptKeeper::begin(const store::HostAttempt& found) {
     unknown_since_.erase(name);
     const auto [place, added] = live_.emplace(name, std::move(live));
     if (!place->second.ended && !place->second.recorded) record(place->second);
+}
+
+/// False: somebody who must go first is still there.
+bool AttemptKeeper::find_or_start(const store::HostAttempt& found, const Inputs& inputs,
+                                  Live& live) {
+    const std::optional<ProcessRecord> known = record_of(found.attempt);
+    // Whatever the run folder says: its executor may have written it to be forgotten.
+    if (known && adopt(found, *known, live)) return true;
+    if (known && !end_recorded(*known)) return false;
+    make_run_folder(live.folder);
+    const std::optional<UniqueFd> lock = lock_run_folder(live.folder);
+    if (!lock) return is_unknown_for_long(live);
+    const bool began = known || is_there(live.folder / "frames.ndjson");
+    if (began || found.intent) {
+        if (!began) live.problem = "it was ended before its executor started";
+        live.ended = Ended{.name = live.name(),
+                           .exit_status = {},
+                           .cause = found.intent ? cause_of(*found.intent) : EndCause::none};
+    } else {
+        start(found, inputs, live, *lock);
+    }
+    return true;
 }
 
 /// What the job needs is gone: no executor could help.
@@ -249,7 +277,8 @@ void AttemptKeeper::start(const store::HostAttempt& found, const Inputs& inputs,
                     .folder = live.folder,
                     .output = live.folder / "output.log",
                     .result = {},
-                    .lock_fd = lock.get()},
+                    .lock_fd = lock.get(),
+                    .before_start = keep_record(records_, live.name(), live.key.token)},
         .project_number = inputs.project_number,
         .readable = {places.dataset},
         .writable = {live.folder, places.checkpoints, places.report, places.cache, places.packed}};
@@ -284,25 +313,34 @@ void AttemptKeeper::watch(const Live& live, RunningProcess process, std::int64_t
                        .frames_after = frames_after});
 }
 
-/// Somebody lives in the run folder. False: who it is must still be found out.
-bool AttemptKeeper::adopt(const store::HostAttempt& found, Live& live) {
+/// The process that runs the attempt: what the database knows, or what was kept before it could be
+/// told. Nothing that an executor writes counts.
+std::optional<ProcessRecord> AttemptKeeper::record_of(const store::Attempt& attempt) const {
+    if (auto kept = records_.find(name_of(attempt.key()))) return kept;
+    if (!attempt.pid || !attempt.start_ticks) return std::nullopt;
+    return ProcessRecord{.id = {.pid = pid_t(*attempt.pid), .start_ticks = *attempt.start_ticks},
+                         .fence = attempt.token};
+}
+
+/// False: the recorded process is gone, or it has another fence and must go.
+bool AttemptKeeper::adopt(const store::HostAttempt& found, const ProcessRecord& record,
+                          Live& live) {
+    if (record.fence != live.key.token) return false;
+    auto process = open_process(record.id);
+    if (!process) return false;
+    live.process = process->id;
+    ++counts_.adopted;
+    log_info(
+        "executor taken over",
+        {{"job_id", live.key.job_id}, {"attempt", live.key.attempt}, {"pid", live.process.pid}});
+    watch(live, std::move(*process), found.attempt.frames_relayed);
+    return true;
+}
+
+/// Somebody holds the lock of the run folder and no record says who: an executor of an older
+/// version, which ends itself without an agent. True: the attempt is given up.
+bool AttemptKeeper::is_unknown_for_long(Live& live) {
     const std::string name = live.name();
-    const auto record = read_process_record(live.folder);
-    auto process = record ? open_process(record->id) : std::nullopt;
-    if (process && record->fence == live.key.token) {
-        live.process = process->id;
-        ++counts_.adopted;
-        log_info("executor taken over", {{"job_id", live.key.job_id},
-                                         {"attempt", live.key.attempt},
-                                         {"pid", live.process.pid}});
-        watch(live, std::move(*process), found.attempt.frames_relayed);
-        return true;
-    }
-    // What its leader left behind, or an executor with another fence, must go first.
-    if (record) {
-        for (const pid_t pid : session_members(record->id.pid))
-            ::kill(pid, SIGKILL);
-    }
     const auto [since, first] = unknown_since_.try_emplace(name, clock_.tick());
     if (clock_.tick() - since->second < options_.start_max) return false;
     log_error("somebody unknown holds a run folder", {{"attempt", name}});

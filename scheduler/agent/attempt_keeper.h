@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "api/base/clock.h"
@@ -21,6 +22,8 @@ public:
 
     /// Looks at the live attempts: starts new ones, adopts running ones, ends unwanted ones.
     void look();
+    /// Whether a process of this name runs an attempt.
+    static bool is_name(const std::string& name) { return name.find('/') != std::string::npos; }
     /// Extends the leases and the host's heartbeat.
     void renew();
     /// Takes in what the supervisor saw; what does not belong to an attempt is left in `news`.
@@ -63,11 +66,15 @@ private:
     };
 
     void begin(const store::HostAttempt& found);
+    bool find_or_start(const store::HostAttempt& found, const Inputs& inputs, Live& live);
     Inputs find_inputs(const store::HostAttempt& found);
     void start(const store::HostAttempt& found, const Inputs& inputs, Live& live,
                const UniqueFd& lock);
     void refuse(Live& live, const std::string& why);
-    bool adopt(const store::HostAttempt& found, Live& live);
+    std::optional<ProcessRecord> record_of(const store::Attempt& attempt) const;
+    bool adopt(const store::HostAttempt& found, const ProcessRecord& record, Live& live);
+    bool is_unknown_for_long(Live& live);
+    void end_forgotten(const std::set<std::string>& names);
     void watch(const Live& live, RunningProcess process, std::int64_t frames_after);
     void update(const store::HostAttempt& found, Live& live);
     void set_time_limit(const store::HostAttempt& found, Live& live);
@@ -84,6 +91,7 @@ private:
     ProjectNumbers& projects_;
     const Clock& clock_;
     Supervisor& supervisor_;
+    ProcessRecords& records_;
     AgentCounts& counts_;    // guarded by the agent: copied out between steps
     std::map<std::string, Live> live_;
     std::map<std::string, Tick> unknown_since_;    // somebody lives there and has not said who

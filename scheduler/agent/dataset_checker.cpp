@@ -85,6 +85,7 @@ DatasetChecker::DatasetChecker(const AgentParts& parts, const Clock& clock, Agen
       projects_(parts.projects),
       clock_(clock),
       supervisor_(parts.supervisor),
+      records_(parts.records),
       counts_(counts),
       leftovers_(find_half_done(parts.options.home / "store" / "datasets")) {}
 
@@ -132,6 +133,7 @@ void DatasetChecker::finish() {
             discard(check.place.path);    // it was deleted meanwhile
         }
         discard_unpacked(check);    // of an upload that cannot be used
+        records_.forget(id);
         log_info("dataset checked", {{"dataset_id", id}, {"ready", check.verdict->ready}});
         each = checks_.erase(each);
         if (kept && options_.on_freed) options_.on_freed();    // jobs may have waited for it
@@ -190,7 +192,8 @@ void DatasetChecker::start(Check& check) {
                                       .arguments = std::move(arguments),
                                       .folder = folder,
                                       .output = folder / "output.log",
-                                      .result = folder / "report.json"},
+                                      .result = folder / "report.json",
+                                      .before_start = keep_record(records_, check.dataset.id)},
                           .project_number = projects_.of(check.dataset.project),
                           .readable = {reads},
                           .writable = {folder},

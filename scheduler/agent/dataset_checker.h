@@ -58,6 +58,7 @@ private:
     ProjectNumbers& projects_;
     const Clock& clock_;
     Supervisor& supervisor_;
+    ProcessRecords& records_;
     AgentCounts& counts_;
     std::map<std::string, Check> checks_;
     std::vector<std::filesystem::path> leftovers_;    // some entries of one go each turn

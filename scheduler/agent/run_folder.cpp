@@ -108,23 +108,6 @@ Json attempt_json(const store::HostAttempt& attempt, const AttemptPlaces& places
     return order;
 }
 
-std::optional<ProcessRecord> read_process_record(const fs::path& folder) {
-    constexpr std::size_t record_bytes_max = 64 << 10;
-    const auto text = read_at_most(folder / "process.json", record_bytes_max);
-    const Json record = Json::parse(text.value_or(""), nullptr, false);
-    if (!record.is_object()) return std::nullopt;
-    const auto pid = record.find("pid");
-    const auto ticks = record.find("start_ticks");
-    const auto fence = record.find("fence");
-    if (pid == record.end() || ticks == record.end() || fence == record.end()) return std::nullopt;
-    if (!pid->is_number_integer() || !ticks->is_number_integer() || !fence->is_string()) {
-        return std::nullopt;
-    }
-    return ProcessRecord{
-        .id = {.pid = pid->get<pid_t>(), .start_ticks = ticks->get<std::int64_t>()},
-        .fence = fence->get<std::string>()};
-}
-
 Removal remove_some(const fs::path& path, std::size_t entries_max) {
     std::error_code problem;
     // Files first, folders when they are empty: each pass removes leaves, so work is bounded.

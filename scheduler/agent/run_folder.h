@@ -43,15 +43,6 @@ struct AttemptPlaces {
 /// attempt.json, as docs/formats.md describes it.
 Json attempt_json(const store::HostAttempt& attempt, const AttemptPlaces& places);
 
-/// What an executor says of itself in process.json.
-struct ProcessRecord {
-    ProcessId id;
-    std::string fence;
-};
-
-/// None when the file is not there or not whole.
-std::optional<ProcessRecord> read_process_record(const std::filesystem::path& folder);
-
 /// How far the removal of a path has come.
 enum class Removal {
     done,     ///< nothing is left

@@ -56,7 +56,8 @@ SplitMaker::SplitMaker(const AgentParts& parts)
       options_(parts.options),
       launcher_(parts.launcher),
       projects_(parts.projects),
-      supervisor_(parts.supervisor) {}
+      supervisor_(parts.supervisor),
+      records_(parts.records) {}
 
 void SplitMaker::look() {
     while (makings_.size() < makings_max) {
@@ -97,6 +98,7 @@ void SplitMaker::finish() {
             std::error_code problem;
             fs::remove(manifest_path(options_.home, id), problem);
         }
+        records_.forget(id);
         log_info("split made", {{"split_id", id}, {"ready", making.verdict->ready}});
         each = makings_.erase(each);
     }
@@ -137,7 +139,8 @@ void SplitMaker::start(const store::SplitClaim& claim, const DatasetPlace& datas
                                   (folder / manifest_name).string()},
                     .folder = folder,
                     .output = folder / "output.log",
-                    .result = folder / "report.json"},
+                    .result = folder / "report.json",
+                    .before_start = keep_record(records_, claim.id)},
         .project_number = projects_.of(claim.project),
         .readable = {dataset.path},
         .writable = {folder},

@@ -49,6 +49,7 @@ private:
     const Launcher& launcher_;
     ProjectNumbers& projects_;
     Supervisor& supervisor_;
+    ProcessRecords& records_;
     std::map<std::string, Making> makings_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "api/base/json.h"
 #include "scheduler/agent/agent.h"
+#include "scheduler/agent/process_records.h"
 #include "scheduler/agent/run_folder.h"
 #include "scheduler/launcher/process.h"
 #include "scheduler/store/attempts.h"
@@ -20,6 +21,15 @@
 #include "tests/support/temp_folder.h"
 
 namespace slipway {
+
+/// What an executor says of itself in process.json, which nothing but tests may believe.
+inline std::optional<ProcessRecord> read_process_record(const std::filesystem::path& run) {
+    const auto text = read_at_most(run / "process.json", 4096);
+    const Json said = Json::parse(text.value_or(""), nullptr, false);
+    if (!said.is_object()) return std::nullopt;
+    return ProcessRecord{.id = {.pid = said.at("pid"), .start_ticks = said.at("start_ticks")},
+                         .fence = said.at("fence")};
+}
 
 /// A real database, a real agent and executors that do what a job's labels say
 /// (fake/fake_executor.cpp). Times are short, so that a test is.

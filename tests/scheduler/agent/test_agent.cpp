@@ -355,12 +355,15 @@ TEST_F(AgentTest, a_run_folder_that_somebody_lives_in_is_not_started_again) {
         run / "attempt.json",
         attempt_json(found, {.dataset = "/", .checkpoints = folder.path() / "c"}).dump());
     auto lock = lock_run_folder(run);
-    const RunningProcess earlier = spawn({.program = options.executor,
-                                          .arguments = {"attempt", run.string()},
-                                          .folder = run,
-                                          .output = run / "output.log",
-                                          .result = {},
-                                          .lock_fd = lock->get()});
+    ProcessRecords records(options.home / "processes");
+    const RunningProcess earlier =
+        spawn({.program = options.executor,
+               .arguments = {"attempt", run.string()},
+               .folder = run,
+               .output = run / "output.log",
+               .result = {},
+               .lock_fd = lock->get(),
+               .before_start = keep_record(records, key.job_id + "/1", key.token)});
     lock.reset();
     start_agent();
     ASSERT_TRUE(reaches(key.job_id, succeeded));
@@ -369,6 +372,69 @@ TEST_F(AgentTest, a_run_folder_that_somebody_lives_in_is_not_started_again) {
     EXPECT_EQ(attempt_of(key).pid, earlier.id.pid);
     expect_complete(key.job_id, 300);
     reap(earlier);
+}
+
+// Goal: an executor that lies in its run folder decides neither what the agent kills nor what it
+// watches. Method: the test writes the lies while no agent runs.
+TEST_F(AgentTest, a_run_folder_that_names_another_process_harms_nobody) {
+    const RunningProcess innocent = spawn({.program = "/bin/sleep",
+                                           .arguments = {"1000"},
+                                           .folder = folder.path(),
+                                           .output = folder.path() / "innocent.log",
+                                           .result = {}});
+    start_agent();
+    const auto key = run_until_enough();
+    ASSERT_TRUE(trains(key.job_id));
+    for (const std::string& fence : {std::string(32, 'f'), key.token}) {
+        agent.reset();
+        const std::int64_t before = points(key.job_id);
+        write_file_aside(run_folder_of(options.home, key) / "process.json",
+                         Json{{"pid", innocent.id.pid},
+                              {"start_ticks", innocent.id.start_ticks},
+                              {"fence", fence}}
+                             .dump());
+        start_agent();
+        ASSERT_TRUE(trains(key.job_id, before + 1));
+        EXPECT_TRUE(eventually([&] { return agent->counts().adopted == 1; }));
+    }
+    store::request_intent(store, key.job_id, Intent::kill, {"killed", ""});
+    agent->wake();
+    ASSERT_TRUE(reaches(key.job_id, cancelled));
+    EXPECT_TRUE(open_process(innocent.id));
+    EXPECT_TRUE(session_members(int(attempt_of(key).pid.value())).empty());
+    signal_group(innocent, SIGKILL);
+    EXPECT_TRUE(eventually([&] { return reap(innocent).has_value(); }));
+}
+
+TEST_F(AgentTest, an_executor_that_gives_its_lock_away_is_taken_over_all_the_same) {
+    start_agent();
+    const auto key = run_until_enough();
+    ASSERT_TRUE(trains(key.job_id));
+    agent.reset();
+    const auto run = run_folder_of(options.home, key);
+    std::filesystem::remove(run / "lock");
+    std::filesystem::create_directory(run / "lock");
+    start_agent();
+    ASSERT_TRUE(trains(key.job_id, points(key.job_id) + 1));
+    EXPECT_TRUE(eventually([&] { return agent->counts().adopted == 1; }));
+    say_enough();
+    ASSERT_TRUE(reaches(key.job_id, succeeded));
+    EXPECT_EQ(store::list_attempts(store, key.job_id).size(), 1U);
+}
+
+TEST_F(AgentTest, an_executor_whose_attempt_ended_while_no_agent_ran_is_killed) {
+    start_agent();
+    const auto key = run_job({{"steps", "100000"}});
+    ASSERT_TRUE(trains(key.job_id));
+    agent.reset();
+    store::finish_attempt(
+        store, key,
+        {.exit_kind = "lost", .message = {}, .job_state = queued, .reason = {}, .result = {}});
+    EXPECT_FALSE(is_gone(key));
+    start_agent();
+    EXPECT_TRUE(eventually([&] { return is_gone(key); }));
+    EXPECT_TRUE(
+        eventually([&] { return ProcessRecords(options.home / "processes").all().empty(); }));
 }
 
 TEST_F(AgentTest, a_fenced_executor_is_killed_and_writes_nothing_more) {

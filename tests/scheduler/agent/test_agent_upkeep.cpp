@@ -73,6 +73,21 @@ TEST_F(AgentUpkeep, a_check_that_was_killed_leaves_nothing_half_unpacked) {
     EXPECT_TRUE(std::filesystem::exists(datasets / "ds_whole/file"));
 }
 
+// Goal: a check that outlived its agent writes nothing after the next agent's verdict.
+TEST_F(AgentUpkeep, a_check_of_an_agent_before_this_one_is_killed) {
+    store::NewDataset wanted = dataset("slow", R"({"label_column": "slow"})");
+    store::create_dataset(store, wanted);
+    start_agent();
+    const auto processes = options.home / "processes";
+    ASSERT_TRUE(eventually([&] { return ProcessRecords(processes).find(wanted.id).has_value(); }));
+    agent.reset();
+    const ProcessId check = ProcessRecords(processes).find(wanted.id)->id;
+    EXPECT_TRUE(open_process(check));
+    start_agent();
+    EXPECT_TRUE(eventually([&] { return session_members(check.pid).empty(); }));
+    EXPECT_TRUE(eventually([&] { return !ProcessRecords(processes).find(wanted.id); }));
+}
+
 TEST_F(AgentUpkeep, a_path_outside_of_the_allowed_folders_is_never_read) {
     const store::Dataset checked = check("good", R"({"path": "../../etc"})");
     EXPECT_EQ(checked.state, store::DatasetState::failed);

@@ -63,21 +63,6 @@ TEST(AttemptJson, holds_everything_an_executor_needs) {
               Json::parse(R"({"path": "/store/splits/spl_1.json", "hash": "sha256:cd"})"));
 }
 
-TEST(ProcessRecord, is_read_back_and_damage_is_none) {
-    const TempFolder folder;
-    EXPECT_FALSE(read_process_record(folder.path()));
-    folder.write("process.json", R"({"pid": 12, "start_ticks": 345, "fence": "f00d"})");
-    const auto record = read_process_record(folder.path());
-    ASSERT_TRUE(record);
-    EXPECT_EQ(record->id, (ProcessId{.pid = 12, .start_ticks = 345}));
-    EXPECT_EQ(record->fence, "f00d");
-    for (const char* damaged :
-         {"", "{", "[]", R"({"pid": 12})", R"({"pid": "12", "start_ticks": 1, "fence": ""})"}) {
-        folder.write("process.json", damaged);
-        EXPECT_FALSE(read_process_record(folder.path())) << damaged;
-    }
-}
-
 TEST(RunFolderLock, one_holder_at_a_time) {
     const TempFolder folder;
     auto first = lock_run_folder(folder.path());
@@ -178,8 +163,6 @@ TEST(ReadAtMost, reads_only_regular_files_of_the_size_that_is_expected) {
     ASSERT_EQ(mkfifo((folder.path() / "fifo").c_str(), 0600), 0);
     EXPECT_EQ(read_at_most(folder.path() / "fifo", 5), std::nullopt);
     EXPECT_EQ(read_tail(folder.path() / "fifo", 5), "");
-    fs::rename(folder.path() / "fifo", folder.path() / "process.json");
-    EXPECT_FALSE(read_process_record(folder.path()));
 }
 
 }    // namespace

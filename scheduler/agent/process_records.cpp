@@ -1,0 +1,114 @@
+#include "scheduler/agent/process_records.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "api/base/json.h"
+#include "api/base/posix.h"
+#include "scheduler/agent/run_folder.h"
+#include "scheduler/launcher/launcher.h"
+
+namespace slipway {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t record_bytes_max = 4096;
+
+std::string read_boot_id() {
+    // A file of /proc has no size of its own, so it is read as a stream.
+    std::ifstream file("/proc/sys/kernel/random/boot_id");
+    std::string id;
+    std::getline(file, id);
+    return id;
+}
+
+struct NamedRecord {
+    std::string name;
+    ProcessRecord record;
+};
+
+/// None when the file is damaged, or from before the machine's last start.
+std::optional<NamedRecord> read_record(const fs::path& file, const std::string& boot) {
+    const auto text = read_at_most(file, record_bytes_max);
+    const Json stored = Json::parse(text.value_or(""), nullptr, false);
+    try {
+        if (stored.at("boot") != boot) return std::nullopt;
+        return NamedRecord{
+            .name = stored.at("name").get<std::string>(),
+            .record = {.id = {.pid = stored.at("pid").get<pid_t>(),
+                              .start_ticks = stored.at("start_ticks").get<std::int64_t>()},
+                       .fence = stored.at("fence").get<std::string>()}};
+    } catch (const Json::exception&) {
+        return std::nullopt;
+    }
+}
+
+}    // namespace
+
+ProcessRecords::ProcessRecords(fs::path folder)
+    : folder_(std::move(folder)), boot_(read_boot_id()) {
+    std::error_code absent;
+    for (const auto& entry : fs::directory_iterator(folder_, absent)) {
+        std::error_code problem;
+        if (auto found = read_record(entry.path(), boot_)) {
+            records_.insert_or_assign(std::move(found->name), std::move(found->record));
+        } else {
+            fs::remove(entry.path(), problem);
+        }
+    }
+}
+
+void ProcessRecords::keep(const std::string& name, const ProcessRecord& record) {
+    make_private_folder(folder_);
+    const Json stored{{"name", name},
+                      {"pid", record.id.pid},
+                      {"start_ticks", record.id.start_ticks},
+                      {"fence", record.fence},
+                      {"boot", boot_}};
+    write_file_aside(file_of(name), stored.dump());
+    records_.insert_or_assign(name, record);
+}
+
+void ProcessRecords::forget(const std::string& name) {
+    if (records_.erase(name) == 0) return;
+    std::error_code problem;    // what stays is of a process that is gone: end_recorded finds that
+    fs::remove(file_of(name), problem);
+}
+
+std::optional<ProcessRecord> ProcessRecords::find(const std::string& name) const {
+    const auto found = records_.find(name);
+    return found == records_.end() ? std::nullopt : std::optional(found->second);
+}
+
+fs::path ProcessRecords::file_of(const std::string& name) const {
+    std::string file = name;    // "job_…/2"
+    std::ranges::replace(file, '/', '.');
+    return folder_ / (file + ".json");
+}
+
+std::function<void(const ProcessId&)> keep_record(ProcessRecords& records, std::string name,
+                                                  std::string fence) {
+    return [&records, name = std::move(name), fence = std::move(fence)](const ProcessId& id) {
+        records.keep(name, {.id = id, .fence = fence});
+    };
+}
+
+bool end_recorded(const ProcessRecord& record) {
+    if (record.id.pid <= 1) return true;
+    // The kernel gives no number again while a session has it: another leader means that nothing
+    // of ours is left.
+    const auto ticks = process_start_ticks(record.id.pid);
+    if (ticks && *ticks != record.id.start_ticks) return true;
+    const std::vector<pid_t> left = session_members(record.id.pid);
+    for (const pid_t pid : left)
+        ::kill(pid, SIGKILL);
+    return left.empty();
+}
+
+}    // namespace slipway

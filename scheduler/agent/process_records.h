@@ -1,0 +1,53 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheduler/launcher/process.h"
+
+namespace slipway {
+
+/// A process that an agent of this host started.
+struct ProcessRecord {
+    ProcessId id;
+    std::string fence;    ///< of its attempt; empty for a check or a split
+};
+
+/// The processes of this host whose end no agent has seen yet, each in a file of a folder that is
+/// the agent's alone (mode 0700). What a process says of itself in its own folder may be a lie that
+/// names somebody else's process; this is what decides which process is taken over or killed. A
+/// record is kept before the program runs (SpawnRequest::before_start), so none runs without one.
+/// One thread.
+class ProcessRecords {
+public:
+    /// Reads what earlier agents kept; records of before the machine's last start are removed.
+    explicit ProcessRecords(std::filesystem::path folder);
+
+    /// `name` as in Watched. Replaces an earlier record of the same name.
+    /// errors  throws exhausted, unavailable
+    void keep(const std::string& name, const ProcessRecord& record);
+    /// Nothing of the process is left.
+    void forget(const std::string& name);
+    std::optional<ProcessRecord> find(const std::string& name) const;
+    const std::map<std::string, ProcessRecord>& all() const { return records_; }
+
+private:
+    std::filesystem::path file_of(const std::string& name) const;
+
+    const std::filesystem::path folder_;
+    const std::string boot_;    // process ids mean nothing after the next start of the machine
+    std::map<std::string, ProcessRecord> records_;
+};
+
+/// What SpawnRequest::before_start is for a process of this name.
+std::function<void(const ProcessId&)> keep_record(ProcessRecords& records, std::string name,
+                                                  std::string fence = {});
+
+/// Sends SIGKILL to what is left of the process and its session; true when nothing is left. A pid
+/// that meanwhile belongs to another process is left alone.
+bool end_recorded(const ProcessRecord& record);
+
+}    // namespace slipway
