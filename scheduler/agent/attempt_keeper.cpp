@@ -124,13 +124,18 @@ void AttemptKeeper::hear(SupervisorNews& news) {
 bool AttemptKeeper::relay() {
     bool more = false;
     for (auto& [name, live] : live_) {
-        if (live.fenced) continue;
+        if (live.fenced || live.failed) continue;
         try {
             if (!live.recorded && live.process.pid != 0) record(live);
             if (live.speaking || live.ended) live.speaking = relay_batch(live);
             more = more || live.speaking;
         } catch (const store::Fenced&) {
             give_up(live);
+        } catch (const Error& error) {
+            if (!store::is_refused_content(error)) throw;
+            fail(
+                live, "bad_frame",
+                fmt::format("the executor said something that cannot be stored: {}", error.what()));
         }
     }
     return more;
@@ -140,7 +145,7 @@ void AttemptKeeper::finish() {
     bool freed = false;
     for (auto each = live_.begin(); each != live_.end();) {
         Live& live = each->second;
-        const bool complete = live.ended && (live.fenced || !live.speaking);
+        const bool complete = live.ended && (live.fenced || live.failed || !live.speaking);
         if (!complete) {
             ++each;
             continue;
@@ -412,6 +417,16 @@ bool AttemptKeeper::relay_batch(Live& live) {
     return true;
 }
 
+/// What the executor says cannot be kept: it ends, nothing more of it is read, nobody else waits.
+void AttemptKeeper::fail(Live& live, const std::string& code, const std::string& why) {
+    log_error("an attempt failed for what its executor said",
+              {{"attempt", live.name()}, {"reason", why}});
+    live.done = DoneFrame{.outcome = "failed", .code = code, .message = why, .result = {}};
+    live.failed = true;
+    live.speaking = false;
+    if (!live.ended) supervisor_.kill(live.name(), EndCause::kill);
+}
+
 void AttemptKeeper::keep_done(Live& live, const DoneFrame& done) {
     live.done = done;
     if (!live.ended) supervisor_.done_said(live.name());
@@ -430,12 +445,15 @@ void AttemptKeeper::finish_one(Live& live) {
         store_end(live, end);
     } catch (const store::Fenced&) {
         log_warn("an attempt ended that was not ours any more", {{"attempt", live.name()}});
-    } catch (const store::IllegalTransition& problem) {
-        log_error("an attempt ended in a way its job may not",
-                  {{"attempt", live.name()}, {"from", problem.from()}, {"to", problem.to()}});
+    } catch (const Error& problem) {
+        const auto* illegal = dynamic_cast<const store::IllegalTransition*>(&problem);
+        if (illegal == nullptr && !store::is_refused_content(problem)) throw;
+        log_error("the end of an attempt cannot be stored as it was reported",
+                  {{"attempt", live.name()}, {"reason", problem.what()}});
         store::AttemptEnd fallback = end;
         fallback.job_state = JobState::failed;
         fallback.reason = store::Reason{.code = "internal", .message = problem.what()};
+        fallback.result.clear();
         store_end(live, fallback);
     }
     ++counts_.finished;

@@ -46,6 +46,7 @@ private:
         std::string resumed_from_id;
         bool recorded = false;    // the database knows the process
         bool speaking = true;     // frames may be waiting
+        bool failed = false;      // what it says cannot be kept: no more of it is read
         bool fenced = false;      // the attempt is not ours any more: nothing is written for it
         std::optional<DoneFrame> done = {};
         std::optional<Ended> ended = {};
@@ -80,6 +81,7 @@ private:
     void set_time_limit(const store::HostAttempt& found, Live& live);
     void record(Live& live);
     bool relay_batch(Live& live);
+    void fail(Live& live, const std::string& code, const std::string& why);
     void keep_done(Live& live, const DoneFrame& done);
     void finish_one(Live& live);
     void store_end(const Live& live, const store::AttemptEnd& end);

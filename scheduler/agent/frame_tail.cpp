@@ -85,7 +85,21 @@ void translate_metric(const Json& body, ReadFrame& read) {
 void require_plain_name(const std::string& name) {
     const bool plain = !name.empty() && name.size() <= 255 && name[0] != '.' &&
                        name.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
-    if (!plain) throw Error{ErrorCode::invalid_argument, "a name of a checkpoint is not plain"};
+    if (!plain)
+        throw Error{ErrorCode::invalid_argument, "a file of a checkpoint has no plain name"};
+}
+
+/// By the rule of the database, so that what is an event here is a row there.
+void require_checkpoint_name(const std::string& name) {
+    if (store::is_checkpoint_name(name)) return;
+    throw Error{ErrorCode::invalid_argument, "a name of a checkpoint is not plain"};
+}
+
+/// A code is a word: it goes into the job's reason, and people search for it.
+std::string plain_code(std::string code) {
+    constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789_";
+    const bool plain = code.size() <= 64 && code.find_first_not_of(letters) == std::string::npos;
+    return plain ? std::move(code) : "internal";
 }
 
 /// With best.keep above 1 a checkpoint may be among the best and not be the best one.
@@ -103,7 +117,7 @@ void translate_checkpoint(const Json& body, ReadFrame& read) {
     checkpoint.epoch = whole_number(body, "epoch");
     checkpoint.kinds = body.at("kinds").get<std::vector<std::string>>();
     checkpoint.files = body.at("files").dump();
-    require_plain_name(checkpoint.name);
+    require_checkpoint_name(checkpoint.name);
     for (const Json& file : body.at("files")) {
         require_plain_name(file.at("name").get<std::string>());
         checkpoint.bytes += whole_number(file, "bytes");
@@ -115,7 +129,7 @@ void translate_checkpoint(const Json& body, ReadFrame& read) {
         checkpoint.metric_value = read_value(metric);
     }
     checkpoint.drop = body.value("drop", std::vector<std::string>());
-    std::ranges::for_each(checkpoint.drop, require_plain_name);
+    std::ranges::for_each(checkpoint.drop, require_checkpoint_name);
     if (const Json kept = body.value("kept", Json()); kept.is_object()) {
         checkpoint.kept = {.last = kept.at("last").get<std::vector<std::string>>(),
                            .best = kept.at("best").get<std::vector<std::string>>()};
@@ -142,8 +156,10 @@ void translate_done(const Json& body, ReadFrame& read) {
         return found != body.end() && found->is_string() ? found->get<std::string>()
                                                          : std::string();
     };
-    DoneFrame done{
-        .outcome = text("outcome"), .code = text("code"), .message = text("message"), .result = {}};
+    DoneFrame done{.outcome = text("outcome"),
+                   .code = plain_code(text("code")),
+                   .message = text("message"),
+                   .result = {}};
     if (!parse_word<AttemptOutcome>(done.outcome)) done.outcome = "failed";
     const Json result = body.value("result", Json());
     if (result.is_object()) done.result = result.dump();

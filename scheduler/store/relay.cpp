@@ -19,14 +19,6 @@ constexpr std::size_t name_bytes_max = 200;
 constexpr std::array<std::string_view, 6> event_types{"progress",   "metric",  "log",
                                                       "checkpoint", "compile", "warning"};
 
-/// As the table's constraint: a folder name, nothing that leads elsewhere.
-bool is_checkpoint_name(std::string_view name) {
-    constexpr std::string_view letters =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
-    return !name.empty() && name.size() <= 120 && name[0] != '.' &&
-           name.find_first_not_of(letters) == std::string_view::npos;
-}
-
 std::vector<std::string> repaired_names(const std::vector<std::string>& names) {
     std::vector<std::string> repaired;
     for (const std::string& name : names)
@@ -145,8 +137,9 @@ private:
                                    {key_.job_id, repaired_names(checkpoint.kept->last),
                                     repaired_names(checkpoint.kept->best)}});
         }
-        if (!checkpoint.drop.empty()) {
-            const std::vector<std::string> names = repaired_names(checkpoint.drop);
+        std::vector<std::string> names = checkpoint.drop;
+        std::erase_if(names, [](const std::string& name) { return !is_checkpoint_name(name); });
+        if (!names.empty()) {
             statements_.push_back({&queries::lock_checkpoints, {key_.job_id, names}});
             drops_.push_back(statements_.size());
             statements_.push_back({&queries::drop_checkpoints, {key_.job_id, names}});
@@ -171,6 +164,22 @@ private:
 };
 
 }    // namespace
+
+bool is_checkpoint_name(std::string_view name) noexcept {
+    constexpr std::string_view letters =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
+    return !name.empty() && name.size() <= 120 && name[0] != '.' &&
+           name.find_first_not_of(letters) == std::string_view::npos &&
+           name.find("..") == std::string_view::npos;
+}
+
+bool is_refused_content(const Error& error) noexcept {
+    const auto* refused = dynamic_cast<const PgError*>(&error);
+    if (refused == nullptr) return error.code() == ErrorCode::invalid_argument;
+    // Data exceptions, constraints, limits of the program.
+    const std::string_view sqlstate = refused->sqlstate();
+    return sqlstate.starts_with("22") || sqlstate.starts_with("23") || sqlstate.starts_with("54");
+}
 
 Relayed relay_frames(Store& store, const AttemptKey& key, const std::vector<RelayedFrame>& frames) {
     const Relayed relayed = transact(store.pool(), [&](Transaction& transaction) {

@@ -67,13 +67,23 @@ struct Relayed {
     std::vector<std::string> dropped{};
 };
 
+/// What a checkpoint may be called, by the constraints of the tables that name its folder: a folder
+/// name, nothing that leads elsewhere.
+bool is_checkpoint_name(std::string_view name) noexcept;
+
+/// True: the database did not take what was to be stored, and will not take it the next time
+/// either. It says nothing about the database. (A conflict that has a type of its own, such as
+/// IllegalTransition, is none.)
+bool is_refused_content(const Error& error) noexcept;
+
 /// Stores a batch of frames in one transaction and two round trips. Frames up to the attempt's
 /// `frames_relayed` are skipped: sending a batch again after an unknown outcome is safe; so are
 /// frames whose number does not grow. A state that the job may not enter from where it is now (it
 /// is cancelling, pausing or preempting, or already further) is left out; one that it skipped
 /// (compiling) is added. What the database would refuse is repaired or left out (broken text, an
-/// unknown event type becomes a warning, a checkpoint whose name is no plain file name), so that no
-/// frame can stop the relay. Throws Fenced: then nothing was stored.
+/// unknown event type becomes a warning, a checkpoint whose name is none), so that no frame can
+/// stop the relay. Throws Fenced, and errors of which is_refused_content is true: then nothing was
+/// stored.
 ///
 /// A checkpoint that is dropped is marked deleted, unless it is pinned or used by a job that has
 /// not ended (NewJob::checkpoint_id); the latter goes when its last user ends.

@@ -374,6 +374,29 @@ TEST_F(AgentTest, a_run_folder_that_somebody_lives_in_is_not_started_again) {
     reap(earlier);
 }
 
+// Goal: what one executor says and the database refuses stops that job and no other one.
+// Method: a trigger stands for a constraint that the border does not know.
+TEST_F(AgentTest, an_executor_whose_words_cannot_be_stored_fails_alone) {
+    start_agent();
+    const auto good = run_until_enough();
+    const auto bad = place(submit_labelled({{"steps", "100000"}, {"child", "yes"}}), {2});
+    database.sql(R"(
+        create function refuse() returns trigger language plpgsql as $$
+        begin
+            raise exception 'not that' using errcode = '22003';
+        end $$;
+        create trigger refuse before insert on metric_point for each row
+            when (new.job_id = ')" +
+                 bad.job_id + "') execute function refuse();");
+    agent->wake();
+    ASSERT_TRUE(reaches(bad.job_id, failed));
+    EXPECT_EQ(store::find_job(store, bad.job_id)->reason->code, "bad_frame");
+    EXPECT_TRUE(is_gone(bad));
+    ASSERT_TRUE(trains(good.job_id, points(good.job_id) + 3));
+    say_enough();
+    ASSERT_TRUE(reaches(good.job_id, succeeded));
+}
+
 // Goal: an executor that lies in its run folder decides neither what the agent kills nor what it
 // watches. Method: the test writes the lies while no agent runs.
 TEST_F(AgentTest, a_run_folder_that_names_another_process_harms_nobody) {

@@ -125,6 +125,12 @@ TEST(ReadFrame, last_words_are_understood_and_pass_through_finishing) {
     EXPECT_EQ(failed->done->code, "nan_loss");
     EXPECT_FALSE(failed->frame.state);
     EXPECT_EQ(read_frame(line(9, R"("type":"done","outcome":5)"))->done->outcome, "failed");
+    for (const std::string& code :
+         {std::string("a\\u0000b"), std::string(65, 'a'), std::string("A b")}) {
+        const auto odd =
+            read_frame(line(9, R"("type":"done","outcome":"failed","code":")" + code + "\""));
+        EXPECT_EQ(odd->done->code, "internal") << code;
+    }
 }
 
 TEST(ReadFrame, a_report_is_on_disk_and_leaves_only_its_number) {
@@ -141,6 +147,8 @@ TEST(ReadFrame, a_numbered_frame_that_makes_no_sense_counts_on_as_a_warning) {
             R"("type":"metric","step":1,"values":{"a":"b"})", R"("type":"state")",
             R"("type":"checkpoint","name":"a")",
             R"("type":"checkpoint","step":1,"epoch":1,"name":"../../etc","kinds":[],"files":[])",
+            R"("type":"checkpoint","step":1,"epoch":1,"name":"a..b","kinds":[],"files":[])",
+            R"("type":"checkpoint","step":1,"epoch":1,"name":"a","kinds":[],"files":[],"drop":["a..b"])",
             R"("type":"checkpoint","step":1,"epoch":1,"name":"a","kinds":[],"files":[],"drop":["a/b"])",
             R"("type":"checkpoint","step":1,"epoch":1,"name":"a","kinds":[],"files":[{"name":"..","bytes":1}])"}) {
         const auto read = read_frame(line(3, rest));

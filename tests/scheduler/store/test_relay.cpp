@@ -204,11 +204,13 @@ TEST_F(Relay, poisoned_frames_are_repaired) {
         frames.back().metrics = {{"\xfe\0"s, 1, 1, 0.5}, {std::string(9000, 'x'), 1, 1, 0.5}};
     }
     frames.push_back(checkpoint_frame(20, "../../etc"));
-    frames.push_back(checkpoint_frame(21, "fine", {"nul\0"s}));
+    // Once it had a row, and the garbage that its drop left was refused, in each turn again.
+    frames.push_back(checkpoint_frame(21, "a..b"));
+    frames.push_back(checkpoint_frame(22, "fine", {"nul\0"s, "a..b"}));
     frames.back().checkpoint->files = "[";
     frames.back().checkpoint->bytes = -1;
     const Relayed relayed = relay_frames(store, key, frames);
-    EXPECT_EQ(relayed.frames_relayed, 21);
+    EXPECT_EQ(relayed.frames_relayed, 22);
     EXPECT_EQ(types(key.job_id).size(), 4U + 2 * bodies.size());
     EXPECT_EQ(list_checkpoints(store, {}, {}).items.size(), 1U);
 }
