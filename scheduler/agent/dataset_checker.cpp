@@ -10,6 +10,7 @@
 #include "api/base/parsed_json.h"
 #include "api/spec/event.h"
 #include "scheduler/agent/run_folder.h"
+#include "scheduler/store/relay.h"
 
 namespace slipway {
 
@@ -125,7 +126,7 @@ void DatasetChecker::finish() {
         }
         if (!check.verdict) check.verdict = judge(check);
         if (check.verdict->ready && !check.place.upload_id.empty()) keep_unpacked(check);
-        const bool kept = store::finish_dataset_check(store_, id, check.token, *check.verdict);
+        const bool kept = store_verdict(check);
         if (kept && !check.place.upload_id.empty()) {
             store::delete_upload(store_, check.place.upload_id);
         }
@@ -141,6 +142,21 @@ void DatasetChecker::finish() {
     if (!leftovers_.empty() &&
         remove_some(leftovers_.back(), leftover_entries_per_turn) != Removal::more) {
         leftovers_.pop_back();
+    }
+}
+
+/// A verdict that the database does not take would be tried again for ever, and nothing else.
+bool DatasetChecker::store_verdict(const Check& check) {
+    const auto store_it = [&](const store::DatasetVerdict& verdict) {
+        return store::finish_dataset_check(store_, check.dataset.id, check.token, verdict);
+    };
+    try {
+        return store_it(*check.verdict);
+    } catch (const Error& error) {
+        if (!store::is_refused_content(error)) throw;
+        log_error("the report of a check cannot be stored",
+                  {{"dataset_id", check.dataset.id}, {"reason", error.what()}});
+        return store_it(refuse("the report of the check cannot be stored"));
     }
 }
 

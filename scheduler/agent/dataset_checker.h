@@ -51,6 +51,7 @@ private:
     void discard(const std::filesystem::path& place);
     void discard_unpacked(const Check& check);
     void keep_unpacked(Check& check);
+    bool store_verdict(const Check& check);
 
     store::Store& store_;
     const AgentOptions& options_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "api/base/log.h"
@@ -9,6 +10,7 @@
 #include "scheduler/agent/dataset_places.h"
 #include "scheduler/agent/run_folder.h"
 #include "scheduler/agent/split_place.h"
+#include "scheduler/store/relay.h"
 
 namespace slipway {
 
@@ -18,6 +20,7 @@ namespace {
 
 constexpr const char* manifest_name = "manifest.json";
 constexpr std::size_t makings_max = 1;
+constexpr std::int64_t folds_max = std::numeric_limits<std::int32_t>::max();
 constexpr std::size_t split_report_bytes_max = 16 << 20;
 constexpr int split_lease_factor = 6;    // as a check: it may be behind a busy machine for a while
 
@@ -25,6 +28,22 @@ store::SplitVerdict refuse_split(const std::string& message) {
     const Json problems =
         Json::array({{{"file", ""}, {"row", 0}, {"field", ""}, {"message", message}}});
     return {.problems = problems.dump(-1, ' ', false, Json::error_handler_t::replace)};
+}
+
+bool is_hash(const std::string& text) {
+    constexpr std::string_view kind = "sha256:";
+    return text.starts_with(kind) && text.size() == kind.size() + 64 &&
+           text.find_first_not_of("0123456789abcdef", kind.size()) == std::string::npos;
+}
+
+/// What the database's constraints hold of it.
+bool is_verdict(const Json& value) {
+    const auto is_count = [&value](const char* name, std::int64_t least) {
+        const Json& number = value.at(name);
+        return number.is_number_integer() && number.get<std::int64_t>() >= least;
+    };
+    return is_count("folds", 1) && value.at("folds").get<std::int64_t>() <= folds_max &&
+           is_count("bytes", 0) && is_hash(value.at("hash").get<std::string>());
 }
 
 }    // namespace
@@ -38,6 +57,8 @@ store::SplitVerdict read_split_verdict(const std::string& report) {
     Json value = parsed->value;
     try {
         if (value.at("problem_count") != 0) return {.problems = value.at("problems").dump()};
+        if (!is_verdict(value))
+            return refuse_split("the making of the split ended without a verdict");
         store::SplitVerdict verdict{.ready = true,
                                     .folds = value.at("folds").get<std::int64_t>(),
                                     .hash = value.at("hash").get<std::string>(),
@@ -93,7 +114,7 @@ void SplitMaker::finish() {
         }
         if (!making.verdict) making.verdict = judge(making);
         if (making.verdict->ready) keep_manifest(making);
-        const bool kept = store::finish_split(store_, id, making.claim.token, *making.verdict);
+        const bool kept = store_verdict(making);
         if (!kept && !store::find_split(store_, id)) {    // it was deleted meanwhile
             std::error_code problem;
             fs::remove(manifest_path(options_.home, id), problem);
@@ -101,6 +122,21 @@ void SplitMaker::finish() {
         records_.forget(id);
         log_info("split made", {{"split_id", id}, {"ready", making.verdict->ready}});
         each = makings_.erase(each);
+    }
+}
+
+/// A verdict that the database does not take would be tried again for ever, and nothing else.
+bool SplitMaker::store_verdict(const Making& making) {
+    const auto store_it = [&](const store::SplitVerdict& verdict) {
+        return store::finish_split(store_, making.claim.id, making.claim.token, verdict);
+    };
+    try {
+        return store_it(*making.verdict);
+    } catch (const Error& error) {
+        if (!store::is_refused_content(error)) throw;
+        log_error("the report of a split cannot be stored",
+                  {{"split_id", making.claim.id}, {"reason", error.what()}});
+        return store_it(refuse_split("the report of the split cannot be stored"));
     }
 }
 

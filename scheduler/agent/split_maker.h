@@ -41,6 +41,7 @@ private:
     void begin(store::SplitClaim claim);
     void start(const store::SplitClaim& claim, const DatasetPlace& dataset);
     void keep_manifest(Making& making);
+    bool store_verdict(const Making& making);
     store::SplitVerdict judge(const Making& making) const;
     std::filesystem::path folder_of(const std::string& id) const;
 

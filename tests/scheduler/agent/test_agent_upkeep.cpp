@@ -98,7 +98,9 @@ TEST_F(AgentUpkeep, a_split_is_made_of_a_checked_dataset_or_fails_alone) {
     for (const auto& [method, state] :
          {std::pair("kfold", store::SplitState::ready), std::pair("bad", store::SplitState::failed),
           std::pair("crash", store::SplitState::failed),
-          std::pair("garbage", store::SplitState::failed)}) {
+          std::pair("garbage", store::SplitState::failed),
+          std::pair("no_folds", store::SplitState::failed),
+          std::pair("no_hash", store::SplitState::failed)}) {
         const std::string id = new_id("spl");
         store::create_split(store, {.id = id,
                                     .dataset_id = of.id,
@@ -114,6 +116,32 @@ TEST_F(AgentUpkeep, a_split_is_made_of_a_checked_dataset_or_fails_alone) {
         EXPECT_EQ(std::filesystem::exists(folder.path() / "store/splits" / (id + ".json")), ready);
         EXPECT_EQ(made.problems.empty(), ready) << method;
     }
+}
+
+// Goal: a report that the database does not take ends what it is about, and holds up nothing else.
+// Method: triggers stand for constraints that the border does not know.
+TEST_F(AgentUpkeep, a_report_that_cannot_be_stored_fails_the_check_or_the_split_alone) {
+    const store::Dataset of = check("good");
+    database.sql(R"(
+        create function refuse() returns trigger language plpgsql as $$
+        begin
+            raise exception 'not that' using errcode = '23514';
+        end $$;
+        create trigger refuse before update on split for each row
+            when (new.state = 'ready') execute function refuse();
+        create trigger refuse before update on dataset for each row
+            when (new.state = 'ready' and new.name = 'fine') execute function refuse();)");
+    const std::string id = new_id("spl");
+    store::create_split(
+        store,
+        {.id = id, .dataset_id = of.id, .request = R"({"method": "kfold"})", .created_by = "me"});
+    agent->wake();
+    ASSERT_TRUE(eventually(
+        [&] { return store::find_split(store, id)->state == store::SplitState::failed; }));
+    const store::Dataset refused = check("fine");
+    EXPECT_EQ(refused.state, store::DatasetState::failed);
+    EXPECT_NE(refused.problems.find("cannot be stored"), std::string::npos);
+    EXPECT_EQ(check("other").state, store::DatasetState::ready);
 }
 
 TEST_F(AgentUpkeep, a_check_or_a_split_that_cannot_be_started_says_on_which_host_and_why) {

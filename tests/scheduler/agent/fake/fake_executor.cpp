@@ -12,7 +12,7 @@
 //   mute          "yes": opens no socket
 // `inspect`: answers by the option label_column: "good", "bad", "crash", "slow", "garbage",
 // "large"; with --into it leaves a file in what it has half unpacked. `split`: answers by the
-// method of the request: "bad", "crash", "garbage", others well.
+// method of the request: "bad", "crash", "garbage", "no_folds", "no_hash", others well.
 
 #include <fmt/core.h>
 #include <poll.h>
@@ -227,9 +227,12 @@ int divide(const std::vector<std::string>& arguments) {
         return 0;
     }
     std::ofstream(out) << "manifest\n";
-    fmt::print(
-        "{{\"problem_count\":0,\"folds\":5,\"hash\":\"sha256:{}\",\"bytes\":9,\"samples\":3}}\n",
-        std::string(64, 'a'));
+    const Json report{{"problem_count", 0},
+                      {"folds", method == "no_folds" ? 0 : 5},
+                      {"hash", method == "no_hash" ? "secret" : "sha256:" + std::string(64, 'a')},
+                      {"bytes", 9},
+                      {"samples", 3}};
+    fmt::print("{}\n", report.dump());
     return 0;
 }
 
