@@ -94,15 +94,16 @@ void start_by_default() {
 
 void start_logging(LogLevel least, const std::string& file) {
     if (file.empty())
-        start_logging_into(least, nullptr);
+        start_logging_into(least, LogSinks{});
     else
         start_logging(least, LogFileOptions{.path = file});
 }
 
-void start_logging_into(LogLevel least, spdlog::sink_ptr sink) {
-    std::vector<spdlog::sink_ptr> sinks{std::make_shared<spdlog::sinks::stderr_sink_mt>()};
-    if (sink) sinks.push_back(std::move(sink));
-    auto logger = std::make_shared<spdlog::logger>("slipway", sinks.begin(), sinks.end());
+void start_logging_into(LogLevel least, LogSinks sinks) {
+    std::vector<spdlog::sink_ptr> used;
+    if (sinks.to_stderr) used.push_back(std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    if (sinks.file) used.push_back(std::move(sinks.file));
+    auto logger = std::make_shared<spdlog::logger>("slipway", used.begin(), used.end());
     logger->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
     logger->set_level(level_of(least));
     logger->flush_on(spdlog::level::info);

@@ -47,7 +47,7 @@ protected:
         while (left > 0) {
             const ssize_t written = write(file_.get(), next, left);
             if (written < 0 && errno == EINTR) continue;
-            if (written <= 0) return;    // a full disk: stderr still has the line
+            if (written <= 0) return;    // a full disk: the line is lost
             next += written;
             left -= static_cast<std::size_t>(written);
             bytes_ += static_cast<std::uint64_t>(written);
@@ -83,6 +83,11 @@ private:
     std::uint64_t bytes_ = 0;
 };
 
+bool is_file(int descriptor) {
+    struct stat found {};
+    return fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode);
+}
+
 // The one log of the process; shared with its logger.
 std::mutex current_mutex;
 std::shared_ptr<LogFile> current;    // guarded by current_mutex
@@ -91,7 +96,7 @@ std::shared_ptr<LogFile> current;    // guarded by current_mutex
 
 void start_logging(LogLevel least, const LogFileOptions& file) {
     auto made = std::make_shared<LogFile>(file);
-    start_logging_into(least, made);
+    start_logging_into(least, {.file = made, .to_stderr = !is_file(STDERR_FILENO)});
     const std::lock_guard lock(current_mutex);
     current = std::move(made);
 }

@@ -6,8 +6,13 @@
 
 namespace slipway {
 
-/// Lines go to stderr and, unless it is null, into `sink` from now on. For log.cpp and
-/// log_file.cpp.
-void start_logging_into(LogLevel least, spdlog::sink_ptr sink);
+/// Where lines go from now on.
+struct LogSinks {
+    spdlog::sink_ptr file = nullptr;    ///< null: no file
+    bool to_stderr = true;
+};
+
+/// For log.cpp and log_file.cpp.
+void start_logging_into(LogLevel least, LogSinks sinks);
 
 }    // namespace slipway

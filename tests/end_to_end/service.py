@@ -69,7 +69,8 @@ class Service:
 
     def is_ready(self):
         if self.process.poll() is not None:
-            raise AssertionError("slipwayd ended:\n" + (self.home / "out.log").read_text()[-3000:])
+            said = [file.read_text()[-3000:] for file in (self.home / "slipwayd.log", self.home / "out.log") if file.exists()]
+            raise AssertionError("slipwayd ended:\n" + "\n".join(said))
         with contextlib.suppress(OSError, http.client.HTTPException):
             return self.call("GET", "/readyz", token=None).status == 200
 

@@ -1,13 +1,17 @@
 // Goal: what a stranger makes us log is bounded in size and cannot do anything to a terminal.
 // Method: the process's log goes into a file of the test's, which is read back.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 
 #include "api/base/log_file.h"
 #include "api/base/log_rate.h"
+#include "api/base/posix.h"
 #include "tests/support/temp_folder.h"
 
 namespace slipway {
@@ -65,6 +69,51 @@ TEST_F(Log, it_is_rotated_by_size) {
     }
     EXPECT_FALSE(fs::exists(folder.path() / "service.log.3"));
     EXPECT_NE(text().find("number=99\n"), std::string::npos);
+}
+
+/// What `act` writes to stderr while it is a file.
+template <class Act>
+std::string stderr_of(const fs::path& path, const Act& act) {
+    const UniqueFd before(dup(STDERR_FILENO));
+    const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+    dup2(file.get(), STDERR_FILENO);
+    act();
+    dup2(before.get(), STDERR_FILENO);
+    return read_file(path);
+}
+
+TEST_F(Log, a_redirected_stderr_does_not_grow_with_the_log) {
+    const std::string written = stderr_of(folder.path() / "stderr", [&] {
+        start();
+        for (int i = 0; i < 100; ++i)
+            log_info("line", {{"number", i}});
+    });
+    EXPECT_EQ(written, "");
+    EXPECT_NE(text().find("number=99\n"), std::string::npos);
+}
+
+TEST_F(Log, a_pipe_gets_each_line_too) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+    const UniqueFd reader(ends[0]);
+    UniqueFd writer(ends[1]);
+    const UniqueFd before(dup(STDERR_FILENO));
+    dup2(writer.get(), STDERR_FILENO);
+    start();
+    log_info("line", {{"number", 1}});
+    dup2(before.get(), STDERR_FILENO);
+    std::array<char, 256> bytes{};
+    const ssize_t count = read(reader.get(), bytes.data(), bytes.size());
+    ASSERT_GT(count, 0);
+    EXPECT_EQ(std::string(bytes.data(), static_cast<std::size_t>(count)), text());
+}
+
+TEST_F(Log, without_a_file_a_redirected_stderr_is_the_log) {
+    const std::string written = stderr_of(folder.path() / "stderr", [] {
+        start_logging(LogLevel::info, std::string());
+        log_info("line", {{"number", 1}});
+    });
+    EXPECT_NE(written.find("number=1\n"), std::string::npos);
 }
 
 TEST_F(Log, it_is_opened_again_by_its_name) {
