@@ -44,8 +44,20 @@ std::optional<Problem> check_integer(const QueryParameter& parameter, std::strin
     return refused(parameter, whole ? "out_of_bounds" : "wrong_type", wanted, text);
 }
 
+std::optional<Problem> check_count(const QueryParameter& parameter, std::size_t count) {
+    if (count <= query_items_max) return std::nullopt;
+    return Problem{
+        fmt::format("?{}", parameter.name),
+        "out_of_bounds",
+        fmt::format("the query parameter {} takes up to {} items with commas between, got {}",
+                    parameter.name, query_items_max, count),
+        {}};
+}
+
 std::optional<Problem> check_words(const QueryParameter& parameter, std::string_view text) {
-    for (const std::string_view word : parts_of(text)) {
+    const std::vector<std::string_view> words = parts_of(text);
+    if (auto problem = check_count(parameter, words.size())) return problem;
+    for (const std::string_view word : words) {
         if (word.empty())
             return refused(parameter, "bad_format", "words separated by commas", text);
         if (parameter.allowed.empty() || is_one_of(word, parameter.allowed)) continue;
@@ -55,7 +67,9 @@ std::optional<Problem> check_words(const QueryParameter& parameter, std::string_
 }
 
 std::optional<Problem> check_pairs(const QueryParameter& parameter, std::string_view text) {
-    for (const std::string_view pair : parts_of(text)) {
+    const std::vector<std::string_view> pairs = parts_of(text);
+    if (auto problem = check_count(parameter, pairs.size())) return problem;
+    for (const std::string_view pair : pairs) {
         const std::size_t colon = pair.find(':');
         if (colon != pair.npos && colon > 0) continue;
         return refused(parameter, "bad_format", "pairs such as team:ct,stage:2", text);

@@ -25,6 +25,9 @@ enum class QueryType {
     pairs     ///< "team:ct,stage:2"
 };
 
+/// Words or pairs of one query parameter: each may cost queries of its own.
+inline constexpr std::size_t query_items_max = 100;
+
 /// One query parameter of an endpoint.
 struct QueryParameter {
     std::string_view name;

@@ -74,7 +74,8 @@ Json query_schema(const QueryParameter& parameter) {
             schema["enum"] = words;
             break;
         case QueryType::words:
-            schema = {{"type", "array"}, {"items", {{"type", "string"}}}};
+            schema = {
+                {"type", "array"}, {"items", {{"type", "string"}}}, {"maxItems", query_items_max}};
             if (!words.empty()) schema["items"]["enum"] = words;
             break;
     }

@@ -53,7 +53,10 @@ bool query_flag(const Request& request, std::string_view name) {
 }
 
 std::vector<std::string> query_words(const Request& request, std::string_view name) {
-    return split(request.query(name).value_or(""));
+    std::vector<std::string> words;
+    for (std::string& word : split(request.query(name).value_or("")))
+        if (std::ranges::find(words, word) == words.end()) words.push_back(std::move(word));
+    return words;
 }
 
 std::map<std::string, std::string> query_pairs(const Request& request, std::string_view name) {

@@ -24,7 +24,7 @@ std::string query_text(const Request& request, std::string_view name);
 std::int64_t query_number(const Request& request, std::string_view name, std::int64_t standard);
 /// "true" is true; absent is false.
 bool query_flag(const Request& request, std::string_view name);
-/// The parts of "a,b".
+/// The different parts of "a,b", in the order given.
 std::vector<std::string> query_words(const Request& request, std::string_view name);
 /// The pairs of "team:ct,stage:2".
 std::map<std::string, std::string> query_pairs(const Request& request, std::string_view name);

@@ -184,6 +184,23 @@ TEST(Query, right_and_wrong_parameters_are_told_apart) {
     }
 }
 
+TEST(Query, lists_have_an_end) {
+    const auto repeated = [](const std::string& item, std::size_t count) {
+        std::string text = item;
+        for (std::size_t i = 1; i < count; ++i)
+            text += "," + item;
+        return text;
+    };
+    const std::vector<QueryCase> cases{
+        {"list_job_metrics", {{"names", repeated("a", 100)}}, ""},
+        {"list_job_metrics", {{"names", repeated("a", 101)}}, "?names out_of_bounds\n"},
+        {"list_jobs", {{"label", repeated("a:b", 101)}}, "?label out_of_bounds\n"},
+        {"list_jobs", {{"state", repeated("queued", 101)}}, "?state out_of_bounds\n"},
+    };
+    for (const QueryCase& one : cases)
+        EXPECT_EQ(summary_of(check_query(find_endpoint(one.endpoint), one.query)), one.problems);
+}
+
 TEST(Query, messages_name_parameter_value_and_fix) {
     const auto problem = [](QueryPairs query) {
         return check_query(find_endpoint("list_jobs"), query).at(0).message;

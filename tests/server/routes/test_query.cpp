@@ -33,6 +33,11 @@ TEST(Query, values_are_read_by_type) {
     EXPECT_EQ(query_text(request, "name"), "");
 }
 
+TEST(Query, a_word_counts_once) {
+    EXPECT_EQ(query_words(asking({{"names", "b,a,b,a,a"}}), "names"),
+              (std::vector<std::string>{"b", "a"}));
+}
+
 TEST(Query, an_endpoints_row_says_what_is_allowed) {
     const Endpoint& list = find_endpoint("list_jobs");
     EXPECT_NO_THROW(require_query(asking({{"limit", "200"}, {"state", "queued"}}), list));
