@@ -28,6 +28,7 @@
 #include "api/base/log.h"
 #include "api/base/posix.h"
 #include "scheduler/store/cluster/layout.h"
+#include "scheduler/store/cluster/log_limit.h"
 #include "scheduler/store/cluster/roles.h"
 
 namespace slipway::store {
@@ -40,6 +41,7 @@ namespace fs = std::filesystem;
 constexpr milliseconds pause_first{100};
 constexpr milliseconds restart_pause_max{5000};
 constexpr milliseconds quit_timeout{10000};    ///< of an immediate shutdown
+constexpr milliseconds log_look{2000};         ///< how often the log's size is looked at
 
 /// The right to this cluster, for as long as the descriptor is open.
 UniqueFd lock_cluster(const ClusterLayout& layout) {
@@ -104,6 +106,7 @@ struct Cluster::State {
         milliseconds pause = pause_first;
         while (!stop.stop_requested()) {
             // Short waits, so that a stop is noticed; the end of the process is noticed at once.
+            keep_log_small();
             const pid_t watched = pid;
             if (watched != 0 && !wait_for_end(watched, milliseconds{200})) {
                 pause = pause_first;
@@ -122,6 +125,18 @@ struct Cluster::State {
                 waiting.wait_for(held, stop, pause, [] { return false; });
                 pause = std::min(pause * 2, restart_pause_max);
             }
+        }
+    }
+
+    /// Watcher thread only.
+    void keep_log_small() {
+        if (system_clock().tick() < next_log_look) return;
+        next_log_look = system_clock().tick() + log_look;
+        try {
+            limit_log(layout.log, options.log_limit);
+        } catch (const Error& error) {
+            if (!log_failed) log_warn("the log of PostgreSQL", {{"reason", error.what()}});
+            log_failed = true;
         }
     }
 
@@ -154,6 +169,9 @@ struct Cluster::State {
     const std::optional<Account> account;
     const fs::path tools;
     UniqueFd lock;
+    // watcher thread only
+    Tick next_log_look{};
+    bool log_failed = false;
     std::atomic<pid_t> pid{0};
     std::mutex mutex;
     std::condition_variable_any waiting;

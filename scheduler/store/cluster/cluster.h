@@ -5,6 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "scheduler/store/cluster/log_limit.h"
+
 namespace slipway::store {
 
 struct ClusterOptions {
@@ -13,7 +15,8 @@ struct ClusterOptions {
     std::filesystem::path tools{};
     std::chrono::milliseconds start_timeout{60000};    ///< crash recovery included
     std::chrono::milliseconds stop_timeout{20000};     ///< then SIGQUIT
-    bool durable = true;                               ///< false for tests only: fsync off
+    LogLimit log_limit{};
+    bool durable = true;    ///< false for tests only: fsync off
 };
 
 /// The private PostgreSQL cluster of a home folder: made when absent, started, watched, stopped.

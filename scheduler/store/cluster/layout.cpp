@@ -210,19 +210,15 @@ Command postmaster_command(const ClusterLayout& layout, const fs::path& tools,
     Command command{.words = {(tools / "postgres").string(), "-D", layout.data.string()},
                     .account = account,
                     .output = layout.log};
-    std::vector<std::string> settings{"listen_addresses=",
-                                      "port=5432",
-                                      "unix_socket_directories=" + layout.sockets.string(),
-                                      "unix_socket_permissions=0700",
-                                      "cluster_name=slipway",
-                                      "max_connections=100",
-                                      "logging_collector=off",
-                                      "log_destination=stderr",
-                                      "log_line_prefix=%m [%p] %q%a ",
-                                      "log_timezone=UTC",
-                                      "timezone=UTC",
-                                      "wal_compression=on",
-                                      "restart_after_crash=on"};
+    std::vector<std::string> settings{
+        "listen_addresses=", "port=5432", "unix_socket_directories=" + layout.sockets.string(),
+        "unix_socket_permissions=0700", "cluster_name=slipway", "max_connections=100",
+        "logging_collector=off", "log_destination=stderr", "log_line_prefix=%m [%p] %q%a ",
+        "log_timezone=UTC",
+        // Whoever sends requests decides what statements and the
+        // details of errors hold.
+        "log_min_error_statement=panic", "log_error_verbosity=terse", "timezone=UTC",
+        "wal_compression=on", "restart_after_crash=on"};
     if (!durable) {
         // Survives kill -9 of every process, not of the machine.
         settings.insert(settings.end(),

@@ -86,7 +86,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 UniqueFd open_output(const Command& command) {
     const fs::path path = command.output.empty() ? fs::path("/dev/null") : command.output;
-    UniqueFd output(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+    UniqueFd output(
+        open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!output) {
         throw Error{ErrorCode::unavailable,
                     fmt::format("cannot write {}: {}", path.string(), std::strerror(errno))};

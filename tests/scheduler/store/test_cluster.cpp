@@ -10,6 +10,7 @@
 
 #include "migrations/migrate.h"
 #include "scheduler/store/cluster/layout.h"
+#include "scheduler/store/cluster/log_limit.h"
 #include "scheduler/store/jobs.h"
 #include "tests/scheduler/store/samples.h"
 #include "tests/support/eventually.h"
@@ -261,6 +262,60 @@ TEST_F(ClusterTest, one_of_the_first_version_is_taken_over) {
         EXPECT_EQ(find_job(store, id)->name, "kept");
         cluster.stop();
     }
+}
+
+TEST_F(ClusterTest, its_log_repeats_nothing_of_what_users_send) {
+    const Cluster cluster(options());
+    const std::string address = cluster.database_url();
+    answer(address, "create table said (text text unique)");
+    for (int i = 0; i < 2; ++i)
+        answer(address, "insert into said values ('a secret')");
+    answer(address, "select 'a secret' from nowhere");
+    const std::string log = read_file(layout.log);
+    EXPECT_THAT(log, HasSubstr("duplicate key"));
+    EXPECT_THAT(log, HasSubstr("\"nowhere\" does not exist"));
+    EXPECT_THAT(log, Not(HasSubstr("a secret")));
+}
+
+TEST_F(ClusterTest, its_log_stays_small) {
+    ClusterOptions small = options();
+    small.log_limit = {.bytes_max = 16 * 1024, .bytes_kept = 1024};
+    const Cluster cluster(small);
+    const std::string address = cluster.database_url();
+    for (int i = 0; fs::file_size(layout.log) < 2 * small.log_limit.bytes_max && i < 1000; ++i)
+        answer(address, "select * from nowhere");
+    EXPECT_TRUE(
+        eventually([&] { return fs::file_size(layout.log) <= small.log_limit.bytes_max; }, 20s));
+    answer(address, "select * from afterwards");
+    EXPECT_THAT(read_file(layout.log), HasSubstr("afterwards")) << "PostgreSQL goes on in it";
+}
+
+TEST(LogLimits, the_last_whole_lines_are_kept) {
+    const TempFolder folder;
+    const fs::path path = folder.path() / "log";
+    const LogLimit limit{.bytes_max = 100, .bytes_kept = 20};
+    folder.write("log", std::string(91, 'x') + "\nlast one");
+    limit_log(path, limit);
+    EXPECT_EQ(read_file(path), std::string(91, 'x') + "\nlast one") << "no more than is allowed";
+    folder.write("log", std::string(92, 'x') + "\nlast one");
+    limit_log(path, limit);
+    EXPECT_EQ(read_file(path), "last one");
+    folder.write("log", std::string(101, 'x'));
+    limit_log(path, limit);
+    EXPECT_EQ(read_file(path), "") << "a part of a line says nothing";
+}
+
+TEST(LogLimits, what_is_not_the_log_is_left_alone) {
+    const TempFolder folder;
+    const LogLimit limit{.bytes_max = 100, .bytes_kept = 20};
+    const std::string other(101, 'x');
+    folder.write("other", other);
+    EXPECT_NO_THROW(limit_log(folder.path() / "none", limit));
+    fs::create_symlink(folder.path() / "other", folder.path() / "link");
+    EXPECT_THROW(limit_log(folder.path() / "link", limit), Error);
+    fs::create_hard_link(folder.path() / "other", folder.path() / "name");
+    EXPECT_NO_THROW(limit_log(folder.path() / "name", limit));
+    EXPECT_EQ(read_file(folder.path() / "other"), other);
 }
 
 TEST_F(ClusterTest, another_user_is_refused_even_at_an_open_socket) {
