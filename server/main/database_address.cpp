@@ -24,24 +24,27 @@ constexpr std::size_t address_bytes_max = 8192;
     throw Error(ErrorCode::invalid_argument, message);
 }
 
-// What is checked is what is read: the open file, whatever its name means later.
-std::string read_secret(const std::string& path) {
-    const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (!file)
-        refuse(fmt::format("--database-file: {} cannot be read: {}", path, std::strerror(errno)));
+// A file that holds a password, checked: nobody else may read or change it. What is checked is what
+// is read: the open file, whatever its name means later.
+UniqueFd open_secret(std::string_view option, const std::string& path) {
+    UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!file) refuse(fmt::format("{}: {} cannot be read: {}", option, path, std::strerror(errno)));
     struct stat found {};
     if (fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode))
-        refuse(fmt::format("--database-file: {} is no file", path));
+        refuse(fmt::format("{}: {} is no file", option, path));
     if (found.st_uid != 0 && found.st_uid != geteuid())
-        refuse(
-            fmt::format("--database-file: {} belongs to another user; give it to the user that "
-                        "runs slipwayd",
-                        path));
+        refuse(fmt::format("{}: {} belongs to another user; give it to the user that runs slipwayd",
+                           option, path));
     if ((found.st_mode & 077) != 0)
-        refuse(
-            fmt::format("--database-file: {} has the mode {:04o}, so other users may read it; "
-                        "run: chmod 600 {}",
-                        path, found.st_mode & 07777, path));
+        refuse(fmt::format(
+            "{}: {} holds a database's address and has the mode {:04o}, so other users may read "
+            "it; run: chmod 600 {}",
+            option, path, found.st_mode & 07777, path));
+    return file;
+}
+
+std::string read_secret(const std::string& path) {
+    const UniqueFd file = open_secret("--database-file", path);
     std::array<char, address_bytes_max + 1> bytes{};
     const ssize_t count = read(file.get(), bytes.data(), bytes.size());
     const std::string_view text(bytes.data(), count > 0 ? static_cast<std::size_t>(count) : 0);
@@ -58,7 +61,7 @@ std::string read_secret(const std::string& path) {
 }    // namespace
 
 std::string database_address(const DatabaseSources& sources) {
-    const auto& [given, file, environment, arguments] = sources;
+    const auto& [given, file, environment, arguments, config_files] = sources;
     if (!given.empty() && !file.empty())
         refuse("--database and --database-file are both given; leave one of them out");
     if (!file.empty()) return read_secret(file);
@@ -71,6 +74,9 @@ std::string database_address(const DatabaseSources& sources) {
             "--database: the address has a password, and every user of this machine can read a "
             "command line; put the address into a file of mode 0600 and name it with "
             "--database-file, or set SLIPWAY_DATABASE");
+    if (!on_command_line && store::may_hold_password(given))
+        for (const std::string& config : config_files)
+            open_secret("--config", config);
     return given;
 }
 

@@ -289,13 +289,15 @@ void check_edge(const Options& options) {
     }
 }
 
-void find_database(Raw& raw, std::span<const char* const> arguments) {
+void find_database(Raw& raw, std::span<const char* const> arguments,
+                   std::vector<std::string> config_files) {
     const char* environment = std::getenv("SLIPWAY_DATABASE");
     try {
         raw.options.database = database_address({.given = raw.options.database,
                                                  .file = raw.database_file,
                                                  .environment = environment ? environment : "",
-                                                 .arguments = arguments});
+                                                 .arguments = arguments,
+                                                 .config_files = std::move(config_files)});
     } catch (const Error& error) {
         throw CLI::ValidationError(std::string(error.what()));
     }
@@ -383,7 +385,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     app.require_subcommand(0, 1);
     try {
         app.parse(argc, argv);
-        find_database(raw, {argv, static_cast<std::size_t>(argc)});
+        find_database(raw, {argv, static_cast<std::size_t>(argc)}, app.get_config_ptr()->results());
         check_together(raw);
     } catch (const CLI::ParseError& error) {
         return {.options = std::nullopt, .exit_status = app.exit(error) == 0 ? 0 : 2};

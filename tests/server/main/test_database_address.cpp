@@ -70,6 +70,16 @@ TEST_F(DatabaseAddress, a_password_on_the_command_line_is_refused) {
               "host=db user=me");
 }
 
+TEST_F(DatabaseAddress, a_password_in_a_configuration_file_is_nobody_elses) {
+    const auto config = [&](mode_t mode) { return std::vector{file("database = ...", mode)}; };
+    for (const mode_t mode : {0644, 0640, 0604})
+        EXPECT_THAT(refusal({.given = secret, .config_files = config(mode)}),
+                    AllOf(HasSubstr("--config: "), HasSubstr("chmod 600")));
+    EXPECT_EQ(database_address({.given = secret, .config_files = config(0600)}), secret);
+    EXPECT_EQ(database_address({.given = "host=db user=me", .config_files = config(0644)}),
+              "host=db user=me");
+}
+
 TEST(Password, is_seen_in_every_form_of_an_address) {
     using store::may_hold_password;
     for (const char* with :

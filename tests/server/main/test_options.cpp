@@ -2,10 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "tests/support/temp_folder.h"
 
 namespace slipway {
 namespace {
+
+namespace fs = std::filesystem;
 
 ParsedOptions parse(std::vector<const char*> words) {
     words.insert(words.begin(), "slipwayd");
@@ -93,9 +97,10 @@ TEST(Options, commands_are_told_apart) {
 }
 
 // What a configuration file leaves of the options of `words`.
-ParsedOptions parse_with(const std::string& text, std::vector<std::string> words = {}) {
+ParsedOptions parse_with(const std::string& text, std::vector<std::string> words = {},
+                         fs::perms mode = fs::perms{0644}) {
     const TempFolder folder;
-    folder.write("slipwayd.toml", text);
+    fs::permissions(folder.write("slipwayd.toml", text), mode);
     words.insert(words.end(), {"--config", (folder.path() / "slipwayd.toml").string()});
     std::vector<const char*> pointers;
     for (const std::string& word : words)
@@ -112,6 +117,17 @@ drain = true
 log-level = "warn"
 database = "postgresql:///slipway"
 )";
+
+TEST(Options, a_password_stands_in_no_file_that_others_read) {
+    const std::string text = "database = \"postgresql://me:hunter2@db/slipway\"\n";
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{}, std::vector<std::string>{"agent"}}) {
+        EXPECT_EQ(parse_with(text, words).exit_status, 2);
+        const auto parsed = parse_with(text, words, fs::perms{0600});
+        ASSERT_TRUE(parsed.options.has_value());
+        EXPECT_EQ(parsed.options->database, "postgresql://me:hunter2@db/slipway");
+    }
+}
 
 TEST(Options, a_file_says_what_the_command_line_does_not) {
     for (const std::vector<std::string>& words :
