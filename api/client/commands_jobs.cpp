@@ -59,11 +59,15 @@ ExitCode list_jobs(const HttpClient& client, const ListOptions& options) {
     std::string target = "/v1/jobs";
     if (!options.state.empty()) target += "?state=" + percent_encode(options.state);
     std::vector<std::vector<std::string>> rows;
-    const Json items = get_items(client, target, std::size_t(options.limit));
+    const auto limit = std::size_t(options.limit);
+    Json items = get_items(client, target, limit + 1);
+    const bool more = items.size() > limit;
+    if (more) items.erase(limit);
     for (const Json& job : items)
         rows.push_back({cell(job, "id"), cell(job, "name"), cell(job, "kind"), cell(job, "state"),
                         progress_text(job), best_text(job), cell(job, "created_at").substr(0, 19)});
     print_table({"id", "name", "kind", "state", "step", "best", "created"}, rows);
+    if (more) fmt::print(stderr, "There are more jobs; --limit shows more than {}.\n", limit);
     return ExitCode::ok;
 }
 
@@ -104,6 +108,10 @@ ExitCode print_metrics(const HttpClient& client, const std::string& job_id,
             call_raw(client, {.target = job_path(job_id) + "/metrics.csv?" + query});
         require_success(response);
         fmt::print("{}", printable_text(response.body));
+        if (!response.header("X-Thinned").empty())
+            fmt::print(stderr,
+                       "The curves have more points than one answer holds and are thinned; --names "
+                       "with fewer metrics gives more of each.\n");
         return ExitCode::ok;
     }
     std::vector<std::vector<std::string>> rows;

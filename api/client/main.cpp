@@ -76,7 +76,7 @@ void add_job_commands(CLI::App& app, Line& line) {
         app, "metrics", "Print the metrics of a job", line,
         [&line](const HttpClient& c) { return print_metrics(c, line.id, line.names, line.csv); });
     one->add_option("--names", line.names, "only these metrics, comma-separated");
-    one->add_flag("--csv", line.csv, "print all points as CSV");
+    one->add_flag("--csv", line.csv, "print CSV: all points up to 200,000, evenly thinned beyond");
     one = add_with_id(
         app, "tensorboard", "Download the curves of a job as a TensorBoard event file", line,
         [&line](const HttpClient& c) { return fetch_tensorboard(c, line.id, line.out); });

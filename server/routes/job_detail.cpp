@@ -51,6 +51,15 @@ Response log_text(const Json& lines) {
     return text_response(std::move(text));
 }
 
+// Text has no room for a cursor: where the next page is stands in a header.
+std::string link_to_next_logs(const Request& request, const std::string& job_id,
+                              std::int64_t after) {
+    std::string target = fmt::format("/v1/jobs/{}/logs?after={}", job_id, after);
+    for (const char* name : {"level", "limit"})    // words and numbers: require_query has seen them
+        if (const auto given = request.query(name)) target += fmt::format("&{}={}", name, *given);
+    return fmt::format("<{}>; rel=\"next\"", target);
+}
+
 // Quoted for a shell: nothing in it is special.
 std::string shell_quoted(std::string_view text) {
     std::string out = "'";
@@ -131,7 +140,11 @@ Response list_job_logs(const Context& context) {
             if (full()) break;
         }
     }
-    if (wants_text(request)) return log_text(lines);
+    if (wants_text(request)) {
+        Response text = log_text(lines);
+        if (!full()) return text;
+        return std::move(text).with("Link", link_to_next_logs(request, job.id, query.after_seq));
+    }
     return json_response(
         render_list(std::move(lines), full() ? fmt::format("{}", query.after_seq) : ""));
 }

@@ -122,13 +122,17 @@ Response get_job_metrics_csv(const Context& context) {
     const store::Job job = the_job(context);
     if (query_text(context.request, "form") == "table") return get_job_metrics_table(context, job);
     std::string text = "name,step,epoch,value,time\n";
+    bool thinned = false;
     for_each_curve(context, job, [&](const Curve& curve) {
+        thinned = thinned || curve.thinned;
         for (const MetricBucket& point : curve.points)
             text += fmt::format("{},{},{},{},{}\n", curve.name, point.last.step, point.last.epoch,
                                 point.last.value, to_rfc3339(point.last.time));
     });
-    return text_response(std::move(text), "text/csv; charset=utf-8")
-        .with("Content-Disposition", attachment_disposition(job.name + ".csv"));
+    Response response = text_response(std::move(text), "text/csv; charset=utf-8")
+                            .with("Content-Disposition", attachment_disposition(job.name + ".csv"));
+    if (!thinned) return response;
+    return std::move(response).with("X-Thinned", "true");
 }
 
 }    // namespace slipway::routes

@@ -116,7 +116,8 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "GET",
      .path = "/v1/jobs/{id}/logs",
      .group = "jobs",
-     .summary = "List the log lines of a job in order.",
+     .summary = "List the log lines of a job in order. As text, a page that is not the last has a "
+                "Link header with rel=next.",
      .response = "LogList",
      .errors = finds,
      .query = log_query,
@@ -134,7 +135,8 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .path = "/v1/jobs/{id}/metrics.csv",
      .group = "jobs",
      .summary =
-         "Get the metric curves as CSV: all points up to 200,000, evenly thinned beyond that.",
+         "Get the metric curves as CSV: all points up to 200,000, evenly thinned beyond that. The "
+         "header X-Thinned is true if they are thinned.",
      .errors = finds,
      .query = csv_query,
      .media_type = "text/csv"},

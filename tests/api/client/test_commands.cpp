@@ -74,6 +74,12 @@ TEST_F(Commands, lists_go_on_behind_their_first_page) {
     for (const int limit : {2, 3, 300})
         EXPECT_EQ(lines(printed([&] { list_jobs(client, {.state = "", .limit = limit}); })),
                   1 + std::min(limit, 3));
+    for (const int limit : {2, 3}) {
+        testing::internal::CaptureStderr();
+        printed([&] { list_jobs(client, {.state = "", .limit = limit}); });
+        const std::string warned = testing::internal::GetCapturedStderr();
+        EXPECT_EQ(warned.find("more jobs; --limit") != std::string::npos, limit == 2) << warned;
+    }
 }
 
 TEST_F(Commands, a_refused_spec_names_its_fields) {

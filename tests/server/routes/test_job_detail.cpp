@@ -159,6 +159,26 @@ TEST_F(JobDetail, the_log_is_readable_as_json_and_as_text) {
     const auto text = service.call("GET", path + "/logs", nullptr, {{"Accept", "text/plain"}});
     EXPECT_TRUE(text.header("Content-Type").starts_with("text/plain"));
     EXPECT_NE(text.body.find("warn  second\n"), std::string::npos) << text.body;
+    EXPECT_EQ(text.header("Link"), "");
+}
+
+TEST_F(JobDetail, the_log_as_text_says_where_it_goes_on) {
+    service.relay(key,
+                  {said(3, "warn", "first"), said(4, "info", "second"), said(5, "warn", "third"),
+                   said(6, "warn", "fourth"), said(7, "warn", "fifth")});
+    std::string told;
+    std::string target = path + "/logs?limit=2&level=warn";
+    for (int pages = 0; !target.empty() && pages < 5; ++pages) {
+        const auto page = service.call("GET", target, nullptr, {{"Accept", "text/plain"}});
+        ASSERT_EQ(page.status, 200) << page.body;
+        told += page.body;
+        const std::string link(page.header("Link"));
+        if (!link.empty()) EXPECT_TRUE(link.ends_with(">; rel=\"next\"")) << link;
+        target = link.empty() ? "" : link.substr(1, link.find('>') - 1);
+    }
+    EXPECT_EQ(std::ranges::count(told, '\n'), 4) << told;
+    EXPECT_EQ(told.find("second"), std::string::npos);
+    EXPECT_NE(told.find("fifth\n"), std::string::npos);
 }
 
 TEST_F(JobDetail, curves_are_whole_or_honestly_thinned) {
@@ -197,7 +217,7 @@ TEST_F(JobDetail, curves_are_whole_or_honestly_thinned) {
 }
 
 // Goal: the newest points of a curve of any length are in its answer, and so are its spikes.
-// Method: the points of an answer are shared by its curves; of 101 each has 1,980.
+// Method: the points of an answer are shared by its curves; of 100 each has 2,000.
 TEST_F(JobDetail, long_curves_are_thinned_over_their_whole_length) {
     service.relay(key, {measured(3, 1, 0.5)});
     service.database.sql(
@@ -207,7 +227,7 @@ TEST_F(JobDetail, long_curves_are_thinned_over_their_whole_length) {
                     "from generate_series(2, 5000) as step",
                     key.job_id));
     std::string names = "names=train_loss";
-    for (int i = 0; i < 100; ++i)
+    for (int i = 0; i < 99; ++i)
         names += fmt::format(",n{}", i);
     for (const bool asked : {false, true}) {
         const Json answer = service.expect(
@@ -216,7 +236,7 @@ TEST_F(JobDetail, long_curves_are_thinned_over_their_whole_length) {
         const Json& series = answer["series"][0];
         EXPECT_EQ(series.value("thinned", false), !asked);
         const Json& points = series["points"];
-        EXPECT_EQ(points.size(), asked ? 1000U : 1980U);
+        EXPECT_EQ(points.size(), asked ? 1000U : 2000U);
         double max = 0;
         std::int64_t count = 0;
         std::int64_t nonfinite = 0;
@@ -232,7 +252,9 @@ TEST_F(JobDetail, long_curves_are_thinned_over_their_whole_length) {
     }
     const auto table = service.call("GET", path + "/metrics.csv?" + names);
     EXPECT_NE(table.body.find("train_loss,5000,1,"), std::string::npos);
-    EXPECT_EQ(std::ranges::count(table.body, '\n'), 1981);
+    EXPECT_EQ(std::ranges::count(table.body, '\n'), 2001);
+    EXPECT_EQ(table.header("X-Thinned"), "true");
+    EXPECT_EQ(service.call("GET", path + "/metrics.csv?names=train_loss").header("X-Thinned"), "");
     // Alone it has its points.
     const Json alone = service.expect(200, "GET", path + "/metrics?names=train_loss");
     EXPECT_EQ(alone["series"][0]["points"].size(), 5000U);
