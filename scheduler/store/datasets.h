@@ -134,6 +134,9 @@ Upload create_upload(Store& store, const Upload& upload, std::chrono::seconds ke
 
 std::optional<Upload> find_upload(Store& store, std::string_view id);
 
+/// Those of `ids` that do not exist or have expired, by the database's clock.
+std::vector<std::string> list_lost_uploads(Store& store, const std::vector<std::string>& ids);
+
 /// Moves the offset from `from` to `to`; false when it is not at `from` any more, or complete.
 bool advance_upload(Store& store, std::string_view id, std::int64_t from, std::int64_t to);
 

@@ -60,6 +60,13 @@ std::optional<Upload> find_upload(Store& store, std::string_view id) {
     return read_upload(rows[0]);
 }
 
+std::vector<std::string> list_lost_uploads(Store& store, const std::vector<std::string>& ids) {
+    std::vector<std::string> lost;
+    for (const Row row : read(store.pool(), queries::list_lost_uploads, {ids}))
+        lost.push_back(row.text("id"));
+    return lost;
+}
+
 bool advance_upload(Store& store, std::string_view id, std::int64_t from, std::int64_t to) {
     return write(store.pool(), queries::advance_upload, {id, from, to}).affected() > 0;
 }

@@ -38,7 +38,9 @@ public:
     ClientTicket(const ClientTicket&) = delete;
     ClientTicket& operator=(const ClientTicket&) = delete;
 
+    /// True also when it has entered already.
     bool enter(std::string client, std::size_t most) {
+        if (!client_.empty()) return true;
         if (!counts_.enter(client, most)) return false;
         client_ = std::move(client);
         return true;

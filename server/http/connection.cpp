@@ -37,6 +37,10 @@ void Connection::cut() {
     });
 }
 
+std::size_t own_connections_max(const asio::ip::address& peer, const HttpLimits& limits) {
+    return is_loopback(peer) ? limits.connections_of_loopback : limits.connections_per_address;
+}
+
 asio::awaitable<bool> read_more(Connection& connection, std::size_t bytes_max, ErrorOfIo& error) {
     const std::size_t held = connection.buffer.size();
     connection.buffer.resize(held + bytes_max);
@@ -47,9 +51,11 @@ asio::awaitable<bool> read_more(Connection& connection, std::size_t bytes_max, E
 }
 
 asio::awaitable<bool> write_all(Connection& connection, std::string_view bytes,
-                                std::optional<double> stall_s) {
-    const double deadline_s = stall_s.value_or(connection.core.options.deadlines.write_stall_s);
+                                WriteBounds bounds) {
+    const double deadline_s =
+        bounds.stall_s.value_or(connection.core.options.deadlines.write_stall_s);
     while (!bytes.empty()) {
+        if (bounds.permit != nullptr && bounds.permit->ended()) co_return false;
         const std::string_view piece = bytes.substr(0, piece_bytes);
         connection.wire->set_deadline(deadline_s);
         const asio::const_buffer view(piece.data(), piece.size());

@@ -17,6 +17,7 @@
 #include "server/http/metrics.h"
 #include "server/http/router.h"
 #include "server/http/server.h"
+#include "server/http/transfer_permit.h"
 #include "server/http/wire.h"
 
 namespace slipway {
@@ -44,9 +45,10 @@ struct ServerCore {
     ByteBudget answer_budget;
     LogRate request_lines;
     ClientCounts forwarded_clients;
-    asio::thread_pool workers;     // run handlers
-    asio::thread_pool reserved;    // run those of Lane::reserved
-    asio::thread_pool disk{1};     // reads and writes files, so that no I/O thread waits for a disk
+    ClientCounts direct_clients;    // of trusted addresses, when they ask for themselves
+    asio::thread_pool workers;      // run handlers
+    asio::thread_pool reserved;     // run those of Lane::reserved
+    asio::thread_pool disk{1};    // reads and writes files, so that no I/O thread waits for a disk
     std::atomic<std::size_t> waiting_for_worker{0};
     std::atomic<std::size_t> waiting_for_reserved{0};
     std::atomic<bool> stopping{false};    // every answer from now on is its connection's last
@@ -56,7 +58,11 @@ struct ServerCore {
 struct Connection : std::enable_shared_from_this<Connection> {
     Connection(ServerCore& core_, std::unique_ptr<Wire> wire_, asio::ip::address peer_,
                bool reserved_)
-        : core(core_), wire(std::move(wire_)), peer(std::move(peer_)), reserved(reserved_) {}
+        : core(core_),
+          wire(std::move(wire_)),
+          peer(std::move(peer_)),
+          reserved(reserved_),
+          direct(core_.direct_clients) {}
 
     ServerCore& core;    // outlives every connection
     std::unique_ptr<Wire> wire;
@@ -65,6 +71,7 @@ struct Connection : std::enable_shared_from_this<Connection> {
     std::string buffer;                    // bytes received and not yet dealt with
     bool idle = false;                     // waits for the first byte of a request
     std::function<void()> on_stop = {};    // set while an event stream waits
+    ClientTicket direct;                   // entered once a trusted address has asked for itself
 
     /// Ends it now, telling a client that has not asked yet to come back. From any thread.
     void make_room();
@@ -74,13 +81,21 @@ struct Connection : std::enable_shared_from_this<Connection> {
     void cut();
 };
 
+/// How many connections an address may have that asks for itself.
+std::size_t own_connections_max(const asio::ip::address& peer, const HttpLimits& limits);
+
 /// Reads at least one byte more into the buffer, at most `bytes_max`. False: `error` says why.
 asio::awaitable<bool> read_more(Connection& connection, std::size_t bytes_max, ErrorOfIo& error);
 
-/// Writes all of it, in pieces of 64 KiB which must each be taken within `stall_s`; by default
-/// within write_stall_s.
+/// What bounds a long write.
+struct WriteBounds {
+    std::optional<double> stall_s = {};        ///< of each piece; by default write_stall_s
+    const TransferPermit* permit = nullptr;    ///< once it has ended, no piece follows
+};
+
+/// Writes all of it, in pieces of 64 KiB.
 asio::awaitable<bool> write_all(Connection& connection, std::string_view bytes,
-                                std::optional<double> stall_s = {});
+                                WriteBounds bounds = {});
 
 /// Closes so that the client sees the last answer: says that nothing follows, then drops what still
 /// comes for a while. Closing with unread bytes would make the kernel throw the answer away.

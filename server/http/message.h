@@ -11,6 +11,7 @@
 
 namespace slipway {
 
+class TransferPermit;
 class UniqueFd;
 
 /// The methods that the server knows; any other is answered 501. Spelled as on the wire.
@@ -95,6 +96,9 @@ struct Response {
     std::string media_type = "application/json";    ///< no Content-Type is sent when empty
     std::string_view embedded = {};                 ///< bytes that live as long as the program
     std::optional<FileBody> file = {};
+    /// Of a body that takes long: once it has ended, no further piece is sent and the connection
+    /// ends. Shared with whoever may end it.
+    std::shared_ptr<const TransferPermit> permit = {};
     /// Shared between the connection that pulls and the hub that feeds.
     std::shared_ptr<EventSource> events = {};
     /// Long polling without a worker: this answer is thrown away and the handler called again after
@@ -120,6 +124,9 @@ struct BodyTarget {
     std::uint64_t bytes_max = 0;    ///< a longer body is refused with 413
     /// Called on the disk thread after bytes were written at `offset` of the file.
     std::function<void(std::string_view bytes, std::uint64_t offset)> written = {};
+    /// Once it has ended, the rest of the body is refused with its reason. Shared with whoever may
+    /// end it.
+    std::shared_ptr<const TransferPermit> permit = {};
 };
 
 /// Called on a worker before the body is read (and before "100 Continue" is sent); refuses by

@@ -41,11 +41,6 @@ std::vector<std::string_view> items_of(const RequestHead& head, std::string_view
     return items;
 }
 
-bool is_trusted(const ip::address& address, const std::vector<Network>& trusted) {
-    return std::ranges::any_of(trusted,
-                               [&](const Network& network) { return contains(network, address); });
-}
-
 std::string_view without_port(std::string_view host) {
     if (host.starts_with('[')) return host.substr(1, host.find(']') - 1);
     return host.substr(0, host.find(':'));
@@ -56,6 +51,11 @@ Refusal bad_forwarded(std::string_view header) {
 }
 
 }    // namespace
+
+bool is_trusted(const ip::address& address, const std::vector<Network>& trusted_proxies) {
+    return std::ranges::any_of(trusted_proxies,
+                               [&](const Network& network) { return contains(network, address); });
+}
 
 std::variant<Origin, Refusal> origin_of(const RequestHead& head, const ip::address& peer,
                                         bool secure, const std::vector<Network>& trusted_proxies) {

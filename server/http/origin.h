@@ -19,6 +19,10 @@ struct Origin {
     bool forwarded = false;    ///< a trusted proxy said whose request it is
 };
 
+/// True for the address of a trusted proxy.
+bool is_trusted(const boost::asio::ip::address& address,
+                const std::vector<Network>& trusted_proxies);
+
 /// Of a request from `peer`. When that is a trusted proxy, X-Forwarded-For (the last address that
 /// is no trusted proxy's), X-Forwarded-Proto and X-Forwarded-Host (the last values) say who asks
 /// for what. From anybody else these are ignored, and so is Forwarded from everybody: a proxy that

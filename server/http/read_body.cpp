@@ -9,6 +9,7 @@
 
 #include "api/base/posix.h"
 #include "server/http/chunked.h"
+#include "server/http/transfer_permit.h"
 
 namespace slipway {
 
@@ -64,33 +65,45 @@ class BodyReader {
 public:
     BodyReader(Connection& connection, const Sink& sink)
         : connection_(connection),
+          permit_(sink.target != nullptr ? sink.target->permit.get() : nullptr),
           bytes_per_s_(rate_of(connection.core.options.deadlines, sink)),
           started_(connection.core.clock.tick()) {}
 
     /// None: there are bytes. `wire_bytes` counts what has come so far.
     asio::awaitable<std::optional<BodyEnd>> read(std::size_t bytes_max) {
-        const HttpDeadlines& deadlines = connection_.core.options.deadlines;
-        const std::chrono::duration<double> taken = connection_.core.clock.tick() - started_;
-        const double left_s = deadlines.body_grace_s +
-                              static_cast<double>(wire_bytes_) / bytes_per_s_ - taken.count();
-        connection_.wire->set_deadline(std::max(left_s, 0.001));
-        ErrorOfIo error;
-        const std::size_t held = connection_.buffer.size();
-        const bool more = co_await read_more(connection_, bytes_max, error);
-        wire_bytes_ += connection_.buffer.size() - held;
-        if (more) co_return std::nullopt;
-        if (!timed_out(error)) co_return BodyEnd{BodyEnd::Kind::broken};
+        for (;;) {
+            if (const auto why = permit_ ? permit_->ended() : std::nullopt) co_return refused(*why);
+            const double left_s = seconds_left();
+            const double check_s = connection_.core.options.deadlines.permit_check_s;
+            connection_.wire->set_deadline(
+                std::max(permit_ ? std::min(left_s, check_s) : left_s, 0.001));
+            ErrorOfIo error;
+            const std::size_t held = connection_.buffer.size();
+            const bool more = co_await read_more(connection_, bytes_max, error);
+            wire_bytes_ += connection_.buffer.size() - held;
+            if (more) co_return std::nullopt;
+            if (!timed_out(error)) co_return BodyEnd{BodyEnd::Kind::broken};
+            if (seconds_left() <= 0) break;
+        }
         co_return refused({408, "body_too_slow",
                            fmt::format("the body must come at {} bytes/s at least", bytes_per_s_)});
     }
 
 private:
+    /// Until the body lags its minimum rate by more than the grace.
+    double seconds_left() const {
+        const std::chrono::duration<double> taken = connection_.core.clock.tick() - started_;
+        return connection_.core.options.deadlines.body_grace_s +
+               static_cast<double>(wire_bytes_) / bytes_per_s_ - taken.count();
+    }
+
     static double rate_of(const HttpDeadlines& deadlines, const Sink& sink) {
         return sink.target != nullptr ? deadlines.body_bytes_per_s
                                       : deadlines.buffered_body_bytes_per_s;
     }
 
     Connection& connection_;
+    const TransferPermit* const permit_;    // null: nobody ends it
     const double bytes_per_s_;
     const Tick started_;
     std::uint64_t wire_bytes_ = 0;

@@ -20,10 +20,11 @@ namespace slipway {
 
 namespace {
 
-constexpr std::size_t file_piece_bytes = 256 * 1024;
+/// Held by each connection that sends a file, beside the budget of answers.
+constexpr std::size_t file_piece_bytes = counted_answer_bytes;
 constexpr std::size_t small_body_bytes = 16 * 1024;
 
-asio::awaitable<Sent> send_file(Connection& connection, const FileBody& body) {
+asio::awaitable<Sent> send_file(Connection& connection, const FileBody& body, WriteBounds bounds) {
     Sent sent;
     std::string piece;
     while (sent.bytes < body.length) {
@@ -39,7 +40,8 @@ asio::awaitable<Sent> send_file(Connection& connection, const FileBody& body) {
         sent.complete = bytes > 0;
         if (sent.complete)
             sent.complete = co_await write_all(
-                connection, std::string_view(piece).substr(0, static_cast<std::size_t>(bytes)));
+                connection, std::string_view(piece).substr(0, static_cast<std::size_t>(bytes)),
+                bounds);
         if (!sent.complete) co_return sent;
         sent.bytes += static_cast<std::uint64_t>(bytes);
     }
@@ -98,10 +100,12 @@ asio::awaitable<bool> wait_for_events(Signal& signal, double heartbeat_s) {
     co_return !cancelled && !signal.ready;
 }
 
-asio::awaitable<bool> write_chunk(Connection& connection, std::string_view bytes, bool chunked) {
+/// Frames `bytes` in place: an event may be large.
+asio::awaitable<bool> write_chunk(Connection& connection, std::string& bytes, bool chunked) {
     if (!chunked) co_return co_await write_all(connection, bytes);
-    const std::string framed = fmt::format("{:x}\r\n{}\r\n", bytes.size(), bytes);
-    co_return co_await write_all(connection, framed);
+    bytes.insert(0, fmt::format("{:x}\r\n", bytes.size()));
+    bytes += "\r\n";
+    co_return co_await write_all(connection, bytes);
 }
 
 asio::awaitable<Sent> pump(Connection& connection, EventSource& source, Signal& signal,
@@ -118,9 +122,10 @@ asio::awaitable<Sent> pump(Connection& connection, EventSource& source, Signal& 
             bytes = source.heartbeat();
         }
         if (bytes.empty()) continue;
+        const std::size_t size = bytes.size();
         sent.complete = co_await write_chunk(connection, bytes, chunked);
         if (!sent.complete) co_return sent;
-        sent.bytes += bytes.size();
+        sent.bytes += size;
     }
     if (signal.client_gone) sent.complete = false;
     if (sent.complete && chunked) {
@@ -139,13 +144,12 @@ asio::awaitable<Sent> send_answer(Connection& connection, const std::string& hea
     if (head_only || response.file || body.size() > small_body_bytes) {
         sent.complete = co_await write_all(connection, head);
         if (!sent.complete || head_only) co_return sent;
-        if (response.file) co_return co_await send_file(connection, *response.file);
+        WriteBounds bounds{.permit = response.permit.get()};
+        if (response.file) co_return co_await send_file(connection, *response.file, bounds);
         const HttpDeadlines& deadlines = connection.core.options.deadlines;
-        const bool counted = response.body.size() > counted_answer_bytes;
-        sent.complete = co_await write_all(
-            connection, body,
-            counted ? std::min(deadlines.write_stall_s, deadlines.buffered_answer_stall_s)
-                    : deadlines.write_stall_s);
+        if (response.body.size() > counted_answer_bytes)
+            bounds.stall_s = std::min(deadlines.write_stall_s, deadlines.buffered_answer_stall_s);
+        sent.complete = co_await write_all(connection, body, bounds);
     } else {
         const std::string whole = head + std::string(body);
         sent.complete = co_await write_all(connection, whole);

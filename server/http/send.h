@@ -11,7 +11,8 @@ namespace slipway {
 
 /// How sending an answer ended.
 struct Sent {
-    bool complete = true;       ///< false: the client has gone, was too slow, or the file shrank
+    bool complete = true;       ///< false: the client has gone or was too slow, the file shrank, or
+                                ///< the permit has ended
     std::uint64_t bytes = 0;    ///< of the body
 };
 

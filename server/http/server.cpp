@@ -23,6 +23,7 @@
 #include "api/base/error.h"
 #include "api/base/log.h"
 #include "server/http/metrics.h"
+#include "server/http/origin.h"
 #include "server/http/session.h"
 
 namespace slipway {
@@ -33,11 +34,8 @@ namespace {
 
 /// How many connections one other end may have.
 std::size_t connections_max_of(const asio::ip::address& peer, const ServerOptions& options) {
-    const auto& proxies = options.trusted_proxies;
-    if (std::ranges::any_of(proxies, [&](const Network& one) { return contains(one, peer); }))
-        return options.limits.connections;
-    return is_loopback(peer) ? options.limits.connections_of_loopback
-                             : options.limits.connections_per_address;
+    return is_trusted(peer, options.trusted_proxies) ? options.limits.connections
+                                                     : own_connections_max(peer, options.limits);
 }
 
 /// Descriptors for all connections and for the rest of the program: without them a flood of clients

@@ -49,6 +49,7 @@ struct HttpDeadlines {
     double header_s = 10;    ///< from the first byte of a request to the end of its headers: 408
     double body_grace_s = 10;          ///< a body may lag its minimum rate by so much: 408
     double body_bytes_per_s = 1024;    ///< the minimum rate
+    double permit_check_s = 1;         ///< how often a body under way is asked about
     /// Of a body that is held in memory: who holds a part of the budget must use it.
     double buffered_body_bytes_per_s = 16 * 1024;
     double write_stall_s = 30;             ///< one piece of an answer (64 KiB) not taken: closed

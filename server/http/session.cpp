@@ -59,7 +59,8 @@ struct Exchange {
     Response response;
     Tick started;
     bool close = false;
-    bool broken = false;    // the client has gone: there is nobody to answer
+    bool above_limit = false;    // of connections: only what must always be answered is
+    bool broken = false;         // the client has gone: there is nobody to answer
 };
 
 Response refusal_response(const Refusal& refusal, std::string_view request_id) {
@@ -142,6 +143,17 @@ std::optional<Refusal> understand(std::string_view bytes, const HttpLimits& limi
     return std::nullopt;
 }
 
+/// A connection of a trusted address is let in as a proxy's, which brings the requests of many.
+/// Once that address asks for itself, its connection counts as any other: false when it has too
+/// many.
+bool has_room(Connection& connection, const Origin& origin) {
+    const ServerOptions& options = connection.core.options;
+    if (connection.reserved) return false;
+    if (origin.forwarded || !is_trusted(connection.peer, options.trusted_proxies)) return true;
+    return connection.direct.enter(counted_address(connection.peer),
+                                   own_connections_max(connection.peer, options.limits));
+}
+
 /// Fills in where the request comes from, and judges that.
 std::optional<Refusal> locate(Connection& connection, Exchange& exchange) {
     const ServerOptions& options = connection.core.options;
@@ -160,6 +172,7 @@ std::optional<Refusal> locate(Connection& connection, Exchange& exchange) {
     if (origin.forwarded && !exchange.client.enter(counted_address(origin.client),
                                                    options.limits.connections_per_address))
         return Refusal{503, "overloaded", "this address has too many requests under way"};
+    exchange.above_limit = !has_room(connection, origin);
     return std::nullopt;
 }
 
@@ -328,7 +341,7 @@ asio::awaitable<void> make_response(Connection& connection, Exchange& exchange) 
         exchange.response = std::move(*early);
         co_return;
     }
-    if (connection.reserved && exchange.route->lane != Lane::io) {
+    if (exchange.above_limit && exchange.route->lane != Lane::io) {
         exchange.response = no_room_response(exchange.request);
         co_return;
     }
@@ -476,7 +489,7 @@ asio::awaitable<Next> serve_one(Connection& connection, bool first, bool last) {
     if (refusal) {
         refuse(connection, exchange, *refusal);
     } else {
-        exchange.close = last || connection.reserved || !exchange.head.keep_alive;
+        exchange.close = last || exchange.above_limit || !exchange.head.keep_alive;
         co_await make_response(connection, exchange);
         if (exchange.broken) co_return Next::close;
     }

@@ -49,6 +49,14 @@ ServerOptions server_options(const Options& options) {
     return made;
 }
 
+// One connection for each thread that runs handlers: requests wait for no connection, and hold none
+// of those that the scheduler, health and streams work with.
+store::StoreOptions request_store_options(const Database& database, const ServerOptions& http) {
+    return {.database = database.url,
+            .application_name = "slipwayd requests",
+            .connections_max = static_cast<int>(http.worker_threads + http.reserved_threads)};
+}
+
 LogFileOptions log_file_of(const Options& options, const Home& home) {
     return {.path = home.log_file(),
             .bytes_max = options.log_bytes_max,
@@ -130,13 +138,15 @@ int serve(const Options& options, StopSignals& signals) {
     wait_for_database(store, clock, database_wait);
     log_info("admin token", {{"file", ensure_admin_token(home, store, clock)}});
 
-    Authenticator authenticator(store, clock);
+    const ServerOptions http = server_options(options);
+    store::Store requests(request_store_options(database, http));
+    Authenticator authenticator(requests, clock);
     HttpMetrics metrics;
     LongPolls long_polls(clock);
     HealthMonitor health(store, clock);
-    Hub hub(store_feed(store));
+    Hub hub(store_feed(store, requests));
     Scheduler scheduler;
-    Services services{.store = store,
+    Services services{.store = requests,
                       .clock = clock,
                       .authenticator = authenticator,
                       .hub = hub,
@@ -149,16 +159,17 @@ int serve(const Options& options, StopSignals& signals) {
                       .dashboard = dashboard_files(),
                       .host_name = options.host_name,
                       .upload_bytes_max = options.upload_bytes_max,
-                      .limits = options.limits};
+                      .limits = options.limits,
+                      .transfers = std::make_shared<Transfers>(store_transfer_checks(store))};
     const WeightsExporter exporter(store, agent_options(options, home), home.store() / "exports");
     ExportQueue exports(
         exporter.folder(), [&exporter](const auto&... of_export) { exporter.run(of_export...); },
         clock);
     services.exports = &exports;
-    wire(services, scheduler, store);
+    wire(services, scheduler, requests);
 
     // The port first: when another process has it, nothing else has been started for nothing.
-    Server server(server_options(options), make_router(services), metrics, clock);
+    Server server(http, make_router(services), metrics, clock);
     server.start();
     scheduler.start(store, agent_options(options, home), upkeep_options(options), clock);
     const std::string address = address_text(options, server.port());

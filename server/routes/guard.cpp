@@ -5,6 +5,7 @@
 #include "api/base/log.h"
 #include "scheduler/store/jobs.h"
 #include "server/http/problem.h"
+#include "server/http/server.h"
 #include "server/routes/idempotency.h"
 #include "server/routes/query.h"
 
@@ -82,6 +83,13 @@ void note(const Context& context, const Response& response) {
     }
 }
 
+// An answer that its client may take long to read ends with the token.
+void bind_to_token(const Context& context, Response& response) {
+    const bool may_take_long = response.file || response.body.size() > counted_answer_bytes;
+    if (may_take_long && !context.who.token_id.empty())
+        response.permit = context.services.transfers->permit(context.who.token_id);
+}
+
 // What `admit_body` found, and when.
 struct AdmittedBody {
     Identity who;
@@ -121,6 +129,7 @@ Response guard(const Request& request, Services& services, const Endpoint& endpo
         const auto work = [&] {
             Response response = route.function(context);
             if (!response.again_after_s) note(context, response);
+            bind_to_token(context, response);
             return response;
         };
         if (request.method != Method::POST || route.own_idempotency ||

@@ -112,7 +112,9 @@ Response revoke_token(const Context& context) {
                                 {"by", context.who.token_id},
                                 {"with_those_made", ended - 1},
                                 {"request_id", context.request.request_id}});
-    context.services.hub.recheck_owners();    // their streams end at once
+    // Their streams and transfers end at once.
+    context.services.hub.recheck_owners();
+    context.services.transfers->recheck();
     return no_content();
 }
 

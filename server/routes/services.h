@@ -20,6 +20,7 @@
 #include "server/routes/export_queue.h"
 #include "server/routes/long_poll.h"
 #include "server/routes/tenant_limits.h"
+#include "server/routes/transfers.h"
 #include "server/routes/upload_hashes.h"
 
 namespace slipway {
@@ -76,6 +77,9 @@ struct Services {
     std::uint64_t upload_bytes_max = std::uint64_t{16} << 30;
     TenantLimits limits = {};
     std::shared_ptr<QueuedJobs> queued_jobs = std::make_shared<QueuedJobs>(store, clock);
+    /// Bodies that may take long.
+    std::shared_ptr<Transfers> transfers =
+        std::make_shared<Transfers>(store_transfer_checks(store));
     std::shared_ptr<UploadHashes> upload_hashes = std::make_shared<UploadHashes>();
     /// Kept free on the disk: an upload that would go below is refused.
     std::uint64_t disk_reserve_bytes = std::uint64_t{1} << 30;

@@ -211,7 +211,8 @@ BodyTarget receive_upload(const Request& request, Services& services, const Iden
     return {.file = std::make_shared<const UniqueFd>(std::move(file)),
             .offset = offset,
             .bytes_max = static_cast<std::uint64_t>(upload.size) - offset,
-            .written = hash_as_it_comes(services, upload)};
+            .written = hash_as_it_comes(services, upload),
+            .permit = services.transfers->permit(who.token_id, upload.id)};
 }
 
 Response append_upload(const Context& context) {
@@ -247,6 +248,7 @@ Response delete_upload(const Context& context) {
     if (!store::delete_upload(context.services.store, upload.id))
         throw_not_found("upload", upload.id);
     context.services.upload_hashes->forget(upload.id);
+    context.services.transfers->recheck();    // what is still being sent into it ends
     return no_content();
 }
 

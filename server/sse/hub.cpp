@@ -22,6 +22,7 @@
 #include <thread>
 
 #include "api/base/log.h"
+#include "server/http/byte_budget.h"
 #include "server/http/problem.h"
 #include "server/sse/event_text.h"
 
@@ -29,13 +30,17 @@ namespace slipway {
 
 struct Hub::State {
     State(EventFeed feed_, HubOptions options_, const Clock& clock_)
-        : feed(std::move(feed_)), options(options_), clock(clock_) {}
+        : feed(std::move(feed_)),
+          options(options_),
+          clock(clock_),
+          shared_budget(options.shared_bytes, [](double) {}) {}
 
     // constant after construction
     const EventFeed feed;
     const HubOptions options;
     const Clock& clock;
 
+    ByteBudget shared_budget;    // safe from every thread
     std::mutex mutex;
     std::condition_variable changed;
     // guarded by mutex
@@ -82,6 +87,8 @@ public:
         bool goes_on = true;
         {
             const std::lock_guard lock(mutex_);
+            hub_->shared_budget.give(std::exchange(shared_taken_, shared_));    // it was sent
+            shared_ = 0;
             bytes += std::exchange(buffer_, {});    // an idle stream holds no memory
             was_full = full_;
             full_ = false;
@@ -99,6 +106,7 @@ public:
             if (closed_) return;
             closed_ = true;
             wake_ = {};
+            hub_->shared_budget.give(std::exchange(shared_, 0) + std::exchange(shared_taken_, 0));
         }
         hub_->remove(this, subscription_.job_id, subscription_.owner);
     }
@@ -108,14 +116,15 @@ public:
     /// Where to read on; none when it wants nothing now.
     std::optional<std::int64_t> cursor() {
         const std::lock_guard lock(mutex_);
-        if (closed_ || ended_ || full_) return std::nullopt;
+        if (closed_ || ended_ || full_ || hub_->clock.tick() < again_at_) return std::nullopt;
         return after_;
     }
 
     /// Its owner may not read any more: nothing that waits is sent.
     void cut() {
         const std::lock_guard lock(mutex_);
-        buffer_.clear();
+        std::string().swap(buffer_);
+        hub_->shared_budget.give(std::exchange(shared_, 0));
         ended_ = true;
         if (wake_) wake_();
     }
@@ -134,20 +143,42 @@ public:
     }
 
 private:
+    /// What the client gets of an event.
+    std::string frames_of(const store::Event& event) const {
+        std::string frames;
+        if (event.seq > after_ + 1) frames = gap_frame(after_ + 1, event.seq - 1);
+        const auto& types = subscription_.types;
+        if (event.type == "end" || types.empty() ||
+            std::find(types.begin(), types.end(), event.type) != types.end())
+            frames += event_frame(event.seq, event.type, event.body);
+        return frames;
+    }
+
+    /// False when the buffer may not grow by so much now.
+    bool reserve(std::size_t bytes) {
+        if (bytes == 0) return true;
+        if (buffer_.size() >= hub_->options.buffer_bytes) return false;
+        const std::size_t size = buffer_.size() + bytes;
+        const std::size_t own = hub_->options.own_bytes + shared_;
+        if (size <= own) return true;
+        if (!hub_->shared_budget.take(size - own)) return false;
+        shared_ += size - own;
+        return true;
+    }
+
     /// False: no room, or nothing follows.
     bool append(const store::Event& event) {
         if (closed_ || ended_) return false;
-        if (buffer_.size() >= hub_->options.buffer_bytes) {
-            full_ = true;
+        const std::string frames = frames_of(event);
+        if (!reserve(frames.size())) {
+            // Of an empty buffer nothing is taken that would ask for more: wait for a later poll.
+            full_ = !buffer_.empty();
+            if (!full_) again_at_ = hub_->clock.tick() + hub_->options.poll / 2;
             return false;
         }
-        if (event.seq > after_ + 1) buffer_ += gap_frame(after_ + 1, event.seq - 1);
+        buffer_ += frames;
         after_ = event.seq;
-        const auto& types = subscription_.types;
         const bool ends = event.type == "end";
-        if (ends || types.empty() ||
-            std::find(types.begin(), types.end(), event.type) != types.end())
-            buffer_ += event_frame(event.seq, event.type, event.body);
         ended_ = ends || (subscription_.last_seq && event.seq >= *subscription_.last_seq);
         return !ended_;
     }
@@ -158,7 +189,10 @@ private:
     // guarded by mutex_
     std::function<void()> wake_;
     std::string buffer_{stream_preamble};
+    std::size_t shared_ = 0;          // of the buffer, taken from the hub's shared budget
+    std::size_t shared_taken_ = 0;    // of what the last take() gave
     std::int64_t after_;
+    Tick again_at_{};
     bool full_ = false;    // there was more than the buffer takes
     bool ended_ = false;
     bool closed_ = false;

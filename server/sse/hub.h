@@ -36,7 +36,11 @@ struct EventFeed {
 struct HubOptions {
     std::chrono::milliseconds poll{500};    ///< the longest an event stays unseen without a notice
     int page_events = 500;                  ///< read at a time for one job
-    std::size_t buffer_bytes = 256 * 1024;       ///< events read ahead for one stream
+    std::size_t buffer_bytes = 256 * 1024;    ///< events read ahead for one stream
+    /// Of these bytes of one stream each has so many without asking; what is above is taken from
+    /// `shared_bytes` of all streams, until the client has taken it.
+    std::size_t own_bytes = 32 * 1024;
+    std::size_t shared_bytes = std::size_t{64} << 20;
     std::size_t streams_per_owner = 64;          ///< 429 above
     std::chrono::milliseconds recheck{10000};    ///< how often owners are asked about
 };

@@ -203,6 +203,13 @@ select id, filename, size, sha256, received, complete, created_by, created_at, e
 from upload
 where id = $1
 
+-- list_lost_uploads: those of a list that nothing may be added to any more
+-- in     $1 ids text[]
+select asked.id
+from unnest($1::text[]) as asked (id)
+where not exists (select from upload
+                  where upload.id = asked.id and expires_at > clock_timestamp())
+
 -- advance_upload: from the offset that the writer knew
 -- in     $1 id  $2 from  $3 to
 update upload

@@ -35,19 +35,22 @@ Response fail(const Request& request) {
              {.pointer = "/b", .code = "not_allowed", .message = "no", .allowed = {"x", "y"}}}});
 }
 
-BodyTarget receive(const Request& request, const std::filesystem::path& path) {
+BodyTarget receive(const Request& request, const SampleServer& sample) {
     const auto offset = parse_decimal(request.header("upload-offset").value_or(""));
     if (!offset)
         throw ProblemError({.status = 400, .code = "no_offset", .detail = "send Upload-Offset"});
+    const auto path = sample.folder.path() / "upload";
     auto file =
         std::make_shared<const UniqueFd>(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-    return {.file = file, .offset = *offset, .bytes_max = 100'000};
+    return {.file = file, .offset = *offset, .bytes_max = 100'000, .permit = sample.permit};
 }
 
-Response send_file(const Request& request, const std::filesystem::path& folder) {
-    const auto file = open_below(folder, "file");
+Response send_file(const Request& request, const SampleServer& sample) {
+    const auto file = open_below(sample.folder.path(), "file");
     if (!file) throw Error(ErrorCode::not_found, "there is no file");
-    return file_response(request, *file, {.download_name = "file", .etag = "\"v1\""});
+    Response response = file_response(request, *file, {.download_name = "file", .etag = "\"v1\""});
+    response.permit = sample.permit;
+    return response;
 }
 
 std::vector<Route> routes(SampleServer& sample) {
@@ -60,7 +63,6 @@ std::vector<Route> routes(SampleServer& sample) {
         return text("through");
     };
     const auto echo = [](const Request& request) { return text(request.body); };
-    const auto path = sample.folder.path();
     std::vector<Route> rows{
         get_route("/probe", [](const Request&) { return text("probe"); }),
         get_route("/things/{id}",
@@ -80,7 +82,8 @@ std::vector<Route> routes(SampleServer& sample) {
         get_route("/big", [](const Request&) { return text(std::string(3'000'000, 'x')); }),
         get_route("/huge",
                   [](const Request&) { return text(std::string(huge_answer_bytes, 'x')); }),
-        get_route("/file", [path](const Request& request) { return send_file(request, path); }),
+        get_route("/file",
+                  [&sample](const Request& request) { return send_file(request, sample); }),
         get_route("/later",
                   [](const Request& request) {
                       if (request.waited_s >= 0.05) return text("waited");
@@ -102,7 +105,7 @@ std::vector<Route> routes(SampleServer& sample) {
                      return text(fmt::format("stored {}", r.received_bytes));
                  }};
     upload.media_types = {"application/offset+octet-stream"};
-    upload.receive = [path](const Request& request) { return receive(request, path / "upload"); };
+    upload.receive = [&sample](const Request& request) { return receive(request, sample); };
     rows.push_back(upload);
     Route guarded = json_route(Method::POST, "/guarded", [](const Request& request) {
         return text(*std::static_pointer_cast<const std::string>(request.admission) + request.body);

@@ -9,6 +9,7 @@
 
 #include "server/http/metrics.h"
 #include "server/http/server.h"
+#include "server/http/transfer_permit.h"
 #include "tests/support/raw_http.h"
 #include "tests/support/temp_folder.h"
 
@@ -53,6 +54,8 @@ struct SampleServer {
     explicit SampleServer(ServerOptions options = {});
 
     TempFolder folder;
+    std::shared_ptr<TransferPermit> permit =
+        std::make_shared<TransferPermit>();    ///< of /upload, /file
     Gate gate;
     std::atomic<int> smuggled{0};
     HttpMetrics metrics;

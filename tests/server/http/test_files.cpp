@@ -160,6 +160,22 @@ TEST_F(Ranges, a_large_file_arrives_byte_for_byte) {
                 content.substr(1'000'000, 1'000'000));
 }
 
+TEST_F(Ranges, no_piece_follows_an_ended_permit) {
+    sample.folder.write("file", "");
+    std::filesystem::resize_file(sample.folder.path() / "file", huge_answer_bytes);
+    RawHttp connection(sample.port());
+    connection.shrink_receive_buffer(4096);
+    connection.send(plain_get("/file"));
+    std::size_t bytes = connection.read_some().size();
+    EXPECT_GT(bytes, 0U);
+    sample.permit->end({401, "unauthenticated", "the token was revoked"});
+    for (std::string more; !(more = connection.read_some()).empty();)
+        bytes += more.size();
+    EXPECT_LT(bytes, huge_answer_bytes);
+    EXPECT_TRUE(connection.is_closed_by_peer());
+    EXPECT_EQ(ask("").status, 0) << "nothing begins any more";
+}
+
 TEST_F(Ranges, an_empty_file_is_an_empty_answer) {
     sample.folder.write("file", "");
     EXPECT_EQ(ask("").header("content-length"), "0");

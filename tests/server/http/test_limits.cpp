@@ -211,6 +211,34 @@ TEST(Limits, requests_through_a_proxy_count_by_the_address_it_forwards) {
     EXPECT_EQ(first.read_answer().body, "203.0.113.9");
 }
 
+TEST(Limits, a_trusted_address_that_asks_for_itself_counts_as_any_other) {
+    ServerOptions options;
+    options.trusted_proxies = {parse_network("127.0.0.0/8")};
+    options.limits.connections_of_loopback = 2;
+    SampleServer sample(options);
+    RawHttp first(sample.port()), third(sample.port()), proxy(sample.port());
+    {
+        RawHttp second(sample.port());
+        for (RawHttp* one : {&first, &second})
+            for (int i = 0; i < 3; ++i) {
+                one->send(plain_get("/probe"));
+                EXPECT_EQ(one->read_answer().status, 200) << "one connection counts once";
+            }
+        third.send(plain_get("/probe"));
+        EXPECT_EQ(third.read_answer().status, 503);
+        EXPECT_TRUE(third.is_closed_by_peer());
+        EXPECT_EQ(raw_statuses(sample.port(), plain_get("/at-once")), std::vector{200})
+            << "health is always answered";
+        proxy.send("GET /probe HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 203.0.113.9\r\n\r\n");
+        EXPECT_EQ(proxy.read_answer().status, 200) << "clients behind the proxy go on";
+    }
+    EXPECT_TRUE(eventually([&] {
+        RawHttp next(sample.port());
+        next.send(probe);
+        return next.read_answer().status == 200;
+    }));
+}
+
 std::string guarded(const std::string& headers) {
     return "POST /guarded HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n" + headers +
            "\r\n";

@@ -1,14 +1,17 @@
 // TLS: 1.2 and 1.3 are spoken, older versions and a silent handshake are not.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include "server/http/metrics.h"
 #include "server/http/server.h"
+#include "server/http/transfer_permit.h"
 #include "tests/support/raw_http.h"
 #include "tests/support/temp_folder.h"
 
@@ -54,20 +57,34 @@ protected:
         options.private_key_file = folder.path() / "key.pem";
         options.deadlines.tls_handshake_s = 0.3;
         options.deadlines.linger_s = 0.3;
-        server = std::make_unique<Server>(options,
-                                          Router({get_route("/secure",
-                                                            [](const Request& request) {
-                                                                Response response;
-                                                                response.body =
-                                                                    request.secure ? "yes" : "no";
-                                                                return response;
-                                                            })}),
+        options.deadlines.permit_check_s = 0.02;
+        const Handler answer = [](const Request& request) {
+            Response response;
+            response.body = request.secure ? "yes" : "no";
+            return response;
+        };
+        Route upload{.method = Method::PUT, .pattern = "/secure", .handler = answer};
+        upload.receive = [this](const Request&) { return receive(); };
+        server = std::make_unique<Server>(options, Router({get_route("/secure", answer), upload}),
                                           metrics);
         server->start();
     }
 
+    BodyTarget receive() const {
+        const auto path = folder.path() / "upload";
+        return {.file = std::make_shared<const UniqueFd>(
+                    open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600)),
+                .bytes_max = 1000,
+                .permit = std::make_shared<TransferPermit>()};
+    }
+
+    static std::string plain_request() {
+        return "GET /secure HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    }
+
     /// The whole answer to one request, or "" when no connection of that version comes about.
-    std::string ask(int version) {
+    /// `parts` are sent with silence between.
+    std::string ask(int version, const std::vector<std::string>& parts = {plain_request()}) {
         const UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
         sockaddr_in address{};
         address.sin_family = AF_INET;
@@ -81,8 +98,12 @@ protected:
         const Session session(SSL_new(context.get()));
         SSL_set_fd(session.get(), socket.get());
         if (SSL_connect(session.get()) != 1) return {};
-        const std::string request = "GET /secure HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
-        SSL_write(session.get(), request.data(), static_cast<int>(request.size()));
+        for (const std::string& part : parts) {
+            SSL_write(session.get(), part.data(), static_cast<int>(part.size()));
+            if (&part == &parts.back()) break;
+            pollfd wait{socket.get(), POLLIN, 0};
+            EXPECT_EQ(poll(&wait, 1, 100), 0) << "the server waits for more";
+        }
         std::string answer;
         char bytes[4096];
         for (int n = 0; (n = SSL_read(session.get(), bytes, sizeof bytes)) > 0;)
@@ -103,6 +124,13 @@ TEST_F(Tls, versions_1_2_and_1_3_are_spoken) {
         EXPECT_TRUE(answer.ends_with("yes")) << answer;
         EXPECT_NE(answer.find("Strict-Transport-Security"), std::string::npos);
     }
+}
+
+TEST_F(Tls, a_body_that_pauses_longer_than_it_is_asked_about_goes_on) {
+    const std::string head =
+        "PUT /secure HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 10\r\n\r\n";
+    EXPECT_TRUE(ask(TLS1_2_VERSION, {head + "hello", "world"}).ends_with("yes"));
+    EXPECT_EQ(read_file(folder.path() / "upload"), "helloworld");
 }
 
 TEST_F(Tls, version_1_1_is_refused) {

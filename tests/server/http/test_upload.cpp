@@ -8,6 +8,12 @@
 namespace slipway {
 namespace {
 
+ServerOptions asking_often() {
+    ServerOptions options;
+    options.deadlines.permit_check_s = 0.02;
+    return options;
+}
+
 class Uploads : public testing::Test {
 protected:
     static std::string patch(std::size_t offset, const std::string& framing) {
@@ -20,7 +26,7 @@ protected:
         return patch(offset, fmt::format("Content-Length: {}", body.size())) + body;
     }
     std::string stored() { return read_file(sample.folder.path() / "upload"); }
-    SampleServer sample;
+    SampleServer sample{asking_often()};
 };
 
 TEST_F(Uploads, parts_are_written_at_their_offset_over_one_connection) {
@@ -65,6 +71,30 @@ TEST_F(Uploads, a_refusal_comes_before_the_client_is_told_to_send) {
         EXPECT_TRUE(connection.is_closed_by_peer());
     }
     EXPECT_EQ(stored(), "");
+}
+
+TEST_F(Uploads, a_body_ends_with_its_permit_while_the_server_waits_for_more) {
+    for (const char* framing : {"Content-Length: 50000", "Transfer-Encoding: chunked"}) {
+        sample.permit = std::make_shared<TransferPermit>();
+        RawHttp connection(sample.port());
+        sample.folder.write("upload", "");
+        connection.send(patch(0, framing) + "4e20\r\n" + std::string(20'000, 'x'));
+        EXPECT_TRUE(eventually([&] { return stored().size() >= 20'000; }));
+        sample.permit->end({401, "unauthenticated", "the token was revoked"});
+        sample.permit->end({404, "not_found", "the first reason stays"});
+        const RawAnswer answer = connection.read_answer();
+        EXPECT_EQ(answer.status, 401) << framing;
+        EXPECT_NE(answer.body.find("the token was revoked"), std::string::npos) << answer.body;
+        EXPECT_TRUE(connection.is_closed_by_peer());
+    }
+}
+
+TEST_F(Uploads, a_body_that_pauses_longer_than_it_is_asked_about_goes_on) {
+    RawHttp connection(sample.port(), std::chrono::milliseconds{100});
+    connection.send(patch(0, "Content-Length: 10") + "hello");
+    EXPECT_EQ(connection.read_some(), "") << "five times as long";
+    connection.send("world");
+    EXPECT_TRUE(eventually([&] { return stored() == "helloworld"; }));
 }
 
 TEST_F(Uploads, the_receivers_limit_is_exact) {

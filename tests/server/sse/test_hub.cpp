@@ -215,6 +215,34 @@ TEST(Hub, a_slow_reader_loses_nothing_and_holds_up_nobody) {
     EXPECT_EQ(ids(catching_up.read(200 - parse_events(held).size())).back(), 200);
 }
 
+// One event takes most of what streams share: the next stream gets it once the first is done.
+TEST(Hub, large_events_have_a_budget_in_common) {
+    FakeFeed feed;
+    HubOptions options = quick();
+    options.own_bytes = 200;
+    options.shared_bytes = 1500;
+    Hub hub(feed.feed(), options);
+    feed.append("job_a", "log", "\"" + std::string(1000, 'x') + "\"");
+    const auto events_of = [](EventSource& stream) {
+        std::string text;
+        stream.take(text);
+        return parse_events(text).size();
+    };
+    for (const bool closes : {false, true}) {
+        const auto first = hub.subscribe({.job_id = "job_a"});
+        ASSERT_TRUE(eventually([&] { return events_of(*first) == 1; }));
+        const auto second = hub.subscribe({.job_id = "job_a"});
+        const int reads = feed.reads();
+        ASSERT_TRUE(eventually([&] { return feed.reads() > reads + 2; }));
+        EXPECT_EQ(events_of(*second), 0U);
+        if (closes)
+            first->close();
+        else
+            EXPECT_EQ(events_of(*first), 0U);
+        EXPECT_TRUE(eventually([&] { return events_of(*second) == 1; }));
+    }
+}
+
 TEST(Hub, streams_at_many_places_of_one_job_all_arrive) {
     FakeFeed feed;
     HubOptions options = quick();
