@@ -3,9 +3,11 @@
 Method: a stand-in for slipway-executor (hostile_executor.cpp) tries every escape that it knows, and the results are
 compared with what `GET /v1/capabilities` says that this machine enforces.
 """
+import hashlib
 import json
 import os
 import pathlib
+import stat
 import subprocess
 import unittest
 
@@ -83,6 +85,25 @@ class Confinement(unittest.TestCase):
         self.assertEqual(escaped - may_escape, set())
         self.assertEqual(self.service.executors(), [])
         self.assertTrue(self.service.is_ready(), "the service was not touched")
+
+    def test_what_was_uploaded_and_made_is_closed_to_other_users(self):
+        content = (self.service.data / "points" / "points.csv").read_bytes()
+        made = self.service.post("/v1/uploads", {
+            "filename": "points.csv", "size": len(content), "sha256": hashlib.sha256(content).hexdigest()})
+        self.service.call("PATCH", f"/v1/uploads/{made['id']}", content,
+                          {"Upload-Offset": "0", "Content-Type": "application/octet-stream"})
+        self.service.post(f"/v1/uploads/{made['id']}/complete", {})
+        self.service.post("/v1/datasets", {"name": "sent", "format": "csv", "source": {"upload": made["id"]},
+                                           "options": {"group_column": "family"}})
+        for _ in range(2):
+            job = self.service.submit(points_job(data={"dataset": "sent"}))
+            self.assertEqual(self.service.wait_end(job)["state"], "succeeded")
+        dataset, = (self.service.home / "store" / "datasets").iterdir()
+        for closed in (dataset, self.service.home / "store" / "checkpoints" / job, self.service.home / "runs" / job / "1"):
+            for path in (closed, *closed.rglob("*")):
+                # The agent's own files may have wider modes: what counts is the folder above them.
+                if path == closed or path.stat().st_uid == closed.stat().st_uid != os.geteuid():
+                    self.assertEqual(stat.S_IMODE(path.stat().st_mode) & 0o077, 0, path)
 
     def test_a_job_that_needs_more_than_its_memory_ends_alone(self):
         self.restart_with("--job-memory-mib", "1024")

@@ -455,8 +455,8 @@ import ctypes, os, struct, sys
 def code(*rows): return b"".join(struct.pack("HBBI", *row) for row in rows)
 load, equal, answer, allow = 0x20, 0x15, 0x06, 0x7FFF0000
 program = code((load, 0, 0, 0), (equal, 0, 1, 317), (answer, 0, 0, 0x50000 + 38),
-               (equal, 0, 3, 157), (load, 0, 0, 16), (equal, 0, 1, 22), (answer, 0, 0, 0x50000 + 22),
-               (answer, 0, 0, allow))
+               (equal, 0, 3, 157), (load, 0, 0, 16), (equal, 0, 1, 22),
+               (answer, 0, 0, 0x50000 + 22), (answer, 0, 0, allow))
 buffer = ctypes.create_string_buffer(program)
 libc = ctypes.CDLL(None)
 libc.prctl(38, 1, 0, 0, 0)
