@@ -49,6 +49,15 @@ void put_named_value(Json& values, Json& nonfinite, const std::string& name, dou
     if (!word.empty()) nonfinite[name] = word;
 }
 
+void put_named_values(Json& object, std::span<const std::pair<std::string, double>> values) {
+    Json numbers = Json::object();
+    Json nonfinite = Json::object();
+    for (const auto& [name, value] : values)
+        put_named_value(numbers, nonfinite, name, value);
+    object["values"] = std::move(numbers);
+    if (!nonfinite.empty()) object["nonfinite"] = std::move(nonfinite);
+}
+
 double read_value(const Json& object) {
     return value_or_word(object.at("value"), object.value("nonfinite", Json()));
 }

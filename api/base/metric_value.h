@@ -1,6 +1,9 @@
 #pragma once
 
+#include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "api/base/json.h"
 
@@ -16,6 +19,8 @@ void put_value(Json& object, double value);
 /// Adds `value` to `values` under its name, and its word to `nonfinite` when it is no number.
 /// `values` and `nonfinite` are objects; an empty `nonfinite` is left out by whoever sends it.
 void put_named_value(Json& values, Json& nonfinite, const std::string& name, double value);
+/// Sets `values` of an object, by name, and `nonfinite` when one of them is no number.
+void put_named_values(Json& object, std::span<const std::pair<std::string, double>> values);
 
 /// What put_value wrote. Null without a word (of an older version) is NaN.
 /// errors  throws Json's type_error for anything but a number or null

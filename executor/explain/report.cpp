@@ -9,6 +9,7 @@
 #include <numeric>
 #include <span>
 
+#include "api/base/metric_value.h"
 #include "executor/explain/graph_page.h"
 #include "executor/measure/text.h"
 
@@ -186,16 +187,11 @@ namespace {
 Json epochs_json(const std::vector<EpochSummary>& epochs) {
     Json list = Json::array();
     for (const EpochSummary& epoch : epochs) {
-        Json values = Json::object();
-        for (const auto& [name, value] : epoch.values)
-            values[name] = value;
-        list.push_back({{"epoch", epoch.epoch},
-                        {"step", epoch.step},
-                        {"train_s", epoch.train_s},
-                        {"evaluate_s", epoch.evaluate_s},
-                        {"samples", epoch.samples},
-                        {"samples_per_s", epoch.samples_per_s},
-                        {"values", std::move(values)}});
+        Json one{{"epoch", epoch.epoch},     {"step", epoch.step},
+                 {"train_s", epoch.train_s}, {"evaluate_s", epoch.evaluate_s},
+                 {"samples", epoch.samples}, {"samples_per_s", epoch.samples_per_s}};
+        put_named_values(one, epoch.values);
+        list.push_back(std::move(one));
     }
     return list;
 }

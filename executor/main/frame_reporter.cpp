@@ -58,15 +58,8 @@ void FrameReporter::progress(const Progress& progress) {
 
 void FrameReporter::metric(const MetricPoint& point) {
     if (point.values.empty()) return;
-    Json values = Json::object();
-    Json nonfinite = Json::object();
-    for (const auto& [name, value] : point.values)
-        put_named_value(values, nonfinite, name, value);
-    Json frame{{"type", "metric"},
-               {"step", point.step},
-               {"epoch", point.epoch},
-               {"values", std::move(values)}};
-    if (!nonfinite.empty()) frame["nonfinite"] = std::move(nonfinite);
+    Json frame{{"type", "metric"}, {"step", point.step}, {"epoch", point.epoch}};
+    put_named_values(frame, point.values);
     sink_(frame);
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/base/error.h"
+#include "api/base/metric_value.h"
 #include "api/base/posix.h"
 
 namespace slipway {
@@ -13,10 +14,8 @@ Json evaluation_json(const EvaluationFacts& facts) {
     Json json{{"step", facts.step},
               {"epoch", facts.epoch},
               {"samples", facts.samples},
-              {"values", Json::object()},
               {"left_out", Json::array()}};
-    for (const auto& [name, value] : facts.values)
-        json["values"][name] = value;
+    put_named_values(json, facts.values);
     if (facts.details.is_object()) json.update(facts.details);
     return json;
 }

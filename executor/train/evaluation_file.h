@@ -17,8 +17,8 @@ struct EvaluationFacts {
     Json details;           ///< Task::details; null: none
 };
 
-/// {"step", "epoch", "samples", "values": {name: number}, "left_out": [sentence…]} and what else
-/// the task's details hold.
+/// {"step", "epoch", "samples", "values": {name: number}, "left_out": [sentence…]}, "nonfinite" as
+/// in the curves (api/base/metric_value.h), and what else the task's details hold.
 Json evaluation_json(const EvaluationFacts& facts);
 
 /// Writes it as evaluation.json into the folder of a job's report, which is made when absent; it

@@ -106,6 +106,12 @@ class Errors(unittest.TestCase):
         self.assertEqual(checkpoint["metric"], {"name": "val_loss", "value": None, "nonfinite": word})
         self.assertEqual(checkpoint["kinds"], ["last"])
         self.assertIsNone(job["best"])
+        evaluation = self.service.get(f"{path}/evaluation")
+        self.assertIsNone(evaluation["values"]["val_loss"])
+        self.assertEqual(evaluation["nonfinite"]["val_loss"], word)
+        epoch = self.service.get(f"{path}/report")["epochs"][-1]
+        self.assertIsNone(epoch["values"]["val_loss"])
+        self.assertEqual(epoch["nonfinite"]["val_loss"], word)
         events = self.service.get(f"{path}/events?limit=100")["items"]
         self.assertIn({"val_loss": word}, [one["body"].get("nonfinite") for one in events if one["type"] == "metric"])
         self.assertIn("nonfinite_metric", [one["body"].get("code") for one in events if one["type"] == "warning"])

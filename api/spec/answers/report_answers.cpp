@@ -9,6 +9,8 @@ constexpr auto verdicts = std::to_array<std::string_view>(
     {"input_bound", "compile_bound", "sync_bound", "memory_bound", "compute_bound"});
 constexpr Number seconds{.min = 0};
 constexpr Number share{.min = 0};
+constexpr std::string_view nonfinite_summary =
+    "nan, inf or -inf by name, for each value that is null because it is not finite.";
 
 const Object<Answer>& verdict_table() {
     static const auto table =
@@ -153,7 +155,8 @@ const Object<Answer>& report_table() {
             .field("evaluate_s", "Seconds of evaluation.", seconds, known)
             .field("samples", "Number of training samples.", count, known)
             .field("samples_per_s", "Training samples per second.", Number{.min = 0}, known)
-            .field("values", "Mean training loss and evaluation metrics.", AnyObject{}, known);
+            .field("values", "Mean training loss and evaluation metrics.", AnyObject{}, known)
+            .field("nonfinite", nonfinite_summary, AnyObject{}, maybe);
     static const auto table =
         Object<Answer>("Report", "Performance report of a job.")
             .open()
@@ -191,9 +194,10 @@ const Object<Answer>& evaluation_table() {
             .field("name", "Column of the label.", any_text, known)
             .field("auc", "multilabel: area under the ROC curve; null: only one kind of sample.",
                    Number{}, {.nullable = true})
-            .field("mse", "regression: mean squared error.", Number{}, maybe)
+            .field("mse", "regression: mean squared error.", Number{}, {.nullable = true})
             .field("r2", "regression: coefficient of determination; null: the label does not vary.",
-                   Number{}, {.nullable = true});
+                   Number{}, {.nullable = true})
+            .field("nonfinite", nonfinite_summary, AnyObject{}, maybe);
     static const auto matrix =
         Object<Answer>("ConfusionMatrix",
                        "How often samples of one class are predicted as another.")
@@ -208,6 +212,7 @@ const Object<Answer>& evaluation_table() {
             .field("epoch", "Epoch.", count, known)
             .field("samples", "Number of validation samples, each counted once.", count, known)
             .field("values", "The metrics by name, as in the curves.", AnyObject{}, known)
+            .field("nonfinite", nonfinite_summary, AnyObject{}, maybe)
             .field("left_out", "One sentence per value that cannot be computed.",
                    List<Text>{any_text}, known)
             .field("labels", "Metrics per label, for multilabel and regression.",

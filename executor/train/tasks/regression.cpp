@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "api/base/metric_value.h"
 #include "executor/nn/metrics.h"
 #include "executor/train/tasks/label_rows.h"
 
@@ -63,14 +64,20 @@ void append_explained(MetricValues& values, const std::vector<LabelError>& error
     if (count > 0) values.emplace_back("r2", sum / count);
 }
 
+Json label_json(const LabelError& error, const std::string& name) {
+    Json json{{"name", name}, {"r2", nullptr}};
+    Json nonfinite = Json::object();
+    put_named_value(json, nonfinite, "mse", error.mse);
+    if (error.r2) put_named_value(json, nonfinite, "r2", *error.r2);
+    if (!nonfinite.empty()) json["nonfinite"] = std::move(nonfinite);
+    return json;
+}
+
 Json details_of(const std::vector<LabelError>& errors, const std::vector<std::string>& names) {
     Json details{{"labels", Json::array()}, {"left_out", Json::array()}};
     for (std::size_t label = 0; label < names.size(); ++label) {
-        const LabelError& error = errors[label];
-        details["labels"].push_back({{"name", names[label]},
-                                     {"mse", error.mse},
-                                     {"r2", error.r2 ? Json(*error.r2) : Json()}});
-        if (error.r2) continue;
+        details["labels"].push_back(label_json(errors[label], names[label]));
+        if (errors[label].r2) continue;
         details["left_out"].push_back(
             fmt::format("the r2 of {} is left out: it has one value in the whole validation part",
                         names[label]));

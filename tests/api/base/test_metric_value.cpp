@@ -28,6 +28,19 @@ TEST(MetricValue, every_value_comes_back_through_text) {
     }
 }
 
+TEST(MetricValue, values_by_name_have_a_word_for_each_that_is_no_number) {
+    Json numbers{{"step", 1}};
+    put_named_values(numbers, std::vector<std::pair<std::string, double>>{{"a", 1.5}, {"b", 2}});
+    EXPECT_EQ(numbers, (Json{{"step", 1}, {"values", {{"a", 1.5}, {"b", 2.0}}}}));
+    Json some = Json::object();
+    put_named_values(some, std::vector<std::pair<std::string, double>>{{"a", -inf}, {"b", 2}});
+    EXPECT_EQ(Json::parse(some.dump()),
+              (Json{{"values", {{"a", nullptr}, {"b", 2.0}}}, {"nonfinite", {{"a", "-inf"}}}}));
+    Json none = Json::object();
+    put_named_values(none, {});
+    EXPECT_EQ(none, (Json{{"values", Json::object()}}));
+}
+
 TEST(MetricValue, null_without_a_word_is_nan_and_text_is_no_value) {
     EXPECT_TRUE(std::isnan(read_value(Json{{"value", nullptr}})));
     EXPECT_TRUE(std::isnan(read_named_value(Json(), Json(), "val_loss")));

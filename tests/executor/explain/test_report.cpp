@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "api/spec/documents.h"
 
 namespace slipway {
@@ -67,6 +69,19 @@ TEST(Report, keeps_the_contract_and_adds_up) {
     EXPECT_EQ(report["kernels"][0]["share"], 0.75);
     EXPECT_EQ(report["kernels"][0]["bytes_per_s"], 100000);
     EXPECT_EQ(report["compile_cache"]["hits"], 3);
+}
+
+TEST(Report, names_the_values_of_an_epoch_that_are_no_numbers) {
+    ReportFacts facts = some_facts();
+    facts.epochs = {{.epoch = 1, .values = {{"train_loss", 0.5}, {"val_loss", 0.25}}},
+                    {.epoch = 2, .values = {{"train_loss", 0.5}, {"val_loss", std::nan("")}}}};
+    const Json report = Json::parse(report_json(facts, Metrics()).dump());
+    for (const Problem& problem : check_document("Report", report))
+        ADD_FAILURE() << problem.pointer << " " << problem.message;
+    EXPECT_FALSE(report["epochs"][0].contains("nonfinite"));
+    EXPECT_EQ(report["epochs"][1]["values"]["val_loss"], nullptr);
+    EXPECT_EQ(report["epochs"][1]["values"]["train_loss"], 0.5);
+    EXPECT_EQ(report["epochs"][1].value("nonfinite", Json()), (Json{{"val_loss", "nan"}}));
 }
 
 TEST(Report, says_when_other_programs_take_the_cpus) {

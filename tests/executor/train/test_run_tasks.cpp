@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/base/json.h"
+#include "api/spec/documents.h"
 #include "tests/executor/train/run_fixture.h"
 
 namespace slipway {
@@ -92,6 +93,28 @@ TEST_F(TaskRun, numbers_are_learnt) {
     EXPECT_EQ(reporter.values_of("train_mae").size(), reporter.values_of("train_loss").size());
     EXPECT_TRUE(reporter.values_of("val_accuracy").empty());
     EXPECT_EQ(evaluation()["labels"].size(), 2U);
+}
+
+// One step of a rate that ruins the weights: its own loss was taken before, and is a number.
+TEST_F(TaskRun, an_evaluation_names_what_is_no_number) {
+    AttemptPlan plan = numbers_plan(TaskType::regression, {"sum", "gap"});
+    plan.spec.train.epochs.reset();
+    plan.spec.train.steps = 1;
+    plan.spec.train.optimizer = {.name = OptimizerName::sgd, .lr = 1e30};
+    EXPECT_EQ(reason_of(plan), "nan_loss");
+    const Json found = evaluation();
+    for (const Problem& problem : check_document("Evaluation", found))
+        ADD_FAILURE() << problem.pointer << " " << problem.message;
+    for (const char* name : {"val_loss", "val_r2"}) {
+        EXPECT_EQ(found["values"][name], nullptr);
+        EXPECT_TRUE(found.value("nonfinite", Json()).contains(name)) << found.dump();
+    }
+    ASSERT_EQ(found["labels"].size(), 2U);
+    for (const Json& label : found["labels"]) {
+        EXPECT_EQ(label["mse"], nullptr);
+        EXPECT_TRUE(label.value("nonfinite", Json()).contains("mse")) << label.dump();
+        EXPECT_TRUE(label.value("nonfinite", Json()).contains("r2")) << label.dump();
+    }
 }
 
 // Goal: the mean of a loss is over all labels of the step, on one core and on eight, in one batch
