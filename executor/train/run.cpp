@@ -83,6 +83,7 @@ private:
         reporter_.begin(state_.step);
         reporter_.state("running");
         report_progress("train");
+        if (!steps_left()) evaluate_finished();
         const StopReason stopped = train();
         if (stopped == StopReason::none) {
             require_finite_validation();
@@ -161,7 +162,7 @@ private:
         LoaderOptions options = loader_options(plan_, data_);
         options.mixing = data_.mixing;
         Loader loader(*data_.training, sampler_, options);
-        while (state_.step < settings_.steps_total && !stopped_early()) {
+        while (steps_left()) {
             if (const StopReason reason = reporter_.stop_requested(); reason != StopReason::none) {
                 // Who wants nothing saved kills the job: that is not heard here.
                 if (state_.step > saved_step_) save({});
@@ -271,10 +272,30 @@ private:
     }
 
     MetricValues evaluate_now(const LoadedBatch& batch) {
+        const auto timed = explainer_.time(Phase::evaluate);
+        const std::int64_t epoch = batch.position.epoch + 1;
+        const MetricSums sums = evaluation_sums();
+        reporter_.metric({.step = state_.step, .epoch = epoch, .values = final_values_});
+        report_evaluation(epoch, sums);
+        return final_values_;
+    }
+
+    /// Resumed with no step left: the attempt that saved the checkpoint was lost before it said how
+    /// it ended. Its curves have these values; the result, the evaluation and the judgement of the
+    /// validation loss are still to be made.
+    void evaluate_finished() {
+        if (!programs_.evaluation) return;
+        const auto timed = explainer_.time(Phase::evaluate);
+        lr_ = hyper_at(settings_, state_.step - 1, 1).lr;
+        const std::int64_t steps = settings_.steps_per_epoch;
+        report_evaluation((state_.step + steps - 1) / steps, evaluation_sums());
+    }
+
+    /// Measures the validation part; `final_values_` are what came of it.
+    MetricSums evaluation_sums() {
         report_progress("evaluate");
         const Tick begin = system_clock().tick();
-        const auto timed = explainer_.time(Phase::evaluate);
-        const MetricSums sums =
+        MetricSums sums =
             evaluate(engine_, *programs_.evaluation, network_values(state_, model_, update_),
                      {.samples = data_.evaluated(),
                       .chosen = data_.split.val,
@@ -287,14 +308,15 @@ private:
         epoch_.evaluated_since(begin);
         final_values_ = with_prefix("val_", task_.values(sums));
         warn_of_nonfinite(final_values_);
-        reporter_.metric(
-            {.step = state_.step, .epoch = batch.position.epoch + 1, .values = final_values_});
+        return sums;
+    }
+
+    void report_evaluation(std::int64_t epoch, const MetricSums& sums) {
         report_.evaluated({.step = state_.step,
-                           .epoch = batch.position.epoch + 1,
+                           .epoch = epoch,
                            .samples = std::int64_t(data_.split.val.size()),
                            .values = final_values_,
                            .details = task_.details ? task_.details(sums) : Json()});
-        return final_values_;
     }
 
     /// Once for each metric: a run may go on for long with one that is not defined.
@@ -307,6 +329,8 @@ private:
                                           name, value, state_.step));
         }
     }
+
+    bool steps_left() const { return state_.step < settings_.steps_total && !stopped_early(); }
 
     bool stopped_early() const {
         const auto& rule = settings_.early_stopping;

@@ -188,6 +188,63 @@ TEST_F(Run, a_last_validation_loss_that_is_no_number_fails_after_it_is_saved_and
     ASSERT_TRUE(reporter.checkpoints[0].metric);
     EXPECT_FALSE(std::isfinite(reporter.checkpoints[0].metric->second));
     EXPECT_THAT(reporter.logs, testing::Contains(testing::HasSubstr("val_loss is ")));
+    one.resume_from = newest_checkpoint(one.checkpoint_folder);
+    one.attempt = 2;
+    KeepingReporter second;
+    try {
+        run_training(one, second);
+        FAIL() << "resumed with no step left, it succeeded";
+    } catch (const TrainError& error) {
+        EXPECT_EQ(error.reason(), "nan_loss");
+        EXPECT_THAT(error.what(), testing::HasSubstr("(now 1e+30)"));
+    }
+}
+
+// An attempt may be killed between its last checkpoint and saying how it ended.
+TEST_F(Run, resumed_with_no_step_left_it_ends_as_the_lost_attempt_would_have) {
+    AttemptPlan one = plan();
+    one.report_folder = folder_.path() / "first";
+    KeepingReporter first, second;
+    const TrainOutcome lost = run_training(one, first);
+    ASSERT_FALSE(lost.final_values.empty());
+    one.resume_from = newest_checkpoint(one.checkpoint_folder);
+    one.attempt = 2;
+    one.report_folder = folder_.path() / "second";
+    const TrainOutcome found = run_training(one, second);
+    EXPECT_EQ(found.stopped, StopReason::none);
+    EXPECT_EQ(found.step, lost.step);
+    EXPECT_EQ(found.final_values, lost.final_values);
+    EXPECT_EQ(found.best, lost.best);
+    EXPECT_EQ(second.states, first.states);
+    EXPECT_TRUE(second.points.empty()) << "the curves have them";
+    EXPECT_TRUE(second.checkpoints.empty());
+    EXPECT_EQ(read_file(folder_.path() / "second/evaluation.json"),
+              read_file(folder_.path() / "first/evaluation.json"));
+}
+
+TEST_F(Run, resumed_with_no_step_left_and_nothing_to_validate_it_ends) {
+    AttemptPlan one = plan();
+    one.spec.data.split.val_fraction = 0;
+    KeepingReporter first, second;
+    run_training(one, first);
+    one.resume_from = newest_checkpoint(one.checkpoint_folder);
+    one.attempt = 2;
+    EXPECT_TRUE(run_training(one, second).final_values.empty());
+}
+
+TEST_F(Run, resumed_after_it_stopped_early_it_says_so_with_its_values) {
+    AttemptPlan one = plan();
+    one.spec.train.early_stopping = EarlyStoppingSpec{.patience = 1, .min_delta = 10};
+    KeepingReporter first, second;
+    const TrainOutcome lost = run_training(one, first);
+    ASSERT_LT(lost.step, 24);
+    one.resume_from = newest_checkpoint(one.checkpoint_folder);
+    one.attempt = 2;
+    const TrainOutcome found = run_training(one, second);
+    EXPECT_FALSE(found.stopped_early.empty());
+    EXPECT_EQ(found.stopped_early, lost.stopped_early);
+    EXPECT_EQ(found.final_values, lost.final_values);
+    EXPECT_EQ(found.step, lost.step);
 }
 
 TEST_F(Run, counted_in_steps_it_ends_there) {
