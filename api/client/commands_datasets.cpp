@@ -6,9 +6,9 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "api/base/printable.h"
 #include "api/base/sha256.h"
 #include "api/client/commands.h"
-#include "api/client/printable.h"
 
 namespace slipway::client {
 namespace {

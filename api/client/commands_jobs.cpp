@@ -5,9 +5,9 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "api/base/printable.h"
 #include "api/client/commands.h"
 #include "api/client/follow.h"
-#include "api/client/printable.h"
 
 namespace slipway::client {
 namespace {

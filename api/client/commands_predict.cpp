@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "api/base/id.h"
+#include "api/base/printable.h"
 #include "api/client/commands.h"
 #include "api/client/follow.h"
-#include "api/client/printable.h"
 
 namespace slipway::client {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/base/printable.h"
 #include "api/client/commands.h"
-#include "api/client/printable.h"
 
 namespace slipway::client {
 namespace {

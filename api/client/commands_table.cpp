@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "api/base/printable.h"
 #include "api/client/commands.h"
-#include "api/client/printable.h"
 
 namespace slipway::client {
 namespace {

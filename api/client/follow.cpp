@@ -12,7 +12,7 @@
 
 #include "api/base/clock.h"
 #include "api/base/metric_value.h"
-#include "api/client/printable.h"
+#include "api/base/printable.h"
 
 namespace slipway::client {
 namespace {

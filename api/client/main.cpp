@@ -5,9 +5,9 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "api/base/printable.h"
 #include "api/client/commands.h"
 #include "api/client/follow.h"
-#include "api/client/printable.h"
 #include "api/spec/table/nearest.h"
 
 namespace slipway::client {
@@ -263,8 +263,8 @@ int run(int argc, char** argv) {
 }    // namespace slipway::client
 
 int main(int argc, char** argv) {
+    using slipway::printable_text;
     using slipway::client::ExitCode;
-    using slipway::client::printable_text;
     try {
         return slipway::client::run(argc, argv);
     } catch (const slipway::client::Stop& stop) {

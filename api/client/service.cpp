@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/base/id.h"
-#include "api/client/printable.h"
+#include "api/base/printable.h"
 
 namespace slipway::client {
 namespace {

@@ -1,4 +1,4 @@
-#include "api/client/printable.h"
+#include "api/base/printable.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 // into the input), C1 has one-character forms of the same, and the marks of bidirectional text let
 // a line read otherwise than it is.
 
-namespace slipway::client {
+namespace slipway {
 namespace {
 
 struct Range {
@@ -75,4 +75,4 @@ std::string printable_text(std::string_view text) {
     return printable(text, "\n\t");
 }
 
-}    // namespace slipway::client
+}    // namespace slipway

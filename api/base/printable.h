@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
-namespace slipway::client {
+namespace slipway {
 
-/// Text of the service's as a terminal may have it: control characters (C0, DEL and C1) and marks
+/// Text of other people as a terminal may have it: control characters (C0, DEL and C1) and marks
 /// that turn the direction of writing are shown as \u001b, bytes that are no UTF-8 as U+FFFD.
 /// Inside a string of JSON the result still means the same.
 ///
@@ -14,4 +14,4 @@ std::string printable_line(std::string_view text);
 /// Several lines: line breaks and tabs stay.
 std::string printable_text(std::string_view text);
 
-}    // namespace slipway::client
+}    // namespace slipway
