@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "api/base/printable.h"
 #include "api/spec/intent.h"
 #include "executor/main/frame_reporter.h"
 #include "executor/main/frames/frame_channel.h"
@@ -42,7 +43,8 @@ void say_last(FrameLog& log, const Ending& ending) {
     try {
         log.emit(done_frame(ending));
     } catch (const Error& error) {
-        fmt::print(stderr, "cannot say how it ended: {}: {}\n", error.what(), ending.message);
+        fmt::print(stderr, "cannot say how it ended: {}: {}\n", error.what(),
+                   printable_line(ending.message));
     }
 }
 
@@ -87,7 +89,7 @@ int give_up(const std::filesystem::path& run_folder, const Error& error, const C
         FrameLog log(run_folder / "frames.ndjson", clock);
         say_last(log, ending);
     } catch (const Error& second) {
-        fmt::print(stderr, "{}: {}\n", second.what(), ending.message);
+        fmt::print(stderr, "{}: {}\n", second.what(), printable_line(ending.message));
     }
     return ending.exit_code;
 }

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <new>
 
+#include "api/base/printable.h"
 #include "api/spec/event.h"
 #include "executor/data/dataset.h"
 #include "executor/main/attempt.h"
@@ -128,7 +129,7 @@ int main(int argc, char** argv) {
         std::fputs("slipway-executor: no memory is left\n", stderr);
         return slipway::exit_code_out_of_memory;
     } catch (const std::exception& error) {
-        fmt::print(stderr, "slipway-executor: {}\n", error.what());
+        fmt::print(stderr, "slipway-executor: {}\n", slipway::printable_text(error.what()));
         return slipway::exit_failed;
     }
 }

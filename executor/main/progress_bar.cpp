@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "api/base/printable.h"
+
 namespace slipway {
 
 namespace {
@@ -96,7 +98,7 @@ void ProgressBar::show(const EpochSummary& summary) {
 
 void ProgressBar::say(const std::string& line) {
     if (drawn_) erase();
-    fmt::print(output_, "{}\n", line);
+    fmt::print(output_, "{}\n", printable_line(line));
     if (drawn_) draw();
     std::fflush(output_);
 }

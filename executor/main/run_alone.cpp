@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "api/base/printable.h"
 #include "executor/checkpoint/checkpoint.h"
 #include "executor/data/dataset.h"
 #include "executor/main/frame_reporter.h"
@@ -117,7 +118,8 @@ void tell_ending(const Ending& ending, const fs::path& out, std::FILE* output) {
         return;
     }
     if (ending.outcome != "succeeded") {
-        fmt::print(output, "{}: {}: {}\n", ending.outcome, ending.code, ending.message);
+        fmt::print(output, "{}: {}: {}\n", ending.outcome, ending.code,
+                   printable_line(ending.message));
         return;
     }
     std::string line = "succeeded";
@@ -188,7 +190,7 @@ int run_alone(const RunAloneOptions& options, const Trainer& trainer, const Cloc
         tell_ending(ending, options.out, output);
         return ending.exit_code;
     } catch (const std::exception& error) {
-        fmt::print(output, "{}\n", error.what());
+        fmt::print(output, "{}\n", printable_text(error.what()));
         return exit_failed;
     }
 }

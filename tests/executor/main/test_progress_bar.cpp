@@ -77,11 +77,12 @@ TEST(ProgressBar, a_file_gets_one_line_per_epoch) {
                   .samples_per_s = 809,
                   .values = {{"train_loss", 0.5}, {"val_accuracy", 0.97}}});
         bar.say("hello");
+        bar.say("left out: \x1b[2Jants\n/a.png");
     }
     std::fclose(file);
     EXPECT_EQ(read_file(path),
               "epoch 2/5  step 312/624  809 samples/s  train 12.3 s  evaluate 0.5 s  train_loss 0.5"
-              "  val_accuracy 0.97\nhello\n");
+              "  val_accuracy 0.97\nhello\nleft out: \\u001b[2Jants\\u000a/a.png\n");
 }
 
 }    // namespace

@@ -132,6 +132,25 @@ TEST(RunAlone, a_failure_is_said_with_its_code) {
     EXPECT_NE(by_hand.said().find("data_error: labels.csv, row 3"), std::string::npos);
 }
 
+// Names come from whoever made the data set, and the output may be a terminal.
+TEST(RunAlone, names_of_a_data_set_command_no_terminal) {
+    ByHand by_hand;
+    by_hand.options.format = "image_folder";
+    by_hand.folder.write("data/bees/b.png", "no image");
+    by_hand.folder.write("data/\x1b]0;ants\x07/a\n.png", "no image either");
+    EXPECT_EQ(by_hand.run(run_training), 1);
+    const std::string said = by_hand.said();
+    EXPECT_EQ(said.find('\x1b'), std::string::npos);
+    EXPECT_NE(said.find("\\u001b]0;ants\\u0007/a\\u000a.png"), std::string::npos) << said;
+}
+
+TEST(RunAlone, a_problem_of_the_command_line_commands_no_terminal) {
+    ByHand by_hand;
+    by_hand.options.data = "/nonexistent/\x1b[2J";
+    EXPECT_EQ(by_hand.run(train_one_epoch), 1);
+    EXPECT_NE(by_hand.said().find("/nonexistent/\\u001b[2J;"), std::string::npos) << by_hand.said();
+}
+
 TEST(RunAlone, a_bad_spec_names_every_field) {
     ByHand by_hand;
     by_hand.folder.write("job.json", R"({"model": {"arch": "resnet9000"}, "optimiser": 1})");
