@@ -15,6 +15,7 @@
 #include "api/base/metric_value.h"
 #include "executor/checkpoint/checkpoint.h"
 #include "executor/main/frame_reporter.h"
+#include "executor/train/train_error.h"
 
 namespace slipway {
 

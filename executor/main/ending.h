@@ -4,7 +4,9 @@
 #include <string>
 
 #include "api/base/json.h"
-#include "executor/train/run.h"
+#include "executor/train/attempt_plan.h"
+#include "executor/train/reporter.h"
+#include "executor/train/train_outcome.h"
 
 namespace slipway {
 

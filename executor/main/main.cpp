@@ -17,6 +17,7 @@
 #include "executor/main/run_alone.h"
 #include "executor/main/split.h"
 #include "executor/predict/run_prediction.h"
+#include "executor/train/run.h"
 
 namespace {
 

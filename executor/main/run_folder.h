@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "api/base/result.h"
-#include "executor/train/run.h"
+#include "executor/train/attempt_plan.h"
 
 namespace slipway {
 

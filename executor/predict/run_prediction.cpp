@@ -18,6 +18,7 @@
 #include "executor/train/run_options.h"
 #include "executor/train/step.h"
 #include "executor/train/train_data.h"
+#include "executor/train/train_error.h"
 
 namespace slipway {
 

@@ -1,7 +1,8 @@
 #pragma once
 
+#include "executor/train/attempt_plan.h"
 #include "executor/train/reporter.h"
-#include "executor/train/run.h"
+#include "executor/train/train_outcome.h"
 
 namespace slipway {
 

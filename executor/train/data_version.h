@@ -1,6 +1,6 @@
 #pragma once
 
-#include "executor/train/run.h"
+#include "executor/train/attempt_plan.h"
 #include "executor/train/train_data.h"
 
 namespace slipway {

@@ -1,6 +1,6 @@
 #include "executor/train/evaluate.h"
 
-#include "executor/train/run.h"
+#include "api/base/error.h"
 
 namespace slipway {
 

@@ -1,7 +1,8 @@
 #pragma once
 
 #include "executor/data/problem.h"
-#include "executor/train/run.h"
+#include "executor/train/train_error.h"
+#include "executor/train/train_outcome.h"
 
 namespace slipway {
 

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "executor/checkpoint/checkpoint.h"
-#include "executor/train/run.h"
+#include "executor/train/train_error.h"
 
 namespace slipway {
 

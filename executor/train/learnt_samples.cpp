@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/base/parsed_json.h"
-#include "executor/train/run.h"
+#include "executor/train/train_error.h"
 
 namespace slipway {
 

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "executor/train/name_pattern.h"
-#include "executor/train/run.h"
+#include "executor/train/train_error.h"
 
 namespace slipway {
 

@@ -13,8 +13,8 @@
 #include "executor/nn/models/mlp.h"
 #include "executor/nn/models/resnet.h"
 #include "executor/nn/models/vit.h"
-#include "executor/train/run.h"
 #include "executor/train/ties.h"
+#include "executor/train/train_error.h"
 
 namespace slipway {
 

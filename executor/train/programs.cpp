@@ -8,6 +8,7 @@
 #include "executor/train/fitting_batch.h"
 #include "executor/train/run_options.h"
 #include "executor/train/settings.h"
+#include "executor/train/train_error.h"
 
 namespace slipway {
 

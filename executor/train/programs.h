@@ -6,7 +6,8 @@
 
 #include "executor/engine/engine.h"
 #include "executor/explain/explainer.h"
-#include "executor/train/run.h"
+#include "executor/train/attempt_plan.h"
+#include "executor/train/reporter.h"
 #include "executor/train/run_report.h"
 #include "executor/train/step.h"
 #include "executor/train/train_data.h"

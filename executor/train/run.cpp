@@ -20,6 +20,7 @@
 #include "executor/train/task.h"
 #include "executor/train/ties.h"
 #include "executor/train/train_data.h"
+#include "executor/train/train_error.h"
 #include "executor/train/train_state.h"
 
 namespace slipway {

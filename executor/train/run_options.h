@@ -6,7 +6,8 @@
 #include "executor/data/loader.h"
 #include "executor/engine/engine.h"
 #include "executor/explain/explainer.h"
-#include "executor/train/run.h"
+#include "executor/train/attempt_plan.h"
+#include "executor/train/reporter.h"
 #include "executor/train/train_data.h"
 
 namespace slipway {

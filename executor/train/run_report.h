@@ -6,8 +6,9 @@
 #include <string>
 
 #include "executor/explain/explainer.h"
+#include "executor/train/attempt_plan.h"
 #include "executor/train/evaluation_file.h"
-#include "executor/train/run.h"
+#include "executor/train/reporter.h"
 #include "executor/train/train_data.h"
 
 namespace slipway {

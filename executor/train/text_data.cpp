@@ -8,6 +8,7 @@
 #include "executor/text/causal_samples.h"
 #include "executor/text/masked_samples.h"
 #include "executor/text/tokenizer_files.h"
+#include "executor/train/train_error.h"
 
 namespace slipway {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "api/spec/table/nearest.h"
-#include "executor/train/run.h"
+#include "executor/train/train_error.h"
 
 namespace slipway {
 

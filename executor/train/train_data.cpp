@@ -19,6 +19,7 @@
 #include "executor/train/data_version.h"
 #include "executor/train/learnt_samples.h"
 #include "executor/train/text_data.h"
+#include "executor/train/train_error.h"
 
 namespace slipway {
 

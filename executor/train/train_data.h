@@ -9,8 +9,8 @@
 #include "executor/data/packed/packed_images.h"
 #include "executor/data/split.h"
 #include "executor/text/token_sequences.h"
+#include "executor/train/attempt_plan.h"
 #include "executor/train/model.h"
-#include "executor/train/run.h"
 
 namespace slipway {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "executor/train/resumed_spec.h"
-#include "executor/train/run.h"
+#include "executor/train/train_error.h"
 
 namespace slipway {
 

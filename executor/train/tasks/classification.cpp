@@ -7,7 +7,7 @@
 
 #include "executor/nn/loss.h"
 #include "executor/nn/metrics.h"
-#include "executor/train/run.h"
+#include "executor/train/train_error.h"
 
 namespace slipway {
 

@@ -1,4 +1,5 @@
 #include "executor/main/ending.h"
+#include "executor/train/train_error.h"
 
 #include <gtest/gtest.h>
 

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "executor/main/inspect.h"
+#include "executor/train/run.h"
+#include "executor/train/train_error.h"
 #include "tests/support/temp_folder.h"
 
 namespace slipway {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "executor/predict/run_prediction.h"
+#include "executor/train/train_error.h"
 #include "tests/executor/train/run_fixture.h"
 
 /// Predictions with what a run of the fixture Run has trained.

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "executor/data/inspect.h"
+#include "executor/train/train_error.h"
 #include "tests/executor/train/run_fixture.h"
 
 namespace slipway {

@@ -14,6 +14,7 @@
 #include "executor/train/learnt_samples.h"
 #include "executor/train/settings.h"
 #include "executor/train/ties.h"
+#include "executor/train/train_error.h"
 #include "executor/train/train_state.h"
 #include "tests/executor/train/run_fixture.h"
 

@@ -10,7 +10,7 @@
 
 #include "executor/nn/batch_normalization.h"
 #include "executor/nn/linear.h"
-#include "executor/train/run.h"
+#include "executor/train/train_error.h"
 #include "executor/train/train_state.h"
 #include "tests/support/temp_folder.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "executor/train/run.h"
+#include "executor/train/train_error.h"
 
 namespace slipway {
 namespace {

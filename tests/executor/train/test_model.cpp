@@ -8,8 +8,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "executor/train/run.h"
 #include "executor/train/settings.h"
+#include "executor/train/train_error.h"
 
 namespace slipway {
 namespace {

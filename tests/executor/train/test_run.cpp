@@ -2,6 +2,7 @@
 // bits. Method: whole runs on a small table, with a Reporter that keeps everything and asks to stop
 // at a chosen step.
 #include "executor/train/run.h"
+#include "executor/train/train_error.h"
 
 #include <gmock/gmock.h>
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "executor/train/train_error.h"
 #include "tests/executor/train/run_fixture.h"
 
 namespace slipway {

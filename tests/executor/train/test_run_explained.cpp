@@ -11,6 +11,7 @@
 #include "api/base/json.h"
 #include "executor/tensor/random.h"
 #include "executor/train/run.h"
+#include "executor/train/train_error.h"
 #include "tests/support/temp_folder.h"
 
 namespace slipway {

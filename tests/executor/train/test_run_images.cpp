@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "executor/train/train_error.h"
 #include "tests/executor/data/make_files.h"
 #include "tests/executor/train/run_fixture.h"
 

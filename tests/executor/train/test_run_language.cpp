@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "executor/text/tokenizer_files.h"
+#include "executor/train/train_error.h"
 #include "tests/executor/train/run_fixture.h"
 
 namespace slipway {

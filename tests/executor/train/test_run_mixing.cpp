@@ -1,4 +1,5 @@
 // Runs with mixup and cutmix, from the spec to the checkpoint.
+#include "executor/train/train_error.h"
 #include "tests/executor/data/make_files.h"
 #include "tests/executor/train/run_fixture.h"
 

@@ -8,6 +8,7 @@
 
 #include "api/base/json.h"
 #include "api/spec/documents.h"
+#include "executor/train/train_error.h"
 #include "tests/executor/train/run_fixture.h"
 
 namespace slipway {

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/spec/job_spec.h"
+#include "api/spec/prediction_spec.h"
+#include "executor/data/split/manifest.h"
+
+namespace slipway {
+
+/// What a job predicts that does not train.
+struct PredictionPlan {
+    std::filesystem::path checkpoint;    ///< its folder
+    PredictionSpec spec;
+};
+
+/// One attempt at one job, everything resolved: what attempt.json says.
+struct AttemptPlan {
+    JobSpec spec;
+    std::string dataset_format;                          ///< one of dataset_formats()
+    std::filesystem::path dataset_path;                  ///< folder or file
+    std::string dataset_options = "{}";                  ///< JSON object: label_column, …
+    std::filesystem::path checkpoint_folder;             ///< made when absent
+    std::optional<std::filesystem::path> resume_from;    ///< a checkpoint's folder
+    /// What is wrong with each newer checkpoint that is not resumed from: told as warnings.
+    std::vector<std::string> passed_over = {};
+    /// spec.model.init: a safetensors file or a checkpoint's folder; not read when resuming.
+    std::optional<std::filesystem::path> init_from = {};
+    /// spec.data.split.id: the manifest of a stored split.
+    std::optional<SplitFile> split_file = {};
+    int attempt = 1;           ///< part of the names of checkpoints
+    int worker_threads = 0;    ///< 0 = as many as CPUs granted; at most one per part (part_count)
+    std::int64_t memory_bytes_max = 0;      ///< 0 = no limit
+    std::filesystem::path report_folder;    ///< gets report, graphs and trace; empty: none
+    std::filesystem::path cache_folder;     ///< of compiled code, shared by jobs; empty: none
+    std::filesystem::path packed_folder;    ///< of packed images, shared by jobs; empty: none
+    std::string cpu_scope = {};             ///< see EngineOptions; empty: workers run anywhere
+    /// Set: `spec` is predicting_job, and the data set is the one to predict. The result is
+    /// predictions_file_name in report_folder.
+    std::optional<PredictionPlan> prediction = {};
+};
+
+inline constexpr const char* predictions_file_name = "predictions.csv";
+
+}    // namespace slipway

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <source_location>
+#include <string>
+#include <utility>
+
+#include "api/base/error.h"
+
+namespace slipway {
+
+/// A training failure that is the user's to mend; `reason` is the job's failure code
+/// (data_error, nan_loss, out_of_memory, spec_error, checkpoint_corrupt, disk_full).
+class TrainError : public Error {
+public:
+    TrainError(std::string reason, const std::string& message,
+               std::source_location where = std::source_location::current())
+        : Error(ErrorCode::invalid_argument, message, where), reason_(std::move(reason)) {}
+    const std::string& reason() const { return reason_; }
+
+private:
+    std::string reason_;
+};
+
+}    // namespace slipway
