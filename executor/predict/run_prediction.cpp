@@ -116,10 +116,10 @@ private:
                             return {{"rows", task_columns_.trace(model, batch, pass), true}};
                         },
                         .values = {}};
-        const EvaluationStep step = trace_evaluation_step(
+        TracedStep step = trace_evaluation_step(
             model_, task, {batches_.options().batch_size_per_core, data_.evaluated().shape()});
         try {
-            program_ = engine_.compile(step.graph);
+            program_ = {engine_.compile(step.graph), std::move(step.bindings)};
         } catch (const Error& error) {
             if (error.code() != ErrorCode::exhausted) throw;
             throw TrainError("out_of_memory",
@@ -132,7 +132,7 @@ private:
                             .hash = to_hex(record.hash),
                             .seconds = record.seconds,
                             .cached = record.cached,
-                            .peak_bytes = engine_.memory(*program_).peak_bytes,
+                            .peak_bytes = engine_.memory(*program_.executable).peak_bytes,
                             .after_warm_up = record.after_warm_up,
                             .cause = record.cause});
     }
@@ -143,7 +143,7 @@ private:
             load_initial_weights(model_, checkpoint, {.strict = true, .replace_head = false});
         for (const auto* list : {&model_.parameters.all(), &model_.parameters.statistics()})
             for (const Parameter& parameter : *list)
-                network_.push_back({{parameter.value}});
+                network_.push_back(parameter.value);
         reporter_.log("info", describe(loaded, checkpoint));
     }
 
@@ -160,12 +160,15 @@ private:
         while (const auto batch = loader.next()) {
             if (const StopReason reason = reporter_.stop_requested(); reason != StopReason::none)
                 return reason;
-            std::vector<Value> leaves = network_;
-            append_batch(leaves, *batch);
-            const std::vector<Value> outputs = engine_.run(*program_, leaves);
+            StepValues values(program_.bindings.inputs);
+            set_network(values, network_);
+            set_batch(values, *batch);
+            const std::vector<Value> outputs =
+                engine_.run(*program_.executable, std::move(values).take());
+            const auto rows = program_.bindings.outputs.of(std::span(outputs), StepOutput::rows);
             // The loader gives the sampler's batches in its order; it alone says whose rows are
             // whose.
-            write_rows(file, batches_.next().value(), *batch, outputs[0]);
+            write_rows(file, batches_.next().value(), *batch, rows.front());
             ++step_;
             samples_ += batch->sample_count;
             pace_.step(batch->sample_count);
@@ -230,8 +233,8 @@ private:
     Model model_;
     Engine engine_;
     Pace pace_;
-    std::shared_ptr<const Executable> program_;
-    std::vector<Value> network_;    ///< parameters…, statistics…
+    StepProgram program_;
+    std::vector<Array> network_;    ///< parameters…, statistics…
     std::int64_t step_ = 0, samples_ = 0;
 };
 

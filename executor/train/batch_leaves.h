@@ -11,14 +11,13 @@ struct BatchShape {
     SampleShape sample;
 };
 
-/// The leaves that each core fills with its own samples, in the order of append_batch.
+/// The leaves that each core fills with its own samples.
 struct BatchLeaves {
     Tensor features;    ///< [batch_size_per_core, …sample.features]
     Tensor labels;      ///< [batch_size_per_core, …sample.labels]
     Tensor weights;     ///< f32 [batch_size_per_core]: 1, or 0 for padding
 
     explicit BatchLeaves(const BatchShape& batch);
-    std::vector<Tensor> all() const { return {features, labels, weights}; }
 };
 
 }    // namespace slipway

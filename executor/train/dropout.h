@@ -1,11 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "executor/data/loader.h"
-#include "executor/engine/engine.h"
 #include "executor/nn/forward_pass.h"
+#include "executor/train/step_bindings.h"
 
 /// What a training step's dropout reads: leaves of its program, so that neither rate, seed nor step
 /// is part of it.
@@ -14,9 +13,6 @@ namespace slipway {
 /// Leaves for a network with this rate; empty handles when it drops nothing.
 DropoutLeaves dropout_leaves(double rate);
 
-/// rate, key, first_sample: in the order of append_dropout; nothing without leaves.
-std::vector<Tensor> in_order(const DropoutLeaves& leaves);
-
 /// What a job's dropout is drawn from.
 struct DropoutSource {
     double rate = 0;
@@ -24,10 +20,10 @@ struct DropoutSource {
     std::int64_t batches_per_step = 1;
 };
 
-/// The values of these leaves for a batch of a step (0-based); nothing when the rate is 0. A
+/// Sets the values of these leaves for a batch of a step (0-based); none when the rate is 0. A
 /// sample's mask is a function of seed, step and its place in the step alone: the same after a
 /// resumption, and for any number of threads.
-void append_dropout(std::vector<Value>& leaves, const DropoutSource& source, std::int64_t step,
-                    const LoadedBatch& batch);
+void set_dropout(StepValues& values, const DropoutSource& source, std::int64_t step,
+                 const LoadedBatch& batch);
 
 }    // namespace slipway

@@ -1,19 +1,28 @@
 #include "executor/train/evaluate.h"
 
+#include <utility>
+
 #include "api/base/error.h"
 
 namespace slipway {
 
-void append_batch(std::vector<Value>& leaves, const LoadedBatch& batch) {
+void set_batch(StepValues& values, const LoadedBatch& batch) {
     Value features, labels, weights;
     for (const Batch& core : batch.cores) {
         features.arrays.push_back(core.features);
         labels.arrays.push_back(core.labels);
         weights.arrays.push_back(core.weights);
     }
-    leaves.push_back(std::move(features));
-    leaves.push_back(std::move(labels));
-    leaves.push_back(std::move(weights));
+    values.set(StepInput::features, std::move(features));
+    values.set(StepInput::labels, std::move(labels));
+    values.set(StepInput::weights, std::move(weights));
+}
+
+void set_network(StepValues& values, std::span<const Array> network) {
+    const std::size_t parameters = values.count(StepInput::parameters);
+    check(parameters <= network.size(), "a network has its parameters");
+    values.set(StepInput::parameters, network.first(parameters));
+    values.set(StepInput::statistics, network.subspan(parameters));
 }
 
 float scalar_of(const Value& value) {
@@ -22,22 +31,23 @@ float scalar_of(const Value& value) {
     return value.arrays[0].as<float>()[0];
 }
 
-MetricSums evaluate(Engine& engine, const Executable& executable, std::span<const Array> network,
+MetricSums evaluate(Engine& engine, const StepProgram& program, std::span<const Array> network,
                     const EvaluationRequest& request) {
     Loader loader(request.samples,
                   evaluation_sampler(request.chosen, request.batch_size_per_core, request.cores),
                   request.loader);
+    const StepBindings& bindings = program.bindings;
     MetricSums sums;
     std::int64_t sample_count = 0;
     while (const auto batch = loader.next()) {
-        std::vector<Value> leaves;
-        for (const Array& value : network)
-            leaves.push_back({{value}});
-        append_batch(leaves, *batch);
-        const std::vector<Value> outputs = engine.run(executable, leaves);
-        const auto split = request.sum_names.size();
-        sums.add(request.sum_names, std::span(outputs).first(split));
-        sums.append(request.row_names, std::span(outputs).subspan(split));
+        StepValues values(bindings.inputs);
+        set_network(values, network);
+        set_batch(values, *batch);
+        const std::vector<Value> outputs =
+            engine.run(*program.executable, std::move(values).take());
+        const std::span<const Value> given(outputs);
+        sums.add(bindings.sum_names, bindings.outputs.of(given, StepOutput::sums));
+        sums.append(bindings.row_names, bindings.outputs.of(given, StepOutput::rows));
         sample_count += batch->sample_count;
     }
     if (sample_count != std::int64_t(request.chosen.size())) {

@@ -14,19 +14,19 @@ struct EvaluationRequest {
     const std::vector<std::int64_t>& chosen;    ///< at least one
     std::int64_t batch_size_per_core = 1;
     std::int64_t cores = 1;
-    const std::vector<std::string>& sum_names;    ///< of the program
-    const std::vector<std::string>& row_names;    ///< likewise
     LoaderOptions loader = {};
 };
 
-/// Runs `executable` (of trace_evaluation_step) over the samples, each counted once whatever the
+/// Runs `program` (of trace_evaluation_step) over the samples, each counted once whatever the
 /// number of cores; the last batch is padded with weight 0.
 /// `network` is parameters…, statistics….
-MetricSums evaluate(Engine& engine, const Executable& executable, std::span<const Array> network,
+MetricSums evaluate(Engine& engine, const StepProgram& program, std::span<const Array> network,
                     const EvaluationRequest& request);
 
-/// The leaves of one step that carry samples: features, labels, weights, one array per core.
-void append_batch(std::vector<Value>& leaves, const LoadedBatch& batch);
+/// Sets the leaves of one step that carry samples: features, labels, weights, one array per core.
+void set_batch(StepValues& values, const LoadedBatch& batch);
+/// Sets the leaves of a network: its parameters, then its statistics.
+void set_network(StepValues& values, std::span<const Array> network);
 
 /// The single number a replicated scalar output holds.
 float scalar_of(const Value& value);

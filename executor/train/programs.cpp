@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "executor/explain/graph_page.h"
 #include "executor/train/fitting_batch.h"
@@ -26,18 +30,18 @@ BatchShape shape_of(const ProgramSources& sources, std::int64_t batch_size) {
     return {batch_size, sources.data.training->shape()};
 }
 
-TrainStep train_step(const ProgramSources& sources, std::int64_t batch_size) {
+TracedStep train_step(const ProgramSources& sources, std::int64_t batch_size) {
     return trace_train_step(sources.model, sources.task, sources.update,
                             shape_of(sources, batch_size),
                             accumulates(sources) ? Accumulation::finished : Accumulation::none);
 }
 
-AccumulationStep accumulation_step(const ProgramSources& sources, std::int64_t batch_size) {
+TracedStep accumulation_step(const ProgramSources& sources, std::int64_t batch_size) {
     return trace_accumulation_step(sources.model, sources.task, sources.update,
                                    shape_of(sources, batch_size));
 }
 
-EvaluationStep evaluation_step(const ProgramSources& sources, std::int64_t batch_size) {
+TracedStep evaluation_step(const ProgramSources& sources, std::int64_t batch_size) {
     return trace_evaluation_step(sources.model, sources.task,
                                  {batch_size, sources.data.evaluated().shape()});
 }
@@ -48,14 +52,16 @@ auto traced(Explainer& explainer, const Make& make) {
     return make();
 }
 
-std::shared_ptr<const Executable> compile_one(const ProgramPlace& place, const std::string& name,
-                                              const Graph& graph) {
+/// Traces a step by `make` and compiles it.
+template <class Make>
+StepProgram compile_one(const ProgramPlace& place, const std::string& name, const Make& make) {
+    TracedStep step = traced(place.explainer, make);
     std::shared_ptr<const Executable> executable;
     {
         const auto timed = place.explainer.time(Phase::compile);
-        executable = place.engine.compile(graph);
+        executable = place.engine.compile(step.graph);
     }
-    place.report.compiled(name, graph, *executable);
+    place.report.compiled(name, step.graph, *executable);
     const CompileRecord& record = place.engine.last_compile();
     place.reporter.compiled({.program = name,
                              .hash = to_hex(record.hash),
@@ -64,26 +70,20 @@ std::shared_ptr<const Executable> compile_one(const ProgramPlace& place, const s
                              .peak_bytes = place.engine.memory(*executable).peak_bytes,
                              .after_warm_up = record.after_warm_up,
                              .cause = record.cause});
-    return executable;
+    return {std::move(executable), std::move(step.bindings)};
 }
 
 TrainPrograms compile_all(const ProgramSources& sources, const ProgramPlace& place) {
     const std::int64_t batch_size = sources.sampler.batch_size_per_core;
     TrainPrograms programs;
-    const TrainStep step = traced(place.explainer, [&] { return train_step(sources, batch_size); });
-    programs.train_sum_names = step.sum_names;
-    programs.train = compile_one(place, "train_step", step.graph);
-    if (accumulates(sources)) {
-        const AccumulationStep before =
-            traced(place.explainer, [&] { return accumulation_step(sources, batch_size); });
-        programs.accumulation = compile_one(place, "accumulation_step", before.graph);
-    }
-    if (!evaluates(sources)) return programs;
-    const EvaluationStep evaluation =
-        traced(place.explainer, [&] { return evaluation_step(sources, batch_size); });
-    programs.evaluation_sum_names = evaluation.sum_names;
-    programs.evaluation_row_names = evaluation.row_names;
-    programs.evaluation = compile_one(place, "evaluation_step", evaluation.graph);
+    programs.train =
+        compile_one(place, "train_step", [&] { return train_step(sources, batch_size); });
+    if (accumulates(sources))
+        programs.accumulation = compile_one(place, "accumulation_step",
+                                            [&] { return accumulation_step(sources, batch_size); });
+    if (evaluates(sources))
+        programs.evaluation = compile_one(place, "evaluation_step",
+                                          [&] { return evaluation_step(sources, batch_size); });
     return programs;
 }
 

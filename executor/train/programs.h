@@ -1,8 +1,6 @@
 #pragma once
 
-#include <memory>
-#include <string>
-#include <vector>
+#include <optional>
 
 #include "executor/engine/engine.h"
 #include "executor/explain/explainer.h"
@@ -14,13 +12,11 @@
 
 namespace slipway {
 
-/// The programs of a run, with the names of what they give.
+/// The programs of a run.
 struct TrainPrograms {
-    std::shared_ptr<const Executable> train;           ///< the last batch of a step
-    std::shared_ptr<const Executable> accumulation;    ///< those before; null: a step is one batch
-    std::shared_ptr<const Executable> evaluation;      ///< null without validation samples
-    std::vector<std::string> train_sum_names;          ///< of TrainStep
-    std::vector<std::string> evaluation_sum_names, evaluation_row_names;    ///< of EvaluationStep
+    StepProgram train;                          ///< the last batch of a step
+    std::optional<StepProgram> accumulation;    ///< those before; none: a step is one batch
+    std::optional<StepProgram> evaluation;      ///< none without validation samples
 };
 
 /// What programs are traced from. All outlive the call, as does ProgramPlace.

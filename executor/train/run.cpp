@@ -111,8 +111,9 @@ private:
     }
 
     void restore() {
-        step_ = StepInProgress(model_, update_, programs_.accumulation != nullptr,
-                               programs_.train_sum_names,
+        std::optional<StepBindings> before;
+        if (programs_.accumulation) before = programs_.accumulation->bindings;
+        step_ = StepInProgress(model_, update_, programs_.train.bindings, std::move(before),
                                {.rate = model_.dropout,
                                 .seed = std::uint64_t(plan_.spec.train.seed),
                                 .batches_per_step = sampler_.options().batches_per_step});
@@ -186,7 +187,8 @@ private:
 
     /// Runs a batch: the last of its step changes the weights, the others add their gradients up.
     void compute(const LoadedBatch& batch) {
-        const Executable& program = batch.ends_step ? *programs_.train : *programs_.accumulation;
+        const Executable& program =
+            *(batch.ends_step ? programs_.train : *programs_.accumulation).executable;
         const Hyper hyper = hyper_at(settings_, state_.step, batch.step_labels);
         const std::vector<Value> leaves = leaves_of(hyper, batch);
         const std::vector<Value> outputs = execute(program, leaves);
@@ -302,8 +304,6 @@ private:
                       .chosen = data_.split.val,
                       .batch_size_per_core = sampler_.options().batch_size_per_core,
                       .cores = sampler_.options().cores,
-                      .sum_names = programs_.evaluation_sum_names,
-                      .row_names = programs_.evaluation_row_names,
                       .loader = loader_options(plan_, data_)});
         report_.accepted(data_);
         epoch_.evaluated_since(begin);

@@ -1,6 +1,8 @@
 #include "executor/train/step.h"
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include "executor/autodiff/gradients.h"
 #include "executor/train/dropout.h"
@@ -28,7 +30,7 @@ struct BatchResults {
     ReducedSums sums;
     std::vector<Tensor> gradients;     ///< of the trained parameters, each core's share
     std::vector<Tensor> statistics;    ///< replicated
-    std::vector<Tensor> dropout;       ///< leaves
+    DropoutLeaves dropout;
 };
 
 BatchResults batch_results(const Model& model, const Task& task, const HyperLeaf& hyper,
@@ -42,7 +44,7 @@ BatchResults batch_results(const Model& model, const Task& task, const HyperLeaf
     return {.sums = ReducedSums(sums),
             .gradients = gradients(share, trained),
             .statistics = new_statistics(model.parameters, pass),
-            .dropout = in_order(pass.dropout)};
+            .dropout = pass.dropout};
 }
 
 /// One leaf per parameter, f32 and replicated: the gradients of a step's batches so far.
@@ -70,19 +72,61 @@ std::vector<Tensor> statistic_leaves(const Model& model) {
     return leaves;
 }
 
-void append(std::vector<Tensor>& to, const std::vector<Tensor>& more) {
-    to.insert(to.end(), more.begin(), more.end());
-}
+/// A step while it is traced: what is added to its graph has a name from then on.
+class StepTrace {
+public:
+    void read(StepInput name, std::span<const Tensor> leaves) {
+        bindings_.inputs.add(name, leaves.size());
+        graph_.leaves.insert(graph_.leaves.end(), leaves.begin(), leaves.end());
+    }
+    void read(StepInput name, const Tensor& leaf) { read(name, std::span(&leaf, 1)); }
 
-void donate_first(Graph& graph, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i)
-        graph.donations.push_back({.output = i, .leaf = i});
-}
+    void give(StepOutput name, std::span<const Tensor> outputs) {
+        bindings_.outputs.add(name, outputs.size());
+        graph_.outputs.insert(graph_.outputs.end(), outputs.begin(), outputs.end());
+    }
+
+    /// Each output of a name takes over the memory of the leaf that it is the new value of.
+    void donate(StepOutput output, StepInput leaf) {
+        const std::size_t count = bindings_.outputs.count(output);
+        check(count == bindings_.inputs.count(leaf), "each output has a leaf to take over");
+        for (std::size_t i = 0; i < count; ++i)
+            graph_.donations.push_back({.output = bindings_.outputs.first(output) + i,
+                                        .leaf = bindings_.inputs.first(leaf) + i});
+    }
+
+    void read(const DropoutLeaves& dropout) {
+        if (dropout.rate.empty()) return;
+        read(StepInput::dropout_rate, dropout.rate);
+        read(StepInput::dropout_key, dropout.key);
+        read(StepInput::first_sample, dropout.first_sample);
+    }
+
+    void read(const BatchLeaves& batch) {
+        read(StepInput::features, batch.features);
+        read(StepInput::labels, batch.labels);
+        read(StepInput::weights, batch.weights);
+    }
+
+    void give(const ReducedSums& sums) {
+        give(StepOutput::sums, sums.values);
+        bindings_.sum_names = sums.names;
+        if (sums.rows.empty()) return;
+        give(StepOutput::rows, sums.rows);
+        bindings_.row_names = sums.row_names;
+    }
+
+    TracedStep take() && { return {std::move(graph_), std::move(bindings_)}; }
+
+private:
+    Graph graph_;
+    StepBindings bindings_;
+};
 
 }    // namespace
 
-TrainStep trace_train_step(const Model& model, const Task& task, const UpdatePlan& plan,
-                           const BatchShape& batch, Accumulation accumulation) {
+TracedStep trace_train_step(const Model& model, const Task& task, const UpdatePlan& plan,
+                            const BatchShape& batch, Accumulation accumulation) {
     const std::vector<Tensor> parameters = model.parameters.leaves();
     const std::vector<Tensor> trained = plan.chosen(parameters, true);
     const HyperLeaf hyper(plan.groups);
@@ -91,29 +135,32 @@ TrainStep trace_train_step(const Model& model, const Task& task, const UpdatePla
     std::vector<Tensor> sums;
     if (accumulation == Accumulation::finished) sums = sum_leaves(trained);
 
-    TrainStep step;
-    step.parameter_count = trained.size();
-    step.slot_count = trained.size() * plan.slots().size();
-    OptimizerStep updates = trace_optimizer(
+    const OptimizerStep updates = trace_optimizer(
         plan, hyper, parameters, sums.empty() ? results.gradients : added(sums, results.gradients));
-    step.graph = {std::move(updates.leaves), std::move(updates.outputs), {}};
-    step.statistic_count = results.statistics.size();
-    append(step.graph.leaves, statistic_leaves(model));
-    append(step.graph.outputs, results.statistics);
-    donate_first(step.graph, step.state_count());
-    append(step.graph.leaves, sums);
-    append(step.graph.leaves, plan.chosen(parameters, false));
-    append(step.graph.leaves, {hyper.leaf()});
-    append(step.graph.leaves, results.dropout);
-    append(step.graph.leaves, inputs.all());
-    if (plan.clips) step.graph.outputs.push_back(updates.gradient_norm);
-    append(step.graph.outputs, results.sums.values);
-    step.sum_names = results.sums.names;
-    return step;
+    const std::span<const Tensor> old_values(updates.leaves), new_values(updates.outputs);
+
+    StepTrace step;
+    step.read(StepInput::parameters, old_values.first(trained.size()));
+    step.read(StepInput::optimizer_state, old_values.subspan(trained.size()));
+    step.read(StepInput::statistics, statistic_leaves(model));
+    step.read(StepInput::gradient_sums, sums);
+    step.read(StepInput::frozen_parameters, plan.chosen(parameters, false));
+    step.read(StepInput::hyper, hyper.leaf());
+    step.read(results.dropout);
+    step.read(inputs);
+    step.give(StepOutput::parameters, new_values.first(trained.size()));
+    step.give(StepOutput::optimizer_state, new_values.subspan(trained.size()));
+    step.give(StepOutput::statistics, results.statistics);
+    if (plan.clips) step.give(StepOutput::gradient_norm, std::span(&updates.gradient_norm, 1));
+    step.give(results.sums);
+    step.donate(StepOutput::parameters, StepInput::parameters);
+    step.donate(StepOutput::optimizer_state, StepInput::optimizer_state);
+    step.donate(StepOutput::statistics, StepInput::statistics);
+    return std::move(step).take();
 }
 
-AccumulationStep trace_accumulation_step(const Model& model, const Task& task,
-                                         const UpdatePlan& plan, const BatchShape& batch) {
+TracedStep trace_accumulation_step(const Model& model, const Task& task, const UpdatePlan& plan,
+                                   const BatchShape& batch) {
     const std::vector<Tensor> parameters = model.parameters.leaves();
     const std::vector<Tensor> trained = plan.chosen(parameters, true);
     const HyperLeaf hyper(plan.groups);
@@ -121,40 +168,32 @@ AccumulationStep trace_accumulation_step(const Model& model, const Task& task,
     const BatchResults results = batch_results(model, task, hyper, inputs, trained);
     const std::vector<Tensor> sums = sum_leaves(trained);
 
-    AccumulationStep step;
-    step.parameter_count = trained.size();
-    step.graph = {trained, added(sums, results.gradients), {}};
-    append(step.graph.leaves, statistic_leaves(model));
-    const std::size_t first_sum = step.graph.leaves.size();
-    append(step.graph.leaves, sums);
-    append(step.graph.leaves, plan.chosen(parameters, false));
-    append(step.graph.leaves, {hyper.leaf()});
-    append(step.graph.leaves, results.dropout);
-    append(step.graph.leaves, inputs.all());
+    StepTrace step;
+    step.read(StepInput::parameters, trained);
+    step.read(StepInput::statistics, statistic_leaves(model));
+    step.read(StepInput::gradient_sums, sums);
+    step.read(StepInput::frozen_parameters, plan.chosen(parameters, false));
+    step.read(StepInput::hyper, hyper.leaf());
+    step.read(results.dropout);
+    step.read(inputs);
+    step.give(StepOutput::gradient_sums, added(sums, results.gradients));
     // Not donated: a step that is given up leaves the statistics as they were before it.
-    append(step.graph.outputs, results.statistics);
-    append(step.graph.outputs, results.sums.values);
-    step.sum_names = results.sums.names;
-    for (std::size_t i = 0; i < sums.size(); ++i)
-        step.graph.donations.push_back({.output = i, .leaf = first_sum + i});
-    return step;
+    step.give(StepOutput::statistics, results.statistics);
+    step.give(results.sums);
+    step.donate(StepOutput::gradient_sums, StepInput::gradient_sums);
+    return std::move(step).take();
 }
 
-EvaluationStep trace_evaluation_step(const Model& model, const Task& task,
-                                     const BatchShape& batch) {
+TracedStep trace_evaluation_step(const Model& model, const Task& task, const BatchShape& batch) {
     const BatchLeaves inputs(batch);
     ForwardPass pass;
     const ReducedSums sums(task.trace(model, inputs, pass));
-    EvaluationStep step;
-    step.graph.leaves = model.parameters.leaves();
-    step.parameter_count = step.graph.leaves.size();
-    append(step.graph.leaves, statistic_leaves(model));
-    append(step.graph.leaves, inputs.all());
-    step.graph.outputs = sums.values;
-    append(step.graph.outputs, sums.rows);
-    step.sum_names = sums.names;
-    step.row_names = sums.row_names;
-    return step;
+    StepTrace step;
+    step.read(StepInput::parameters, model.parameters.leaves());
+    step.read(StepInput::statistics, statistic_leaves(model));
+    step.read(inputs);
+    step.give(sums);
+    return std::move(step).take();
 }
 
 }    // namespace slipway

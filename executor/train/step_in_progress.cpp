@@ -1,6 +1,7 @@
 #include "executor/train/step_in_progress.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <utility>
 
@@ -8,56 +9,55 @@
 
 namespace slipway {
 
-StepInProgress::StepInProgress(const Model& model, const UpdatePlan& plan, bool accumulates,
-                               std::vector<std::string> sum_names, const DropoutSource& dropout)
-    : statistic_count_(model.parameters.statistics().size()),
-      clips_(plan.clips),
-      sum_names_(std::move(sum_names)),
-      dropout_(dropout) {
-    const auto trained = plan.chosen(model.parameters.leaves(), true);
-    parameter_count_ = trained.size();
-    if (!accumulates) return;
-    for (const Tensor& parameter : trained)
+StepInProgress::StepInProgress(const Model& model, const UpdatePlan& plan, StepBindings last,
+                               std::optional<StepBindings> before, const DropoutSource& dropout)
+    : last_(std::move(last)), before_(std::move(before)), dropout_(dropout) {
+    if (!before_) return;
+    for (const Tensor& parameter : plan.chosen(model.parameters.leaves(), true))
         gradient_sums_.emplace_back(parameter.shape());
 }
 
 std::vector<Value> StepInProgress::leaves(const TrainState& state, const Hyper& hyper,
                                           const LoadedBatch& batch) const {
-    const std::span<const Array> values(state.values);
-    const auto statistics =
-        statistics_.empty() ? values.last(statistic_count_) : std::span<const Array>(statistics_);
-    std::vector<Value> leaves;
-    leaves.reserve(values.size() + gradient_sums_.size() + state.frozen.size() + 7);
-    const auto append = [&leaves](std::span<const Array> arrays) {
-        for (const Array& array : arrays)
-            leaves.push_back({{array}});
+    const auto part_of_state = [&](StepInput name) {
+        return last_.inputs.of(std::span<const Array>(state.values), name);
     };
-    append(values.first(batch.ends_step ? values.size() - statistic_count_ : parameter_count_));
-    append(statistics);
-    append(gradient_sums_);
-    append(state.frozen);
-    leaves.push_back({{hyper_values(hyper)}});
-    append_dropout(leaves, dropout_, state.step, batch);
-    append_batch(leaves, batch);
-    return leaves;
+    StepValues values(bindings_of(batch).inputs);
+    values.set(StepInput::parameters, part_of_state(StepInput::parameters));
+    if (batch.ends_step)
+        values.set(StepInput::optimizer_state, part_of_state(StepInput::optimizer_state));
+    values.set(StepInput::statistics, statistics_.empty() ? part_of_state(StepInput::statistics)
+                                                          : std::span<const Array>(statistics_));
+    values.set(StepInput::gradient_sums, gradient_sums_);
+    values.set(StepInput::frozen_parameters, state.frozen);
+    values.set(StepInput::hyper, Value{{hyper_values(hyper)}});
+    set_dropout(values, dropout_, state.step, batch);
+    set_batch(values, batch);
+    return std::move(values).take();
 }
 
 void StepInProgress::take(const std::vector<Value>& outputs, const LoadedBatch& batch,
                           TrainState& state) {
-    auto output = outputs.begin();
-    const auto keep = [&output](std::vector<Array>& arrays) {
-        for (Array& array : arrays)
-            array = (output++)->arrays[0];
+    const StepBindings& bindings = bindings_of(batch);
+    const auto given = [&](StepOutput name) {
+        return bindings.outputs.of(std::span<const Value>(outputs), name);
+    };
+    const auto keep = [&](StepOutput name, std::span<Array> arrays) {
+        std::ranges::transform(given(name), arrays.begin(),
+                               [](const Value& value) { return value.arrays[0]; });
     };
     if (batch.ends_step) {
-        keep(state.values);
+        for (const StepOutput name :
+             {StepOutput::parameters, StepOutput::optimizer_state, StepOutput::statistics})
+            keep(name, bindings.outputs.of(std::span<Array>(state.values), name));
     } else {
-        keep(gradient_sums_);
-        statistics_.resize(statistic_count_);
-        keep(statistics_);
+        keep(StepOutput::gradient_sums, gradient_sums_);
+        statistics_.resize(bindings.outputs.count(StepOutput::statistics));
+        keep(StepOutput::statistics, statistics_);
     }
-    if (batch.ends_step && clips_) gradient_norm_ = double(scalar_of(*output++));
-    sums_.add(sum_names_, {output, outputs.end()});
+    for (const Value& norm : given(StepOutput::gradient_norm))
+        gradient_norm_ = double(scalar_of(norm));
+    sums_.add(bindings.sum_names, given(StepOutput::sums));
 }
 
 MetricSums StepInProgress::finish() {

@@ -17,12 +17,12 @@ namespace slipway {
 class StepInProgress {
 public:
     StepInProgress() = default;
-    /// `accumulates`: a step has more than one batch, whose gradients are added up. `sum_names` are
-    /// the programs' (TrainStep).
-    StepInProgress(const Model& model, const UpdatePlan& plan, bool accumulates,
-                   std::vector<std::string> sum_names, const DropoutSource& dropout = {});
+    /// `last` is of the program of a step's last batch, `before` of that of the batches before it;
+    /// none: a step is one batch.
+    StepInProgress(const Model& model, const UpdatePlan& plan, StepBindings last,
+                   std::optional<StepBindings> before = {}, const DropoutSource& dropout = {});
 
-    /// What the program of this batch reads, in the order of train/step.h.
+    /// What the program of this batch reads.
     std::vector<Value> leaves(const TrainState& state, const Hyper& hyper,
                               const LoadedBatch& batch) const;
     /// Keeps what it gave. The last batch of a step moves `state.values`; donated outputs lie where
@@ -34,11 +34,14 @@ public:
     std::optional<double> gradient_norm() const { return gradient_norm_; }
 
 private:
-    std::size_t parameter_count_ = 0, statistic_count_ = 0;
-    bool clips_ = false;
+    const StepBindings& bindings_of(const LoadedBatch& batch) const {
+        return batch.ends_step ? last_ : *before_;
+    }
+
+    StepBindings last_;
+    std::optional<StepBindings> before_;
     std::vector<Array> gradient_sums_;    ///< of trained parameters; none when a step is one batch
     std::vector<Array> statistics_;       ///< as the step's batches left them; none before them
-    std::vector<std::string> sum_names_;
     DropoutSource dropout_;
     MetricSums sums_;
     std::optional<double> gradient_norm_;

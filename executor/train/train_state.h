@@ -16,8 +16,8 @@ namespace slipway {
 
 /// All that changes while a job trains, and all that a checkpoint holds.
 struct TrainState {
-    /// trained parameters…, slots… parameter by parameter, statistics…: the order of TrainStep's
-    /// outputs
+    /// trained parameters…, slots… parameter by parameter, statistics…: the order of
+    /// trace_train_step's outputs
     std::vector<Array> values;
     std::vector<Array> frozen;                 ///< frozen parameters
     std::vector<std::int64_t> batch_counts;    ///< as ParameterList::batch_counts

@@ -137,18 +137,25 @@ TEST_F(Compiles, a_hundred_learning_rates_are_one_program) {
         weight = 1;
     std::set<float> results;
     for (int job = 0; job < rates; ++job) {
-        const TrainStep step =
+        const TracedStep step =
             trace_train_step(model, class_task(), optimizer, class_batch(8, {4}));
         const auto executable = engine.compile(step.graph);
-        std::vector<Value> leaves;
+        const Bindings<StepInput>& inputs = step.bindings.inputs;
+        std::vector<Array> parameters, slots;
         for (const Parameter& parameter : model.parameters.all())
-            leaves.push_back({{parameter.value.clone()}});
-        for (std::size_t i = leaves.size(); i < step.state_count(); ++i)
-            leaves.push_back({{Array(step.graph.leaves[i].shape())}});
-        leaves.push_back({{hyper_values({.lr = rate(job), .step = 1, .label_count = 8})}});
-        append_batch(leaves, batch);
-        const auto outputs = engine.run(*executable, leaves);
-        results.insert(outputs[step.parameter_count - 1].arrays[0].as<float>()[0]);
+            parameters.push_back(parameter.value.clone());
+        for (const Tensor& slot :
+             inputs.of(std::span(step.graph.leaves), StepInput::optimizer_state))
+            slots.emplace_back(slot.shape());
+        StepValues values(inputs);
+        values.set(StepInput::parameters, parameters);
+        values.set(StepInput::optimizer_state, slots);
+        values.set(StepInput::hyper,
+                   Value{{hyper_values({.lr = rate(job), .step = 1, .label_count = 8})}});
+        set_batch(values, batch);
+        const std::vector<Value> outputs = engine.run(*executable, std::move(values).take());
+        const auto updated = step.bindings.outputs.of(std::span(outputs), StepOutput::parameters);
+        results.insert(updated.back().arrays[0].as<float>()[0]);
     }
     EXPECT_EQ(engine.counters().compiles, 1);
     EXPECT_EQ(engine.counters().cached_compiles, rates - 1);

@@ -62,15 +62,17 @@ public:
           program_(engine_.compile(step_.graph)) {}
 
     double sum(const DropoutSource& source, std::int64_t step, std::int64_t batch) {
-        std::vector<Value> leaves{{{filled({}, 1)}}, {{hyper_values({})}}};
-        append_dropout(leaves, source, step, ones(batch));
-        append_batch(leaves, ones(batch));
-        return double(scalar_of(engine_.run(*program_, leaves)[1]));
+        StepValues values(step_.bindings.inputs);
+        values.set(StepInput::parameters, Value{{filled({}, 1)}});
+        values.set(StepInput::hyper, Value{{hyper_values({})}});
+        set_dropout(values, source, step, ones(batch));
+        set_batch(values, ones(batch));
+        return double(scalar_of(engine_.run(*program_, std::move(values).take())[1]));
     }
 
 private:
     Engine engine_{{.cores = cores, .workers = 2}};
-    TrainStep step_;
+    TracedStep step_;
     std::shared_ptr<const Executable> program_;
 };
 
@@ -96,25 +98,33 @@ TEST(TrainingDropout, is_drawn_anew_for_each_seed_step_and_batch_of_a_step) {
 
 TEST(TrainingDropout, leaves_evaluation_alone) {
     const Model model = dropping(0.5);
-    const EvaluationStep program = trace_evaluation_step(
-        model, sum_of_outputs(), {batch_size, class_sample_shape({features})});
-    std::vector<Value> leaves{{{model.parameters.all()[0].value}}};
-    append_batch(leaves, ones(0));
+    const TracedStep program = trace_evaluation_step(model, sum_of_outputs(),
+                                                     {batch_size, class_sample_shape({features})});
+    StepValues values(program.bindings.inputs);
+    values.set(StepInput::parameters, Value{{model.parameters.all()[0].value}});
+    set_batch(values, ones(0));
     Engine engine({.cores = cores, .workers = 2});
-    EXPECT_EQ(double(scalar_of(engine.run(*engine.compile(program.graph), leaves)[0])), kept);
+    const auto outputs = engine.run(*engine.compile(program.graph), std::move(values).take());
+    EXPECT_EQ(double(scalar_of(outputs[0])), kept);
 }
 
 TEST(TrainingDropout, numbers_the_samples_of_a_step) {
-    std::vector<Value> leaves;
-    append_dropout(leaves, {.rate = 0.1, .seed = 1, .batches_per_step = 4}, 0, ones(6));
-    ASSERT_EQ(leaves.size(), 3U);
+    Bindings<StepInput> inputs;
+    for (const StepInput name :
+         {StepInput::dropout_rate, StepInput::dropout_key, StepInput::first_sample})
+        inputs.add(name, 1);
+    StepValues values(inputs);
+    set_dropout(values, {.rate = 0.1, .seed = 1, .batches_per_step = 4}, 0, ones(6));
+    const std::vector<Value> leaves = std::move(values).take();
     EXPECT_EQ(scalar_of(leaves[0]), 0.1F);
     // Batch 6 is the third of its step, after two of 2 x 3 samples.
     ASSERT_EQ(leaves[2].arrays.size(), 2U);
     EXPECT_EQ(leaves[2].arrays[0].as<std::int32_t>()[0], 12);
     EXPECT_EQ(leaves[2].arrays[1].as<std::int32_t>()[0], 15);
-    append_dropout(leaves, {}, 0, ones(6));
-    EXPECT_EQ(leaves.size(), 3U);
+    const Bindings<StepInput> none;
+    StepValues no_values(none);
+    set_dropout(no_values, {}, 0, ones(6));
+    EXPECT_TRUE(std::move(no_values).take().empty());
 }
 
 }    // namespace

@@ -73,19 +73,17 @@ class LanguageTask : public testing::TestWithParam<Language> {
 protected:
     MetricSums evaluated(std::int64_t batch_size, int cores) const {
         const Model model = GetParam().model();
-        const EvaluationStep step =
+        const TracedStep step =
             trace_evaluation_step(model, task_, {batch_size, samples_->shape()});
         Engine engine({.cores = cores, .workers = 2});
         std::vector<Array> network;
         for (const Parameter& parameter : model.parameters.all())
             network.push_back(parameter.value);
-        return evaluate(engine, *engine.compile(step.graph), network,
+        return evaluate(engine, {engine.compile(step.graph), step.bindings}, network,
                         {.samples = *samples_,
                          .chosen = all_,
                          .batch_size_per_core = batch_size,
-                         .cores = cores,
-                         .sum_names = step.sum_names,
-                         .row_names = step.row_names});
+                         .cores = cores});
     }
 
     const TokenSequences rows_ = rows();
@@ -124,14 +122,14 @@ TEST_P(LanguageTask, says_perplexity_and_accuracy) {
 TEST_P(LanguageTask, learns) {
     const Model model = GetParam().model();
     const Optimizer& optimizer = find_optimizer("adam");
-    const TrainStep step = trace_train_step(model, task_, optimizer, {2, samples_->shape()});
+    const TracedStep step = trace_train_step(model, task_, optimizer, {2, samples_->shape()});
     Engine engine({.cores = 2, .workers = 2});
     const auto program = engine.compile(step.graph);
     TrainState state = initial_state(model, optimizer);
     Sampler sampler(
         all_, {.seed = 1, .batch_size_per_core = 2, .cores = 2, .drop_last = false, .epochs = 40},
         [&](std::int64_t sample) { return samples_->label_count(sample); });
-    StepInProgress progress(model, optimizer, false, step.sum_names, {});
+    StepInProgress progress(model, optimizer, step.bindings);
     double first = 0, last = 0;
     Loader loader(*samples_, sampler);
     while (const auto batch = loader.next()) {

@@ -93,18 +93,18 @@ std::pair<std::vector<double>, std::vector<Array>> train(const std::string& mode
     }
     std::vector<double> losses;
     for (std::int64_t k = 0; k < steps; ++k) {
-        std::vector<Value> leaves;
-        for (const Array& value : values)
-            leaves.push_back({{value}});
+        // Traced anew each time: equal steps are one program.
+        const TracedStep step = trace_train_step(model, class_task(), optimizer, shape);
+        const auto executable = engine.compile(step.graph);
+        StepValues leaves(step.bindings.inputs);
+        for (const StepInput name : {StepInput::parameters, StepInput::optimizer_state})
+            leaves.set(name, step.bindings.inputs.of(std::span<const Array>(values), name));
         Hyper hyper = hyper_of(optimizer_name);
         hyper.step = k + 1;
         hyper.label_count = batch_size;
-        leaves.push_back({{hyper_values(hyper)}});
-        append_batch(leaves, batch_of(k, setup.cores));
-        // Traced anew each time: equal steps are one program.
-        const auto executable =
-            engine.compile(trace_train_step(model, class_task(), optimizer, shape).graph);
-        const auto outputs = engine.run(*executable, leaves);
+        leaves.set(StepInput::hyper, Value{{hyper_values(hyper)}});
+        set_batch(leaves, batch_of(k, setup.cores));
+        const auto outputs = engine.run(*executable, std::move(leaves).take());
         for (std::size_t i = 0; i < values.size(); ++i)
             values[i] = outputs[i].arrays[0];
         losses.push_back(double(scalar_of(outputs[values.size()])) / batch_size);

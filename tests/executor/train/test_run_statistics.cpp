@@ -100,13 +100,12 @@ struct Trainer {
     Task task = class_task();
     Engine engine{{.cores = cores, .workers = 2}};
     TrainState state = initial_state(model, optimizer);
-    StepInProgress step{model, optimizer, true, {"loss", "labels", "correct"}};
+    TracedStep last = trace_train_step(model, task, optimizer, shape, Accumulation::finished);
+    TracedStep before = trace_accumulation_step(model, task, optimizer, shape);
+    StepInProgress step{model, optimizer, last.bindings, before.bindings};
 
     void run(const LoadedBatch& batch) {
-        const Graph graph =
-            batch.ends_step
-                ? trace_train_step(model, task, optimizer, shape, Accumulation::finished).graph
-                : trace_accumulation_step(model, task, optimizer, shape).graph;
+        const Graph& graph = batch.ends_step ? last.graph : before.graph;
         const Hyper hyper{.lr = 0.1,
                           .momentum = 0.9,
                           .label_count = double(batch.step_labels),
@@ -145,12 +144,12 @@ TEST(RunningStatistics, are_what_evaluations_normalise_by) {
     trainer.run(random_batch(0, false));
     trainer.run(random_batch(1, true));
     const LoadedBatch batch = random_batch(7, true);
-    std::vector<Value> leaves;
-    for (const Array& value : network_values(trainer.state, trainer.model, trainer.optimizer))
-        leaves.push_back({{value}});
-    append_batch(leaves, batch);
-    const Graph graph = trace_evaluation_step(trainer.model, trainer.task, trainer.shape).graph;
-    const auto outputs = trainer.engine.run(*trainer.engine.compile(graph), leaves);
+    const TracedStep evaluation = trace_evaluation_step(trainer.model, trainer.task, trainer.shape);
+    StepValues bound(evaluation.bindings.inputs);
+    set_network(bound, network_values(trainer.state, trainer.model, trainer.optimizer));
+    set_batch(bound, batch);
+    const std::vector<Value> leaves = std::move(bound).take();
+    const auto outputs = trainer.engine.run(*trainer.engine.compile(evaluation.graph), leaves);
 
     const auto values = [&](std::size_t i) { return leaves[i].arrays[0].as<float>(); };
     double loss = 0;

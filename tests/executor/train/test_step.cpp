@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
+#include <utility>
+
 #include "executor/engine/engine.h"
 #include "executor/nn/models/mlp.h"
 #include "executor/reference/evaluate.h"
@@ -75,75 +78,85 @@ Value numbers() {
                            .label_count = double(cores * (batch_size * batches - 2))})}};
 }
 
-std::vector<Value> initial_values(const Model& model) {
-    std::vector<Value> values;
+std::vector<Array> initial_values(const Model& model) {
+    std::vector<Array> values;
     for (const Parameter& parameter : model.parameters.all())
-        values.push_back({{parameter.value.clone()}});
+        values.push_back(parameter.value.clone());
     return values;
 }
 
-/// One array of zeros for each parameter.
-std::vector<Value> zeros(const Model& model) {
-    std::vector<Value> values;
+/// `count` arrays of zeros for each parameter.
+std::vector<Array> zeros(const Model& model, std::size_t count = 1) {
+    std::vector<Array> values;
     for (const Parameter& parameter : model.parameters.all())
-        values.push_back({{Array(parameter.value.shape())}});
+        for (std::size_t i = 0; i < count; ++i)
+            values.emplace_back(parameter.value.shape());
     return values;
 }
 
-std::vector<Value> joined(std::vector<std::vector<Value>> lists, const LoadedBatch& batch) {
-    std::vector<Value> leaves;
-    for (const auto& list : lists)
-        leaves.insert(leaves.end(), list.begin(), list.end());
-    leaves.push_back(numbers());
-    append_batch(leaves, batch);
-    return leaves;
-}
+/// What a step reads; a program without slots or sums gets none.
+struct Inputs {
+    std::vector<Array> parameters, slots, sums;
+
+    std::vector<Value> of(const TracedStep& step, const LoadedBatch& batch) const {
+        StepValues values(step.bindings.inputs);
+        values.set(StepInput::parameters, parameters);
+        values.set(StepInput::optimizer_state, slots);
+        values.set(StepInput::gradient_sums, sums);
+        values.set(StepInput::hyper, numbers());
+        set_batch(values, batch);
+        return std::move(values).take();
+    }
+};
 
 class AccumulatedStep : public testing::TestWithParam<const char*> {};
 
 TEST_P(AccumulatedStep, is_the_step_of_all_samples) {
     const Model model = small_model();
     const Optimizer& optimizer = find_optimizer(GetParam());
-    const std::size_t count = model.parameters.all().size();
-    std::vector<Value> slots;
-    for (std::size_t i = 0; i < optimizer.slots.size(); ++i)
-        for (const Value& value : zeros(model))
-            slots.push_back(value);
+    const std::size_t slots = optimizer.slots.size();
 
-    const TrainStep whole = trace_train_step(model, class_task(), optimizer,
-                                             class_batch(batch_size * batches, {features}));
+    const TracedStep whole = trace_train_step(model, class_task(), optimizer,
+                                              class_batch(batch_size * batches, {features}));
+    const Inputs undivided{initial_values(model), zeros(model, slots), {}};
     std::vector<ReferenceValue> values;
-    for (const Value& value : joined({initial_values(model), slots}, large_batch()))
+    for (const Value& value : undivided.of(whole, large_batch()))
         values.push_back(value.arrays);
     const std::vector<ReferenceValue> expected = evaluate(whole.graph, values, cores);
 
     Engine engine({.cores = cores, .workers = 2});
-    const std::vector<Value> parameters = initial_values(model);
-    std::vector<Value> sums = zeros(model);
+    Inputs inputs{initial_values(model), {}, zeros(model)};
     MetricSums total;
+    const auto add = [&](const TracedStep& step, std::span<const Value> outputs) {
+        total.add(step.bindings.sum_names, step.bindings.outputs.of(outputs, StepOutput::sums));
+    };
     const BatchShape shape = class_batch(batch_size, {features});
-    const AccumulationStep first = trace_accumulation_step(model, class_task(), optimizer, shape);
+    const TracedStep first = trace_accumulation_step(model, class_task(), optimizer, shape);
     const auto accumulation = engine.compile(first.graph);
     for (std::int64_t number = 0; number + 1 < batches; ++number) {
-        const auto outputs =
-            engine.run(*accumulation, joined({parameters, sums}, small_batch(number)));
-        std::copy_n(outputs.begin(), count, sums.begin());
-        total.add(first.sum_names, std::span(outputs).subspan(count));
+        const std::vector<Value> outputs =
+            engine.run(*accumulation, inputs.of(first, small_batch(number)));
+        const auto sums = first.bindings.outputs.of(std::span(outputs), StepOutput::gradient_sums);
+        for (std::size_t i = 0; i < sums.size(); ++i)
+            inputs.sums[i] = sums[i].arrays[0];
+        add(first, outputs);
     }
-    const TrainStep last =
+    const TracedStep last =
         trace_train_step(model, class_task(), optimizer, shape, Accumulation::finished);
-    const auto outputs = engine.run(*engine.compile(last.graph),
-                                    joined({parameters, slots, sums}, small_batch(batches - 1)));
-    total.add(last.sum_names, std::span(outputs).subspan(last.state_count()));
+    inputs.slots = zeros(model, slots);
+    const std::vector<Value> outputs =
+        engine.run(*engine.compile(last.graph), inputs.of(last, small_batch(batches - 1)));
+    add(last, outputs);
 
     // Sums of some ten numbers below 1 in f32, against the evaluator's in f64.
-    for (std::size_t i = 0; i < last.state_count(); ++i) {
+    const std::size_t state_count = (1 + slots) * model.parameters.all().size();
+    for (std::size_t i = 0; i < state_count; ++i) {
         const auto found = outputs[i].arrays[0].as<float>();
         for (std::size_t k = 0; k < found.size(); ++k)
             EXPECT_NEAR(found[k], expected[i][0].as<float>()[k], 1e-6) << i << ", " << k;
     }
     const auto expected_sum = [&](std::size_t i) {
-        return double(expected[last.state_count() + i][0].as<float>()[0]);
+        return double(expected[state_count + i][0].as<float>()[0]);
     };
     EXPECT_NEAR(total.scalar("loss"), expected_sum(0), 2e-5);    // some 20 losses near 1
     EXPECT_EQ(total.scalar("labels"), expected_sum(1));
@@ -165,6 +178,34 @@ TEST(TrainStep, of_one_batch_has_no_sums) {
         4 * count + 4);
     EXPECT_EQ(trace_accumulation_step(model, task, optimizer, shape).graph.leaves.size(),
               2 * count + 4);
+}
+
+TEST(TrainStep, names_each_of_its_leaves_and_outputs) {
+    const Model model = small_model();
+    UpdatePlan plan = find_optimizer("adam");
+    plan.rules.resize(model.parameters.all().size());
+    plan.rules[0].trained = false;
+    plan.clips = true;
+    const TracedStep step =
+        trace_train_step(model, class_task(), plan, class_batch(batch_size, {features}));
+    const auto& [inputs, outputs, sum_names, row_names] = step.bindings;
+    EXPECT_EQ(inputs.size(), step.graph.leaves.size());
+    EXPECT_EQ(outputs.size(), step.graph.outputs.size());
+    EXPECT_EQ(inputs.count(StepInput::parameters), 3U);
+    EXPECT_EQ(inputs.count(StepInput::optimizer_state), 6U);
+    EXPECT_EQ(inputs.count(StepInput::frozen_parameters), 1U);
+    EXPECT_EQ(outputs.count(StepOutput::gradient_norm), 1U);
+    EXPECT_EQ(outputs.count(StepOutput::sums), sum_names.size());
+    EXPECT_TRUE(row_names.empty());
+    const std::span leaves(step.graph.leaves);
+    EXPECT_EQ(inputs.of(leaves, StepInput::frozen_parameters)[0].get(),
+              model.parameters.leaves()[0].get());
+    const auto name_of_leaf = [&](StepInput input) {
+        return std::get<LeafAttributes>(inputs.of(leaves, input)[0].node().attributes).name;
+    };
+    EXPECT_EQ(name_of_leaf(StepInput::features), "features");
+    EXPECT_EQ(name_of_leaf(StepInput::weights), "weights");
+    EXPECT_EQ(step.graph.donations.size(), 9U);
 }
 
 }    // namespace

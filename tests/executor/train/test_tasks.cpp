@@ -111,8 +111,7 @@ public:
           samples(spec.task.type),
           setting_(setting),
           engine_({.cores = int(setting.cores), .workers = 2, .precision = PrecisionPolicy::f32}),
-          step_(trace_evaluation_step(net.model, task, {setting.batch, samples.shape()})),
-          program_(engine_.compile(step_.graph)) {}
+          program_(compiled()) {}
 
     MetricSums operator()(std::int64_t count) {
         std::vector<std::int64_t> chosen(std::size_t(count), 0);
@@ -120,13 +119,11 @@ public:
         std::vector<Array> network;
         for (const Parameter& parameter : net.model.parameters.all())
             network.push_back(parameter.value);
-        return evaluate(engine_, *program_, network,
+        return evaluate(engine_, program_, network,
                         {.samples = samples,
                          .chosen = chosen,
                          .batch_size_per_core = setting_.batch,
-                         .cores = setting_.cores,
-                         .sum_names = step_.sum_names,
-                         .row_names = step_.row_names});
+                         .cores = setting_.cores});
     }
 
     Linear4 net;
@@ -134,10 +131,14 @@ public:
     MadeSamples samples;
 
 private:
+    StepProgram compiled() {
+        TracedStep step = trace_evaluation_step(net.model, task, {setting_.batch, samples.shape()});
+        return {engine_.compile(step.graph), std::move(step.bindings)};
+    }
+
     Setting setting_;
     Engine engine_;
-    EvaluationStep step_;
-    std::shared_ptr<const Executable> program_;
+    StepProgram program_;
 };
 
 using Wanted = std::map<std::string, double>;
