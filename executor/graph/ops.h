@@ -109,6 +109,9 @@ BatchNormGradient batch_norm_grad(const Tensor& x, const Tensor& scale, const Te
 /// The sum (or largest, or smallest) over all cores, the same on every core. A replicated operand
 /// is refused: its sum would depend on the number of cores.
 Tensor all_reduce(const Tensor& x, Reduction reduction = Reduction::add);
+/// The sum of the cores' shares: all_reduce of a value per core. One that is the same on every core
+/// is the whole already.
+Tensor sum_of_shares(const Tensor& x);
 /// Each core's part of that: `dimension` is cut into one part for each of `cores`.
 Tensor reduce_scatter(const Tensor& x, std::int64_t dimension, std::int64_t cores,
                       Reduction reduction = Reduction::add);

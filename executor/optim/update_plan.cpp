@@ -6,11 +6,6 @@ namespace slipway {
 
 namespace {
 
-Tensor summed(const Tensor& gradient) {
-    const bool is_share = gradient.node().placement == Placement::per_core;
-    return is_share ? all_reduce(gradient) : gradient;
-}
-
 /// The new value and all new slots of one parameter.
 Update updated(const UpdatePlan& plan, const UpdateNumbers& numbers, const Tensor& parameter,
                const Tensor& gradient, std::span<const Tensor> slots) {
@@ -37,7 +32,7 @@ OptimizerStep trace_optimizer(const UpdatePlan& plan, const HyperLeaf& hyper,
     OptimizerStep step;
     std::vector<Tensor> sums;
     for (const Tensor& gradient : gradients)
-        sums.push_back(summed(gradient));
+        sums.push_back(sum_of_shares(gradient));
     if (plan.clips) {
         ClippedGradients clipped =
             clip_by_global_norm(std::move(sums), hyper.scalar(HyperSlot::clip_norm));

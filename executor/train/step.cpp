@@ -58,10 +58,8 @@ std::vector<Tensor> sum_leaves(const std::vector<Tensor>& parameters) {
 /// The sums with this batch's gradients.
 std::vector<Tensor> added(const std::vector<Tensor>& sums, const std::vector<Tensor>& gradients) {
     std::vector<Tensor> results;
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-        const bool is_share = gradients[i].node().placement == Placement::per_core;
-        results.push_back(sums[i] + (is_share ? all_reduce(gradients[i]) : gradients[i]));
-    }
+    for (std::size_t i = 0; i < sums.size(); ++i)
+        results.push_back(sums[i] + sum_of_shares(gradients[i]));
     return results;
 }
 

@@ -15,6 +15,10 @@ Tensor all_reduce(const Tensor& x, Reduction reduction) {
                       .result = {}});
 }
 
+Tensor sum_of_shares(const Tensor& x) {
+    return x.node().placement == Placement::per_core ? all_reduce(x) : x;
+}
+
 Tensor reduce_scatter(const Tensor& x, std::int64_t dimension, std::int64_t cores,
                       Reduction reduction) {
     return make_node({.op = OpCode::reduce_scatter,
@@ -100,7 +104,7 @@ Shape infer_all_reduce(const NodeRequest& request) {
 std::vector<Tensor> gradient_all_reduce(const Tensor& y, const Tensor& dy) {
     if (std::get<AllReduceAttributes>(y.node().attributes).reduction != Reduction::add)
         refuse_gradient(y, "only sums over cores have one");
-    return {dy.node().placement == Placement::per_core ? all_reduce(dy) : dy};
+    return {sum_of_shares(dy)};
 }
 
 Shape infer_reduce_scatter(const NodeRequest& request) {

@@ -26,6 +26,13 @@ TEST(Node, all_reduce_makes_a_replicated_value) {
     EXPECT_EQ(all_reduce(per_core({2})).node().placement, Placement::replicated);
 }
 
+TEST(Node, shares_are_summed_over_the_cores_and_a_whole_value_is_not) {
+    const Tensor share = per_core({2}), whole = replicated({2});
+    EXPECT_EQ(sum_of_shares(share).node().op, OpCode::all_reduce);
+    EXPECT_EQ(sum_of_shares(share).node().operands[0], share);
+    EXPECT_EQ(sum_of_shares(whole), whole);
+}
+
 TEST(Node, same_operands_give_the_same_node_back) {
     const Tensor x = replicated({2});
     const Tensor y = negate(x);
