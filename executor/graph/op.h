@@ -78,10 +78,7 @@ enum class OpCode : std::uint8_t {
     optimization_barrier,
     get_result,
     composite,
-    all_reduce,
-    reduce_scatter,
-    all_gather,
-    replica_id    ///< last: the table's size follows from it
+    all_reduce    ///< last: the table's size follows from it
 };
 
 enum class Comparison : std::uint8_t { eq, ne, lt, le, gt, ge };
@@ -184,14 +181,6 @@ struct AllReduceAttributes {
     Reduction reduction = Reduction::add;
     bool operator==(const AllReduceAttributes&) const = default;
 };
-
-/// reduce_scatter, all_gather: `dimension` is cut into one part for each of `cores`.
-struct CoreDimensionAttributes {
-    std::int64_t dimension = 0;
-    std::int64_t cores = 1;
-    Reduction reduction = Reduction::add;    ///< of reduce_scatter
-    bool operator==(const CoreDimensionAttributes&) const = default;
-};
 struct DynamicSliceAttributes {
     Dims sizes;
     bool operator==(const DynamicSliceAttributes&) const = default;
@@ -219,8 +208,7 @@ using Attributes =
                  BroadcastAttributes, TransposeAttributes, SliceAttributes, PadAttributes,
                  ConcatenateAttributes, ReverseAttributes, CompareAttributes, DotAttributes,
                  ConvolutionAttributes, ReduceAttributes, ReduceWindowAttributes,
-                 SelectAndScatterAttributes, AllReduceAttributes, CoreDimensionAttributes,
-                 DynamicSliceAttributes, BatchNormAttributes, GetResultAttributes,
-                 CompositeAttributes>;
+                 SelectAndScatterAttributes, AllReduceAttributes, DynamicSliceAttributes,
+                 BatchNormAttributes, GetResultAttributes, CompositeAttributes>;
 
 }    // namespace slipway

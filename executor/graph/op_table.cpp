@@ -17,7 +17,6 @@ constexpr std::string_view predicate = "its result is true or false";
 constexpr std::string_view bits = "it looks at bits, not at numbers";
 constexpr std::string_view first_only =
     "gradients flow through an op's first result only; stop_gradient says that none is wanted";
-constexpr std::string_view before_cores = "training takes gradients before it";
 
 constexpr auto table = std::to_array<OpRow>({
     {leaf, "leaf", infer_leaf, nullptr, nullptr, source},
@@ -127,12 +126,6 @@ constexpr auto table = std::to_array<OpRow>({
      nullptr,
      nullptr,
      evaluate_all_reduce},
-    {reduce_scatter, "reduce_scatter", infer_reduce_scatter, nullptr, nullptr, before_cores,
-     nullptr, nullptr, evaluate_reduce_scatter},
-    {all_gather, "all_gather", infer_all_gather, nullptr, nullptr, before_cores, nullptr, nullptr,
-     evaluate_all_gather},
-    {replica_id, "replica_id", infer_replica_id, nullptr, nullptr, source, nullptr, nullptr,
-     evaluate_replica_id},
 });
 
 constexpr bool rows_are_in_order() {
@@ -140,7 +133,7 @@ constexpr bool rows_are_in_order() {
         if (std::size_t(table[i].op) != i) return false;
     return true;
 }
-static_assert(table.size() == std::size_t(replica_id) + 1, "one row for each op");
+static_assert(table.size() == std::size_t(all_reduce) + 1, "one row for each op");
 static_assert(rows_are_in_order(), "a row stands at the index of its op");
 
 }    // namespace

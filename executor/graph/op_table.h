@@ -29,10 +29,8 @@ using EvaluateRule = Array (*)(const Node& node, std::span<const Array> operands
 using EvaluateResultRule = Array (*)(const Node& node, std::span<const Array> operands,
                                      std::int64_t index);
 
-/// An op over all cores: `values` are its one operand's on each core (one for each of `cores`, or
-/// none when it has no operand). One array when the result is replicated, else one per core.
-using EvaluateCoresRule = std::vector<Array> (*)(const Node& node, std::span<const Array> values,
-                                                 int cores);
+/// An op over all cores, whose result is replicated: `values` are its one operand's on each core.
+using EvaluateCoresRule = Array (*)(const Node& node, std::span<const Array> values);
 
 /// The op in terms of simpler ones: one tensor per result.
 using DecomposeRule = std::vector<Tensor> (*)(const Node& node);

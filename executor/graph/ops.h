@@ -112,13 +112,6 @@ Tensor all_reduce(const Tensor& x, Reduction reduction = Reduction::add);
 /// The sum of the cores' shares: all_reduce of a value per core. One that is the same on every core
 /// is the whole already.
 Tensor sum_of_shares(const Tensor& x);
-/// Each core's part of that: `dimension` is cut into one part for each of `cores`.
-Tensor reduce_scatter(const Tensor& x, std::int64_t dimension, std::int64_t cores,
-                      Reduction reduction = Reduction::add);
-/// The cores' values one after the other along `dimension`, the same on every core.
-Tensor all_gather(const Tensor& x, std::int64_t dimension, std::int64_t cores);
-/// The core's number, u32.
-Tensor replica_id();
 
 /// max(x, 0).
 Tensor relu(const Tensor& x);

@@ -145,10 +145,6 @@ Attributes read_batch_norm(const Words& w) {
     return BatchNormAttributes{parse_real(w.text("epsilon")), w.number("feature_dimension")};
 }
 
-Attributes read_over_cores(const Words& w) {
-    return CoreDimensionAttributes{w.number("dimension"), w.number("cores"), w.reduction()};
-}
-
 Attributes read_composite(const Words& w) {
     CompositeAttributes a{w.text("name"), {}};
     if (!w.values.contains("numbers")) return a;
@@ -171,7 +167,6 @@ struct OpReader {
 const std::vector<OpReader>& plain_readers() {
     using enum OpCode;
     static const std::vector<OpReader> table{
-        {replica_id, 0},
         {dynamic_update_slice, any_count},
         {gather, 2},
         {scatter_add, 3},
@@ -244,8 +239,6 @@ const std::vector<OpReader>& readers() {
         {composite, any_count, read_composite},
         {all_reduce, 1,
          [](const Words& w) -> Attributes { return AllReduceAttributes{w.reduction()}; }},
-        {reduce_scatter, 1, read_over_cores},
-        {all_gather, 1, read_over_cores},
     };
     return table;
 }

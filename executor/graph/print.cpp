@@ -117,11 +117,6 @@ struct PrintAttributes {
     void operator()(const AllReduceAttributes& a) const {
         words.word("reduction", to_string(a.reduction));
     }
-    void operator()(const CoreDimensionAttributes& a) const {
-        words.word("reduction", to_string(a.reduction));
-        words.add("dimension", a.dimension, -1);
-        words.add("cores", a.cores, -1);
-    }
     void operator()(const DynamicSliceAttributes& a) const { words.add("sizes", a.sizes); }
     void operator()(const BatchNormAttributes& a) const {
         words.word("epsilon", fmt::to_string(a.epsilon));

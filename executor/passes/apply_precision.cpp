@@ -93,8 +93,6 @@ private:
             case OpCode::leaf:
             case OpCode::bitcast_convert:
             case OpCode::all_reduce:
-            case OpCode::reduce_scatter:
-            case OpCode::all_gather:
             case OpCode::composite:
                 return true;
             default:

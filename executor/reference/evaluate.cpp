@@ -43,12 +43,8 @@ std::vector<Array> operands_on(const Node& node, const Values& values, std::size
 
 ReferenceValue evaluate_node(const Node& node, const Values& values, int cores) {
     const OpRow& row = row_of(node.op);
-    if (row.evaluate_over_cores != nullptr) {
-        const ReferenceValue none;
-        const ReferenceValue& own =
-            node.operands.empty() ? none : values.at(node.operands[0].get());
-        return row.evaluate_over_cores(node, own, cores);
-    }
+    if (row.evaluate_over_cores != nullptr)
+        return {row.evaluate_over_cores(node, values.at(node.operands[0].get()))};
     check(row.evaluate != nullptr, "every op but leaf can be evaluated");
     // A further result is calculated anew from what its producer reads.
     const Node& reader = node.op == OpCode::get_result ? node.operands[0].node() : node;

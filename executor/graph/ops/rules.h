@@ -108,9 +108,8 @@ EvaluateResult evaluate_composite_result;
 Decompose decompose_composite;
 
 // collective.cpp
-Infer infer_all_reduce, infer_reduce_scatter, infer_all_gather, infer_replica_id;
+Infer infer_all_reduce;
 Gradient gradient_all_reduce;
-EvaluateCores evaluate_all_reduce, evaluate_reduce_scatter, evaluate_all_gather,
-    evaluate_replica_id;
+EvaluateCores evaluate_all_reduce;
 
 }    // namespace slipway::rules

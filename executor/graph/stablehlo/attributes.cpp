@@ -186,11 +186,6 @@ struct WriteAttributes {
                            list(collect(a.window, &WindowDimension::stride)), padding_of(a.window));
     }
     std::string operator()(const AllReduceAttributes&) const { return replica_groups(cores); }
-    std::string operator()(const CoreDimensionAttributes& a) const {
-        const bool gathers = node.op == OpCode::all_gather;
-        return fmt::format("{} = {}, {}", gathers ? "all_gather_dim" : "scatter_dimension",
-                           number(a.dimension), replica_groups(int(a.cores)));
-    }
     std::string operator()(const DynamicSliceAttributes& a) const {
         return "slice_sizes = " + list(a.sizes);
     }

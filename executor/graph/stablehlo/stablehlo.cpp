@@ -156,9 +156,6 @@ private:
         if (node.op == OpCode::scatter_add) return region("add", dtype);
         if (const auto* a = std::get_if<AllReduceAttributes>(&node.attributes))
             return region(combining_op(a->reduction), dtype);
-        if (node.op == OpCode::reduce_scatter)
-            return region(
-                combining_op(std::get<CoreDimensionAttributes>(node.attributes).reduction), dtype);
         std::string regions;
         std::string first;
         if (const auto* reduce = std::get_if<ReduceAttributes>(&node.attributes)) {

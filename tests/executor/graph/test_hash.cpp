@@ -156,7 +156,6 @@ void add_larger_ops(Graphs& graphs) {
     const auto add = [&](const string& name, Graph graph) { graphs.emplace(name, graph); };
     const Tensor x = input();
     const Tensor ones = broadcast(constant(1), {4});
-    const Tensor local = input({4, 4}, DType::f32, Placement::per_core);
     for (const std::int64_t i : {0, 1}) {
         const string n = std::to_string(i);
         const BatchNorm norm = batch_norm_training(x, ones, ones, 0.5, i);
@@ -164,9 +163,6 @@ void add_larger_ops(Graphs& graphs) {
         add("batch norm, mean " + n, one_output({x}, norm.mean));
         add("batch norm, variance " + n, one_output({x}, norm.variance));
         add("gelu " + n, one_output({x}, gelu(x, i == 0)));
-        add("reduce_scatter " + n, one_output({local}, reduce_scatter(local, i, 2)));
-        add("reduce_scatter, cores " + n, one_output({local}, reduce_scatter(local, 0, 1 + 3 * i)));
-        add("all_gather " + n, one_output({local}, all_gather(local, i, 2)));
         add("dynamic_slice " + n,
             one_output({x}, dynamic_slice(x, {index(0), index(0)}, {1, 1 + i})));
         add("dynamic_slice, start " + n,

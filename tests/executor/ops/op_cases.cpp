@@ -371,16 +371,6 @@ const std::map<std::string, Builder>& larger_builders() {
                                     c.number("feature_dimension"))
                  .y;
          }},
-        {"reduce_scatter",
-         [](const Call& c) {
-             return reduce_scatter(c.x(), c.number("dimension"), c.number("cores", 1),
-                                   c.reduction());
-         }},
-        {"all_gather",
-         [](const Call& c) {
-             return all_gather(c.x(), c.number("dimension"), c.number("cores", 1));
-         }},
-        {"replica_id", [](const Call&) { return replica_id(); }},
         {"layer_norm",
          [](const Call& c) { return layer_norm(c.x(0), c.x(1), c.x(2), c.real("epsilon")); }},
         {"gelu", [](const Call& c) { return gelu(c.x(), c.flag("tanh_approximation")); }},
