@@ -715,6 +715,8 @@ CREATE INDEX lease_attempt ON public.lease USING btree (job_id, attempt);
 
 CREATE INDEX login_ticket_expires ON public.login_ticket USING btree (expires_at);
 
+CREATE INDEX login_ticket_token ON public.login_ticket USING btree (token_id, expires_at);
+
 CREATE INDEX queue_dataset ON public.queue USING btree (dataset_id, job_id) WHERE (NOT dataset_ready);
 
 CREATE INDEX queue_due ON public.queue USING btree (class_rank, not_before, job_id) WHERE (not_before IS NOT NULL);
@@ -729,7 +731,7 @@ CREATE INDEX queue_ready ON public.queue USING btree (shape, class_rank, queued_
 
 CREATE INDEX session_expires ON public.session USING btree (expires_at);
 
-CREATE INDEX session_token ON public.session USING btree (token_id);
+CREATE INDEX session_token ON public.session USING btree (token_id, created_at);
 
 CREATE INDEX split_dataset ON public.split USING btree (dataset_id, id);
 

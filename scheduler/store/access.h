@@ -48,14 +48,15 @@ std::int64_t revoke_token(Store& store, std::string_view id, bool keep_made = fa
 /// Notes the use; at most one write a minute.
 void touch_token(Store& store, std::string_view id);
 
-/// One-time link: stores the hash of its secret; good for `keep`.
+/// One-time link: stores the hash of its secret; good for `keep`. A token has at most 20: those that
+/// would end first go.
 void create_login_ticket(Store& store, std::string_view sha256, std::string_view token_id,
                          std::chrono::seconds keep);
 
 /// The token the ticket stands for; the ticket is used up. Nothing when unknown, used or too old.
 std::optional<Token> use_login_ticket(Store& store, std::string_view sha256);
 
-/// A browser's cookie: stores the hash of its secret.
+/// A browser's cookie: stores the hash of its secret. A token has at most 20: the oldest goes.
 void create_session(Store& store, std::string_view sha256, std::string_view token_id,
                     std::chrono::seconds keep);
 

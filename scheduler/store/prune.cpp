@@ -17,6 +17,17 @@ std::int64_t prune_idempotency_keys(Store& store, const LeaderTerm& term) {
     return prune_by(store, queries::prune_idempotency_keys, term);
 }
 
+std::int64_t prune_surplus_keys(Store& store, std::int64_t keep, const LeaderTerm& term) {
+    return write_as_leader(store.pool(), term,
+                           {{&queries::prune_surplus_keys, {keep, pruned_at_once}}})[0]
+        .affected();
+}
+
+std::int64_t prune_audit(Store& store, std::chrono::milliseconds keep, const LeaderTerm& term) {
+    return write_as_leader(store.pool(), term, {{&queries::prune_audit, {keep, pruned_at_once}}})[0]
+        .affected();
+}
+
 std::int64_t prune_login_tickets(Store& store, const LeaderTerm& term) {
     return prune_by(store, queries::prune_login_tickets, term);
 }

@@ -12,6 +12,12 @@ inline constexpr std::int64_t pruned_at_once = 1000;
 /// Idempotency keys, after 24 hours.
 std::int64_t prune_idempotency_keys(Store& store, const LeaderTerm& term = {});
 
+/// Answered idempotency keys of a token beyond its newest `keep`.
+std::int64_t prune_surplus_keys(Store& store, std::int64_t keep, const LeaderTerm& term = {});
+
+/// Entries of the audit log that are older than `keep`.
+std::int64_t prune_audit(Store& store, std::chrono::milliseconds keep, const LeaderTerm& term = {});
+
 /// Links that sign in, after their time.
 std::int64_t prune_login_tickets(Store& store, const LeaderTerm& term = {});
 

@@ -48,12 +48,14 @@ struct UpkeepLoop::Parts {
         Tick next{};
         bool failing = false;
     };
-    std::array<Task, 9> tasks{{{"schedule", options.tick, &Parts::place},
+    std::array<Task, 11> tasks{{{"schedule", options.tick, &Parts::place},
                                {"rescue", options.rescue_every, &Parts::rescue},
                                {"follow", options.follow_every, &Parts::follow},
                                {"expire", options.expire_every, &Parts::expire},
                                {"count", options.count_every, &Parts::count},
                                {"prune_keys", options.prune_every, &Parts::prune_keys},
+                               {"prune_surplus_keys", options.prune_every, &Parts::prune_surplus},
+                               {"prune_audit", options.prune_every, &Parts::prune_audit},
                                {"prune_tickets", options.prune_every, &Parts::prune_tickets},
                                {"prune_sessions", options.prune_every, &Parts::prune_sessions},
                                {"prune_uploads", options.prune_every, &Parts::prune_uploads}}};
@@ -143,6 +145,10 @@ struct UpkeepLoop::Parts {
     }
 
     bool prune_keys() { return pruned(store::prune_idempotency_keys(store, term)); }
+    bool prune_surplus() {
+        return pruned(store::prune_surplus_keys(store, options.keys_of_token_max, term));
+    }
+    bool prune_audit() { return pruned(store::prune_audit(store, options.audit_keep, term)); }
     bool prune_tickets() { return pruned(store::prune_login_tickets(store, term)); }
     bool prune_sessions() { return pruned(store::prune_sessions(store, term)); }
     bool prune_uploads() { return pruned(store::prune_uploads(store, term)); }

@@ -22,6 +22,8 @@ struct UpkeepOptions {
     std::chrono::milliseconds expire_every{1000};
     std::chrono::milliseconds count_every{10000};
     std::chrono::milliseconds prune_every{60000};
+    std::int64_t keys_of_token_max = 100'000;    ///< idempotency keys that are kept
+    std::chrono::milliseconds audit_keep = std::chrono::days{400};
     std::chrono::milliseconds host_silence_max{10000};    ///< then its cores take no new job
     /// Called after jobs were placed, from the loop's thread: wakes this machine's agent.
     std::function<void()> on_placed = {};

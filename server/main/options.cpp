@@ -174,6 +174,9 @@ void add_limits(CLI::App& app, Raw& raw) {
               "uploads that a token may have open; 0: no limit");
     at_a_time("--tokens-max", limits.tokens,
               "valid tokens that may descend from one token; 0: no limit");
+    app.add_option("--audit-days", raw.options.audit_days,
+                   "how many days entries of the audit log are kept")
+        ->check(CLI::Range(1, 36500));
     app.add_option("--upload-max-gib", raw.upload_gib, "the largest file that may be uploaded")
         ->check(CLI::Range(1, 65536));
 }

@@ -48,6 +48,7 @@ struct Options {
     std::string ready_file;
     std::string host_name;    ///< this machine's name in the database
     bool drain = false;
+    std::int64_t audit_days = 400;
     std::uint64_t upload_bytes_max = std::uint64_t{16} << 30;
     TenantLimits limits;
 

@@ -101,6 +101,7 @@ void stop_scheduler(Scheduler& scheduler, store::Store& store, const Options& op
 UpkeepOptions upkeep_options(const Options& options) {
     UpkeepOptions made;
     made.host = options.host_name;
+    made.audit_keep = std::chrono::days{options.audit_days};
     return made;
 }
 

@@ -80,8 +80,18 @@ set last_used_at = clock_timestamp()
 where id = $1
   and (last_used_at is null or last_used_at < clock_timestamp() - interval '1 minute')
 
--- insert_login_ticket: a one-time link
+-- insert_login_ticket: a one-time link; of its token the 20 that are good for longest are kept
 -- in     $1 sha256  $2 token_id  $3 keep in seconds
+with surplus as (
+    delete from login_ticket
+    where sha256 = any (array(
+        select sha256
+        from login_ticket
+        where token_id = $2
+        order by expires_at desc
+        offset 19
+    ))
+)
 insert into login_ticket (sha256, token_id, expires_at)
 values ($1, $2, clock_timestamp() + make_interval(secs => $3))
 
@@ -97,8 +107,18 @@ select token_id
 from used
 where expires_at > clock_timestamp()
 
--- insert_session: a browser's cookie
+-- insert_session: a browser's cookie; of its token the newest 20 are kept
 -- in     $1 sha256  $2 token_id  $3 keep in seconds
+with surplus as (
+    delete from session
+    where sha256 = any (array(
+        select sha256
+        from session
+        where token_id = $2
+        order by created_at desc
+        offset 19
+    ))
+)
 insert into session (sha256, token_id, expires_at)
 values ($1, $2, clock_timestamp() + make_interval(secs => $3))
 

@@ -13,6 +13,24 @@ where ctid = any (array(
     limit $1
 ))
 
+-- prune_surplus_keys: of each token the oldest beyond so many
+-- in     $1 how many a token keeps  $2 how many at once
+-- out    changed
+delete from idempotency
+where ctid = any (array(
+    select surplus.ctid
+    from (select token_id, count(*) - $1 as surplus
+          from idempotency
+          group by token_id
+          having count(*) > $1) as crowded
+    cross join lateral (select ctid
+                        from idempotency
+                        where token_id = crowded.token_id and status is not null
+                        order by started_at
+                        limit least(crowded.surplus, $2)) as surplus
+    limit $2
+))
+
 -- prune_login_tickets: those that are too old to be used
 -- in     $1 how many at once
 -- out    changed
@@ -64,3 +82,13 @@ with gone as (
 insert into garbage (path)
 select 'uploads/' || id
 from gone
+
+-- prune_audit: entries that are older than they are kept. Ids are in the order of time.
+-- in     $1 keep in seconds  $2 how many at once
+-- out    changed
+delete from audit
+where id = any (array(
+    select id
+    from (select id, at from audit order by id limit $2) as oldest
+    where at < clock_timestamp() - make_interval(secs => $1)
+))

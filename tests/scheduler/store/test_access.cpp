@@ -180,6 +180,25 @@ TEST_F(Access, a_ticket_works_once_and_a_session_until_it_ends) {
     EXPECT_FALSE(find_session(store, sha256_hex("cookie")));
 }
 
+TEST_F(Access, a_token_keeps_its_newest_sessions_and_tickets) {
+    const Token made = token("a");
+    const Token other = token("b");
+    create_session(store, sha256_hex("of another"), other.id, 1h);
+    create_login_ticket(store, sha256_hex("of another"), other.id, 1h);
+    for (int i = 0; i < 25; ++i) {
+        create_session(store, sha256_hex(std::to_string(i)), made.id, 1h);
+        create_login_ticket(store, sha256_hex(std::to_string(i)), made.id, 1h);
+    }
+    EXPECT_EQ(count("session"), 21);
+    EXPECT_EQ(count("login_ticket"), 21);
+    EXPECT_FALSE(find_session(store, sha256_hex("4")));
+    EXPECT_TRUE(find_session(store, sha256_hex("5")));
+    EXPECT_TRUE(find_session(store, sha256_hex("24")));
+    EXPECT_TRUE(find_session(store, sha256_hex("of another")));
+    EXPECT_FALSE(use_login_ticket(store, sha256_hex("4")));
+    EXPECT_TRUE(use_login_ticket(store, sha256_hex("5")));
+}
+
 TEST_F(Access, the_audit_is_listed_newest_first) {
     for (int i = 0; i < 3; ++i) {
         append_audit(store, {.token_id = "tok",

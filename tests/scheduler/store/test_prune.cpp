@@ -79,6 +79,32 @@ TEST_F(Prune, takes_a_batch_at_once_the_oldest_first) {
     EXPECT_EQ(prune_idempotency_keys(store), 0);
 }
 
+TEST_F(Prune, a_token_keeps_its_newest_answers) {
+    add_keys(30, "1 hour");
+    add_keys(5, "2 hours");
+    database.sql("update idempotency set status = 201, body = ''");
+    add_keys(3, "3 hours");    // without an answer: still running, or not known how it ended
+    database.sql(
+        "insert into idempotency (token_id, key, body_hash, status, body) "
+        "values ('other', 'k', 'h', 201, '')");
+    EXPECT_EQ(prune_surplus_keys(store, 100), 0);
+    EXPECT_EQ(prune_surplus_keys(store, 28), 10);
+    EXPECT_EQ(count("idempotency where key like '2 hours%'"), 0);
+    EXPECT_EQ(count("idempotency where key like '1 hour%'"), 25);
+    EXPECT_EQ(count("idempotency where token_id = 'other' or key like '3 hours%'"), 4);
+    EXPECT_EQ(prune_surplus_keys(store, 28), 0);
+}
+
+TEST_F(Prune, the_audit_log_is_kept_for_its_time) {
+    for (const char* object : {"old", "older", "new"})
+        append_audit(store, {.token_id = "t", .action = "a", .object = object, .request_id = "r"});
+    database.sql("update audit set at = at - interval '2 days' where object <> 'new'");
+    EXPECT_EQ(prune_audit(store, 72h), 0);
+    EXPECT_EQ(prune_audit(store, 24h), 2);
+    EXPECT_EQ(list_audit(store, {}).items.at(0).object, "new");
+    EXPECT_EQ(count("audit"), 1);
+}
+
 // Uploads that cannot go are not in the way of those behind them.
 TEST_F(Prune, passes_over_uploads_that_jobs_use_or_that_are_held) {
     const std::string used = add_upload("3 hours");

@@ -1,0 +1,3 @@
+drop index login_ticket_token;
+drop index session_token;
+create index session_token on session (token_id);
