@@ -197,6 +197,7 @@ struct Agent::Parts {
         // After an outage the database may remember less than it confirmed: a look before a word.
         if (!std::exchange(looked, true)) keeper.look();
         more_frames = keeper.relay();
+        if (keeper.take_garbage()) collector.wake();
         keeper.finish();
         checker.finish();
         splitter.finish();

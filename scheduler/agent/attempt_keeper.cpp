@@ -395,7 +395,7 @@ void AttemptKeeper::record(Live& live) {
 bool AttemptKeeper::relay_batch(Live& live) {
     const std::vector<ReadFrame>& read = live.tail.peek();
     if (live.tail.done_before() && !live.done) keep_done(live, *live.tail.done_before());
-    if (read.empty()) return false;
+    if (read.empty()) return live.tail.has_more();
     std::vector<store::RelayedFrame> frames;
     for (const ReadFrame& each : read)
         frames.push_back(each.frame);
@@ -403,12 +403,7 @@ bool AttemptKeeper::relay_batch(Live& live) {
     live.job_state = relayed.job_state;
     live.frames_stored = relayed.frames_relayed;
     counts_.frames_relayed += std::int64_t(frames.size());
-    const fs::path checkpoints = options_.home / "store" / "checkpoints" / live.key.job_id;
-    // Only now: while the row named them, they had to exist.
-    for (const std::string& name : relayed.dropped) {
-        std::error_code problem;
-        fs::remove_all(checkpoints / name, problem);
-    }
+    made_garbage_ = made_garbage_ || !relayed.dropped.empty();
     for (const ReadFrame& each : read)
         if (each.done) keep_done(live, *each.done);
     live.tail.advance();

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "api/base/clock.h"
 #include "scheduler/agent/agent_parts.h"
@@ -31,6 +32,8 @@ public:
     /// Stores what the executors said, at most one batch of each: a lease or a request to stop does
     /// not wait for an executor that says more than the database takes. True: there may be more.
     bool relay();
+    /// Whether checkpoints have become garbage since the last call.
+    bool take_garbage() { return std::exchange(made_garbage_, false); }
     /// Ends the attempts whose processes are gone.
     void finish();
 
@@ -95,6 +98,7 @@ private:
     Supervisor& supervisor_;
     ProcessRecords& records_;
     AgentCounts& counts_;    // guarded by the agent: copied out between steps
+    bool made_garbage_ = false;
     std::map<std::string, Live> live_;
     std::map<std::string, Tick> unknown_since_;    // somebody lives there and has not said who
 };

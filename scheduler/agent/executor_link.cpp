@@ -11,6 +11,9 @@ namespace slipway {
 
 namespace {
 
+// Of one executor at a time: others wait for their beats and requests.
+constexpr std::size_t read_bytes_max = 1 << 20;
+
 constexpr std::string_view frame_opening = "{\"n\":";
 constexpr std::string_view beat_line = "{\"type\":\"beat\"}\n";
 
@@ -36,7 +39,8 @@ bool ExecutorLink::connect() {
 LinkNews ExecutorLink::read() {
     LinkNews news;
     std::array<char, 65536> chunk{};
-    while (socket_) {
+    std::size_t taken = 0;
+    while (socket_ && taken < read_bytes_max) {
         const ssize_t got = recv(socket_.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
@@ -45,6 +49,7 @@ LinkNews ExecutorLink::read() {
             break;
         }
         news.heard = true;
+        taken += std::size_t(got);
         const std::string_view text(chunk.data(), std::size_t(got));
         // A frame whose first bytes are split over two reads is found by its middle: a hint may be
         // late by one beat, never wrong.

@@ -221,7 +221,10 @@ FrameTail::FrameTail(std::filesystem::path file, std::int64_t after)
     : path_(std::move(file)), last_number_(after) {}
 
 const std::vector<ReadFrame>& FrameTail::peek(std::size_t frames_max) {
+    const std::int64_t end_of_turn = offset_ + peek_bytes_max;
     while (peeked_.empty()) {
+        has_more_ = offset_ >= end_of_turn;
+        if (has_more_) break;
         const std::string lines = read_lines();
         if (lines.empty()) break;
         std::string_view rest = lines;

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "api/base/log.h"
 #include "scheduler/agent/garbage.h"
@@ -46,7 +47,8 @@ struct GarbageCollector::Parts {
     store::Clearing clearing;
     int rows_at_once = rows_at_once_max;
 
-    std::mutex mutex;    // of nothing but the wait
+    std::mutex mutex;
+    bool woken = false;    // guarded by mutex
     std::condition_variable_any ended;
     std::jthread thread{[this](const std::stop_token& stop) { work(stop); }};
 
@@ -64,7 +66,8 @@ struct GarbageCollector::Parts {
 
     void wait(const std::stop_token& stop, Tick until) {
         std::unique_lock lock(mutex);
-        ended.wait_until(lock, stop, until, [] { return false; });
+        ended.wait_until(lock, stop, until, [this] { return woken; });
+        if (std::exchange(woken, false)) tasks[0].next = {};
     }
 
     void run(Task& task) {
@@ -80,6 +83,12 @@ struct GarbageCollector::Parts {
             task.failing = true;
         }
         task.next = more ? now : now + task.every;
+    }
+
+    void wake() {
+        const std::scoped_lock lock(mutex);
+        woken = true;
+        ended.notify_all();
     }
 
     bool remove_paths() { return remove_garbage(store, options); }
@@ -104,5 +113,9 @@ GarbageCollector::GarbageCollector(store::Store& store, const AgentOptions& opti
     : parts_(std::make_unique<Parts>(store, options, clock)) {}
 
 GarbageCollector::~GarbageCollector() = default;
+
+void GarbageCollector::wake() {
+    parts_->wake();
+}
 
 }    // namespace slipway

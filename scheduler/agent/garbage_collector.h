@@ -21,6 +21,9 @@ public:
     GarbageCollector(const GarbageCollector&) = delete;
     GarbageCollector& operator=(const GarbageCollector&) = delete;
 
+    /// There is something in the list of paths. Safe from every thread.
+    void wake();
+
 private:
     struct Parts;
     std::unique_ptr<Parts> parts_;

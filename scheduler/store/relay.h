@@ -62,8 +62,7 @@ struct Relayed {
     std::int64_t event_seq = 0;         ///< sequence number of the job's newest event
     JobState job_state{};               ///< e.g. cancelling: the agent must act
     std::optional<Intent> intent{};     ///< what is asked of it
-    /// Names of checkpoints that this batch dropped and nobody needs: their folders may go. (They
-    /// are garbage as well, should the answer get lost.)
+    /// Names of checkpoints that this batch dropped and nobody needs: their folders are garbage.
     std::vector<std::string> dropped{};
 };
 

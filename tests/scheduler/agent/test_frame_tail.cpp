@@ -218,6 +218,33 @@ TEST(FrameTail, batches_are_bounded_and_miss_nothing) {
     EXPECT_EQ(expected, 1234);
 }
 
+// Goal: a file of any size without new frames holds the reader up for one bounded read.
+TEST(FrameTail, a_file_without_new_frames_is_read_in_bounded_turns) {
+    const TempFolder folder;
+    const auto holes = folder.write("holes.ndjson", log_line(1) + "\n");
+    std::filesystem::resize_file(holes, std::uintmax_t{1} << 40);
+    FrameTail sparse(holes, 1);
+    for (int turn = 1; turn <= 2; ++turn) {
+        EXPECT_TRUE(sparse.peek().empty());
+        EXPECT_TRUE(sparse.has_more());
+        EXPECT_LE(sparse.offset(), turn * (FrameTail::peek_bytes_max + (1 << 20)));
+    }
+    std::string stale;
+    for (int number = 1; number <= 100'000; ++number)
+        stale += log_line(number) + "\n";
+    ASSERT_GT(std::int64_t(stale.size()), 2 * FrameTail::peek_bytes_max);
+    FrameTail tail(folder.write("stale.ndjson", stale + log_line(100'001) + "\n"), 100'000);
+    int turns = 1;
+    for (; tail.peek().empty() && tail.has_more(); ++turns) {
+    }
+    EXPECT_GT(turns, 2);
+    ASSERT_EQ(tail.peek().size(), 1U);
+    EXPECT_EQ(tail.peek()[0].frame.number, 100'001);
+    tail.advance();
+    EXPECT_TRUE(tail.peek().empty());
+    EXPECT_FALSE(tail.has_more());
+}
+
 TEST(FrameTail, damage_between_frames_is_passed_over) {
     const TempFolder folder;
     const std::string text =
