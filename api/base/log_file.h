@@ -15,9 +15,9 @@ struct LogFileOptions {
     int old_files_max = 4;
 };
 
-/// As start_logging of log.h, into such a file, and to stderr where somebody reads it: a terminal, a
-/// pipe, a service manager's socket. Not when stderr is a file, which nobody rotates. Called once,
-/// by a main.
+/// As start_logging of log.h, into such a file, and to stderr where somebody reads it: a terminal,
+/// a pipe, a service manager's socket. Not when stderr is a file, which nobody rotates. Called
+/// once, by a main.
 /// errors  throws unavailable when the file cannot be opened
 void start_logging(LogLevel least, const LogFileOptions& file);
 

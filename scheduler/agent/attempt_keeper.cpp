@@ -219,7 +219,8 @@ void AttemptKeeper::refuse(Live& live, const std::string& why) {
 
 AttemptKeeper::Inputs AttemptKeeper::find_inputs(const store::HostAttempt& found) {
     Inputs inputs;
-    inputs.project_number = projects_.of(found.project);
+    const std::optional<int> number = projects_.find(found.project);
+    inputs.project_number = number.value_or(0);
     // A job that resumes has weights of its own.
     const auto weights = found.resume_checkpoint.empty()
                              ? find_weights_place(store_, found.spec, options_.home)
@@ -228,7 +229,9 @@ AttemptKeeper::Inputs AttemptKeeper::find_inputs(const store::HostAttempt& found
                                 ? fs::path()
                                 : find_predicting_place(store_, found.prediction, options_.home);
     const auto split = find_split_place(store_, found.spec, options_.home);
-    if (!weights) {
+    if (!number) {
+        inputs.missing = no_project_number;
+    } else if (!weights) {
         inputs.missing = "the weights of model.init.from are not kept any more";
     } else if (!predicting) {
         inputs.missing =

@@ -168,13 +168,18 @@ void DatasetChecker::begin(const store::DatasetCheck& claim) {
         check.verdict = refuse(message);
         check.ended = Ended{.name = check.dataset.id, .exit_status = {}};
     };
+    // What the database knows, first: when it does not answer, the claim lapses and the check is
+    // begun again.
+    const std::optional<int> number = projects_.find(claim.dataset.project);
     if (!place) {
         end_with(fmt::format("there is nothing at {} below the folders that the project may use",
                              claim.dataset.source));
+    } else if (!number) {
+        end_with(std::string(no_project_number));
     } else {
         check.place = *place;
         try {
-            start(check);
+            start(check, *number);
         } catch (const Error& error) {
             log_error("a dataset check could not be started",
                       {{"dataset_id", claim.dataset.id}, {"reason", error.what()}});
@@ -185,7 +190,7 @@ void DatasetChecker::begin(const store::DatasetCheck& claim) {
     checks_.insert_or_assign(claim.dataset.id, std::move(check));
 }
 
-void DatasetChecker::start(Check& check) {
+void DatasetChecker::start(Check& check, int project_number) {
     const fs::path folder = folder_of(check);
     std::vector<std::string> arguments{"inspect", "--preview", "--format", check.dataset.format};
     if (!check.dataset.options.empty()) {
@@ -210,7 +215,7 @@ void DatasetChecker::start(Check& check) {
                                       .output = folder / "output.log",
                                       .result = folder / "report.json",
                                       .before_start = keep_record(records_, check.dataset.id)},
-                          .project_number = projects_.of(check.dataset.project),
+                          .project_number = project_number,
                           .readable = {reads},
                           .writable = {folder},
                           .memory_bytes = options_.check_memory_bytes,

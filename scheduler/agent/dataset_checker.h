@@ -45,7 +45,7 @@ private:
     };
 
     void begin(const store::DatasetCheck& claim);
-    void start(Check& check);
+    void start(Check& check, int project_number);
     store::DatasetVerdict judge(const Check& check) const;
     std::filesystem::path folder_of(const Check& check) const;
     void discard(const std::filesystem::path& place);

@@ -29,7 +29,8 @@ public:
     int fd() const { return socket_.get(); }
     bool wants_to_write() const { return !to_send_.empty(); }
 
-    /// Reads what is there, at most 1 MiB; the rest the next time. A broken connection is closed; connect() makes the next.
+    /// Reads what is there, at most 1 MiB; the rest the next time. A broken connection is closed;
+    /// connect() makes the next.
     LinkNews read();
     /// Sends what is waiting.
     void write();

@@ -1,22 +1,32 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "scheduler/store/hosts.h"
 
 namespace slipway {
+
+/// What becomes of work of a project that has no number.
+inline constexpr std::string_view no_project_number =
+    "no user is left for the executors of another project; use a project that has run before";
 
 /// The numbers of projects (store::executor_number), each asked for once. One thread.
 class ProjectNumbers {
 public:
     explicit ProjectNumbers(store::Store& store) : store_(store) {}
 
-    /// errors  throws unavailable, exhausted
-    int of(const std::string& project) {
+    /// None: no number is left for another project. To be asked before anything is started: that
+    /// the database does not answer is no fault of what waits for the number.
+    /// errors  throws unavailable
+    std::optional<int> find(const std::string& project) {
         const auto known = numbers_.find(project);
         if (known != numbers_.end()) return known->second;
-        return numbers_[project] = store::executor_number(store_, project);
+        const std::optional<int> number = store::executor_number(store_, project);
+        if (number) numbers_[project] = *number;
+        return number;
     }
 
 private:

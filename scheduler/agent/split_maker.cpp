@@ -150,11 +150,15 @@ void SplitMaker::begin(store::SplitClaim claim) {
     const auto place =
         find_dataset_place(making.claim.source, making.claim.dataset_id, options_.home,
                            {making.claim.project, options_.dataset_roots});
+    // As with checks: a database that does not answer lets the claim lapse.
+    const std::optional<int> number = projects_.find(making.claim.project);
     if (!place) {
         end_with("the files of the dataset are not there any more");
+    } else if (!number) {
+        end_with(std::string(no_project_number));
     } else {
         try {
-            start(making.claim, *place);
+            start(making.claim, *place, *number);
         } catch (const Error& error) {
             log_error("a split could not be started", {{"split_id", id}, {"reason", error.what()}});
             end_with(fmt::format("host {} could not start making the split: {}", options_.host,
@@ -164,7 +168,8 @@ void SplitMaker::begin(store::SplitClaim claim) {
     makings_.insert_or_assign(id, std::move(making));
 }
 
-void SplitMaker::start(const store::SplitClaim& claim, const DatasetPlace& dataset) {
+void SplitMaker::start(const store::SplitClaim& claim, const DatasetPlace& dataset,
+                       int project_number) {
     const fs::path folder = folder_of(claim.id);
     make_run_folder(folder);
     LaunchRequest request{
@@ -177,7 +182,7 @@ void SplitMaker::start(const store::SplitClaim& claim, const DatasetPlace& datas
                     .output = folder / "output.log",
                     .result = folder / "report.json",
                     .before_start = keep_record(records_, claim.id)},
-        .project_number = projects_.of(claim.project),
+        .project_number = project_number,
         .readable = {dataset.path},
         .writable = {folder},
         .memory_bytes = options_.check_memory_bytes,

@@ -39,7 +39,7 @@ private:
     };
 
     void begin(store::SplitClaim claim);
-    void start(const store::SplitClaim& claim, const DatasetPlace& dataset);
+    void start(const store::SplitClaim& claim, const DatasetPlace& dataset, int project_number);
     void keep_manifest(Making& making);
     bool store_verdict(const Making& making);
     store::SplitVerdict judge(const Making& making) const;

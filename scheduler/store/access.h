@@ -48,8 +48,8 @@ std::int64_t revoke_token(Store& store, std::string_view id, bool keep_made = fa
 /// Notes the use; at most one write a minute.
 void touch_token(Store& store, std::string_view id);
 
-/// One-time link: stores the hash of its secret; good for `keep`. A token has at most 20: those that
-/// would end first go.
+/// One-time link: stores the hash of its secret; good for `keep`. A token has at most 20: those
+/// that would end first go.
 void create_login_ticket(Store& store, std::string_view sha256, std::string_view token_id,
                          std::chrono::seconds keep);
 

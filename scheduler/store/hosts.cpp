@@ -65,7 +65,7 @@ bool drain_core(Store& store, std::string_view host, int core, bool drained) {
     return true;
 }
 
-int executor_number(Store& store, std::string_view project) {
+std::optional<int> executor_number(Store& store, std::string_view project) {
     constexpr int tries_max = 10;
     for (int tries = 0; tries < tries_max; ++tries) {
         const Rows rows = read(store.pool(), queries::find_executor_number, {project});
@@ -76,8 +76,7 @@ int executor_number(Store& store, std::string_view project) {
             // Another process took the number for another project: the next one is free.
             if (error.sqlstate() == "23505") continue;
             if (error.sqlstate() != "23514") throw;
-            throw Error{ErrorCode::exhausted,
-                        fmt::format("no user is left for the executors of project {}", project)};
+            return std::nullopt;
         }
     }
     throw Error{ErrorCode::unavailable, "the users of executors are being given out; try again"};

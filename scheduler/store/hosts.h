@@ -48,9 +48,9 @@ std::vector<Core> list_cores(Store& store,
 /// Stops or lets new jobs onto a core; a running one is not touched. False when there is none.
 bool drain_core(Store& store, std::string_view host, int core, bool drained);
 
-/// Which user a project's executors run as: a number from 1 on that never changes.
-/// errors  throws exhausted after 60,000 projects
-int executor_number(Store& store, std::string_view project);
+/// Which user a project's executors run as: a number from 1 on that never changes. None after
+/// 60,000 projects.
+std::optional<int> executor_number(Store& store, std::string_view project);
 
 /// A folder or file that no row names any more: checkpoints/<job_id>[/<name>], runs/<job_id>,
 /// datasets/<id>, uploads/<id>, relative to the kind's root. Remove it, then forget it.

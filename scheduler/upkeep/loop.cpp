@@ -49,16 +49,16 @@ struct UpkeepLoop::Parts {
         bool failing = false;
     };
     std::array<Task, 11> tasks{{{"schedule", options.tick, &Parts::place},
-                               {"rescue", options.rescue_every, &Parts::rescue},
-                               {"follow", options.follow_every, &Parts::follow},
-                               {"expire", options.expire_every, &Parts::expire},
-                               {"count", options.count_every, &Parts::count},
-                               {"prune_keys", options.prune_every, &Parts::prune_keys},
-                               {"prune_surplus_keys", options.prune_every, &Parts::prune_surplus},
-                               {"prune_audit", options.prune_every, &Parts::prune_audit},
-                               {"prune_tickets", options.prune_every, &Parts::prune_tickets},
-                               {"prune_sessions", options.prune_every, &Parts::prune_sessions},
-                               {"prune_uploads", options.prune_every, &Parts::prune_uploads}}};
+                                {"rescue", options.rescue_every, &Parts::rescue},
+                                {"follow", options.follow_every, &Parts::follow},
+                                {"expire", options.expire_every, &Parts::expire},
+                                {"count", options.count_every, &Parts::count},
+                                {"prune_keys", options.prune_every, &Parts::prune_keys},
+                                {"prune_surplus_keys", options.prune_every, &Parts::prune_surplus},
+                                {"prune_audit", options.prune_every, &Parts::prune_audit},
+                                {"prune_tickets", options.prune_every, &Parts::prune_tickets},
+                                {"prune_sessions", options.prune_every, &Parts::prune_sessions},
+                                {"prune_uploads", options.prune_every, &Parts::prune_uploads}}};
 
     void work() {
         while (wait()) {

@@ -57,6 +57,8 @@ void WeightsExporter::run(const WeightsExport& wanted, const fs::path& file,
     const fs::path written = own.path / "weights";
     const fs::path said = own.path / "output.log";
     make_private_folder(own.path);
+    const auto number = store::executor_number(store_, wanted.project);
+    if (!number) throw Error{ErrorCode::exhausted, "no user is left for the executors"};
     const RunningProcess process = launcher_.launch(
         {.process = {.program = options_.executor,
                      .arguments = {"export", wanted.checkpoint.string(), "--out", written.string(),
@@ -64,7 +66,7 @@ void WeightsExporter::run(const WeightsExport& wanted, const fs::path& file,
                      .folder = own.path,
                      .output = said,
                      .result = {}},
-         .project_number = store::executor_number(store_, wanted.project),
+         .project_number = *number,
          .readable = {wanted.checkpoint},
          .owned = {wanted.checkpoint.parent_path()},
          .writable = {own.path},
