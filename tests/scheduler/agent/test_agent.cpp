@@ -75,8 +75,8 @@ TEST_F(AgentTest, dropped_checkpoints_go_from_the_disk_and_kept_ones_stay) {
     for (const auto& [name, kept] :
          {std::pair("step_000005_attempt_1", false), std::pair("step_000010_attempt_1", false),
           std::pair("step_000015_attempt_1", true), std::pair("step_000020_attempt_1", true)}) {
-        EXPECT_TRUE(eventually([&, name = name, kept = kept] {
-            return std::filesystem::exists(checkpoints / name) == kept;
+        EXPECT_TRUE(eventually([path = checkpoints / name, wanted = kept] {
+            return std::filesystem::exists(path) == wanted;
         })) << name;
     }
     EXPECT_EQ(store::find_newest_checkpoint(store, key.job_id)->name, "step_000020_attempt_1");
