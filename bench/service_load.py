@@ -115,7 +115,7 @@ def measure(bin_folder, options, held, arguments):
         for clients in CLIENTS:
             figures.update(post_load(service, json.dumps(held_job()), clients, arguments.seconds))
         if held:
-            [[waiting]] = service.sql("select count(*) from queue join job on job.id = job_id where project = 'held'")
+            [[waiting]] = service.sql("select count(*) from queue join job on job.id = job_id where job.project = 'held'")
             assert int(waiting) == held, f"{waiting} of {held} jobs are still held"
         return figures
     finally:
