@@ -230,16 +230,16 @@ TEST(FrameTail, a_file_without_new_frames_is_read_in_bounded_turns) {
         EXPECT_LE(sparse.offset(), turn * (FrameTail::peek_bytes_max + (1 << 20)));
     }
     std::string stale;
-    for (int number = 1; number <= 100'000; ++number)
-        stale += log_line(number) + "\n";
+    for (int number = 1; number <= 10'000; ++number)
+        stale += log_line(number) + std::string(1000, ' ') + "\n";
     ASSERT_GT(std::int64_t(stale.size()), 2 * FrameTail::peek_bytes_max);
-    FrameTail tail(folder.write("stale.ndjson", stale + log_line(100'001) + "\n"), 100'000);
+    FrameTail tail(folder.write("stale.ndjson", stale + log_line(10'001) + "\n"), 10'000);
     int turns = 1;
     for (; tail.peek().empty() && tail.has_more(); ++turns) {
     }
     EXPECT_GT(turns, 2);
     ASSERT_EQ(tail.peek().size(), 1U);
-    EXPECT_EQ(tail.peek()[0].frame.number, 100'001);
+    EXPECT_EQ(tail.peek()[0].frame.number, 10'001);
     tail.advance();
     EXPECT_TRUE(tail.peek().empty());
     EXPECT_FALSE(tail.has_more());
