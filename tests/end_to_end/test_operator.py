@@ -1,0 +1,114 @@
+"""Goal: what an operator does to a running slipwayd and beside it works. Method: the real programs; each fact is read where
+an operator would look for it."""
+import concurrent.futures
+import re
+import signal
+import subprocess
+import threading
+import time
+import unittest
+
+from service import BIN, Service, wait_for
+
+
+def output_of(*words, check=0):
+    done = subprocess.run([*map(str, words)], capture_output=True, text=True, timeout=120, cwd="/", stdin=subprocess.DEVNULL)
+    if done.returncode != check:
+        raise AssertionError(f"{words}: {done.returncode}, not {check}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Programs(unittest.TestCase):
+    def test_each_says_its_version(self):
+        versions = {output_of(BIN / name, "version") for name in ("slipwayd", "slipway-executor")}
+        for text in versions:
+            self.assertRegex(text, r"^slipway(d|-executor) \d+\.\d+\.\d+\n$")
+        self.assertEqual(len({text.split()[1] for text in versions}), 1, versions)
+
+
+class Log(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.service = Service()
+        cls.addClassCleanup(cls.service.close)
+        cls.service.start()
+        cls.log = cls.service.home / "slipwayd.log"
+
+    def requests(self, count):
+        for _ in range(count):
+            self.service.get("/v1/jobs")
+
+    def test_a_renamed_log_is_left_after_a_hangup(self):
+        moved = self.log.with_name("moved")
+        self.log.rename(moved)
+        self.requests(1)
+        self.assertFalse(self.log.exists(), "it goes on in the renamed file until it is told")
+        self.service.process.send_signal(signal.SIGHUP)
+        wait_for(self.log.exists, "a new log", 10)
+        size = moved.stat().st_size
+        self.requests(3)
+        wait_for(lambda: self.log.read_text().count("path=/v1/jobs") == 3, "three requests in the new log", 10)
+        self.assertEqual(moved.stat().st_size, size)
+        self.assertEqual(self.log.stat().st_mode & 0o777, 0o640)
+
+    def test_stderr_in_a_file_does_not_grow_with_requests(self):
+        written = self.service.home / "out.log"    # stdout and stderr
+        before = written.read_text()
+        self.requests(50)
+        self.assertEqual(written.read_text(), before)
+        self.assertRegex(before, r"\Aslipwayd is ready at \S+ \(home \S+\)\n\Z")
+
+
+class Busy(unittest.TestCase):
+    def test_health_and_metrics_answer_while_every_worker_waits_for_the_database(self):
+        service = Service()
+        self.addCleanup(service.close)
+        service.start()
+        locked = threading.Thread(target=service.sql, args=("lock table dataset in access exclusive mode; select pg_sleep(8)",))
+        locked.start()
+        self.addCleanup(locked.join)
+        wait_for(lambda: service.sql("select 1 from pg_locks where mode = 'AccessExclusiveLock' and granted and relation = "
+                                     "'dataset'::regclass"), "the lock")
+        with concurrent.futures.ThreadPoolExecutor(8) as threads:
+            for _ in range(8):
+                threads.submit(service.call, "GET", "/v1/datasets")
+            wait_for(lambda: int(service.sql("select count(*) from pg_stat_activity where wait_event_type = 'Lock'")[0][0]) >= 8,
+                     "every worker to wait")
+            begin = time.monotonic()
+            for path in ("/metrics", "/readyz"):
+                self.assertEqual(service.call("GET", path).status, 200)
+            # A request that waits for the lock gives up after two seconds.
+            self.assertLess(time.monotonic() - begin, 1)
+
+
+class Migrations(unittest.TestCase):
+    def test_the_schema_goes_down_and_up_and_says_where_it_is(self):
+        service = Service()
+        self.addCleanup(service.close)
+        service.start()
+        service.stop()
+
+        def migrate(*words):
+            return output_of(BIN / "slipwayd", "migrate", *words, "--home", service.home).splitlines()
+
+        steps = migrate("status")
+        for number, line in enumerate(steps, 1):
+            self.assertRegex(line, rf"^{number:04} \w+: applied \d{{4}}-\d\d-\d\dT\S+$")
+        newest = len(steps)
+        down = migrate("down", "--to", newest - 2)
+        self.assertEqual(down[:2], [f"taken back {newest:04}", f"taken back {newest - 1:04}"])
+        self.assertEqual([bool(re.search(": not applied$", line)) for line in down[2:]], [False] * (newest - 2) + [True] * 2)
+        self.assertEqual(migrate("status"), down[2:])
+        up = migrate("up")
+        self.assertEqual(up[:2], [f"applied {newest - 1:04}", f"applied {newest:04}"])
+        self.assertEqual([line.split(": ")[0] for line in up[2:]], [line.split(": ")[0] for line in steps])
+        self.assertFalse([line for line in up if "not applied" in line])
+        service.start()
+        self.assertEqual(service.get("/v1/jobs")["items"], [])
+
+    def test_a_step_that_is_missing_is_an_error_of_use(self):
+        output_of(BIN / "slipwayd", "migrate", "down", check=2)
+
+
+if __name__ == "__main__":
+    unittest.main()
