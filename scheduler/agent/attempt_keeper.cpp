@@ -69,19 +69,42 @@ void AttemptKeeper::look() {
     for (const store::HostAttempt& each : found) {
         const std::string name = name_of(each.attempt.key());
         names.insert(name);
-        const auto known = live_.find(name);
-        if (known == live_.end()) {
-            begin(each);
-        } else if (known->second.key.token == each.attempt.token) {
-            update(each, known->second);
-        } else {
-            give_up(known->second);
-        }
+        alone(name, [&] { look_at(name, each); });
     }
     for (auto& [name, live] : live_)
         if (!names.contains(name)) give_up(live);
+    std::erase_if(stuck_, [&](const std::string& name) { return !names.contains(name); });
     std::erase_if(unknown_since_, [&](const auto& each) { return !names.contains(each.first); });
     end_forgotten(names);
+}
+
+void AttemptKeeper::look_at(const std::string& name, const store::HostAttempt& found) {
+    const auto known = live_.find(name);
+    if (known == live_.end()) {
+        begin(found);
+    } else if (known->second.key.token == found.attempt.token) {
+        update(found, known->second);
+    } else {
+        give_up(known->second);
+    }
+}
+
+/// One step of one attempt. What goes wrong with it alone keeps no other one from its turn: it is
+/// tried again in the next one. A database that does not answer ends the turn of all.
+void AttemptKeeper::alone(const std::string& name, const std::function<void()>& step) {
+    std::string reason;
+    try {
+        step();
+        return;
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::unavailable) throw;
+        reason = error.what();
+    } catch (const std::exception& error) {
+        reason = error.what();
+    }
+    ++counts_.failed_calls;
+    if (stuck_.insert(name).second)
+        log_error("an attempt waits", {{"attempt", name}, {"reason", reason}});
 }
 
 /// Executors of attempts that ended while no agent ran: the database no longer names them.
@@ -123,34 +146,48 @@ void AttemptKeeper::hear(SupervisorNews& news) {
 
 bool AttemptKeeper::relay() {
     bool more = false;
-    for (auto& [name, live] : live_) {
+    for (auto& each : live_) {
+        Live& live = each.second;
         if (live.fenced || live.failed) continue;
-        try {
-            if (!live.recorded && live.process.pid != 0) record(live);
-            if (live.speaking || live.ended) live.speaking = relay_batch(live);
-            more = more || live.speaking;
-        } catch (const store::Fenced&) {
-            give_up(live);
-        } catch (const Error& error) {
-            if (!store::is_refused_content(error)) throw;
-            fail(
-                live, "bad_frame",
-                fmt::format("the executor said something that cannot be stored: {}", error.what()));
-        }
+        bool relayed = false;
+        alone(each.first, [&] { relayed = relay_one(live); });
+        more = more || relayed;
     }
     return more;
+}
+
+/// True: there may be more of it.
+bool AttemptKeeper::relay_one(Live& live) {
+    try {
+        if (!live.recorded && live.process.pid != 0) record(live);
+        if (live.speaking || live.ended) live.speaking = relay_batch(live);
+        return live.speaking;
+    } catch (const store::Fenced&) {
+        give_up(live);
+    } catch (const Error& error) {
+        if (!store::is_refused_content(error)) throw;
+        fail(live, "bad_frame",
+             fmt::format("the executor said something that cannot be stored: {}", error.what()));
+    }
+    return false;
 }
 
 void AttemptKeeper::finish() {
     bool freed = false;
     for (auto each = live_.begin(); each != live_.end();) {
         Live& live = each->second;
-        const bool complete = live.ended && (live.fenced || live.failed || !live.speaking);
+        bool complete = live.ended && (live.fenced || live.failed || !live.speaking);
+        if (complete && !live.fenced) {
+            complete = false;
+            alone(each->first, [&] {
+                finish_one(live);
+                complete = true;
+            });
+        }
         if (!complete) {
             ++each;
             continue;
         }
-        if (!live.fenced) finish_one(live);
         records_.forget(each->first);
         each = live_.erase(each);
         freed = true;
@@ -178,7 +215,7 @@ void AttemptKeeper::begin(const store::HostAttempt& found) {
     const Inputs inputs = attempt.pid ? Inputs{} : find_inputs(found);
     try {
         if (!find_or_start(found, inputs, live)) return;
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
         // The machine's fault, not the database's: the job runs again, here or elsewhere.
         log_error("an attempt could not be started", {{"attempt", name}, {"reason", error.what()}});
         live.problem = error.what();

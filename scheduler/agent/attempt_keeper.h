@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -69,6 +70,8 @@ private:
         std::string missing;
     };
 
+    void look_at(const std::string& name, const store::HostAttempt& found);
+    void alone(const std::string& name, const std::function<void()>& step);
     void begin(const store::HostAttempt& found);
     bool find_or_start(const store::HostAttempt& found, const Inputs& inputs, Live& live);
     Inputs find_inputs(const store::HostAttempt& found);
@@ -83,6 +86,7 @@ private:
     void update(const store::HostAttempt& found, Live& live);
     void set_time_limit(const store::HostAttempt& found, Live& live);
     void record(Live& live);
+    bool relay_one(Live& live);
     bool relay_batch(Live& live);
     void fail(Live& live, const std::string& code, const std::string& why);
     void keep_done(Live& live, const DoneFrame& done);
@@ -99,6 +103,7 @@ private:
     ProcessRecords& records_;
     AgentCounts& counts_;    // guarded by the agent: copied out between steps
     bool made_garbage_ = false;
+    std::set<std::string> stuck_;    // of which it was logged that something is wrong
     std::map<std::string, Live> live_;
     std::map<std::string, Tick> unknown_since_;    // somebody lives there and has not said who
 };

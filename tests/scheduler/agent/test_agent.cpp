@@ -52,6 +52,32 @@ TEST_F(AgentTest, a_question_without_an_answer_while_an_attempt_begins_costs_no_
     EXPECT_EQ(store::find_job(store, key.job_id)->attempts, 1);
 }
 
+// Goal: an attempt that cannot begin holds up no other one.
+// Method: all numbers of projects are given out, or one project's cannot be asked for.
+TEST_F(AgentTest, an_attempt_that_cannot_begin_holds_up_no_other_one) {
+    start_agent();
+    const auto first = run_until_enough();
+    ASSERT_TRUE(trains(first.job_id));
+    database.sql("alter table executor_user rename to executor_user_away");
+    store::NewJob job = new_job();
+    job.project = "another";
+    job.spec = Json{{"labels", Labels{{"steps", "5"}}}}.dump();
+    job.dataset_id = store::find_dataset(store, "default", "digits")->id;
+    const auto second = place(submit(job), {2});
+    agent->wake();
+    ASSERT_TRUE(eventually([&] { return agent->counts().failed_calls > 0; }));
+    EXPECT_TRUE(trains(first.job_id, points(first.job_id) + 20));
+    EXPECT_EQ(state_of(second.job_id), JobState::starting);
+    database.sql(
+        "alter table executor_user_away rename to executor_user; "
+        "insert into executor_user (project, number) values ('last', 60000)");
+    ASSERT_TRUE(reaches(second.job_id, failed));
+    EXPECT_NE(store::find_job(store, second.job_id)->reason->message.find("another project"),
+              std::string::npos);
+    say_enough();
+    ASSERT_TRUE(reaches(first.job_id, succeeded));
+}
+
 TEST_F(AgentTest, a_job_runs_to_its_end_and_everything_it_said_is_stored) {
     start_agent();
     const auto key = run_job({{"steps", "20"}});
@@ -458,8 +484,7 @@ TEST_F(AgentTest, an_executor_whose_attempt_ended_while_no_agent_ran_is_killed) 
     EXPECT_FALSE(is_gone(key));
     start_agent();
     EXPECT_TRUE(eventually([&] { return is_gone(key); }));
-    EXPECT_TRUE(
-        eventually([&] { return ProcessRecords(options.home / "processes").all().empty(); }));
+    EXPECT_TRUE(eventually([&] { return std::filesystem::is_empty(options.home / "processes"); }));
 }
 
 TEST_F(AgentTest, a_fenced_executor_is_killed_and_writes_nothing_more) {
