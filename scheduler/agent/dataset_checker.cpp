@@ -264,7 +264,13 @@ store::DatasetVerdict DatasetChecker::judge(const Check& check) const {
 void DatasetChecker::keep_unpacked(Check& check) {
     const fs::path unpacked = folder_of(check) / unpacked_name;
     std::error_code problem;
-    if (!fs::is_directory(unpacked, problem)) return;    // done before an outage
+    const fs::file_status found = fs::symlink_status(unpacked, problem);
+    if (found.type() == fs::file_type::not_found) return;    // done before an outage
+    // A link would have the jobs of the dataset read whatever it names.
+    if (!fs::is_directory(found)) {
+        check.verdict = refuse("the check left no folder of what it unpacked");
+        return;
+    }
     fs::create_directories(check.place.path.parent_path(), problem);
     fs::rename(unpacked, check.place.path, problem);
     if (!problem) return;

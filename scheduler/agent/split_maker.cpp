@@ -200,8 +200,14 @@ void SplitMaker::keep_manifest(Making& making) {
     const fs::path made = folder_of(making.claim.id) / manifest_name;
     const fs::path kept = manifest_path(options_.home, making.claim.id);
     std::error_code problem;
-    if (!fs::is_regular_file(fs::symlink_status(made, problem)) && fs::exists(kept, problem))
+    const fs::file_status found = fs::symlink_status(made, problem);
+    if (found.type() == fs::file_type::not_found && fs::exists(kept, problem))
         return;    // done before an outage
+    // A link would have the jobs of the split read, and own, whatever it names.
+    if (!fs::is_regular_file(found)) {
+        making.verdict = refuse_split("the making of the split left no manifest");
+        return;
+    }
     make_private_folder(kept.parent_path());
     fs::rename(made, kept, problem);
     if (!problem) return;

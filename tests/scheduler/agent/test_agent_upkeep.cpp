@@ -87,6 +87,19 @@ TEST_F(AgentUpkeep, a_check_that_was_killed_leaves_nothing_half_unpacked) {
     EXPECT_TRUE(std::filesystem::exists(datasets / "ds_whole/file"));
 }
 
+// Goal: what a check names its result leads the jobs of the dataset nowhere else.
+TEST_F(AgentUpkeep, a_check_that_unpacks_to_a_link_is_a_failed_dataset) {
+    const std::string upload = new_id("upl");
+    store::create_upload(store, {.id = upload, .filename = "a.csv", .size = 1}, 1h);
+    store::advance_upload(store, upload, 0, 1);
+    ASSERT_TRUE(store::complete_upload(store, upload));
+    const store::Dataset checked =
+        check("link", Json{{"upload", upload}, {"filename", "a.csv"}}.dump());
+    EXPECT_EQ(checked.state, store::DatasetState::failed);
+    const auto place = folder.path() / "store/datasets" / checked.id;
+    EXPECT_FALSE(std::filesystem::exists(std::filesystem::symlink_status(place)));
+}
+
 // Goal: a check that outlived its agent writes nothing after the next agent's verdict.
 TEST_F(AgentUpkeep, a_check_of_an_agent_before_this_one_is_killed) {
     store::NewDataset wanted = dataset("slow", R"({"label_column": "slow"})");
@@ -114,7 +127,8 @@ TEST_F(AgentUpkeep, a_split_is_made_of_a_checked_dataset_or_fails_alone) {
           std::pair("crash", store::SplitState::failed),
           std::pair("garbage", store::SplitState::failed),
           std::pair("no_folds", store::SplitState::failed),
-          std::pair("no_hash", store::SplitState::failed)}) {
+          std::pair("no_hash", store::SplitState::failed),
+          std::pair("link", store::SplitState::failed)}) {
         const std::string id = new_id("spl");
         store::create_split(store, {.id = id,
                                     .dataset_id = of.id,

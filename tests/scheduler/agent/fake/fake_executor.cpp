@@ -11,8 +11,8 @@
 //   child         "yes": starts a process of its own that never ends
 //   mute          "yes": opens no socket
 // `inspect`: answers by the option label_column: "good", "bad", "crash", "slow", "garbage",
-// "large"; with --into it leaves a file in what it has half unpacked. `split`: answers by the
-// method of the request: "bad", "crash", "garbage", "no_folds", "no_hash", others well.
+// "large", "link"; with --into it leaves a file in what it has half unpacked. `split`: answers by
+// the method of the request: "bad", "crash", "garbage", "no_folds", "no_hash", "link", others well.
 
 #include <fmt/core.h>
 #include <poll.h>
@@ -180,15 +180,18 @@ private:
 
 int inspect(const std::vector<std::string>& arguments) {
     std::string options = "{}";
+    fs::path into;
     for (std::size_t i = 0; i + 1 < arguments.size(); ++i) {
         if (arguments[i] == "--options") options = arguments[i + 1];
         if (arguments[i] != "--into") continue;
-        const fs::path half_done = arguments[i + 1] + ".tmp";
+        into = arguments[i + 1];
+        const fs::path half_done = into.string() + ".tmp";
         fs::create_directories(half_done);
         std::ofstream(half_done / "file") << "x";
     }
     const std::string what = Json::parse(options).value("label_column", "good");
     if (what == "crash") raise(SIGSEGV);
+    if (what == "link") fs::create_directory_symlink("/etc", into);
     if (what == "slow") {
         while (true)
             pause();
@@ -226,7 +229,11 @@ int divide(const std::vector<std::string>& arguments) {
         fmt::print("{}\n", R"({"problem_count":1,"problems":[{"message":"no groups"}]})");
         return 0;
     }
-    std::ofstream(out) << "manifest\n";
+    if (method == "link") {
+        fs::create_symlink("/etc", out);
+    } else {
+        std::ofstream(out) << "manifest\n";
+    }
     const Json report{{"problem_count", 0},
                       {"folds", method == "no_folds" ? 0 : 5},
                       {"hash", method == "no_hash" ? "secret" : "sha256:" + std::string(64, 'a')},
