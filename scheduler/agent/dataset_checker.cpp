@@ -9,6 +9,7 @@
 #include "api/base/log.h"
 #include "api/base/parsed_json.h"
 #include "api/spec/event.h"
+#include "scheduler/agent/remove_some.h"
 #include "scheduler/agent/run_folder.h"
 #include "scheduler/store/relay.h"
 
@@ -291,7 +292,9 @@ void DatasetChecker::discard(const fs::path& place) {
 void DatasetChecker::discard_unpacked(const Check& check) {
     for (const char* name : {unpacked_name, half_done_name}) {
         const fs::path left = folder_of(check) / name;
-        if (fs::exists(left)) leftovers_.push_back(left);
+        std::error_code problem;    // whatever is there, or cannot be looked at
+        if (fs::symlink_status(left, problem).type() != fs::file_type::not_found)
+            leftovers_.push_back(left);
     }
 }
 

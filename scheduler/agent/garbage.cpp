@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/base/log.h"
+#include "scheduler/agent/remove_some.h"
 #include "scheduler/agent/run_folder.h"
 #include "scheduler/store/hosts.h"
 
@@ -39,7 +40,19 @@ bool is_old(const fs::path& folder, const AgentOptions& options, const Clock& cl
     if (problem) return false;
     const auto wall = std::chrono::file_clock::to_sys(written);
     if (clock.now() - wall < options.keep_run_folders) return false;
-    return !fs::exists(folder / "lock") || lock_run_folder(folder).has_value();
+    // Anything else than a file holds no lock; an executor may have put it there.
+    const fs::file_status lock = fs::symlink_status(folder / "lock", problem);
+    return !fs::is_regular_file(lock) || lock_run_folder(folder).has_value();
+}
+
+/// One folder that cannot be looked at keeps no other one from its removal.
+bool may_go(const fs::path& folder, const AgentOptions& options, const Clock& clock) {
+    try {
+        return is_old(folder, options, clock);
+    } catch (const Error& error) {
+        log_warn("an old run folder stays", {{"path", folder.string()}, {"reason", error.what()}});
+        return false;
+    }
 }
 
 Removal remove_once(const AgentOptions& options, const store::Garbage& garbage) {
@@ -80,7 +93,7 @@ std::size_t remove_old_run_folders(const AgentOptions& options, const Clock& clo
     for (const auto& job : fs::directory_iterator(options.home / "runs", problem)) {
         std::error_code unreadable;
         for (const auto& attempt : fs::directory_iterator(job.path(), unreadable)) {
-            if (is_old(attempt.path(), options, clock)) old.push_back(attempt.path());
+            if (may_go(attempt.path(), options, clock)) old.push_back(attempt.path());
         }
     }
     std::size_t gone = 0;

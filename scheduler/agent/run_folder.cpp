@@ -72,10 +72,12 @@ void make_run_folder(const fs::path& folder) {
 }
 
 std::optional<UniqueFd> lock_run_folder(const fs::path& folder) {
-    UniqueFd file(open((folder / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-    if (!file) {
-        throw Error{ErrorCode::unavailable,
-                    fmt::format("cannot open {}", (folder / "lock").string())};
+    constexpr int untrusted = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    UniqueFd file(open((folder / "lock").c_str(), O_RDWR | O_CREAT | untrusted, 0600));
+    struct stat facts {};
+    if (!file || fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) {
+        throw Error{ErrorCode::unavailable, fmt::format("{} cannot be opened as a regular file",
+                                                        (folder / "lock").string())};
     }
     if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) return std::nullopt;
     return file;
@@ -106,24 +108,6 @@ Json attempt_json(const store::HostAttempt& attempt, const AttemptPlaces& places
         order["resume_from"] = (places.checkpoints / attempt.resume_checkpoint).string();
     }
     return order;
-}
-
-Removal remove_some(const fs::path& path, std::size_t entries_max) {
-    std::error_code problem;
-    // Files first, folders when they are empty: each pass removes leaves, so work is bounded.
-    std::vector<fs::path> found;
-    auto entry = fs::recursive_directory_iterator(path, problem);
-    for (; !problem && entry != fs::recursive_directory_iterator() && found.size() < entries_max;
-         entry.increment(problem)) {
-        found.push_back(entry->path());
-    }
-    const bool complete = found.size() < entries_max;
-    bool any = false;
-    for (auto each = found.rbegin(); each != found.rend(); ++each)
-        any |= fs::remove(*each, problem);    // a folder that is not yet empty stays
-    if (complete) fs::remove(path, problem);
-    if (fs::symlink_status(path, problem).type() == fs::file_type::not_found) return Removal::done;
-    return any ? Removal::more : Removal::stuck;
 }
 
 std::optional<std::string> read_at_most(const fs::path& path, std::size_t bytes_max) {

@@ -21,7 +21,8 @@ std::filesystem::path run_folder_of(const std::filesystem::path& home,
 void make_run_folder(const std::filesystem::path& folder);
 
 /// The folder's lock, which its executor inherits and holds while it lives; none when somebody
-/// lives there. Knows an executor that was started a moment before its agent died.
+/// lives there. The executor can write the folder: whether it lives is for ProcessRecords to say.
+/// errors  throws unavailable, also when `lock` is no regular file
 std::optional<UniqueFd> lock_run_folder(const std::filesystem::path& folder);
 
 /// Where data, checkpoints and reports of an attempt are, for attempt.json.
@@ -42,17 +43,6 @@ struct AttemptPlaces {
 
 /// attempt.json, as docs/formats.md describes it.
 Json attempt_json(const store::HostAttempt& attempt, const AttemptPlaces& places);
-
-/// How far the removal of a path has come.
-enum class Removal {
-    done,     ///< nothing is left
-    more,     ///< something went; go on
-    stuck,    ///< nothing could be removed
-};
-
-/// Removes what is below `path` and then itself, at most `entries_max` files and folders. For large
-/// folders in several calls. Links are removed, not followed.
-Removal remove_some(const std::filesystem::path& path, std::size_t entries_max);
 
 /// What a file has that another process wrote, an executor for one; none without it, when it is no
 /// regular file (a FIFO would hold the reader for ever) and when it has more than `bytes_max`

@@ -322,5 +322,16 @@ TEST_F(AgentUpkeep, old_run_folders_go_unless_somebody_lives_there) {
     EXPECT_TRUE(std::filesystem::exists(folder.path() / "runs/job_b/1/output.log"));
 }
 
+TEST_F(AgentUpkeep, an_old_run_folder_whose_lock_is_no_file_goes_and_holds_up_no_other_one) {
+    for (const char* job : {"job_a", "job_b", "job_c"})
+        folder.write(std::string("runs/") + job + "/1/output.log", "x");
+    std::filesystem::create_directory(folder.path() / "runs/job_a/1/lock");
+    std::filesystem::create_symlink("lock", folder.path() / "runs/job_b/1/lock");
+    HandClock clock(system_clock().now());
+    clock.advance(25h);
+    EXPECT_EQ(remove_old_run_folders(options, clock), 3U);
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path() / "runs"));
+}
+
 }    // namespace
 }    // namespace slipway

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/base/error.h"
 #include "scheduler/agent/dataset_places.h"
 #include "tests/support/temp_folder.h"
 
@@ -72,21 +73,18 @@ TEST(RunFolderLock, one_holder_at_a_time) {
     EXPECT_TRUE(lock_run_folder(folder.path()));
 }
 
-TEST(RemoveSome, large_folders_go_in_several_turns_and_links_are_not_followed) {
+TEST(RunFolderLock, only_a_regular_file_is_a_lock) {
     const TempFolder folder;
-    folder.write("outside/kept.txt", "x");
-    for (int i = 0; i < 25; ++i)
-        folder.write("old/deep/" + std::to_string(i) + "/file", "x");
-    fs::create_directory_symlink(folder.path() / "outside", folder.path() / "old" / "link");
-    int turns = 0;
-    while (remove_some(folder.path() / "old", 10) == Removal::more && turns < 100)
-        ++turns;
-    EXPECT_GT(turns, 2);
-    EXPECT_FALSE(fs::exists(folder.path() / "old"));
-    EXPECT_TRUE(fs::exists(folder.path() / "outside" / "kept.txt"));
-    EXPECT_EQ(remove_some(folder.path() / "absent", 10), Removal::done);
-    folder.write("file", "x");
-    EXPECT_EQ(remove_some(folder.path() / "file", 10), Removal::done);
+    const fs::path lock = folder.path() / "lock";
+    const auto precious = folder.write("precious", "x");
+    fs::create_symlink(precious, lock);
+    EXPECT_THROW(lock_run_folder(folder.path()), Error);
+    fs::remove(lock);
+    ASSERT_EQ(mkfifo(lock.c_str(), 0600), 0);
+    EXPECT_THROW(lock_run_folder(folder.path()), Error);
+    fs::remove(lock);
+    fs::create_directory(lock);
+    EXPECT_THROW(lock_run_folder(folder.path()), Error);
 }
 
 TEST(ReadTail, whole_lines_from_the_end) {
