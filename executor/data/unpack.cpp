@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -58,6 +59,52 @@ UniqueFd create_file(const fs::path& path, const std::string& name) {
     return file;
 }
 
+/// What others need of the disk stays free: it is asked now and then, because others write too.
+class Reserve {
+public:
+    Reserve(const fs::path& folder, const UnpackLimits& limits)
+        : folder_(folder), limits_(limits) {}
+
+    /// Before `bytes` are written or a file or folder is made.
+    void take(std::int64_t bytes) {
+        bytes_left_ -= bytes;
+        if (--makings_left_ > 0 && bytes_left_ > 0) return;
+        check();
+        bytes_left_ = bytes_between;
+        makings_left_ = makings_between;
+    }
+
+private:
+    static constexpr std::int64_t bytes_between = 16 << 20;
+    static constexpr int makings_between = 256;
+
+    void check() const {
+        struct statvfs disk {};
+        if (statvfs(folder_.c_str(), &disk) != 0) return;    // writing will tell
+        const auto free_bytes = static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize;
+        if (free_bytes < static_cast<std::uint64_t>(limits_.free_bytes_min)) {
+            throw Error{ErrorCode::exhausted,
+                        fmt::format("it cannot be unpacked: the disk of {} has less than {} MiB "
+                                    "free, which stay so for others",
+                                    folder_.parent_path().string(), limits_.free_bytes_min >> 20)};
+        }
+        // A file system without a fixed number of inodes says 0.
+        const auto inodes_min = static_cast<std::uint64_t>(limits_.free_inodes_percent_min);
+        if (disk.f_files > 0 && disk.f_favail < disk.f_files / 100 * inodes_min) {
+            throw Error{
+                ErrorCode::exhausted,
+                fmt::format("it cannot be unpacked: the disk of {} can hold few more files; "
+                            "{} % of its inodes stay free for others",
+                            folder_.parent_path().string(), inodes_min)};
+        }
+    }
+
+    const fs::path folder_;
+    const UnpackLimits& limits_;
+    std::int64_t bytes_left_ = 0;    // until it is asked again; at once the first time
+    int makings_left_ = 0;
+};
+
 enum class Kind { zip, tar, single };
 
 bool is_tar_block(std::span<const char> block) {
@@ -100,6 +147,7 @@ public:
         : upload_(upload),
           folder_(folder),
           limits_(limits),
+          reserve_(folder, limits),
           upload_bytes_(std::int64_t(fs::file_size(upload))) {}
 
     UnpackReport unpack(Kind kind) {
@@ -162,6 +210,7 @@ private:
     }
 
     void count_entry() {
+        reserve_.take(0);
         if (++entries_ <= limits_.entries_max) return;
         throw Error{
             ErrorCode::exhausted,
@@ -218,6 +267,7 @@ private:
             if (count == 0) break;
             report_.bytes += count;
             check_size();
+            reserve_.take(count);
             write_all(file.get(), std::span(piece).first(std::size_t(count)), name);
         }
         ++report_.files;
@@ -241,6 +291,7 @@ private:
     const fs::path& upload_;
     const fs::path& folder_;
     const UnpackLimits& limits_;
+    Reserve reserve_;
     std::int64_t upload_bytes_;
     std::unique_ptr<archive, FreeArchive> archive_;
     std::set<std::string> folders_;
@@ -257,6 +308,7 @@ UnpackReport keep_single(const fs::path& upload, const std::string& name, const 
     }
     const UniqueFd to = create_file(folder / name, name);
     UnpackReport report{.files = 1};
+    Reserve reserve(folder, limits);
     std::vector<char> piece(1 << 18);
     for (;;) {
         const ssize_t count = read(from.get(), piece.data(), piece.size());
@@ -268,6 +320,7 @@ UnpackReport keep_single(const fs::path& upload, const std::string& name, const 
             throw Error{ErrorCode::exhausted,
                         fmt::format("the file has more than {} bytes", limits.bytes_max)};
         }
+        reserve.take(count);
         write_all(to.get(), std::span(piece).first(std::size_t(count)), name);
     }
 }

@@ -12,8 +12,10 @@ struct UnpackLimits {
     std::int64_t entries_max = 1'000'000;               ///< files, and folders whether named or not
     std::int64_t depth_max = 32;                        ///< folders around a file
     std::int64_t ratio_max = 100;    ///< unpacked bytes to archive bytes, once over 64 MiB
-    bool durable = true;             ///< on the disk before the folder appears; false: for scratch
-    bool tar_is_a_file = false;      ///< a tar is data: it is kept as it is
+    std::int64_t free_bytes_min = std::int64_t{1} << 30;    ///< that stay free on the disk
+    std::int64_t free_inodes_percent_min = 5;               ///< of those that the disk has
+    bool durable = true;           ///< on the disk before the folder appears; false: for scratch
+    bool tar_is_a_file = false;    ///< a tar is data: it is kept as it is
 };
 
 struct UnpackReport {
@@ -28,7 +30,8 @@ struct UnpackReport {
 /// else is unpacked without that folder. Hidden files and __MACOSX are left out.
 /// errors  data_loss for a damaged archive, an absolute path, `..`, a link or device, a name twice
 ///         or one that is not UTF-8 (the message names the entry, escaped); exhausted over a limit
-///         or with the disk full; invalid_argument for a `name` that is no plain file name
+///         or with the disk full but for what must stay free; invalid_argument for a `name` that is
+///         no plain file name
 UnpackReport unpack(const std::filesystem::path& upload, const std::string& name,
                     const std::filesystem::path& folder, const UnpackLimits& limits = {});
 

@@ -161,6 +161,21 @@ TEST(Unpack, limits_hold_for_entries_bytes_and_ratio) {
     EXPECT_EQ(Upload().refusal(bomb), ErrorCode::exhausted);
 }
 
+// Goal: an upload leaves others of the disk what they need.
+// Method: a reserve that no disk has.
+TEST(Unpack, what_must_stay_free_of_the_disk_stays_free) {
+    const std::string archive = archive_of({{"a", "1"}, {"b", "2"}}, true);
+    const UnpackLimits no_bytes{.free_bytes_min = std::int64_t{1} << 60};
+    const UnpackLimits no_inodes{.free_inodes_percent_min = 101};
+    for (const UnpackLimits& limits : {no_bytes, no_inodes}) {
+        for (const std::string& content : {archive, std::string("x,y\n1,2\n")}) {
+            const Upload upload;
+            EXPECT_EQ(upload.refusal(content, "upload", limits), ErrorCode::exhausted);
+            EXPECT_FALSE(fs::exists(upload.target));
+        }
+    }
+}
+
 // 3.3 kB of a gzipped tar made 100,000 folders.
 TEST(Unpack, folders_count_as_entries_and_are_at_most_32_deep) {
     const auto deep = [](int folders) {
