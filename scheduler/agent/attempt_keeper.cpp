@@ -433,6 +433,13 @@ void AttemptKeeper::record(Live& live) {
 
 /// Stores the next frames; false when there are none.
 bool AttemptKeeper::relay_batch(Live& live) {
+    if (live.tail.offset() > options_.frames_bytes_max) {
+        fail(live, "frames_limit",
+             fmt::format("the executor said more than {} MiB in one attempt: fewer steps may be "
+                         "logged (monitor.log_every_steps)",
+                         options_.frames_bytes_max >> 20));
+        return false;
+    }
     const std::vector<ReadFrame>& read = live.tail.peek();
     if (live.tail.done_before() && !live.done) keep_done(live, *live.tail.done_before());
     if (read.empty()) return live.tail.has_more();

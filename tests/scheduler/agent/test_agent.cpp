@@ -425,6 +425,16 @@ TEST_F(AgentTest, an_executor_whose_words_cannot_be_stored_fails_alone) {
     ASSERT_TRUE(reaches(good.job_id, succeeded));
 }
 
+TEST_F(AgentTest, an_executor_that_says_more_than_an_attempt_may_fails) {
+    options.frames_bytes_max = 20'000;
+    start_agent();
+    const auto key = run_job({{"steps", "100000"}});
+    ASSERT_TRUE(reaches(key.job_id, failed));
+    EXPECT_EQ(store::find_job(store, key.job_id)->reason->code, "frames_limit");
+    EXPECT_GT(points(key.job_id), 0);
+    EXPECT_TRUE(is_gone(key));
+}
+
 // Goal: an executor that lies in its run folder decides neither what the agent kills nor what it
 // watches. Method: the test writes the lies while no agent runs.
 TEST_F(AgentTest, a_run_folder_that_names_another_process_harms_nobody) {
