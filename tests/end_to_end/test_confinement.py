@@ -14,6 +14,8 @@ import unittest
 from service import BIN, Service, points_job, write_points
 
 HOSTILE = pathlib.Path(os.environ.get("SLIPWAY_TEST_BIN_DIR", BIN)) / "hostile_executor"
+# A hostile executor uses up the threads of its user. Tests beside this one have executors of the usual users.
+OWN_USERS = ("--executor-user-base", "1910000000")
 # What a feature of the confinement stops, where the machine enforces it; all others need none of its own.
 NEEDS = {
     "files": ["read_another_run_folder", "read_another_jobs_checkpoint", "read_another_projects_dataset",
@@ -43,7 +45,7 @@ def other_job(service):
 @unittest.skipUnless(HOSTILE.exists(), "hostile_executor is not built")
 class Confinement(unittest.TestCase):
     def setUp(self):
-        self.service = Service()
+        self.service = Service(*OWN_USERS)
         self.addCleanup(self.service.close)
         write_points(self.service.data / "points")
         self.service.start()
@@ -51,7 +53,7 @@ class Confinement(unittest.TestCase):
 
     def restart_with(self, *options):
         self.service.stop()
-        self.service.options = options
+        self.service.options = OWN_USERS + options
         self.service.start()
 
     def targets(self, other):
