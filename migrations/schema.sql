@@ -331,6 +331,7 @@ CREATE TABLE public.deleted_job (
 CREATE TABLE public.executor_user (
     project text NOT NULL,
     number integer NOT NULL,
+    created_by text DEFAULT ''::text NOT NULL,
     CONSTRAINT executor_user_number_check CHECK (((number >= 1) AND (number <= 60000))),
     CONSTRAINT executor_user_project_check CHECK ((project <> ''::text))
 );
@@ -690,6 +691,8 @@ CREATE INDEX dataset_failed_name ON public.dataset USING btree (project, name, i
 CREATE UNIQUE INDEX dataset_project_name_key ON public.dataset USING btree (project, name) WHERE (state <> 'failed'::text);
 
 CREATE INDEX deleted_job_order ON public.deleted_job USING btree (deleted_at, id);
+
+CREATE INDEX executor_user_maker ON public.executor_user USING btree (created_by) WHERE (created_by <> ''::text);
 
 CREATE INDEX garbage_due ON public.garbage USING btree (due_at, id);
 

@@ -6,6 +6,7 @@
 
 #include "api/base/id.h"
 #include "scheduler/store/pg/pool.h"
+#include "scheduler/store/project_steps.h"
 #include "scheduler/store/queries.h"
 #include "scheduler/store/text.h"
 #include "scheduler/store/upload_use.h"
@@ -106,7 +107,7 @@ std::string_view to_string(DatasetState state) noexcept {
     return state_names[std::size_t(state)];
 }
 
-Dataset create_dataset(Store& store, const NewDataset& dataset, std::int64_t checking_max) {
+Dataset create_dataset(Store& store, const NewDataset& dataset, const DatasetLimits& limits) {
     const std::string upload = upload_of(dataset.source);
     const Statement insert{
         &queries::insert_dataset,
@@ -115,7 +116,9 @@ Dataset create_dataset(Store& store, const NewDataset& dataset, std::int64_t che
     const Statement find{&queries::find_dataset, {dataset.id, std::nullopt, std::nullopt}};
     try {
         Dataset stored = transact(store.pool(), [&](Transaction& transaction) {
-            if (checking_max > 0) require_fewer_checks(transaction, dataset, checking_max);
+            if (limits.checking_max > 0)
+                require_fewer_checks(transaction, dataset, limits.checking_max);
+            claim_project(transaction, dataset.project, dataset.created_by, limits.projects_max);
             std::vector<Statement> last{insert, find};
             if (!upload.empty()) {
                 lock_upload(transaction, upload);

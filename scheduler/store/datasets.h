@@ -36,12 +36,17 @@ struct NewDataset {
     std::string created_by{};
 };
 
+/// What new datasets may take; 0: no limit.
+struct DatasetLimits {
+    std::int64_t checking_max = 0;    ///< that wait for their check, of a project and of a token
+    std::int64_t projects_max = 0;    ///< that were new when the token used them
+};
+
 /// State `checking`. Error{conflict} when the project has one of this name that has not failed;
 /// when the source is an upload ({"upload": id}) it is consumed: Error{not_found} / Error{conflict}
 /// when it is unknown or not complete.
-/// `checking_max`: datasets of its project, and datasets of its token, that may wait for their
-/// check; above it Error{exhausted}. 0: no limit.
-Dataset create_dataset(Store& store, const NewDataset& dataset, std::int64_t checking_max = 0);
+/// errors  exhausted above one of the limits
+Dataset create_dataset(Store& store, const NewDataset& dataset, const DatasetLimits& limits = {});
 
 /// By id.
 std::optional<Dataset> find_dataset(Store& store, std::string_view id);

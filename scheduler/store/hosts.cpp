@@ -3,9 +3,16 @@
 #include <fmt/format.h>
 
 #include "scheduler/store/pg/pool.h"
+#include "scheduler/store/project_steps.h"
 #include "scheduler/store/queries.h"
 
 namespace slipway::store {
+
+namespace {
+
+constexpr std::string_view check_violation = "23514";
+
+}    // namespace
 
 void register_host(Store& store, const Host& host, std::chrono::milliseconds silence_max) {
     const Rows rows = write(store.pool(), queries::register_host,
@@ -65,21 +72,44 @@ bool drain_core(Store& store, std::string_view host, int core, bool drained) {
     return true;
 }
 
-std::optional<int> executor_number(Store& store, std::string_view project) {
-    constexpr int tries_max = 10;
-    for (int tries = 0; tries < tries_max; ++tries) {
-        const Rows rows = read(store.pool(), queries::find_executor_number, {project});
-        if (!rows.empty()) return rows[0].small("number");
-        try {
-            write(store.pool(), queries::add_executor_number, {project});
-        } catch (const PgError& error) {
-            // Another process took the number for another project: the next one is free.
-            if (error.sqlstate() == "23505") continue;
-            if (error.sqlstate() != "23514") throw;
-            return std::nullopt;
+void claim_project(Transaction& transaction, std::string_view project, std::string_view created_by,
+                   std::int64_t projects_max) {
+    if (!transaction.run(queries::find_executor_number, {project}).empty()) return;
+    transaction.run(queries::lock_projects);
+    if (!transaction.run(queries::find_executor_number, {project}).empty()) return;
+    if (projects_max > 0) {
+        const std::int64_t made =
+            transaction.run(queries::count_projects, {created_by})[0].integer("projects");
+        if (made >= projects_max) {
+            throw Error{ErrorCode::exhausted,
+                        fmt::format("project {} is new, this token has used {} new projects, and "
+                                    "{} is the most (--projects-max); use one of those",
+                                    project, made, projects_max)};
         }
     }
-    throw Error{ErrorCode::unavailable, "the users of executors are being given out; try again"};
+    try {
+        transaction.run(queries::add_executor_number, {project, created_by});
+    } catch (const PgError& error) {
+        if (error.sqlstate() != check_violation) throw;
+        throw Error{ErrorCode::exhausted,
+                    fmt::format("no user is left for the executors of project {}", project)};
+    }
+}
+
+std::optional<int> executor_number(Store& store, std::string_view project) {
+    const Rows known = read(store.pool(), queries::find_executor_number, {project});
+    if (!known.empty()) return known[0].small("number");
+    try {
+        return transact(store.pool(), [&](Transaction& transaction) {
+            claim_project(transaction, project, "", 0);
+            return transaction.run(queries::find_executor_number, {project})[0].small("number");
+        });
+    } catch (const PgError&) {
+        throw;    // a full disk is exhausted, too
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::exhausted) throw;
+        return std::nullopt;
+    }
 }
 
 std::vector<Garbage> list_garbage(Store& store, std::string_view host, int limit) {

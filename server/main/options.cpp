@@ -170,6 +170,8 @@ void add_limits(CLI::App& app, Raw& raw) {
               "datasets of a project, or of a token, that may wait for their check; 0: no limit");
     at_a_time("--making-splits-max", limits.making_splits,
               "splits of a project, or of a token, that may be made or wait for it; 0: no limit");
+    at_a_time("--projects-max", limits.projects,
+              "projects that a token may have brought into being; 0: no limit");
     at_a_time("--open-uploads-max", limits.open_uploads,
               "uploads that a token may have open; 0: no limit");
     at_a_time("--tokens-max", limits.tokens,

@@ -64,8 +64,10 @@ Response create_dataset(const Context& context) {
     made.source = source_of(context, body).dump();
     made.options = encode_dataset_options(body).dump();
     made.created_by = context.who.token_id;
-    const store::Dataset dataset = store::create_dataset(context.services.store, made,
-                                                         context.services.limits.checking_datasets);
+    const TenantLimits& limits = context.services.limits;
+    const store::Dataset dataset = store::create_dataset(
+        context.services.store, made,
+        {.checking_max = limits.checking_datasets, .projects_max = limits.projects});
     context.services.on_changed();
     return json_response(render(dataset), 201)
         .with("Location", "/v1/datasets/" + dataset.id)

@@ -73,6 +73,7 @@ Response get_capabilities(const Context& context) {
     const Json told{{"queued_jobs", limits.queued_jobs},
                     {"checking_datasets", limits.checking_datasets},
                     {"making_splits", limits.making_splits},
+                    {"projects", limits.projects},
                     {"open_uploads", limits.open_uploads},
                     {"tokens", limits.tokens},
                     {"upload_bytes", context.services.upload_bytes_max}};

@@ -16,6 +16,7 @@ struct TenantLimits {
     std::int64_t queued_jobs = 50'000;       ///< of a project, and of a token
     std::int64_t checking_datasets = 100;    ///< of a project, and of a token
     std::int64_t making_splits = 100;        ///< of a project, and of a token
+    std::int64_t projects = 100;             ///< that were new when a token used them
     std::int64_t open_uploads = 100;         ///< of a token
     std::int64_t tokens = 1000;              ///< that are valid and descend from one token
 };

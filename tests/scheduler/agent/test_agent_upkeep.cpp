@@ -56,10 +56,10 @@ TEST_F(AgentUpkeep, a_check_that_crashes_hangs_or_babbles_is_a_failed_dataset_no
 
 TEST_F(AgentUpkeep, a_question_without_an_answer_while_a_check_begins_fails_no_dataset) {
     options.lease = 300ms;
-    database.sql("alter table executor_user rename to executor_user_away");
-    start_agent();
     const store::NewDataset wanted = dataset("good", Json{{"label_column", "good"}}.dump());
     store::create_dataset(store, wanted);
+    database.sql("alter table executor_user rename to executor_user_away");
+    start_agent();
     ASSERT_TRUE(eventually([&] { return agent->counts().failed_calls > 0; }));
     EXPECT_EQ(store::find_dataset(store, wanted.id)->state, store::DatasetState::checking);
     database.sql("alter table executor_user_away rename to executor_user");

@@ -108,6 +108,11 @@ TEST_F(Hosts, projects_beyond_the_last_number_are_refused) {
     database.sql("insert into executor_user (project, number) values ('last', 60000)");
     EXPECT_EQ(executor_number(store, "last"), 60000);
     EXPECT_EQ(executor_number(store, "another"), std::nullopt);
+    EXPECT_EQ(code_of([&] {
+                  create_dataset(store, {.id = new_id("ds"), .project = "another", .name = "d"});
+              }),
+              ErrorCode::exhausted);
+    EXPECT_EQ(count("dataset"), 0);
 }
 
 }    // namespace

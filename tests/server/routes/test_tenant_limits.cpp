@@ -96,6 +96,25 @@ TEST_F(TenantLimits, of_datasets_count_those_of_a_project_that_wait) {
     EXPECT_EQ(made("/v1/datasets", datasets, "--checking-datasets-max"), 5);
 }
 
+// The numbers of projects are for good: one token must not take all of them.
+TEST_F(TenantLimits, of_projects_count_those_that_were_new) {
+    service.services.limits.projects = 5;
+    service.ready_dataset("points", "there");
+    std::vector<Json> datasets;
+    for (int i = 0; i < 16; ++i)
+        datasets.push_back({{"name", "d"},
+                            {"project", "p" + std::to_string(i)},
+                            {"format", "csv"},
+                            {"source", {{"path", "points"}}}});
+    EXPECT_EQ(made("/v1/datasets", datasets, "--projects-max"), 5);
+    datasets[0]["project"] = "there";
+    EXPECT_EQ(service.call("POST", "/v1/datasets", datasets[0]).status, 201);
+    datasets[0]["project"] = "another";
+    EXPECT_EQ(service.call("POST", "/v1/datasets", datasets[0]).status, 429);
+    const std::string editor = service.token(Role::editor);
+    EXPECT_EQ(service.call_as(editor, "POST", "/v1/datasets", datasets[0]).status, 201);
+}
+
 TEST_F(TenantLimits, of_splits_count_a_project_and_a_token) {
     service.services.limits.making_splits = 5;
     for (const char* project : {"a", "b", "default"})
@@ -118,6 +137,7 @@ TEST_F(TenantLimits, are_told_and_zero_is_none) {
     service.services.limits = {.queued_jobs = 0,
                                .checking_datasets = 0,
                                .making_splits = 0,
+                               .projects = 0,
                                .open_uploads = 0,
                                .tokens = 0};
     const Json limits = service.expect(200, "GET", "/v1/capabilities")["limits"];

@@ -1,0 +1,2 @@
+drop index executor_user_maker;
+alter table executor_user drop column created_by;
