@@ -89,8 +89,8 @@ void announce_each(Store& store, const Rows& jobs) {
         store.announce(row.text("id"));
 }
 
-/// Takes an upload for a dataset: it is complete, and no job needs it where it is.
-void lock_upload(Transaction& transaction, const std::string& id) {
+/// Takes an upload for a dataset: it is complete, and no job needs it where it is. Its host.
+std::string lock_upload(Transaction& transaction, const std::string& id) {
     const Rows rows = transaction.run(queries::lock_upload, {id});
     if (rows.empty()) {
         throw Error{ErrorCode::not_found, fmt::format("there is no upload {}", id)};
@@ -99,6 +99,14 @@ void lock_upload(Transaction& transaction, const std::string& id) {
         throw Error{ErrorCode::conflict, fmt::format("the upload {} is not complete", id)};
     }
     require_unused_upload(transaction, id);
+    return rows[0].text("host");
+}
+
+Statement insert_statement(const NewDataset& dataset, const std::string& upload_host) {
+    return {&queries::insert_dataset,
+            {dataset.id, dataset.project, dataset.name, dataset.format, dataset.source,
+             dataset.options.empty() ? "{}" : dataset.options, dataset.created_by,
+             Param::or_null(upload_host)}};
 }
 
 }    // namespace
@@ -109,21 +117,20 @@ std::string_view to_string(DatasetState state) noexcept {
 
 Dataset create_dataset(Store& store, const NewDataset& dataset, const DatasetLimits& limits) {
     const std::string upload = upload_of(dataset.source);
-    const Statement insert{
-        &queries::insert_dataset,
-        {dataset.id, dataset.project, dataset.name, dataset.format, dataset.source,
-         dataset.options.empty() ? "{}" : dataset.options, dataset.created_by}};
     const Statement find{&queries::find_dataset, {dataset.id, std::nullopt, std::nullopt}};
     try {
         Dataset stored = transact(store.pool(), [&](Transaction& transaction) {
             if (limits.checking_max > 0)
                 require_fewer_checks(transaction, dataset, limits.checking_max);
             claim_project(transaction, dataset.project, dataset.created_by, limits.projects_max);
-            std::vector<Statement> last{insert, find};
+            std::vector<Statement> last;
+            std::string host;
             if (!upload.empty()) {
-                lock_upload(transaction, upload);
-                last.insert(last.begin(), {&queries::consume_upload, {upload}});
+                host = lock_upload(transaction, upload);
+                last.push_back({&queries::consume_upload, {upload}});
             }
+            last.push_back(insert_statement(dataset, host));
+            last.push_back(find);
             return read_dataset(transaction.commit(std::move(last)).back()[0]);
         });
         store.announce(topics::datasets);

@@ -117,6 +117,7 @@ struct Upload {
     std::string created_by{};
     Instant created_at{};
     Instant expires_at{};
+    std::string host{};    ///< that receives the file, and removes it; taken by create_upload alone
 };
 
 /// What new uploads may take; 0: no limit.
@@ -131,7 +132,8 @@ public:
     explicit NoRoom(const std::string& message) : Error(ErrorCode::exhausted, message) {}
 };
 
-/// `upload.id`, `filename`, `size`, `sha256`, `created_by` are taken; it expires after `keep`.
+/// `upload.id`, `filename`, `size`, `sha256`, `created_by`, `host` are taken; it expires after
+/// `keep`.
 /// errors  exhausted when its token has `limits.open_max` uploads open; NoRoom when all that is
 ///         announced and has not arrived would be more than `limits.bytes`
 Upload create_upload(Store& store, const Upload& upload, std::chrono::seconds keep,

@@ -47,9 +47,10 @@ Upload create_upload(Store& store, const Upload& upload, std::chrono::seconds ke
         transaction.run(queries::lock_uploads);
         require_room(transaction.run(queries::count_open_uploads, {upload.created_by})[0], upload,
                      limits);
-        const Statement insert{&queries::insert_upload,
-                               {upload.id, upload.filename, upload.size, upload.sha256,
-                                upload.created_by, std::chrono::milliseconds(keep)}};
+        const Statement insert{
+            &queries::insert_upload,
+            {upload.id, upload.filename, upload.size, upload.sha256, upload.created_by,
+             std::chrono::milliseconds(keep), Param::or_null(upload.host)}};
         return read_upload(transaction.commit({insert}).back()[0]);
     });
 }

@@ -166,6 +166,7 @@ Response create_upload(const Context& context) {
     upload.size = body.size;
     upload.sha256 = body.sha256;
     upload.created_by = context.who.token_id;
+    upload.host = services.host_name;
     try {
         upload = store::create_upload(
             services.store, upload, keep,

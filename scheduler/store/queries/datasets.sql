@@ -1,8 +1,9 @@
 -- insert_dataset: waits to be checked
 -- in     $1 id  $2 project  $3 name  $4 format  $5 source  $6 options  $7 created_by
+--        $8 upload_host or null
 -- errors unique violation when the project has one of this name that has not failed
-insert into dataset (id, project, name, format, source, options, created_by)
-values ($1, $2, $3, $4, $5::jsonb, $6::jsonb, $7)
+insert into dataset (id, project, name, format, source, options, created_by, upload_host)
+values ($1, $2, $3, $4, $5::jsonb, $6::jsonb, $7, $8)
 
 -- lock_checking: datasets that are to be checked are counted and made one after the other
 -- locks  until the transaction ends
@@ -18,9 +19,9 @@ where state = 'checking' and (project = $1 or created_by = $2)
 
 -- lock_upload: the upload that a dataset is made from, or that is to be deleted
 -- in     $1 id
--- out    complete; no row when there is none
+-- out    complete, host; no row when there is none
 -- locks  its row
-select complete
+select complete, host
 from upload
 where id = $1
 for update
@@ -109,13 +110,13 @@ limit 1
 with gone as (
     delete from dataset
     where id = $1
-    returning id, check_host
+    returning id, check_host, upload_host
 )
 insert into garbage (path, host)
 select 'datasets/' || id, check_host
 from gone
 union all
-select 'uploads/' || $2, null
+select 'uploads/' || $2, upload_host
 from gone
 where $2 is not null
 union all
@@ -193,8 +194,9 @@ where not complete
 
 -- insert_upload: a file on its way in
 -- in     $1 id  $2 filename  $3 size  $4 sha256  $5 created_by  $6 keep in seconds
-insert into upload (id, filename, size, sha256, created_by, expires_at)
-values ($1, $2, $3, $4, $5, clock_timestamp() + make_interval(secs => $6))
+--        $7 host or null
+insert into upload (id, filename, size, sha256, created_by, expires_at, host)
+values ($1, $2, $3, $4, $5, clock_timestamp() + make_interval(secs => $6), $7)
 returning id, filename, size, sha256, received, complete, created_by, created_at, expires_at
 
 -- find_upload: one
@@ -228,8 +230,8 @@ where id = $1 and received = size
 with gone as (
     delete from upload
     where id = $1
-    returning id
+    returning id, host
 )
-insert into garbage (path)
-select 'uploads/' || id
+insert into garbage (path, host)
+select 'uploads/' || id, host
 from gone

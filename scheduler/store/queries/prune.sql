@@ -77,10 +77,10 @@ with gone as (
     where id = any ($1::text[])
       and not exists (select from job
                       where finished_at is null and spec #>> '{model,init,from}' = upload.id)
-    returning id
+    returning id, host
 )
-insert into garbage (path)
-select 'uploads/' || id
+insert into garbage (path, host)
+select 'uploads/' || id, host
 from gone
 
 -- prune_audit: entries that are older than they are kept. Ids are in the order of time.

@@ -322,6 +322,35 @@ TEST_F(Datasets, an_upload_stays_until_the_job_that_begins_with_it_has_ended) {
     EXPECT_EQ(code_of([&] { submit(late); }), ErrorCode::not_found);
 }
 
+// Goal: only the host that has an uploaded file forgets it, whichever way it becomes garbage.
+TEST_F(Datasets, the_file_of_an_upload_is_garbage_of_its_host) {
+    add_host("a");
+    add_host("b");
+    const auto upload_to = [&](const std::string& to, std::chrono::seconds keep) {
+        const std::string id = new_id("upl");
+        create_upload(store, {.id = id, .filename = "d.zip", .host = to}, keep);
+        complete_upload(store, id);
+        return id;
+    };
+    const std::string deleted = upload_to("a", 1h);
+    const std::string expired = upload_to("a", -1s);
+    const std::string consumed = upload_to("a", 1h);
+    EXPECT_TRUE(delete_upload(store, deleted));
+    EXPECT_EQ(prune_uploads(store), 1);
+    NewDataset wanted = new_dataset("d");
+    wanted.source = fmt::format(R"({{"upload": "{}"}})", consumed);
+    create_dataset(store, wanted);
+    claim_dataset_check(store, "b", 10s);
+    EXPECT_TRUE(delete_dataset(store, wanted.id));
+    std::vector<std::string> of_a;
+    for (const Garbage& garbage : list_garbage(store, "a"))
+        of_a.push_back(garbage.path);
+    EXPECT_THAT(of_a,
+                ElementsAre("uploads/" + deleted, "uploads/" + expired, "uploads/" + consumed));
+    ASSERT_EQ(list_garbage(store, "b").size(), 1U);
+    EXPECT_EQ(list_garbage(store, "b")[0].path, "datasets/" + wanted.id);
+}
+
 TEST_F(Datasets, a_dataset_consumes_its_upload) {
     const std::string id = upload(0);
     NewDataset wanted = new_dataset("a");
