@@ -315,13 +315,15 @@ CREATE TABLE public.dataset (
     check_expires_at timestamp with time zone,
     preview jsonb,
     upload_host text,
+    upload_bytes bigint DEFAULT 0 NOT NULL,
     CONSTRAINT dataset_check CHECK (((state = 'checking'::text) = (checked_at IS NULL))),
     CONSTRAINT dataset_check1 CHECK (((state <> 'ready'::text) OR (report IS NOT NULL))),
     CONSTRAINT dataset_check2 CHECK (((state <> 'failed'::text) OR (problems IS NOT NULL))),
     CONSTRAINT dataset_id_check CHECK ((id ~ '^ds_[0-9a-hjkmnp-tv-z]{26}$'::text)),
     CONSTRAINT dataset_name_check CHECK ((name <> ''::text)),
     CONSTRAINT dataset_project_check CHECK ((project <> ''::text)),
-    CONSTRAINT dataset_state_check CHECK ((state = ANY (ARRAY['checking'::text, 'ready'::text, 'failed'::text])))
+    CONSTRAINT dataset_state_check CHECK ((state = ANY (ARRAY['checking'::text, 'ready'::text, 'failed'::text]))),
+    CONSTRAINT dataset_upload_bytes_check CHECK ((upload_bytes >= 0))
 );
 
 CREATE TABLE public.deleted_job (
@@ -692,6 +694,10 @@ CREATE INDEX dataset_failed_name ON public.dataset USING btree (project, name, i
 
 CREATE UNIQUE INDEX dataset_project_name_key ON public.dataset USING btree (project, name) WHERE (state <> 'failed'::text);
 
+CREATE INDEX dataset_stored ON public.dataset USING btree (project) WHERE (source ? 'upload'::text);
+
+CREATE INDEX dataset_stored_token ON public.dataset USING btree (created_by) WHERE (source ? 'upload'::text);
+
 CREATE INDEX deleted_job_order ON public.deleted_job USING btree (deleted_at, id);
 
 CREATE INDEX executor_user_maker ON public.executor_user USING btree (created_by) WHERE (created_by <> ''::text);
@@ -751,6 +757,8 @@ CREATE INDEX token_maker ON public.token USING btree (created_by);
 CREATE INDEX upload_expires ON public.upload USING btree (expires_at);
 
 CREATE INDEX upload_open ON public.upload USING btree (created_by) WHERE (NOT complete);
+
+CREATE INDEX upload_stored ON public.upload USING btree (created_by);
 
 CREATE CONSTRAINT TRIGGER attempt_fits_job AFTER INSERT OR UPDATE OF ended_at ON public.attempt DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.attempt_fits_state();
 

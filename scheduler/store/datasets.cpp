@@ -89,8 +89,14 @@ void announce_each(Store& store, const Rows& jobs) {
         store.announce(row.text("id"));
 }
 
-/// Takes an upload for a dataset: it is complete, and no job needs it where it is. Its host.
-std::string lock_upload(Transaction& transaction, const std::string& id) {
+/// The file that a dataset is made from.
+struct TakenUpload {
+    std::string host{};
+    std::int64_t bytes = 0;
+};
+
+/// Takes an upload for a dataset: it is complete, and no job needs it where it is.
+TakenUpload lock_upload(Transaction& transaction, const std::string& id) {
     const Rows rows = transaction.run(queries::lock_upload, {id});
     if (rows.empty()) {
         throw Error{ErrorCode::not_found, fmt::format("there is no upload {}", id)};
@@ -99,14 +105,27 @@ std::string lock_upload(Transaction& transaction, const std::string& id) {
         throw Error{ErrorCode::conflict, fmt::format("the upload {} is not complete", id)};
     }
     require_unused_upload(transaction, id);
-    return rows[0].text("host");
+    return {.host = rows[0].text("host"), .bytes = rows[0].integer("size")};
 }
 
-Statement insert_statement(const NewDataset& dataset, const std::string& upload_host) {
+/// The token has had these bytes counted since it announced them.
+void require_stored_below(Transaction& transaction, const NewDataset& dataset, std::int64_t more,
+                          std::int64_t max) {
+    const std::int64_t stored =
+        transaction.run(queries::count_stored_bytes, {dataset.project, dataset.created_by})[0]
+            .integer("of_project");
+    if (more <= max - stored) return;
+    throw Error{ErrorCode::exhausted,
+                fmt::format("project {} has {} bytes of datasets made of uploads, {} more would be "
+                            "above {} (--stored-max-gib); delete some first",
+                            dataset.project, stored, more, max)};
+}
+
+Statement insert_statement(const NewDataset& dataset, const TakenUpload& upload) {
     return {&queries::insert_dataset,
             {dataset.id, dataset.project, dataset.name, dataset.format, dataset.source,
              dataset.options.empty() ? "{}" : dataset.options, dataset.created_by,
-             Param::or_null(upload_host)}};
+             Param::or_null(upload.host), upload.bytes}};
 }
 
 }    // namespace
@@ -124,12 +143,15 @@ Dataset create_dataset(Store& store, const NewDataset& dataset, const DatasetLim
                 require_fewer_checks(transaction, dataset, limits.checking_max);
             claim_project(transaction, dataset.project, dataset.created_by, limits.projects_max);
             std::vector<Statement> last;
-            std::string host;
+            TakenUpload taken;
             if (!upload.empty()) {
-                host = lock_upload(transaction, upload);
+                transaction.run(queries::lock_uploads);
+                taken = lock_upload(transaction, upload);
+                if (limits.stored_max > 0)
+                    require_stored_below(transaction, dataset, taken.bytes, limits.stored_max);
                 last.push_back({&queries::consume_upload, {upload}});
             }
-            last.push_back(insert_statement(dataset, host));
+            last.push_back(insert_statement(dataset, taken));
             last.push_back(find);
             return read_dataset(transaction.commit(std::move(last)).back()[0]);
         });

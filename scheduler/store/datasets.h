@@ -40,6 +40,7 @@ struct NewDataset {
 struct DatasetLimits {
     std::int64_t checking_max = 0;    ///< that wait for their check, of a project and of a token
     std::int64_t projects_max = 0;    ///< that were new when the token used them
+    std::int64_t stored_max = 0;    ///< bytes of a project's uploads and what was unpacked of them
 };
 
 /// State `checking`. Error{conflict} when the project has one of this name that has not failed;
@@ -122,8 +123,9 @@ struct Upload {
 
 /// What new uploads may take; 0: no limit.
 struct UploadLimits {
-    std::int64_t open_max = 0;    ///< of one token
-    std::int64_t bytes = 0;       ///< free for everything that is announced and has not arrived
+    std::int64_t open_max = 0;      ///< of one token
+    std::int64_t stored_max = 0;    ///< bytes of one token: uploads, and datasets made of uploads
+    std::int64_t bytes = 0;         ///< free for everything that is announced and has not arrived
 };
 
 /// There is no room on the disk for what is announced (507 on the wire).
@@ -134,7 +136,8 @@ public:
 
 /// `upload.id`, `filename`, `size`, `sha256`, `created_by`, `host` are taken; it expires after
 /// `keep`.
-/// errors  exhausted when its token has `limits.open_max` uploads open; NoRoom when all that is
+/// errors  exhausted when its token has `limits.open_max` uploads open, or would have more than
+///         `limits.stored_max` bytes; NoRoom when all that is
 ///         announced and has not arrived would be more than `limits.bytes`
 Upload create_upload(Store& store, const Upload& upload, std::chrono::seconds keep,
                      const UploadLimits& limits = {});

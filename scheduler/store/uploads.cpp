@@ -39,6 +39,17 @@ void require_room(const Row& open, const Upload& upload, const UploadLimits& lim
     }
 }
 
+void require_stored_below(Transaction& transaction, const Upload& upload, std::int64_t max) {
+    const std::int64_t stored =
+        transaction.run(queries::count_stored_bytes, {std::nullopt, upload.created_by})[0].integer(
+            "of_token");
+    if (upload.size <= max - stored) return;
+    throw Error{ErrorCode::exhausted,
+                fmt::format("this token has {} bytes of uploads and of datasets made of uploads, "
+                            "{} more would be above {} (--stored-max-gib); delete some first",
+                            stored, upload.size, max)};
+}
+
 }    // namespace
 
 Upload create_upload(Store& store, const Upload& upload, std::chrono::seconds keep,
@@ -47,6 +58,7 @@ Upload create_upload(Store& store, const Upload& upload, std::chrono::seconds ke
         transaction.run(queries::lock_uploads);
         require_room(transaction.run(queries::count_open_uploads, {upload.created_by})[0], upload,
                      limits);
+        if (limits.stored_max > 0) require_stored_below(transaction, upload, limits.stored_max);
         const Statement insert{
             &queries::insert_upload,
             {upload.id, upload.filename, upload.size, upload.sha256, upload.created_by,

@@ -47,6 +47,7 @@ struct Raw {
     std::int64_t job_memory_mib = 0;
     std::int64_t keep_s = 600;
     std::int64_t upload_gib = 16;
+    std::int64_t stored_gib = 512;
     std::int64_t log_max_mib = 64;
     std::int64_t buffered_bodies_mib = 64;
     std::int64_t buffered_answers_mib = 256;
@@ -179,6 +180,10 @@ void add_limits(CLI::App& app, Raw& raw) {
     app.add_option("--audit-days", raw.options.audit_days,
                    "how many days entries of the audit log are kept")
         ->check(CLI::Range(1, 36500));
+    app.add_option("--stored-max-gib", raw.stored_gib,
+                   "what a project, or a token, may keep of uploads and unpacked of them; 0: no "
+                   "limit")
+        ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 30));
     app.add_option("--upload-max-gib", raw.upload_gib, "the largest file that may be uploaded")
         ->check(CLI::Range(1, 65536));
 }
@@ -348,6 +353,7 @@ Options finish(Raw raw) {
     options.executor_grace = std::chrono::seconds{raw.grace_s};
     options.job_memory_bytes = raw.job_memory_mib << 20;
     options.link_keep = std::chrono::seconds{raw.keep_s};
+    options.limits.stored_bytes = raw.stored_gib << 30;
     options.upload_bytes_max = static_cast<std::uint64_t>(raw.upload_gib) << 30;
     options.buffered_body_bytes = static_cast<std::size_t>(raw.buffered_bodies_mib) << 20;
     options.buffered_answer_bytes = static_cast<std::size_t>(raw.buffered_answers_mib) << 20;

@@ -65,9 +65,10 @@ Response create_dataset(const Context& context) {
     made.options = encode_dataset_options(body).dump();
     made.created_by = context.who.token_id;
     const TenantLimits& limits = context.services.limits;
-    const store::Dataset dataset = store::create_dataset(
-        context.services.store, made,
-        {.checking_max = limits.checking_datasets, .projects_max = limits.projects});
+    const store::Dataset dataset = store::create_dataset(context.services.store, made,
+                                                         {.checking_max = limits.checking_datasets,
+                                                          .projects_max = limits.projects,
+                                                          .stored_max = limits.stored_bytes});
     context.services.on_changed();
     return json_response(render(dataset), 201)
         .with("Location", "/v1/datasets/" + dataset.id)

@@ -75,6 +75,7 @@ Response get_capabilities(const Context& context) {
                     {"making_splits", limits.making_splits},
                     {"projects", limits.projects},
                     {"open_uploads", limits.open_uploads},
+                    {"stored_bytes", limits.stored_bytes},
                     {"tokens", limits.tokens},
                     {"upload_bytes", context.services.upload_bytes_max}};
     return text_response(capabilities_document(confinement, told).dump() + "\n",

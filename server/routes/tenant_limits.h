@@ -18,7 +18,9 @@ struct TenantLimits {
     std::int64_t making_splits = 100;        ///< of a project, and of a token
     std::int64_t projects = 100;             ///< that were new when a token used them
     std::int64_t open_uploads = 100;         ///< of a token
-    std::int64_t tokens = 1000;              ///< that are valid and descend from one token
+    /// Of a project, and of a token: uploads, and what was unpacked of them.
+    std::int64_t stored_bytes = std::int64_t{512} << 30;
+    std::int64_t tokens = 1000;    ///< that are valid and descend from one token
 };
 
 /// Keeps the queued jobs of each project, and those of each token, below a limit. Counting them

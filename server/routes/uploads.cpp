@@ -168,9 +168,10 @@ Response create_upload(const Context& context) {
     upload.created_by = context.who.token_id;
     upload.host = services.host_name;
     try {
-        upload = store::create_upload(
-            services.store, upload, keep,
-            {.open_max = services.limits.open_uploads, .bytes = room_for_uploads(services)});
+        upload = store::create_upload(services.store, upload, keep,
+                                      {.open_max = services.limits.open_uploads,
+                                       .stored_max = services.limits.stored_bytes,
+                                       .bytes = room_for_uploads(services)});
     } catch (const store::NoRoom& error) {
         throw ProblemError({.status = 507, .code = "disk_full", .detail = error.what()});
     }

@@ -1,9 +1,10 @@
 -- insert_dataset: waits to be checked
 -- in     $1 id  $2 project  $3 name  $4 format  $5 source  $6 options  $7 created_by
---        $8 upload_host or null
+--        $8 upload_host or null  $9 upload_bytes
 -- errors unique violation when the project has one of this name that has not failed
-insert into dataset (id, project, name, format, source, options, created_by, upload_host)
-values ($1, $2, $3, $4, $5::jsonb, $6::jsonb, $7, $8)
+insert into dataset (id, project, name, format, source, options, created_by, upload_host,
+                     upload_bytes)
+values ($1, $2, $3, $4, $5::jsonb, $6::jsonb, $7, $8, $9)
 
 -- lock_checking: datasets that are to be checked are counted and made one after the other
 -- locks  until the transaction ends
@@ -19,9 +20,9 @@ where state = 'checking' and (project = $1 or created_by = $2)
 
 -- lock_upload: the upload that a dataset is made from, or that is to be deleted
 -- in     $1 id
--- out    complete, host; no row when there is none
+-- out    complete, host, size; no row when there is none
 -- locks  its row
-select complete, host
+select complete, host, size
 from upload
 where id = $1
 for update
@@ -191,6 +192,19 @@ select coalesce(sum(size - received), 0)::bigint as bytes,
        count(*) filter (where created_by = $1) as uploads
 from upload
 where not complete
+
+-- count_stored_bytes: what a project, and a token in all projects, keep on disks: files that were
+-- uploaded, those that are announced, and what was unpacked of them. lock_uploads ran before.
+-- in     $1 project, or null when only the token is asked for  $2 created_by
+select (select coalesce(sum(bytes + upload_bytes), 0)
+        from dataset
+        where project = $1 and source ? 'upload')::bigint as of_project,
+       (select coalesce(sum(bytes + upload_bytes), 0)
+        from dataset
+        where created_by = $2 and source ? 'upload')::bigint
+       + (select coalesce(sum(size), 0)
+          from upload
+          where created_by = $2)::bigint as of_token
 
 -- insert_upload: a file on its way in
 -- in     $1 id  $2 filename  $3 size  $4 sha256  $5 created_by  $6 keep in seconds

@@ -322,6 +322,44 @@ TEST_F(Datasets, an_upload_stays_until_the_job_that_begins_with_it_has_ended) {
     EXPECT_EQ(code_of([&] { submit(late); }), ErrorCode::not_found);
 }
 
+TEST_F(Datasets, stored_bytes_of_a_token_and_of_a_project_are_limited) {
+    const auto upload_by = [&](const std::string& token, std::int64_t size) {
+        const std::string id = new_id("upl");
+        create_upload(store, {.id = id, .filename = "d", .size = size, .created_by = token}, 1h,
+                      {.stored_max = 100});
+        advance_upload(store, id, 0, size);
+        complete_upload(store, id);
+        return id;
+    };
+    const auto dataset_of = [&](const std::string& upload, const std::string& token,
+                                const std::string& project) {
+        NewDataset wanted = new_dataset(upload);
+        wanted.project = project;
+        wanted.created_by = token;
+        wanted.source = fmt::format(R"({{"upload": "{}"}})", upload);
+        create_dataset(store, wanted, {.stored_max = 100});
+        return wanted.id;
+    };
+    const std::string first = upload_by("a", 40);
+    EXPECT_EQ(code_of([&] { upload_by("a", 61); }), ErrorCode::exhausted);
+    const std::string dataset = dataset_of(first, "a", "p");
+    const DatasetCheck check = claim_dataset_check(store, host, 10s).value();
+    finish_dataset_check(store, dataset, check.token, {.ready = true, .bytes = 50});
+    EXPECT_EQ(code_of([&] { upload_by("a", 11); }), ErrorCode::exhausted) << "40 and 50 unpacked";
+    const std::string last = upload_by("a", 10);
+    const std::string other = upload_by("b", 11);
+    EXPECT_EQ(code_of([&] { dataset_of(other, "b", "p"); }), ErrorCode::exhausted);
+    EXPECT_TRUE(find_upload(store, other)) << "it is still of use in another project";
+    dataset_of(other, "b", "q");
+    dataset_of(last, "a", "p");
+    // What lies below a dataset root is nobody's upload.
+    NewDataset path = new_dataset("path");
+    path.project = "p";
+    create_dataset(store, path, {.stored_max = 100});
+    EXPECT_TRUE(delete_dataset(store, dataset));
+    upload_by("a", 90);
+}
+
 // Goal: only the host that has an uploaded file forgets it, whichever way it becomes garbage.
 TEST_F(Datasets, the_file_of_an_upload_is_garbage_of_its_host) {
     add_host("a");

@@ -96,6 +96,12 @@ TEST_F(TenantLimits, of_datasets_count_those_of_a_project_that_wait) {
     EXPECT_EQ(made("/v1/datasets", datasets, "--checking-datasets-max"), 5);
 }
 
+TEST_F(TenantLimits, of_stored_bytes_count_announced_uploads) {
+    service.services.limits.stored_bytes = 50;
+    const std::vector<Json> uploads(16, Json{{"filename", "x"}, {"size", 10}});
+    EXPECT_EQ(made("/v1/uploads", uploads, "--stored-max-gib"), 5);
+}
+
 // The numbers of projects are for good: one token must not take all of them.
 TEST_F(TenantLimits, of_projects_count_those_that_were_new) {
     service.services.limits.projects = 5;
@@ -139,6 +145,7 @@ TEST_F(TenantLimits, are_told_and_zero_is_none) {
                                .making_splits = 0,
                                .projects = 0,
                                .open_uploads = 0,
+                               .stored_bytes = 0,
                                .tokens = 0};
     const Json limits = service.expect(200, "GET", "/v1/capabilities")["limits"];
     EXPECT_EQ(limits["queued_jobs"], 0);
