@@ -39,7 +39,7 @@ struct AttemptPlan {
     std::filesystem::path cache_folder;     ///< of compiled code, shared by jobs; empty: none
     std::filesystem::path packed_folder;    ///< of packed images, shared by jobs; empty: none
     std::string cpu_scope = {};             ///< see EngineOptions; empty: workers run anywhere
-    /// Set: `spec` is predicting_job, and the data set is the one to predict. The result is
+    /// Set: `spec` is predicting_job, and the dataset is the one to predict. The result is
     /// predictions_file_name in report_folder.
     std::optional<PredictionPlan> prediction = {};
 };

@@ -15,9 +15,9 @@ namespace slipway {
 /// What is asked about transfers that are under way. May block, and may throw Error: they are then
 /// asked again a little later, and transfers go on meanwhile.
 struct TransferChecks {
-    /// Those of the token ids that may not read or write any more.
+    /// Those of the token ids that may no longer read or write.
     std::function<std::vector<std::string>(const std::vector<std::string>&)> lost_tokens;
-    /// Those of the upload ids that do not exist any more.
+    /// Those of the upload ids that no longer exist.
     std::function<std::vector<std::string>(const std::vector<std::string>&)> lost_uploads;
 };
 

@@ -219,7 +219,7 @@ select id, filename, size, sha256, received, complete, created_by, created_at, e
 from upload
 where id = $1
 
--- list_lost_uploads: those of a list that nothing may be added to any more
+-- list_lost_uploads: those of a list that no longer accept bytes
 -- in     $1 ids text[]
 select asked.id
 from unnest($1::text[]) as asked (id)

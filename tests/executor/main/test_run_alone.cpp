@@ -134,7 +134,7 @@ TEST(RunAlone, a_failure_is_said_with_its_code) {
     EXPECT_NE(by_hand.said().find("data_error: labels.csv, row 3"), std::string::npos);
 }
 
-// Names come from whoever made the data set, and the output may be a terminal.
+// Names come from whoever made the dataset, and the output may be a terminal.
 TEST(RunAlone, names_of_a_data_set_command_no_terminal) {
     ByHand by_hand;
     by_hand.options.format = "image_folder";

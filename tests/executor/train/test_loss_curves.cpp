@@ -93,7 +93,7 @@ std::pair<std::vector<double>, std::vector<Array>> train(const std::string& mode
     }
     std::vector<double> losses;
     for (std::int64_t k = 0; k < steps; ++k) {
-        // Traced anew each time: equal steps are one program.
+        // Traced again each time: equal steps are one program.
         const TracedStep step = trace_train_step(model, class_task(), optimizer, shape);
         const auto executable = engine.compile(step.graph);
         StepValues leaves(step.bindings.inputs);

@@ -173,7 +173,7 @@ TEST_F(Ranges, no_piece_follows_an_ended_permit) {
         bytes += more.size();
     EXPECT_LT(bytes, huge_answer_bytes);
     EXPECT_TRUE(connection.is_closed_by_peer());
-    EXPECT_EQ(ask("").status, 0) << "nothing begins any more";
+    EXPECT_EQ(ask("").status, 0) << "no new transfer starts";
 }
 
 TEST_F(Ranges, an_empty_file_is_an_empty_answer) {
