@@ -26,8 +26,8 @@ struct AgentOptions {
     /// What all jobs of this machine may use together; 0: no limit.
     std::int64_t memory_bytes = 0;
     std::int64_t check_memory_bytes = std::int64_t{4} << 30;    ///< of a check, a split, an export
-    /// What one attempt may say in frames, stored or not: events and points of it cost the database
-    /// several times as much.
+    /// What one attempt may report in frames, stored or not: its events and points cost the
+    /// database several times as much. 0: no limit.
     std::int64_t frames_bytes_max = std::int64_t{1} << 30;
     std::chrono::seconds check_cpu_max{1200};    ///< of all its threads
 

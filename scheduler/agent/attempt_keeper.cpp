@@ -433,11 +433,12 @@ void AttemptKeeper::record(Live& live) {
 
 /// Stores the next frames; false when there are none.
 bool AttemptKeeper::relay_batch(Live& live) {
-    if (live.tail.offset() > options_.frames_bytes_max) {
+    const std::int64_t bytes_max = options_.frames_bytes_max;
+    if (bytes_max > 0 && live.tail.offset() > bytes_max) {
         fail(live, "frames_limit",
-             fmt::format("the executor said more than {} MiB in one attempt: fewer steps may be "
-                         "logged (monitor.log_every_steps)",
-                         options_.frames_bytes_max >> 20));
+             fmt::format("the attempt reported more than {} MiB of events, metrics and logs "
+                         "(--frames-max-mib): raise monitor.log_every_steps",
+                         bytes_max >> 20));
         return false;
     }
     const std::vector<ReadFrame>& read = live.tail.peek();

@@ -105,6 +105,9 @@ void add_machine(CLI::App& app, Raw& raw) {
     app.add_option("--executor-grace-s", raw.grace_s,
                    "an executor that hears of no agent for so long saves and ends")
         ->check(CLI::Range(1, 86400));
+    app.add_option("--frames-max-mib", raw.options.frames_mib,
+                   "what one attempt may report in events, metrics and logs; 0: no limit")
+        ->check(CLI::Range(0, 1 << 20));
     app.add_option("--host-name", raw.options.host_name, "this machine's name in the database");
     app.add_flag("--drain", raw.options.drain,
                  "when asked to stop, first let running jobs save and end");

@@ -35,6 +35,7 @@ struct Options {
     std::vector<DatasetRoot> dataset_roots;    ///< absolute, resolved
     std::filesystem::path executor;            ///< absolute
     std::chrono::seconds executor_grace{60};
+    std::int64_t frames_mib = 1024;    ///< of one attempt; 0: no limit
     ConfinementMode confinement = ConfinementMode::best_effort;
     std::uint32_t executor_user_base = 1'900'000'000;
     std::int64_t job_memory_bytes = 0;    ///< of all jobs of this machine together; 0: nine tenths

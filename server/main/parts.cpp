@@ -91,6 +91,7 @@ AgentOptions agent_options(const Options& options, const Home& home) {
     made.stop_save = options.executor_grace;
     made.launcher = launcher_options(options);
     made.memory_bytes = memory_for_jobs(options);
+    made.frames_bytes_max = options.frames_mib << 20;
     return made;
 }
 

@@ -45,6 +45,8 @@ TEST(Options, flags_of_serve_are_read_with_and_without_the_word) {
                                        "127.0.0.1",
                                        "--executor-grace-s",
                                        "4",
+                                       "--frames-max-mib",
+                                       "0",
                                        "--log-level",
                                        "debug"};
         if (word) words.insert(words.begin(), "serve");
@@ -56,6 +58,7 @@ TEST(Options, flags_of_serve_are_read_with_and_without_the_word) {
         EXPECT_EQ(parsed.options->addresses, (std::vector<std::string>{"::1", "127.0.0.1"}));
         EXPECT_EQ(parsed.options->dataset_roots.size(), 1U);
         EXPECT_EQ(parsed.options->executor_grace, std::chrono::seconds{4});
+        EXPECT_EQ(parsed.options->frames_mib, 0);
         EXPECT_EQ(parsed.options->log_level, LogLevel::debug);
     }
 }
@@ -217,6 +220,7 @@ TEST(Options, help_is_no_error_and_a_mistake_is_one) {
                                                {"--tls-cert", "/etc/hostname"},
                                                {"--log-level", "loud"},
                                                {"--executor-grace-s", "0"},
+                                               {"--frames-max-mib", "-1"},
                                                {"migrate", "sideways"},
                                                {"migrate", "down"},
                                                {"agent"},
