@@ -9,6 +9,7 @@
 #include <charconv>
 #include <csignal>
 #include <filesystem>
+#include <vector>
 
 #include "api/base/check.h"
 #include "api/base/posix.h"
@@ -198,7 +199,13 @@ void TempPostgres::stop() {
 }
 
 void TempPostgres::kill() {
+    // Its backends outlive a postmaster for a moment, and commit what they are asked meanwhile.
+    const std::vector<pid_t> all = store::processes_in(state_->layout.data);
+    for (const pid_t pid : all)
+        ::kill(pid, SIGKILL);
     end_postmaster(std::exchange(state_->pid, 0), SIGKILL);
+    for (const pid_t pid : all)
+        check(store::wait_for_end(pid, patience), "a killed process of the database ends");
 }
 
 void TempPostgres::freeze() {
