@@ -53,7 +53,7 @@ class Log(unittest.TestCase):
 
     def test_stderr_in_a_file_does_not_grow_with_requests(self):
         written = self.service.home / "out.log"    # stdout and stderr
-        before = written.read_text()
+        before = wait_for(written.read_text, "the line that says that it is ready", 10)
         self.requests(50)
         self.assertEqual(written.read_text(), before)
         self.assertRegex(before, r"\Aslipwayd is ready at \S+ \(home \S+\)\n\Z")
