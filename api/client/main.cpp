@@ -8,6 +8,7 @@
 #include "api/base/printable.h"
 #include "api/client/commands.h"
 #include "api/client/follow.h"
+#include "api/spec/dataset_format.h"
 #include "api/spec/table/nearest.h"
 
 namespace slipway::client {
@@ -148,9 +149,8 @@ void add_dataset_commands(CLI::App& app, Line& line) {
     one->add_option("name", line.dataset.name,
                     "name of the dataset, or a .json file with the full request")
         ->required();
-    one->add_option(
-        "--format", line.dataset.format,
-        "file format: idx, csv, image_folder, image_csv, cifar10, tfrecord, webdataset or text");
+    one->add_option("--format", line.dataset.format,
+                    fmt::format("file format: {}", fmt::join(all_words<DatasetFormat>(), ", ")));
     auto* path = one->add_option("--path", line.dataset.path,
                                  "folder on the host, inside a dataset root of the service");
     one->add_option("--upload", line.dataset.upload,

@@ -22,16 +22,12 @@ const TextForm dataset_name{
     "not an id",
     "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", is_dataset_name};
 
-const std::vector<std::string_view> tables{"csv", "image_csv", "tfrecord"};
-const std::vector<std::string_view> images{"image_folder", "image_csv", "cifar10", "tfrecord",
-                                           "webdataset"};
-
-/// Text has neither classes nor numbers.
-const std::vector<std::string_view> samples{"idx",     "csv",      "image_folder", "image_csv",
-                                            "cifar10", "tfrecord", "webdataset"};
-/// Those whose images can be damaged one by one.
-const std::vector<std::string_view> image_files{"image_folder", "image_csv", "tfrecord",
-                                                "webdataset"};
+// The formats that have a field.
+const auto with_labels = formats_with(&DatasetFormatTraits::has_labels);
+const auto with_columns = formats_with(&DatasetFormatTraits::has_columns);
+const auto with_features = formats_with(&DatasetFormatTraits::picks_features);
+const auto with_images = formats_with(&DatasetFormatTraits::has_images);
+const auto with_image_files = formats_with(&DatasetFormatTraits::has_image_files);
 
 /// The methods that have a field.
 const std::vector<std::string_view> folded_methods{"kfold",          "stratified_kfold",
@@ -81,19 +77,19 @@ const Object<DatasetOptionsSpec>& dataset_options_table() {
         Object<DatasetOptionsSpec>("DatasetOptions",
                                    "Options for reading the files. They depend on the format.")
             .field("label_column", &DatasetOptionsSpec::label_column, "Column of the class labels.",
-                   Text{}, {.only = tables, .unless = "label_columns"})
+                   Text{}, {.only = with_columns, .unless = "label_columns"})
             .field(
                 "label_columns", &DatasetOptionsSpec::label_columns,
                 "Numeric label columns, instead of a class column: for multilabel and regression.",
                 List<Text>{.item = {}, .min = 1, .max = 1000, .unique = true},
-                {.only = tables, .absent_when_empty = true})
+                {.only = with_columns, .absent_when_empty = true})
             .field("group_column", &DatasetOptionsSpec::group_column,
                    "Column of the group that a sample belongs to, for splits by group.", Text{},
-                   {.only = tables, .absent_when_empty = true})
+                   {.only = with_columns, .absent_when_empty = true})
             .field("feature_columns", &DatasetOptionsSpec::feature_columns,
                    "Feature columns. Default: all except the label and group columns.",
                    List<Text>{.item = {}, .min = 1, .unique = true},
-                   {.only = {"csv", "tfrecord"}, .absent_when_empty = true})
+                   {.only = with_features, .absent_when_empty = true})
             .field("image_column", &DatasetOptionsSpec::image_column,
                    "Feature that holds a JPEG or PNG. Default: `image`, if records have one.",
                    Text{}, {.only = {"tfrecord"}, .absent_when_empty = true})
@@ -120,27 +116,27 @@ const Object<DatasetOptionsSpec>& dataset_options_table() {
             .field("class_names", &DatasetOptionsSpec::class_names,
                    "Class names in the order of their numbers. Default: the names found, sorted.",
                    List<Text>{.item = {}, .min = 2, .unique = true},
-                   {.only = samples, .unless = "label_columns", .absent_when_empty = true})
+                   {.only = with_labels, .unless = "label_columns", .absent_when_empty = true})
             .field("image_size", &DatasetOptionsSpec::image_size,
                    "Resize images to squares of this side, in pixels. Required if the images "
                    "differ in size.",
-                   Integer{.min = 1, .max = 4096}, {.only = images})
+                   Integer{.min = 1, .max = 4096}, {.only = with_images})
             .field("channels", &DatasetOptionsSpec::channels,
                    "1: gray; 3: colour. Default: as the first image.", IntegerChoice{{1, 3}},
-                   {.only = images})
+                   {.only = with_images})
             .field("truncated_images", &DatasetOptionsSpec::truncated_images,
                    "Handling of damaged images. fail (default): the dataset is rejected; skip, "
                    "accept: the dataset is usable and the images are listed; jobs skip them, or "
                    "use the part that can be decoded.",
-                   Choice<TruncatedImages>{}, {.only = image_files})
+                   Choice<TruncatedImages>{}, {.only = with_image_files})
             .field("mean", &DatasetOptionsSpec::mean,
                    "Mean to subtract: one number, or one per channel or column.",
                    NumberOrList{{.item = {}, .min = 1}},
-                   {.only = samples, .absent_when_empty = true})
+                   {.only = with_labels, .absent_when_empty = true})
             .field("std", &DatasetOptionsSpec::std,
                    "Standard deviation to divide by: one number, or one per channel or column.",
                    NumberOrList{{.item = {.above = 0}, .min = 1}},
-                   {.only = samples, .absent_when_empty = true});
+                   {.only = with_labels, .absent_when_empty = true});
     return table;
 }
 

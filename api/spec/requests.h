@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/base/clock.h"
+#include "api/spec/dataset_format.h"
 #include "api/spec/job_spec.h"
 #include "api/spec/pixel_layout.h"
 #include "api/spec/spelling.h"
@@ -16,15 +17,6 @@
 namespace slipway {
 
 // Bodies of requests other than the job spec, as plain data.
-
-/// How the files of a dataset are laid out.
-enum class DatasetFormat { idx, csv, image_folder, image_csv, cifar10, tfrecord, webdataset, text };
-
-template <>
-struct Spelling<DatasetFormat> {
-    static constexpr std::array<std::string_view, 8> words{
-        "idx", "csv", "image_folder", "image_csv", "cifar10", "tfrecord", "webdataset", "text"};
-};
 
 /// `options` of a dataset: how its files are to be read. Each format has some of them.
 struct DatasetOptionsSpec {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "api/base/check.h"
+#include "api/spec/dataset_format.h"
 #include "executor/data/formats/format.h"
 #include "executor/data/moments.h"
 
@@ -14,29 +15,15 @@ namespace slipway {
 
 namespace {
 
-struct Format {
-    std::string_view name;
-    std::unique_ptr<Dataset> (*open)(const std::filesystem::path&, const DatasetOptions&,
-                                     ProblemLog&);
-};
+using OpenDataset = std::unique_ptr<Dataset> (*)(const std::filesystem::path&,
+                                                 const DatasetOptions&, ProblemLog&);
 
-constexpr auto formats = std::to_array<Format>({
-    {"idx", open_idx},
-    {"csv", open_csv},
-    {"image_folder", open_image_folder},
-    {"image_csv", open_image_csv},
-    {"cifar10", open_cifar10},
-    {"tfrecord", open_tfrecord},
-    {"webdataset", open_webdataset},
-    {"text", open_text},
+/// In the order of DatasetFormat.
+constexpr auto openers = std::to_array<OpenDataset>({
+#define DATASET_FORMAT(name, ...) open_##name,
+#include "api/spec/dataset_formats.def"
+#undef DATASET_FORMAT
 });
-
-constexpr auto format_names = [] {
-    std::array<std::string_view, formats.size()> list;
-    for (std::size_t i = 0; i < formats.size(); ++i)
-        list[i] = formats[i].name;
-    return list;
-}();
 
 class NormalizedDataset final : public Dataset {
 public:
@@ -121,19 +108,18 @@ std::int64_t DatasetIndex::feature_count() const {
 }
 
 std::span<const std::string_view> dataset_formats() {
-    return format_names;
+    return all_words<DatasetFormat>();
 }
 
 std::unique_ptr<Dataset> open_dataset(std::string_view format, const std::filesystem::path& path,
                                       const DatasetOptions& options, ProblemLog& problems) {
-    const auto found = std::find_if(formats.begin(), formats.end(),
-                                    [&](const Format& row) { return row.name == format; });
-    if (found == formats.end()) {
+    const auto known = parse_word<DatasetFormat>(format);
+    if (!known) {
         throw Error{ErrorCode::invalid_argument,
                     fmt::format("format {} is unknown; known are {}", format,
-                                fmt::join(format_names, ", "))};
+                                fmt::join(dataset_formats(), ", "))};
     }
-    std::unique_ptr<Dataset> dataset = found->open(path, options, problems);
+    std::unique_ptr<Dataset> dataset = openers[std::size_t(*known)](path, options, problems);
     if (options.mean.empty() && options.deviation.empty()) return dataset;
     Moments moments{options.mean, options.deviation};
     if (moments.mean.empty()) moments.mean = {0};

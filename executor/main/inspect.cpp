@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/base/json.h"
+#include "api/spec/dataset_format.h"
 #include "executor/data/inspect.h"
 #include "executor/data/preview.h"
 #include "executor/data/problem.h"
@@ -13,6 +14,11 @@ namespace slipway {
 
 namespace {
 
+bool keeps_tar(std::string_view name) {
+    const auto format = parse_word<DatasetFormat>(name);
+    return format && traits(*format).keeps_tar;
+}
+
 Json inspect(const InspectOptions& options) {
     const Json parsed = Json::parse(options.options, nullptr, false);
     if (parsed.is_discarded()) {
@@ -22,7 +28,7 @@ Json inspect(const InspectOptions& options) {
     Json unpacked;
     if (!options.unpack.empty()) {
         const UnpackReport report = unpack(options.unpack, options.name, options.into,
-                                           {.tar_is_a_file = options.format == "webdataset"});
+                                           {.tar_is_a_file = keeps_tar(options.format)});
         unpacked = {{"files", report.files}, {"bytes", report.bytes}, {"archive", report.archive}};
         if (path.empty()) path = options.into;
     }

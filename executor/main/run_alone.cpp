@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "api/base/printable.h"
+#include "api/spec/dataset_format.h"
 #include "executor/checkpoint/checkpoint.h"
 #include "executor/data/dataset.h"
 #include "executor/main/frame_reporter.h"
@@ -146,21 +147,27 @@ Ending train(const RunAloneOptions& options, const Trainer& trainer, const Clock
     return ending;
 }
 
-/// What a file's name has in it when the data set is of a format.
-constexpr auto marks = std::to_array<std::pair<const char*, const char*>>({{"-idx3-ubyte", "idx"},
-                                                                           {".csv", "csv"},
-                                                                           {".tfrec", "tfrecord"},
-                                                                           {".tar", "webdataset"},
-                                                                           {".tgz", "webdataset"},
-                                                                           {".bin", "cifar10"},
-                                                                           {".txt", "text"}});
+/// A part of a file's name, and the format that has such files.
+struct Mark {
+    std::string_view text;
+    DatasetFormat format;
+};
+
+std::vector<Mark> marks() {
+    std::vector<Mark> list;
+    for (std::size_t i = 0; i < dataset_format_traits.size(); ++i)
+        for (const std::string_view text : dataset_format_traits[i].marks)
+            if (!text.empty()) list.push_back({text, DatasetFormat(i)});
+    return list;
+}
 
 }    // namespace
 
 std::string guess_format(const fs::path& data) {
     if (fs::is_regular_file(data)) {
-        for (const auto& [mark, format] : marks)
-            if (data.filename().string().find(mark) != std::string::npos) return format;
+        for (const Mark& mark : marks())
+            if (data.filename().string().find(mark.text) != std::string::npos)
+                return std::string(to_string(mark.format));
         return "";
     }
     const auto any = [&data](auto test) {
@@ -170,14 +177,15 @@ std::string guess_format(const fs::path& data) {
     };
     const bool folders =
         any([](const auto& entry, const std::string&) { return entry.is_directory(); });
-    for (const auto& [mark, format] : marks) {
+    for (const Mark& mark : marks()) {
         const bool found = any([&mark](const auto&, const std::string& name) {
-            return name.find(mark) != std::string::npos;
+            return name.find(mark.text) != std::string::npos;
         });
         // A text beside folders is about them.
-        if (!found || (format == std::string("text") && folders)) continue;
+        if (!found || (mark.format == DatasetFormat::text && folders)) continue;
         const bool of_files = folders || fs::exists(data / "labels.csv");
-        return format == std::string("csv") && of_files ? "image_csv" : format;
+        const bool lists_files = mark.format == DatasetFormat::csv && of_files;
+        return std::string(to_string(lists_files ? DatasetFormat::image_csv : mark.format));
     }
     return folders ? "image_folder" : "";
 }
