@@ -5,16 +5,7 @@
 namespace slipway {
 
 bool has_batch_norm(const ModelSpec& model) {
-    switch (model.arch) {
-        case Arch::resnet18:
-        case Arch::resnet34:
-        case Arch::resnet50:
-            return true;
-        case Arch::layers:
-            return has_layer(model.layers, LayerType::batch_norm);
-        default:
-            return false;
-    }
+    return traits(model.arch).has_batch_norm || has_layer(model.layers, LayerType::batch_norm);
 }
 
 bool has_embedding(const ModelSpec& model) {
@@ -26,18 +17,7 @@ bool normalizes_by_core(const ModelSpec& model) {
 }
 
 std::optional<TaskType> language_task(Arch arch) {
-    switch (arch) {
-        case Arch::bert_tiny:
-        case Arch::bert_small:
-        case Arch::bert_base:
-        case Arch::bert_large:
-            return TaskType::masked_lm;
-        case Arch::gpt_tiny:
-        case Arch::gpt2:
-            return TaskType::causal_lm;
-        default:
-            return std::nullopt;
-    }
+    return traits(arch).language_task;
 }
 
 EffectiveValues effective(const JobSpec& spec) {

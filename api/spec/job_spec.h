@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/base/clock.h"
+#include "api/spec/architecture.h"
 #include "api/spec/augment_spec.h"
 #include "api/spec/layer_spec.h"
 #include "api/spec/spelling.h"
@@ -22,25 +23,6 @@ namespace slipway {
 // The job spec as plain data: what a user may ask of a job. The values here are the defaults;
 // bounds, documentation and rules are in the field tables (job_spec_tables.h).
 
-enum class Arch {
-    mlp,
-    lenet,
-    resnet18,
-    resnet34,
-    resnet50,
-    vit_tiny,
-    vit_small,
-    vit_base,
-    mixer_s16,
-    mixer_b16,
-    bert_tiny,
-    bert_small,
-    bert_base,
-    bert_large,
-    gpt_tiny,
-    gpt2,
-    layers
-};
 enum class TokenizerType { byte, character, wordpiece, bpe, unigram };
 enum class MetricsReport { never, end, epoch };
 enum class SinkName { csv, tensorboard };
@@ -216,7 +198,7 @@ bool has_embedding(const ModelSpec& model);
 
 /// Whether it matters which samples are on one core: a batch norm sees those of its core alone.
 bool normalizes_by_core(const ModelSpec& model);
-/// The task of a language model: masked_lm for BERT, causal_lm for GPT; none for the others.
+/// The task of a language model; none for the others.
 std::optional<TaskType> language_task(Arch arch);
 
 /// What a spec comes to: the numbers that users ask about first.
@@ -232,13 +214,6 @@ struct EffectiveValues {
 /// Pure; `spec` has been decoded without problems.
 EffectiveValues effective(const JobSpec& spec);
 
-template <>
-struct Spelling<Arch> {
-    static constexpr std::array<std::string_view, 17> words{
-        "mlp",       "lenet",      "resnet18",  "resnet34",  "resnet50",  "vit_tiny",
-        "vit_small", "vit_base",   "mixer_s16", "mixer_b16", "bert_tiny", "bert_small",
-        "bert_base", "bert_large", "gpt_tiny",  "gpt2",      "layers"};
-};
 template <>
 struct Spelling<TokenizerType> {
     static constexpr std::array<std::string_view, 5> words{"byte", "character", "wordpiece", "bpe",

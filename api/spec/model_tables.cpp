@@ -10,17 +10,24 @@ std::vector<std::string_view> architectures() {
     return {words.begin(), words.end()};
 }
 
-/// The architectures that read text, or those that do not.
-std::vector<std::string_view> architectures(bool of_text) {
-    std::vector<std::string_view> names;
-    for (const std::string_view name : all_words<Arch>())
-        if (language_task(*parse_word<Arch>(name)).has_value() == of_text) names.push_back(name);
-    return names;
+std::vector<std::string_view> of_text() {
+    return architectures_where(
+        [](const ArchitectureTraits& row) { return bool(row.language_task); });
+}
+
+std::vector<std::string_view> not_of_text() {
+    return architectures_where([](const ArchitectureTraits& row) { return !row.language_task; });
 }
 
 std::vector<std::string_view> with_attention() {
-    std::vector<std::string_view> names = architectures(true);
-    names.insert(names.begin(), {"vit_tiny", "vit_small", "vit_base"});
+    return architectures_where([](const ArchitectureTraits& row) { return row.has_attention; });
+}
+
+/// Of a network of layers its list decides: see judge_sync.
+std::vector<std::string_view> with_batch_norm() {
+    std::vector<std::string_view> names =
+        architectures_where([](const ArchitectureTraits& row) { return row.has_batch_norm; });
+    names.push_back(to_string(Arch::layers));
     return names;
 }
 
@@ -76,7 +83,7 @@ const Object<ModelSpec>& model_table() {
             .field("num_classes", &ModelSpec::num_classes,
                    "Number of classes, at least 2; for multilabel and regression, number of "
                    "labels. Default: as in the dataset.",
-                   Integer{.min = 1, .max = 100000}, {.only = architectures(false)})
+                   Integer{.min = 1, .max = 100000}, {.only = not_of_text()})
             .field("width", &ModelSpec::width, "Features per hidden layer.",
                    Integer{.min = 1, .max = 65536}, {.only = {"mlp"}, .unless = "hidden"})
             .field("depth", &ModelSpec::depth, "Number of hidden layers.",
@@ -85,13 +92,13 @@ const Object<ModelSpec>& model_table() {
                    "Features of each hidden layer, in order; replaces width and depth.",
                    List<Integer>{.item = {.min = 1, .max = 65536}, .max = 64}, {.only = {"mlp"}})
             .field("dropout", &ModelSpec::dropout, "Dropout probability, in training only.",
-                   Number{.min = 0, .below = 1}, {.only = architectures(true)})
+                   Number{.min = 0, .below = 1}, {.only = of_text()})
             .field("vocab_size", &ModelSpec::vocab_size,
                    "Vocabulary size in tokens. Default: that of the tokenizer.",
-                   Integer{.min = 2, .max = 1 << 20}, {.only = architectures(true)})
+                   Integer{.min = 2, .max = 1 << 20}, {.only = of_text()})
             .field("max_length", &ModelSpec::max_length,
                    "Maximum sequence length in tokens. Default: 512 for BERT, 1024 for GPT.",
-                   Integer{.min = 2, .max = 65536}, {.only = architectures(true)})
+                   Integer{.min = 2, .max = 65536}, {.only = of_text()})
             .field("heads", &ModelSpec::heads,
                    "Number of attention heads; must divide the number of features. Default: as "
                    "published.",
@@ -102,7 +109,7 @@ const Object<ModelSpec>& model_table() {
             .field("sync_batch_norm", &ModelSpec::sync_batch_norm,
                    "Synchronised batch norm: mean and variance over all cores instead of per core. "
                    "Costs two all-reduces in the forward pass and one in the backward pass.",
-                   Flag{}, {.only = {"resnet18", "resnet34", "resnet50", "layers"}})
+                   Flag{}, {.only = with_batch_norm()})
             .field("tie", &ModelSpec::tie,
                    "Pairs of parameter names that share one tensor; it is trained and stored once.",
                    List<Pair<Text>>{.item = {{.max = 300}}, .max = 1000, .unique = true},
