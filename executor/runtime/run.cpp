@@ -5,9 +5,9 @@
 #include "api/base/check.h"
 #include "api/base/clock.h"
 #include "executor/runtime/arena.h"
-#include "executor/runtime/collectives.h"
 #include "executor/runtime/cpus.h"
 #include "executor/runtime/flush_denormals.h"
+#include "executor/runtime/reduction_tree.h"
 #include "executor/runtime/workers.h"
 
 namespace slipway {
@@ -45,6 +45,7 @@ struct Run {
     Memory& memory;
     Workers& workers;
     RunTimes& times;
+    Collectives* collectives;    ///< null: no other process
 };
 
 Tick now() {
@@ -102,10 +103,18 @@ private:
             for (int index = 0; index < blocks[block].count; ++index)
                 run_.workers.guarded([&] { run_core(stage, block, index); });
         }
-        if (stage.sums.empty() || blocks.size() == 1) return;
+        if (stage.sums.empty()) return;
+        if (blocks.size() > 1) {
+            meet();
+            const Tick begin = now();
+            run_.workers.guarded([&] { combine_blocks(stage); });
+            reduced(begin);
+        }
+        if (run_.collectives == nullptr) return;
         meet();
+        if (worker_ != 0) return;
         const Tick begin = now();
-        run_.workers.guarded([&] { combine_blocks(stage); });
+        run_.workers.guarded([&] { combine_processes(stage); });
         reduced(begin);
     }
 
@@ -143,6 +152,14 @@ private:
             const Range range =
                 slice_of(shape.element_count(), worker_, run_.workers.count(), grain_of_lines);
             combine_roots(sum, shape.dtype, roots, range.begin, range.end);
+        }
+    }
+
+    void combine_processes(const Stage& stage) {
+        for (const Sum& sum : stage.sums) {
+            const Shape& shape = run_.program.buffers[sum.buffer].shape;
+            run_.collectives->all_reduce(sum.combine, shape.dtype,
+                                         {partial(sum, 0, 0), std::size_t(shape.byte_count())});
         }
     }
 
@@ -252,8 +269,9 @@ std::vector<int> cpus_of(const std::vector<CpuClaim>& claims) {
 }    // namespace
 
 struct Runtime::Parts {
-    Parts(Team a_team, const std::string& cpu_scope)
+    Parts(Team a_team, const std::string& cpu_scope, Collectives* the_collectives)
         : team(a_team),
+          collectives(the_collectives),
           claims(claim_cpus(cpu_scope, order_of_use(usable_cpus()), team.workers)),
           workers(team.workers, cpus_of(claims)) {
         const std::vector<CoreBlock> blocks = core_blocks(team);
@@ -282,14 +300,15 @@ struct Runtime::Parts {
     }
 
     const Team team;
+    Collectives* const collectives;
     Memory memory;
     RunTimes times;
     const std::vector<CpuClaim> claims;
     Workers workers;    // last: joined before the memory goes
 };
 
-Runtime::Runtime(Team team, const std::string& cpu_scope)
-    : parts_(std::make_unique<Parts>(team, cpu_scope)) {}
+Runtime::Runtime(Team team, const std::string& cpu_scope, Collectives* collectives)
+    : parts_(std::make_unique<Parts>(team, cpu_scope, collectives)) {}
 Runtime::~Runtime() = default;
 
 void Runtime::run(const Program& program, const RunPlan& plan, const Bindings& bindings,
@@ -297,9 +316,12 @@ void Runtime::run(const Program& program, const RunPlan& plan, const Bindings& b
     check_bindings(program.leaves, bindings.leaves, parts_->team.cores);
     check_bindings(program.outputs, bindings.outputs, parts_->team.cores);
     check(plan.steps.size() == program.steps.size(), "the plan is of this program");
+    check(parts_->collectives == nullptr || std::ranges::none_of(program.steps, &Step::joins_cores),
+          "a program for several processes has no step that reads the values of all cores");
     parts_->reserve(program);
     RunTimes& times = parts_->times;
-    const Run run{program, plan, bindings, parts_->memory, parts_->workers, times};
+    const Run run{program,         plan,  bindings,           parts_->memory,
+                  parts_->workers, times, parts_->collectives};
     times.timeline = timeline;
     times.begin = now();
     parts_->workers.run([&](int worker) { Walk(run, worker)(); });

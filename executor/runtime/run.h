@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "executor/program/program.h"
+#include "executor/runtime/collectives.h"
 #include "executor/runtime/run_plan.h"
 #include "executor/runtime/run_times.h"
 
@@ -27,7 +28,12 @@ class Runtime {
 public:
     /// cpu_scope  each worker is kept on a CPU that nobody else claims in it (cpus.h), as long as
     ///            there are any; empty: all run where the system puts them
-    explicit Runtime(Team team, const std::string& cpu_scope = {});
+    /// collectives  of the other processes that run the same programs on other replicas; null:
+    /// there
+    ///              are none. Must outlive the runtime. A program that joins cores in a step
+    ///              (Step::joins_cores) is for one process alone.
+    explicit Runtime(Team team, const std::string& cpu_scope = {},
+                     Collectives* collectives = nullptr);
     ~Runtime();
     Runtime(const Runtime&) = delete;
     Runtime& operator=(const Runtime&) = delete;

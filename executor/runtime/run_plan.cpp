@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "api/base/error.h"
-#include "executor/runtime/collectives.h"
+#include "executor/runtime/reduction_tree.h"
 
 namespace slipway {
 

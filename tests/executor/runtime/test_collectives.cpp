@@ -2,87 +2,158 @@
 
 #include <gtest/gtest.h>
 
+#include <barrier>
 #include <cmath>
-#include <limits>
-#include <string>
+#include <random>
+#include <thread>
 #include <vector>
 
-#include "executor/runtime/run_plan.h"
+#include "api/base/error.h"
+#include "executor/runtime/reduction_tree.h"
+#include "executor/runtime/run.h"
 
 namespace slipway {
 namespace {
 
-std::string expected_tree(int first, int count) {
-    if (count == 1) return std::to_string(first);
-    int left = 1;
-    while (left * 2 < count)
-        left *= 2;
-    return "(" + expected_tree(first, left) + "+" + expected_tree(first + left, count - left) + ")";
+using Replicas = std::vector<std::vector<float>>;
+
+/// Several "processes" of this one: each rank is a thread with a runtime of its own. A simulated
+/// transport; what the test is about is the order of the additions and who calls when.
+class LinkedProcesses {
+public:
+    explicit LinkedProcesses(int count) : values_(std::size_t(count)), barrier_(count) {}
+
+    class Member final : public Collectives {
+    public:
+        Member(LinkedProcesses& all, int rank) : all_(all), rank_(rank) {}
+        void all_reduce(Combine how, DType dtype, std::span<std::byte> values) override {
+            all_.values_[std::size_t(rank_)].assign(values.begin(), values.end());
+            all_.barrier_.arrive_and_wait();
+            std::vector<std::vector<std::byte>> copies = all_.values_;
+            all_.barrier_.arrive_and_wait();
+            std::vector<std::byte*> roots;
+            for (std::vector<std::byte>& copy : copies)
+                roots.push_back(copy.data());
+            combine_roots({0, how}, dtype, roots, 0, std::int64_t(values.size() / sizeof(float)));
+            std::ranges::copy(copies.front(), values.begin());
+            ++calls;
+        }
+        int calls = 0;
+
+    private:
+        LinkedProcesses& all_;
+        int rank_;
+    };
+
+private:
+    std::vector<std::vector<std::byte>> values_;    ///< by rank
+    std::barrier<> barrier_;
+};
+
+/// leaf 0 per core, f32[n] -> all_reduce, twice in two stages -> outputs 0 and 1.
+Program two_sums(std::int64_t n) {
+    const Shape shape{DType::f32, {n}};
+    const auto copy = [n](const KernelCall& call) {
+        std::copy_n(call.reads[0], n * 4, call.writes[0]);
+    };
+    const std::int64_t aligned = (n * 4 + 63) / 64 * 64;
+    Program program;
+    program.leaves = {{shape, true, {}}};
+    program.outputs = {{shape, false, {}}, {shape, false, {}}};
+    program.buffers = {{shape, Region::leaf, 0, 0},
+                       {shape, Region::sum, 0, 0},
+                       {shape, Region::output, 0, 0},
+                       {shape, Region::sum, 0, aligned},
+                       {shape, Region::output, 1, 0}};
+    program.steps = {{"copy", {0}, {1}, {}, 0, copy},
+                     {"copy", {1}, {2}, {}, 0, copy},
+                     {"copy", {0}, {3}, {}, 0, copy},
+                     {"copy", {3}, {4}, {}, 0, copy}};
+    program.stages = {{true, 0, 1, {{1, Combine::add}}},
+                      {false, 1, 1, {}},
+                      {true, 2, 1, {{3, Combine::maximum}}},
+                      {false, 3, 1, {}}};
+    program.arena_bytes[std::size_t(Region::sum)] = 2 * aligned;
+    return program;
 }
 
-/// The order of additions that partial_of and merges_after describe, as text.
-std::string walked_tree(int first, int count) {
-    std::vector<std::string> partials(std::size_t(partials_needed(count)));
-    for (int index = 0; index < count; ++index) {
-        int last = partial_of(index);
-        partials[std::size_t(last)] = std::to_string(first + index);
-        for (int merge = merges_after(index, count); merge > 0; --merge, --last)
-            partials[std::size_t(last - 1)] =
-                "(" + partials[std::size_t(last - 1)] + "+" + partials[std::size_t(last)] + ")";
-        EXPECT_TRUE(index + 1 < count || last == 0);
-    }
-    return partials[0];
+std::vector<std::vector<float>> run(Runtime& runtime, const Program& program,
+                                    std::span<std::vector<float>> replicas) {
+    std::vector<std::vector<float>> outputs(2, std::vector<float>(replicas[0].size()));
+    Bindings bindings{{{}}, {}};
+    for (std::vector<float>& replica : replicas)
+        bindings.leaves[0].push_back(reinterpret_cast<std::byte*>(replica.data()));
+    for (std::vector<float>& output : outputs)
+        bindings.outputs.push_back({reinterpret_cast<std::byte*>(output.data())});
+    runtime.run(program, make_run_plan(program, runtime.team()), bindings);
+    return outputs;
 }
 
-TEST(FixedTree, is_the_balanced_binary_tree_for_every_count) {
-    EXPECT_EQ(expected_tree(0, 8), "(((0+1)+(2+3))+((4+5)+(6+7)))");
-    for (int count = 1; count <= 64; ++count)
-        EXPECT_EQ(walked_tree(0, count), expected_tree(0, count));
+/// Numbers of many magnitudes: another order of additions gives other bits.
+Replicas random_replicas(int count, std::size_t n) {
+    std::mt19937_64 random(11);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    Replicas replicas{std::size_t(count), std::vector<float>(n)};
+    for (std::vector<float>& replica : replicas)
+        for (float& value : replica)
+            value = uniform(random) * std::exp2(float(random() % 20));
+    return replicas;
 }
 
-TEST(FixedTree, does_not_depend_on_how_the_cores_are_cut_into_blocks) {
-    for (int cores = 1; cores <= 16; ++cores) {
-        for (int workers = 1; workers <= cores; ++workers) {
-            std::vector<std::string> roots;
-            for (const CoreBlock& block : core_blocks({cores, workers}))
-                roots.push_back(walked_tree(block.first, block.count));
-            std::vector<std::string> waiting;
-            for (int index = 0; index < int(roots.size()); ++index) {
-                waiting.push_back(roots[std::size_t(index)]);
-                for (int merge = merges_after(index, int(roots.size())); merge > 0; --merge) {
-                    const std::string right = waiting.back();
-                    waiting.pop_back();
-                    waiting.back() = "(" + waiting.back() + "+" + right + ")";
-                }
+// Goal: a slice's bits are those of all its replicas in one process, for any number of workers.
+TEST(Collectives, processes_of_eight_replicas_give_the_bits_of_one_process) {
+    constexpr std::int64_t n = 500;
+    const Program program = two_sums(n);
+    for (const int processes : {2, 3, 4}) {
+        Replicas replicas = random_replicas(8 * processes, n);
+        Runtime whole({8 * processes, 2});
+        const auto expected = run(whole, program, replicas);
+        for (const int workers : {1, 2}) {
+            LinkedProcesses linked(processes);
+            std::vector<std::vector<std::vector<float>>> outputs(
+                static_cast<std::size_t>(processes));
+            std::vector<int> calls(static_cast<std::size_t>(processes));
+            {
+                std::vector<std::jthread> threads;
+                for (int rank = 0; rank < processes; ++rank)
+                    threads.emplace_back([&, rank] {
+                        LinkedProcesses::Member member(linked, rank);
+                        Runtime runtime({8, workers}, {}, &member);
+                        outputs[std::size_t(rank)] =
+                            run(runtime, program, std::span(replicas).subspan(rank * 8, 8));
+                        calls[std::size_t(rank)] = member.calls;
+                    });
             }
-            ASSERT_EQ(waiting.size(), 1u);
-            EXPECT_EQ(waiting[0], expected_tree(0, cores)) << cores << " on " << workers;
+            for (int rank = 0; rank < processes; ++rank) {
+                EXPECT_EQ(outputs[std::size_t(rank)], expected)
+                    << processes << " processes, " << workers << " workers, rank " << rank;
+                EXPECT_EQ(calls[std::size_t(rank)], 2);
+            }
         }
     }
 }
 
-TEST(FixedTree, holds_few_partial_sums_at_once) {
-    EXPECT_EQ(partials_needed(1), 1);
-    EXPECT_EQ(partials_needed(2), 2);
-    EXPECT_EQ(partials_needed(4), 3);
-    EXPECT_EQ(partials_needed(8), 4);
-}
+class Unreachable final : public Collectives {
+    void all_reduce(Combine, DType, std::span<std::byte>) override {
+        throw Error{ErrorCode::unavailable, "rank 1 has ended"};
+    }
+};
 
-TEST(Combine, knows_sums_and_extremes_of_numbers_and_keeps_nan) {
-    const float nan = std::numeric_limits<float>::quiet_NaN();
-    const std::vector<float> from{1, 5, nan, 2};
-    const auto combined = [&](Combine how) {
-        std::vector<float> into{3, 4, 1, nan};
-        combine(how, DType::f32, reinterpret_cast<std::byte*>(into.data()),
-                reinterpret_cast<const std::byte*>(from.data()), 0, 4);
-        return into;
-    };
-    EXPECT_EQ(combined(Combine::add)[0], 4);
-    EXPECT_EQ(combined(Combine::maximum)[1], 5);
-    EXPECT_EQ(combined(Combine::minimum)[0], 1);
-    for (const Combine how : {Combine::add, Combine::maximum, Combine::minimum})
-        for (const std::size_t i : {2u, 3u})
-            EXPECT_TRUE(std::isnan(combined(how)[i])) << int(how) << " " << i;
+// Goal: the loss of another process ends the run with its message, for every worker.
+TEST(Collectives, an_error_of_the_transport_ends_the_run) {
+    const Program program = two_sums(64);
+    Replicas replicas = random_replicas(8, 64);
+    for (const int workers : {1, 2}) {
+        Unreachable unreachable;
+        Runtime runtime({8, workers}, {}, &unreachable);
+        try {
+            run(runtime, program, replicas);
+            ADD_FAILURE() << "the run went on";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::unavailable);
+            EXPECT_STREQ(error.what(), "rank 1 has ended");
+        }
+    }
 }
 
 }    // namespace

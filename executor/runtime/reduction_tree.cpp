@@ -8,7 +8,7 @@
 // What the functions keep: a merge is always of neighbours, into the left one; the last core merges
 // what is left to one root; integers wrap around, and a NaN stays one in maximum and minimum.
 
-#include "executor/runtime/collectives.h"
+#include "executor/runtime/reduction_tree.h"
 
 #include <algorithm>
 #include <bit>
