@@ -16,6 +16,12 @@ struct Spelling<EventType> {
         "state", "progress", "metric", "log", "checkpoint", "compile", "warning", "gap", "end"};
 };
 
+/// Whether the body is a frame's. `state` and `end` are written by the database with the state,
+/// `gap` by a stream.
+constexpr bool is_relayed(EventType type) noexcept {
+    return type != EventType::state && type != EventType::gap && type != EventType::end;
+}
+
 /// How an attempt ended, in its `done` frame.
 enum class AttemptOutcome { succeeded, failed, cancelled, timed_out, orphaned };
 

@@ -48,7 +48,7 @@ void say_last(FrameLog& log, const Ending& ending) {
     }
 }
 
-int run_order(const std::filesystem::path& run_folder, const AttemptOrder& order,
+int run_order(const std::filesystem::path& run_folder, const ResolvedAttempt& order,
               const Trainer& trainer, const Clock& clock) {
     FrameLog log(run_folder / "frames.ndjson", clock);
     const std::chrono::milliseconds grace = milliseconds_of(order.grace_s);
@@ -59,7 +59,7 @@ int run_order(const std::filesystem::path& run_folder, const AttemptOrder& order
          .abandoned_after = 2 * grace,
          .on_abandoned =
              [&log] {
-                 say_last(log, {.outcome = "orphaned",
+                 say_last(log, {.outcome = AttemptOutcome::orphaned,
                                 .code = {},
                                 .message = "no agent was heard of, and saving took too long",
                                 .result = {},
@@ -100,7 +100,7 @@ int run_attempt(const std::filesystem::path& run_folder, const Trainer& trainer,
                 const Clock& clock) {
     try {
         catch_stop_signals();
-        const Result<AttemptOrder> order = read_attempt(run_folder);
+        const Result<ResolvedAttempt> order = read_attempt(run_folder);
         record_own_process(run_folder, order ? order->fence : "");
         if (!order) return give_up(run_folder, order.error(), clock);
         return run_order(run_folder, *order, trainer, clock);

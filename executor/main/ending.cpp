@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "api/base/metric_value.h"
+#include "api/protocol/frames.h"
 #include "executor/checkpoint/checkpoint.h"
 #include "executor/main/frame_reporter.h"
 #include "executor/train/train_error.h"
@@ -24,18 +25,19 @@ namespace {
 /// One row: why a run stopped before its end, as users see it.
 struct StopRow {
     StopReason reason;
-    const char* outcome;
+    AttemptOutcome outcome;
     const char* message;
     int exit_code;
 };
 
 constexpr StopRow stop_rows[] = {
-    {StopReason::none, "succeeded", "", exit_done},
-    {StopReason::cancel, "cancelled", "cancelled on request", exit_done},
-    {StopReason::timeout, "timed_out",
+    {StopReason::none, AttemptOutcome::succeeded, "", exit_done},
+    {StopReason::cancel, AttemptOutcome::cancelled, "cancelled on request", exit_done},
+    {StopReason::timeout, AttemptOutcome::timed_out,
      "the time of limits.max_wall_s or limits.max_core_s is used up", exit_done},
-    {StopReason::drain, "orphaned", "saved and left on request", exit_orphaned},
-    {StopReason::orphaned, "orphaned", "no agent was heard of; saved and left", exit_orphaned},
+    {StopReason::drain, AttemptOutcome::orphaned, "saved and left on request", exit_orphaned},
+    {StopReason::orphaned, AttemptOutcome::orphaned, "no agent was heard of; saved and left",
+     exit_orphaned},
 };
 
 Ending ending_of(const TrainOutcome& outcome) {
@@ -67,7 +69,7 @@ Ending ending_of(const TrainOutcome& outcome) {
 }
 
 Ending failure(std::string code, const std::string& message) {
-    return {.outcome = "failed",
+    return {.outcome = AttemptOutcome::failed,
             .code = std::move(code),
             .message = bounded(message),
             .result = {},
@@ -155,14 +157,11 @@ Ending failed_with(const Error& error) {
 }
 
 Json done_frame(const Ending& ending) {
-    Json frame{{"type", "done"},
-               {"outcome", ending.outcome},
-               {"code", nullptr},
-               {"message", ending.message},
-               {"result", nullptr}};
-    if (!ending.code.empty()) frame["code"] = ending.code;
-    if (!ending.result.empty()) frame["result"] = Json::parse(ending.result);
-    return frame;
+    const Json result = ending.result.empty() ? Json() : Json::parse(ending.result);
+    return to_json(DoneFrame{.outcome = ending.outcome,
+                             .code = ending.code,
+                             .message = ending.message,
+                             .result = result});
 }
 
 }    // namespace slipway

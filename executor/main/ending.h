@@ -4,6 +4,7 @@
 #include <string>
 
 #include "api/base/json.h"
+#include "api/spec/event.h"
 #include "executor/train/attempt_plan.h"
 #include "executor/train/reporter.h"
 #include "executor/train/train_outcome.h"
@@ -20,7 +21,7 @@ inline constexpr int exit_orphaned = 75;    ///< saved and left; may be resumed
 
 /// How an attempt ended.
 struct Ending {
-    std::string outcome;    ///< succeeded, failed, cancelled, timed_out, orphaned
+    AttemptOutcome outcome = AttemptOutcome::failed;
     std::string code;    ///< of a failure; "early_stopping" of a success before its end; else empty
     std::string message;
     std::string result;    ///< JSON object: step, epoch, best, the last evaluation's metrics

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/base/metric_value.h"
+#include "api/protocol/frames.h"
 
 namespace slipway {
 
@@ -12,10 +12,10 @@ constexpr std::chrono::milliseconds progress_every{500};
 constexpr std::chrono::seconds epoch_every{1};
 constexpr std::size_t text_bytes_max = 8192;
 
-Json files_of(const SavedCheckpoint& checkpoint) {
-    Json files = Json::array();
+std::vector<CheckpointFrame::File> files_of(const SavedCheckpoint& checkpoint) {
+    std::vector<CheckpointFrame::File> files;
     for (const SavedFile& file : checkpoint.files)
-        files.push_back({{"name", file.name}, {"bytes", file.bytes}, {"sha256", file.sha256}});
+        files.push_back({.name = file.name, .bytes = file.bytes, .sha256 = file.sha256});
     return files;
 }
 
@@ -33,8 +33,8 @@ std::string bounded(std::string text) {
 FrameReporter::FrameReporter(FrameSink sink, std::function<StopReason()> stop, const Clock& clock)
     : sink_(std::move(sink)), stop_(std::move(stop)), clock_(clock) {}
 
-void FrameReporter::state(const std::string& state) {
-    sink_({{"type", "state"}, {"state", state}});
+void FrameReporter::state(JobState state) {
+    sink_(to_json(StateFrame{.state = state}));
 }
 
 void FrameReporter::begin(std::int64_t /*step*/) {}    // checkpoints say it already
@@ -45,22 +45,19 @@ void FrameReporter::progress(const Progress& progress) {
     if (now < next_progress_ && progress.phase == phase_ && !last) return;
     next_progress_ = now + progress_every;
     phase_ = progress.phase;
-    sink_({{"type", "progress"},
-           {"epoch", progress.epoch},
-           {"epochs", progress.epochs},
-           {"step", progress.step},
-           {"steps_total", progress.steps_total},
-           {"samples", progress.samples},
-           {"samples_per_s", progress.samples_per_s},
-           {"eta_s", progress.eta_s},
-           {"phase", progress.phase}});
+    sink_(to_json(ProgressFrame{.epoch = progress.epoch,
+                                .epochs = progress.epochs,
+                                .step = progress.step,
+                                .steps_total = progress.steps_total,
+                                .samples = progress.samples,
+                                .samples_per_s = progress.samples_per_s,
+                                .eta_s = progress.eta_s,
+                                .phase = progress.phase}));
 }
 
 void FrameReporter::metric(const MetricPoint& point) {
     if (point.values.empty()) return;
-    Json frame{{"type", "metric"}, {"step", point.step}, {"epoch", point.epoch}};
-    put_named_values(frame, point.values);
-    sink_(frame);
+    sink_(to_json(MetricFrame{.step = point.step, .epoch = point.epoch, .values = point.values}));
 }
 
 void FrameReporter::epoch(const EpochSummary& summary) {
@@ -71,48 +68,41 @@ void FrameReporter::epoch(const EpochSummary& summary) {
 }
 
 void FrameReporter::log(const std::string& level, const std::string& message) {
-    sink_({{"type", "log"}, {"level", level}, {"message", bounded(message)}});
+    sink_(to_json(LogFrame{.level = level, .message = bounded(message)}));
 }
 
 void FrameReporter::warning(const std::string& code, const std::string& message) {
-    sink_({{"type", "warning"}, {"code", code}, {"message", bounded(message)}});
+    sink_(to_json(WarningFrame{.code = code, .message = bounded(message)}));
 }
 
 void FrameReporter::checkpoint(const SavedCheckpoint& checkpoint) {
-    Json frame{{"type", "checkpoint"},
-               {"step", checkpoint.step},
-               {"epoch", checkpoint.epoch},
-               {"name", checkpoint.name},
-               {"kinds", checkpoint.kinds},
-               {"files", files_of(checkpoint)},
-               {"drop", checkpoint.drop},
-               {"metric", nullptr},
-               {"kept", {{"last", checkpoint.last}, {"best", checkpoint.best}}}};
-    if (checkpoint.metric) {
-        frame["metric"] = {{"name", checkpoint.metric->first}};
-        put_value(frame["metric"], checkpoint.metric->second);
-    }
-    sink_(frame);
+    sink_(
+        to_json(CheckpointFrame{.step = checkpoint.step,
+                                .epoch = checkpoint.epoch,
+                                .name = checkpoint.name,
+                                .kinds = checkpoint.kinds,
+                                .files = files_of(checkpoint),
+                                .metric = checkpoint.metric,
+                                .pruned = checkpoint.drop,
+                                .kept = CheckpointFrame::Kept{checkpoint.last, checkpoint.best}}));
 }
 
 void FrameReporter::compiled(const CompiledProgram& program) {
-    Json frame{{"type", "compile"},        {"program", program.program},
-               {"hash", program.hash},     {"seconds", program.seconds},
-               {"cached", program.cached}, {"memory", {{"peak_bytes", program.peak_bytes}}}};
-    if (program.after_warm_up) {
-        frame["after_warm_up"] = true;
-        frame["cause"] = bounded(program.cause);
-    }
-    sink_(frame);
+    CompileFrame frame{.program = program.program,
+                       .hash = program.hash,
+                       .seconds = program.seconds,
+                       .cached = program.cached,
+                       .peak_bytes = program.peak_bytes};
+    if (program.after_warm_up) frame.cause = bounded(program.cause);
+    sink_(to_json(frame));
 }
 
 void FrameReporter::reported(const WrittenReport& report) {
-    sink_({{"type", "report"},
-           {"step", report.step},
-           {"finished", report.finished},
-           {"verdict", report.verdict},
-           {"field", report.field},
-           {"message", bounded(report.message)}});
+    sink_(to_json(ReportFrame{.step = report.step,
+                              .finished = report.finished,
+                              .verdict = report.verdict,
+                              .field = report.field,
+                              .message = bounded(report.message)}));
 }
 
 StopReason FrameReporter::stop_requested() {

@@ -23,7 +23,7 @@ public:
     /// `stop` is asked between steps. `clock` outlives the reporter.
     FrameReporter(FrameSink sink, std::function<StopReason()> stop, const Clock& clock);
 
-    void state(const std::string& state) override;
+    void state(JobState state) override;
     void begin(std::int64_t step) override;
     void progress(const Progress& progress) override;
     void metric(const MetricPoint& point) override;

@@ -114,12 +114,12 @@ void prepare_out(const RunAloneOptions& options) {
 }
 
 void tell_ending(const Ending& ending, const fs::path& out, std::FILE* output) {
-    if (ending.outcome == "orphaned") {
+    if (ending.outcome == AttemptOutcome::orphaned) {
         fmt::print(output, "stopped and saved; go on with --resume\n");
         return;
     }
-    if (ending.outcome != "succeeded") {
-        fmt::print(output, "{}: {}: {}\n", ending.outcome, ending.code,
+    if (ending.outcome != AttemptOutcome::succeeded) {
+        fmt::print(output, "{}: {}: {}\n", to_string(ending.outcome), ending.code,
                    printable_line(ending.message));
         return;
     }

@@ -9,6 +9,7 @@
 
 #include "api/base/parsed_json.h"
 #include "api/base/posix.h"
+#include "api/protocol/attempt_order.h"
 #include "api/spec/documents.h"
 #include "executor/runtime/cpus.h"
 
@@ -18,68 +19,45 @@ namespace {
 
 constexpr std::size_t order_bytes_max = 4 << 20;
 
-/// A member of the order, of the C++ type `T`.
-/// errors  Json::exception, which names the type that it is
-template <class T>
-T member(const Json& object, const char* name) {
-    const auto found = object.find(name);
-    if (found == object.end()) {
-        throw Error{ErrorCode::invalid_argument, fmt::format("attempt.json has no \"{}\"", name)};
-    }
-    return found->get<T>();
-}
-
 Result<JobSpec> decode(Decoded<JobSpec> decoded) {
     if (decoded.ok()) return std::move(decoded.value);
     return Error{ErrorCode::invalid_argument, joined_messages(decoded.problems)};
 }
 
-PredictionPlan prediction_from(const Json& json) {
-    Decoded<PredictionSpec> decoded = decode_prediction(member<Json>(json, "spec"));
+PredictionPlan prediction_plan(const PredictionOrder& order) {
+    Decoded<PredictionSpec> decoded = decode_prediction(order.spec);
     if (!decoded.ok()) throw Error{ErrorCode::invalid_argument, joined_messages(decoded.problems)};
-    return {.checkpoint = member<std::string>(json, "checkpoint"),
-            .spec = std::move(decoded.value)};
+    return {.checkpoint = order.checkpoint, .spec = std::move(decoded.value)};
 }
 
-AttemptOrder order_from(const Json& json) {
-    const Json& dataset = json.at("dataset");
-    AttemptOrder order;
-    order.job_id = member<std::string>(json, "job_id");
-    order.fence = member<std::string>(json, "fence");
-    order.grace_s = member<double>(json, "grace_s");
-    AttemptPlan& plan = order.plan;
-    plan.spec = decode(decode_job_spec(json.at("spec"))).value();
-    plan.dataset_format = member<std::string>(dataset, "format");
-    plan.dataset_path = member<std::string>(dataset, "path");
-    plan.dataset_options = member<Json>(dataset, "options").dump();
-    plan.checkpoint_folder = member<std::string>(json, "checkpoint_folder");
-    if (const Json from = member<Json>(json, "resume_from"); !from.is_null()) {
-        plan.resume_from = from.get<std::string>();
+AttemptPlan plan_of(const AttemptOrder& order) {
+    AttemptPlan plan;
+    plan.spec = decode(decode_job_spec(order.spec)).value();
+    plan.dataset_format = order.dataset.format;
+    plan.dataset_path = order.dataset.path;
+    plan.dataset_options = order.dataset.options.dump();
+    plan.checkpoint_folder = order.checkpoint_folder;
+    plan.resume_from = order.resume_from;
+    plan.init_from = order.init_from;
+    if (order.prediction) plan.prediction = prediction_plan(*order.prediction);
+    if (order.split) {
+        plan.split_file = SplitFile{.path = order.split->path,
+                                    .hash = order.split->hash,
+                                    .content_hash = order.dataset.content_hash};
     }
-    if (const Json from = member<Json>(json, "init_from"); !from.is_null()) {
-        plan.init_from = from.get<std::string>();
-    }
-    if (const Json prediction = member<Json>(json, "prediction"); !prediction.is_null()) {
-        plan.prediction = prediction_from(prediction);
-    }
-    if (const Json split = member<Json>(json, "split"); !split.is_null()) {
-        plan.split_file = SplitFile{.path = member<std::string>(split, "path"),
-                                    .hash = member<std::string>(split, "hash"),
-                                    .content_hash = member<std::string>(dataset, "content_hash")};
-    }
-    plan.attempt = member<int>(json, "attempt");
-    plan.worker_threads = member<int>(json, "worker_threads");
-    plan.memory_bytes_max = member<std::int64_t>(json, "memory_bytes");
-    plan.report_folder = member<std::string>(json, "report_folder");
-    plan.cache_folder = member<std::string>(json, "cache_folder");
-    plan.packed_folder = member<std::string>(json, "packed_folder");
+    plan.attempt = order.attempt;
+    plan.worker_threads = order.worker_threads;
+    plan.memory_bytes_max = order.memory_bytes;
+    plan.report_folder = order.report_folder;
+    plan.cache_folder = order.cache_folder;
+    plan.packed_folder = order.packed_folder;
     plan.cpu_scope = machine_cpu_scope;
-    return order;
+    return plan;
 }
 
 }    // namespace
 
-Result<AttemptOrder> read_attempt(const std::filesystem::path& run_folder) {
+Result<ResolvedAttempt> read_attempt(const std::filesystem::path& run_folder) {
     const std::filesystem::path path = run_folder / "attempt.json";
     std::ifstream file(path, std::ios::binary);
     if (!file) return Error{ErrorCode::not_found, fmt::format("cannot read {}", path.string())};
@@ -87,12 +65,13 @@ Result<AttemptOrder> read_attempt(const std::filesystem::path& run_folder) {
     const auto parsed = parse_json(text, {.bytes_max = order_bytes_max});
     if (!parsed) return parsed.error();
     try {
-        return order_from(parsed->value);
-    } catch (const Json::exception& error) {
-        return Error{ErrorCode::invalid_argument,
-                     fmt::format("{} is not as it should be: {}", path.string(), error.what())};
+        const AttemptOrder order = read_attempt_order(parsed->value);
+        return ResolvedAttempt{.plan = plan_of(order),
+                               .job_id = order.job_id,
+                               .fence = order.fence,
+                               .grace_s = order.grace_s};
     } catch (const Error& error) {
-        return error;
+        return Error{error.code(), fmt::format("{}: {}", path.string(), error.what())};
     }
 }
 

@@ -9,8 +9,8 @@
 
 namespace slipway {
 
-/// What attempt.json asks for.
-struct AttemptOrder {
+/// What an AttemptOrder comes to.
+struct ResolvedAttempt {
     AttemptPlan plan;
     std::string job_id;
     std::string fence;    ///< what an agent must say to be listened to
@@ -19,7 +19,7 @@ struct AttemptOrder {
 
 /// Reads run_folder/attempt.json, written by the agent.
 /// errors  not_found without file, invalid_argument naming the field that is missing or wrong
-Result<AttemptOrder> read_attempt(const std::filesystem::path& run_folder);
+Result<ResolvedAttempt> read_attempt(const std::filesystem::path& run_folder);
 
 /// Writes run_folder/process.json (pid, start_ticks, fence): how an agent finds this process again.
 /// errors  throws exhausted, unavailable

@@ -48,7 +48,7 @@ public:
     SinkReporter(Reporter& inner, std::vector<SinkName> names, std::filesystem::path folder,
                  const Clock& clock, std::vector<Sink> open = {});
 
-    void state(const std::string& state) override { inner_.state(state); }
+    void state(JobState state) override { inner_.state(state); }
     void begin(std::int64_t step) override;
     void progress(const Progress& progress) override;
     void metric(const MetricPoint& point) override;

@@ -68,16 +68,16 @@ public:
 
     TrainOutcome run() {
         tell_left_out();
-        reporter_.state("compiling");
+        reporter_.state(JobState::compiling);
         compile();
         load();
-        reporter_.state("running");
+        reporter_.state(JobState::running);
         report_progress();
         PredictionFile file(plan_.report_folder / predictions_file_name);
         on_disk([&] { file.write(header()); });
         const StopReason stopped = predict(file);
         if (stopped == StopReason::none) {
-            reporter_.state("finishing");
+            reporter_.state(JobState::finishing);
             on_disk([&] { file.finish(); });
             reporter_.log("info", fmt::format("{} samples predicted", samples_));
         }

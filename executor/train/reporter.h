@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/spec/job_state.h"
 #include "executor/explain/epoch_summary.h"
 
 namespace slipway {
@@ -74,7 +75,7 @@ class Reporter {
 public:
     virtual ~Reporter() = default;
 
-    virtual void state(const std::string& state) = 0;    ///< "compiling", "running", "finishing"
+    virtual void state(JobState state) = 0;    ///< compiling, running, finishing
     /// Once, before the first metric: training goes on after this step. What an earlier attempt
     /// said of later ones is void.
     virtual void begin(std::int64_t step) = 0;

@@ -77,18 +77,18 @@ private:
         report_.workers(engine_.worker_cpus());
         report_.packed(data_);
         report_.left_out(data_);
-        reporter_.state("compiling");
+        reporter_.state(JobState::compiling);
         programs_ = compile_programs({plan_, sampler_.options(), data_, model_, task_, update_},
                                      {engine_, explainer_, report_, reporter_});
         restore();
         reporter_.begin(state_.step);
-        reporter_.state("running");
+        reporter_.state(JobState::running);
         report_progress("train");
         if (!steps_left()) evaluate_finished();
         const StopReason stopped = train();
         if (stopped == StopReason::none) {
             require_finite_validation();
-            reporter_.state("finishing");
+            reporter_.state(JobState::finishing);
         }
         return outcome(stopped);
     }

@@ -29,20 +29,21 @@ store::AttemptEnd ended(std::string kind, std::string message) {
 }
 
 store::AttemptEnd said(const DoneFrame& done, JobState present) {
-    store::AttemptEnd end = ended(done.outcome, done.message);
-    if (done.outcome == "orphaned") {
+    const std::string outcome(to_string(done.outcome));
+    store::AttemptEnd end = ended(outcome, done.message);
+    if (done.outcome == AttemptOutcome::orphaned) {
         end.job_state = let_go(present);
         end.counts_as_restart = false;    // nothing was wrong with it
         return end;
     }
-    end.job_state = parse_word<JobState>(done.outcome).value_or(failed);
-    end.result = done.result;
+    end.job_state = parse_word<JobState>(outcome).value_or(failed);
+    if (done.result.is_object()) end.result = done.result.dump();
     if (end.job_state == failed) {
         end.reason = store::Reason{.code = done.code.empty() ? "internal" : done.code,
                                    .message = done.message};
     } else if (end.job_state == timed_out || !done.code.empty()) {
-        end.reason = store::Reason{.code = done.code.empty() ? done.outcome : done.code,
-                                   .message = done.message};
+        end.reason =
+            store::Reason{.code = done.code.empty() ? outcome : done.code, .message = done.message};
     }
     return end;    // a cancelled job keeps the reason that came with the request
 }

@@ -250,7 +250,7 @@ bool AttemptKeeper::find_or_start(const store::HostAttempt& found, const Inputs&
 
 /// What the job needs is gone: no executor could help.
 void AttemptKeeper::refuse(Live& live, const std::string& why) {
-    live.done = DoneFrame{.outcome = "failed", .code = "data_error", .message = why, .result = {}};
+    live.done = DoneFrame{.code = "data_error", .message = why};
     live.ended = Ended{.name = live.name(), .exit_status = {}, .cause = EndCause::none};
 }
 
@@ -315,7 +315,7 @@ void AttemptKeeper::start(const store::HostAttempt& found, const Inputs& inputs,
                                .grace_s = double(options_.grace.count()),
                                .memory_bytes = attempt_memory_bytes(
                                    options_, found.spec, int(found.attempt.cores.size()))};
-    write_file_aside(live.folder / "attempt.json", attempt_json(found, places).dump());
+    write_file_aside(live.folder / "attempt.json", to_json(attempt_order(found, places)).dump());
     LaunchRequest request{
         .process = {.program = options_.executor,
                     .arguments = {"attempt", live.folder.string()},
@@ -464,7 +464,7 @@ bool AttemptKeeper::relay_batch(Live& live) {
 void AttemptKeeper::fail(Live& live, const std::string& code, const std::string& why) {
     log_error("an attempt failed for what its executor said",
               {{"attempt", live.name()}, {"reason", why}});
-    live.done = DoneFrame{.outcome = "failed", .code = code, .message = why, .result = {}};
+    live.done = DoneFrame{.code = code, .message = why};
     live.failed = true;
     live.speaking = false;
     if (!live.ended) supervisor_.kill(live.name(), EndCause::kill);

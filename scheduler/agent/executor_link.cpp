@@ -1,11 +1,12 @@
 #include "scheduler/agent/executor_link.h"
 
-#include <fmt/format.h>
 #include <sys/socket.h>
 
 #include <array>
 #include <cerrno>
 #include <string_view>
+
+#include "api/protocol/agent_messages.h"
 
 namespace slipway {
 
@@ -15,7 +16,6 @@ namespace {
 constexpr std::size_t read_bytes_max = 1 << 20;
 
 constexpr std::string_view frame_opening = "{\"n\":";
-constexpr std::string_view beat_line = "{\"type\":\"beat\"}\n";
 
 }    // namespace
 
@@ -27,9 +27,7 @@ bool ExecutorLink::connect() {
     auto connection = connect_unix(folder_, "executor.sock");
     if (!connection) return false;
     socket_ = std::move(*connection);
-    // The fence is hexadecimal: it needs no quoting.
-    to_send_ =
-        fmt::format("{{\"type\":\"hello\",\"fence\":\"{}\",\"after\":{}}}\n", fence_, after_);
+    to_send_ = hello_line(fence_, after_);
     to_send_ += stop_line_;
     at_line_start_ = true;
     write();
@@ -76,12 +74,12 @@ void ExecutorLink::write() {
 
 void ExecutorLink::beat() {
     if (!socket_ || !to_send_.empty()) return;
-    to_send_ += beat_line;
+    to_send_ += heartbeat_line;
     write();
 }
 
 void ExecutorLink::stop(Intent intent) {
-    stop_line_ = fmt::format("{{\"type\":\"stop\",\"reason\":\"{}\"}}\n", to_string(intent));
+    stop_line_ = stop_line(intent);
     if (!socket_) return;
     to_send_ += stop_line_;
     write();

@@ -4,15 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "api/base/id.h"
-#include "api/base/metric_value.h"
 #include "api/base/parsed_json.h"
-#include "api/spec/event.h"
+#include "api/protocol/members.h"
 #include "api/spec/job_state.h"
 
 namespace slipway {
@@ -20,12 +18,6 @@ namespace slipway {
 namespace {
 
 constexpr std::size_t chunk_bytes = 1 << 20;    // longer than any frame
-
-/// What a frame's type makes of its body.
-struct FrameRow {
-    std::string_view type;
-    void (*translate)(const Json& body, ReadFrame& read);
-};
 
 void keep_event(const Json& body, ReadFrame& read) {
     Json event = body;
@@ -36,11 +28,7 @@ void keep_event(const Json& body, ReadFrame& read) {
 
 void translate_state(const Json& body, ReadFrame& read) {
     // The event is written by the database, with the state.
-    const auto state = parse_word<JobState>(body.at("state").get<std::string>());
-    using enum JobState;
-    if (state == compiling || state == running || state == finishing) {
-        read.frame.state = store::RelayedState{.state = *state};
-    }
+    read.frame.state = store::RelayedState{.state = read_state_frame(body).state};
 }
 
 void translate_progress(const Json& body, ReadFrame& read) {
@@ -51,143 +39,97 @@ void translate_progress(const Json& body, ReadFrame& read) {
     keep_event(body, read);
 }
 
-/// Counts to where a double counts, and no further: what is stored and drawn stays exact.
-constexpr std::int64_t whole_max = std::int64_t{1} << 53;
-
-bool is_whole(const Json& value) {
-    if (value.is_number_unsigned()) return value.get<std::uint64_t>() <= std::uint64_t(whole_max);
-    return value.is_number_integer() && value.get<std::int64_t>() >= 0;
-}
-
-/// Json's own conversion is undefined for 1e300, and sizes near 2^63 have no sum.
-std::int64_t whole_number(const Json& body, const char* name) {
-    const Json& value = body.at(name);
-    if (!is_whole(value))
-        throw Error{ErrorCode::invalid_argument,
-                    std::string(name) + " must be a whole number from 0 to 2^53"};
-    return value.get<std::int64_t>();
-}
-
 void translate_metric(const Json& body, ReadFrame& read) {
-    const std::int64_t step = whole_number(body, "step");
-    const std::int64_t epoch = body.contains("epoch") ? whole_number(body, "epoch") : 0;
-    const Json nonfinite = body.value("nonfinite", Json());
-    for (const auto& [name, value] : body.at("values").items()) {
-        read.frame.metrics.push_back({.name = name,
-                                      .step = step,
-                                      .epoch = epoch,
-                                      .value = read_named_value(value, nonfinite, name)});
+    const MetricFrame metric = read_metric_frame(body);
+    for (const auto& [name, value] : metric.values) {
+        read.frame.metrics.push_back(
+            {.name = name, .step = metric.step, .epoch = metric.epoch, .value = value});
     }
     keep_event(body, read);
 }
 
-/// Names become parts of paths: anything that could lead elsewhere makes the frame unreadable.
-void require_plain_name(const std::string& name) {
-    const bool plain = !name.empty() && name.size() <= 255 && name[0] != '.' &&
-                       name.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
-    if (!plain)
-        throw Error{ErrorCode::invalid_argument, "a file of a checkpoint has no plain name"};
-}
-
-/// By the rule of the database, so that what is an event here is a row there.
-void require_checkpoint_name(const std::string& name) {
-    if (store::is_checkpoint_name(name)) return;
-    throw Error{ErrorCode::invalid_argument, "a name of a checkpoint is not plain"};
-}
-
-/// A code is a word: it goes into the job's reason, and people search for it.
-std::string plain_code(std::string code) {
-    constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789_";
-    const bool plain = code.size() <= 64 && code.find_first_not_of(letters) == std::string::npos;
-    return plain ? std::move(code) : "internal";
-}
-
 /// With best.keep above 1 a checkpoint may be among the best and not be the best one.
-bool is_the_best(const store::RelayedCheckpoint& checkpoint) {
+bool is_the_best(const CheckpointFrame& checkpoint) {
     if (checkpoint.kept)
         return !checkpoint.kept->best.empty() && checkpoint.kept->best[0] == checkpoint.name;
     return std::ranges::find(checkpoint.kinds, "best") != checkpoint.kinds.end();
 }
 
+store::RelayedCheckpoint relayed(const CheckpointFrame& checkpoint, const Json& body) {
+    store::RelayedCheckpoint row{.id = new_id("ckp"),
+                                 .name = checkpoint.name,
+                                 .step = checkpoint.step,
+                                 .epoch = checkpoint.epoch,
+                                 .kinds = checkpoint.kinds,
+                                 .files = body.at("files").dump(),
+                                 .bytes = checkpoint.bytes(),
+                                 .drop = checkpoint.pruned};
+    if (checkpoint.metric) {
+        row.metric_name = checkpoint.metric->first;
+        row.metric_value = checkpoint.metric->second;
+    }
+    if (checkpoint.kept) row.kept = {checkpoint.kept->last, checkpoint.kept->best};
+    return row;
+}
+
 void translate_checkpoint(const Json& body, ReadFrame& read) {
-    store::RelayedCheckpoint checkpoint;
-    checkpoint.id = new_id("ckp");
-    checkpoint.name = body.at("name").get<std::string>();
-    checkpoint.step = whole_number(body, "step");
-    checkpoint.epoch = whole_number(body, "epoch");
-    checkpoint.kinds = body.at("kinds").get<std::vector<std::string>>();
-    checkpoint.files = body.at("files").dump();
-    require_checkpoint_name(checkpoint.name);
-    for (const Json& file : body.at("files")) {
-        require_plain_name(file.at("name").get<std::string>());
-        checkpoint.bytes += whole_number(file, "bytes");
-        if (checkpoint.bytes > whole_max)
-            throw Error{ErrorCode::invalid_argument, "a checkpoint has more than 2^53 bytes"};
-    }
-    if (const Json metric = body.value("metric", Json()); metric.is_object()) {
-        checkpoint.metric_name = metric.at("name").get<std::string>();
-        checkpoint.metric_value = read_value(metric);
-    }
-    checkpoint.drop = body.value("drop", std::vector<std::string>());
-    std::ranges::for_each(checkpoint.drop, require_checkpoint_name);
-    if (const Json kept = body.value("kept", Json()); kept.is_object()) {
-        checkpoint.kept = {.last = kept.at("last").get<std::vector<std::string>>(),
-                           .best = kept.at("best").get<std::vector<std::string>>()};
-    }
-    if (is_the_best(checkpoint) && !checkpoint.metric_name.empty() &&
-        std::isfinite(checkpoint.metric_value)) {
-        read.frame.best = Json{
-            {"metric", checkpoint.metric_name},
-            {"value", checkpoint.metric_value},
-            {"step", checkpoint.step},
-            {"checkpoint",
-             checkpoint.id}}.dump();
+    const CheckpointFrame checkpoint = read_checkpoint_frame(body);
+    read.frame.checkpoint = relayed(checkpoint, body);
+    const std::string& id = read.frame.checkpoint->id;
+    if (is_the_best(checkpoint) && checkpoint.metric && !checkpoint.metric->first.empty() &&
+        std::isfinite(checkpoint.metric->second)) {
+        const Json best{{"metric", checkpoint.metric->first},
+                        {"value", checkpoint.metric->second},
+                        {"step", checkpoint.step},
+                        {"checkpoint", id}};
+        read.frame.best = best.dump();
     }
     Json event = body;
     event.erase("kept");
-    event["id"] = checkpoint.id;
+    event["id"] = id;
     keep_event(event, read);
-    read.frame.checkpoint = std::move(checkpoint);
 }
 
 void translate_done(const Json& body, ReadFrame& read) {
-    const auto text = [&body](const char* name) {
-        const auto found = body.find(name);
-        return found != body.end() && found->is_string() ? found->get<std::string>()
-                                                         : std::string();
-    };
-    DoneFrame done{.outcome = text("outcome"),
-                   .code = plain_code(text("code")),
-                   .message = text("message"),
-                   .result = {}};
-    if (!parse_word<AttemptOutcome>(done.outcome)) done.outcome = "failed";
-    const Json result = body.value("result", Json());
-    if (result.is_object()) done.result = result.dump();
+    read.done = read_done_frame(body);
     // A job succeeds from `finishing`; left out where it is there already.
-    if (done.outcome == "succeeded") {
+    if (read.done->outcome == AttemptOutcome::succeeded)
         read.frame.state = store::RelayedState{.state = JobState::finishing};
-    }
-    read.done = std::move(done);
 }
 
 /// The files are where GET …/report looks for them: nothing is left to be done.
 void translate_report(const Json&, ReadFrame&) {}
 
-constexpr std::array<FrameRow, 9> rows{{{"state", translate_state},
-                                        {"progress", translate_progress},
-                                        {"metric", translate_metric},
-                                        {"log", keep_event},
-                                        {"checkpoint", translate_checkpoint},
-                                        {"compile", keep_event},
-                                        {"warning", keep_event},
-                                        {"report", translate_report},
-                                        {"done", translate_done}}};
+using Translate = void (*)(const Json& body, ReadFrame& read);
+
+/// What a frame makes of its body. All types are listed: the compiler warns of one that is not.
+Translate translation_of(FrameType type) {
+    switch (type) {
+        case FrameType::state:
+            return translate_state;
+        case FrameType::progress:
+            return translate_progress;
+        case FrameType::metric:
+            return translate_metric;
+        case FrameType::checkpoint:
+            return translate_checkpoint;
+        case FrameType::report:
+            return translate_report;
+        case FrameType::done:
+            return translate_done;
+        case FrameType::log:
+        case FrameType::warning:
+        case FrameType::compile:
+            break;
+    }
+    return keep_event;
+}
 
 ReadFrame unreadable(std::int64_t number, const std::string& why) {
     ReadFrame read;
     read.frame.number = number;
     const Json body{{"code", "bad_frame"},
-                    {"message", "the executor said something that cannot be read: " + why}};
+                    {"message", "a frame of the executor cannot be read: " + why}};
     read.frame.events.push_back(
         {.type = "warning", .body = body.dump(-1, ' ', false, Json::error_handler_t::replace)});
     return read;
@@ -205,10 +147,10 @@ std::optional<ReadFrame> read_frame(std::string_view line) {
     ReadFrame read;
     read.frame.number = number->get<std::int64_t>();
     try {
-        const std::string type = body.at("type").get<std::string>();
-        const auto row = std::ranges::find(rows, type, &FrameRow::type);
-        if (row == rows.end()) return unreadable(read.frame.number, "type " + type);
-        row->translate(body, read);
+        const auto word = member<std::string>(body, "type");
+        const auto type = parse_word<FrameType>(word);
+        if (!type) return unreadable(read.frame.number, "type " + word);
+        translation_of (*type)(body, read);
     } catch (const Json::exception& problem) {
         return unreadable(read.frame.number, problem.what());
     } catch (const Error& problem) {

@@ -8,17 +8,10 @@
 
 #include "api/base/json.h"
 #include "api/base/posix.h"
+#include "api/protocol/frames.h"
 #include "scheduler/store/relay.h"
 
 namespace slipway {
-
-/// How an executor said that it ended.
-struct DoneFrame {
-    std::string outcome;    ///< succeeded, failed, cancelled, timed_out, orphaned
-    std::string code;       ///< of a failure
-    std::string message;
-    std::string result;    ///< JSON object, or empty
-};
 
 /// One line of frames.ndjson, understood.
 struct ReadFrame {

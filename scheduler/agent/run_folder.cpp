@@ -23,18 +23,9 @@ Json parse_stored(const store::JsonText& text) {
     return value.is_discarded() ? Json::object() : value;
 }
 
-Json dataset_json(const store::HostAttempt& attempt, const AttemptPlaces& places) {
-    return {{"id", attempt.dataset_id},
-            {"name", attempt.dataset_name},
-            {"format", attempt.dataset_format},
-            {"path", places.dataset.string()},
-            {"options", parse_stored(attempt.dataset_options)},
-            {"content_hash", attempt.dataset_content_hash}};
-}
-
-Json prediction_json(const store::HostAttempt& attempt, const AttemptPlaces& places) {
-    if (attempt.prediction.empty()) return nullptr;
-    return {{"checkpoint", places.predicting.string()}, {"spec", parse_stored(attempt.prediction)}};
+std::optional<std::string> unless_empty(const fs::path& path) {
+    if (path.empty()) return std::nullopt;
+    return path.string();
 }
 
 /// None when it is no regular file; `size` is what it has now.
@@ -83,30 +74,30 @@ std::optional<UniqueFd> lock_run_folder(const fs::path& folder) {
     return file;
 }
 
-Json attempt_json(const store::HostAttempt& attempt, const AttemptPlaces& places) {
-    const Json spec = parse_stored(attempt.spec);
-    Json order{{"job_id", attempt.attempt.job_id},
-               {"attempt", attempt.attempt.attempt},
-               {"fence", attempt.attempt.token},
-               {"spec", spec},
-               {"dataset", dataset_json(attempt, places)},
-               {"checkpoint_folder", places.checkpoints.string()},
-               {"resume_from", nullptr},
-               {"init_from", places.init.empty() ? Json() : Json(places.init.string())},
-               {"prediction", prediction_json(attempt, places)},
-               {"split", nullptr},
-               {"worker_threads", places.worker_threads},
-               {"grace_s", places.grace_s},
-               {"memory_bytes", places.memory_bytes},
-               {"report_folder", places.report.string()},
-               {"cache_folder", places.cache.string()},
-               {"packed_folder", places.packed.string()}};
-    if (!places.split.empty()) {
-        order["split"] = {{"path", places.split.string()}, {"hash", places.split_hash}};
-    }
-    if (!attempt.resume_checkpoint.empty()) {
-        order["resume_from"] = (places.checkpoints / attempt.resume_checkpoint).string();
-    }
+AttemptOrder attempt_order(const store::HostAttempt& attempt, const AttemptPlaces& places) {
+    AttemptOrder order{.job_id = attempt.attempt.job_id,
+                       .attempt = attempt.attempt.attempt,
+                       .fence = attempt.attempt.token,
+                       .spec = parse_stored(attempt.spec),
+                       .dataset = {.id = attempt.dataset_id,
+                                   .name = attempt.dataset_name,
+                                   .format = attempt.dataset_format,
+                                   .path = places.dataset.string(),
+                                   .options = parse_stored(attempt.dataset_options),
+                                   .content_hash = attempt.dataset_content_hash},
+                       .checkpoint_folder = places.checkpoints.string(),
+                       .init_from = unless_empty(places.init),
+                       .worker_threads = places.worker_threads,
+                       .grace_s = places.grace_s,
+                       .memory_bytes = places.memory_bytes,
+                       .report_folder = places.report.string(),
+                       .cache_folder = places.cache.string(),
+                       .packed_folder = places.packed.string()};
+    if (!attempt.prediction.empty())
+        order.prediction = {places.predicting.string(), parse_stored(attempt.prediction)};
+    if (!places.split.empty()) order.split = {places.split.string(), places.split_hash};
+    if (!attempt.resume_checkpoint.empty())
+        order.resume_from = (places.checkpoints / attempt.resume_checkpoint).string();
     return order;
 }
 

@@ -7,6 +7,7 @@
 
 #include "api/base/json.h"
 #include "api/base/posix.h"
+#include "api/protocol/attempt_order.h"
 #include "scheduler/launcher/launcher.h"
 #include "scheduler/store/attempts.h"
 
@@ -41,8 +42,8 @@ struct AttemptPlaces {
     std::int64_t memory_bytes = 0;    ///< that the program may plan; 0: no limit
 };
 
-/// attempt.json, as docs/formats.md describes it.
-Json attempt_json(const store::HostAttempt& attempt, const AttemptPlaces& places);
+/// The content of attempt.json.
+AttemptOrder attempt_order(const store::HostAttempt& attempt, const AttemptPlaces& places);
 
 /// What a file has that another process wrote, an executor for one; none without it, when it is no
 /// regular file (a FIFO would hold the reader for ever) and when it has more than `bytes_max`

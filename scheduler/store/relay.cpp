@@ -1,8 +1,8 @@
 #include "scheduler/store/relay.h"
 
 #include <algorithm>
-#include <array>
 
+#include "api/spec/event.h"
 #include "scheduler/store/job_rows.h"
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
@@ -15,9 +15,6 @@ namespace {
 using enum JobState;
 
 constexpr std::size_t name_bytes_max = 200;
-
-constexpr std::array<std::string_view, 6> event_types{"progress",   "metric",  "log",
-                                                      "checkpoint", "compile", "warning"};
 
 std::vector<std::string> repaired_names(const std::vector<std::string>& names) {
     std::vector<std::string> repaired;
@@ -85,8 +82,8 @@ private:
     }
 
     void add_event(const RelayedEvent& event) {
-        const bool known = std::ranges::find(event_types, event.type) != event_types.end();
-        event_types_.push_back(known ? event.type : "warning");
+        const auto type = parse_word<EventType>(event.type);
+        event_types_.push_back(type && is_relayed(*type) ? event.type : "warning");
         event_bodies_.push_back(repaired_json(event.body));
         ++relayed_.event_seq;
     }

@@ -757,7 +757,7 @@ def cursor():
 
 def agent_message():
     hello = {"type": "hello", "fence": "7-1", "after": 12}
-    yield "good_beat", b'{"type":"beat"}'
+    yield "good_heartbeat", b'{"type":"heartbeat"}'
     yield "good_hello", json.dumps(hello).encode()
     yield "good_stop", b'{"type":"stop","reason":"cancel"}'
     yield "bad_after_huge", json.dumps({**hello, "after": 2**64 - 1}).encode()
@@ -767,7 +767,7 @@ def agent_message():
     yield "bad_fence_number", json.dumps({**hello, "fence": 7}).encode()
     yield "bad_list", json.dumps([hello]).encode()
     yield "bad_reason_list", b'{"type":"stop","reason":["cancel"]}'
-    yield "bad_twice", b'{"type":"beat","type":"stop","reason":"kill"}'
+    yield "bad_twice", b'{"type":"heartbeat","type":"stop","reason":"kill"}'
     yield "bad_utf8", b'{"type":"stop","reason":"\xff"}'
 
 
@@ -781,11 +781,11 @@ def frame():
     yield "good_metric", line(step=10, epoch=1, values={"train_loss": 0.25})
     yield "good_progress", line(type="progress", step=10, steps_total=20)
     yield "good_state", line(type="state", state="running")
-    yield "bad_bytes", line(**{**checkpoint, "files": [{"name": "a", "bytes": 2**63 - 1}, {"name": "b", "bytes": 2**63 - 1}]})
-    yield "bad_bytes_sum", line(**{**checkpoint, "files": [{"name": "a", "bytes": 2**53}, {"name": "b", "bytes": 2**53}]})
+    yield "bad_bytes", line(**{**checkpoint, "files": [{"name": "a", "bytes": 2**63 - 1, "sha256": "ab"}, {"name": "b", "bytes": 2**63 - 1, "sha256": "ab"}]})
+    yield "bad_bytes_sum", line(**{**checkpoint, "files": [{"name": "a", "bytes": 2**53, "sha256": "ab"}, {"name": "b", "bytes": 2**53, "sha256": "ab"}]})
     yield "bad_depth", b'{"n":7,"type":"log","x":' + b"[" * 5000 + b"]" * 5000 + b"}"
     yield "bad_empty", b""
-    yield "bad_file_name", line(**{**checkpoint, "files": [{"name": "../a", "bytes": 1}]})
+    yield "bad_file_name", line(**{**checkpoint, "files": [{"name": "../a", "bytes": 1, "sha256": "ab"}]})
     yield "bad_kinds", line(**{**checkpoint, "kinds": 3})
     yield "bad_name", line(**{**checkpoint, "name": "../../etc"})
     yield "bad_negative", line(step=-1, values={"train_loss": 0.25})

@@ -4,7 +4,7 @@
 
 #include "api/base/check.h"
 #include "api/base/json.h"
-#include "executor/main/frames/agent_message.h"
+#include "api/protocol/agent_messages.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/target.h"
 

@@ -46,7 +46,7 @@ std::string run_frame(std::span<const std::byte> input) {
     if (frame.state) said += ", a state";
     if (!frame.progress.empty()) said += ", progress";
     if (frame.checkpoint) said += fmt::format(", checkpoint of {} bytes", frame.checkpoint->bytes);
-    if (read->done) said += ", done: " + read->done->outcome;
+    if (read->done) said += ", done: " + std::string(to_string(read->done->outcome));
     for (const auto& event : frame.events)
         if (event.type == "warning") said += ", " + event.body;
     return said;

@@ -1,15 +1,14 @@
 // The one EventSource wrapper: a job's events, each sequence number once, across reconnects.
 import { signal } from "@preact/signals";
+import { event_types, type EventType } from "./api/event_types";
 
 export type Connection = "connecting" | "live" | "reconnecting" | "ended";
 
 export interface JobEvent {
   sequence: number;
-  type: string;
+  type: EventType;
   body: Record<string, any>;
 }
-
-const types = ["state", "progress", "metric", "log", "checkpoint", "compile", "warning", "gap", "end"];
 
 /** Follows a job from its first event. The browser reconnects by itself and sends Last-Event-ID. */
 export function follow(job_id: string, on_event: (event: JobEvent) => void) {
@@ -20,7 +19,7 @@ export function follow(job_id: string, on_event: (event: JobEvent) => void) {
   source.onerror = () => {
     if (connection.value !== "ended") connection.value = "reconnecting";
   };
-  for (const type of types) {
+  for (const type of event_types) {
     source.addEventListener(type, (message) => {
       const { lastEventId, data } = message as MessageEvent<string>;
       if (data === undefined) return; // a connection error is also called "error", never one of ours

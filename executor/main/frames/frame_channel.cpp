@@ -17,25 +17,24 @@
 
 #include "api/base/check.h"
 #include "api/base/posix.h"
-#include "executor/main/frames/agent_message.h"
+#include "api/protocol/agent_messages.h"
 
 namespace slipway {
 
 namespace {
 
-constexpr std::size_t strangers_max = 8;         // connections that have not said hello
+constexpr std::size_t pending_max = 8;           // connections that have not said hello
 constexpr std::size_t line_bytes_max = 65536;    // of what an agent says
 constexpr std::size_t send_bytes = 256 << 10;    // read ahead from the log
 constexpr std::size_t frame_bytes_max = 1 << 20;
-constexpr std::string_view beat_line = "{\"type\":\"beat\"}\n";
 
 struct Connection {
     UniqueFd fd;
-    std::string heard;    // not yet a whole line
+    std::string received;    // not yet a whole line
     std::string to_send;
     std::int64_t log_offset = 0;    // what is before it in the log has been sent or is in to_send
     std::int64_t after = 0;         // frames up to this number are known to the agent
-    bool greeted = false;
+    bool authenticated = false;
     bool closed = false;
 };
 
@@ -44,8 +43,8 @@ void read_available(Connection& connection) {
     while (true) {
         const ssize_t got = recv(connection.fd.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
         if (got > 0) {
-            connection.heard.append(chunk.data(), std::size_t(got));
-            if (connection.heard.size() > line_bytes_max) break;
+            connection.received.append(chunk.data(), std::size_t(got));
+            if (connection.received.size() > line_bytes_max) break;
             continue;
         }
         if (got < 0 && errno == EINTR) continue;
@@ -54,11 +53,11 @@ void read_available(Connection& connection) {
     }
 }
 
-std::optional<std::string> take_line(std::string& heard) {
-    const std::size_t end = heard.find('\n');
+std::optional<std::string> take_line(std::string& received) {
+    const std::size_t end = received.find('\n');
     if (end == std::string::npos) return std::nullopt;
-    std::string line = heard.substr(0, end);
-    heard.erase(0, end + 1);
+    std::string line = received.substr(0, end);
+    received.erase(0, end + 1);
     return line;
 }
 
@@ -85,7 +84,7 @@ struct FrameChannel::Parts {
           clock(clock_),
           listener(listen_unix(options.run_folder, "executor.sock")),
           waker(make_event()),
-          last_heard(clock.tick().time_since_epoch().count()) {}
+          last_request(clock.tick().time_since_epoch().count()) {}
 
     const FrameLog& log;
     const FrameChannelOptions options;
@@ -93,7 +92,7 @@ struct FrameChannel::Parts {
     const UniqueFd listener;
     const UniqueFd waker;
     std::atomic<bool> stopping{false};
-    std::atomic<Tick::rep> last_heard;
+    std::atomic<Tick::rep> last_request;
 
     mutable std::mutex mutex;
     std::condition_variable delivered_changed;
@@ -101,38 +100,38 @@ struct FrameChannel::Parts {
     std::int64_t delivered_bytes = -1;         // guarded by mutex; -1: nobody is connected
 
     // The thread's own.
-    std::vector<Connection> strangers;
+    std::vector<Connection> pending;
     std::optional<Connection> agent;
-    Tick next_beat{};
+    Tick next_heartbeat{};
     bool abandoned = false;
 
     std::thread thread;
 
-    void ring() const {
+    void notify() const {
         const std::uint64_t one = 1;
         [[maybe_unused]] const ssize_t wrote = write(waker.get(), &one, sizeof(one));
     }
 
     void serve() {
-        next_beat = clock.tick();
+        next_heartbeat = clock.tick();
         while (!stopping) {
             wait();
-            welcome();
-            for (Connection& stranger : strangers)
-                hear(stranger);
-            promote();
-            if (agent) hear(*agent);
-            speak();
-            give_up_when_abandoned();
+            accept_pending();
+            for (Connection& connection : pending)
+                read_requests(connection);
+            authenticate();
+            if (agent) read_requests(*agent);
+            write_frames();
+            end_when_abandoned();
         }
     }
 
     std::chrono::milliseconds silence() const {
-        const Tick heard{Tick::duration{last_heard.load()}};
+        const Tick heard{Tick::duration{last_request.load()}};
         return std::chrono::duration_cast<std::chrono::milliseconds>(clock.tick() - heard);
     }
 
-    void give_up_when_abandoned() {
+    void end_when_abandoned() {
         if (abandoned || options.abandoned_after.count() == 0) return;
         if (silence() < options.abandoned_after) return;
         abandoned = true;
@@ -141,74 +140,75 @@ struct FrameChannel::Parts {
 
     void wait() {
         std::vector<pollfd> polled{{listener.get(), POLLIN, 0}, {waker.get(), POLLIN, 0}};
-        for (const Connection& stranger : strangers)
-            polled.push_back({stranger.fd.get(), POLLIN, 0});
+        for (const Connection& connection : pending)
+            polled.push_back({connection.fd.get(), POLLIN, 0});
         if (agent) {
             const bool full = !agent->to_send.empty();
             polled.push_back({agent->fd.get(), short(POLLIN | (full ? POLLOUT : 0)), 0});
         }
         const auto rest =
-            std::chrono::ceil<std::chrono::milliseconds>(next_beat - clock.tick()).count();
-        const auto beat_ms = options.beat_every.count();
-        poll(polled.data(), polled.size(), int(std::clamp<std::int64_t>(rest, 0, beat_ms)));
-        std::uint64_t rung = 0;
-        [[maybe_unused]] const ssize_t got = read(waker.get(), &rung, sizeof(rung));
+            std::chrono::ceil<std::chrono::milliseconds>(next_heartbeat - clock.tick()).count();
+        const auto heartbeat_ms = options.heartbeat_every.count();
+        poll(polled.data(), polled.size(), int(std::clamp<std::int64_t>(rest, 0, heartbeat_ms)));
+        std::uint64_t count = 0;
+        [[maybe_unused]] const ssize_t got = read(waker.get(), &count, sizeof(count));
     }
 
-    void welcome() {
+    void accept_pending() {
         while (true) {
             UniqueFd accepted(
                 accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
             if (!accepted) return;
             // The oldest silent one makes room: it had its time to say hello.
-            if (strangers.size() == strangers_max) strangers.erase(strangers.begin());
-            strangers.push_back({.fd = std::move(accepted), .heard = {}, .to_send = {}});
+            if (pending.size() == pending_max) pending.erase(pending.begin());
+            pending.push_back({.fd = std::move(accepted), .received = {}, .to_send = {}});
         }
     }
 
-    void hear(Connection& from) {
+    void read_requests(Connection& from) {
         read_available(from);
         while (!from.closed) {
-            const auto line = take_line(from.heard);
+            const auto line = take_line(from.received);
             if (!line) break;
-            obey(from, read_agent_message(*line));
+            handle_request(from, read_agent_message(*line));
         }
-        if (from.heard.size() > line_bytes_max) from.closed = true;
+        if (from.received.size() > line_bytes_max) from.closed = true;
     }
 
-    void obey(Connection& from, const std::optional<AgentMessage>& message) {
+    void handle_request(Connection& from, const std::optional<AgentMessage>& message) {
         if (!message) {
             from.closed = true;
             return;
         }
-        if (!from.greeted) {
-            from.greeted = message->type == "hello" && message->fence == options.fence;
-            from.closed = !from.greeted;
+        if (!from.authenticated) {
+            from.authenticated = message->type == "hello" && message->fence == options.fence;
+            from.closed = !from.authenticated;
             from.after = message->after;
             if (from.closed) return;
         }
-        last_heard = clock.tick().time_since_epoch().count();
+        last_request = clock.tick().time_since_epoch().count();
         if (message->type == "stop") {
             const std::scoped_lock lock(mutex);
             if (!stop_reason) stop_reason = message->reason;
         }
     }
 
-    void promote() {
-        for (Connection& stranger : strangers) {
-            if (stranger.greeted && !stranger.closed) agent = std::move(stranger);
+    void authenticate() {
+        for (Connection& connection : pending) {
+            if (connection.authenticated && !connection.closed) agent = std::move(connection);
         }
-        std::erase_if(strangers, [](const Connection& stranger) {
-            return !stranger.fd || stranger.closed || stranger.greeted;
+        std::erase_if(pending, [](const Connection& connection) {
+            return !connection.fd || connection.closed || connection.authenticated;
         });
     }
 
-    void speak() {
-        const bool beat_due = clock.tick() >= next_beat;
-        if (beat_due) next_beat = clock.tick() + options.beat_every;
+    void write_frames() {
+        const bool heartbeat_due = clock.tick() >= next_heartbeat;
+        if (heartbeat_due) next_heartbeat = clock.tick() + options.heartbeat_every;
         if (agent && !agent->closed) {
             read_ahead(*agent);
-            if (beat_due && agent->to_send.size() < send_bytes) agent->to_send += beat_line;
+            if (heartbeat_due && agent->to_send.size() < send_bytes)
+                agent->to_send += heartbeat_line;
             send_available(*agent);
         }
         if (agent && agent->closed) agent.reset();
@@ -239,12 +239,12 @@ FrameChannel::FrameChannel(const FrameLog& log, FrameChannelOptions options, con
 
 FrameChannel::~FrameChannel() {
     parts_->stopping = true;
-    parts_->ring();
+    parts_->notify();
     parts_->thread.join();
 }
 
 void FrameChannel::wake() {
-    parts_->ring();
+    parts_->notify();
 }
 
 std::optional<std::string> FrameChannel::stop_reason() const {
@@ -258,7 +258,7 @@ std::chrono::milliseconds FrameChannel::agent_silence() const {
 
 bool FrameChannel::flush(std::chrono::milliseconds limit) {
     const std::int64_t wanted = parts_->log.bytes();
-    parts_->ring();
+    parts_->notify();
     std::unique_lock lock(parts_->mutex);
     parts_->delivered_changed.wait_for(lock, limit, [&] {
         return parts_->delivered_bytes >= wanted || parts_->delivered_bytes == -1;

@@ -15,7 +15,7 @@ namespace slipway {
 struct FrameChannelOptions {
     std::filesystem::path run_folder;
     std::string fence;    ///< only a hello with this is listened to
-    std::chrono::milliseconds beat_every{1000};
+    std::chrono::milliseconds heartbeat_every{1000};
     /// After so long without an agent `on_abandoned` is called once, from the channel's thread: the
     /// way out for a run that does not end by itself. 0: never.
     std::chrono::milliseconds abandoned_after{0};
@@ -23,10 +23,10 @@ struct FrameChannelOptions {
 };
 
 /// The executor's side of executor.sock: one agent at a time gets every frame after the number it
-/// names, then new ones as they come, and beats. A newer hello with the right fence takes the place
-/// of the older connection. Frames are read from the log's file, so memory stays small whatever the
-/// agent does. One thread of its own, joined by the destructor; the calls are safe from every
-/// thread.
+/// names, then new ones as they come, and heartbeats. A newer hello with the right fence takes the
+/// place of the older connection. Frames are read from the log's file, so memory stays small
+/// whatever the agent does. One thread of its own, joined by the destructor; the calls are safe
+/// from every thread.
 class FrameChannel {
 public:
     /// Starts to listen. `log` and `clock` outlive the channel.

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "api/spec/documents.h"
+#include "api/spec/event.h"
 #include "api/spec/job_state.h"
 #include "tests/api/spec/examples.h"
 
@@ -54,6 +55,29 @@ TEST(Docs, the_tables_of_fields_are_fresh) {
     expect_fresh("docs/predictions.md",
                  with_section(source_file("docs/predictions.md"), "<!-- table PredictionSpec -->",
                               markdown_table("PredictionSpec")));
+}
+
+std::string event_types_module() {
+    std::string list;
+    for (const std::string_view word : all_words<EventType>())
+        list += fmt::format("  \"{}\",\n", word);
+    return "// Written by test_api_spec from api/spec/event.h; SLIPWAY_UPDATE=1 renews it.\n"
+           "export const event_types = [\n" +
+           list + "] as const;\n\nexport type EventType = (typeof event_types)[number];\n";
+}
+
+TEST(Docs, the_event_types_of_the_dashboard_are_fresh) {
+    expect_fresh("web/src/api/event_types.ts", event_types_module());
+}
+
+// Goal: the events that have a row in the page are those that a client can get.
+TEST(Docs, every_event_type_is_explained) {
+    const std::string text = source_file("docs/formats.md");
+    const std::size_t begin = text.find("\n## Events\n");
+    ASSERT_NE(begin, text.npos);
+    const std::string section = text.substr(begin);
+    for (const std::string_view word : all_words<EventType>())
+        EXPECT_NE(section.find(fmt::format("`{}`", word)), text.npos) << word;
 }
 
 TEST(Docs, the_table_of_transitions_is_fresh) {

@@ -21,7 +21,8 @@ namespace slipway {
 namespace {
 
 Json order_json(const std::filesystem::path& folder, double grace_s = 60) {
-    return {{"job_id", "job_1"},
+    return {{"version", 1},
+            {"job_id", "job_1"},
             {"attempt", 2},
             {"fence", "f00d"},
             {"spec",
@@ -108,7 +109,8 @@ TEST(ReadAttempt, the_order_of_a_prediction_names_checkpoint_and_samples) {
 }
 
 TEST(ReadAttempt, an_order_with_something_missing_or_wrong_names_it) {
-    for (const char* name : {"job_id", "fence", "spec", "dataset", "resume_from", "grace_s"}) {
+    for (const char* name :
+         {"version", "job_id", "fence", "spec", "dataset", "resume_from", "grace_s"}) {
         const TempFolder folder;
         Json order = order_json(folder.path());
         order.erase(name);
@@ -130,7 +132,7 @@ TEST(RunAttempt, a_run_that_ends_says_so_last_and_leaves_its_process_record) {
     const int code = run_attempt(
         folder.path(),
         [](const AttemptPlan& plan, Reporter& reporter) {
-            reporter.state("running");
+            reporter.state(JobState::running);
             reporter.log("info", plan.spec.data.dataset);
             return TrainOutcome{};
         },

@@ -12,7 +12,7 @@ namespace {
 /// A listener for runs that say nothing.
 class SilentReporter final : public Reporter {
 public:
-    void state(const std::string&) override {}
+    void state(JobState) override {}
     void begin(std::int64_t) override {}
     void progress(const Progress&) override {}
     void epoch(const EpochSummary&) override {}
@@ -51,7 +51,7 @@ TEST(Ending, every_stop_reason_has_an_outcome_and_an_exit_code) {
           Row{StopReason::timeout, "timed_out", 0}, Row{StopReason::drain, "orphaned", 75},
           Row{StopReason::orphaned, "orphaned", 75}}) {
         const Ending ending = ending_when_stopped(row.reason);
-        EXPECT_EQ(ending.outcome, row.outcome);
+        EXPECT_EQ(to_string(ending.outcome), row.outcome);
         EXPECT_EQ(ending.exit_code, row.exit_code);
         EXPECT_EQ(done_frame(ending).at("outcome"), row.outcome);
     }
@@ -102,7 +102,7 @@ TEST(Ending, every_error_has_a_code_that_users_can_act_on) {
             row.fail();
             return TrainOutcome{};
         });
-        EXPECT_EQ(ending.outcome, "failed");
+        EXPECT_EQ(ending.outcome, AttemptOutcome::failed);
         EXPECT_EQ(ending.code, row.code);
         EXPECT_EQ(ending.exit_code, exit_failed);
         EXPECT_FALSE(ending.message.empty());

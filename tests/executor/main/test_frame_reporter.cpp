@@ -103,7 +103,7 @@ TEST(FrameReporter, a_checkpoint_says_its_files_kinds_and_what_it_replaces) {
     const Json expected = Json::parse(R"({"type": "checkpoint", "name": "step_000500_attempt_2",
         "step": 500, "epoch": 2, "kinds": ["last", "best"],
         "files": [{"name": "model.safetensors", "bytes": 12, "sha256": "ab"}],
-        "metric": {"name": "val_loss", "value": 0.25}, "drop": ["step_000100_attempt_1"],
+        "metric": {"name": "val_loss", "value": 0.25}, "pruned": ["step_000100_attempt_1"],
         "kept": {"last": ["step_000400_attempt_2", "step_000500_attempt_2"],
                  "best": ["step_000500_attempt_2"]}})");
     ASSERT_EQ(said.frames.size(), 1U);
@@ -115,7 +115,7 @@ TEST(FrameReporter, a_checkpoint_says_its_files_kinds_and_what_it_replaces) {
 
 TEST(FrameReporter, the_other_words_keep_their_meaning) {
     Said said;
-    said.reporter.state("compiling");
+    said.reporter.state(JobState::compiling);
     said.reporter.compiled(
         {.program = "train_step", .hash = "ab", .seconds = 0.5, .peak_bytes = 7});
     said.reporter.compiled({.program = "train_step",

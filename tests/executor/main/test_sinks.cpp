@@ -24,7 +24,7 @@ class NothingElse final : public Reporter {
 public:
     std::vector<std::string> warnings;
 
-    void state(const std::string&) override {}
+    void state(JobState) override {}
     void begin(std::int64_t) override {}
     void progress(const Progress&) override {}
     void metric(const MetricPoint&) override {}

@@ -29,7 +29,7 @@ public:
     std::vector<EpochSummary> epochs;
     Progress last_progress;
 
-    void state(const std::string& state) override { states.push_back(state); }
+    void state(JobState state) override { states.emplace_back(to_string(state)); }
     void begin(std::int64_t step) override { begins.push_back(step); }
     void progress(const Progress& progress) override { last_progress = progress; }
     void epoch(const EpochSummary& summary) override { epochs.push_back(summary); }

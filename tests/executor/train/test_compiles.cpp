@@ -32,7 +32,7 @@ public:
     std::vector<CompiledProgram> programs;
     double last_loss = 0;
 
-    void state(const std::string&) override {}
+    void state(JobState) override {}
     void begin(std::int64_t) override {}
     void progress(const Progress&) override {}
     void epoch(const EpochSummary&) override {}

@@ -27,7 +27,7 @@ public:
     std::vector<std::string> warnings;
     std::vector<std::string> logs;
 
-    void state(const std::string&) override {}
+    void state(JobState) override {}
     void begin(std::int64_t) override {}
     void progress(const Progress&) override {}
     void epoch(const EpochSummary&) override {}

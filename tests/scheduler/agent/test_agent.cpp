@@ -381,7 +381,7 @@ TEST_F(AgentTest, a_run_folder_that_somebody_lives_in_is_not_started_again) {
     const auto found = store::list_live_attempts(store, host).at(0);
     write_file_aside(
         run / "attempt.json",
-        attempt_json(found, {.dataset = "/", .checkpoints = folder.path() / "c"}).dump());
+        to_json(attempt_order(found, {.dataset = "/", .checkpoints = folder.path() / "c"})).dump());
     auto lock = lock_run_folder(run);
     ProcessRecords records(options.home / "processes");
     const RunningProcess earlier =

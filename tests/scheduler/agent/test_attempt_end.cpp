@@ -9,8 +9,8 @@ namespace {
 
 using enum JobState;
 
-DoneFrame said(const std::string& outcome, const std::string& code = {}) {
-    return {.outcome = outcome, .code = code, .message = "m", .result = {}};
+DoneFrame said(AttemptOutcome outcome, const std::string& code = {}) {
+    return {.outcome = outcome, .code = code, .message = "m"};
 }
 
 EndFacts facts(JobState state) {
@@ -21,26 +21,28 @@ EndFacts facts(JobState state) {
 
 TEST(DecideEnd, the_executor_s_own_word_decides) {
     struct Row {
-        const char* outcome;
+        AttemptOutcome outcome;
         JobState present;
         JobState expected;
     };
-    for (const Row& row :
-         {Row{"succeeded", running, succeeded}, Row{"succeeded", cancelling, succeeded},
-          Row{"failed", running, failed}, Row{"cancelled", cancelling, cancelled},
-          Row{"timed_out", running, timed_out}, Row{"orphaned", running, queued},
-          Row{"orphaned", pausing, paused}, Row{"orphaned", preempting, queued},
-          Row{"nonsense", running, failed}}) {
+    for (const Row& row : {Row{AttemptOutcome::succeeded, running, succeeded},
+                           Row{AttemptOutcome::succeeded, cancelling, succeeded},
+                           Row{AttemptOutcome::failed, running, failed},
+                           Row{AttemptOutcome::cancelled, cancelling, cancelled},
+                           Row{AttemptOutcome::timed_out, running, timed_out},
+                           Row{AttemptOutcome::orphaned, running, queued},
+                           Row{AttemptOutcome::orphaned, pausing, paused},
+                           Row{AttemptOutcome::orphaned, preempting, queued}}) {
         EndFacts known = facts(row.present);
         known.done = said(row.outcome);
         known.cause = EndCause::lingering;
-        EXPECT_EQ(decide_end(known).job_state, row.expected) << row.outcome;
+        EXPECT_EQ(decide_end(known).job_state, row.expected) << to_string(row.outcome);
     }
 }
 
 TEST(DecideEnd, a_failure_keeps_its_code_and_is_never_retried) {
     EndFacts known = facts(running);
-    known.done = said("failed", "data_error");
+    known.done = said(AttemptOutcome::failed, "data_error");
     known.exit_status = 1;
     const store::AttemptEnd end = decide_end(known);
     EXPECT_EQ(end.job_state, failed);
@@ -51,12 +53,12 @@ TEST(DecideEnd, a_failure_keeps_its_code_and_is_never_retried) {
 
 TEST(DecideEnd, a_success_before_its_end_keeps_its_reason) {
     EndFacts known = facts(running);
-    known.done = said("succeeded", "early_stopping");
+    known.done = said(AttemptOutcome::succeeded, "early_stopping");
     const store::AttemptEnd end = decide_end(known);
     EXPECT_EQ(end.job_state, succeeded);
     ASSERT_TRUE(end.reason);
     EXPECT_EQ(end.reason->code, "early_stopping");
-    known.done = said("succeeded");
+    known.done = said(AttemptOutcome::succeeded);
     EXPECT_FALSE(decide_end(known).reason);
 }
 
@@ -110,14 +112,16 @@ TEST(DecideEnd, people_are_told_what_the_executor_printed_last) {
 }
 
 TEST(DecideEnd, every_end_is_a_legal_move) {
-    const std::vector<DoneFrame> words{said("succeeded"), said("failed"), said("cancelled"),
-                                       said("timed_out"), said("orphaned")};
+    const std::vector<DoneFrame> words{
+        said(AttemptOutcome::succeeded), said(AttemptOutcome::failed),
+        said(AttemptOutcome::cancelled), said(AttemptOutcome::timed_out),
+        said(AttemptOutcome::orphaned)};
     for (const JobState state : {running, pausing, preempting, cancelling}) {
         for (const DoneFrame& word : words) {
             EndFacts known = facts(state);
             known.done = word;
             const JobState to = decide_end(known).job_state;
-            const bool unasked = word.outcome == "cancelled" && state != cancelling;
+            const bool unasked = word.outcome == AttemptOutcome::cancelled && state != cancelling;
             // `queued` becomes `cancelled` for a cancelling job: the store does it. A succeeded job
             // passes through finishing first. A cancel that nobody asked for cannot come.
             const JobState from = state == running && to == succeeded ? finishing : state;

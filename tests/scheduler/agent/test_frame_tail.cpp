@@ -25,7 +25,7 @@ std::string log_line(int number) {
 constexpr const char* checkpoint = R"("type":"checkpoint","step":500,"epoch":2,
     "name":"step_000500_attempt_2","kinds":["last","best"],
     "files":[{"name":"model.safetensors","bytes":40,"sha256":"ab"},{"name":"state.json","bytes":2,"sha256":"cd"}],
-    "metric":{"name":"val_loss","value":0.25},"drop":["step_000100_attempt_1"])";
+    "metric":{"name":"val_loss","value":0.25},"pruned":["step_000100_attempt_1"])";
 
 TEST(ReadFrame, a_state_is_written_by_the_database_alone) {
     const auto read = read_frame(line(7, R"("type":"state","state":"running")"));
@@ -115,8 +115,8 @@ TEST(ReadFrame, last_words_are_understood_and_pass_through_finishing) {
     const auto read = read_frame(line(
         9, R"("type":"done","outcome":"succeeded","code":null,"message":"","result":{"step":5})"));
     ASSERT_TRUE(read->done);
-    EXPECT_EQ(read->done->outcome, "succeeded");
-    EXPECT_EQ(Json::parse(read->done->result).at("step"), 5);
+    EXPECT_EQ(read->done->outcome, AttemptOutcome::succeeded);
+    EXPECT_EQ(read->done->result.at("step"), 5);
     EXPECT_EQ(read->frame.state->state, JobState::finishing);
     EXPECT_TRUE(read->frame.events.empty()) << "the end event is the database's";
     const auto failed = read_frame(line(
@@ -124,7 +124,8 @@ TEST(ReadFrame, last_words_are_understood_and_pass_through_finishing) {
         R"("type":"done","outcome":"failed","code":"nan_loss","message":"loss is nan at step 3")"));
     EXPECT_EQ(failed->done->code, "nan_loss");
     EXPECT_FALSE(failed->frame.state);
-    EXPECT_EQ(read_frame(line(9, R"("type":"done","outcome":5)"))->done->outcome, "failed");
+    EXPECT_EQ(read_frame(line(9, R"("type":"done","outcome":5)"))->done->outcome,
+              AttemptOutcome::failed);
     for (const std::string& code :
          {std::string("a\\u0000b"), std::string(65, 'a'), std::string("A b")}) {
         const auto odd =
@@ -196,7 +197,7 @@ TEST(FrameTail, last_words_that_were_stored_before_are_told_apart) {
     EXPECT_FALSE(tail.done_before()) << "nothing has been read yet";
     EXPECT_TRUE(tail.peek().empty());
     ASSERT_TRUE(tail.done_before());
-    EXPECT_EQ(tail.done_before()->outcome, "succeeded");
+    EXPECT_EQ(tail.done_before()->outcome, AttemptOutcome::succeeded);
     FrameTail behind(file, 1);
     EXPECT_EQ(behind.peek().size(), 1U);
     EXPECT_FALSE(behind.done_before()) << "they come as a frame";

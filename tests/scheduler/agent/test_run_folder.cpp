@@ -29,7 +29,7 @@ store::HostAttempt host_attempt() {
     return attempt;
 }
 
-TEST(AttemptJson, holds_everything_an_executor_needs) {
+TEST(AttemptOrderOf, holds_everything_an_executor_needs) {
     store::HostAttempt attempt = host_attempt();
     const AttemptPlaces places{.dataset = "/data/digits",
                                .checkpoints = "/store/checkpoints/job_1",
@@ -37,8 +37,8 @@ TEST(AttemptJson, holds_everything_an_executor_needs) {
                                .cache = "/store/compile_cache",
                                .packed = "/store/packed",
                                .memory_bytes = 123};
-    Json order = attempt_json(attempt, places);
-    EXPECT_EQ(order, Json::parse(R"({"job_id": "job_1", "attempt": 2, "fence": "f00d",
+    Json order = to_json(attempt_order(attempt, places));
+    EXPECT_EQ(order, Json::parse(R"({"version": 1, "job_id": "job_1", "attempt": 2, "fence": "f00d",
         "spec": {"accelerator": {"cores": 1, "memory_bytes": 123}},
         "dataset": {"id": "ds_1", "name": "digits", "format": "idx", "path": "/data/digits", "options": {"channels": 1}, "content_hash": "sha256:ab"},
         "checkpoint_folder": "/store/checkpoints/job_1", "resume_from": null, "init_from": null, "prediction": null, "split": null, "worker_threads": 0, "grace_s": 60,
@@ -46,21 +46,22 @@ TEST(AttemptJson, holds_everything_an_executor_needs) {
         "packed_folder": "/store/packed"})"));
     attempt.resume_checkpoint = "step_1";
     attempt.spec = "{}";
-    order = attempt_json(attempt, places);
+    order = to_json(attempt_order(attempt, places));
     EXPECT_EQ(order.at("resume_from"), "/store/checkpoints/job_1/step_1");
     attempt.prediction = R"({"data": {"dataset": "digits"}})";
     AttemptPlaces predicting = places;
     predicting.predicting = "/store/checkpoints/job_0/step_1";
-    EXPECT_EQ(attempt_json(attempt, predicting).at("prediction"), Json::parse(R"({
+    EXPECT_EQ(to_json(attempt_order(attempt, predicting)).at("prediction"), Json::parse(R"({
         "checkpoint": "/store/checkpoints/job_0/step_1",
         "spec": {"data": {"dataset": "digits"}}})"));
     AttemptPlaces with_weights = places;
     with_weights.init = "/store/uploads/upl_1";
-    EXPECT_EQ(attempt_json(attempt, with_weights).at("init_from"), "/store/uploads/upl_1");
+    EXPECT_EQ(to_json(attempt_order(attempt, with_weights)).at("init_from"),
+              "/store/uploads/upl_1");
     AttemptPlaces with_split = places;
     with_split.split = "/store/splits/spl_1.json";
     with_split.split_hash = "sha256:cd";
-    EXPECT_EQ(attempt_json(attempt, with_split).at("split"),
+    EXPECT_EQ(to_json(attempt_order(attempt, with_split)).at("split"),
               Json::parse(R"({"path": "/store/splits/spl_1.json", "hash": "sha256:cd"})"));
 }
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "api/spec/event.h"
 #include "tests/scheduler/store/samples.h"
 
 namespace slipway::store {
@@ -73,6 +74,20 @@ TEST_F(StateMachine, the_tables_are_equal) {
         EXPECT_EQ(count(fmt::format("job_state where name = '{}' and final = {}", word,
                                     is_final(*parse_word<JobState>(word)))),
                   1);
+    }
+}
+
+TEST_F(StateMachine, the_table_of_events_takes_the_types_of_the_api_but_for_a_streams_own) {
+    const std::string id = submit();
+    std::int64_t seq = 1000;
+    for (const std::string_view word : all_words<EventType>()) {
+        const std::string insert = fmt::format(
+            "insert into job_event (job_id, seq, type, body) values ('{}', {}, '{}', '{{}}')", id,
+            ++seq, word);
+        if (word == to_string(EventType::gap))
+            EXPECT_THROW(database.sql(insert), Error);
+        else
+            EXPECT_NO_THROW(database.sql(insert)) << word;
     }
 }
 

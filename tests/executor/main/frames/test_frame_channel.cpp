@@ -51,10 +51,10 @@ public:
         return numbers;
     }
 
-    std::size_t beats() const {
+    std::size_t heartbeats() const {
         std::size_t count = 0;
         for (const std::string& line : lines())
-            count += line == "{\"type\":\"beat\"}" ? 1 : 0;
+            count += line == "{\"type\":\"heartbeat\"}" ? 1 : 0;
         return count;
     }
 
@@ -87,7 +87,7 @@ private:
 struct Executor {
     explicit Executor(const std::filesystem::path& folder)
         : log(folder / "frames.ndjson", system_clock()),
-          channel(log, {.run_folder = folder, .fence = "f00d", .beat_every = 20ms},
+          channel(log, {.run_folder = folder, .fence = "f00d", .heartbeat_every = 20ms},
                   system_clock()) {}
 
     void say(int count) {
@@ -135,7 +135,7 @@ TEST(FrameChannel, a_wrong_fence_hears_nothing) {
     TestAgent agent(folder.path(), "bad", 0);
     EXPECT_TRUE(eventually([&] { return !agent.listen(); }));
     EXPECT_TRUE(agent.numbers().empty());
-    EXPECT_EQ(agent.beats(), 0U);
+    EXPECT_EQ(agent.heartbeats(), 0U);
 }
 
 TEST(FrameChannel, words_before_a_hello_close_the_connection) {
@@ -177,16 +177,16 @@ TEST(FrameChannel, the_first_stop_request_stays) {
     EXPECT_EQ(executor.channel.stop_reason(), "pause");
 }
 
-TEST(FrameChannel, beats_go_both_ways) {
+TEST(FrameChannel, heartbeats_go_both_ways) {
     const TempFolder folder;
     Executor executor(folder.path());
     TestAgent agent(folder.path(), "f00d", 0);
     EXPECT_TRUE(eventually([&] {
         agent.listen();
-        return agent.beats() >= 3;
+        return agent.heartbeats() >= 3;
     }));
     ASSERT_TRUE(eventually([&] { return executor.channel.agent_silence() > 50ms; }));
-    agent.say("{\"type\":\"beat\"}\n");
+    agent.say("{\"type\":\"heartbeat\"}\n");
     EXPECT_TRUE(eventually([&] { return executor.channel.agent_silence() < 50ms; }));
 }
 
@@ -241,7 +241,7 @@ TEST(FrameChannel, a_run_that_nobody_listens_to_is_given_up_once) {
     const FrameChannel channel(log,
                                {.run_folder = folder.path(),
                                 .fence = "f00d",
-                                .beat_every = 5ms,
+                                .heartbeat_every = 5ms,
                                 .abandoned_after = 20ms,
                                 .on_abandoned = [&] { ++given_up; }},
                                system_clock());

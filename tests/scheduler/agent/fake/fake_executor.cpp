@@ -60,7 +60,7 @@ public:
             log_,
             FrameChannelOptions{.run_folder = folder,
                                 .fence = order_.at("fence"),
-                                .beat_every = std::chrono::milliseconds(50)},
+                                .heartbeat_every = std::chrono::milliseconds(50)},
             system_clock());
     }
 

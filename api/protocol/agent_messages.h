@@ -5,13 +5,23 @@
 #include <string>
 #include <string_view>
 
+#include "api/spec/intent.h"
+
 namespace slipway {
+
+// Lines on executor.sock, each with its newline. The agent sends hello first, then heartbeats and
+// at most one stop; the executor answers with frames and heartbeats.
+
+/// `after`: frames up to this number are known.
+std::string hello_line(const std::string& fence, std::int64_t after);
+std::string stop_line(Intent reason);
+inline constexpr std::string_view heartbeat_line = "{\"type\":\"heartbeat\"}\n";
 
 /// A line that came on executor.sock: from the agent, or from whoever else reached the socket.
 struct AgentMessage {
-    std::string type{};                    ///< "hello", "beat", "stop"; anything else says nothing
+    std::string type{};                    ///< hello, heartbeat, stop; others have no meaning
     std::optional<std::string> fence{};    ///< of a hello
-    std::int64_t after = 0;                ///< of a hello: frames up to this number are known
+    std::int64_t after = 0;                ///< of a hello
     std::string reason{};                  ///< of a stop: the word of an Intent
 };
 

@@ -1,4 +1,4 @@
-#include "executor/main/frames/agent_message.h"
+#include "api/protocol/agent_messages.h"
 
 #include <nlohmann/json.hpp>
 
@@ -21,6 +21,14 @@ std::int64_t number_field(const Json& message, const char* name) {
 }
 
 }    // namespace
+
+std::string hello_line(const std::string& fence, std::int64_t after) {
+    return Json{{"type", "hello"}, {"fence", fence}, {"after", after}}.dump() + "\n";
+}
+
+std::string stop_line(Intent reason) {
+    return Json{{"type", "stop"}, {"reason", to_string(reason)}}.dump() + "\n";
+}
 
 std::optional<AgentMessage> read_agent_message(std::string_view line) {
     const Json message = Json::parse(line, nullptr, false);

@@ -1,4 +1,4 @@
-#include "executor/main/frames/agent_message.h"
+#include "api/protocol/agent_messages.h"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,22 @@ TEST(AgentMessage, says_what_the_agent_wants) {
     EXPECT_EQ(hello->fence, "7-1");
     EXPECT_EQ(hello->after, 12);
     EXPECT_EQ(read_agent_message(R"({"type":"stop","reason":"kill"})")->reason, "kill");
+}
+
+TEST(AgentMessage, what_the_agent_writes_is_read) {
+    const auto hello = read_agent_message(hello_line("f00d", 12));
+    ASSERT_TRUE(hello);
+    EXPECT_EQ(hello->type, "hello");
+    EXPECT_EQ(hello->fence, "f00d");
+    EXPECT_EQ(hello->after, 12);
+    const auto stop = read_agent_message(stop_line(Intent::preempt));
+    ASSERT_TRUE(stop);
+    EXPECT_EQ(stop->type, "stop");
+    EXPECT_EQ(stop->reason, "preempt");
+    EXPECT_EQ(read_agent_message(heartbeat_line)->type, "heartbeat");
+    for (const std::string& line :
+         {hello_line("f00d", 12), stop_line(Intent::cancel), std::string(heartbeat_line)})
+        EXPECT_EQ(line.find('\n'), line.size() - 1);
 }
 
 TEST(AgentMessage, fields_of_another_form_are_absent) {

@@ -1,0 +1,119 @@
+#include "api/protocol/attempt_order.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "api/protocol/members.h"
+
+namespace slipway {
+
+namespace {
+
+Json to_json(const DatasetOrder& dataset) {
+    return {{"id", dataset.id},           {"name", dataset.name},
+            {"format", dataset.format},   {"path", dataset.path},
+            {"options", dataset.options}, {"content_hash", dataset.content_hash}};
+}
+
+DatasetOrder read_dataset_order(const Json& json) {
+    return {.id = member<std::string>(json, "id"),
+            .name = member<std::string>(json, "name"),
+            .format = member<std::string>(json, "format"),
+            .path = member<std::string>(json, "path"),
+            .options = member<Json>(json, "options"),
+            .content_hash = member<std::string>(json, "content_hash")};
+}
+
+Json to_json(const PredictionOrder& prediction) {
+    return {{"checkpoint", prediction.checkpoint}, {"spec", prediction.spec}};
+}
+
+PredictionOrder read_prediction_order(const Json& json) {
+    return {.checkpoint = member<std::string>(json, "checkpoint"),
+            .spec = member<Json>(json, "spec")};
+}
+
+Json to_json(const StoredSplitOrder& split) {
+    return {{"path", split.path}, {"hash", split.hash}};
+}
+
+StoredSplitOrder read_stored_split_order(const Json& json) {
+    return {.path = member<std::string>(json, "path"), .hash = member<std::string>(json, "hash")};
+}
+
+Json to_json(const std::string& text) {
+    return text;
+}
+
+std::string read_text(const Json& json) {
+    return json.get<std::string>();
+}
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+    return value ? to_json(*value) : Json();
+}
+
+template <class T>
+std::optional<T> unless_null(const Json& json, const char* name, T (*read)(const Json&)) {
+    const Json value = member<Json>(json, name);
+    if (value.is_null()) return std::nullopt;
+    return read(value);
+}
+
+}    // namespace
+
+Json to_json(const AttemptOrder& order) {
+    return {{"version", order.version},
+            {"job_id", order.job_id},
+            {"attempt", order.attempt},
+            {"fence", order.fence},
+            {"spec", order.spec},
+            {"dataset", to_json(order.dataset)},
+            {"checkpoint_folder", order.checkpoint_folder},
+            {"resume_from", or_null(order.resume_from)},
+            {"init_from", or_null(order.init_from)},
+            {"prediction", or_null(order.prediction)},
+            {"split", or_null(order.split)},
+            {"worker_threads", order.worker_threads},
+            {"grace_s", order.grace_s},
+            {"memory_bytes", order.memory_bytes},
+            {"report_folder", order.report_folder},
+            {"cache_folder", order.cache_folder},
+            {"packed_folder", order.packed_folder}};
+}
+
+AttemptOrder read_attempt_order(const Json& json) {
+    try {
+        AttemptOrder order;
+        order.version = member<int>(json, "version");
+        if (order.version != protocol_version) {
+            throw Error{ErrorCode::invalid_argument,
+                        fmt::format("the order is of protocol version {}, and this executor is of "
+                                    "version {}; install the service and the executor of one build",
+                                    order.version, protocol_version)};
+        }
+        order.job_id = member<std::string>(json, "job_id");
+        order.attempt = member<int>(json, "attempt");
+        order.fence = member<std::string>(json, "fence");
+        order.spec = member<Json>(json, "spec");
+        order.dataset = read_dataset_order(member<Json>(json, "dataset"));
+        order.checkpoint_folder = member<std::string>(json, "checkpoint_folder");
+        order.resume_from = unless_null(json, "resume_from", read_text);
+        order.init_from = unless_null(json, "init_from", read_text);
+        order.prediction = unless_null(json, "prediction", read_prediction_order);
+        order.split = unless_null(json, "split", read_stored_split_order);
+        order.worker_threads = member<int>(json, "worker_threads");
+        order.grace_s = member<double>(json, "grace_s");
+        order.memory_bytes = member<std::int64_t>(json, "memory_bytes");
+        order.report_folder = member<std::string>(json, "report_folder");
+        order.cache_folder = member<std::string>(json, "cache_folder");
+        order.packed_folder = member<std::string>(json, "packed_folder");
+        return order;
+    } catch (const Json::exception& error) {
+        throw Error{ErrorCode::invalid_argument, error.what()};
+    }
+}
+
+}    // namespace slipway

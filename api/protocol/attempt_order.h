@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "api/base/json.h"
+#include "api/protocol/version.h"
+
+namespace slipway {
+
+/// The dataset of an attempt, as this host has it.
+struct DatasetOrder {
+    std::string id;
+    std::string name;
+    std::string format;               ///< a word of DatasetFormat
+    std::string path;                 ///< absolute: a folder or file
+    Json options = Json::object();    ///< DatasetOptionsSpec, normalised
+    std::string content_hash = {};    ///< "sha256:…"; empty: not known
+};
+
+/// What a job predicts that does not train.
+struct PredictionOrder {
+    std::string checkpoint;    ///< its folder, absolute
+    Json spec;                 ///< PredictionSpec, normalised
+};
+
+/// The manifest of a stored split.
+struct StoredSplitOrder {
+    std::string path;    ///< absolute
+    std::string hash;    ///< that it must have
+};
+
+/// One attempt, everything resolved to paths of this host: the content of attempt.json, which the
+/// agent writes and the executor reads.
+struct AttemptOrder {
+    int version = protocol_version;
+    std::string job_id;
+    int attempt = 1;
+    std::string fence;    ///< what an agent must send to be listened to
+    Json spec;            ///< JobSpec, normalised
+    DatasetOrder dataset;
+    std::string checkpoint_folder;                     ///< of the job
+    std::optional<std::string> resume_from = {};       ///< the folder of a checkpoint
+    std::optional<std::string> init_from = {};         ///< such a folder, or a safetensors file
+    std::optional<PredictionOrder> prediction = {};    ///< absent: it trains
+    std::optional<StoredSplitOrder> split = {};
+    int worker_threads = 0;           ///< 0: as many as CPUs
+    double grace_s = 60;              ///< without a sign of an agent: save and end
+    std::int64_t memory_bytes = 0;    ///< that the program may plan; 0: no limit
+    std::string report_folder = {};
+    std::string cache_folder = {};     ///< of compiled code; empty: none
+    std::string packed_folder = {};    ///< of packed images; empty: none
+};
+
+Json to_json(const AttemptOrder& order);
+
+/// errors  throws invalid_argument naming the field that is missing or of another type, or both
+///         versions when the order is of another one
+AttemptOrder read_attempt_order(const Json& json);
+
+}    // namespace slipway

@@ -1,0 +1,87 @@
+#include "api/protocol/attempt_order.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "api/base/error.h"
+
+namespace slipway {
+namespace {
+
+AttemptOrder full_order() {
+    return {.job_id = "job_1",
+            .attempt = 2,
+            .fence = "f00d",
+            .spec = Json{{"name", "x"}},
+            .dataset = {.id = "ds_1",
+                        .name = "digits",
+                        .format = "idx",
+                        .path = "/data/digits",
+                        .options = Json{{"channels", 1}},
+                        .content_hash = "sha256:ab"},
+            .checkpoint_folder = "/store/checkpoints/job_1",
+            .resume_from = "/store/checkpoints/job_1/step_1",
+            .init_from = "/store/uploads/upl_1",
+            .prediction = PredictionOrder{"/store/checkpoints/job_0/step_1", Json::object()},
+            .split = StoredSplitOrder{"/store/splits/spl_1.json", "sha256:cd"},
+            .worker_threads = 2,
+            .grace_s = 1.5,
+            .memory_bytes = 123,
+            .report_folder = "/store/reports/job_1",
+            .cache_folder = "/store/compile_cache/7",
+            .packed_folder = "/store/packed/7"};
+}
+
+std::string problem_of(const Json& json) {
+    try {
+        read_attempt_order(json);
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+        return error.what();
+    }
+    return "";
+}
+
+TEST(AttemptOrder, what_is_written_is_read) {
+    const Json json = to_json(full_order());
+    EXPECT_EQ(to_json(read_attempt_order(json)), json);
+    AttemptOrder least{.job_id = "job_1",
+                       .fence = "f00d",
+                       .spec = Json::object(),
+                       .dataset = {},
+                       .checkpoint_folder = "/c"};
+    const Json small = to_json(least);
+    EXPECT_EQ(to_json(read_attempt_order(small)), small);
+    for (const char* name : {"resume_from", "init_from", "prediction", "split"})
+        EXPECT_TRUE(small.at(name).is_null()) << name;
+}
+
+TEST(AttemptOrder, every_member_is_required_and_of_its_type) {
+    const Json json = to_json(full_order());
+    for (const auto& [name, value] : json.items()) {
+        Json without = json;
+        without.erase(name);
+        EXPECT_EQ(problem_of(without), "\"" + name + "\" is missing");
+        if (name == "spec") continue;    // decoded by whoever knows specs
+        Json odd = json;
+        odd[name] = Json::array({Json::array()});
+        EXPECT_NE(problem_of(odd), "") << name;
+    }
+    for (const auto& [name, value] : json.at("dataset").items()) {
+        Json without = json;
+        without["dataset"].erase(name);
+        EXPECT_EQ(problem_of(without), "\"" + name + "\" is missing");
+    }
+}
+
+TEST(AttemptOrder, another_version_is_refused_by_name) {
+    Json json = to_json(full_order());
+    json["version"] = protocol_version + 1;
+    const std::string problem = problem_of(json);
+    EXPECT_NE(problem.find("version " + std::to_string(protocol_version + 1)), std::string::npos);
+    EXPECT_NE(problem.find("install the service and the executor of one build"), std::string::npos);
+}
+
+}    // namespace
+}    // namespace slipway
