@@ -136,7 +136,7 @@ private:
              {"name", name},
              {"kinds", {"last"}},
              {"metric", nullptr},
-             {"drop", drop},
+             {"pruned", drop},
              {"files",
               {{{"name", "state.json"}, {"bytes", 2}, {"sha256", std::string(64, 'a')}}}}});
     }

@@ -1,0 +1,327 @@
+// Goal: what must hold of every plan, in 10,000 worlds made from seeds: hosts of one to eight cores
+// that are lost, drained and come back; jobs of every shape and class that come, run and end.
+// Method: a simulation of the service's ticks around the planner alone. A failure names its seed.
+#include "scheduler/placement/placement.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <tuple>
+
+namespace slipway {
+namespace {
+
+struct SimulatedJob {
+    WaitingJob asked;
+    int queue_class = 2;
+    int runs_for_ticks = 1;
+};
+
+/// The order of the queue: class, then age; ids are given by age.
+bool comes_before(const SimulatedJob& a, const SimulatedJob& b) {
+    return std::tie(a.queue_class, a.asked.job_id) < std::tie(b.queue_class, b.asked.job_id);
+}
+
+class World {
+public:
+    explicit World(std::uint64_t seed) : random_(seed) {
+        const int hosts = 1 + below(3);
+        for (int host = 0; host < hosts; ++host) {
+            const int cores = below(3) == 0 ? 1 + below(8) : 8;
+            for (int core = 1; core <= cores; ++core)
+                cores_.push_back(
+                    {.host = fmt::format("host_{}", host), .core = core, .held_by = {}});
+        }
+    }
+
+    /// Jobs of any class, or all of one.
+    void arrive(int count, std::optional<int> queue_class = {}) {
+        for (int i = 0; i < count; ++i) {
+            queue_.push_back(random_job());
+            if (queue_class) queue_.back().queue_class = *queue_class;
+        }
+        std::ranges::sort(queue_, comes_before);
+    }
+
+    /// An operator and the network: cores are drained and undrained, hosts lost and found.
+    void disturb() {
+        for (CoreSlot& core : cores_)
+            if (below(20) == 0) core.drained = !core.drained;
+        if (below(10) == 0) {
+            const std::string host = cores_[std::size_t(below(int(cores_.size())))].host;
+            const bool alive = below(2) == 0;
+            for (CoreSlot& core : cores_)
+                if (core.host == host) core.alive = alive;
+        }
+        for (SimulatedJob& job : queue_) {
+            if (below(8) == 0) job.asked.due = true;
+            if (below(8) == 0) job.asked.dataset_state = "ready";
+        }
+    }
+
+    void settle() {
+        for (CoreSlot& core : cores_) {
+            core.drained = false;
+            core.alive = true;
+        }
+        for (SimulatedJob& job : queue_) {
+            job.asked.due = true;
+            job.asked.dataset_state = "ready";
+        }
+    }
+
+    std::vector<WaitingJob> queue() const {
+        std::vector<WaitingJob> jobs;
+        for (const SimulatedJob& job : queue_)
+            jobs.push_back(job.asked);
+        return jobs;
+    }
+    const std::vector<CoreSlot>& cores() const { return cores_; }
+
+    void start(const PlacementPlan& plan) {
+        for (const PlacedJob& placed : plan.placed) {
+            const auto job = std::ranges::find(queue_, placed.job_id, &id_of);
+            ends_in_ticks_[placed.job_id] = job->runs_for_ticks;
+            for (CoreSlot& core : cores_)
+                if (core.host == placed.host && std::ranges::count(placed.cores, core.core) > 0)
+                    core.held_by = placed.job_id;
+            queue_.erase(job);
+        }
+    }
+
+    void pass_a_tick() {
+        for (auto running = ends_in_ticks_.begin(); running != ends_in_ticks_.end();) {
+            if (--running->second > 0) {
+                ++running;
+                continue;
+            }
+            for (CoreSlot& core : cores_)
+                if (core.held_by == running->first) core.held_by.clear();
+            running = ends_in_ticks_.erase(running);
+        }
+    }
+
+    int below(int bound) { return int(random_() % std::uint64_t(bound)); }
+    bool waits(const std::string& id) const {
+        return std::ranges::find(queue_, id, &id_of) != queue_.end();
+    }
+    int largest_host() const {
+        std::map<std::string, int> sizes;
+        for (const CoreSlot& core : cores_)
+            ++sizes[core.host];
+        int largest = 0;
+        for (const auto& [host, size] : sizes)
+            largest = std::max(largest, size);
+        return largest;
+    }
+
+    static std::string_view id_of(const SimulatedJob& job) { return job.asked.job_id; }
+
+private:
+    SimulatedJob random_job() {
+        SimulatedJob job;
+        job.asked.job_id = fmt::format("job_{:05}", ++made_);
+        const int kind = below(4);
+        if (kind == 0) job.asked.core_id = 1 + below(8);
+        if (kind == 1) job.asked.cores = 8;
+        if (kind == 2) job.asked.cores = 1 + below(8);
+        if (below(6) == 0) {
+            job.asked.due = false;
+            job.asked.due_at = "2030-01-01T00:00:00Z";
+        }
+        if (below(8) == 0) job.asked.dataset_state = "checking";
+        job.queue_class = below(5);
+        job.runs_for_ticks = 1 + below(5);
+        return job;
+    }
+
+    std::mt19937_64 random_;
+    std::vector<CoreSlot> cores_;
+    std::vector<SimulatedJob> queue_;    // in order
+    std::map<std::string, int> ends_in_ticks_;
+    int made_ = 0;
+};
+
+using CoreName = std::pair<std::string, int>;
+
+std::map<CoreName, const CoreSlot*> by_name(const std::vector<CoreSlot>& cores) {
+    std::map<CoreName, const CoreSlot*> named;
+    for (const CoreSlot& core : cores)
+        named[{core.host, core.core}] = &core;
+    return named;
+}
+
+const WaitingJob* find(const std::vector<WaitingJob>& queue, const std::string& id) {
+    const auto found = std::ranges::find(queue, id, &WaitingJob::job_id);
+    return found == queue.end() ? nullptr : &*found;
+}
+
+/// No core twice, only usable and free ones, of one host, as many and the one that was asked for.
+void expect_sound(const World& world, const PlacementPlan& plan) {
+    const std::vector<WaitingJob> queue = world.queue();
+    const auto cores = by_name(world.cores());
+    std::set<CoreName> taken;
+    for (const PlacedJob& placed : plan.placed) {
+        const WaitingJob* job = find(queue, placed.job_id);
+        ASSERT_NE(job, nullptr) << placed.job_id << " is not in the queue";
+        EXPECT_TRUE(job->due && job->dataset_state == "ready") << placed.job_id;
+        EXPECT_EQ(int(placed.cores.size()), job->cores);
+        if (job->core_id) EXPECT_EQ(placed.cores, std::vector<int>{*job->core_id});
+        EXPECT_TRUE(std::ranges::is_sorted(placed.cores));
+        for (const int number : placed.cores) {
+            const auto core = cores.find({placed.host, number});
+            ASSERT_NE(core, cores.end());
+            EXPECT_TRUE(core->second->alive && !core->second->drained) << placed.job_id;
+            EXPECT_EQ(core->second->held_by, "") << placed.job_id;
+            EXPECT_TRUE(taken.insert(core->first).second)
+                << placed.host << " core " << number << " is given twice";
+        }
+    }
+}
+
+/// Each job is placed or has one reason; both lists are in the order of the queue.
+void expect_complete(const World& world, const PlacementPlan& plan) {
+    const std::vector<WaitingJob> queue = world.queue();
+    auto placed = plan.placed.begin();
+    auto waiting = plan.waiting.begin();
+    for (const WaitingJob& job : queue) {
+        if (placed != plan.placed.end() && placed->job_id == job.job_id)
+            ++placed;
+        else if (waiting != plan.waiting.end() && waiting->job_id == job.job_id)
+            ++waiting;
+        else
+            ADD_FAILURE() << job.job_id << " is out of order, twice or nowhere";
+    }
+    EXPECT_EQ(placed, plan.placed.end());
+    EXPECT_EQ(waiting, plan.waiting.end());
+}
+
+/// What a reason says of cores and jobs is so.
+void expect_true_reasons(const World& world, const PlacementPlan& plan) {
+    const std::vector<WaitingJob> queue = world.queue();
+    for (const WaitReason& reason : plan.waiting) {
+        EXPECT_FALSE(reason.message.empty()) << reason.job_id;
+        const WaitingJob& job = *find(queue, reason.job_id);
+        if (!job.due) {
+            EXPECT_EQ(reason.code, "start_after");
+        } else if (job.dataset_state != "ready") {
+            EXPECT_EQ(reason.code, "waiting_for_dataset");
+        } else if (reason.code == "behind") {
+            const WaitingJob* ahead = find(queue, reason.blocking_job);
+            ASSERT_NE(ahead, nullptr) << reason.job_id;
+            EXPECT_LT(ahead - queue.data(), &job - queue.data()) << reason.job_id;
+        } else if (reason.code == "core_busy") {
+            EXPECT_FALSE(reason.blocking_job.empty()) << reason.job_id;
+        } else if (reason.code == "core_drained") {
+            EXPECT_TRUE(std::ranges::any_of(world.cores(), [&](const CoreSlot& core) {
+                return core.drained && std::ranges::count(reason.cores, core.core) > 0;
+            })) << reason.job_id;
+        }
+    }
+}
+
+/// Of each shape as many as there are cores, as the store hands them in (decision 0017).
+std::vector<WaitingJob> heads_of_shapes(const std::vector<WaitingJob>& queue, std::size_t cores) {
+    std::map<std::pair<int, int>, std::size_t> seen;
+    std::vector<WaitingJob> heads;
+    for (const WaitingJob& job : queue) {
+        if (!job.due || job.dataset_state != "ready") continue;
+        if (seen[{job.cores, job.core_id.value_or(0)}]++ < cores) heads.push_back(job);
+    }
+    return heads;
+}
+
+/// A pass that sees the heads alone places the same jobs at the same places.
+void expect_heads_suffice(const World& world, const PlacementPlan& plan) {
+    const auto heads = heads_of_shapes(world.queue(), world.cores().size());
+    EXPECT_EQ(plan_placement(heads, world.cores()).placed, plan.placed);
+}
+
+/// Explain sees the heads and the job it is asked about: it gives the reason of the whole plan.
+void expect_explain_agrees(const World& world, const PlacementPlan& plan) {
+    const std::vector<WaitingJob> queue = world.queue();
+    const auto heads = heads_of_shapes(queue, world.cores().size());
+    for (const WaitReason& reason : plan.waiting) {
+        std::vector<WaitingJob> seen;
+        for (const WaitingJob& job : queue)
+            if (job.job_id == reason.job_id || find(heads, job.job_id) != nullptr)
+                seen.push_back(job);
+        const PlacementPlan explained = plan_placement(seen, world.cores());
+        const auto found = std::ranges::find(explained.waiting, reason.job_id, &WaitReason::job_id);
+        ASSERT_NE(found, explained.waiting.end()) << reason.job_id << " is said to start";
+        EXPECT_EQ(found->code, reason.code) << reason.job_id;
+        EXPECT_EQ(found->message, reason.message) << reason.job_id;
+    }
+}
+
+constexpr std::uint64_t worlds = 10'000;
+
+TEST(Worlds, every_plan_is_sound_complete_and_explained) {
+    for (std::uint64_t seed = 1; seed <= worlds; ++seed) {
+        SCOPED_TRACE(fmt::format("seed {}", seed));
+        World world(seed);
+        for (int tick = 0; tick < 6; ++tick) {
+            world.arrive(world.below(7));
+            world.disturb();
+            const PlacementPlan plan = plan_placement(world.queue(), world.cores());
+            expect_sound(world, plan);
+            expect_complete(world, plan);
+            expect_true_reasons(world, plan);
+            expect_heads_suffice(world, plan);
+            if (seed % 10 == 0) expect_explain_agrees(world, plan);
+            if (HasFailure()) return;
+            world.start(plan);
+            world.pass_a_tick();
+        }
+    }
+}
+
+/// Whether some host could run the job, were it empty.
+bool can_ever_run(const World& world, const WaitingJob& job) {
+    if (!job.core_id) return job.cores <= world.largest_host();
+    return std::ranges::any_of(world.cores(),
+                               [&](const CoreSlot& core) { return core.core == *job.core_id; });
+}
+
+// Goal: no job waits for ever while others keep coming that go after it. A run takes at most five
+// ticks, so each of the older jobs waits for at most one younger run and its own turn.
+TEST(Worlds, no_job_waits_for_ever) {
+    constexpr int older_jobs = 10, ticks_max = older_jobs * (5 + 5) + 5, lowest_class = 4;
+    for (std::uint64_t seed = 1; seed <= worlds; ++seed) {
+        SCOPED_TRACE(fmt::format("seed {}", seed));
+        World world(seed);
+        world.arrive(older_jobs);
+        world.settle();
+        std::vector<WaitingJob> older = world.queue();
+        std::erase_if(older, [&](const WaitingJob& job) { return !can_ever_run(world, job); });
+        for (int tick = 0; tick < ticks_max && !older.empty(); ++tick) {
+            world.start(plan_placement(world.queue(), world.cores()));
+            std::erase_if(older, [&](const WaitingJob& job) { return !world.waits(job.job_id); });
+            world.pass_a_tick();
+            world.arrive(world.below(3), lowest_class);
+        }
+        for (const WaitingJob& job : older)
+            ADD_FAILURE() << job.job_id << " still waits";
+        if (HasFailure()) return;
+    }
+}
+
+TEST(Worlds, the_same_world_gives_the_same_plan_whatever_the_order_of_its_cores) {
+    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+        World world(seed);
+        world.arrive(12);
+        std::vector<CoreSlot> turned = world.cores();
+        std::ranges::reverse(turned);
+        const PlacementPlan plan = plan_placement(world.queue(), world.cores());
+        const PlacementPlan again = plan_placement(world.queue(), turned);
+        EXPECT_EQ(plan.placed, again.placed) << "seed " << seed;
+        EXPECT_EQ(plan.waiting, again.waiting) << "seed " << seed;
+    }
+}
+
+}    // namespace
+}    // namespace slipway
