@@ -28,6 +28,8 @@ namespace {
 constexpr std::chrono::milliseconds pause_min{100};    // after a failed turn
 constexpr std::chrono::milliseconds pause_max{2000};
 
+constexpr std::chrono::milliseconds sweep_every{60000};    // of cgroups
+
 constexpr std::size_t id_bytes = 16;
 
 /// The id of a home folder, made with the first agent that works there.
@@ -75,6 +77,7 @@ struct Agent::Parts {
           clock(clock_),
           renew{options.renew_every},
           look{options.poll_every},
+          sweep{sweep_every},
           supervisor(
               options.beat_every, [this] { ring(false); }, clock),
           launcher(options.launcher),
@@ -101,6 +104,7 @@ struct Agent::Parts {
     // The database thread's own from here on.
     Due renew;
     Due look;
+    Due sweep;
     AgentCounts counts;
     Supervisor supervisor;
     const Launcher launcher;
@@ -209,6 +213,7 @@ struct Agent::Parts {
             }
             look.take(now);
         }
+        if (sweep.take(now)) launcher.remove_left_cgroups();
     }
 
     /// Nobody reads what they find: their claims lapse, and they are done again. False: some are

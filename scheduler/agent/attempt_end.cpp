@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "scheduler/agent/memory_guard.h"
+
 namespace slipway {
 
 namespace {
@@ -70,6 +72,14 @@ std::string how_it_went(const EndFacts& facts) {
     return text;
 }
 
+store::AttemptEnd failed_for_memory(const MemoryEnd& memory) {
+    const std::string message = describe(memory);
+    store::AttemptEnd end = ended("failed", message);
+    end.job_state = failed;
+    end.reason = store::Reason{.code = "oom_host", .message = message};
+    return end;
+}
+
 store::AttemptEnd lost(const EndFacts& facts) {
     store::AttemptEnd end = ended("crashed", how_it_went(facts));
     end.job_state = let_go(facts.job_state);
@@ -98,6 +108,8 @@ store::AttemptEnd decide_end(const EndFacts& facts) {
         end.reason = store::Reason{
             .code = "timed_out",
             .message = "the time of limits.max_wall_s or limits.max_core_s is used up"};
+    } else if (facts.memory) {
+        end = failed_for_memory(*facts.memory);
     } else {
         end = lost(facts);
         if (facts.cause == EndCause::pause || facts.cause == EndCause::preempt)

@@ -5,6 +5,7 @@
 
 #include "scheduler/agent/attempt_watch.h"
 #include "scheduler/agent/frame_tail.h"
+#include "scheduler/agent/supervisor.h"
 #include "scheduler/store/attempts.h"
 
 namespace slipway {
@@ -14,14 +15,16 @@ struct EndFacts {
     std::optional<DoneFrame> done;     ///< its last frame, when it said one
     std::optional<int> exit_status;    ///< exit code or 128 + signal; none for an adopted process
     EndCause cause = EndCause::none;
-    JobState job_state{};    ///< of the job, as last heard
+    std::optional<MemoryEnd> memory = {};    ///< it was ended for its memory
+    JobState job_state{};                    ///< of the job, as last heard
     int restarts = 0;
     std::string problem;        ///< why it could not be started; empty: it was
     std::string output_tail;    ///< the last lines of output.log
 };
 
 /// What to tell the store. The executor's own word counts most, then why we ended it; a process
-/// that vanished without a word is lost: its job runs again, later each time. Pure.
+/// that vanished without a word is lost: its job runs again, later each time. One that was ended
+/// for its memory has failed: it would need as much again. Pure.
 store::AttemptEnd decide_end(const EndFacts& facts);
 
 }    // namespace slipway

@@ -317,6 +317,7 @@ void AttemptKeeper::start(const store::HostAttempt& found, const Inputs& inputs,
                                    options_, found.spec, int(found.attempt.cores.size()))};
     write_file_aside(live.folder / "attempt.json", to_json(attempt_order(found, places)).dump());
     LaunchRequest request{
+        .name = live.name(),
         .process = {.program = options_.executor,
                     .arguments = {"attempt", live.folder.string()},
                     .folder = live.folder,
@@ -326,9 +327,8 @@ void AttemptKeeper::start(const store::HostAttempt& found, const Inputs& inputs,
                     .before_start = keep_record(records_, live.name(), live.key.token)},
         .project_number = inputs.project_number,
         .readable = {places.dataset},
-        .writable = {live.folder, places.checkpoints, places.report, places.cache, places.packed}};
-    if (places.memory_bytes > 0)
-        request.memory_bytes = places.memory_bytes + executor_overhead_bytes;
+        .writable = {live.folder, places.checkpoints, places.report, places.cache, places.packed},
+        .memory_bytes = process_memory_bytes(found)};
     if (!place->upload.empty()) request.owned.push_back(places.dataset);
     for (const fs::path& input : {inputs.weights, inputs.predicting, inputs.split}) {
         if (input.empty()) continue;
@@ -342,10 +342,18 @@ void AttemptKeeper::start(const store::HostAttempt& found, const Inputs& inputs,
     log_info(
         "executor started",
         {{"job_id", live.key.job_id}, {"attempt", live.key.attempt}, {"pid", live.process.pid}});
-    watch(live, std::move(process), found.attempt.frames_relayed);
+    watch(live, std::move(process), found);
 }
 
-void AttemptKeeper::watch(const Live& live, RunningProcess process, std::int64_t frames_after) {
+/// 0: no limit.
+std::int64_t AttemptKeeper::process_memory_bytes(const store::HostAttempt& found) const {
+    const std::int64_t bytes =
+        attempt_memory_bytes(options_, found.spec, int(found.attempt.cores.size()));
+    return bytes > 0 ? bytes + executor_overhead_bytes : 0;
+}
+
+void AttemptKeeper::watch(const Live& live, RunningProcess process,
+                          const store::HostAttempt& found) {
     supervisor_.watch({.name = live.name(),
                        .process = std::move(process),
                        .limits = {.start_max = options_.start_max,
@@ -355,7 +363,9 @@ void AttemptKeeper::watch(const Live& live, RunningProcess process, std::int64_t
                                   .stop_term = options_.stop_term},
                        .folder = live.folder,
                        .fence = live.key.token,
-                       .frames_after = frames_after});
+                       .frames_after = found.attempt.frames_relayed,
+                       .memory = {.bytes = process_memory_bytes(found),
+                                  .cgroup = launcher_.find_cgroup(live.name())}});
 }
 
 /// The process that runs the attempt: what the database knows, or what was kept before it could be
@@ -378,7 +388,7 @@ bool AttemptKeeper::adopt(const store::HostAttempt& found, const ProcessRecord& 
     log_info(
         "executor taken over",
         {{"job_id", live.key.job_id}, {"attempt", live.key.attempt}, {"pid", live.process.pid}});
-    watch(live, std::move(*process), found.attempt.frames_relayed);
+    watch(live, std::move(*process), found);
     return true;
 }
 
@@ -480,6 +490,7 @@ void AttemptKeeper::finish_one(Live& live) {
         decide_end({.done = live.done,
                     .exit_status = live.ended->exit_status,
                     .cause = live.ended->cause,
+                    .memory = live.ended->memory,
                     .job_state = live.job_state,
                     .restarts = live.restarts,
                     .problem = live.problem,

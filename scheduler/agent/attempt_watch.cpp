@@ -9,9 +9,9 @@ namespace {
 
 using Phase = Watch::Phase;
 
-constexpr std::array<std::string_view, 10> cause_words{
-    "none",    "cancel", "kill",        "pause",  "preempt",
-    "timeout", "silent", "not_started", "fenced", "lingering"};
+constexpr std::array<std::string_view, 11> cause_words{
+    "none",   "cancel",      "kill",   "pause",     "preempt", "timeout",
+    "silent", "not_started", "fenced", "lingering", "memory"};
 
 /// In the order of Intent.
 constexpr std::array<EndCause, 5> intent_causes{EndCause::cancel, EndCause::kill, EndCause::pause,

@@ -30,7 +30,8 @@ enum class EndCause {
     silent,
     not_started,
     fenced,
-    lingering
+    lingering,
+    memory    ///< it used more than its limit
 };
 
 EndCause cause_of(Intent intent) noexcept;

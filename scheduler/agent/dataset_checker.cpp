@@ -9,6 +9,7 @@
 #include "api/base/log.h"
 #include "api/base/parsed_json.h"
 #include "api/spec/event.h"
+#include "scheduler/agent/memory_guard.h"
 #include "scheduler/agent/remove_some.h"
 #include "scheduler/agent/run_folder.h"
 #include "scheduler/store/relay.h"
@@ -210,7 +211,8 @@ void DatasetChecker::start(Check& check, int project_number) {
                           "--name", check.place.filename});
     }
     make_run_folder(folder);
-    LaunchRequest request{.process = {.program = options_.executor,
+    LaunchRequest request{.name = check.dataset.id,
+                          .process = {.program = options_.executor,
                                       .arguments = std::move(arguments),
                                       .folder = folder,
                                       .output = folder / "output.log",
@@ -226,7 +228,9 @@ void DatasetChecker::start(Check& check, int project_number) {
                        .process = launcher_.launch(request),
                        .limits = {.start_max = options_.check_max},
                        .folder = {},
-                       .fence = {}});
+                       .fence = {},
+                       .memory = {.bytes = options_.check_memory_bytes,
+                                  .cgroup = launcher_.find_cgroup(check.dataset.id)}});
 }
 
 store::DatasetVerdict DatasetChecker::judge(const Check& check) const {
@@ -242,6 +246,8 @@ store::DatasetVerdict DatasetChecker::judge(const Check& check) const {
                    : refuse(fmt::format("the check's report is missing or has more than {} bytes",
                                         report_bytes_max));
     }
+    if (check.ended->memory)
+        return refuse("reading the dataset: " + describe(*check.ended->memory));
     const int status = *check.ended->exit_status;
     log_warn("a dataset check crashed",
              {{"dataset_id", check.dataset.id},

@@ -8,6 +8,7 @@
 #include "api/base/log.h"
 #include "api/base/parsed_json.h"
 #include "scheduler/agent/dataset_places.h"
+#include "scheduler/agent/memory_guard.h"
 #include "scheduler/agent/run_folder.h"
 #include "scheduler/agent/split_place.h"
 #include "scheduler/store/relay.h"
@@ -173,6 +174,7 @@ void SplitMaker::start(const store::SplitClaim& claim, const DatasetPlace& datas
     const fs::path folder = folder_of(claim.id);
     make_run_folder(folder);
     LaunchRequest request{
+        .name = claim.id,
         .process = {.program = options_.executor,
                     .arguments = {"split", "--format", claim.format, "--path",
                                   dataset.path.string(), "--options", claim.options, "--request",
@@ -192,7 +194,9 @@ void SplitMaker::start(const store::SplitClaim& claim, const DatasetPlace& datas
                        .process = launcher_.launch(request),
                        .limits = {.start_max = options_.check_max},
                        .folder = {},
-                       .fence = {}});
+                       .fence = {},
+                       .memory = {.bytes = options_.check_memory_bytes,
+                                  .cgroup = launcher_.find_cgroup(claim.id)}});
 }
 
 /// The manifest gets its place only now: what made it may write nowhere but in its own folder.
@@ -230,6 +234,8 @@ store::SplitVerdict SplitMaker::judge(const Making& making) const {
                                                  "than {} bytes",
                                                  split_report_bytes_max));
     }
+    if (making.ended->memory)
+        return refuse_split("making the split: " + describe(*making.ended->memory));
     log_warn("the making of a split crashed", {{"split_id", making.claim.id},
                                                {"exit_status", *making.ended->exit_status},
                                                {"output", read_tail(folder / "output.log", 400)}});

@@ -14,6 +14,7 @@
 #include "api/base/check.h"
 #include "api/base/log.h"
 #include "scheduler/agent/executor_link.h"
+#include "scheduler/agent/memory_guard.h"
 
 namespace slipway {
 
@@ -21,14 +22,18 @@ namespace {
 
 constexpr std::chrono::milliseconds connect_every{20};
 constexpr std::chrono::milliseconds sweep_every{20};
+constexpr std::chrono::milliseconds read_memory_every{200};
 
 /// One watched process with its socket and its place on the stop ladder.
 struct Ward {
     Watched watched;
     std::optional<ExecutorLink> link;
     Watch watch;
+    MemoryGuard memory;
     std::optional<int> exit_status;
-    bool gone = false;    // the leader has ended; the rest of its session may not have
+    bool killed = false;    // by us
+    bool gone = false;      // the leader has ended; the rest of its session may not have
+    std::optional<MemoryEnd> memory_end;
 
     bool talks() const { return link && link->connected(); }
 };
@@ -59,6 +64,8 @@ struct Supervisor::Parts {
     // The thread's own.
     std::vector<std::unique_ptr<Ward>> wards;    // pointers: a Ward stays where it is
     Tick next_beat{};
+    Tick next_reading{};    // of memory
+    MachineKills machine_kills;
 
     std::thread thread;
 
@@ -78,6 +85,7 @@ struct Supervisor::Parts {
             for (const auto& ward : wards)
                 listen(*ward);
             beat();
+            read_memory();
             for (const auto& ward : wards)
                 if (!ward->gone) apply(*ward, {.kind = WatchEvent::Kind::tick});
             bury();
@@ -99,6 +107,7 @@ struct Supervisor::Parts {
             } else if (ward->link) {
                 until = std::min(until, clock.tick() + connect_every);
             }
+            if (ward->memory.reads()) until = std::min(until, next_reading);
         }
         const auto rest =
             std::chrono::ceil<std::chrono::milliseconds>(until - clock.tick()).count();
@@ -112,6 +121,7 @@ struct Supervisor::Parts {
         for (Watched& arrival : arrivals) {
             auto ward = std::make_unique<Ward>();
             ward->watched = std::move(arrival);
+            ward->memory = MemoryGuard(ward->watched.memory);
             if (!ward->watched.folder.empty()) {
                 ward->link.emplace(ward->watched.folder, ward->watched.fence,
                                    ward->watched.frames_after);
@@ -155,12 +165,25 @@ struct Supervisor::Parts {
             if (ward->link) ward->link->beat();
     }
 
+    void read_memory() {
+        const Tick now = clock.tick();
+        if (now < next_reading) return;
+        next_reading = now + read_memory_every;
+        if (!wards.empty()) machine_kills.read(now);
+        for (const auto& ward : wards) {
+            if (ward->gone || !ward->memory.reads()) continue;
+            if (ward->memory.is_exceeded(ward->watched.process.id))
+                apply(*ward, {.kind = WatchEvent::Kind::kill, .cause = EndCause::memory});
+        }
+    }
+
     void apply(Ward& ward, const WatchEvent& event) {
         const EndCause before = ward.watch.cause;
         const WatchActions actions = step(ward.watch, event, clock.tick(), ward.watched.limits);
         if (actions.request && ward.link) ward.link->stop(*actions.request);
         if (actions.terminate) signal_group(ward.watched.process, SIGTERM);
         if (actions.kill) signal_group(ward.watched.process, SIGKILL);
+        ward.killed = ward.killed || actions.kill;
         if (actions.gone) lay_out(ward);
         if (before == EndCause::none && ward.watch.cause == EndCause::silent) {
             const std::scoped_lock lock(mutex);
@@ -170,10 +193,13 @@ struct Supervisor::Parts {
 
     /// The leader has ended. Its group is killed before it is reaped: until then the number of the
     /// group cannot belong to anybody else.
-    static void lay_out(Ward& ward) {
+    void lay_out(Ward& ward) {
         ward.gone = true;
         if (ward.watched.process.child) signal_group(ward.watched.process, SIGKILL);
         ward.exit_status = reap(ward.watched.process);
+        const bool by_somebody = !ward.killed && ward.exit_status == 128 + SIGKILL;
+        ward.memory_end =
+            ward.memory.end(ward.watch.cause, by_somebody && machine_kills.have_risen());
     }
 
     /// Tells of those of whose sessions nothing is left.
@@ -185,11 +211,13 @@ struct Supervisor::Parts {
             for (const pid_t pid : left)
                 ::kill(pid, SIGKILL);
             if (!left.empty()) return false;
+            ward->memory.remove_cgroup();
             told = true;
             const std::scoped_lock lock(mutex);
             news.ended.push_back({.name = ward->watched.name,
                                   .exit_status = ward->exit_status,
-                                  .cause = ward->watch.cause});
+                                  .cause = ward->watch.cause,
+                                  .memory = ward->memory_end});
             return true;
         });
         {

@@ -15,6 +15,19 @@
 
 namespace slipway {
 
+/// The memory that a process may use.
+struct MemoryLimit {
+    std::int64_t bytes = 0;          ///< 0: no limit
+    std::filesystem::path cgroup;    ///< keeps it; removed at the end. Empty: the supervisor does
+};
+
+/// How a process ended for its memory.
+struct MemoryEnd {
+    std::int64_t limit_bytes = 0;
+    std::int64_t used_bytes = 0;    ///< when last read; 0: not known
+    bool machine = false;           ///< the machine's memory was used up, not what it may use
+};
+
 /// A process to look after.
 struct Watched {
     std::string name;    ///< unique among those watched: "job_…/2", "ds_…"
@@ -24,6 +37,7 @@ struct Watched {
         folder;    ///< with executor.sock; empty: it has no socket and says nothing
     std::string fence;
     std::int64_t frames_after = 0;
+    MemoryLimit memory = {};
 };
 
 /// A process that has ended, with everything it started.
@@ -31,6 +45,7 @@ struct Ended {
     std::string name;
     std::optional<int> exit_status;    ///< none when it was not our child
     EndCause cause = EndCause::none;
+    std::optional<MemoryEnd> memory = {};
 };
 
 /// What happened since the last look.
@@ -40,9 +55,9 @@ struct SupervisorNews {
     std::int64_t silenced = 0;    ///< killed for silence, since the last look
 };
 
-/// Watches processes: beats and requests over their sockets, the stop ladder, their exits, and that
-/// nothing of their sessions is left. One thread, which waits for nothing but them: no database.
-/// The calls are safe from every thread and return at once.
+/// Watches processes: beats and requests over their sockets, the stop ladder, their memory, their
+/// exits, and that nothing of their sessions is left. One thread, which waits for nothing but them:
+/// no database. The calls are safe from every thread and return at once.
 class Supervisor {
 public:
     /// `on_news` is called from the supervisor's thread when take_news() has something. `clock`

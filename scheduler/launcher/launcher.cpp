@@ -65,7 +65,27 @@ RunningProcess Launcher::launch(const LaunchRequest& request) const {
     prepare(request);
     SpawnRequest process = request.process;
     if (!options_.confiner.empty()) process.confinement = confinement_of(request);
-    return spawn(process);
+    if (!options_.cgroups || request.memory_bytes == 0) return spawn(process);
+    process.cgroup = make_cgroup(options_.cgroups, request.name,
+                                 {.memory_bytes = request.memory_bytes + uncounted_bytes_max,
+                                  .processes = options_.processes_max});
+    try {
+        return spawn(process);
+    } catch (const std::exception&) {
+        remove_cgroup(process.cgroup);
+        throw;
+    }
+}
+
+fs::path Launcher::find_cgroup(const std::string& name) const {
+    if (!options_.cgroups) return {};
+    fs::path group = cgroup_folder(options_.cgroups, name);
+    std::error_code absent;
+    return fs::is_directory(group, absent) ? group : fs::path();
+}
+
+void Launcher::remove_left_cgroups() const {
+    slipway::remove_left_cgroups(options_.cgroups);
 }
 
 std::optional<uid_t> Launcher::user_of(const LaunchRequest& request) const {

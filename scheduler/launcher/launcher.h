@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "scheduler/launcher/confine/cgroup.h"
 #include "scheduler/launcher/process.h"
 
 namespace slipway {
@@ -9,17 +10,19 @@ namespace slipway {
 /// How executors run on this machine.
 struct LauncherOptions {
     /// The program slipway-confine; empty: executors have all the rights of the service.
-    std::filesystem::path confiner;
+    std::filesystem::path confiner = {};
     /// As root, project number N runs as the user with this number + N. None: as the service's
     /// user.
-    std::optional<uid_t> first_user;
+    std::optional<uid_t> first_user = {};
     std::int64_t file_bytes_max = std::int64_t{1} << 40;    ///< of one file that an executor writes
     std::int64_t processes_max = 4096;    ///< threads of one project on this machine
+    CgroupTree cgroups = {};              ///< none: who watches a process reads what it uses
 };
 
 /// One program to run for one project.
 struct LaunchRequest {
-    SpawnRequest process;    ///< without its confinement
+    std::string name = {};    ///< unique on this host: "job_…/2", "ds_…"
+    SpawnRequest process;     ///< without its confinement
     std::int64_t project_number = 0;
     std::vector<std::filesystem::path> readable = {};
     /// What of it is the project's alone: it is given to the project's user.
@@ -40,6 +43,12 @@ public:
     /// among them have mode 0700.
     /// errors  throws exhausted, unavailable
     RunningProcess launch(const LaunchRequest& request) const;
+
+    /// The cgroup of what was launched by this name, also by a launcher before this one; empty when
+    /// it has none. Who sees the end of the process removes it.
+    std::filesystem::path find_cgroup(const std::string& name) const;
+    /// remove_left_cgroups() of its tree.
+    void remove_left_cgroups() const;
 
 private:
     Confinement confinement_of(const LaunchRequest& request) const;

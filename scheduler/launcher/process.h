@@ -36,6 +36,7 @@ struct SpawnRequest {
     std::filesystem::path result;          ///< gets stdout; or empty
     int lock_fd = -1;    ///< becomes its descriptor 3, so that a lock lives as long as it does
     std::optional<Confinement> confinement = {};    ///< none: with all our rights
+    std::filesystem::path cgroup = {};              ///< that it is in; empty: in ours
     /// Called when the process exists and none of the program has run: who it is can be kept first.
     /// When it throws, the program never runs.
     std::function<void(const ProcessId&)> before_start = {};

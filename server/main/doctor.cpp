@@ -61,7 +61,7 @@ void print(const Finding& finding) {
 
 int doctor(const Options& options) {
     std::vector<Finding> findings{kernel(), home(options), database(options)};
-    for (const ConfinementFeature& feature : confinement_features())
+    for (const ConfinementFeature& feature : confinement_features(find_cgroup_tree(options.cgroup)))
         findings.push_back(
             {feature.name, feature.enforced, feature.detail, feature.name != "disk"});
     bool good = true;

@@ -115,6 +115,13 @@ void add_machine(CLI::App& app, Raw& raw) {
                    "written with the address once requests are answered");
 }
 
+void add_cgroup(CLI::App& app, Raw& raw) {
+    app.add_option(
+        "--cgroup", raw.options.cgroup,
+        "where executors get cgroups that limit their memory: auto (what systemd gave to "
+        "the service), off, or the folder of a cgroup that is this service's alone");
+}
+
 void add_confinement(CLI::App& app, Raw& raw) {
     app.add_option("--confinement", raw.options.confinement,
                    "how executors are confined: best-effort (what the machine can enforce), "
@@ -124,6 +131,7 @@ void add_confinement(CLI::App& app, Raw& raw) {
                    "as root, executors of project N run as the user with this number + N; the "
                    "60,000 numbers from there on must belong to nobody")
         ->check(CLI::Range(1000U, 4'000'000'000U));
+    add_cgroup(app, raw);
     app.add_option("--job-memory-mib", raw.job_memory_mib,
                    "memory that all jobs of this machine may use together; 0: nine tenths of it")
         ->check(CLI::Range(0, 1 << 30));
@@ -395,6 +403,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
         app, raw, "doctor", "Say what this machine can enforce and has, before serving on it",
         Command::doctor);
     add_common(*doctor, raw);
+    add_cgroup(*doctor, raw);
     add_command(app, raw, "version", "Print the version", Command::version);
     app.require_subcommand(0, 1);
     try {

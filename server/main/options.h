@@ -38,6 +38,7 @@ struct Options {
     std::int64_t frames_mib = 1024;    ///< of one attempt; 0: no limit
     ConfinementMode confinement = ConfinementMode::best_effort;
     std::uint32_t executor_user_base = 1'900'000'000;
+    std::string cgroup = "auto";          ///< find_cgroup_tree()
     std::int64_t job_memory_bytes = 0;    ///< of all jobs of this machine together; 0: nine tenths
     std::string certificate_file;
     std::string private_key_file;

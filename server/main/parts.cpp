@@ -49,12 +49,14 @@ LauncherOptions launcher_options(const Options& options) {
     if (options.confinement == ConfinementMode::off) return {};
     LauncherOptions made;
     made.confiner = confiner_beside_us();
+    made.cgroups = find_cgroup_tree(options.cgroup);
     if (geteuid() == 0) made.first_user = options.executor_user_base;
     return made;
 }
 
 std::vector<ConfinementFeature> enforced_features(const Options& options) {
-    std::vector<ConfinementFeature> features = confinement_features();
+    std::vector<ConfinementFeature> features =
+        confinement_features(find_cgroup_tree(options.cgroup));
     if (options.confinement != ConfinementMode::off) return features;
     for (ConfinementFeature& feature : features) {
         feature.enforced = false;
@@ -68,7 +70,8 @@ void check_confinement(const Options& options) {
         log_warn("executors are not confined: --confinement off");
         return;
     }
-    for (const ConfinementFeature& feature : confinement_features()) {
+    for (const ConfinementFeature& feature :
+         confinement_features(find_cgroup_tree(options.cgroup))) {
         if (feature.enforced || feature.name == "disk") continue;
         if (options.confinement == ConfinementMode::required) {
             throw Error{ErrorCode::invalid_argument,

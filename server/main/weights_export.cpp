@@ -60,7 +60,8 @@ void WeightsExporter::run(const WeightsExport& wanted, const fs::path& file,
     const auto number = store::executor_number(store_, wanted.project);
     if (!number) throw Error{ErrorCode::exhausted, "no user is left for the executors"};
     const RunningProcess process = launcher_.launch(
-        {.process = {.program = options_.executor,
+        {.name = "export_" + file.filename().string(),
+         .process = {.program = options_.executor,
                      .arguments = {"export", wanted.checkpoint.string(), "--out", written.string(),
                                    "--dtype", wanted.dtype, "--weights", wanted.weights},
                      .folder = own.path,

@@ -76,15 +76,22 @@ ConfinementFeature threads(const MachineSupport& machine) {
 }
 
 ConfinementFeature memory(const MachineSupport& machine) {
+    if (machine.cgroups) {
+        return {"memory", true,
+                fmt::format("RLIMIT_DATA; all memory by a cgroup for each process below {}",
+                            machine.cgroups.folder.string())};
+    }
+    const std::string by_reading = fmt::format(
+        "what a process uses is read five times a second, and above its limit it is "
+        "ended (no cgroup: {})",
+        machine.cgroups.missing);
     if (!machine.filters) {
         return {"memory", false,
-                fmt::format("private memory is limited (RLIMIT_DATA), shared memory and that of "
-                            "child processes is not: {}",
-                            no_filter)};
+                fmt::format("private memory is limited (RLIMIT_DATA); {}; a process that leaves "
+                            "its session is not found: {}",
+                            by_reading, no_filter)};
     }
-    return {"memory", true,
-            "RLIMIT_DATA; hostile code is stopped by RLIMIT_AS, 96 GiB later, or as the first to "
-            "go when the machine's memory ends"};
+    return {"memory", true, fmt::format("RLIMIT_DATA; {}", by_reading)};
 }
 
 ConfinementFeature disk(const MachineSupport&) {
@@ -105,10 +112,11 @@ std::vector<ConfinementFeature> features_of(const MachineSupport& machine) {
     return all;
 }
 
-std::vector<ConfinementFeature> confinement_features() {
+std::vector<ConfinementFeature> confinement_features(const CgroupTree& cgroups) {
     return features_of({.landlock = landlock_version(),
                         .filters = has_system_call_filters(),
-                        .root = geteuid() == 0});
+                        .root = geteuid() == 0,
+                        .cgroups = cgroups});
 }
 
 }    // namespace slipway

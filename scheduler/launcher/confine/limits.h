@@ -11,14 +11,19 @@ struct ResourceLimits {
     /// not count: shared anonymous memory and mappings that grow down, which the filter of system
     /// calls refuses; the first thread's stack, at most 8 MiB; mapped files, whose pages the kernel
     /// drops when it needs room; and memory that was written and then made read-only, which only
-    /// hostile code has much of. All address space together has this and mapped_bytes_max
-    /// (RLIMIT_AS).
+    /// hostile code has much of: who watches the process ends it uncounted_bytes_max above this.
+    /// All address space together has this and mapped_bytes_max (RLIMIT_AS).
     std::int64_t memory_bytes = 0;
     std::int64_t file_bytes = 0;     ///< of one file
     std::int64_t cpu_seconds = 0;    ///< of all threads together; then SIGXCPU, then SIGKILL
     std::int64_t processes =
         0;    ///< processes and threads of its user; only for a user of its own
 };
+
+/// What an honest process may hold beyond memory_bytes: relocated libraries and compiled code,
+/// which are read-only; the first stack; and in a cgroup the kernel's tables of 64 GiB that are
+/// mapped.
+constexpr std::int64_t uncounted_bytes_max = std::int64_t{256} << 20;
 
 /// Address space beyond memory_bytes: packed images of a project, 64 GiB, are mapped; the C library
 /// reserves 64 MiB for each thread that allocates; programs and libraries.

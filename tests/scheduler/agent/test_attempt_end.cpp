@@ -51,6 +51,32 @@ TEST(DecideEnd, a_failure_keeps_its_code_and_is_never_retried) {
     EXPECT_EQ(end.exit_status, 1);
 }
 
+TEST(DecideEnd, who_was_ended_for_its_memory_has_failed_with_both_numbers) {
+    EndFacts known = facts(running);
+    known.cause = EndCause::memory;
+    known.exit_status = 137;
+    known.memory = MemoryEnd{.limit_bytes = 1000, .used_bytes = 2000};
+    store::AttemptEnd end = decide_end(known);
+    EXPECT_EQ(end.job_state, failed);
+    EXPECT_EQ(end.exit_kind, "failed");
+    ASSERT_TRUE(end.reason);
+    EXPECT_EQ(end.reason->code, "oom_host");
+    for (const char* number : {"1000 bytes", "2000 bytes"})
+        EXPECT_NE(end.message.find(number), std::string::npos) << end.message;
+    // By the kernel, for the machine: as often as it is tried, it may be the first to go.
+    known.cause = EndCause::none;
+    known.memory = MemoryEnd{.limit_bytes = 1000, .machine = true};
+    end = decide_end(known);
+    EXPECT_EQ(end.reason->code, "oom_host");
+    EXPECT_NE(end.message.find("of the machine"), std::string::npos) << end.message;
+    EXPECT_NE(end.message.find("1000 bytes"), std::string::npos) << end.message;
+    // What was asked for, or was said, counts more.
+    known.cause = EndCause::cancel;
+    EXPECT_EQ(decide_end(known).job_state, cancelled);
+    known.done = said("succeeded");
+    EXPECT_EQ(decide_end(known).job_state, succeeded);
+}
+
 TEST(DecideEnd, a_success_before_its_end_keeps_its_reason) {
     EndFacts known = facts(running);
     known.done = said(AttemptOutcome::succeeded, "early_stopping");

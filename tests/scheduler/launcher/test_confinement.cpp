@@ -496,6 +496,7 @@ TEST(ConfinementFeatures, say_of_each_kernel_what_it_enforces) {
              Row{"6.7 without seccomp", {.landlock = 4}, {}},
              Row{"nothing, root", {.root = true}, {"user", "threads"}},
              Row{"nothing", {}, {}},
+             Row{"nothing but cgroups", {.cgroups = {"/sys/fs/cgroup/x", {}}}, {"memory"}},
          }) {
         std::set<std::string> enforced;
         for (const ConfinementFeature& feature : features_of(row.machine))
@@ -514,8 +515,18 @@ TEST(ConfinementFeatures, say_what_governs_truncation) {
     EXPECT_EQ(files({.landlock = 3}).find("truncation"), std::string::npos);
 }
 
+TEST(ConfinementFeatures, say_what_keeps_the_limit_of_memory) {
+    const auto memory = [](const CgroupTree& cgroups) {
+        for (const ConfinementFeature& one : features_of({.filters = true, .cgroups = cgroups}))
+            if (one.name == "memory") return one.detail;
+        return std::string();
+    };
+    EXPECT_NE(memory({"/sys/fs/cgroup/x", {}}).find("/sys/fs/cgroup/x"), std::string::npos);
+    EXPECT_NE(memory({{}, "--cgroup off"}).find("no cgroup: --cgroup off"), std::string::npos);
+}
+
 TEST(ConfinementFeatures, each_says_how_or_why_not) {
-    const auto features = confinement_features();
+    const auto features = confinement_features({});
     EXPECT_EQ(features.size(), 9U);
     for (const ConfinementFeature& feature : features)
         EXPECT_FALSE(feature.name.empty() || feature.detail.empty());

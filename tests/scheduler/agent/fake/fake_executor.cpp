@@ -10,16 +10,19 @@
 //   deaf          "yes": hears neither requests nor SIGTERM
 //   child         "yes": starts a process of its own that never ends
 //   mute          "yes": opens no socket
+//   hold_mib      before its steps: memory that is written and then made read-only
 // `inspect`: answers by the option label_column: "good", "bad", "crash", "slow", "garbage",
 // "large", "link"; with --into it leaves a file in what it has half unpacked. `split`: answers by
 // the method of the request: "bad", "crash", "garbage", "no_folds", "no_hash", "link", others well.
 
 #include <fmt/core.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -71,6 +74,7 @@ public:
         }
         say({{"type", "state"}, {"state", "compiling"}});
         say({{"type", "state"}, {"state", "running"}});
+        hold(std::size_t(number("hold_mib", 0)) << 20);
         const int steps = number("steps", 20);
         int step = first_step();
         for (; step <= steps && !is_enough(); ++step) {
@@ -97,6 +101,16 @@ private:
     }
     int number(const std::string& name, int otherwise) const {
         return std::atoi(label(name, std::to_string(otherwise)).c_str());
+    }
+
+    /// RLIMIT_DATA does not count it.
+    static void hold(std::size_t bytes) {
+        if (bytes == 0) return;
+        void* const held =
+            mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (held == MAP_FAILED) std::abort();
+        std::memset(held, 1, bytes);
+        mprotect(held, bytes, PROT_READ);
     }
 
     bool is_enough() const {

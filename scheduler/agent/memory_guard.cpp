@@ -1,0 +1,80 @@
+#include "scheduler/agent/memory_guard.h"
+
+#include <fmt/format.h>
+
+#include "api/base/log.h"
+#include "scheduler/launcher/confine/cgroup.h"
+#include "scheduler/launcher/confine/limits.h"
+#include "scheduler/launcher/memory_use.h"
+
+// RLIMIT_DATA gives an honest executor an error that it can report, before anything here acts. What
+// is above it by uncounted_bytes_max is hostile or a defect: its cgroup ends it, or we do.
+namespace slipway {
+
+namespace {
+
+constexpr std::chrono::seconds lately{10};
+constexpr const char* remedy =
+    "a larger accelerator.memory_bytes or more cores raise the limit, a smaller batch or network "
+    "needs less";
+
+}    // namespace
+
+void MachineKills::read(Tick now) {
+    if (since_ >= 0 && now - turned_ < lately) return;
+    // Nothing was read while nobody was watched: what happened then is not lately.
+    before_ = now - turned_ < 2 * lately ? since_ : -1;
+    since_ = out_of_memory_kills_of_machine();
+    turned_ = now;
+}
+
+bool MachineKills::have_risen() const {
+    const std::int64_t earlier = before_ >= 0 ? before_ : since_;
+    return earlier >= 0 && out_of_memory_kills_of_machine() > earlier;
+}
+
+MemoryGuard::MemoryGuard(MemoryLimit limit)
+    : limit_(std::move(limit)),
+      kills_before_(limit_.cgroup.empty() ? 0 : out_of_memory_kills(limit_.cgroup)) {}
+
+bool MemoryGuard::is_exceeded(const ProcessId& process) {
+    used_bytes_ = memory_use_bytes(process);
+    return used_bytes_ > limit_.bytes + uncounted_bytes_max;
+}
+
+std::optional<MemoryEnd> MemoryGuard::end(EndCause cause, bool machine) const {
+    MemoryEnd end{.limit_bytes = limit_.bytes, .used_bytes = used_bytes_};
+    if (cause == EndCause::memory) return end;
+    if (!limit_.cgroup.empty() && out_of_memory_kills(limit_.cgroup) > kills_before_) {
+        end.used_bytes = limit_.bytes + uncounted_bytes_max;
+        return end;
+    }
+    end.machine = machine;
+    return machine ? std::optional(end) : std::nullopt;
+}
+
+void MemoryGuard::remove_cgroup() const {
+    if (limit_.cgroup.empty() || slipway::remove_cgroup(limit_.cgroup)) return;
+    log_warn("a cgroup cannot be removed yet", {{"cgroup", limit_.cgroup.string()}});
+}
+
+std::string describe(const MemoryEnd& end) {
+    if (end.machine) {
+        const std::string limit = end.limit_bytes > 0
+                                      ? fmt::format("its limit is {} bytes", end.limit_bytes)
+                                      : std::string("it has no limit");
+        const std::string used =
+            end.used_bytes > 0 ? fmt::format(", and it had {} bytes when last read", end.used_bytes)
+                               : std::string();
+        return fmt::format(
+            "the memory of the machine was used up, and the system ended the "
+            "executor; {}{}; --job-memory-mib must leave enough for the system",
+            limit, used);
+    }
+    return fmt::format(
+        "the executor used more memory than it may: its limit is {} bytes with the executor's own, "
+        "and it had {} bytes; {}",
+        end.limit_bytes, end.used_bytes, remedy);
+}
+
+}    // namespace slipway

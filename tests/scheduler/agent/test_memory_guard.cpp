@@ -1,0 +1,55 @@
+// Goal: an executor above its memory is ended for good, by whatever of the machine counts it.
+// Method: a real agent, and a fake executor that holds memory which RLIMIT_DATA does not count.
+
+#include "scheduler/agent/memory_guard.h"
+
+#include <gtest/gtest.h>
+
+#include "scheduler/agent/attempt_memory.h"
+#include "tests/scheduler/agent/bench.h"
+
+namespace slipway {
+namespace {
+
+class MemoryGuardTest : public AgentBench {};
+
+TEST_F(MemoryGuardTest, an_executor_that_holds_more_than_its_memory_is_ended_for_good) {
+    options.memory_bytes = 1 << 20;    // and what an executor itself takes, and what is not counted
+    start_agent();
+    const auto key = run_job({{"steps", "100000"}, {"hold_mib", "1100"}});
+    ASSERT_TRUE(reaches(key.job_id, JobState::failed));
+    EXPECT_TRUE(is_gone(key));
+    const store::Job job = *store::find_job(store, key.job_id);
+    EXPECT_EQ(job.reason->code, "oom_host");
+    const std::int64_t limit = (1 << 20) / options.cores + executor_overhead_bytes;
+    EXPECT_NE(job.reason->message.find(std::to_string(limit)), std::string::npos)
+        << job.reason->message;
+    EXPECT_EQ(job.restarts, 0);
+    // Another one of the same size is within its own limit.
+    options.memory_bytes = 0;
+    agent.reset();
+    start_agent();
+    const auto other = run_job({{"hold_mib", "1100"}});
+    EXPECT_TRUE(reaches(other.job_id, JobState::succeeded));
+}
+
+TEST(MemoryGuards, say_whose_memory_was_used_up) {
+    const MemoryGuard guard(MemoryLimit{.bytes = 1000, .cgroup = {}});
+    EXPECT_FALSE(guard.end(EndCause::none, false));
+    EXPECT_FALSE(guard.end(EndCause::cancel, false));
+    EXPECT_FALSE(guard.end(EndCause::memory, false)->machine);
+    EXPECT_TRUE(guard.end(EndCause::none, true)->machine);
+}
+
+TEST(MemoryGuards, count_the_kills_of_a_cgroup_since_they_began) {
+    const TempFolder folder;
+    folder.write("memory.events", "oom 2\noom_kill 2\n");
+    const MemoryGuard guard(MemoryLimit{.bytes = 1000, .cgroup = folder.path()});
+    EXPECT_FALSE(guard.reads());
+    EXPECT_FALSE(guard.end(EndCause::none, false));
+    folder.write("memory.events", "oom 2\noom_kill 3\n");
+    EXPECT_EQ(guard.end(EndCause::none, false)->limit_bytes, 1000);
+}
+
+}    // namespace
+}    // namespace slipway
