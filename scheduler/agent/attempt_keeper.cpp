@@ -213,8 +213,13 @@ void AttemptKeeper::begin(const store::HostAttempt& found) {
     // the next turn begins it.
     set_time_limit(found, live);
     const Inputs inputs = attempt.pid ? Inputs{} : find_inputs(found);
+    // Whatever the run folder says: its executor may have written it to be forgotten. That it
+    // cannot be looked for is not that it is gone.
+    const std::optional<ProcessRecord> known = record_of(attempt);
+    const bool adopted = known && adopt(found, *known, live);
+    if (!adopted && known && !end_recorded(*known)) return;
     try {
-        if (!find_or_start(found, inputs, live)) return;
+        if (!adopted && !find_or_start(found, inputs, bool(known), live)) return;
     } catch (const std::exception& error) {
         // The machine's fault, not the database's: the job runs again, here or elsewhere.
         log_error("an attempt could not be started", {{"attempt", name}, {"reason", error.what()}});
@@ -228,15 +233,11 @@ void AttemptKeeper::begin(const store::HostAttempt& found) {
 
 /// False: somebody who must go first is still there.
 bool AttemptKeeper::find_or_start(const store::HostAttempt& found, const Inputs& inputs,
-                                  Live& live) {
-    const std::optional<ProcessRecord> known = record_of(found.attempt);
-    // Whatever the run folder says: its executor may have written it to be forgotten.
-    if (known && adopt(found, *known, live)) return true;
-    if (known && !end_recorded(*known)) return false;
+                                  bool was_started, Live& live) {
     make_run_folder(live.folder);
     const std::optional<UniqueFd> lock = lock_run_folder(live.folder);
     if (!lock) return is_unknown_for_long(live);
-    const bool began = known || is_there(live.folder / "frames.ndjson");
+    const bool began = was_started || is_there(live.folder / "frames.ndjson");
     if (began || found.intent) {
         if (!began) live.problem = "it was ended before its executor started";
         live.ended = Ended{.name = live.name(),

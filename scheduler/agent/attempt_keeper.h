@@ -73,7 +73,8 @@ private:
     void look_at(const std::string& name, const store::HostAttempt& found);
     void alone(const std::string& name, const std::function<void()>& step);
     void begin(const store::HostAttempt& found);
-    bool find_or_start(const store::HostAttempt& found, const Inputs& inputs, Live& live);
+    bool find_or_start(const store::HostAttempt& found, const Inputs& inputs, bool was_started,
+                       Live& live);
     Inputs find_inputs(const store::HostAttempt& found);
     void start(const store::HostAttempt& found, const Inputs& inputs, Live& live,
                const UniqueFd& lock);

@@ -32,6 +32,7 @@ struct Ward {
     MemoryGuard memory;
     std::optional<int> exit_status;
     bool killed = false;    // by us
+    bool unseen = false;    // the last look at it failed
     bool gone = false;      // the leader has ended; the rest of its session may not have
     std::optional<MemoryEnd> memory_end;
 
@@ -172,8 +173,10 @@ struct Supervisor::Parts {
         if (!wards.empty()) machine_kills.read(now);
         for (const auto& ward : wards) {
             if (ward->gone || !ward->memory.reads()) continue;
-            if (ward->memory.is_exceeded(ward->watched.process.id))
-                apply(*ward, {.kind = WatchEvent::Kind::kill, .cause = EndCause::memory});
+            alone(*ward, [&] {
+                if (ward->memory.is_exceeded(ward->watched.process.id))
+                    apply(*ward, {.kind = WatchEvent::Kind::kill, .cause = EndCause::memory});
+            });
         }
     }
 
@@ -202,15 +205,36 @@ struct Supervisor::Parts {
             ward.memory.end(ward.watch.cause, by_somebody && machine_kills.have_risen());
     }
 
+    /// One look at one process. A look that fails, for want of descriptors, is tried again: nobody
+    /// is taken for dead because he was not seen.
+    static void alone(Ward& ward, const std::function<void()>& look) {
+        try {
+            look();
+            ward.unseen = false;
+        } catch (const Error& error) {
+            if (!std::exchange(ward.unseen, true))
+                log_error("a process cannot be looked at",
+                          {{"name", ward.watched.name}, {"reason", error.what()}});
+        }
+    }
+
+    /// Whether nothing of its session is left; what is gets a SIGKILL.
+    static bool is_empty(Ward& ward) {
+        bool empty = false;
+        alone(ward, [&] {
+            const std::vector<pid_t> left = session_members(ward.watched.process.id.pid);
+            for (const pid_t pid : left)
+                ::kill(pid, SIGKILL);
+            empty = left.empty();
+        });
+        return empty;
+    }
+
     /// Tells of those of whose sessions nothing is left.
     void bury() {
         bool told = false;
         std::erase_if(wards, [&](const std::unique_ptr<Ward>& ward) {
-            if (!ward->gone) return false;
-            const std::vector<pid_t> left = session_members(ward->watched.process.id.pid);
-            for (const pid_t pid : left)
-                ::kill(pid, SIGKILL);
-            if (!left.empty()) return false;
+            if (!ward->gone || !is_empty(*ward)) return false;
             ward->memory.remove_cgroup();
             told = true;
             const std::scoped_lock lock(mutex);

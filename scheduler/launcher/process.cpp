@@ -39,6 +39,17 @@ constexpr int first_free_place = 6;
 /// What an executor may know of our environment: nothing that could hold a secret.
 constexpr std::array passed_on{"PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "LD_LIBRARY_PATH"};
 
+/// Ours, not the process's, to have too few of: what is asked is not answered.
+bool is_exhausted(int reason) {
+    return reason == EMFILE || reason == ENFILE || reason == ENOMEM;
+}
+
+[[noreturn]] void fail_exhausted(const std::string& doing, int reason) {
+    throw Error{ErrorCode::exhausted,
+                fmt::format("cannot {}: {}; raise the service's limit of open files (LimitNOFILE)",
+                            doing, std::strerror(reason))};
+}
+
 UniqueFd open_pidfd(pid_t pid) {
     return UniqueFd(int(syscall(SYS_pidfd_open, pid, 0)));
 }
@@ -178,17 +189,14 @@ struct Pipe {
 
 Pipe make_pipe() {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        throw Error{ErrorCode::unavailable,
-                    fmt::format("cannot make a pipe: {}", std::strerror(errno))};
-    }
+    if (pipe2(ends, O_CLOEXEC) != 0) fail_exhausted("make a pipe", errno);
     return {.read_end = UniqueFd(ends[0]), .write_end = UniqueFd(ends[1])};
 }
 
 void end_child(const RunningProcess& child) {
     kill(child.id.pid, SIGKILL);
     siginfo_t info{};
-    while (waitid(P_PIDFD, id_t(child.pidfd.get()), &info, WEXITED) != 0 && errno == EINTR) {
+    while (waitid(P_PID, id_t(child.id.pid), &info, WEXITED) != 0 && errno == EINTR) {
     }
 }
 
@@ -221,7 +229,9 @@ std::string_view field_after_name(std::string_view line, int number) {
 }
 
 bool lives_in_session(pid_t pid, std::string_view session) {
+    errno = 0;
     std::ifstream file(fmt::format("/proc/{}/stat", pid));
+    if (!file && is_exhausted(errno)) fail_exhausted("look at processes", errno);
     std::string line;
     if (!std::getline(file, line)) return false;
     const std::string_view state = field_after_name(line, 3);
@@ -259,7 +269,11 @@ RunningProcess spawn(const SpawnRequest& request) {
     refusal.write_end.reset();
     // Not reaped yet, so its pid is still its own, even if it has ended already.
     RunningProcess process{.id = {.pid = pid}, .pidfd = open_pidfd(pid), .child = true};
-    check(bool(process.pidfd), "a child has a pidfd");
+    if (!process.pidfd) {
+        const int reason = errno;
+        end_child(process);
+        fail_exhausted(fmt::format("watch {}", program.string()), reason);
+    }
     process.id.start_ticks = process_start_ticks(pid).value_or(0);
     try {
         if (request.before_start) request.before_start(process.id);
@@ -279,8 +293,13 @@ RunningProcess spawn(const SpawnRequest& request) {
 std::optional<RunningProcess> open_process(ProcessId id) {
     if (id.pid <= 0) return std::nullopt;
     RunningProcess process{.id = id, .pidfd = open_pidfd(id.pid), .child = false};
+    if (!process.pidfd && is_exhausted(errno)) fail_exhausted("watch a process", errno);
+    if (!process.pidfd) return std::nullopt;
     // The pidfd first, then the look: what it holds cannot change any more.
-    if (!process.pidfd || process_start_ticks(id.pid) != id.start_ticks) return std::nullopt;
+    errno = 0;
+    const auto ticks = process_start_ticks(id.pid);
+    if (!ticks && is_exhausted(errno)) fail_exhausted("look at a process", errno);
+    if (ticks != id.start_ticks) return std::nullopt;
     return process;
 }
 
@@ -303,7 +322,10 @@ std::vector<pid_t> session_members(pid_t leader) {
     const std::string session = fmt::to_string(leader);
     std::vector<pid_t> members;
     std::error_code unreadable;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc", unreadable)) {
+    const std::filesystem::directory_iterator all("/proc", unreadable);
+    // To see none is not that there is none: the cores of what lives would be given away.
+    if (unreadable) fail_exhausted("list processes", unreadable.value());
+    for (const auto& entry : all) {
         const std::string name = entry.path().filename().string();
         pid_t pid = 0;
         const auto parsed = std::from_chars(name.data(), name.data() + name.size(), pid);

@@ -45,11 +45,13 @@ struct SpawnRequest {
 /// Starts a process in a new session, with few environment variables and no descriptor of ours but
 /// `lock_fd`; confined before its first instruction, when asked for. It outlives us. `output` and
 /// `result` are written only where a regular file or nothing is: no link is followed.
-/// errors  throws unavailable with the program's name and the system's reason; what `before_start`
-///         throws
+/// errors  throws unavailable with the program's name and the system's reason, exhausted when we
+/// have
+///         no descriptor left; what `before_start` throws
 RunningProcess spawn(const SpawnRequest& request);
 
 /// Takes hold of a process that another incarnation of us started; none when it is gone.
+/// errors  throws exhausted when it cannot be found out: we have no descriptor left
 std::optional<RunningProcess> open_process(ProcessId id);
 
 /// The exit code, or 128 + the signal; none when it is not known: it still runs, or is not ours.
@@ -60,6 +62,7 @@ void signal_group(const RunningProcess& leader, int signal);
 
 /// Processes of the session that `leader` began, without zombies: what must be gone before cores
 /// are free.
+/// errors  throws exhausted when they cannot be counted: we have no descriptor left
 std::vector<pid_t> session_members(pid_t leader);
 
 }    // namespace slipway

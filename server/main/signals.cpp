@@ -5,11 +5,14 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <thread>
 
-#include "api/base/check.h"
+#include "api/base/error.h"
 #include "api/base/posix.h"
 
 namespace slipway {
@@ -45,6 +48,11 @@ int next_signal(int pipe, int stop) {
     }
 }
 
+void make_pipe(std::array<int, 2>& ends, int flags) {
+    if (pipe2(ends.data(), flags) == 0) return;
+    throw Error{ErrorCode::exhausted, fmt::format("cannot make a pipe: {}", std::strerror(errno))};
+}
+
 }    // namespace
 
 struct StopSignals::State {
@@ -58,10 +66,10 @@ struct StopSignals::State {
 
 StopSignals::StopSignals() : state_(std::make_unique<State>()) {
     std::array<int, 2> ends{};
-    check(pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) == 0, "a process can make a pipe");
+    make_pipe(ends, O_CLOEXEC | O_NONBLOCK);
     state_->read_end = UniqueFd(ends[0]);
     state_->write_end = UniqueFd(ends[1]);
-    check(pipe2(ends.data(), O_CLOEXEC) == 0, "a process can make a pipe");
+    make_pipe(ends, O_CLOEXEC);
     state_->stop_read = UniqueFd(ends[0]);
     state_->stop_write = UniqueFd(ends[1]);
     pipe_end = state_->write_end.get();

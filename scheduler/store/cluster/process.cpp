@@ -17,7 +17,6 @@
 #include <csignal>
 #include <cstring>
 
-#include "api/base/check.h"
 #include "api/base/error.h"
 #include "api/base/posix.h"
 
@@ -84,6 +83,11 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
     return pointers;
 }
 
+[[noreturn]] void fail_to_start(const std::string& what, int reason) {
+    throw Error{ErrorCode::exhausted,
+                fmt::format("cannot start {}: {}", what, std::strerror(reason))};
+}
+
 UniqueFd open_output(const Command& command) {
     const fs::path path = command.output.empty() ? fs::path("/dev/null") : command.output;
     UniqueFd output(
@@ -97,6 +101,17 @@ UniqueFd open_output(const Command& command) {
 
 int exit_code(int status) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// Without a handle, for want of descriptors: asks again and again.
+bool look_until_end(pid_t pid, milliseconds timeout) {
+    constexpr milliseconds pause{20};
+    for (milliseconds waited{0};; waited += pause) {
+        waitpid(pid, nullptr, WNOHANG);    // fails for a process that is not our child: fine
+        if (kill(pid, 0) != 0 && errno == ESRCH) return true;
+        if (waited >= timeout) return false;
+        poll(nullptr, 0, int(pause.count()));
+    }
 }
 
 int wait_for_child(pid_t pid) {
@@ -133,7 +148,7 @@ pid_t start_process(const Command& command) {
     std::vector<std::string> environment{"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "TZ=UTC"};
     const UniqueFd output = open_output(command);
     std::array<int, 2> ends{};
-    check(pipe2(ends.data(), O_CLOEXEC) == 0, "the kernel has a pipe");
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) fail_to_start(words[0], errno);
     const UniqueFd reader(ends[0]);
     UniqueFd writer(ends[1]);
     const Plan plan{.words = pointers(words),
@@ -145,10 +160,7 @@ pid_t start_process(const Command& command) {
                     .parent = getpid()};
     const pid_t pid = fork();
     if (pid == 0) become_program(plan);
-    if (pid < 0) {
-        throw Error{ErrorCode::exhausted,
-                    fmt::format("cannot start {}: {}", words[0], std::strerror(errno))};
-    }
+    if (pid < 0) fail_to_start(words[0], errno);
     writer.reset();
     int reason = 0;
     ssize_t got = 0;
@@ -175,7 +187,7 @@ std::optional<int> open_process(pid_t pid) {
 
 bool wait_for_end(pid_t pid, milliseconds timeout) {
     const std::optional<int> handle = open_process(pid);
-    if (!handle) return true;
+    if (!handle) return errno == ESRCH || look_until_end(pid, timeout);
     const UniqueFd owner(*handle);
     pollfd entry{*handle, POLLIN, 0};
     int ready = 0;
@@ -203,7 +215,7 @@ std::optional<fs::path> first_closed_folder(const fs::path& path, const Account&
         }
         _exit(0);
     }
-    check(pid > 0, "the kernel has a process");
+    if (pid < 0) fail_to_start("a process that looks at folders", errno);
     const int code = wait_for_child(pid);
     if (code <= 0 || std::size_t(code) > folders.size()) return std::nullopt;
     return folders[std::size_t(code) - 1];

@@ -30,13 +30,15 @@ struct Command {
 };
 
 /// Starts it in a session of its own, in the folder /, with a clean environment and signal mask.
-/// Throws Error{unavailable} naming the program when it cannot be started.
+/// Throws Error{unavailable} naming the program when it cannot be started, exhausted when we have
+/// no descriptor or process left for it.
 pid_t start_process(const Command& command);
 
 /// Starts it and waits. Returns the exit code, or 128 + the signal.
 int run_process(const Command& command);
 
-/// A handle that becomes readable when the process ends; nothing when there is no such process.
+/// A handle that becomes readable when the process ends; nothing when there is no such process, or
+/// (errno says so) no descriptor for it.
 std::optional<int> open_process(pid_t pid);
 
 /// True when the process has ended (and, being our child, is reaped) within the time.

@@ -187,7 +187,8 @@ Connection::Connection(const StoreOptions& options)
       patience_(options.statement_timeout.count() == 0
                     ? milliseconds{0}
                     : options.statement_timeout + patience_slack) {
-    check(connection_ != nullptr, "libpq had memory for a connection");
+    if (connection_ == nullptr)
+        throw Error{ErrorCode::exhausted, "no memory is left for a connection to the database"};
     finish_connecting(connection_.get(), options.connect_timeout);
     PQsetNoticeProcessor(
         connection_.get(), [](void*, const char*) {}, nullptr);

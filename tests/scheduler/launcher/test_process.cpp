@@ -1,7 +1,10 @@
 #include "scheduler/launcher/process.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -163,6 +166,64 @@ TEST(Process, output_goes_through_no_link_and_into_nothing_but_a_file) {
     expect_refused();
     std::filesystem::create_directory(place);
     expect_refused();
+}
+
+/// At most `free` descriptors more than are open, until the end of the scope.
+struct FewDescriptors {
+    explicit FewDescriptors(int free) {
+        // A sanitizer looks at each type of object once, through a pipe: now.
+        SpawnRequest absent{.program = "/absent",
+                            .arguments = {},
+                            .folder = "/",
+                            .output = "/dev/null",
+                            .result = {}};
+        EXPECT_THROW(spawn(absent), Error);
+        EXPECT_FALSE(session_members(getpid()).size() > 1000);
+        getrlimit(RLIMIT_NOFILE, &before);
+        // The lowest free numbers are taken first; a limit is a number, not a count.
+        for (int fd = open("/dev/null", O_RDONLY | O_CLOEXEC); fd >= 0;
+             fd = open("/dev/null", O_RDONLY | O_CLOEXEC)) {
+            taken.emplace_back(fd);
+            if (fd < 200) continue;
+            break;
+        }
+        const rlimit few{rlim_t(taken.back().get()) + 1 + rlim_t(free), before.rlim_max};
+        setrlimit(RLIMIT_NOFILE, &few);
+    }
+    ~FewDescriptors() { setrlimit(RLIMIT_NOFILE, &before); }
+    FewDescriptors(const FewDescriptors&) = delete;
+    FewDescriptors& operator=(const FewDescriptors&) = delete;
+
+    rlimit before{};
+    std::vector<UniqueFd> taken;
+};
+
+TEST(Process, without_descriptors_a_start_fails_and_leaves_nothing) {
+    const TempFolder folder;
+    bool started = false;
+    for (int free = 0; free < 20 && !started; ++free) {
+        const FewDescriptors few(free);
+        try {
+            const RunningProcess process = spawn(shell(folder, "true"));
+            eventually([&] { return reap(process).has_value(); });
+            started = true;
+        } catch (const Error& error) {
+            EXPECT_NE(std::string(error.what()).find("open files"), std::string::npos) << free;
+        }
+        EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "no child is left";
+    }
+    EXPECT_TRUE(started);
+}
+
+TEST(Process, without_descriptors_nobody_is_taken_for_dead) {
+    const TempFolder folder;
+    const Group group(spawn(shell(folder, "sleep 1000")));
+    for (int free = 0; free < 2; ++free) {
+        const FewDescriptors few(free);
+        EXPECT_THROW(open_process(group.process.id), Error) << free;
+        EXPECT_THROW(session_members(group.process.id.pid), Error) << free;
+    }
+    EXPECT_TRUE(open_process(group.process.id));
 }
 
 TEST(Process, a_program_that_is_not_there_is_named) {
