@@ -213,7 +213,7 @@ struct Agent::Parts {
             }
             look.take(now);
         }
-        if (sweep.take(now)) launcher.remove_left_cgroups();
+        if (sweep.take(now)) launcher.remove_left_cgroups(clock.now());
     }
 
     /// Nobody reads what they find: their claims lapse, and they are done again. False: some are

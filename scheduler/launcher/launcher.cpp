@@ -84,8 +84,8 @@ fs::path Launcher::find_cgroup(const std::string& name) const {
     return fs::is_directory(group, absent) ? group : fs::path();
 }
 
-void Launcher::remove_left_cgroups() const {
-    slipway::remove_left_cgroups(options_.cgroups);
+void Launcher::remove_left_cgroups(Instant now) const {
+    slipway::remove_left_cgroups(options_.cgroups, now);
 }
 
 std::optional<uid_t> Launcher::user_of(const LaunchRequest& request) const {

@@ -48,7 +48,7 @@ public:
     /// it has none. Who sees the end of the process removes it.
     std::filesystem::path find_cgroup(const std::string& name) const;
     /// remove_left_cgroups() of its tree.
-    void remove_left_cgroups() const;
+    void remove_left_cgroups(Instant now) const;
 
 private:
     Confinement confinement_of(const LaunchRequest& request) const;

@@ -224,9 +224,8 @@ bool remove_cgroup(const fs::path& group) {
     return rmdir(group.c_str()) == 0 || errno == ENOENT;
 }
 
-void remove_left_cgroups(const CgroupTree& tree) {
+void remove_left_cgroups(const CgroupTree& tree, Instant now) {
     if (!tree) return;
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
     std::error_code unreadable;
     std::vector<fs::path> left;
     for (const auto& entry : fs::directory_iterator(tree.folder, unreadable)) {
@@ -234,7 +233,8 @@ void remove_left_cgroups(const CgroupTree& tree) {
         if (!entry.path().filename().string().starts_with(folder_prefix) ||
             stat(entry.path().c_str(), &facts) != 0)
             continue;
-        if (now - std::chrono::seconds(facts.st_mtim.tv_sec) >= young) left.push_back(entry.path());
+        if (now.time_since_epoch() - std::chrono::seconds(facts.st_mtim.tv_sec) >= young)
+            left.push_back(entry.path());
     }
     for (const fs::path& group : left)
         remove_cgroup(group);

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "api/base/clock.h"
+
 namespace slipway {
 
 /// A cgroup below which this service makes one for each process that it starts.
@@ -54,6 +56,6 @@ bool remove_cgroup(const std::filesystem::path& group);
 
 /// Removes the cgroups of make_cgroup() in which nothing lives and that are older than a minute:
 /// what a killed service left. Younger ones may be about to get their process.
-void remove_left_cgroups(const CgroupTree& tree);
+void remove_left_cgroups(const CgroupTree& tree, Instant now);
 
 }    // namespace slipway

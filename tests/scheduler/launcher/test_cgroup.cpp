@@ -117,7 +117,7 @@ TEST(Cgroups, what_was_left_and_is_old_is_removed) {
     const auto long_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
     for (const char* name : {"slipway.old", "slipway.lives", "other"})
         fs::last_write_time(folder.path() / name, long_ago);
-    remove_left_cgroups(tree);
+    remove_left_cgroups(tree, system_clock().now());
     EXPECT_FALSE(fs::exists(folder.path() / "slipway.old"));
     for (const char* name : {"slipway.young", "slipway.lives", "other"})
         EXPECT_TRUE(fs::exists(folder.path() / name)) << name;
