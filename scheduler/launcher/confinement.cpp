@@ -1,13 +1,6 @@
 #include "scheduler/launcher/confinement.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-
-#include "api/base/error.h"
 
 namespace slipway {
 
@@ -48,12 +41,6 @@ void add_paths(std::vector<std::string>& words, const char* name,
         words.insert(words.end(), {name, path.string()});
 }
 
-void give(const fs::path& path, uid_t user) {
-    if (lchown(path.c_str(), user, user) == 0) return;
-    throw Error{ErrorCode::unavailable, fmt::format("{} cannot be given to user {}: {}",
-                                                    path.string(), user, std::strerror(errno))};
-}
-
 }    // namespace
 
 std::vector<std::string> confine_arguments(const Confinement& confinement, const fs::path& program,
@@ -77,17 +64,6 @@ std::vector<std::string> confine_arguments(const Confinement& confinement, const
     words.insert(words.end(), {"--execute", program.string(), "--", program.string()});
     words.insert(words.end(), arguments.begin(), arguments.end());
     return words;
-}
-
-void hand_over(const fs::path& path, uid_t user) {
-    struct stat found {};
-    if (lstat(path.c_str(), &found) != 0 || found.st_uid == user) return;
-    std::error_code problem;
-    // What is below first: a walk that was cut short begins again.
-    for (auto entry = fs::recursive_directory_iterator(path, problem);
-         !problem && entry != fs::recursive_directory_iterator(); entry.increment(problem))
-        give(entry->path(), user);
-    give(path, user);
 }
 
 }    // namespace slipway

@@ -26,9 +26,4 @@ std::vector<std::string> confine_arguments(const Confinement& confinement,
                                            const std::filesystem::path& program,
                                            const std::vector<std::string>& arguments);
 
-/// Gives `path` and all below it to the user, links themselves and not what they name. Does nothing
-/// when the path is the user's already.
-/// errors  throws unavailable
-void hand_over(const std::filesystem::path& path, uid_t user);
-
 }    // namespace slipway

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "api/base/error.h"
+#include "scheduler/launcher/hand_over.h"
 
 // prepare -> confine -> start. Folders change their owner before the process exists and never while
 // it runs: each project has one user for good, so a job's next attempt, or another one of the

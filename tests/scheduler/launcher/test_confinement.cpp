@@ -13,6 +13,7 @@
 #include <set>
 
 #include "scheduler/launcher/confine/features.h"
+#include "scheduler/launcher/hand_over.h"
 #include "scheduler/launcher/launcher.h"
 #include "scheduler/launcher/process.h"
 #include "tests/support/eventually.h"
@@ -399,22 +400,6 @@ TEST_F(Confined, what_cannot_be_run_says_why) {
     EXPECT_EQ(
         run(""),
         "slipway-confine: cannot run /usr/bin/absent: No such file or directory\n status 126");
-}
-
-TEST_F(Confined, a_folder_is_handed_over_whole_and_links_are_not_followed) {
-    if (geteuid() != 0) GTEST_SKIP() << "only root can give files away";
-    folder.write("given/a/b", "x");
-    folder.write("kept", "x");
-    fs::create_symlink(folder.path() / "kept", folder.path() / "given" / "link");
-    hand_over(folder.path() / "given", test_user);
-    const auto owner = [&](const char* name) {
-        struct stat found {};
-        EXPECT_EQ(lstat((folder.path() / name).c_str(), &found), 0) << name;
-        return found.st_uid;
-    };
-    for (const char* name : {"given", "given/a", "given/a/b", "given/link"})
-        EXPECT_EQ(owner(name), test_user) << name;
-    EXPECT_EQ(owner("kept"), 0U);
 }
 
 TEST_F(Confined, what_it_makes_is_for_its_user_alone) {
