@@ -332,10 +332,7 @@ void AttemptKeeper::start(const store::HostAttempt& found, const Inputs& inputs,
         .memory_bytes = process_memory_bytes(found)};
     if (!place->upload.empty()) request.owned.push_back(places.dataset);
     for (const fs::path& input : {inputs.weights, inputs.predicting, inputs.split}) {
-        if (input.empty()) continue;
-        request.readable.push_back(input);
-        // A checkpoint is in its job's folder, which must be open to the user, too.
-        request.owned.push_back(fs::is_directory(input) ? input.parent_path() : input);
+        if (!input.empty()) request.shared.push_back(input);
     }
     RunningProcess process = launcher_.launch(request);
     live.process = process.id;

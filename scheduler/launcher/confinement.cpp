@@ -47,7 +47,8 @@ std::vector<std::string> confine_arguments(const Confinement& confinement, const
                                            const std::vector<std::string>& arguments) {
     std::vector<std::string> words;
     if (confinement.user) add_number(words, "--user", *confinement.user);
-    if (confinement.shared_group) add_number(words, "--shared-group", *confinement.shared_group);
+    for (const gid_t group : confinement.shared_groups)
+        add_number(words, "--shared-group", group);
     add_number(words, "--memory-bytes", confinement.limits.memory_bytes);
     add_number(words, "--file-bytes", confinement.limits.file_bytes);
     add_number(words, "--cpu-seconds", confinement.limits.cpu_seconds);

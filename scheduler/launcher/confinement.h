@@ -14,9 +14,9 @@ namespace slipway {
 
 /// What one executor may use beside the machine's libraries and its own program.
 struct Confinement {
-    std::filesystem::path confiner;    ///< the program slipway-confine
-    std::optional<uid_t> user;         ///< to become; only root can
-    std::optional<gid_t> shared_group;
+    std::filesystem::path confiner;      ///< the program slipway-confine
+    std::optional<uid_t> user;           ///< to become; only root can
+    std::vector<gid_t> shared_groups;    ///< of whose files it may read those that groups may
     ResourceLimits limits;
     AllowedPaths paths;
 };

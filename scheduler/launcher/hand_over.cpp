@@ -1,6 +1,5 @@
 #include "scheduler/launcher/hand_over.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -8,11 +7,10 @@
 
 #include <cerrno>
 #include <cstring>
-#include <memory>
-#include <string_view>
 
 #include "api/base/error.h"
 #include "api/base/posix.h"
+#include "scheduler/launcher/folder_listing.h"
 
 // Each entry is opened once, without following a link, and everything is done to that descriptor:
 // what the name stands for later does not matter. A walk by paths was what this replaces; a folder
@@ -22,12 +20,6 @@ namespace slipway {
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr int depth_max = 128;    // a descriptor for each level
-
-struct CloseFolder {
-    void operator()(DIR* folder) const { closedir(folder); }
-};
 
 [[noreturn]] void refuse(const fs::path& path, uid_t user, const char* why) {
     throw Error{ErrorCode::unavailable,
@@ -59,15 +51,12 @@ void give(const UniqueFd& entry, const struct stat& facts, const fs::path& path,
 void give_tree(const UniqueFd& entry, const fs::path& path, uid_t user, int depth) {
     const struct stat facts = facts_of(entry, path, user);
     if (S_ISDIR(facts.st_mode)) {
-        if (depth == depth_max) refuse(path, user, "its folders are nested too deep");
-        const int own = openat(entry.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        const std::unique_ptr<DIR, CloseFolder> listing(own < 0 ? nullptr : fdopendir(own));
+        if (depth == nested_folders_max) refuse(path, user, "its folders are nested too deep");
+        const FolderListing listing = list_folder(entry.get());
         if (!listing) refuse(path, user, std::strerror(errno));
-        while (const dirent* found = readdir(listing.get())) {
-            const std::string_view name = found->d_name;
-            if (name == "." || name == "..") continue;
+        while (const char* name = next_name(listing)) {
             const fs::path below = path / name;
-            if (const UniqueFd inner = open_entry(own, found->d_name, below, user))
+            if (const UniqueFd inner = open_entry(dirfd(listing.get()), name, below, user))
                 give_tree(inner, below, user, depth + 1);
         }
     }

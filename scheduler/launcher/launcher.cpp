@@ -5,6 +5,7 @@
 
 #include "api/base/error.h"
 #include "scheduler/launcher/hand_over.h"
+#include "scheduler/launcher/share.h"
 
 // prepare -> confine -> start. Folders change their owner before the process exists and never while
 // it runs: each project has one user for good, so a job's next attempt, or another one of the
@@ -17,6 +18,8 @@ namespace slipway {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr uid_t executor_users_max = 60'000;    // as many as projects have numbers
 
 /// A dataset that its owner lets a group read can be read through that group.
 std::optional<gid_t> group_of_data(const std::vector<fs::path>& readable) {
@@ -35,7 +38,9 @@ std::optional<gid_t> group_of_data(const std::vector<fs::path>& readable) {
 void close_to_others(const fs::path& path) {
     struct stat found {};
     if (lstat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) return;
-    if ((found.st_mode & 07777) == 0700 || chmod(path.c_str(), 0700) == 0) return;
+    // Its own group may pass through to what is shared of it.
+    if ((found.st_mode & 07777 & ~mode_t{S_IXGRP}) == 0700 || chmod(path.c_str(), 0700) == 0)
+        return;
     throw Error{ErrorCode::unavailable,
                 fmt::format("{} cannot be closed to others: {}", path.string(),
                             std::error_code(errno, std::generic_category()).message())};
@@ -63,9 +68,13 @@ void make_private_folder(const fs::path& folder) {
 Launcher::Launcher(LauncherOptions options) : options_(std::move(options)) {}
 
 RunningProcess Launcher::launch(const LaunchRequest& request) const {
-    prepare(request);
+    std::vector<gid_t> groups = prepare(request);
     SpawnRequest process = request.process;
-    if (!options_.confiner.empty()) process.confinement = confinement_of(request);
+    if (!options_.confiner.empty()) {
+        process.confinement = confinement_of(request);
+        auto& all = process.confinement->shared_groups;
+        all.insert(all.end(), groups.begin(), groups.end());
+    }
     if (!options_.cgroups || request.memory_bytes == 0) return spawn(process);
     process.cgroup = make_cgroup(options_.cgroups, request.name,
                                  {.memory_bytes = request.memory_bytes + uncounted_bytes_max,
@@ -94,7 +103,19 @@ std::optional<uid_t> Launcher::user_of(const LaunchRequest& request) const {
     return uid_t(*options_.first_user + request.project_number);
 }
 
-void Launcher::prepare(const LaunchRequest& request) const {
+/// The group that the user must join to read it; none: it is the user's own.
+std::optional<gid_t> Launcher::share(const fs::path& path, uid_t user) const {
+    struct stat facts {};
+    if (lstat(path.c_str(), &facts) != 0 || facts.st_uid == user) return std::nullopt;
+    const uid_t first = *options_.first_user;
+    if (facts.st_uid > first && facts.st_uid <= first + executor_users_max)
+        return share_with_group(path);
+    hand_over(S_ISDIR(facts.st_mode) ? path.parent_path() : path, user);
+    return std::nullopt;
+}
+
+/// Returns the groups of what is shared.
+std::vector<gid_t> Launcher::prepare(const LaunchRequest& request) const {
     for (const fs::path& folder : request.writable)
         make_private_folder(folder);
     const std::optional<uid_t> user = user_of(request);
@@ -104,20 +125,28 @@ void Launcher::prepare(const LaunchRequest& request) const {
             if (user && !options_.confiner.empty()) hand_over(path, *user);
         }
     }
+    std::vector<gid_t> groups;
+    if (!user || options_.confiner.empty()) return groups;
+    for (const fs::path& path : request.shared)
+        if (const auto group = share(path, *user)) groups.push_back(*group);
+    return groups;
 }
 
 Confinement Launcher::confinement_of(const LaunchRequest& request) const {
     Confinement made{
         .confiner = options_.confiner,
         .user = user_of(request),
-        .shared_group = {},
+        .shared_groups = {},
         .limits = {.memory_bytes = request.memory_bytes,
                    .file_bytes = options_.file_bytes_max,
                    .cpu_seconds = request.cpu_seconds},
         .paths = {.readable = request.readable, .executable = {}, .writable = request.writable}};
     // Only a user of its own has no other processes to be counted.
     if (made.user) made.limits.processes = options_.processes_max;
-    if (made.user) made.shared_group = group_of_data(request.readable);
+    const auto group = made.user ? group_of_data(request.readable) : std::nullopt;
+    if (group) made.shared_groups.push_back(*group);
+    auto& readable = made.paths.readable;
+    readable.insert(readable.end(), request.shared.begin(), request.shared.end());
     return made;
 }
 

@@ -27,6 +27,9 @@ struct LaunchRequest {
     std::vector<std::filesystem::path> readable = {};
     /// What of it is the project's alone: it is given to the project's user.
     std::vector<std::filesystem::path> owned = {};
+    /// What it reads and another project may own and write to: that one keeps it. What is nobody's
+    /// becomes the project's, with the folder that holds a folder.
+    std::vector<std::filesystem::path> shared = {};
     std::vector<std::filesystem::path> writable = {};    ///< folders of its own; made when absent
     std::int64_t memory_bytes = 0;                       ///< 0: no limit
     std::int64_t cpu_seconds = 0;                        ///< 0: no limit
@@ -52,7 +55,8 @@ public:
 
 private:
     Confinement confinement_of(const LaunchRequest& request) const;
-    void prepare(const LaunchRequest& request) const;
+    std::vector<gid_t> prepare(const LaunchRequest& request) const;
+    std::optional<gid_t> share(const std::filesystem::path& path, uid_t user) const;
     std::optional<uid_t> user_of(const LaunchRequest& request) const;
 
     const LauncherOptions options_;

@@ -28,7 +28,7 @@ constexpr int exit_not_started = 126;
 
 struct Request {
     std::optional<uid_t> user;
-    std::optional<gid_t> shared_group;
+    std::vector<gid_t> shared_groups;
     ResourceLimits limits;
     AllowedPaths paths;
     std::vector<std::string> command;
@@ -36,7 +36,8 @@ struct Request {
 
 void add_options(CLI::App& app, Request& request) {
     app.add_option("--user", request.user, "number of the user and group to become");
-    app.add_option("--shared-group", request.shared_group, "another group to be in");
+    app.add_option("--shared-group", request.shared_groups, "another group to be in")
+        ->allow_extra_args(false);
     app.add_option("--memory-bytes", request.limits.memory_bytes);
     app.add_option("--file-bytes", request.limits.file_bytes, "of one file");
     app.add_option("--cpu-seconds", request.limits.cpu_seconds);
@@ -51,7 +52,7 @@ int become(Request& request) {
     // What an executor makes is for its user alone, whatever mode a library asks for.
     umask(S_IRWXG | S_IRWXO);
     set_limits(request.limits);
-    drop_privileges(request.user, request.shared_group);
+    drop_privileges(request.user, request.shared_groups);
     // What the kernel does not have is left out: whether to start at all without it is the
     // service's decision (--confinement), which asks confinement_features().
     confine_to_paths(request.paths);

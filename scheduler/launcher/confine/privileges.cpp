@@ -39,11 +39,11 @@ void clear_capabilities() {
 
 }    // namespace
 
-void drop_privileges(std::optional<uid_t> user, std::optional<gid_t> shared_group) {
+void drop_privileges(std::optional<uid_t> user, const std::vector<gid_t>& shared_groups) {
     empty_bounding_set();
     if (user) {
-        const gid_t group = shared_group.value_or(0);
-        require(setgroups(shared_group ? 1 : 0, &group) == 0, "the groups cannot be set");
+        require(setgroups(shared_groups.size(), shared_groups.data()) == 0,
+                "the groups cannot be set");
         require(setresgid(*user, *user, *user) == 0, "the group cannot be set");
         require(setresuid(*user, *user, *user) == 0, "the user cannot be set");
     }
