@@ -56,6 +56,7 @@ ProcessRecords::ProcessRecords(fs::path folder)
     std::error_code absent;
     for (const auto& entry : fs::directory_iterator(folder_, absent)) {
         std::error_code problem;
+        if (!entry.is_regular_file(problem)) continue;    // of exports
         if (auto found = read_record(entry.path(), boot_)) {
             records_.insert_or_assign(std::move(found->name), std::move(found->record));
         } else {

@@ -162,7 +162,7 @@ int serve(const Options& options, StopSignals& signals) {
                       .upload_bytes_max = options.upload_bytes_max,
                       .limits = options.limits,
                       .transfers = std::make_shared<Transfers>(store_transfer_checks(store))};
-    const WeightsExporter exporter(store, agent_options(options, home), home.store() / "exports");
+    WeightsExporter exporter(store, agent_options(options, home), home.store() / "exports");
     ExportQueue exports(
         exporter.folder(), [&exporter](const auto&... of_export) { exporter.run(of_export...); },
         clock);

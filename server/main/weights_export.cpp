@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 
 #include "api/base/clock.h"
 #include "api/base/id.h"
 #include "api/base/log.h"
+#include "scheduler/agent/memory_guard.h"
 #include "scheduler/agent/run_folder.h"
 #include "scheduler/store/hosts.h"
 
@@ -19,18 +21,81 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::minutes export_max{10};
 constexpr std::size_t said_bytes_max = 400;
+constexpr int kill_max_ms = 5000;    // until a killed process is gone
+constexpr int end_tries_max = 250, end_pause_ms = 20;
+constexpr const char* weights_name = "weights";
+constexpr const char* output_name = "output.log";
 
-/// False when it still runs after the time limit, or when `stop` is set before.
-bool wait_for_end(const RunningProcess& process, const std::atomic<bool>& stop) {
+enum class Wait { ended, too_long, stopped, too_large };
+
+Wait wait_for_end(const RunningProcess& process, MemoryGuard& memory,
+                  const std::atomic<bool>& stop) {
     const Tick end = system_clock().tick() + export_max;
     pollfd watched{process.pidfd.get(), POLLIN, 0};
     while (!stop && system_clock().tick() < end) {
         const int found = poll(&watched, 1, 100);
-        if (found > 0) return true;
+        if (found > 0) return Wait::ended;
         if (found < 0 && errno != EINTR)
             throw Error{ErrorCode::unavailable, "the export cannot be watched"};
+        if (memory.reads() && memory.is_exceeded(process.id)) return Wait::too_large;
     }
-    return false;
+    return stop ? Wait::stopped : Wait::too_long;
+}
+
+/// Ends the process with all that it started, at the latest with the scope.
+class Ending {
+public:
+    Ending(ProcessRecords& records, const std::string& name, const RunningProcess& process,
+           const MemoryGuard& memory)
+        : records_(records), name_(name), process_(process), memory_(memory) {}
+    ~Ending() { finish(); }
+    Ending(const Ending&) = delete;
+    Ending& operator=(const Ending&) = delete;
+
+    /// Its exit status.
+    std::optional<int> finish() {
+        if (finished_) return status_;
+        finished_ = true;
+        // Before it is reaped: until then the number of its group is its own.
+        signal_group(process_, SIGKILL);
+        pollfd watched{process_.pidfd.get(), POLLIN, 0};
+        poll(&watched, 1, kill_max_ms);
+        status_ = reap(process_);
+        memory_.remove_cgroup();
+        records_.forget(name_);
+        return status_;
+    }
+
+private:
+    ProcessRecords& records_;
+    const std::string& name_;
+    const RunningProcess& process_;
+    const MemoryGuard& memory_;
+    bool finished_ = false;
+    std::optional<int> status_;
+};
+
+/// What another process wrote may be anything: a link would have a client read whatever it names.
+void keep_plain_file(const fs::path& written, const fs::path& file) {
+    fs::rename(written, file);    // where nobody but the service writes
+    struct stat found {};
+    if (lstat(file.c_str(), &found) == 0 && S_ISREG(found.st_mode) && found.st_nlink == 1) return;
+    std::error_code problem;    // a folder with something in it stays until the next start
+    fs::remove(file, problem);
+    throw Error{ErrorCode::unavailable, "the export did not write a plain file"};
+}
+
+/// What a killed service left running writes into a folder that is used again.
+void end_earlier(ProcessRecords& records) {
+    std::vector<std::string> names;
+    for (const auto& each : records.all())
+        names.push_back(each.first);
+    for (const std::string& name : names) {
+        const ProcessRecord record = *records.find(name);
+        for (int tries = 0; !end_recorded(record) && tries < end_tries_max; ++tries)
+            poll(nullptr, 0, end_pause_ms);
+        records.forget(name);
+    }
 }
 
 /// The executor's own folder goes with the scope.
@@ -45,47 +110,61 @@ struct OwnFolder {
 }    // namespace
 
 WeightsExporter::WeightsExporter(store::Store& store, const AgentOptions& options, fs::path folder)
-    : store_(store), options_(options), launcher_(options.launcher), folder_(std::move(folder)) {
+    : store_(store),
+      options_(options),
+      launcher_(options.launcher),
+      folder_(std::move(folder)),
+      records_(options.home / "processes" / "exports") {
+    end_earlier(records_);
     fs::remove_all(folder_);    // what a killed service left
     make_private_folder(folder_);
     fs::permissions(folder_, fs::perms(0711));    // executors pass through to what is theirs
 }
 
-void WeightsExporter::run(const WeightsExport& wanted, const fs::path& file,
-                          const std::atomic<bool>& stop) const {
-    const OwnFolder own{folder_ / (file.filename().string() + ".own")};
-    const fs::path written = own.path / "weights";
-    const fs::path said = own.path / "output.log";
-    make_private_folder(own.path);
+RunningProcess WeightsExporter::start(const std::string& name, const WeightsExport& wanted,
+                                      const fs::path& own) {
     const auto number = store::executor_number(store_, wanted.project);
     if (!number) throw Error{ErrorCode::exhausted, "no user is left for the executors"};
-    const RunningProcess process = launcher_.launch(
-        {.name = "export_" + file.filename().string(),
+    return launcher_.launch(
+        {.name = name,
          .process = {.program = options_.executor,
-                     .arguments = {"export", wanted.checkpoint.string(), "--out", written.string(),
-                                   "--dtype", wanted.dtype, "--weights", wanted.weights},
-                     .folder = own.path,
-                     .output = said,
-                     .result = {}},
+                     .arguments = {"export", wanted.checkpoint.string(), "--out",
+                                   (own / weights_name).string(), "--dtype", wanted.dtype,
+                                   "--weights", wanted.weights},
+                     .folder = own,
+                     .output = own / output_name,
+                     .result = {},
+                     .before_start = keep_record(records_, name)},
          .project_number = *number,
-         .readable = {wanted.checkpoint},
-         .owned = {wanted.checkpoint.parent_path()},
-         .writable = {own.path},
+         .shared = {wanted.checkpoint},
+         .writable = {own},
          .memory_bytes = options_.check_memory_bytes,
          .cpu_seconds = options_.check_cpu_max.count()});
-    if (!wait_for_end(process, stop)) {
-        signal_group(process, SIGKILL);
-        poll(nullptr, 0, 100);    // so that there is something to reap
-        reap(process);
-        throw Error{ErrorCode::unavailable,
-                    stop ? "the service stops" : "the weights could not be written in ten minutes"};
-    }
-    if (reap(process).value_or(0) == 0) {
-        fs::rename(written, file);
+}
+
+void WeightsExporter::run(const WeightsExport& wanted, const fs::path& file,
+                          const std::atomic<bool>& stop) {
+    const OwnFolder own{folder_ / (file.filename().string() + ".own")};
+    make_private_folder(own.path);
+    const std::string name = "export_" + file.stem().string();
+    const RunningProcess process = start(name, wanted, own.path);
+    MemoryGuard memory(
+        {.bytes = options_.check_memory_bytes, .cgroup = launcher_.find_cgroup(name)});
+    Ending ending(records_, name, process, memory);
+    const Wait wait = wait_for_end(process, memory, stop);
+    if (wait == Wait::stopped) throw Error{ErrorCode::unavailable, "the service stops"};
+    if (wait == Wait::too_long)
+        throw Error{ErrorCode::unavailable, "the weights could not be written in ten minutes"};
+    const auto killed =
+        memory.end(wait == Wait::too_large ? EndCause::memory : EndCause::none, false);
+    if (killed) throw Error{ErrorCode::unavailable, "the export: " + describe(*killed)};
+    if (ending.finish().value_or(0) == 0) {
+        keep_plain_file(own.path / weights_name, file);
         return;
     }
-    log_warn("weights could not be exported", {{"checkpoint", wanted.checkpoint.string()},
-                                               {"output", read_tail(said, said_bytes_max)}});
+    log_warn("weights could not be exported",
+             {{"checkpoint", wanted.checkpoint.string()},
+              {"output", read_tail(own.path / output_name, said_bytes_max)}});
     throw Error{ErrorCode::unavailable,
                 fmt::format("the weights of checkpoint {} could not be written: its files are "
                             "damaged, or the disk is full",
