@@ -367,7 +367,9 @@ CREATE TABLE public.host (
     heartbeat_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     instance text DEFAULT ''::text NOT NULL,
     home text DEFAULT ''::text NOT NULL,
+    job_memory_bytes bigint DEFAULT 0 NOT NULL,
     CONSTRAINT host_cores_check CHECK (((cores >= 1) AND (cores <= 64))),
+    CONSTRAINT host_job_memory_bytes_check CHECK ((job_memory_bytes >= 0)),
     CONSTRAINT host_name_check CHECK ((name <> ''::text))
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.01');

@@ -50,6 +50,7 @@ store::Host this_host(const AgentOptions& options, const std::string& instance) 
             .cores = options.cores,
             .physical_cpus = int(sysconf(_SC_NPROCESSORS_ONLN)),
             .memory_bytes = std::int64_t(info.totalram) * info.mem_unit,
+            .job_memory_bytes = options.memory_bytes,
             .instance = instance,
             .home = home_id(options.home),
             .drained = {},

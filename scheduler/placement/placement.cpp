@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 namespace slipway {
 
@@ -35,6 +36,36 @@ struct Slot {
 /// The cores of one host, by number.
 using HostSlots = std::vector<Slot>;
 using Machine = std::map<std::string, HostSlots>;
+
+/// Of all jobs of a host together; 0: no limit.
+std::int64_t memory_of(const HostSlots& slots) {
+    return slots.front().core.host_memory_bytes;
+}
+
+/// The limit of a job on so many cores of the host.
+std::int64_t limit_of(std::optional<std::int64_t> asked, int cores, const HostSlots& slots) {
+    return asked.value_or(memory_of(slots) / std::int64_t(slots.size()) * cores);
+}
+
+std::int64_t held_memory(const HostSlots& slots) {
+    std::map<std::string, std::pair<std::optional<std::int64_t>, int>> jobs;
+    for (const Slot& slot : slots) {
+        if (slot.core.held_by.empty()) continue;
+        auto& [asked, cores] = jobs[slot.core.held_by];
+        asked = slot.core.held_memory_bytes;
+        ++cores;
+    }
+    std::int64_t held = 0;
+    for (const auto& [job, wanted] : jobs)
+        held += limit_of(wanted.first, wanted.second, slots);
+    return held;
+}
+
+/// Whether the limits of all leave room for the job's.
+bool has_memory(const WaitingJob& job, const HostSlots& slots) {
+    if (memory_of(slots) == 0) return true;
+    return held_memory(slots) + limit_of(job.memory_bytes, job.cores, slots) <= memory_of(slots);
+}
 
 Machine machine_of(const std::vector<CoreSlot>& cores) {
     Machine machine;
@@ -56,6 +87,7 @@ PlacedJob take(const WaitingJob& job, const std::string& host, HostSlots& slots)
         if (int(placed.cores.size()) == job.cores) break;
         if (!slot.free()) continue;
         slot.core.held_by = job.job_id;
+        slot.core.held_memory_bytes = job.memory_bytes;
         placed.cores.push_back(slot.core.core);
     }
     return placed;
@@ -67,7 +99,7 @@ std::optional<PlacedJob> place_anywhere(const WaitingJob& job, Machine& machine)
     std::pair<const std::string, HostSlots>* best = nullptr;
     for (auto& entry : machine) {
         const std::int64_t room = count_free(entry.second);
-        if (room < job.cores) continue;
+        if (room < job.cores || !has_memory(job, entry.second)) continue;
         if (best == nullptr || room < count_free(best->second)) best = &entry;
     }
     if (best == nullptr) return std::nullopt;
@@ -77,8 +109,9 @@ std::optional<PlacedJob> place_anywhere(const WaitingJob& job, Machine& machine)
 std::optional<PlacedJob> place_on_core(const WaitingJob& job, Machine& machine) {
     for (auto& [host, slots] : machine) {
         for (Slot& slot : slots) {
-            if (slot.core.core != *job.core_id || !slot.free()) continue;
+            if (slot.core.core != *job.core_id || !slot.free() || !has_memory(job, slots)) continue;
             slot.core.held_by = job.job_id;
+            slot.core.held_memory_bytes = job.memory_bytes;
             return PlacedJob{.job_id = job.job_id, .host = host, .cores = {slot.core.core}};
         }
     }
@@ -118,11 +151,34 @@ WaitReason wait_for_core(const WaitingJob& job, Slot& slot) {
     return reason;
 }
 
+/// Cores are free and memory is not. Keeps the cores: what younger jobs took would be given back
+/// later still.
+WaitReason wait_for_memory(const WaitingJob& job, HostSlots& slots) {
+    const std::int64_t wanted = limit_of(job.memory_bytes, job.cores, slots);
+    WaitReason reason{
+        .job_id = job.job_id,
+        .code = "waiting_for_memory",
+        .message = fmt::format(
+            "the job may use {} bytes of memory, and the running jobs of host {} "
+            "leave {} of {}",
+            wanted, slots.front().core.host,
+            std::max<std::int64_t>(memory_of(slots) - held_memory(slots), 0), memory_of(slots)),
+        .cores = {}};
+    for (Slot& slot : slots) {
+        if (!slot.core.held_by.empty() && reason.blocking_job.empty())
+            reason.blocking_job = slot.core.held_by;
+        const bool may_come = wanted <= memory_of(slots);
+        if (may_come && slot.usable() && slot.reserved_by.empty()) slot.reserved_by = job.job_id;
+    }
+    return reason;
+}
+
 WaitReason explain_core(const WaitingJob& job, Machine& machine) {
     Slot* best = nullptr;    // the one that is nearest to being free
     for (auto& [host, slots] : machine) {
         for (Slot& slot : slots) {
             if (slot.core.core != *job.core_id) continue;
+            if (slot.free()) return wait_for_memory(job, slots);
             const auto rank = [](const Slot& s) {
                 return std::tuple(!s.core.alive, s.core.drained, !s.reserved_by.empty());
             };
@@ -148,6 +204,7 @@ HostSlots* host_to_wait_for(const WaitingJob& job, Machine& machine) {
     };
     for (auto& [host, slots] : machine) {
         if (std::ranges::count_if(slots, &Slot::usable) < job.cores) continue;
+        if (memory_of(slots) > 0 && job.memory_bytes.value_or(0) > memory_of(slots)) continue;
         if (best == nullptr || ahead(slots) < ahead(*best)) best = &slots;
     }
     return best;
@@ -157,9 +214,13 @@ WaitReason explain_no_host(const WaitingJob& job, const Machine& machine) {
     WaitReason reason{
         .job_id = job.job_id, .code = "waiting_for_cores", .message = {}, .cores = {}};
     std::size_t largest = 0;
-    bool lost = false;
+    std::int64_t most_memory = 0;
+    bool lost = false, enough_memory = machine.empty();
     for (const auto& [host, slots] : machine) {
         largest = std::max(largest, slots.size());
+        most_memory = std::max(most_memory, memory_of(slots));
+        enough_memory = enough_memory || memory_of(slots) == 0 ||
+                        job.memory_bytes.value_or(0) <= memory_of(slots);
         for (const Slot& slot : slots) {
             if (!slot.core.alive) lost = true;
             if (slot.core.alive && slot.core.drained) reason.cores.push_back(slot.core.core);
@@ -169,6 +230,13 @@ WaitReason explain_no_host(const WaitingJob& job, const Machine& machine) {
         reason.cores.clear();
         reason.message = fmt::format("the job needs {} cores of one host; the largest host has {}",
                                      job.cores, largest);
+    } else if (!enough_memory) {
+        reason.cores.clear();
+        reason.code = "waiting_for_memory";
+        reason.message = fmt::format(
+            "the job may use {} bytes of memory; the largest host has {} "
+            "for jobs",
+            *job.memory_bytes, most_memory);
     } else if (!reason.cores.empty()) {
         reason.code = "core_drained";
         reason.message = fmt::format("the job needs {} cores of one host; drained: {}", job.cores,
@@ -190,9 +258,10 @@ WaitReason explain_anywhere(const WaitingJob& job, Machine& machine) {
         const bool taken = slot.core.held_by.empty() && !slot.reserved_by.empty();
         if (slot.usable() && taken) return behind(job, slot);
     }
+    const std::int64_t free = count_free(*slots);
+    if (free >= job.cores) return wait_for_memory(job, *slots);
     WaitReason reason{
         .job_id = job.job_id, .code = "waiting_for_cores", .message = {}, .cores = {}};
-    const std::int64_t free = count_free(*slots);
     for (Slot& slot : *slots) {
         if (!slot.usable()) continue;
         if (!slot.core.held_by.empty()) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,17 +12,21 @@ struct CoreSlot {
     std::string host;
     int core = 1;    ///< 1 to 8
     bool drained = false;
-    bool alive = true;      ///< its host is heard of
-    std::string held_by;    ///< job id; empty: free
+    bool alive = true;                     ///< its host is heard of
+    std::string held_by;                   ///< job id; empty: free
+    std::int64_t host_memory_bytes = 0;    ///< of all jobs of its host together; 0: no limit
+    /// That the job asked for; none: the share of its cores.
+    std::optional<std::int64_t> held_memory_bytes = {};
 };
 
 /// One waiting job. The order of a queue is the caller's: class, then age, then id.
 struct WaitingJob {
     std::string job_id;
-    int cores = 1;                 ///< 1 to 8, all of one host
-    std::optional<int> core_id;    ///< only this core
-    bool due = true;               ///< start_after or back-off has passed
-    std::string due_at;            ///< for the reason: RFC 3339, when not due
+    int cores = 1;                                    ///< 1 to 8, all of one host
+    std::optional<int> core_id;                       ///< only this core
+    std::optional<std::int64_t> memory_bytes = {};    ///< asked for; none: the share of its cores
+    bool due = true;                                  ///< start_after or back-off has passed
+    std::string due_at;                               ///< for the reason: RFC 3339, when not due
     std::string dataset_state = "ready";
 };
 
@@ -33,8 +38,8 @@ struct PlacedJob {
     bool operator==(const PlacedJob&) const = default;
 };
 
-/// Why a job waits. Codes: waiting_for_cores, core_busy, core_drained, host_lost, behind,
-/// waiting_for_dataset, start_after, no_such_core.
+/// Why a job waits. Codes: waiting_for_cores, waiting_for_memory, core_busy, core_drained,
+/// host_lost, behind, waiting_for_dataset, start_after, no_such_core.
 struct WaitReason {
     std::string job_id;
     std::string code;
@@ -56,8 +61,11 @@ struct PlacementPlan {
 /// could start but for running jobs reserves what it waits for, and no younger job takes it: a core
 /// by number reserves that core, a job of several cores reserves the undrained cores of the host
 /// where the fewest jobs are in its way. So no job waits for ever; the price is that cores may idle
-/// while an 8-core job waits for the last one. A job that waits for something else (a drained core,
-/// its dataset, a time) reserves nothing.
+/// while an 8-core job waits for the last one. The memory of a host is counted likewise: the limits
+/// of the jobs that run there and of the one that starts, each what it asks for or the share of its
+/// cores, are never more than the host has for jobs. A job that waits for memory reserves the cores
+/// of its host, since only jobs that end give memory back. A job that waits for something else (a
+/// drained core, its dataset, a time) reserves nothing.
 PlacementPlan plan_placement(const std::vector<WaitingJob>& queue,
                              const std::vector<CoreSlot>& cores);
 

@@ -17,7 +17,7 @@ constexpr std::string_view check_violation = "23514";
 void register_host(Store& store, const Host& host, std::chrono::milliseconds silence_max) {
     const Rows rows = write(store.pool(), queries::register_host,
                             {host.name, host.cores, host.physical_cpus, host.memory_bytes,
-                             host.instance, host.home, silence_max});
+                             host.instance, host.home, silence_max, host.job_memory_bytes});
     if (rows.empty()) {
         throw Error{
             ErrorCode::conflict,
@@ -43,6 +43,7 @@ std::vector<Host> list_hosts(Store& store) {
              .cores = row.small("cores"),
              .physical_cpus = row.small("physical_cpus"),
              .memory_bytes = row.integer("memory_bytes"),
+             .job_memory_bytes = row.integer("job_memory_bytes"),
              .drained = row.smalls("drained"),
              .heartbeat_at = row.time("heartbeat_at"),
              .silent_for = std::chrono::milliseconds(std::int64_t(row.number("silent_s") * 1000))});
@@ -57,7 +58,9 @@ std::vector<Core> list_cores(Store& store, std::chrono::milliseconds silence_max
                          .core = row.small("core"),
                          .drained = row.flag("drained"),
                          .alive = row.flag("alive"),
+                         .job_memory_bytes = row.integer("job_memory_bytes"),
                          .job_id = row.text("job_id"),
+                         .memory_bytes = row.maybe_integer("memory_bytes"),
                          .attempt = row.maybe_small("attempt").value_or(0),
                          .leased_at = row.maybe_time("leased_at"),
                          .lease_expires_at = row.maybe_time("expires_at")});

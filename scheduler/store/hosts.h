@@ -9,6 +9,7 @@ struct Host {
     int cores = 8;
     int physical_cpus = 0;
     std::int64_t memory_bytes = 0;
+    std::int64_t job_memory_bytes = 0;    ///< of all its jobs together; 0: no limit
     std::string instance{};        ///< of the process that speaks for it: random at each start
     std::string home{};            ///< id of its home folder, which one process has at a time
     std::vector<int> drained{};    ///< cores that take no new job
@@ -34,8 +35,11 @@ struct Core {
     std::string host;
     int core = 1;
     bool drained = false;
-    bool alive = true;     ///< its host was heard of within `silence_max`
-    std::string job_id;    ///< empty: free
+    bool alive = true;                    ///< its host was heard of within `silence_max`
+    std::int64_t job_memory_bytes = 0;    ///< Host's
+    std::string job_id;                   ///< empty: free
+    /// That this job asks for; none: the share of its cores.
+    std::optional<std::int64_t> memory_bytes;
     int attempt = 0;
     std::optional<Instant> leased_at;
     std::optional<Instant> lease_expires_at;

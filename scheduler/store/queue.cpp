@@ -119,6 +119,7 @@ std::vector<QueuedJob> list_ready_jobs(Store& store, int of_each_shape) {
     for (const Row row : read(store.pool(), queries::list_ready_jobs, {of_each_shape})) {
         ready.push_back(read_wanted_cores(row));
         ready.back().dataset_state = "ready";
+        ready.back().memory_bytes = row.maybe_integer("memory_bytes");
     }
     return ready;
 }
@@ -126,7 +127,9 @@ std::vector<QueuedJob> list_ready_jobs(Store& store, int of_each_shape) {
 std::optional<QueuedJob> find_queued_job(Store& store, std::string_view job_id) {
     const Rows rows = read(store.pool(), queries::find_queued_job, {job_id});
     if (rows.empty()) return std::nullopt;
-    return read_waiting(rows[0]);
+    QueuedJob job = read_waiting(rows[0]);
+    job.memory_bytes = rows[0].maybe_integer("memory_bytes");
+    return job;
 }
 
 int release_due_jobs(Store& store, int count_max, const LeaderTerm& term) {

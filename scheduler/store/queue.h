@@ -13,8 +13,9 @@ struct QueuedJob {
     Instant queued_at;     ///< when it was submitted: a job that comes back keeps its place
     int cores = 1;
     std::optional<int> core_id;
-    std::optional<Instant> not_before;    ///< start_after, or back-off after a lost attempt
-    bool due = true;                      ///< not_before has passed (database time)
+    std::optional<std::int64_t> memory_bytes;    ///< asked for; none: the share of its cores
+    std::optional<Instant> not_before;           ///< start_after, or back-off after a lost attempt
+    bool due = true;                             ///< not_before has passed (database time)
     std::optional<Instant> valid_until;
     std::string dataset_id;
     std::string dataset_state;      ///< "ready", "checking", "failed", or empty when it is gone
@@ -31,7 +32,9 @@ Page<QueuedJob> list_queue(Store& store, const std::vector<std::string>& project
 
 /// The jobs that may start now, in the order of the queue: the first `of_each_shape` that want the
 /// same cores. What more would wait for the same cores as they, so placement needs no others, and
-/// the cost does not depend on how many jobs wait. Only of these: id, class, age, cores, core_id.
+/// the cost does not depend on how many jobs wait. Only of these: id, class, age, cores, core_id,
+/// memory. Jobs of one shape may ask for different memory: behind as many of them as there are
+/// cores, all of which wait for memory, others of the shape wait, too.
 std::vector<QueuedJob> list_ready_jobs(Store& store, int of_each_shape);
 
 /// One waiting job and what holds it back; nothing when it is not queued.

@@ -41,6 +41,7 @@ std::vector<WaitingJob> to_waiting_jobs(const std::vector<store::QueuedJob>& que
         waiting.push_back({.job_id = job.job_id,
                            .cores = job.cores,
                            .core_id = job.core_id,
+                           .memory_bytes = job.memory_bytes,
                            .due = job.due,
                            .due_at = job.not_before ? to_rfc3339(*job.not_before) : "",
                            .dataset_state = job.dataset_state});
@@ -56,7 +57,9 @@ std::vector<CoreSlot> to_core_slots(const std::vector<store::Core>& cores) {
                          .core = core.core,
                          .drained = core.drained,
                          .alive = core.alive,
-                         .held_by = core.job_id});
+                         .held_by = core.job_id,
+                         .host_memory_bytes = core.job_memory_bytes,
+                         .held_memory_bytes = core.memory_bytes});
     }
     return slots;
 }

@@ -12,6 +12,7 @@
 #include "server/routes/handlers.h"
 #include "server/routes/job_answer.h"
 #include "server/routes/lookup.h"
+#include "server/routes/memory_check.h"
 #include "server/routes/problems.h"
 #include "server/routes/query.h"
 #include "server/routes/render.h"
@@ -53,6 +54,8 @@ CheckedSpec read_spec(const Context& context) {
     for (Problem& problem : check_version(spec, checked.dataset))
         decoded.problems.push_back(std::move(problem));
     for (Problem& problem : check_data_fit(spec, checked.dataset))
+        decoded.problems.push_back(std::move(problem));
+    for (Problem& problem : check_memory(context, spec))
         decoded.problems.push_back(std::move(problem));
     for (Problem& problem : check_weights(context, spec))
         decoded.problems.push_back(std::move(problem));

@@ -1,17 +1,19 @@
 -- register_host: what a machine offers, and who speaks for it
 -- in     $1 name  $2 cores  $3 physical_cpus  $4 memory_bytes  $5 instance  $6 home
---        $7 longest silence of a living host in seconds
+--        $7 longest silence of a living host in seconds  $8 job_memory_bytes
 -- out    name; no row when another instance speaks for the host: one of another home folder that is
 --        not silent. A home folder has one process at a time, so an earlier one of it has ended.
-insert into host (name, cores, physical_cpus, memory_bytes, instance, home)
-values ($1, $2, $3, $4, $5, $6)
+insert into host (name, cores, physical_cpus, memory_bytes, instance, home,
+                  job_memory_bytes)
+values ($1, $2, $3, $4, $5, $6, $8)
 on conflict (name) do update
-set cores         = excluded.cores,
-    physical_cpus = excluded.physical_cpus,
-    memory_bytes  = excluded.memory_bytes,
-    instance      = excluded.instance,
-    home          = excluded.home,
-    heartbeat_at  = clock_timestamp()
+set cores            = excluded.cores,
+    physical_cpus    = excluded.physical_cpus,
+    memory_bytes     = excluded.memory_bytes,
+    job_memory_bytes = excluded.job_memory_bytes,
+    instance         = excluded.instance,
+    home             = excluded.home,
+    heartbeat_at     = clock_timestamp()
 where host.instance in ('', excluded.instance)
    or host.home = excluded.home
    or host.heartbeat_at < clock_timestamp() - make_interval(secs => $7)
@@ -25,19 +27,23 @@ set heartbeat_at = clock_timestamp()
 where name = $1 and instance = $2
 
 -- list_hosts: every machine
-select name, cores, physical_cpus, memory_bytes, drained, heartbeat_at,
+select name, cores, physical_cpus, memory_bytes, job_memory_bytes, drained, heartbeat_at,
        extract(epoch from clock_timestamp() - heartbeat_at)::double precision as silent_s
 from host
 order by name
 
 -- list_cores: every core and who holds it
 -- in     $1 longest silence of a living host in seconds
+-- out    memory_bytes: that the job there asks for; null: the share of its cores
 select host.name as host, number as core, number = any (host.drained) as drained,
        host.heartbeat_at > clock_timestamp() - make_interval(secs => $1) as alive,
-       lease.job_id, lease.attempt, lease.leased_at, lease.expires_at
+       host.job_memory_bytes,
+       lease.job_id, lease.attempt, lease.leased_at, lease.expires_at,
+       (job.spec #>> '{accelerator,memory_bytes}')::bigint as memory_bytes
 from host
 cross join lateral generate_series(1, host.cores) as number
 left join lease on lease.host = host.name and lease.core = number
+left join job on job.id = lease.job_id
 order by host.name, number
 
 -- drain_core: take it out of scheduling, or back in

@@ -62,6 +62,74 @@ TEST(Placement, a_core_by_number_is_that_core_or_a_wait) {
     EXPECT_EQ(plan.waiting[0].cores, std::vector<int>{5});
 }
 
+/// A host of 8 cores with 800 bytes for jobs: 100 are the share of a core.
+std::vector<CoreSlot> host_with_memory() {
+    auto cores = free_host("a");
+    for (CoreSlot& core : cores)
+        core.host_memory_bytes = 800;
+    return cores;
+}
+
+WaitingJob wants_memory(const std::string& id, int cores, std::int64_t bytes) {
+    WaitingJob job = wants(id, cores);
+    job.memory_bytes = bytes;
+    return job;
+}
+
+TEST(Placement, a_job_starts_only_where_its_memory_is_left) {
+    auto cores = host_with_memory();
+    cores[0].held_by = cores[1].held_by = "older";    // the share of two cores
+    EXPECT_EQ(code_of(plan_placement({wants_memory("x", 1, 600)}, cores), "x"), "placed");
+    const auto plan = plan_placement({wants_memory("x", 1, 601), wants("y", 1)}, cores);
+    EXPECT_EQ(code_of(plan, "x"), "waiting_for_memory");
+    for (const char* number : {"601", "600", "800"})
+        EXPECT_NE(reason_of(plan, "x")->message.find(number), std::string::npos) << number;
+    EXPECT_EQ(reason_of(plan, "x")->blocking_job, "older");
+    EXPECT_EQ(code_of(plan, "y"), "behind") << "what it took would be missing later still";
+    cores[0].held_memory_bytes = cores[1].held_memory_bytes = 50;    // once, not for each core
+    EXPECT_EQ(code_of(plan_placement({wants_memory("x", 1, 750)}, cores), "x"), "placed");
+}
+
+TEST(Placement, jobs_that_start_together_share_the_memory) {
+    const auto plan =
+        plan_placement({wants_memory("x", 1, 500), wants_memory("y", 1, 400)}, host_with_memory());
+    EXPECT_EQ(code_of(plan, "x"), "placed");
+    EXPECT_EQ(code_of(plan, "y"), "waiting_for_memory");
+    // Who asks for none may use the share of its cores: it is counted likewise.
+    EXPECT_EQ(
+        code_of(plan_placement({wants_memory("x", 1, 750), wants("y", 1)}, host_with_memory()),
+                "y"),
+        "waiting_for_memory");
+    std::vector<WaitingJob> shares;
+    for (int i = 0; i < 8; ++i)
+        shares.push_back(wants(fmt::format("job {}", i), 1));
+    EXPECT_EQ(plan_placement(shares, host_with_memory()).placed.size(), 8U);
+}
+
+TEST(Placement, a_core_by_number_and_another_host_count_memory_too) {
+    auto cores = host_with_memory();
+    cores[0].held_by = "older";
+    WaitingJob job = wants_core("x", 5);
+    job.memory_bytes = 701;
+    EXPECT_EQ(code_of(plan_placement({job}, cores), "x"), "waiting_for_memory");
+    for (CoreSlot core : host_with_memory()) {
+        core.host = "b";
+        cores.push_back(core);
+    }
+    EXPECT_EQ(plan_placement({job}, cores).placed.at(0).host, "b");
+    EXPECT_EQ(plan_placement({wants_memory("y", 1, 800)}, cores).placed.at(0).host, "b");
+}
+
+TEST(Placement, more_memory_than_any_host_has_is_said_and_keeps_nothing) {
+    const auto plan =
+        plan_placement({wants_memory("x", 1, 900), wants("y", 1)}, host_with_memory());
+    EXPECT_EQ(code_of(plan, "x"), "waiting_for_memory");
+    EXPECT_NE(reason_of(plan, "x")->message.find("largest host has 800"), std::string::npos);
+    EXPECT_EQ(code_of(plan, "y"), "placed");
+    EXPECT_EQ(code_of(plan_placement({wants_memory("x", 1, 900)}, free_host("a")), "x"), "placed")
+        << "no limit";
+}
+
 TEST(Placement, nobody_overtakes_a_job_that_waits_for_cores) {
     auto cores = free_host("a");
     cores[6].held_by = "older";

@@ -44,6 +44,29 @@ protected:
     std::string dataset_id;
 };
 
+TEST_F(Upkeep, the_limits_of_running_jobs_are_never_more_than_the_host_has) {
+    make_ready();
+    store::register_host(store, {.name = host, .cores = 8, .job_memory_bytes = 8000});
+    const auto submit_with = [&](const std::string& spec) {
+        NewJob job = new_job();
+        job.dataset_id = dataset_id;
+        job.spec = spec;
+        return submit(job);
+    };
+    const std::string first = submit_with(R"({"accelerator": {"memory_bytes": 6500}})");
+    const std::string share = submit_with("{}");
+    const std::string more = submit_with(R"({"accelerator": {"memory_bytes": 501}})");
+    schedule(store, 10s, 10s);
+    schedule(store, 10s, 10s);
+    EXPECT_EQ(state_of(first), starting);
+    EXPECT_EQ(state_of(share), starting);
+    EXPECT_EQ(state_of(more), queued);
+    EXPECT_EQ(wait_code(more), "waiting_for_memory");
+    const std::string message = explain_wait(store, more, 10s)->message;
+    for (const char* number : {"501", "500", "8000"})
+        EXPECT_NE(message.find(number), std::string::npos) << message;
+}
+
 TEST_F(Upkeep, queued_jobs_get_cores_leases_and_the_state_starting) {
     make_ready();
     add_host();

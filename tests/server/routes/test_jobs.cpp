@@ -9,6 +9,7 @@
 #include "api/spec/documents.h"
 #include "api/spec/endpoints.h"
 #include "scheduler/store/datasets.h"
+#include "scheduler/store/hosts.h"
 #include "tests/server/routes/test_service.h"
 
 namespace slipway {
@@ -391,6 +392,20 @@ TEST_F(Jobs, prefer_wait_ends_without_a_change) {
     const std::string id = service.submit();
     const Json job = service.expect(200, "GET", "/v1/jobs/" + id, nullptr, {{"Prefer", "wait=1"}});
     EXPECT_EQ(job["state"], "queued");
+}
+
+TEST_F(Jobs, more_memory_than_any_host_has_is_refused_with_what_is_possible) {
+    const Json wanted{{"accelerator", {{"memory_bytes", 5 << 20}}}};
+    store::register_host(service.store, {.name = "small", .job_memory_bytes = 2 << 20});
+    store::register_host(service.store, {.name = "large", .job_memory_bytes = 4 << 20});
+    const std::string message = refused(wanted, "/accelerator/memory_bytes").value("message", "");
+    EXPECT_NE(message.find(std::to_string(4 << 20)), std::string::npos) << message;
+    Json body = TestService::spec();
+    body["accelerator"]["memory_bytes"] = 4 << 20;
+    service.expect(201, "POST", "/v1/jobs", body);
+    store::register_host(service.store, {.name = "without_limit"});
+    body["accelerator"]["memory_bytes"] = 5 << 20;
+    service.expect(201, "POST", "/v1/jobs", body);
 }
 
 }    // namespace

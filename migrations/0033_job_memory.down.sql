@@ -1,0 +1,2 @@
+alter table host
+    drop column job_memory_bytes;

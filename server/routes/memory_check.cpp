@@ -1,0 +1,26 @@
+#include "server/routes/memory_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "scheduler/store/hosts.h"
+
+namespace slipway::routes {
+
+std::vector<Problem> check_memory(const Context& context, const JobSpec& spec) {
+    if (!spec.accelerator.memory_bytes) return {};
+    std::int64_t most = 0;
+    for (const store::Host& host : store::list_hosts(context.services.store)) {
+        if (host.job_memory_bytes == 0) return {};    // it has no limit
+        most = std::max(most, host.job_memory_bytes);
+    }
+    if (most == 0 || *spec.accelerator.memory_bytes <= most) return {};
+    return {{.pointer = "/accelerator/memory_bytes",
+             .code = "out_of_range",
+             .message = fmt::format("accelerator.memory_bytes must be at most {}, what the largest "
+                                    "host has for jobs (--job-memory-mib), got {}",
+                                    most, *spec.accelerator.memory_bytes)}};
+}
+
+}    // namespace slipway::routes
