@@ -192,6 +192,11 @@ WaitReason explain_core(const WaitingJob& job, Machine& machine) {
             .cores = {*job.core_id}};
 }
 
+/// Whether the memory of the host is enough, were no other job there.
+bool has_ever_memory(const WaitingJob& job, const HostSlots& slots) {
+    return memory_of(slots) == 0 || job.memory_bytes.value_or(0) <= memory_of(slots);
+}
+
 /// The host where `job` will fit soonest: all its cores are usable in number, and the fewest are
 /// held or kept by others.
 HostSlots* host_to_wait_for(const WaitingJob& job, Machine& machine) {
@@ -204,7 +209,7 @@ HostSlots* host_to_wait_for(const WaitingJob& job, Machine& machine) {
     };
     for (auto& [host, slots] : machine) {
         if (std::ranges::count_if(slots, &Slot::usable) < job.cores) continue;
-        if (memory_of(slots) > 0 && job.memory_bytes.value_or(0) > memory_of(slots)) continue;
+        if (!has_ever_memory(job, slots)) continue;
         if (best == nullptr || ahead(slots) < ahead(*best)) best = &slots;
     }
     return best;
@@ -215,33 +220,29 @@ WaitReason explain_no_host(const WaitingJob& job, const Machine& machine) {
         .job_id = job.job_id, .code = "waiting_for_cores", .message = {}, .cores = {}};
     std::size_t largest = 0;
     std::int64_t most_memory = 0;
-    bool lost = false, enough_memory = machine.empty();
+    bool fits = false;
     for (const auto& [host, slots] : machine) {
         largest = std::max(largest, slots.size());
+        if (slots.size() < std::size_t(job.cores)) continue;
         most_memory = std::max(most_memory, memory_of(slots));
-        enough_memory = enough_memory || memory_of(slots) == 0 ||
-                        job.memory_bytes.value_or(0) <= memory_of(slots);
-        for (const Slot& slot : slots) {
-            if (!slot.core.alive) lost = true;
+        if (!has_ever_memory(job, slots)) continue;
+        fits = true;
+        for (const Slot& slot : slots)
             if (slot.core.alive && slot.core.drained) reason.cores.push_back(slot.core.core);
-        }
     }
     if (largest < std::size_t(job.cores)) {
-        reason.cores.clear();
         reason.message = fmt::format("the job needs {} cores of one host; the largest host has {}",
                                      job.cores, largest);
-    } else if (!enough_memory) {
-        reason.cores.clear();
+    } else if (!fits) {
         reason.code = "waiting_for_memory";
-        reason.message = fmt::format(
-            "the job may use {} bytes of memory; the largest host has {} "
-            "for jobs",
-            *job.memory_bytes, most_memory);
+        reason.message =
+            fmt::format("the job may use {} bytes of memory; the largest host has {} for jobs",
+                        *job.memory_bytes, most_memory);
     } else if (!reason.cores.empty()) {
         reason.code = "core_drained";
         reason.message = fmt::format("the job needs {} cores of one host; drained: {}", job.cores,
                                      fmt::join(reason.cores, ", "));
-    } else if (lost) {
+    } else {
         reason.code = "host_lost";
         reason.message = fmt::format(
             "the job needs {} cores of one host; a host has not been heard of", job.cores);

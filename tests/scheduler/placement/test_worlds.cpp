@@ -32,9 +32,12 @@ public:
         const int hosts = 1 + below(3);
         for (int host = 0; host < hosts; ++host) {
             const int cores = below(3) == 0 ? 1 + below(8) : 8;
+            const std::int64_t memory_bytes = below(2) == 0 ? 0 : 8 * (1 + below(3));
             for (int core = 1; core <= cores; ++core)
-                cores_.push_back(
-                    {.host = fmt::format("host_{}", host), .core = core, .held_by = {}});
+                cores_.push_back({.host = fmt::format("host_{}", host),
+                                  .core = core,
+                                  .held_by = {},
+                                  .host_memory_bytes = memory_bytes});
         }
     }
 
@@ -87,8 +90,10 @@ public:
             const auto job = std::ranges::find(queue_, placed.job_id, &id_of);
             ends_in_ticks_[placed.job_id] = job->runs_for_ticks;
             for (CoreSlot& core : cores_)
-                if (core.host == placed.host && std::ranges::count(placed.cores, core.core) > 0)
+                if (core.host == placed.host && std::ranges::count(placed.cores, core.core) > 0) {
                     core.held_by = placed.job_id;
+                    core.held_memory_bytes = job->asked.memory_bytes;
+                }
             queue_.erase(job);
         }
     }
@@ -100,7 +105,10 @@ public:
                 continue;
             }
             for (CoreSlot& core : cores_)
-                if (core.held_by == running->first) core.held_by.clear();
+                if (core.held_by == running->first) {
+                    core.held_by.clear();
+                    core.held_memory_bytes.reset();
+                }
             running = ends_in_ticks_.erase(running);
         }
     }
@@ -109,16 +117,6 @@ public:
     bool waits(const std::string& id) const {
         return std::ranges::find(queue_, id, &id_of) != queue_.end();
     }
-    int largest_host() const {
-        std::map<std::string, int> sizes;
-        for (const CoreSlot& core : cores_)
-            ++sizes[core.host];
-        int largest = 0;
-        for (const auto& [host, size] : sizes)
-            largest = std::max(largest, size);
-        return largest;
-    }
-
     static std::string_view id_of(const SimulatedJob& job) { return job.asked.job_id; }
 
 private:
@@ -134,6 +132,7 @@ private:
             job.asked.due_at = "2030-01-01T00:00:00Z";
         }
         if (below(8) == 0) job.asked.dataset_state = "checking";
+        if (below(4) == 0) job.asked.memory_bytes = 1 + below(26);    // some fit on no host
         job.queue_class = below(5);
         job.runs_for_ticks = 1 + below(5);
         return job;
@@ -183,6 +182,45 @@ void expect_sound(const World& world, const PlacementPlan& plan) {
     }
 }
 
+std::int64_t limit_on(const World& world, const std::string& host, int cores,
+                      std::optional<std::int64_t> asked) {
+    std::int64_t size = 0, memory_bytes = 0;
+    for (const CoreSlot& core : world.cores()) {
+        if (core.host != host) continue;
+        ++size;
+        memory_bytes = core.host_memory_bytes;
+    }
+    return asked.value_or(memory_bytes / size * cores);
+}
+
+/// The limits of a host's jobs are together no more than it has.
+void expect_memory_kept(const World& world, const PlacementPlan& plan) {
+    struct Held {
+        int cores = 0;
+        std::optional<std::int64_t> asked;
+    };
+    std::map<std::string, std::map<std::string, Held>> jobs;
+    std::map<std::string, std::int64_t> memory_bytes;
+    for (const CoreSlot& core : world.cores()) {
+        memory_bytes[core.host] = core.host_memory_bytes;
+        if (core.held_by.empty()) continue;
+        Held& held = jobs[core.host][core.held_by];
+        ++held.cores;
+        held.asked = core.held_memory_bytes;
+    }
+    const std::vector<WaitingJob> queue = world.queue();
+    for (const PlacedJob& placed : plan.placed) {
+        const WaitingJob& job = *find(queue, placed.job_id);
+        jobs[placed.host][placed.job_id] = {int(placed.cores.size()), job.memory_bytes};
+    }
+    for (const auto& [host, held] : jobs) {
+        std::int64_t sum = 0;
+        for (const auto& [id, job] : held)
+            sum += limit_on(world, host, job.cores, job.asked);
+        if (memory_bytes[host] > 0) EXPECT_LE(sum, memory_bytes[host]) << host;
+    }
+}
+
 /// Each job is placed or has one reason; both lists are in the order of the queue.
 void expect_complete(const World& world, const PlacementPlan& plan) {
     const std::vector<WaitingJob> queue = world.queue();
@@ -226,11 +264,12 @@ void expect_true_reasons(const World& world, const PlacementPlan& plan) {
 
 /// Of each shape as many as there are cores, as the store hands them in (decision 0017).
 std::vector<WaitingJob> heads_of_shapes(const std::vector<WaitingJob>& queue, std::size_t cores) {
-    std::map<std::pair<int, int>, std::size_t> seen;
+    std::map<std::tuple<int, int, std::int64_t>, std::size_t> seen;
     std::vector<WaitingJob> heads;
     for (const WaitingJob& job : queue) {
         if (!job.due || job.dataset_state != "ready") continue;
-        if (seen[{job.cores, job.core_id.value_or(0)}]++ < cores) heads.push_back(job);
+        if (seen[{job.cores, job.core_id.value_or(0), job.memory_bytes.value_or(0)}]++ < cores)
+            heads.push_back(job);
     }
     return heads;
 }
@@ -269,6 +308,7 @@ TEST(Worlds, every_plan_is_sound_complete_and_explained) {
             world.disturb();
             const PlacementPlan plan = plan_placement(world.queue(), world.cores());
             expect_sound(world, plan);
+            expect_memory_kept(world, plan);
             expect_complete(world, plan);
             expect_true_reasons(world, plan);
             expect_heads_suffice(world, plan);
@@ -282,9 +322,15 @@ TEST(Worlds, every_plan_is_sound_complete_and_explained) {
 
 /// Whether some host could run the job, were it empty.
 bool can_ever_run(const World& world, const WaitingJob& job) {
-    if (!job.core_id) return job.cores <= world.largest_host();
-    return std::ranges::any_of(world.cores(),
-                               [&](const CoreSlot& core) { return core.core == *job.core_id; });
+    std::map<std::string, int> sizes;
+    for (const CoreSlot& core : world.cores())
+        ++sizes[core.host];
+    return std::ranges::any_of(world.cores(), [&](const CoreSlot& core) {
+        const bool fits = job.core_id ? core.core == *job.core_id : job.cores <= sizes[core.host];
+        const bool enough =
+            core.host_memory_bytes == 0 || job.memory_bytes.value_or(0) <= core.host_memory_bytes;
+        return fits && enough;
+    });
 }
 
 // Goal: no job waits for ever while others keep coming that go after it. A run takes at most five
