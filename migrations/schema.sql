@@ -64,6 +64,29 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.dataset_is_there() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    perform from dataset where id = new.dataset_id for key share;
+    if not found then
+        raise exception 'there is no dataset % for a row of %', new.dataset_id, tg_table_name
+            using errcode = 'foreign_key_violation',
+                  constraint = tg_table_name || '_dataset_id_fkey';
+    end if;
+    return null;
+end
+$$;
+
+CREATE FUNCTION public.dataset_leaves() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    insert into deleted_dataset (id) values (old.id);
+    return null;
+end
+$$;
+
 CREATE FUNCTION public.job_counted() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -324,6 +347,11 @@ CREATE TABLE public.dataset (
     CONSTRAINT dataset_project_check CHECK ((project <> ''::text)),
     CONSTRAINT dataset_state_check CHECK ((state = ANY (ARRAY['checking'::text, 'ready'::text, 'failed'::text]))),
     CONSTRAINT dataset_upload_bytes_check CHECK ((upload_bytes >= 0))
+);
+
+CREATE TABLE public.deleted_dataset (
+    id text NOT NULL,
+    deleted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
 CREATE TABLE public.deleted_job (
@@ -615,6 +643,9 @@ ALTER TABLE ONLY public.checkpoint_use
 ALTER TABLE ONLY public.dataset
     ADD CONSTRAINT dataset_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.deleted_dataset
+    ADD CONSTRAINT deleted_dataset_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.deleted_job
     ADD CONSTRAINT deleted_job_pkey PRIMARY KEY (id);
 
@@ -700,6 +731,8 @@ CREATE INDEX dataset_stored ON public.dataset USING btree (project) WHERE (sourc
 
 CREATE INDEX dataset_stored_token ON public.dataset USING btree (created_by) WHERE (source ? 'upload'::text);
 
+CREATE INDEX deleted_dataset_order ON public.deleted_dataset USING btree (deleted_at, id);
+
 CREATE INDEX deleted_job_order ON public.deleted_job USING btree (deleted_at, id);
 
 CREATE INDEX executor_user_maker ON public.executor_user USING btree (created_by) WHERE (created_by <> ''::text);
@@ -708,7 +741,7 @@ CREATE INDEX garbage_due ON public.garbage USING btree (due_at, id);
 
 CREATE INDEX idempotency_started ON public.idempotency USING btree (started_at);
 
-CREATE INDEX job_dataset ON public.job USING btree (dataset_id);
+CREATE INDEX job_dataset ON public.job USING btree (dataset_id, id);
 
 CREATE INDEX job_event_time ON public.job_event USING brin (created_at) WITH (pages_per_range='8');
 
@@ -766,6 +799,8 @@ CREATE CONSTRAINT TRIGGER attempt_fits_job AFTER INSERT OR UPDATE OF ended_at ON
 
 CREATE TRIGGER checkpoint_release AFTER UPDATE ON public.job FOR EACH ROW WHEN (((old.finished_at IS NULL) AND (new.finished_at IS NOT NULL))) EXECUTE FUNCTION public.checkpoint_release();
 
+CREATE TRIGGER dataset_leaves AFTER DELETE ON public.dataset FOR EACH ROW EXECUTE FUNCTION public.dataset_leaves();
+
 CREATE TRIGGER job_counted AFTER INSERT OR DELETE ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_counted();
 
 CREATE TRIGGER job_counted_move AFTER UPDATE OF state ON public.job FOR EACH ROW WHEN ((old.state <> new.state)) EXECUTE FUNCTION public.job_counted();
@@ -784,9 +819,15 @@ CREATE TRIGGER job_guard BEFORE INSERT OR UPDATE ON public.job FOR EACH ROW EXEC
 
 CREATE TRIGGER job_leaves AFTER DELETE ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_leaves();
 
+CREATE TRIGGER job_of_dataset AFTER INSERT ON public.job FOR EACH ROW WHEN ((new.dataset_id IS NOT NULL)) EXECUTE FUNCTION public.dataset_is_there();
+
+CREATE TRIGGER job_to_dataset AFTER UPDATE OF dataset_id ON public.job FOR EACH ROW WHEN (((new.dataset_id IS DISTINCT FROM old.dataset_id) AND (new.dataset_id IS NOT NULL))) EXECUTE FUNCTION public.dataset_is_there();
+
 CREATE TRIGGER lease_guard AFTER INSERT ON public.lease FOR EACH ROW EXECUTE FUNCTION public.lease_guard();
 
 CREATE TRIGGER metric_point_of_job AFTER INSERT ON public.metric_point REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.job_is_there();
+
+CREATE TRIGGER split_of_dataset AFTER INSERT OR UPDATE OF dataset_id ON public.split FOR EACH ROW EXECUTE FUNCTION public.dataset_is_there();
 
 ALTER TABLE ONLY public.attempt
     ADD CONSTRAINT attempt_host_fkey FOREIGN KEY (host) REFERENCES public.host(name);
@@ -802,9 +843,6 @@ ALTER TABLE ONLY public.checkpoint_use
 
 ALTER TABLE ONLY public.checkpoint_use
     ADD CONSTRAINT checkpoint_use_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY public.job
-    ADD CONSTRAINT job_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES public.dataset(id) ON DELETE SET NULL;
 
 ALTER TABLE ONLY public.job
     ADD CONSTRAINT job_state_fkey FOREIGN KEY (state) REFERENCES public.job_state(name);
@@ -829,6 +867,3 @@ ALTER TABLE ONLY public.queue
 
 ALTER TABLE ONLY public.session
     ADD CONSTRAINT session_token_id_fkey FOREIGN KEY (token_id) REFERENCES public.token(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY public.split
-    ADD CONSTRAINT split_dataset_id_fkey FOREIGN KEY (dataset_id) REFERENCES public.dataset(id) ON DELETE CASCADE;

@@ -10,6 +10,7 @@
 
 #include "api/base/log.h"
 #include "scheduler/agent/garbage.h"
+#include "scheduler/store/deleted_datasets.h"
 #include "scheduler/store/deleted_jobs.h"
 
 namespace slipway {
@@ -20,7 +21,8 @@ using namespace std::chrono_literals;
 
 constexpr int rows_at_once_max = 5000;
 constexpr int rows_at_once_min = 100;
-constexpr auto pause_max = 1000ms;    // between two steps
+constexpr int jobs_at_once_max = 1000;    // a job's row is in every index of its table
+constexpr auto pause_max = 1000ms;        // between two steps
 
 }    // namespace
 
@@ -41,11 +43,14 @@ struct GarbageCollector::Parts {
         Tick next{};
         bool failing = false;
     };
-    std::array<Task, 3> tasks{{{"garbage", 10s, &Parts::remove_paths},
+    std::array<Task, 4> tasks{{{"garbage", 10s, &Parts::remove_paths},
                                {"old_run_folders", 10min, &Parts::remove_run_folders},
-                               {"deleted_jobs", 2s, &Parts::clear_rows}}};
+                               {"deleted_jobs", 2s, &Parts::clear_jobs},
+                               {"deleted_datasets", 2s, &Parts::clear_datasets}}};
     store::Clearing clearing;
+    store::DatasetClearing dataset_clearing;
     int rows_at_once = rows_at_once_max;
+    int jobs_at_once = jobs_at_once_max;
 
     std::mutex mutex;
     bool woken = false;    // guarded by mutex
@@ -95,14 +100,27 @@ struct GarbageCollector::Parts {
 
     bool remove_run_folders() { return remove_old_run_folders(options, clock) > 0; }
 
-    bool clear_rows() {
+    bool clear_jobs() {
+        return in_batches(rows_at_once, rows_at_once_max, [this] {
+            return store::clear_deleted_job(store, clearing, rows_at_once);
+        });
+    }
+
+    bool clear_datasets() {
+        return in_batches(jobs_at_once, jobs_at_once_max, [this] {
+            return store::clear_deleted_dataset(store, dataset_clearing, jobs_at_once);
+        });
+    }
+
+    template <class Batch>
+    static bool in_batches(int& at_once, int at_once_max, const Batch& batch) {
         try {
-            const bool cleared = store::clear_deleted_job(store, clearing, rows_at_once);
-            rows_at_once = std::min(rows_at_once_max, rows_at_once * 2);
+            const bool cleared = batch();
+            at_once = std::min(at_once_max, at_once * 2);
             return cleared;
         } catch (const Error&) {
             // A batch that took longer than a statement may is smaller the next time.
-            rows_at_once = std::max(rows_at_once_min, rows_at_once / 2);
+            at_once = std::max(rows_at_once_min, at_once / 2);
             throw;
         }
     }

@@ -8,8 +8,9 @@
 namespace slipway {
 
 /// Removes what nothing refers to any more: paths that the store lists (garbage.h), old run
-/// folders, and the rows of deleted jobs (scheduler/store/deleted_jobs.h). It has a thread of its
-/// own, so that neither a slow disk nor a large job delays leases. It works in small steps until
+/// folders, and what deleted jobs and datasets have left (scheduler/store/deleted_jobs.h,
+/// deleted_datasets.h). It has a thread of its own, so that neither a slow disk nor a large job
+/// delays leases. It works in small steps until
 /// nothing is left, takes turns between the kinds, and leaves the database as much time as it
 /// takes. What fails is logged once and tried again.
 class GarbageCollector {

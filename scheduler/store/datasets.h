@@ -70,7 +70,8 @@ struct DatasetFilter {
 Page<Dataset> list_datasets(Store& store, const DatasetFilter& filter, const PageRequest& page);
 
 /// False when there is none; Error{conflict} while a job that has not ended uses it. Its folder
-/// becomes garbage.
+/// becomes garbage. It is gone at once and its name is free; its splits go later, and so do
+/// the references of its jobs (see deleted_datasets.h).
 bool delete_dataset(Store& store, std::string_view id);
 
 /// The right to check one dataset, until it expires.

@@ -105,8 +105,8 @@ from job
 where dataset_id = $1 and finished_at is null
 limit 1
 
--- delete_dataset: its folder is garbage from now on, the upload it was made from, and the manifests
--- of its splits, which go with it
+-- delete_dataset: its folder is garbage from now on, and the upload it was made from; the trigger
+-- dataset_leaves hands its splits and its jobs to deleted_datasets.sql
 -- in     $1 id  $2 upload or null
 with gone as (
     delete from dataset
@@ -120,10 +120,6 @@ union all
 select 'uploads/' || $2, upload_host
 from gone
 where $2 is not null
-union all
-select 'splits/' || split.id || '.json', make_host
-from split
-join gone on gone.id = split.dataset_id
 
 -- find_dataset_preview: what its check kept to look at
 -- in     $1 id

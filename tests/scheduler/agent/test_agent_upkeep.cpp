@@ -312,6 +312,17 @@ TEST_F(AgentUpkeep, rows_of_deleted_jobs_go_while_jobs_run) {
     EXPECT_TRUE(trains(long_job.job_id, points(long_job.job_id) + 3));
 }
 
+// Goal: a deleted dataset is taken from its jobs without being asked for.
+TEST_F(AgentUpkeep, jobs_stop_naming_a_deleted_dataset) {
+    const store::AttemptKey key = run_job({{"steps", "1"}});
+    start_agent();
+    ASSERT_TRUE(reaches(key.job_id, succeeded));
+    const std::string dataset = store::find_job(store, key.job_id)->dataset_id;
+    ASSERT_TRUE(store::delete_dataset(store, dataset));
+    EXPECT_TRUE(eventually([&] { return count("deleted_dataset") == 0; }, 20s));
+    EXPECT_EQ(store::find_job(store, key.job_id)->dataset_id, "");
+}
+
 TEST_F(AgentUpkeep, old_run_folders_go_unless_somebody_lives_there) {
     folder.write("runs/job_a/1/output.log", "x");
     folder.write("runs/job_b/1/output.log", "x");
