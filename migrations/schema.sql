@@ -124,8 +124,11 @@ declare
     reason json := null;
 begin
     if tg_op = 'UPDATE' and new.state = old.state then
-        if new.state = 'queued' and new.queue_class <> old.queue_class then
-            update queue set class_rank = queue_class_rank(new.queue_class)
+        if new.state = 'queued'
+           and (new.queue_class, new.name) is distinct from (old.queue_class, old.name) then
+            update queue
+            set class_rank = queue_class_rank(new.queue_class),
+                name       = new.name
             where job_id = new.id;
         end if;
         return null;
@@ -146,10 +149,10 @@ begin
     end if;
     if new.state = 'queued' then
         -- Who has started once keeps its right to run: valid_until is over for it.
-        insert into queue (job_id, project, class_rank, queued_at, cores, core_id, not_before,
-                           valid_until, dataset_id, dataset_ready)
-        values (new.id, new.project, queue_class_rank(new.queue_class), new.created_at, new.cores,
-                new.core_id,
+        insert into queue (job_id, project, name, class_rank, queued_at, cores, core_id,
+                           not_before, valid_until, dataset_id, dataset_ready)
+        values (new.id, new.project, new.name, queue_class_rank(new.queue_class), new.created_at,
+                new.cores, new.core_id,
                 case when new.not_before > clock_timestamp() then new.not_before end,
                 case when new.started_at is null then new.valid_until end, new.dataset_id,
                 exists (select from dataset where id = new.dataset_id and state = 'ready'));
@@ -223,6 +226,72 @@ begin
     insert into deleted_job (id) values (old.id);
     return null;
 end
+$$;
+
+CREATE TABLE public.job (
+    id text NOT NULL,
+    name text NOT NULL,
+    project text NOT NULL,
+    labels jsonb DEFAULT '{}'::jsonb NOT NULL,
+    state text DEFAULT 'queued'::text NOT NULL,
+    reason_code text,
+    reason_message text,
+    spec jsonb NOT NULL,
+    effective jsonb,
+    progress jsonb,
+    best jsonb,
+    result jsonb,
+    dataset_id text,
+    queue_class text NOT NULL,
+    cores smallint NOT NULL,
+    core_id smallint,
+    not_before timestamp with time zone,
+    valid_until timestamp with time zone,
+    event_seq bigint DEFAULT 0 NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    restarts integer DEFAULT 0 NOT NULL,
+    restarts_max integer NOT NULL,
+    version bigint DEFAULT 1 NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    started_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    prediction jsonb,
+    intent text,
+    resting_state text GENERATED ALWAYS AS (
+CASE
+    WHEN ((finished_at IS NOT NULL) OR (state = 'paused'::text)) THEN state
+    ELSE NULL::text
+END) STORED,
+    CONSTRAINT job_check CHECK (((core_id IS NULL) OR (cores = 1))),
+    CONSTRAINT job_check1 CHECK (((reason_code IS NULL) = (reason_message IS NULL))),
+    CONSTRAINT job_core_id_check CHECK ((core_id >= 1)),
+    CONSTRAINT job_cores_check CHECK (((cores >= 1) AND (cores <= 2048))),
+    CONSTRAINT job_id_check CHECK ((id ~ '^job_[0-9a-hjkmnp-tv-z]{26}$'::text)),
+    CONSTRAINT job_intent_fits_state CHECK (
+CASE state
+    WHEN 'cancelling'::text THEN (COALESCE(intent, ''::text) = ANY (ARRAY['cancel'::text, 'kill'::text]))
+    WHEN 'pausing'::text THEN (COALESCE(intent, ''::text) = 'pause'::text)
+    WHEN 'preempting'::text THEN (COALESCE(intent, ''::text) = 'preempt'::text)
+    ELSE (intent IS NULL)
+END),
+    CONSTRAINT job_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
+    CONSTRAINT job_name_check CHECK ((name <> ''::text)),
+    CONSTRAINT job_prediction_check CHECK ((jsonb_typeof(prediction) = 'object'::text)),
+    CONSTRAINT job_project_check CHECK ((project <> ''::text)),
+    CONSTRAINT job_queue_class_check CHECK ((queue_class = ANY (ARRAY['urgent'::text, 'high'::text, 'normal'::text, 'low'::text, 'idle'::text]))),
+    CONSTRAINT job_restarts_max_check CHECK ((restarts_max >= 0))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01');
+
+CREATE FUNCTION public.job_matches(listed public.job, projects text[], name_pattern text, wanted_labels jsonb, used_dataset text, predicts boolean) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+    select (projects is null or listed.project = any (projects))
+       and (name_pattern is null or listed.name ilike name_pattern)
+       and (wanted_labels is null or listed.labels @> wanted_labels)
+       and (used_dataset is null or listed.dataset_id = used_dataset)
+       and (predicts is null or (listed.prediction is not null) = predicts)
 $$;
 
 CREATE FUNCTION public.leader_lock(leader_name text, leader_term bigint) RETURNS bigint
@@ -414,57 +483,6 @@ CREATE TABLE public.idempotency (
     CONSTRAINT idempotency_key_check CHECK (((length(key) >= 1) AND (length(key) <= 128)))
 );
 
-CREATE TABLE public.job (
-    id text NOT NULL,
-    name text NOT NULL,
-    project text NOT NULL,
-    labels jsonb DEFAULT '{}'::jsonb NOT NULL,
-    state text DEFAULT 'queued'::text NOT NULL,
-    reason_code text,
-    reason_message text,
-    spec jsonb NOT NULL,
-    effective jsonb,
-    progress jsonb,
-    best jsonb,
-    result jsonb,
-    dataset_id text,
-    queue_class text NOT NULL,
-    cores smallint NOT NULL,
-    core_id smallint,
-    not_before timestamp with time zone,
-    valid_until timestamp with time zone,
-    event_seq bigint DEFAULT 0 NOT NULL,
-    attempts integer DEFAULT 0 NOT NULL,
-    restarts integer DEFAULT 0 NOT NULL,
-    restarts_max integer NOT NULL,
-    version bigint DEFAULT 1 NOT NULL,
-    created_by text NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    started_at timestamp with time zone,
-    finished_at timestamp with time zone,
-    prediction jsonb,
-    intent text,
-    CONSTRAINT job_check CHECK (((core_id IS NULL) OR (cores = 1))),
-    CONSTRAINT job_check1 CHECK (((reason_code IS NULL) = (reason_message IS NULL))),
-    CONSTRAINT job_core_id_check CHECK ((core_id >= 1)),
-    CONSTRAINT job_cores_check CHECK (((cores >= 1) AND (cores <= 2048))),
-    CONSTRAINT job_id_check CHECK ((id ~ '^job_[0-9a-hjkmnp-tv-z]{26}$'::text)),
-    CONSTRAINT job_intent_fits_state CHECK (
-CASE state
-    WHEN 'cancelling'::text THEN (COALESCE(intent, ''::text) = ANY (ARRAY['cancel'::text, 'kill'::text]))
-    WHEN 'pausing'::text THEN (COALESCE(intent, ''::text) = 'pause'::text)
-    WHEN 'preempting'::text THEN (COALESCE(intent, ''::text) = 'preempt'::text)
-    ELSE (intent IS NULL)
-END),
-    CONSTRAINT job_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
-    CONSTRAINT job_name_check CHECK ((name <> ''::text)),
-    CONSTRAINT job_prediction_check CHECK ((jsonb_typeof(prediction) = 'object'::text)),
-    CONSTRAINT job_project_check CHECK ((project <> ''::text)),
-    CONSTRAINT job_queue_class_check CHECK ((queue_class = ANY (ARRAY['urgent'::text, 'high'::text, 'normal'::text, 'low'::text, 'idle'::text]))),
-    CONSTRAINT job_restarts_max_check CHECK ((restarts_max >= 0))
-)
-WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01');
-
 CREATE TABLE public.job_count (
     state text NOT NULL,
     jobs bigint NOT NULL,
@@ -543,6 +561,7 @@ CREATE TABLE public.queue (
     ready boolean GENERATED ALWAYS AS (((not_before IS NULL) AND dataset_ready)) STORED,
     shape integer GENERATED ALWAYS AS (((cores * 1000) + COALESCE((core_id)::integer, 0))) STORED,
     project text NOT NULL,
+    name text NOT NULL,
     CONSTRAINT queue_class_rank_check CHECK (((class_rank >= 0) AND (class_rank <= 4)))
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.005', autovacuum_vacuum_threshold='50', autovacuum_vacuum_cost_limit='2000');
@@ -751,6 +770,12 @@ CREATE INDEX job_predictions ON public.job USING btree (id) WHERE (prediction IS
 
 CREATE INDEX job_project ON public.job USING btree (project, id);
 
+CREATE INDEX job_resting ON public.job USING btree (resting_state, id) WHERE (resting_state IS NOT NULL);
+
+CREATE INDEX job_resting_end ON public.job USING btree (resting_state, COALESCE(finished_at, 'infinity'::timestamp with time zone), id) WHERE (resting_state IS NOT NULL);
+
+CREATE INDEX job_resting_name ON public.job USING btree (resting_state, name COLLATE "C", id) WHERE (resting_state IS NOT NULL);
+
 CREATE INDEX job_unfinished_dataset ON public.job USING btree (dataset_id) WHERE (finished_at IS NULL);
 
 CREATE INDEX job_unfinished_split ON public.job USING btree (((spec #>> '{data,split,id}'::text[]))) WHERE ((finished_at IS NULL) AND ((spec #>> '{data,split,id}'::text[]) IS NOT NULL));
@@ -768,6 +793,8 @@ CREATE INDEX queue_dataset ON public.queue USING btree (dataset_id, job_id) WHER
 CREATE INDEX queue_due ON public.queue USING btree (class_rank, not_before, job_id) WHERE (not_before IS NOT NULL);
 
 CREATE INDEX queue_expiring ON public.queue USING btree (valid_until) WHERE (valid_until IS NOT NULL);
+
+CREATE INDEX queue_name ON public.queue USING btree (name COLLATE "C", job_id);
 
 CREATE INDEX queue_order ON public.queue USING btree (class_rank, queued_at, job_id);
 

@@ -25,8 +25,8 @@ from job
 where id = $1
 
 -- list_newest_jobs: a page of jobs, newest first; ids sort by time
--- in     $1 states text[]  $2 projects text[]  $3 name pattern  $4 labels  $5 dataset_id
---        $6 whether it predicts  $7 id to begin after  $8 limit  $9 bytes_max;
+-- in     $1 projects text[]  $2 name pattern  $3 labels  $4 dataset_id
+--        $5 whether it predicts  $6 id to begin after  $7 limit  $8 bytes_max;
 --        null = no such condition
 -- out    rows_found: also those left out because the rows before them have bytes_max
 with page as (
@@ -34,15 +34,10 @@ with page as (
            best, result, dataset_id, queue_class, event_seq, attempts, restarts, version, created_by,
            created_at, started_at, finished_at, prediction, '' as sort_key
     from job
-    where ($1::text[] is null or state = any ($1))
-      and ($2::text[] is null or project = any ($2))
-      and ($3::text is null or name ilike $3)
-      and ($4::jsonb is null or labels @> $4)
-      and ($5::text is null or dataset_id = $5)
-      and ($6::boolean is null or (prediction is not null) = $6)
-      and ($7::text is null or id < $7)
+    where job_matches(job, $1, $2, $3, $4, $5)
+      and ($6::text is null or id < $6)
     order by id desc
-    limit $8
+    limit $7
 ), measured as (
     select page.*, count(*) over () as rows_found,
            coalesce(sum(octet_length(page::text)) over before_it, 0) as bytes_before
@@ -52,81 +47,7 @@ with page as (
 )
 select *
 from measured
-where bytes_before < $9
-order by bytes_before
-
--- list_active_jobs: as list_newest_jobs, when all the states asked for hold cores. Such a job has a
--- live attempt: no number of jobs that wait or have ended is read past.
--- in     as list_newest_jobs, $1 not null
-with page as (
-    select id, name, project, labels, state, reason_code, reason_message, spec, effective, progress,
-           best, result, dataset_id, queue_class, event_seq, attempts, restarts, version, created_by,
-           created_at, started_at, finished_at, prediction, '' as sort_key
-    from job
-    where id in (select job_id from attempt where ended_at is null)
-      and state = any ($1::text[])
-      and ($2::text[] is null or project = any ($2))
-      and ($3::text is null or name ilike $3)
-      and ($4::jsonb is null or labels @> $4)
-      and ($5::text is null or dataset_id = $5)
-      and ($6::boolean is null or (prediction is not null) = $6)
-      and ($7::text is null or id < $7)
-    order by id desc
-    limit $8
-), measured as (
-    select page.*, count(*) over () as rows_found,
-           coalesce(sum(octet_length(page::text)) over before_it, 0) as bytes_before
-    from page
-    window before_it as (order by id desc
-                         rows between unbounded preceding and 1 preceding)
-)
-select *
-from measured
-where bytes_before < $9
-order by bytes_before
-
--- list_sorted_jobs: a page of jobs in any other order
--- in     $1 to $6 as list_newest_jobs  $7 id to begin after  $8 limit  $9 order  $10 descending
---        $11 sort key to begin after  $12 bytes_max
-with page as (
-    select id, name, project, labels, state, reason_code, reason_message, spec, effective, progress,
-           best, result, dataset_id, queue_class, event_seq, attempts, restarts, version, created_by,
-           created_at, started_at, finished_at, prediction, sort_key
-    from (
-        select job.*,
-               case $9::text
-                   when 'name' then name
-                   when 'finished_at' then coalesce(
-                       to_char(finished_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), 'never')
-                   else id
-               end collate "C" as sort_key
-        from job
-        where ($1::text[] is null or state = any ($1))
-          and ($2::text[] is null or project = any ($2))
-          and ($3::text is null or name ilike $3)
-          and ($4::jsonb is null or labels @> $4)
-          and ($5::text is null or dataset_id = $5)
-          and ($6::boolean is null or (prediction is not null) = $6)
-    ) as matching
-    where $7::text is null
-       or ($10::boolean and (sort_key, id) < ($11::text, $7))
-       or (not $10 and (sort_key, id) > ($11, $7))
-    order by case when $10 then sort_key end desc,
-             case when $10 then id end desc,
-             sort_key,
-             id
-    limit $8
-), measured as (
-    select page.*, count(*) over () as rows_found,
-           coalesce(sum(octet_length(page::text)) over before_it, 0) as bytes_before
-    from page
-    window before_it as (order by case when $10 then sort_key end desc,
-                                   case when $10 then id end desc, sort_key, id
-                         rows between unbounded preceding and 1 preceding)
-)
-select *
-from measured
-where bytes_before < $12
+where bytes_before < $8
 order by bytes_before
 
 -- lock_job: where a job stands, until the transaction ends
