@@ -129,9 +129,6 @@ void DatasetChecker::finish() {
         if (!check.verdict) check.verdict = judge(check);
         if (check.verdict->ready && !check.place.upload_id.empty()) keep_unpacked(check);
         const bool kept = store_verdict(check);
-        if (kept && !check.place.upload_id.empty()) {
-            store::delete_upload(store_, check.place.upload_id);
-        }
         if (!kept && !check.place.upload_id.empty() && !store::find_dataset(store_, id)) {
             discard(check.place.path);    // it was deleted meanwhile
         }

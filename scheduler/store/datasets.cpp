@@ -234,11 +234,11 @@ bool finish_dataset_check(Store& store, std::string_view id, std::string_view to
     };
     const std::optional<Rows> followed =
         transact(store.pool(), [&](Transaction& transaction) -> std::optional<Rows> {
-            const Rows changed =
+            const Rows finished =
                 transaction.run(queries::finish_dataset_check,
                                 {id, token, to_string(state), json(report), json(problems),
                                  verdict.content_hash, verdict.bytes, json(verdict.preview)});
-            if (changed.affected() == 0) return std::nullopt;
+            if (finished.empty()) return std::nullopt;
             std::vector<Rows> answers =
                 transaction.commit({follow_statement(id, state, followed_at_once)});
             return std::move(answers.back());

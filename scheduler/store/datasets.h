@@ -98,9 +98,10 @@ struct DatasetVerdict {
     JsonText preview{};
 };
 
-/// Stores what the check found. Of the jobs that wait for it, the first 500 may start, or fail with
-/// `data_error`, in the same transaction; follow_checked_datasets does the rest. False when the
-/// claim was lost: nothing is stored.
+/// Stores what the check found; the file that the dataset was made from becomes garbage. Of the
+/// jobs that wait for it, the first 500 may start, or fail with `data_error`, in the same
+/// transaction; follow_checked_datasets does the rest. False when the claim was lost: nothing is
+/// stored.
 bool finish_dataset_check(Store& store, std::string_view id, std::string_view token,
                           const DatasetVerdict& verdict);
 

@@ -105,13 +105,14 @@ from job
 where dataset_id = $1 and finished_at is null
 limit 1
 
--- delete_dataset: its folder is garbage from now on, and the upload it was made from; the trigger
--- dataset_leaves hands its splits and its jobs to deleted_datasets.sql
+-- delete_dataset: its folder is garbage from now on, and the upload it was made from unless its check
+-- has ended (finish_dataset_check); the trigger dataset_leaves hands its splits and its jobs to
+-- deleted_datasets.sql
 -- in     $1 id  $2 upload or null
 with gone as (
     delete from dataset
     where id = $1
-    returning id, check_host, upload_host
+    returning id, state, check_host, upload_host
 )
 insert into garbage (path, host)
 select 'datasets/' || id, check_host
@@ -119,7 +120,7 @@ from gone
 union all
 select 'uploads/' || $2, upload_host
 from gone
-where $2 is not null
+where $2 is not null and state = 'checking'
 
 -- find_dataset_preview: what its check kept to look at
 -- in     $1 id
@@ -162,21 +163,34 @@ update dataset
 set check_expires_at = clock_timestamp() + make_interval(secs => $3)
 where id = $1 and state = 'checking' and check_token = $2
 
--- finish_dataset_check: what the check found, once
+-- finish_dataset_check: what the check found, once; the file that the dataset was made from is garbage
+-- from now on, whatever was found
 -- in     $1 id  $2 token  $3 state  $4 report  $5 problems  $6 content_hash  $7 bytes
 --        $8 preview
-update dataset
-set state            = $3,
-    report           = $4::jsonb,
-    problems         = $5::jsonb,
-    content_hash     = $6,
-    bytes            = $7,
-    preview          = $8::jsonb,
-    version          = version + 1,
-    checked_at       = clock_timestamp(),
-    check_token      = null,
-    check_expires_at = null
-where id = $1 and state = 'checking' and check_token = $2
+-- out    id; no row when the claim was lost
+with finished as (
+    update dataset
+    set state            = $3,
+        report           = $4::jsonb,
+        problems         = $5::jsonb,
+        content_hash     = $6,
+        bytes            = $7,
+        preview          = $8::jsonb,
+        version          = version + 1,
+        upload_bytes     = 0,
+        checked_at       = clock_timestamp(),
+        check_token      = null,
+        check_expires_at = null
+    where id = $1 and state = 'checking' and check_token = $2
+    returning id, source ->> 'upload' as upload, upload_host
+), consumed as (
+    insert into garbage (path, host)
+    select 'uploads/' || upload, upload_host
+    from finished
+    where upload is not null
+)
+select id
+from finished
 
 -- lock_uploads: uploads are announced one after the other, so that none takes another's room
 -- locks  until the transaction ends

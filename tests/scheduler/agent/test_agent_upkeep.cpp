@@ -87,6 +87,22 @@ TEST_F(AgentUpkeep, a_check_that_was_killed_leaves_nothing_half_unpacked) {
     EXPECT_TRUE(std::filesystem::exists(datasets / "ds_whole/file"));
 }
 
+// Goal: what was uploaded takes no room once it has been checked, whatever was found.
+TEST_F(AgentUpkeep, the_file_of_an_upload_goes_after_its_check) {
+    for (const auto& [what, state] : {std::pair("good", store::DatasetState::ready),
+                                      std::pair("bad", store::DatasetState::failed)}) {
+        const std::string upload = new_id("upl");
+        store::create_upload(store, {.id = upload, .filename = "a.csv", .size = 1}, 1h);
+        folder.write("store/uploads/" + upload, "x");
+        store::advance_upload(store, upload, 0, 1);
+        ASSERT_TRUE(store::complete_upload(store, upload));
+        EXPECT_EQ(check(what, Json{{"upload", upload}, {"filename", "a.csv"}}.dump()).state, state);
+        EXPECT_TRUE(eventually(
+            [&] { return !std::filesystem::exists(folder.path() / "store/uploads" / upload); },
+            20s));
+    }
+}
+
 // Goal: what a check names its result leads the jobs of the dataset nowhere else.
 TEST_F(AgentUpkeep, a_check_that_unpacks_to_a_link_is_a_failed_dataset) {
     const std::string upload = new_id("upl");

@@ -348,9 +348,9 @@ TEST_F(Datasets, stored_bytes_of_a_token_and_of_a_project_are_limited) {
     const std::string dataset = dataset_of(first, "a", "p");
     const DatasetCheck check = claim_dataset_check(store, host, 10s).value();
     finish_dataset_check(store, dataset, check.token, {.ready = true, .bytes = 50});
-    EXPECT_EQ(code_of([&] { upload_by("a", 11); }), ErrorCode::exhausted) << "40 and 50 unpacked";
-    const std::string last = upload_by("a", 10);
-    const std::string other = upload_by("b", 11);
+    EXPECT_EQ(code_of([&] { upload_by("a", 51); }), ErrorCode::exhausted) << "50 unpacked";
+    const std::string last = upload_by("a", 50);
+    const std::string other = upload_by("b", 51);
     EXPECT_EQ(code_of([&] { dataset_of(other, "b", "p"); }), ErrorCode::exhausted);
     EXPECT_TRUE(find_upload(store, other)) << "it is still of use in another project";
     dataset_of(other, "b", "q");
@@ -360,7 +360,7 @@ TEST_F(Datasets, stored_bytes_of_a_token_and_of_a_project_are_limited) {
     path.project = "p";
     create_dataset(store, path, {.stored_max = 100});
     EXPECT_TRUE(delete_dataset(store, dataset));
-    upload_by("a", 90);
+    upload_by("a", 50);
 }
 
 // Goal: only the host that has an uploaded file forgets it, whichever way it becomes garbage.
@@ -406,6 +406,27 @@ TEST_F(Datasets, a_dataset_consumes_its_upload) {
     EXPECT_EQ(code_of([&] { create_dataset(store, wanted); }), ErrorCode::not_found);
     delete_dataset(store, find_dataset(store, "default", "a")->id);
     EXPECT_EQ(list_garbage(store, host).size(), 2U);
+}
+
+// Goal: the file is needed until the check has ended, and never after it, whatever was found.
+TEST_F(Datasets, the_file_of_an_upload_goes_when_its_check_has_ended) {
+    add_host("a");
+    for (const bool ready : {true, false}) {
+        database.sql("truncate garbage");
+        const std::string id = new_id("upl");
+        create_upload(store, {.id = id, .filename = "d.zip", .host = "a"}, 1h);
+        complete_upload(store, id);
+        NewDataset wanted = new_dataset(ready ? "ready" : "failed");
+        wanted.source = fmt::format(R"({{"upload": "{}"}})", id);
+        create_dataset(store, wanted);
+        const DatasetCheck check = claim_dataset_check(store, "b", 10s).value();
+        EXPECT_FALSE(finish_dataset_check(store, wanted.id, "another", {.ready = ready}));
+        EXPECT_EQ(count("garbage"), 0);
+        ASSERT_TRUE(finish_dataset_check(store, wanted.id, check.token, {.ready = ready}));
+        EXPECT_EQ(database.sql("select path || ' ' || host from garbage"), "uploads/" + id + " a");
+        EXPECT_TRUE(delete_dataset(store, wanted.id));
+        EXPECT_EQ(count("garbage where path like 'uploads/%'"), 1) << "it was listed already";
+    }
 }
 
 }    // namespace
