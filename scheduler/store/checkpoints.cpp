@@ -56,14 +56,16 @@ std::optional<Checkpoint> find_newest_checkpoint(Store& store, std::string_view 
 
 bool delete_checkpoint(Store& store, std::string_view id) {
     return transact(store.pool(), [&](Transaction& transaction) {
-        const Rows rows = transaction.run(queries::lock_checkpoint, {id});
+        const std::vector<Rows> found = transaction.run(std::vector<Statement>{
+            {&queries::lock_checkpoint, {id}}, {&queries::is_checkpoint_needed, {id}}});
+        const Rows& rows = found[0];
         if (rows.empty()) return false;
         if (rows[0].flag("deleted")) return true;
         if (rows[0].flag("pinned")) {
             throw Error{ErrorCode::conflict,
                         fmt::format("checkpoint {} is pinned; unpin it first", id)};
         }
-        if (rows[0].flag("needed")) {
+        if (found[1][0].flag("needed")) {
             throw Error{ErrorCode::conflict,
                         fmt::format("checkpoint {} is the newest of a job that has not ended: the "
                                     "job would resume from it",

@@ -48,13 +48,22 @@ where checkpoint.job_id = $1 and checkpoint.deleted_at is null
 order by checkpoint.step desc, checkpoint.created_at desc
 limit 1
 
--- lock_checkpoint: may it be deleted
+-- lock_checkpoint: it is to be deleted
 -- in     $1 id
--- out    job_id, name, pinned, deleted, needed: the newest one of a job that has not ended
--- locks  its job, so that no attempt starts from it meanwhile
+-- out    job_id, name, pinned, deleted; no row when there is none
+-- locks  its job, so that no attempt starts from it meanwhile and no newer one comes or goes
 select checkpoint.job_id, checkpoint.name, checkpoint.pinned,
-       checkpoint.deleted_at is not null as deleted,
-       job.finished_at is null
+       checkpoint.deleted_at is not null as deleted
+from checkpoint
+join job on job.id = checkpoint.job_id
+where checkpoint.id = $1
+for no key update of job, checkpoint
+
+-- is_checkpoint_needed: may it not be deleted; lock_checkpoint ran before, in a statement of its own,
+-- so that what it waited for is seen
+-- in     $1 id
+-- out    needed: it is the newest one of a job that has not ended; no row when there is none
+select job.finished_at is null
        and not exists (select from checkpoint as newer
                        where newer.job_id = checkpoint.job_id
                          and newer.deleted_at is null
@@ -63,7 +72,6 @@ select checkpoint.job_id, checkpoint.name, checkpoint.pinned,
 from checkpoint
 join job on job.id = checkpoint.job_id
 where checkpoint.id = $1
-for no key update of job, checkpoint
 
 -- lock_checkpoints: those that may go now; meanwhile no job is stored that uses them
 -- in     $1 job_id  $2 names text[], or null: all of them

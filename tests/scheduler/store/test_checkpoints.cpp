@@ -2,9 +2,13 @@
 
 #include <gmock/gmock.h>
 
+#include <future>
 #include <thread>
 
+#include "scheduler/store/pg/pool.h"
+#include "scheduler/store/queries.h"
 #include "tests/scheduler/store/samples.h"
+#include "tests/support/eventually.h"
 
 namespace slipway::store {
 
@@ -87,6 +91,24 @@ TEST_F(Checkpoints, what_a_job_may_need_is_not_deleted) {
     EXPECT_TRUE(delete_checkpoint(store, newest));
     EXPECT_FALSE(find_newest_checkpoint(store, key.job_id));
     EXPECT_EQ(list_garbage(store, host).size(), 2U);
+}
+
+// Goal: the newest checkpoint that is left stays, also when the newer one goes at the same moment.
+// Method: the deletion waits for a transaction that takes the newer one, and must see what it did.
+TEST_F(Checkpoints, what_becomes_the_newest_meanwhile_is_not_deleted) {
+    const AttemptKey key = running_job();
+    const std::string old = commit(key, 3, 10);
+    const std::string newest = commit(key, 4, 20);
+    const Pool::Lease lease = store.pool().acquire();
+    Transaction other(*lease);
+    other.run(queries::lock_job, {key.job_id});
+    other.run(queries::mark_checkpoint_deleted, {newest});
+    auto deletion = std::async(std::launch::async,
+                               [&] { return code_of([&] { delete_checkpoint(store, old); }); });
+    ASSERT_TRUE(eventually([&] { return count("pg_locks where not granted") > 0; }));
+    other.commit();
+    EXPECT_EQ(deletion.get(), ErrorCode::conflict);
+    EXPECT_TRUE(is_kept(old));
 }
 
 TEST_F(Checkpoints, what_a_job_uses_goes_with_its_last_user) {
