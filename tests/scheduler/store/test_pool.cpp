@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <barrier>
 #include <cmath>
 
@@ -216,24 +217,34 @@ TEST_F(PoolTest, a_refused_connection_is_no_outage_while_another_answers) {
     EXPECT_TRUE(answers(mine));
 }
 
+// Method: the one whose transaction was ended goes on when the other one has committed. If it began
+// again at once, the two could meet again, three times in a row.
 TEST_F(PoolTest, a_deadlock_is_run_again) {
     const std::string first = submit();
     const std::string second = submit();
     std::barrier both(2);
+    std::atomic<bool> one_has_committed = false;
+    std::atomic<int> runs = 0;
     const auto rename = [&](const std::string& one, const std::string& other) {
-        bool waited = false;
+        bool again = false;
         transact(store.pool(), [&](Transaction& transaction) {
+            ++runs;
+            if (again) one_has_committed.wait(false);
             transaction.run(queries::patch_job, {one, "renamed", std::nullopt, std::nullopt});
-            if (!waited) both.arrive_and_wait();
-            waited = true;
+            if (!again) both.arrive_and_wait();
+            again = true;
             transaction.run(queries::patch_job, {other, "renamed", std::nullopt, std::nullopt});
         });
+        one_has_committed = true;
+        one_has_committed.notify_all();
     };
     {
         std::jthread thread([&] { rename(first, second); });
         rename(second, first);
     }
+    EXPECT_EQ(runs, 3) << "one of the two ran twice";
     EXPECT_EQ(find_job(store, first)->name, "renamed");
+    EXPECT_EQ(find_job(store, second)->name, "renamed");
 }
 
 }    // namespace
