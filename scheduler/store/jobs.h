@@ -71,10 +71,12 @@ struct Submitted {
 /// Without a `request` nothing is remembered. A request seen before with the same body gives the
 /// first answer and stores nothing. Throws IdempotencyMismatch, IdempotencyInFlight, or
 /// Error{not_found} / Error{conflict} when the dataset is gone / failed, Error{not_found} when the
-/// checkpoint or the upload is not kept any more.
+/// checkpoint or the upload is not kept any more. `admit` is called once, within the transaction,
+/// when the job is new, and must not use the store; what it throws ends the submission.
 Submitted submit_job(Store& store, const NewJob& job,
                      const std::optional<IdempotentRequest>& request,
-                     const std::function<StoredResponse(const Job&)>& render);
+                     const std::function<StoredResponse(const Job&)>& render,
+                     const std::function<void()>& admit = {});
 
 std::optional<Job> find_job(Store& store, std::string_view id);
 

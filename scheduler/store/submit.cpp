@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <utility>
+
 #include "scheduler/store/idempotency_steps.h"
 #include "scheduler/store/job_rows.h"
 #include "scheduler/store/jobs.h"
@@ -39,13 +41,15 @@ void check_checkpoint(const Rows& rows, const std::string& id) {
 
 Submitted submit_in(Transaction& transaction, const NewJob& job,
                     const std::optional<IdempotentRequest>& request,
-                    const std::function<StoredResponse(const Job&)>& render) {
+                    const std::function<StoredResponse(const Job&)>& render,
+                    const std::function<void()>& admit) {
     if (request) {
         if (std::optional<StoredResponse> first =
                 claim_key(transaction, *request, Repeat::harmless)) {
             return {.job = {}, .response = std::move(*first), .replayed = true};
         }
     }
+    admit();
     if (!job.dataset_id.empty()) {
         check_dataset(transaction.run(queries::lock_dataset_of_job, {job.dataset_id}),
                       job.dataset_id);
@@ -74,9 +78,15 @@ Submitted submit_in(Transaction& transaction, const NewJob& job,
 
 Submitted submit_job(Store& store, const NewJob& job,
                      const std::optional<IdempotentRequest>& request,
-                     const std::function<StoredResponse(const Job&)>& render) {
+                     const std::function<StoredResponse(const Job&)>& render,
+                     const std::function<void()>& admit) {
+    bool admitted = !admit;
+    const auto admit_once = [&] {
+        // A transaction may run again; the job is one all the same.
+        if (!std::exchange(admitted, true)) admit();
+    };
     Submitted submitted = transact(store.pool(), [&](Transaction& transaction) {
-        return submit_in(transaction, job, request, render);
+        return submit_in(transaction, job, request, render, admit_once);
     });
     if (!submitted.replayed) {
         store.announce(job.id);

@@ -41,11 +41,12 @@ Response submit(const Context& context, const store::NewJob& job, std::string_vi
         return to_stored(job_response(made, std::nullopt, 201)
                              .with("Location", fmt::format("{}{}", location, made.id)));
     };
-    context.services.queued_jobs->add(job.project, job.created_by,
-                                      context.services.limits.queued_jobs);
-    const store::Submitted submitted =
-        store::submit_job(context.services.store, job,
-                          idempotent_request(context.request, context.who), render_first);
+    QueuedJobs& queued = *context.services.queued_jobs;
+    const std::int64_t queued_max = context.services.limits.queued_jobs;
+    queued.refresh(job.project, job.created_by, queued_max);
+    const store::Submitted submitted = store::submit_job(
+        context.services.store, job, idempotent_request(context.request, context.who), render_first,
+        [&] { queued.add(job.project, job.created_by, queued_max); });
     if (submitted.replayed) return from_stored(submitted.response, true);
     context.services.on_queued();
     return from_stored(submitted.response, false).with("ETag", version_etag(submitted.job.version));

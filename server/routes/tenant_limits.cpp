@@ -25,27 +25,53 @@ bool QueuedJobs::is_fresh(const Count& count) const {
     return count.read && clock_.tick() - count.read_at < count_good_for;
 }
 
+/// Whoever names a thousand projects gets them counted again, and no memory of ours.
+void QueuedJobs::evict(std::map<std::string, Count>& counts) const {
+    if (counts.size() < counts_kept) return;
+    std::erase_if(counts, [this](const auto& each) { return !is_fresh(each.second); });
+    if (counts.size() >= counts_kept) counts.clear();
+}
+
+/// A count that is good has jobs that are on their way and that the database does not know; so has
+/// what was added while it was read.
+void QueuedJobs::update(Count& count, const Count& before, std::int64_t read) {
+    if (is_fresh(count)) return;
+    count.jobs = read + count.added - before.added;
+    count.read_at = clock_.tick();
+    count.read = true;
+}
+
+void QueuedJobs::refresh(const std::string& project, const std::string& token_id,
+                         std::int64_t limit) {
+    if (limit == 0) return;
+    const std::scoped_lock one_reader(reading_);
+    Count project_before;
+    Count token_before;
+    {
+        const std::scoped_lock lock(mutex_);
+        evict(of_projects_);
+        evict(of_tokens_);
+        project_before = of_projects_[project];
+        token_before = of_tokens_[token_id];
+    }
+    if (is_fresh(project_before) && is_fresh(token_before)) return;
+    const store::QueuedCounts read = store::count_queued_jobs(store_, project, token_id);
+    const std::scoped_lock lock(mutex_);
+    update(of_projects_[project], project_before, read.of_project);
+    update(of_tokens_[token_id], token_before, read.of_token);
+}
+
 void QueuedJobs::add(const std::string& project, const std::string& token_id, std::int64_t limit) {
     if (limit == 0) return;
     const std::scoped_lock lock(mutex_);
-    // Whoever names a thousand projects gets them counted again, and no memory of ours.
-    for (auto* counts : {&of_projects_, &of_tokens_})
-        if (counts->size() >= counts_kept) counts->clear();
     Count& of_project = of_projects_[project];
     Count& of_token = of_tokens_[token_id];
-    const bool project_is_fresh = is_fresh(of_project);
-    const bool token_is_fresh = is_fresh(of_token);
-    if (!project_is_fresh || !token_is_fresh) {
-        const store::QueuedCounts read = store::count_queued_jobs(store_, project, token_id);
-        const Tick now = clock_.tick();
-        // A count that is good has jobs that are on their way and that the database does not know.
-        if (!project_is_fresh) of_project = {.jobs = read.of_project, .read_at = now, .read = true};
-        if (!token_is_fresh) of_token = {.jobs = read.of_token, .read_at = now, .read = true};
-    }
     require_below(fmt::format("project {}", project), of_project.jobs, limit);
     require_below("this token", of_token.jobs, limit);
-    ++of_project.jobs;
-    ++of_token.jobs;
+    for (Count* count : {&of_project, &of_token}) {
+        ++count->jobs;
+        ++count->added;
+    }
 }
 
 }    // namespace slipway

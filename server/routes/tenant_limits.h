@@ -31,21 +31,29 @@ class QueuedJobs {
 public:
     QueuedJobs(store::Store& store, const Clock& clock) : store_(store), clock_(clock) {}
 
-    /// The token is about to queue one more job of the project.
-    /// errors  throws exhausted (429) when the project or the token has `limit` of them
+    /// The token may be about to queue a job of the project: reads the counts unless they are good.
+    void refresh(const std::string& project, const std::string& token_id, std::int64_t limit);
+
+    /// It is: the job is new, and no replay. To be called after refresh(). Reads nothing, so that
+    /// it can be called within the transaction that stores the job. errors  throws exhausted (429)
+    /// when the project or the token has `limit` of them
     void add(const std::string& project, const std::string& token_id, std::int64_t limit);
 
 private:
     struct Count {
         std::int64_t jobs = 0;
+        std::int64_t added = 0;    ///< by add(), ever
         Tick read_at{};
         bool read = false;
     };
 
     bool is_fresh(const Count& count) const;
+    void update(Count& count, const Count& before, std::int64_t read);
+    void evict(std::map<std::string, Count>& counts) const;
 
     store::Store& store_;
     const Clock& clock_;
+    std::mutex reading_;    // one thread reads at a time; taken before mutex_
     std::mutex mutex_;
     // Guarded by mutex_:
     std::map<std::string, Count> of_projects_;

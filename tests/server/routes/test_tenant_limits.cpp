@@ -53,6 +53,24 @@ TEST_F(TenantLimits, of_queued_jobs_count_a_project) {
     }
 }
 
+// A replay makes no job: it neither counts as one, nor is it refused when there may be no more.
+TEST_F(TenantLimits, of_queued_jobs_count_no_replay) {
+    service.ready_dataset("points");
+    service.services.limits.queued_jobs = 3;
+    const auto submit = [&](const std::string& key) {
+        return service.call("POST", "/v1/jobs", TestService::spec(), {{"Idempotency-Key", key}});
+    };
+    const auto first = submit("first");
+    EXPECT_EQ(first.status, 201);
+    for (int replay = 0; replay < 5; ++replay)
+        EXPECT_EQ(submit("first").body, first.body);
+    EXPECT_EQ(submit("second").status, 201);
+    EXPECT_EQ(submit("third").status, 201);
+    EXPECT_EQ(submit("fourth").status, 429);
+    EXPECT_EQ(submit("first").body, first.body);
+    EXPECT_EQ(submit("fourth").status, 429) << "the one that was refused has no answer";
+}
+
 // A token that may name any project has one limit and not that of each project.
 TEST_F(TenantLimits, of_queued_jobs_and_checks_count_a_token_in_all_projects) {
     service.services.limits.queued_jobs = 5;
