@@ -167,9 +167,10 @@ void DatasetChecker::begin(const store::DatasetCheck& claim) {
         check.verdict = refuse(message);
         check.ended = Ended{.name = check.dataset.id, .exit_status = {}};
     };
-    // What the database knows, first: when it does not answer, the claim lapses and the check is
-    // begun again.
-    const std::optional<int> number = projects_.find(claim.dataset.project);
+    // What the database knows, first: when it does not answer, the check is begun again.
+    const std::optional<int> number = projects_.find_or_release(claim.dataset.project, [&] {
+        store::release_dataset_check(store_, claim.dataset.id, claim.token);
+    });
     if (!place) {
         end_with(fmt::format("there is nothing at {} below the folders that the project may use",
                              claim.dataset.source));

@@ -29,6 +29,21 @@ public:
         return number;
     }
 
+    /// As find(), for work that was claimed: `release` gives the claim back when the database does
+    /// not answer, so that the next turn tries again and not the end of the lease.
+    /// errors  throws unavailable
+    template <class Release>
+    std::optional<int> find_or_release(const std::string& project, const Release& release) {
+        try {
+            return find(project);
+        } catch (const Error&) {
+            // When this fails as well, its error takes the place of the first, and the claim
+            // lapses.
+            release();
+            throw;
+        }
+    }
+
 private:
     store::Store& store_;    // outlives this
     std::map<std::string, int> numbers_;

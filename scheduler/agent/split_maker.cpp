@@ -151,8 +151,8 @@ void SplitMaker::begin(store::SplitClaim claim) {
     const auto place =
         find_dataset_place(making.claim.source, making.claim.dataset_id, options_.home,
                            {making.claim.project, options_.dataset_roots});
-    // As with checks: a database that does not answer lets the claim lapse.
-    const std::optional<int> number = projects_.find(making.claim.project);
+    const std::optional<int> number = projects_.find_or_release(
+        making.claim.project, [&] { store::release_split(store_, id, making.claim.token); });
     if (!place) {
         end_with("the files of the dataset are not there any more");
     } else if (!number) {

@@ -224,6 +224,10 @@ bool renew_dataset_check(Store& store, std::string_view id, std::string_view tok
     return write(store.pool(), queries::renew_dataset_check, {id, token, lease}).affected() > 0;
 }
 
+void release_dataset_check(Store& store, std::string_view id, std::string_view token) {
+    write(store.pool(), queries::release_dataset_check, {id, token});
+}
+
 bool finish_dataset_check(Store& store, std::string_view id, std::string_view token,
                           const DatasetVerdict& verdict) {
     const DatasetState state = verdict.ready ? DatasetState::ready : DatasetState::failed;

@@ -89,6 +89,9 @@ std::optional<DatasetCheck> claim_dataset_check(Store& store, std::string_view h
 bool renew_dataset_check(Store& store, std::string_view id, std::string_view token,
                          std::chrono::milliseconds lease);
 
+/// Gives the claim back, as if its lease had ended.
+void release_dataset_check(Store& store, std::string_view id, std::string_view token);
+
 struct DatasetVerdict {
     bool ready = false;
     JsonText report{};

@@ -127,6 +127,10 @@ bool renew_split(Store& store, std::string_view id, std::string_view token,
     return write(store.pool(), queries::renew_split, {id, token, lease}).affected() > 0;
 }
 
+void release_split(Store& store, std::string_view id, std::string_view token) {
+    write(store.pool(), queries::release_split, {id, token});
+}
+
 bool finish_split(Store& store, std::string_view id, std::string_view token,
                   const SplitVerdict& verdict) {
     const SplitState state = verdict.ready ? SplitState::ready : SplitState::failed;

@@ -61,6 +61,9 @@ std::optional<SplitClaim> claim_split(Store& store, std::string_view host,
 bool renew_split(Store& store, std::string_view id, std::string_view token,
                  std::chrono::milliseconds lease);
 
+/// Gives the claim back, as if its lease had ended.
+void release_split(Store& store, std::string_view id, std::string_view token);
+
 struct SplitVerdict {
     bool ready = false;
     JsonText report{};

@@ -163,6 +163,13 @@ update dataset
 set check_expires_at = clock_timestamp() + make_interval(secs => $3)
 where id = $1 and state = 'checking' and check_token = $2
 
+-- release_dataset_check: gives a claim back: somebody may take the check at once
+-- in     $1 id  $2 token
+update dataset
+set check_token      = null,
+    check_expires_at = null
+where id = $1 and state = 'checking' and check_token = $2
+
 -- finish_dataset_check: what the check found, once; the file that the dataset was made from is garbage
 -- from now on, whatever was found
 -- in     $1 id  $2 token  $3 state  $4 report  $5 problems  $6 content_hash  $7 bytes

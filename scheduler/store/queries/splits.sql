@@ -119,6 +119,13 @@ update split
 set make_expires_at = clock_timestamp() + make_interval(secs => $3)
 where id = $1 and state = 'making' and make_token = $2
 
+-- release_split: gives a claim back: somebody may make the split at once
+-- in     $1 id  $2 token
+update split
+set make_token      = null,
+    make_expires_at = null
+where id = $1 and state = 'making' and make_token = $2
+
 -- finish_split: what was made, once
 -- in     $1 id  $2 token  $3 state  $4 report  $5 problems  $6 folds  $7 hash  $8 bytes
 update split

@@ -54,8 +54,10 @@ TEST_F(AgentUpkeep, a_check_that_crashes_hangs_or_babbles_is_a_failed_dataset_no
     }
 }
 
+// Goal: what was claimed and could not begin is tried again with the next turn, and not when the
+// lease of its claim has ended: a minute, here.
 TEST_F(AgentUpkeep, a_question_without_an_answer_while_a_check_begins_fails_no_dataset) {
-    options.lease = 300ms;
+    options.lease = 10s;
     const store::NewDataset wanted = dataset("good", Json{{"label_column", "good"}}.dump());
     store::create_dataset(store, wanted);
     database.sql("alter table executor_user rename to executor_user_away");
@@ -66,6 +68,23 @@ TEST_F(AgentUpkeep, a_question_without_an_answer_while_a_check_begins_fails_no_d
     EXPECT_TRUE(eventually([&] {
         return store::find_dataset(store, wanted.id)->state == store::DatasetState::ready;
     }));
+}
+
+TEST_F(AgentUpkeep, a_question_without_an_answer_while_a_split_begins_fails_no_split) {
+    options.lease = 10s;
+    const store::Dataset of = check("good");
+    agent.reset();
+    const std::string id = new_id("spl");
+    store::create_split(
+        store,
+        {.id = id, .dataset_id = of.id, .request = R"({"method": "kfold"})", .created_by = "me"});
+    database.sql("alter table executor_user rename to executor_user_away");
+    start_agent();
+    ASSERT_TRUE(eventually([&] { return agent->counts().failed_calls > 0; }));
+    EXPECT_EQ(store::find_split(store, id)->state, store::SplitState::making);
+    database.sql("alter table executor_user_away rename to executor_user");
+    EXPECT_TRUE(eventually(
+        [&] { return store::find_split(store, id)->state == store::SplitState::ready; }));
 }
 
 TEST_F(AgentUpkeep, a_check_that_was_killed_leaves_nothing_half_unpacked) {
