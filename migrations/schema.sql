@@ -64,6 +64,16 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.counted_memory_bytes(spec jsonb) RETURNS bigint
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    select (asked + step - 1) / step * step
+    from (select (spec #>> '{accelerator,memory_bytes}')::bigint as asked) as of_spec
+    cross join lateral (
+        select greatest(1048576, 1::bigint << greatest(
+            length(ltrim(asked::bit(64)::text, '0')) - 3, 0)) as step) as rounding
+$$;
+
 CREATE FUNCTION public.dataset_is_there() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -150,12 +160,13 @@ begin
     if new.state = 'queued' then
         -- Who has started once keeps its right to run: valid_until is over for it.
         insert into queue (job_id, project, name, class_rank, queued_at, cores, core_id,
-                           not_before, valid_until, dataset_id, dataset_ready)
+                           not_before, valid_until, dataset_id, dataset_ready, memory_bytes)
         values (new.id, new.project, new.name, queue_class_rank(new.queue_class), new.created_at,
                 new.cores, new.core_id,
                 case when new.not_before > clock_timestamp() then new.not_before end,
                 case when new.started_at is null then new.valid_until end, new.dataset_id,
-                exists (select from dataset where id = new.dataset_id and state = 'ready'));
+                exists (select from dataset where id = new.dataset_id and state = 'ready'),
+                counted_memory_bytes(new.spec));
     elsif tg_op = 'UPDATE' and old.state = 'queued' then
         delete from queue where job_id = new.id;
     end if;
@@ -559,9 +570,10 @@ CREATE TABLE public.queue (
     dataset_id text,
     dataset_ready boolean DEFAULT false NOT NULL,
     ready boolean GENERATED ALWAYS AS (((not_before IS NULL) AND dataset_ready)) STORED,
-    shape integer GENERATED ALWAYS AS (((cores * 1000) + COALESCE((core_id)::integer, 0))) STORED,
     project text NOT NULL,
     name text NOT NULL,
+    memory_bytes bigint,
+    shape bigint GENERATED ALWAYS AS ((((COALESCE((memory_bytes / 1048576), (0)::bigint) * 16384) + (cores * 1000)) + COALESCE((core_id)::integer, 0))) STORED,
     CONSTRAINT queue_class_rank_check CHECK (((class_rank >= 0) AND (class_rank <= 4)))
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.005', autovacuum_vacuum_threshold='50', autovacuum_vacuum_cost_limit='2000');

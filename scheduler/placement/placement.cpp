@@ -42,9 +42,10 @@ std::int64_t memory_of(const HostSlots& slots) {
     return slots.front().core.host_memory_bytes;
 }
 
-/// The limit of a job on so many cores of the host.
-std::int64_t limit_of(std::optional<std::int64_t> asked, int cores, const HostSlots& slots) {
-    return asked.value_or(memory_of(slots) / std::int64_t(slots.size()) * cores);
+/// What counts for a job on so many cores of the host; never more than all, as its limit is not.
+std::int64_t limit_of(std::optional<std::int64_t> counted, int cores, const HostSlots& slots) {
+    const std::int64_t share = memory_of(slots) / std::int64_t(slots.size()) * cores;
+    return std::min(counted.value_or(share), memory_of(slots));
 }
 
 std::int64_t held_memory(const HostSlots& slots) {
@@ -61,9 +62,17 @@ std::int64_t held_memory(const HostSlots& slots) {
     return held;
 }
 
+/// Whether the memory of the host is enough, were no other job there. What counts is at most a
+/// quarter more than what was asked for.
+bool has_ever_memory(const WaitingJob& job, const HostSlots& slots) {
+    const std::int64_t counted = job.memory_bytes.value_or(0);
+    return memory_of(slots) == 0 || counted - counted / 5 <= memory_of(slots);
+}
+
 /// Whether the limits of all leave room for the job's.
 bool has_memory(const WaitingJob& job, const HostSlots& slots) {
     if (memory_of(slots) == 0) return true;
+    if (!has_ever_memory(job, slots)) return false;
     return held_memory(slots) + limit_of(job.memory_bytes, job.cores, slots) <= memory_of(slots);
 }
 
@@ -167,8 +176,8 @@ WaitReason wait_for_memory(const WaitingJob& job, HostSlots& slots) {
     for (Slot& slot : slots) {
         if (!slot.core.held_by.empty() && reason.blocking_job.empty())
             reason.blocking_job = slot.core.held_by;
-        const bool may_come = wanted <= memory_of(slots);
-        if (may_come && slot.usable() && slot.reserved_by.empty()) slot.reserved_by = job.job_id;
+        if (has_ever_memory(job, slots) && slot.usable() && slot.reserved_by.empty())
+            slot.reserved_by = job.job_id;
     }
     return reason;
 }
@@ -190,11 +199,6 @@ WaitReason explain_core(const WaitingJob& job, Machine& machine) {
             .code = "no_such_core",
             .message = fmt::format("no host has a core {}", *job.core_id),
             .cores = {*job.core_id}};
-}
-
-/// Whether the memory of the host is enough, were no other job there.
-bool has_ever_memory(const WaitingJob& job, const HostSlots& slots) {
-    return memory_of(slots) == 0 || job.memory_bytes.value_or(0) <= memory_of(slots);
 }
 
 /// The host where `job` will fit soonest: all its cores are usable in number, and the fewest are

@@ -15,18 +15,19 @@ struct CoreSlot {
     bool alive = true;                     ///< its host is heard of
     std::string held_by;                   ///< job id; empty: free
     std::int64_t host_memory_bytes = 0;    ///< of all jobs of its host together; 0: no limit
-    /// That the job asked for; none: the share of its cores.
-    std::optional<std::int64_t> held_memory_bytes = {};
+    std::optional<std::int64_t> held_memory_bytes = {};    ///< as WaitingJob::memory_bytes
 };
 
 /// One waiting job. The order of a queue is the caller's: class, then age, then id.
 struct WaitingJob {
     std::string job_id;
-    int cores = 1;                                    ///< 1 to 8, all of one host
-    std::optional<int> core_id;                       ///< only this core
-    std::optional<std::int64_t> memory_bytes = {};    ///< asked for; none: the share of its cores
-    bool due = true;                                  ///< start_after or back-off has passed
-    std::string due_at;                               ///< for the reason: RFC 3339, when not due
+    int cores = 1;                 ///< 1 to 8, all of one host
+    std::optional<int> core_id;    ///< only this core
+    /// What counts for it: what it asks for, rounded up by at most a quarter, so that there are few
+    /// shapes of jobs. None: the share of its cores.
+    std::optional<std::int64_t> memory_bytes = {};
+    bool due = true;       ///< start_after or back-off has passed
+    std::string due_at;    ///< for the reason: RFC 3339, when not due
     std::string dataset_state = "ready";
 };
 

@@ -13,9 +13,10 @@ struct QueuedJob {
     Instant queued_at;     ///< when it was submitted: a job that comes back keeps its place
     int cores = 1;
     std::optional<int> core_id;
-    std::optional<std::int64_t> memory_bytes;    ///< asked for; none: the share of its cores
-    std::optional<Instant> not_before;           ///< start_after, or back-off after a lost attempt
-    bool due = true;                             ///< not_before has passed (database time)
+    std::optional<std::int64_t>
+        memory_bytes;    ///< that counts for it, rounded up; none: the share of its cores
+    std::optional<Instant> not_before;    ///< start_after, or back-off after a lost attempt
+    bool due = true;                      ///< not_before has passed (database time)
     std::optional<Instant> valid_until;
     std::string dataset_id;
     std::string dataset_state;      ///< "ready", "checking", "failed", or empty when it is gone

@@ -34,12 +34,12 @@ order by name
 
 -- list_cores: every core and who holds it
 -- in     $1 longest silence of a living host in seconds
--- out    memory_bytes: that the job there asks for; null: the share of its cores
+-- out    memory_bytes: that counts for the job there; null: the share of its cores
 select host.name as host, number as core, number = any (host.drained) as drained,
        host.heartbeat_at > clock_timestamp() - make_interval(secs => $1) as alive,
        host.job_memory_bytes,
        lease.job_id, lease.attempt, lease.leased_at, lease.expires_at,
-       (job.spec #>> '{accelerator,memory_bytes}')::bigint as memory_bytes
+       counted_memory_bytes(job.spec) as memory_bytes
 from host
 cross join lateral generate_series(1, host.cores) as number
 left join lease on lease.host = host.name and lease.core = number

@@ -56,7 +56,7 @@ order by listed.class_rank, listed.queued_at, listed.job_id
 -- list_ready_jobs: of each shape the first that may start, in the order of scheduling. Jobs of one
 -- shape are interchangeable for placement, so no more of a shape can start than there are cores.
 -- in     $1 how many of each shape
--- out    memory_bytes: that the job asks for; null: the share of its cores
+-- out    memory_bytes: that counts for the job; null: the share of its cores
 with recursive present (shape) as (
     (select shape from queue where ready order by shape limit 1)
     union all
@@ -65,14 +65,13 @@ with recursive present (shape) as (
     where present.shape is not null
 )
 select head.job_id, head.class_rank, head.queued_at, head.cores, head.core_id,
-       (job.spec #>> '{accelerator,memory_bytes}')::bigint as memory_bytes
+       head.memory_bytes
 from present
-cross join lateral (select job_id, class_rank, queued_at, cores, core_id
+cross join lateral (select job_id, class_rank, queued_at, cores, core_id, memory_bytes
                     from queue
                     where ready and shape = present.shape
                     order by class_rank, queued_at, job_id
                     limit $1) as head
-join job on job.id = head.job_id
 order by head.class_rank, head.queued_at, head.job_id
 
 -- find_queued_job: one waiting job, and what holds it back
@@ -80,10 +79,8 @@ order by head.class_rank, head.queued_at, head.job_id
 select queue.job_id, queue.class_rank, queue.queued_at, queue.cores, queue.core_id,
        queue.not_before,
        queue.not_before is null or queue.not_before <= statement_timestamp() as due,
-       queue.dataset_id, dataset.state as dataset_state,
-       (job.spec #>> '{accelerator,memory_bytes}')::bigint as memory_bytes
+       queue.dataset_id, dataset.state as dataset_state, queue.memory_bytes
 from queue
-join job on job.id = queue.job_id
 left join dataset on dataset.id = queue.dataset_id
 where queue.job_id = $1
 

@@ -73,7 +73,7 @@ TEST(DecideEnd, who_was_ended_for_its_memory_has_failed_with_both_numbers) {
     // What was asked for, or was said, counts more.
     known.cause = EndCause::cancel;
     EXPECT_EQ(decide_end(known).job_state, cancelled);
-    known.done = said("succeeded");
+    known.done = said(AttemptOutcome::succeeded);
     EXPECT_EQ(decide_end(known).job_state, succeeded);
 }
 

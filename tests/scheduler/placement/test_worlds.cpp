@@ -190,7 +190,7 @@ std::int64_t limit_on(const World& world, const std::string& host, int cores,
         ++size;
         memory_bytes = core.host_memory_bytes;
     }
-    return asked.value_or(memory_bytes / size * cores);
+    return std::min(asked.value_or(memory_bytes / size * cores), memory_bytes);
 }
 
 /// The limits of a host's jobs are together no more than it has.
@@ -212,6 +212,9 @@ void expect_memory_kept(const World& world, const PlacementPlan& plan) {
     for (const PlacedJob& placed : plan.placed) {
         const WaitingJob& job = *find(queue, placed.job_id);
         jobs[placed.host][placed.job_id] = {int(placed.cores.size()), job.memory_bytes};
+        const std::int64_t counted = job.memory_bytes.value_or(0);
+        if (memory_bytes[placed.host] > 0)
+            EXPECT_LE(counted - counted / 5, memory_bytes[placed.host]) << placed.job_id;
     }
     for (const auto& [host, held] : jobs) {
         std::int64_t sum = 0;

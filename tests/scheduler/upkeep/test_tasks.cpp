@@ -1,5 +1,6 @@
 #include "scheduler/upkeep/tasks.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -36,6 +37,13 @@ protected:
         return submit(job);
     }
 
+    std::string submit_spec(const std::string& spec) {
+        NewJob job = new_job();
+        job.dataset_id = dataset_id;
+        job.spec = spec;
+        return submit(job);
+    }
+
     std::string wait_code(const std::string& job_id) {
         const auto reason = explain_wait(store, job_id, 10s);
         return reason ? reason->code : "";
@@ -44,18 +52,17 @@ protected:
     std::string dataset_id;
 };
 
+/// A spec that asks for so many MiB.
+std::string asks_for(std::int64_t mebibytes) {
+    return fmt::format(R"({{"accelerator": {{"memory_bytes": {}}}}})", mebibytes << 20);
+}
+
 TEST_F(Upkeep, the_limits_of_running_jobs_are_never_more_than_the_host_has) {
     make_ready();
-    store::register_host(store, {.name = host, .cores = 8, .job_memory_bytes = 8000});
-    const auto submit_with = [&](const std::string& spec) {
-        NewJob job = new_job();
-        job.dataset_id = dataset_id;
-        job.spec = spec;
-        return submit(job);
-    };
-    const std::string first = submit_with(R"({"accelerator": {"memory_bytes": 6500}})");
-    const std::string share = submit_with("{}");
-    const std::string more = submit_with(R"({"accelerator": {"memory_bytes": 501}})");
+    store::register_host(store, {.name = host, .cores = 8, .job_memory_bytes = 8192LL << 20});
+    const std::string first = submit_spec(asks_for(6144));
+    const std::string share = submit_spec("{}");
+    const std::string more = submit_spec(asks_for(1025));
     schedule(store, 10s, 10s);
     schedule(store, 10s, 10s);
     EXPECT_EQ(state_of(first), starting);
@@ -63,8 +70,22 @@ TEST_F(Upkeep, the_limits_of_running_jobs_are_never_more_than_the_host_has) {
     EXPECT_EQ(state_of(more), queued);
     EXPECT_EQ(wait_code(more), "waiting_for_memory");
     const std::string message = explain_wait(store, more, 10s)->message;
-    for (const char* number : {"501", "500", "8000"})
-        EXPECT_NE(message.find(number), std::string::npos) << message;
+    for (const std::int64_t mebibytes : {1280, 1024, 8192})    // counted, left, of all
+        EXPECT_NE(message.find(fmt::to_string(mebibytes << 20)), std::string::npos) << message;
+}
+
+// Before, jobs of one shape differed in their memory, and as many as there are cores hid all
+// others.
+TEST_F(Upkeep, jobs_that_no_host_has_the_memory_for_hide_no_other) {
+    make_ready();
+    for (int i = 0; i < 20; ++i)
+        submit_spec(asks_for(100 << 10));
+    const std::string small = submit_spec("{}");
+    const std::string fits = submit_spec(asks_for(2000));
+    store::register_host(store, {.name = host, .cores = 8, .job_memory_bytes = 8192LL << 20});
+    schedule(store, 10s, 10s);
+    EXPECT_EQ(state_of(small), starting);
+    EXPECT_EQ(state_of(fits), starting);
 }
 
 TEST_F(Upkeep, queued_jobs_get_cores_leases_and_the_state_starting) {
