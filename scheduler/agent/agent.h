@@ -29,6 +29,7 @@ struct AgentOptions {
     /// What one attempt may report in frames, stored or not: its events and points cost the
     /// database several times as much. 0: no limit.
     std::int64_t frames_bytes_max = std::int64_t{1} << 30;
+    std::int64_t metric_names_max = 1000;        ///< that a job may have points of; 0: no limit
     std::chrono::seconds check_cpu_max{1200};    ///< of all its threads
 
     std::chrono::milliseconds lease{10000};
@@ -57,7 +58,8 @@ struct AgentCounts {
     std::int64_t crashed = 0;
     std::int64_t silenced = 0;    ///< killed because they said nothing for too long
     std::int64_t frames_relayed = 0;
-    std::int64_t failed_calls = 0;    ///< to the database
+    std::int64_t metric_points_left_out = 0;    ///< of metrics above metric_names_max
+    std::int64_t failed_calls = 0;              ///< to the database
     std::int64_t checks_running = 0;
     double database_lag_s = 0;    ///< since the database last answered
 };

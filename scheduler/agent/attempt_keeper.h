@@ -10,6 +10,7 @@
 #include "scheduler/agent/agent_parts.h"
 #include "scheduler/agent/attempt_end.h"
 #include "scheduler/agent/frame_tail.h"
+#include "scheduler/store/relay.h"
 
 namespace slipway {
 
@@ -44,6 +45,7 @@ private:
         std::filesystem::path folder;
         FrameTail tail;
         std::int64_t frames_stored = 0;    // number of the last frame in the database
+        std::optional<store::MetricNames> metric_names = {};    // of the job; once asked for
         JobState job_state{};
         int restarts = 0;
         ProcessId process;
@@ -90,6 +92,7 @@ private:
     void record(Live& live);
     bool relay_one(Live& live);
     bool relay_batch(Live& live);
+    store::MetricNames& metric_names_of(Live& live);
     void fail(Live& live, const std::string& code, const std::string& why);
     void keep_done(Live& live, const DoneFrame& done);
     void finish_one(Live& live);

@@ -97,9 +97,10 @@ std::vector<MetricPoint> list_metrics(Store& store, std::string_view job_id,
     return points;
 }
 
-std::vector<std::string> list_metric_names(Store& store, std::string_view job_id) {
+std::vector<std::string> list_metric_names(Store& store, std::string_view job_id,
+                                           std::int64_t names_max) {
     std::vector<std::string> names;
-    for (const Row row : read(store.pool(), queries::list_metric_names, {job_id}))
+    for (const Row row : read(store.pool(), queries::list_metric_names, {job_id, names_max}))
         names.push_back(row.text("name"));
     return names;
 }

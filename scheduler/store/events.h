@@ -81,7 +81,8 @@ struct MetricQuery {
 std::vector<MetricPoint> list_metrics(Store& store, std::string_view job_id,
                                       const MetricQuery& query);
 
-/// Names of a job's metrics, sorted.
-std::vector<std::string> list_metric_names(Store& store, std::string_view job_id);
+/// The first names of a job's metrics, sorted; at most `names_max`.
+std::vector<std::string> list_metric_names(Store& store, std::string_view job_id,
+                                           std::int64_t names_max);
 
 }    // namespace slipway::store

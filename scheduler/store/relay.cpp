@@ -1,6 +1,9 @@
 #include "scheduler/store/relay.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "api/spec/event.h"
 #include "scheduler/store/job_rows.h"
@@ -26,8 +29,9 @@ std::vector<std::string> repaired_names(const std::vector<std::string>& names) {
 /// Turns the frames that are new into the statements of one transaction.
 class Batch {
 public:
-    Batch(const AttemptKey& key, const Row& locked)
+    Batch(const AttemptKey& key, const Row& locked, const MetricNames& names)
         : key_(key),
+          names_(names),
           relayed_{.frames_relayed = locked.integer("frames_relayed"),
                    .event_seq = locked.integer("event_seq"),
                    .job_state = read_state(locked),
@@ -56,6 +60,13 @@ public:
              {key_.job_id, relayed_.event_seq, Param::or_null(progress_), Param::or_null(best_),
               Param::or_null(effective_), key_.attempt, relayed_.frames_relayed}});
         return std::move(statements_);
+    }
+
+    /// The names as they are when the batch is stored.
+    void add_to(MetricNames& names) {
+        names.known.merge(new_names_);
+        names.points_left_out += points_left_out_;
+        names.warned = names.warned || points_left_out_ > 0;
     }
 
     /// What the batch has done, by the answers to its statements.
@@ -101,7 +112,30 @@ private:
     void add_metric(RelayedMetric metric) {
         metric.name = repaired_text(metric.name, name_bytes_max);
         if (metric.name.empty()) return;
+        if (!has_room_for(metric.name)) {
+            if (!names_.warned && points_left_out_ == 0) warn_of(metric.name);
+            ++points_left_out_;
+            return;
+        }
         metrics_.insert_or_assign({metric.name, metric.step}, metric);
+    }
+
+    bool has_room_for(const std::string& name) {
+        if (names_.max == 0 || names_.known.contains(name) || new_names_.contains(name))
+            return true;
+        if (std::ssize(names_.known) + std::ssize(new_names_) >= names_.max) return false;
+        new_names_.insert(name);
+        return true;
+    }
+
+    void warn_of(const std::string& name) {
+        const nlohmann::json body{
+            {"code", "metric_names_limit"},
+            {"message", fmt::format("the job has {} metrics, and that is the most "
+                                    "(--metric-names-max): points of {} and of every other new "
+                                    "metric are left out",
+                                    names_.max, name)}};
+        add_event({.type = "warning", .body = body.dump()});
     }
 
     Statement metrics_statement() const {
@@ -148,6 +182,9 @@ private:
     }
 
     const AttemptKey& key_;
+    const MetricNames& names_;
+    std::set<std::string> new_names_;
+    std::int64_t points_left_out_ = 0;
     Relayed relayed_;
     std::vector<Statement> statements_;
     std::vector<std::size_t> drops_;    ///< places of drop_checkpoints among them
@@ -178,18 +215,26 @@ bool is_refused_content(const Error& error) noexcept {
     return sqlstate.starts_with("22") || sqlstate.starts_with("23") || sqlstate.starts_with("54");
 }
 
-Relayed relay_frames(Store& store, const AttemptKey& key, const std::vector<RelayedFrame>& frames) {
+Relayed relay_frames(Store& store, const AttemptKey& key, const std::vector<RelayedFrame>& frames,
+                     MetricNames& names) {
     const Relayed relayed = transact(store.pool(), [&](Transaction& transaction) {
         const Rows locked =
             transaction.run(queries::lock_attempt, {key.job_id, key.attempt, key.token});
         if (locked.empty()) throw Fenced(key);
-        Batch batch(key, locked[0]);
+        Batch batch(key, locked[0], names);
         for (const RelayedFrame& frame : frames)
             batch.add(frame);
-        return batch.relayed(transaction.commit(batch.statements()));
+        const Relayed stored = batch.relayed(transaction.commit(batch.statements()));
+        batch.add_to(names);
+        return stored;
     });
     store.announce(key.job_id);
     return relayed;
+}
+
+Relayed relay_frames(Store& store, const AttemptKey& key, const std::vector<RelayedFrame>& frames) {
+    MetricNames names;
+    return relay_frames(store, key, frames, names);
 }
 
 }    // namespace slipway::store

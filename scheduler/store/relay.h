@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <variant>
 
 #include "scheduler/store/jobs.h"
@@ -75,6 +76,15 @@ bool is_checkpoint_name(std::string_view name) noexcept;
 /// IllegalTransition, is none.)
 bool is_refused_content(const Error& error) noexcept;
 
+/// The metrics that a job has points of, and how many these may be. Kept by the caller from batch
+/// to batch: to ask the database with each would cost more than the batch.
+struct MetricNames {
+    std::int64_t max = 0;             ///< 0: no limit
+    std::set<std::string> known{};    ///< of list_metric_names, then of what was relayed
+    std::int64_t points_left_out = 0;
+    bool warned = false;
+};
+
 /// Stores a batch of frames in one transaction and two round trips. Frames up to the attempt's
 /// `frames_relayed` are skipped: sending a batch again after an unknown outcome is safe; so are
 /// frames whose number does not grow. A state that the job may not enter from where it is now (it
@@ -84,8 +94,14 @@ bool is_refused_content(const Error& error) noexcept;
 /// stop the relay. Throws Fenced, and errors of which is_refused_content is true: then nothing was
 /// stored.
 ///
+/// Points of a new metric that `names` have no room for are left out and counted; the first one is
+/// named in an event of type warning.
+///
 /// A checkpoint that is dropped is marked deleted, unless it is pinned or used by a job that has
 /// not ended (NewJob::checkpoint_id); the latter goes when its last user ends.
+Relayed relay_frames(Store& store, const AttemptKey& key, const std::vector<RelayedFrame>& frames,
+                     MetricNames& names);
+/// Without a limit of names.
 Relayed relay_frames(Store& store, const AttemptKey& key, const std::vector<RelayedFrame>& frames);
 
 }    // namespace slipway::store

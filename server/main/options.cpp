@@ -108,6 +108,9 @@ void add_machine(CLI::App& app, Raw& raw) {
     app.add_option("--frames-max-mib", raw.options.frames_mib,
                    "what one attempt may report in events, metrics and logs; 0: no limit")
         ->check(CLI::Range(0, 1 << 20));
+    app.add_option("--metric-names-max", raw.options.metric_names_max,
+                   "metrics that one job may have points of; others are left out; 0: no limit")
+        ->check(CLI::Range(0, 1'000'000));
     app.add_option("--host-name", raw.options.host_name, "this machine's name in the database");
     app.add_flag("--drain", raw.options.drain,
                  "when asked to stop, first let running jobs save and end");

@@ -95,6 +95,7 @@ AgentOptions agent_options(const Options& options, const Home& home) {
     made.launcher = launcher_options(options);
     made.memory_bytes = memory_for_jobs(options);
     made.frames_bytes_max = options.frames_mib << 20;
+    made.metric_names_max = options.metric_names_max;
     return made;
 }
 
@@ -114,6 +115,9 @@ std::vector<Figure> figures_of(const AgentCounts& agent, const UpkeepCounts& upk
         counter("attempts_crashed_total", "Executors that ended without a word.", agent.crashed),
         counter("attempts_silenced_total", "Executors killed for silence.", agent.silenced),
         counter("frames_relayed_total", "Frames of executors stored.", agent.frames_relayed),
+        counter("metric_points_left_out_total",
+                "Points not stored because their jobs had --metric-names-max metrics.",
+                agent.metric_points_left_out),
         counter("agent_database_failures_total", "Calls that the database did not answer.",
                 agent.failed_calls),
         gauge("dataset_checks_running", "Data sets being checked.",

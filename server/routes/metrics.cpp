@@ -11,6 +11,7 @@
 #include "server/routes/downsample.h"
 #include "server/routes/handlers.h"
 #include "server/routes/lookup.h"
+#include "server/routes/problems.h"
 #include "server/routes/query.h"
 #include "server/routes/render.h"
 
@@ -19,6 +20,7 @@ namespace {
 
 // Of one answer, whatever was asked for.
 constexpr std::int64_t points_max = 200000;
+constexpr std::int64_t names_max = 1000;
 
 struct Curve {
     std::string name;
@@ -73,7 +75,14 @@ Curve read_curve(const Context& context, const std::string& job_id, const std::s
 template <class Use>
 void for_each_curve(const Context& context, const store::Job& job, const Use& use) {
     std::vector<std::string> names = query_words(context.request, "names");
-    if (names.empty()) names = store::list_metric_names(context.services.store, job.id);
+    if (std::ssize(names) > names_max) {
+        const std::string message =
+            fmt::format("at most {} metrics, got {}; ask for the others in a second request",
+                        names_max, names.size());
+        throw_problems({{.pointer = "/names", .code = "too_many", .message = message}},
+                       "invalid_query", "the query");
+    }
+    if (names.empty()) names = store::list_metric_names(context.services.store, job.id, names_max);
     const std::int64_t share =
         std::max<std::int64_t>(1, points_max / std::max<std::int64_t>(1, std::ssize(names)));
     for (const std::string& name : names)

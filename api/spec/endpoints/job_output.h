@@ -53,7 +53,10 @@ inline constexpr auto log_query = std::to_array<QueryParameter>({
      .standard = "500"},
 });
 inline constexpr auto metric_query = std::to_array<QueryParameter>({
-    {.name = "names", .type = QueryType::words, .summary = "Only these metrics."},
+    {.name = "names",
+     .type = QueryType::words,
+     .summary = "Only these metrics, at most 1,000. Default: all; of more than 1,000 the first by "
+                "name."},
     {.name = "step_min",
      .type = QueryType::integer,
      .summary = "Only points at or after this step.",
@@ -72,7 +75,8 @@ inline constexpr auto metric_query = std::to_array<QueryParameter>({
 inline constexpr auto csv_query = std::to_array<QueryParameter>({
     {.name = "names",
      .type = QueryType::words,
-     .summary = "Only these metrics; for `points` only."},
+     .summary = "Only these metrics, at most 1,000; for `points` only. Default: all; of more than "
+                "1,000 the first by name."},
     {.name = "form",
      .type = QueryType::word,
      .summary = "points: one row per value; table: one row per step, as the csv sink of "

@@ -105,8 +105,8 @@ where job_id = $1
 order by name, step
 limit $5
 
--- list_metric_names: what a job has measured
--- in     $1 job_id
+-- list_metric_names: what a job has measured, the first names
+-- in     $1 job_id  $2 limit
 -- One index probe per name: a job has few names and many points.
 with recursive names as (
     (select name from metric_point where job_id = $1 order by name limit 1)
@@ -122,3 +122,4 @@ with recursive names as (
 select name
 from names
 where name is not null
+limit $2

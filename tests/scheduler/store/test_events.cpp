@@ -115,8 +115,9 @@ TEST_F(Events, metrics_are_chosen_by_name_and_step) {
     frame.metrics.push_back({"val_loss", 500, 5, 0.25});
     relay_frames(store, key, {frame});
 
-    EXPECT_THAT(list_metric_names(store, key.job_id), ElementsAre("train_loss", "val_loss"));
-    EXPECT_TRUE(list_metric_names(store, new_id("job")).empty());
+    EXPECT_THAT(list_metric_names(store, key.job_id, 10), ElementsAre("train_loss", "val_loss"));
+    EXPECT_THAT(list_metric_names(store, key.job_id, 1), ElementsAre("train_loss"));
+    EXPECT_TRUE(list_metric_names(store, new_id("job"), 10).empty());
     EXPECT_EQ(list_metrics(store, key.job_id, {}).size(), 1001U);
     EXPECT_EQ(list_metrics(store, key.job_id, {.names = {"val_loss"}}).at(0).value, 0.25);
     EXPECT_EQ(

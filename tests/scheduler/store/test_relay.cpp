@@ -189,6 +189,30 @@ TEST_F(Relay, checkpoints_come_and_go) {
     EXPECT_EQ(list_checkpoints(store, {.job_id = key.job_id}, {}).items.size(), 3U);
 }
 
+// Goal: a job has points of a bounded number of metrics; what it reports beyond is said once.
+TEST_F(Relay, points_of_more_metrics_than_a_job_may_have_are_left_out) {
+    const AttemptKey key = running_job();
+    MetricNames names{.max = 3, .known = {"of_another_attempt"}};
+    const auto relay = [&](std::int64_t number, const std::vector<std::string>& metrics) {
+        RelayedFrame frame;
+        frame.number = number;
+        for (const std::string& metric : metrics)
+            frame.metrics.push_back({metric, number, 1, 0.5});
+        relay_frames(store, key, {frame}, names);
+    };
+    relay(3, {"a", "b", "c"});
+    relay(4, {"a", "b", "d", "of_another_attempt", "e"});
+    EXPECT_THAT(list_metric_names(store, key.job_id, 10),
+                ElementsAre("a", "b", "of_another_attempt"));
+    EXPECT_EQ(count("metric_point where name = 'a'"), 2);
+    EXPECT_EQ(names.points_left_out, 3);
+    EXPECT_EQ(names.known.size(), 3U);
+    ASSERT_EQ(count("job_event where type = 'warning'"), 1);
+    const std::string body = database.sql("select body from job_event where type = 'warning'");
+    EXPECT_NE(body.find("metric_names_limit"), std::string::npos) << body;
+    EXPECT_NE(body.find("points of c "), std::string::npos) << body;
+}
+
 // Goal: an executor cannot stop its own relay by what it says.
 TEST_F(Relay, poisoned_frames_are_repaired) {
     using namespace std::string_literals;

@@ -47,6 +47,8 @@ TEST(Options, flags_of_serve_are_read_with_and_without_the_word) {
                                        "4",
                                        "--frames-max-mib",
                                        "0",
+                                       "--metric-names-max",
+                                       "20",
                                        "--log-level",
                                        "debug"};
         if (word) words.insert(words.begin(), "serve");
@@ -59,6 +61,7 @@ TEST(Options, flags_of_serve_are_read_with_and_without_the_word) {
         EXPECT_EQ(parsed.options->dataset_roots.size(), 1U);
         EXPECT_EQ(parsed.options->executor_grace, std::chrono::seconds{4});
         EXPECT_EQ(parsed.options->frames_mib, 0);
+        EXPECT_EQ(parsed.options->metric_names_max, 20);
         EXPECT_EQ(parsed.options->log_level, LogLevel::debug);
     }
 }
@@ -221,6 +224,7 @@ TEST(Options, help_is_no_error_and_a_mistake_is_one) {
                                                {"--log-level", "loud"},
                                                {"--executor-grace-s", "0"},
                                                {"--frames-max-mib", "-1"},
+                                               {"--metric-names-max", "-1"},
                                                {"migrate", "sideways"},
                                                {"migrate", "down"},
                                                {"agent"},

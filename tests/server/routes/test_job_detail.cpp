@@ -216,6 +216,23 @@ TEST_F(JobDetail, curves_are_whole_or_honestly_thinned) {
     service.expect(422, "GET", path + "/metrics?resolution=-1");
 }
 
+// Goal: however many metrics a job has, an answer has a bounded number of curves.
+TEST_F(JobDetail, curves_of_one_answer_are_limited) {
+    service.database.sql(
+        fmt::format("insert into metric_point (job_id, name, step, epoch, value, attempt) "
+                    "select '{}', 'metric_' || lpad(n::text, 4, '0'), 1, 1, 0.5, 1 "
+                    "from generate_series(1, 1005) as n",
+                    key.job_id));
+    const Json series = service.expect(200, "GET", path + "/metrics")["series"];
+    ASSERT_EQ(series.size(), 1000U);
+    EXPECT_EQ(series[999]["name"], "metric_1000");
+    EXPECT_EQ(service.expect(200, "GET", path + "/metrics?names=metric_1005")["series"].size(), 1U);
+    std::string names = "names=0";
+    for (int i = 1; i <= 1000; ++i)
+        names += "," + std::to_string(i);
+    service.expect(422, "GET", path + "/metrics?" + names);
+}
+
 // Goal: the newest points of a curve of any length are in its answer, and so are its spikes.
 // Method: the points of an answer are shared by its curves; of 100 each has 2,000.
 TEST_F(JobDetail, long_curves_are_thinned_over_their_whole_length) {
