@@ -3,6 +3,7 @@
 #include "api/base/id.h"
 #include "api/spec/documents.h"
 #include "scheduler/store/datasets.h"
+#include "scheduler/store/deleted_datasets.h"
 #include "scheduler/store/splits.h"
 #include "tests/server/routes/test_service.h"
 
@@ -127,6 +128,9 @@ TEST_F(Splits, one_that_a_job_needs_is_kept) {
 TEST_F(Splits, they_go_with_their_dataset) {
     const std::string id = ready_split();
     service.expect(204, "DELETE", "/v1/datasets/points");
+    store::DatasetClearing clearing;
+    while (store::clear_deleted_dataset(service.store, clearing, 100)) {
+    }
     EXPECT_EQ(service.database.sql("select count(*) from split"), "0");
     EXPECT_EQ(service.database.sql("select path from garbage where path like 'splits/%'"),
               "splits/" + id + ".json");
