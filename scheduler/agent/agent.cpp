@@ -85,7 +85,7 @@ struct Agent::Parts {
           projects(store),
           records(options.home / "processes"),
           keeper(parts(), clock, counts),
-          checker(parts(), clock, counts),
+          checker(parts()),
           splitter(parts()),
           collector(store, options, clock),
           answered(clock.tick()) {}
@@ -205,12 +205,13 @@ struct Agent::Parts {
         if (keeper.take_garbage()) collector.wake();
         keeper.finish();
         checker.finish();
+        checker.clean();
         splitter.finish();
         if (look.next <= now) {
             keeper.look();
             if (leftovers_ended) {
-                checker.look();
-                splitter.look();
+                checker.claim_work();
+                splitter.claim_work();
             }
             look.take(now);
         }
@@ -233,6 +234,7 @@ struct Agent::Parts {
 
     void publish() {
         counts.running = supervisor.watched_count();
+        counts.checks_running = std::int64_t(checker.running_count());
         const std::scoped_lock lock(mutex);
         published = counts;
         published_answer = answered;

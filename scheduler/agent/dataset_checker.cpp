@@ -2,17 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <csignal>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "api/base/log.h"
 #include "api/base/parsed_json.h"
-#include "api/spec/event.h"
-#include "scheduler/agent/memory_guard.h"
 #include "scheduler/agent/remove_some.h"
-#include "scheduler/agent/run_folder.h"
-#include "scheduler/store/relay.h"
 
 namespace slipway {
 
@@ -22,7 +17,6 @@ namespace {
 
 constexpr std::size_t checks_max = 2;
 constexpr std::size_t report_bytes_max = 8 << 20;
-constexpr int lease_factor = 6;    // a check may be behind a busy machine for a while
 constexpr std::size_t leftover_entries_per_turn = 2000;
 
 /// Where a check unpacks to, and what it names so when it is whole.
@@ -81,208 +75,119 @@ store::DatasetVerdict read_verdict(const std::string& report) {
     return verdict;
 }
 
-DatasetChecker::DatasetChecker(const AgentParts& parts, const Clock& clock, AgentCounts& counts)
-    : store_(parts.store),
-      options_(parts.options),
-      launcher_(parts.launcher),
-      projects_(parts.projects),
-      clock_(clock),
-      supervisor_(parts.supervisor),
-      records_(parts.records),
-      counts_(counts),
+DatasetChecker::DatasetChecker(const AgentParts& parts)
+    : ClaimedWork(parts,
+                  {.name = "dataset check",
+                   .start = "start the check",
+                   .doing = "reading the dataset",
+                   .report = "the report of the check"},
+                  checks_max, report_bytes_max),
       leftovers_(find_half_done(parts.options.home / "store" / "datasets")) {}
 
-void DatasetChecker::look() {
-    while (checks_.size() < checks_max) {
-        const auto claim =
-            store::claim_dataset_check(store_, options_.host, lease_factor * options_.lease);
-        if (!claim) return;
-        begin(*claim);
-    }
+const std::string& DatasetChecker::id_of(const DatasetCheckClaim& claim) const {
+    return claim.check.dataset.id;
 }
 
-void DatasetChecker::renew() {
-    for (auto& [id, check] : checks_) {
-        const bool held =
-            store::renew_dataset_check(store_, id, check.token, lease_factor * options_.lease);
-        if (!held && !check.ended) supervisor_.kill(id, EndCause::fenced);
-    }
+const std::string& DatasetChecker::project_of(const DatasetCheckClaim& claim) const {
+    return claim.check.dataset.project;
 }
 
-void DatasetChecker::hear(SupervisorNews& news) {
-    std::erase_if(news.ended, [this](const Ended& ended) {
-        const auto found = checks_.find(ended.name);
-        if (found == checks_.end()) return false;
-        found->second.ended = ended;
-        return true;
-    });
-    counts_.checks_running = std::int64_t(checks_.size());
+std::optional<DatasetCheckClaim> DatasetChecker::claim_next(std::chrono::milliseconds lease) {
+    auto check = store::claim_dataset_check(parts_.store, parts_.options.host, lease);
+    if (!check) return std::nullopt;
+    return DatasetCheckClaim{.check = *std::move(check)};
 }
 
-void DatasetChecker::finish() {
-    for (auto each = checks_.begin(); each != checks_.end();) {
-        auto& [id, check] = *each;
-        if (!check.ended) {
-            ++each;
-            continue;
-        }
-        if (!check.verdict) check.verdict = judge(check);
-        if (check.verdict->ready && !check.place.upload_id.empty()) keep_unpacked(check);
-        const bool kept = store_verdict(check);
-        if (!kept && !check.place.upload_id.empty() && !store::find_dataset(store_, id)) {
-            discard(check.place.path);    // it was deleted meanwhile
-        }
-        discard_unpacked(check);    // of an upload that cannot be used
-        records_.forget(id);
-        log_info("dataset checked", {{"dataset_id", id}, {"ready", check.verdict->ready}});
-        each = checks_.erase(each);
-        if (kept && options_.on_freed) options_.on_freed();    // jobs may have waited for it
-    }
-    if (!leftovers_.empty() &&
-        remove_some(leftovers_.back(), leftover_entries_per_turn) != Removal::more) {
-        leftovers_.pop_back();
-    }
+bool DatasetChecker::renew_claim(const DatasetCheckClaim& claim, std::chrono::milliseconds lease) {
+    return store::renew_dataset_check(parts_.store, id_of(claim), claim.check.token, lease);
 }
 
-/// A verdict that the database does not take would be tried again for ever, and nothing else.
-bool DatasetChecker::store_verdict(const Check& check) {
-    const auto store_it = [&](const store::DatasetVerdict& verdict) {
-        return store::finish_dataset_check(store_, check.dataset.id, check.token, verdict);
-    };
-    try {
-        return store_it(*check.verdict);
-    } catch (const Error& error) {
-        if (!store::is_refused_content(error)) throw;
-        log_error("the report of a check cannot be stored",
-                  {{"dataset_id", check.dataset.id}, {"reason", error.what()}});
-        return store_it(refuse("the report of the check cannot be stored"));
-    }
+void DatasetChecker::release_claim(const DatasetCheckClaim& claim) {
+    store::release_dataset_check(parts_.store, id_of(claim), claim.check.token);
 }
 
-void DatasetChecker::begin(const store::DatasetCheck& claim) {
-    Check check{.dataset = claim.dataset, .token = claim.token, .place = {}};
-    const auto place = find_dataset_place(claim.dataset.source, claim.dataset.id, options_.home,
-                                          {claim.dataset.project, options_.dataset_roots});
-    const auto end_with = [&check](const std::string& message) {
-        check.verdict = refuse(message);
-        check.ended = Ended{.name = check.dataset.id, .exit_status = {}};
-    };
-    // What the database knows, first: when it does not answer, the check is begun again.
-    const std::optional<int> number = projects_.find_or_release(claim.dataset.project, [&] {
-        store::release_dataset_check(store_, claim.dataset.id, claim.token);
-    });
+bool DatasetChecker::finish_claim(const DatasetCheckClaim& claim,
+                                  const store::DatasetVerdict& verdict) {
+    return store::finish_dataset_check(parts_.store, id_of(claim), claim.check.token, verdict);
+}
+
+std::optional<std::string> DatasetChecker::find_inputs(DatasetCheckClaim& claim) {
+    const store::Dataset& dataset = claim.check.dataset;
+    const auto place = find_dataset_place(dataset.source, dataset.id, parts_.options.home,
+                                          {dataset.project, parts_.options.dataset_roots});
     if (!place) {
-        end_with(fmt::format("there is nothing at {} below the folders that the project may use",
-                             claim.dataset.source));
-    } else if (!number) {
-        end_with(std::string(no_project_number));
-    } else {
-        check.place = *place;
-        try {
-            start(check, *number);
-        } catch (const Error& error) {
-            log_error("a dataset check could not be started",
-                      {{"dataset_id", claim.dataset.id}, {"reason", error.what()}});
-            end_with(
-                fmt::format("host {} could not start the check: {}", options_.host, error.what()));
-        }
+        return fmt::format("there is nothing at {} below the folders that the project may use",
+                           dataset.source);
     }
-    checks_.insert_or_assign(claim.dataset.id, std::move(check));
+    claim.place = *place;
+    return std::nullopt;
 }
 
-void DatasetChecker::start(Check& check, int project_number) {
-    const fs::path folder = folder_of(check);
-    std::vector<std::string> arguments{"inspect", "--preview", "--format", check.dataset.format};
-    if (!check.dataset.options.empty()) {
-        arguments.insert(arguments.end(), {"--options", check.dataset.options});
+ClaimedWorkProcess DatasetChecker::prepare(const DatasetCheckClaim& claim) {
+    const store::Dataset& dataset = claim.check.dataset;
+    const fs::path folder = folder_of(claim);
+    ClaimedWorkProcess process{.arguments = {"inspect", "--preview", "--format", dataset.format},
+                               .readable = {}};
+    const auto add = [&process](std::initializer_list<std::string> words) {
+        process.arguments.insert(process.arguments.end(), words);
+    };
+    if (!dataset.options.empty()) add({"--options", dataset.options});
+    if (claim.place.upload.empty()) {
+        add({"--path", claim.place.path.string()});
+        process.readable = {claim.place.path};
+        return process;
     }
-    fs::path reads = check.place.path;
-    if (check.place.upload.empty()) {
-        arguments.insert(arguments.end(), {"--path", reads.string()});
-    } else {
-        reads = check.place.upload;
-        discard(check.place.path);    // of a check that was cut short
-        discard(folder / unpacked_name);
-        std::erase(leftovers_, folder / half_done_name);    // the executor removes it
-        arguments.insert(arguments.end(),
-                         {"--unpack", reads.string(), "--into", (folder / unpacked_name).string(),
-                          "--name", check.place.filename});
-    }
-    make_run_folder(folder);
-    LaunchRequest request{.name = check.dataset.id,
-                          .process = {.program = options_.executor,
-                                      .arguments = std::move(arguments),
-                                      .folder = folder,
-                                      .output = folder / "output.log",
-                                      .result = folder / "report.json",
-                                      .before_start = keep_record(records_, check.dataset.id)},
-                          .project_number = project_number,
-                          .readable = {reads},
-                          .writable = {folder},
-                          .memory_bytes = options_.check_memory_bytes,
-                          .cpu_seconds = options_.check_cpu_max.count()};
-    if (!check.place.upload.empty()) request.owned = {reads};
-    supervisor_.watch({.name = check.dataset.id,
-                       .process = launcher_.launch(request),
-                       .limits = {.start_max = options_.check_max},
-                       .folder = {},
-                       .fence = {},
-                       .memory = {.bytes = options_.check_memory_bytes,
-                                  .cgroup = launcher_.find_cgroup(check.dataset.id)}});
+    discard(claim.place.path);    // of a check that was cut short
+    discard(folder / unpacked_name);
+    std::erase(leftovers_, folder / half_done_name);    // the executor removes it
+    add({"--unpack", claim.place.upload.string(), "--into", (folder / unpacked_name).string(),
+         "--name", claim.place.filename});
+    process.readable = process.owned = {claim.place.upload};
+    return process;
 }
 
-store::DatasetVerdict DatasetChecker::judge(const Check& check) const {
-    if (check.ended->cause == EndCause::not_started) {
-        return refuse(fmt::format("reading the dataset took longer than {} s",
-                                  options_.check_max.count() / 1000));
-    }
-    if (check.ended->exit_status.value_or(0) == 0) {
-        // What is longer is refused before it is read: one report once took 440 MiB here.
-        const auto report = read_at_most(folder_of(check) / "report.json", report_bytes_max);
-        return report
-                   ? read_verdict(*report)
-                   : refuse(fmt::format("the check's report is missing or has more than {} bytes",
-                                        report_bytes_max));
-    }
-    if (check.ended->memory)
-        return refuse("reading the dataset: " + describe(*check.ended->memory));
-    const int status = *check.ended->exit_status;
-    log_warn("a dataset check crashed",
-             {{"dataset_id", check.dataset.id},
-              {"exit_status", status},
-              {"output", read_tail(folder_of(check) / "output.log", 400)}});
-    if (status == exit_code_out_of_memory) {
-        return refuse(fmt::format("reading the dataset needs more than {} MiB of memory",
-                                  options_.check_memory_bytes >> 20));
-    }
-    if (status == 128 + SIGXCPU) {
-        return refuse(fmt::format("reading the dataset took more than {} s of CPU time",
-                                  options_.check_cpu_max.count()));
-    }
-    return refuse(
-        fmt::format("reading the dataset ended the check with status {}: a file is "
-                    "damaged in a way that was not foreseen",
-                    status));
+store::DatasetVerdict DatasetChecker::read_report(const std::string& report) const {
+    return read_verdict(report);
 }
 
-/// What was unpacked gets its name only now: the check itself may write nowhere but in its folder.
-void DatasetChecker::keep_unpacked(Check& check) {
-    const fs::path unpacked = folder_of(check) / unpacked_name;
+store::DatasetVerdict DatasetChecker::reject(const std::string& message) const {
+    return refuse(message);
+}
+
+/// What was unpacked gets its name only now.
+void DatasetChecker::keep(const DatasetCheckClaim& claim, store::DatasetVerdict& verdict) {
+    if (claim.place.upload_id.empty()) return;
+    const fs::path unpacked = folder_of(claim) / unpacked_name;
     std::error_code problem;
     const fs::file_status found = fs::symlink_status(unpacked, problem);
     if (found.type() == fs::file_type::not_found) return;    // done before an outage
     // A link would have the jobs of the dataset read whatever it names.
     if (!fs::is_directory(found)) {
-        check.verdict = refuse("the check left no folder of what it unpacked");
+        verdict = refuse("the check left no folder of what it unpacked");
         return;
     }
-    fs::create_directories(check.place.path.parent_path(), problem);
-    fs::rename(unpacked, check.place.path, problem);
+    fs::create_directories(claim.place.path.parent_path(), problem);
+    fs::rename(unpacked, claim.place.path, problem);
     if (!problem) return;
     log_error("an unpacked dataset cannot be kept",
-              {{"dataset_id", check.dataset.id}, {"reason", problem.message()}});
-    check.verdict = refuse(fmt::format("host {} could not keep what was unpacked: {}",
-                                       options_.host, problem.message()));
+              {{"dataset_id", id_of(claim)}, {"reason", problem.message()}});
+    verdict = refuse(fmt::format("host {} could not keep what was unpacked: {}",
+                                 parts_.options.host, problem.message()));
+}
+
+void DatasetChecker::after(const DatasetCheckClaim& claim, bool stored) {
+    const bool uploaded = !claim.place.upload_id.empty();
+    if (!stored && uploaded && !store::find_dataset(parts_.store, id_of(claim)))
+        discard(claim.place.path);    // it was deleted meanwhile
+    discard_unpacked(claim);          // of an upload that cannot be used
+    if (stored && parts_.options.on_freed) parts_.options.on_freed();    // jobs may have waited
+}
+
+void DatasetChecker::clean() {
+    if (!leftovers_.empty() &&
+        remove_some(leftovers_.back(), leftover_entries_per_turn) != Removal::more) {
+        leftovers_.pop_back();
+    }
 }
 
 /// The name is free at once; a check that is killed before the folder is gone leaves a `.tmp`.
@@ -293,17 +198,13 @@ void DatasetChecker::discard(const fs::path& place) {
     if (!problem) leftovers_.push_back(aside);
 }
 
-void DatasetChecker::discard_unpacked(const Check& check) {
+void DatasetChecker::discard_unpacked(const DatasetCheckClaim& claim) {
     for (const char* name : {unpacked_name, half_done_name}) {
-        const fs::path left = folder_of(check) / name;
+        const fs::path left = folder_of(claim) / name;
         std::error_code problem;    // whatever is there, or cannot be looked at
         if (fs::symlink_status(left, problem).type() != fs::file_type::not_found)
             leftovers_.push_back(left);
     }
-}
-
-fs::path DatasetChecker::folder_of(const Check& check) const {
-    return options_.home / "runs" / "checks" / check.dataset.id;
 }
 
 }    // namespace slipway

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 
-#include "scheduler/agent/agent_parts.h"
+#include "scheduler/agent/claimed_work.h"
 #include "scheduler/agent/dataset_places.h"
 #include "scheduler/store/splits.h"
 
@@ -14,44 +13,31 @@ namespace slipway {
 /// own. Pure.
 store::SplitVerdict read_split_verdict(const std::string& report);
 
-/// Has splits made by a process that may fail without harm, as DatasetChecker has data sets
-/// checked: it reads the data set, writes the manifest and reports. One thread, the one that talks
-/// to the database; cut short by Error{unavailable} it is done again.
-class SplitMaker {
-public:
-    /// All outlive the maker.
-    SplitMaker(const AgentParts& parts);
+/// A split to make, and where the dataset is on this host.
+struct SplitMakingClaim {
+    store::SplitClaim split;
+    DatasetPlace place = {};
+};
 
-    /// Takes a split to make when there is one and a place for it.
-    void look();
-    /// Keeps the claims.
-    void renew();
-    /// Takes the ends of its processes out of `news`.
-    void hear(SupervisorNews& news);
-    /// Stores what was made.
-    void finish();
+/// Has splits made by a process that may fail without harm: it reads the dataset, writes the
+/// manifest and reports.
+class SplitMaker final : public ClaimedWork<SplitMakingClaim, store::SplitVerdict> {
+public:
+    explicit SplitMaker(const AgentParts& parts);
 
 private:
-    struct Making {
-        store::SplitClaim claim;
-        std::optional<Ended> ended = {};
-        std::optional<store::SplitVerdict> verdict = {};
-    };
-
-    void begin(store::SplitClaim claim);
-    void start(const store::SplitClaim& claim, const DatasetPlace& dataset, int project_number);
-    void keep_manifest(Making& making);
-    bool store_verdict(const Making& making);
-    store::SplitVerdict judge(const Making& making) const;
-    std::filesystem::path folder_of(const std::string& id) const;
-
-    store::Store& store_;
-    const AgentOptions& options_;
-    const Launcher& launcher_;
-    ProjectNumbers& projects_;
-    Supervisor& supervisor_;
-    ProcessRecords& records_;
-    std::map<std::string, Making> makings_;
+    const std::string& id_of(const SplitMakingClaim& claim) const override;
+    const std::string& project_of(const SplitMakingClaim& claim) const override;
+    std::optional<SplitMakingClaim> claim_next(std::chrono::milliseconds lease) override;
+    bool renew_claim(const SplitMakingClaim& claim, std::chrono::milliseconds lease) override;
+    void release_claim(const SplitMakingClaim& claim) override;
+    bool finish_claim(const SplitMakingClaim& claim, const store::SplitVerdict& verdict) override;
+    std::optional<std::string> find_inputs(SplitMakingClaim& claim) override;
+    ClaimedWorkProcess prepare(const SplitMakingClaim& claim) override;
+    store::SplitVerdict read_report(const std::string& report) const override;
+    store::SplitVerdict reject(const std::string& message) const override;
+    void keep(const SplitMakingClaim& claim, store::SplitVerdict& verdict) override;
+    void after(const SplitMakingClaim& claim, bool stored) override;
 };
 
 }    // namespace slipway
