@@ -16,6 +16,9 @@ enum class DatasetFormat {
 #undef DATASET_FORMAT
 };
 
+/// An uploaded archive that is the dataset itself: it is kept whole, all others are unpacked.
+enum class KeptArchive { none, tar, zip };
+
 /// What the API, the client and the service know of a format. Its reader is in executor/data.
 struct DatasetFormatTraits {
     bool has_labels = true;          ///< samples carry classes or numbers
@@ -23,7 +26,7 @@ struct DatasetFormatTraits {
     bool picks_features = false;     ///< the features are columns too: feature_columns
     bool has_images = false;         ///< samples are images of a chosen size and depth
     bool has_image_files = false;    ///< samples are JPEG or PNG files, damaged one by one
-    bool keeps_tar = false;          ///< an uploaded tar is the dataset, and is not unpacked
+    KeptArchive keeps_archive = KeptArchive::none;    ///< of an upload
     /// Parts of file names by which `slipway-executor run` recognises the format; may be empty.
     std::array<std::string_view, 2> marks = {};
 };

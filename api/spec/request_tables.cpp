@@ -151,8 +151,8 @@ const Object<DatasetSource>& dataset_source_table() {
                    "Folder or file inside a folder that the operator has allowed.",
                    Text{.max = 4000}, {.required = true, .only = {"path"}})
             .field("upload", &DatasetSource::upload,
-                   "Id of a complete upload: an archive (zip, tar) or a single file. For "
-                   "webdataset, a tar counts as a single file.",
+                   "Id of a complete upload: an archive (zip, tar) or a single file. An archive "
+                   "that is a file of the format itself is kept whole.",
                    Text{.form = &upload_id}, {.required = true, .only = {"upload"}})
             .field("filename", &DatasetSource::filename,
                    "Name of a single file, where the name matters: the part of a csv or a text. "

@@ -344,6 +344,11 @@ struct Aside {
     }
 };
 
+bool is_kept(Kind kind, KeptArchive kept) {
+    return (kind == Kind::tar && kept == KeptArchive::tar) ||
+           (kind == Kind::zip && kept == KeptArchive::zip);
+}
+
 bool is_plain_name(const std::string& name) {
     return !name.empty() && name.size() <= 255 && !name.starts_with('.') &&
            name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
@@ -363,7 +368,7 @@ UnpackReport unpack(const fs::path& upload, const std::string& name, const fs::p
         throw Error{ErrorCode::conflict, fmt::format("{} exists already", folder.string())};
     }
     Kind kind = kind_of(upload);
-    if (kind == Kind::tar && limits.tar_is_a_file) kind = Kind::single;
+    if (is_kept(kind, limits.kept)) kind = Kind::single;
     const Aside aside{folder.string() + ".tmp"};
     std::error_code error;
     fs::remove_all(aside.path, error);

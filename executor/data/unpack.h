@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <string>
 
+#include "api/spec/dataset_format.h"
+
 namespace slipway {
 
 /// How much an archive may hold, how sure its files are, and what is an archive.
@@ -14,8 +16,8 @@ struct UnpackLimits {
     std::int64_t ratio_max = 100;    ///< unpacked bytes to archive bytes, once over 64 MiB
     std::int64_t free_bytes_min = std::int64_t{1} << 30;    ///< that stay free on the disk
     std::int64_t free_inodes_percent_min = 5;               ///< of those that the disk has
-    bool durable = true;           ///< on the disk before the folder appears; false: for scratch
-    bool tar_is_a_file = false;    ///< a tar is data: it is kept as it is
+    bool durable = true;    ///< on the disk before the folder appears; false: for scratch
+    KeptArchive kept = KeptArchive::none;    ///< such an archive is data: it is kept as it is
 };
 
 struct UnpackReport {

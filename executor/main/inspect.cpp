@@ -14,9 +14,9 @@ namespace slipway {
 
 namespace {
 
-bool keeps_tar(std::string_view name) {
+KeptArchive kept_archive(std::string_view name) {
     const auto format = parse_word<DatasetFormat>(name);
-    return format && traits(*format).keeps_tar;
+    return format ? traits(*format).keeps_archive : KeptArchive::none;
 }
 
 Json inspect(const InspectOptions& options) {
@@ -28,7 +28,7 @@ Json inspect(const InspectOptions& options) {
     Json unpacked;
     if (!options.unpack.empty()) {
         const UnpackReport report = unpack(options.unpack, options.name, options.into,
-                                           {.tar_is_a_file = keeps_tar(options.format)});
+                                           {.kept = kept_archive(options.format)});
         unpacked = {{"files", report.files}, {"bytes", report.bytes}, {"archive", report.archive}};
         if (path.empty()) path = options.into;
     }

@@ -228,15 +228,28 @@ TEST(Unpack, the_name_and_the_folder_must_be_usable) {
 TEST(Unpack, a_tar_that_is_data_is_kept_and_a_zip_of_such_is_not) {
     const std::string tar = archive_of({{"a.txt", "one"}, {"b.txt", "two"}}, false);
     const Upload upload;
-    const UnpackReport report = upload.unpack(tar, "train.tar", {.tar_is_a_file = true});
+    const UnpackReport report = upload.unpack(tar, "train.tar", {.kept = KeptArchive::tar});
     EXPECT_FALSE(report.archive);
     EXPECT_EQ(read_file(upload.target / "train.tar"), tar);
     const Upload several;
     EXPECT_TRUE(several
                     .unpack(archive_of({{"1.tar", tar}, {"2.tar", tar}}, true), "shards.zip",
-                            {.tar_is_a_file = true})
+                            {.kept = KeptArchive::tar})
                     .archive);
     EXPECT_EQ(read_file(several.target / "2.tar"), tar);
+}
+
+TEST(Unpack, a_zip_that_is_data_is_kept_and_a_tar_of_such_is_not) {
+    const std::string zip = archive_of({{"x.npy", "one"}, {"y.npy", "two"}}, true);
+    const Upload upload;
+    EXPECT_FALSE(upload.unpack(zip, "train.npz", {.kept = KeptArchive::zip}).archive);
+    EXPECT_EQ(read_file(upload.target / "train.npz"), zip);
+    const Upload several;
+    EXPECT_TRUE(several
+                    .unpack(archive_of({{"1.npz", zip}, {"2.npz", zip}}, false), "sets.tar",
+                            {.kept = KeptArchive::zip})
+                    .archive);
+    EXPECT_EQ(read_file(several.target / "2.npz"), zip);
 }
 
 }    // namespace slipway
