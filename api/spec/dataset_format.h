@@ -23,6 +23,8 @@ enum class KeptArchive { none, tar, zip };
 struct DatasetFormatTraits {
     bool has_labels = true;          ///< samples carry classes or numbers
     bool has_columns = false;        ///< labels and groups are named columns of a table or record
+    bool has_numbers = false;        ///< labels may be numbers: label_columns
+    bool has_tables = false;         ///< features may be numbers of any unit, normalised by default
     bool picks_features = false;     ///< the features are columns too: feature_columns
     bool has_images = false;         ///< samples are images of a chosen size and depth
     bool has_image_files = false;    ///< samples are JPEG or PNG files, damaged one by one

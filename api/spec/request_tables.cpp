@@ -25,6 +25,7 @@ const TextForm dataset_name{
 // The formats that have a field.
 const auto with_labels = formats_with(&DatasetFormatTraits::has_labels);
 const auto with_columns = formats_with(&DatasetFormatTraits::has_columns);
+const auto with_numbers = formats_with(&DatasetFormatTraits::has_numbers);
 const auto with_features = formats_with(&DatasetFormatTraits::picks_features);
 const auto with_images = formats_with(&DatasetFormatTraits::has_images);
 const auto with_image_files = formats_with(&DatasetFormatTraits::has_image_files);
@@ -82,7 +83,7 @@ const Object<DatasetOptionsSpec>& dataset_options_table() {
                 "label_columns", &DatasetOptionsSpec::label_columns,
                 "Numeric label columns, instead of a class column: for multilabel and regression.",
                 List<Text>{.item = {}, .min = 1, .max = 1000, .unique = true},
-                {.only = with_columns, .absent_when_empty = true})
+                {.only = with_numbers, .absent_when_empty = true})
             .field("group_column", &DatasetOptionsSpec::group_column,
                    "Column of the group that a sample belongs to, for splits by group.", Text{},
                    {.only = with_columns, .absent_when_empty = true})

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "api/spec/dataset_format.h"
+
 namespace slipway {
 
 namespace {
@@ -11,7 +13,8 @@ std::string_view likely_cause(std::string_view format) {
         return "each class needs a folder of its own, CLASS/IMAGE; there is probably one level of "
                "folders too many or too few";
     }
-    if (format == "csv" || format == "image_csv" || format == "tfrecord") {
+    const auto known = parse_word<DatasetFormat>(format);
+    if (known && traits(*known).has_columns) {
         return "label_column is probably not the column of the class labels";
     }
     return "the labels are probably those of another dataset";

@@ -3,13 +3,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <span>
 #include <utility>
 
+#include "api/spec/dataset_format.h"
 #include "api/spec/unfit_data.h"
 #include "executor/data/augment/augmented_samples.h"
 #include "executor/data/formats/csv_columns.h"
@@ -58,6 +58,12 @@ DatasetOptions options_of(const AttemptPlan& plan) {
     return options;
 }
 
+/// Of a format that open_dataset does not know: of no use, and refused there.
+DatasetFormatTraits traits_of(const AttemptPlan& plan) {
+    const auto format = parse_word<DatasetFormat>(plan.dataset_format);
+    return format ? traits(*format) : DatasetFormatTraits{};
+}
+
 bool reads_numbers(const JobSpec& spec) {
     return spec.task.type != TaskType::classification;
 }
@@ -77,13 +83,13 @@ void choose_labels(const AttemptPlan& plan, DatasetOptions& options) {
                                      "data.columns.label, or use multilabel or regression",
                                      type, fmt::join(options.label_columns, ", ")));
     }
-    constexpr std::array tables{"csv", "image_csv", "tfrecord"};
-    if (std::ranges::find(tables, plan.dataset_format) == tables.end()) {
+    if (!traits_of(plan).has_numbers) {
         throw TrainError(
             "spec_error",
             fmt::format("task.type {} needs labels that are numbers, which are in data "
                         "sets of the formats {}; this one is {}",
-                        type, fmt::join(tables, ", "), plan.dataset_format));
+                        type, fmt::join(formats_with(&DatasetFormatTraits::has_numbers), ", "),
+                        plan.dataset_format));
     }
     if (!columns.labels.empty()) options.label_columns = columns.labels;
     const bool one = !columns.label.empty() || options.label_columns.empty();
@@ -97,9 +103,9 @@ void choose_labels(const AttemptPlan& plan, DatasetOptions& options) {
 /// in.
 bool wants_measured(const AttemptPlan& plan, const Dataset& dataset,
                     const DatasetOptions& options) {
-    const bool table = plan.dataset_format == "csv" || plan.dataset_format == "tfrecord";
     const bool images = dataset.index().feature_dims.size() > 1;
-    return table && !images && options.mean.empty() && options.deviation.empty();
+    return traits_of(plan).has_tables && !images && options.mean.empty() &&
+           options.deviation.empty();
 }
 
 /// `options` gets what was measured.
@@ -126,10 +132,21 @@ TrainData open_plain(const AttemptPlan& plan, DatasetOptions& options) {
     return data;
 }
 
+/// A file may say itself that its labels are numbers, where no option has.
+void require_classes(const AttemptPlan& plan, const DatasetIndex& index) {
+    if (reads_numbers(plan.spec) || index.target_names.empty()) return;
+    throw TrainError(
+        "spec_error",
+        fmt::format("task.type {} needs labels that are classes, and this data set's "
+                    "are numbers ({}); use multilabel or regression",
+                    to_string(plan.spec.task.type), fmt::join(index.target_names, ", ")));
+}
+
 TrainData open_with(const AttemptPlan& plan, DatasetOptions& options) {
     TrainData data = image_steps(plan.spec).empty() ? open_plain(plan, options)
                                                     : open_augmented_data(plan, options);
     const DatasetIndex& index = data.raw->index();
+    require_classes(plan, index);
     data.label_names = reads_numbers(plan.spec) ? index.target_names : index.class_names;
     data.class_count = std::int64_t(data.label_names.size());
     return data;
