@@ -10,6 +10,7 @@
 #include "executor/data/formats/image_files.h"
 #include "executor/data/formats/image_names.h"
 #include "executor/data/formats/name_table.h"
+#include "executor/data/formats/shards.h"
 #include "executor/data/utf8.h"
 
 namespace slipway {
@@ -17,13 +18,6 @@ namespace slipway {
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr auto part_folders =
-    std::to_array<std::string_view>({"train", "val", "valid", "validation", "test"});
-
-bool is_part(std::string_view folder) {
-    return std::find(part_folders.begin(), part_folders.end(), folder) != part_folders.end();
-}
 
 /// The folders of a relative name: "train/ants/x.jpg" has "train" and "ants".
 std::vector<std::string> folders_of(const std::string& name) {
@@ -41,7 +35,7 @@ void report_empty_classes(const fs::path& path, bool has_parts, const std::set<s
     if (has_parts) {
         roots.clear();
         for (const auto& entry : fs::directory_iterator(path, error)) {
-            if (is_part(entry.path().filename().string())) roots.push_back(entry.path());
+            if (is_usual_part(entry.path().filename().string())) roots.push_back(entry.path());
         }
     }
     for (const fs::path& root : roots) {
@@ -73,7 +67,7 @@ std::unique_ptr<Dataset> open_image_folder(const fs::path& path, const DatasetOp
     const bool has_parts =
         !images.empty() && std::all_of(images.begin(), images.end(), [](auto& name) {
             const std::vector<std::string> folders = folders_of(name);
-            return folders.size() >= 2 && is_part(folders[0]);
+            return folders.size() >= 2 && is_usual_part(folders[0]);
         });
 
     ImageList list;

@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "api/spec/dataset_format.h"
 #include "executor/data/formats/name_table.h"
 #include "executor/data/problem.h"
 
@@ -15,24 +16,43 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr auto endings = std::to_array<std::string_view>(
-    {".gz", ".bin", ".tfrecords", ".tfrecord", ".tfrec", ".tar", ".tgz"});
+/// Beside those that the rows of the formats have as marks.
+constexpr auto more_endings = std::to_array<std::string_view>({".gz", ".tfrecords", ".tfrecord"});
+constexpr auto usual_parts =
+    std::to_array<std::string_view>({"train", "val", "valid", "validation", "test"});
 
 /// As CIFAR-10's files are called.
 constexpr auto usual_names = std::to_array<std::pair<std::string_view, std::string_view>>(
     {{"data_batch", "train"}, {"test_batch", "test"}});
 
+/// Of an ending that `name` has; 0: it has none.
+std::size_t ending_bytes(std::string_view name) {
+    for (const std::string_view ending : more_endings)
+        if (name.ends_with(ending)) return ending.size();
+    for (const DatasetFormatTraits& format : dataset_format_traits)
+        for (const std::string_view mark : format.marks)
+            if (mark.starts_with('.') && name.ends_with(mark)) return mark.size();
+    return 0;
+}
+
 /// `name` without one of: an ending, a number, "-of" between two numbers, a separator.
 std::string_view shortened(std::string_view name) {
-    for (const std::string_view ending : endings) {
-        if (name.ends_with(ending)) return name.substr(0, name.size() - ending.size());
-    }
+    const std::size_t bytes = ending_bytes(name);
+    if (bytes > 0) return name.substr(0, name.size() - bytes);
     if (name.ends_with("-of")) return name.substr(0, name.size() - 3);
     const std::size_t last = name.find_last_not_of("0123456789-_./");
     return name.substr(0, last == std::string_view::npos ? 0 : last + 1);
 }
 
 }    // namespace
+
+bool is_usual_part(std::string_view name) {
+    return usual_part_place(name) < usual_parts.size();
+}
+
+std::size_t usual_part_place(std::string_view name) {
+    return std::size_t(std::ranges::find(usual_parts, name) - usual_parts.begin());
+}
 
 std::string part_of_shard(std::string_view name) {
     for (std::string_view shorter = shortened(name); shorter != name; shorter = shortened(name)) {
