@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "api/spec/dataset_format.h"
 #include "api/spec/documents.h"
 #include "api/spec/event.h"
 #include "api/spec/job_state.h"
@@ -55,6 +56,20 @@ TEST(Docs, the_tables_of_fields_are_fresh) {
     expect_fresh("docs/predictions.md",
                  with_section(source_file("docs/predictions.md"), "<!-- table PredictionSpec -->",
                               markdown_table("PredictionSpec")));
+}
+
+TEST(Docs, every_dataset_format_has_an_example_and_its_place_in_the_documents) {
+    std::string examples;
+    for (const std::string& name : example_names("dataset_"))
+        examples += example(name).at("format").get<std::string>() + "\n";
+    for (const std::string_view format : all_words<DatasetFormat>()) {
+        EXPECT_NE(examples.find(fmt::format("{}\n", format)), examples.npos) << format;
+        EXPECT_NE(source_file("README.md").find(fmt::format("`{}`", format)), std::string::npos)
+            << format;
+        EXPECT_NE(source_file("docs/formats.md").find(fmt::format("\n| `{}` | ", format)),
+                  std::string::npos)
+            << format;
+    }
 }
 
 std::string event_types_module() {
