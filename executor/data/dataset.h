@@ -144,6 +144,7 @@ protected:
 ///   tfrecord      TFRecord files of tf.train.Example, one a sample: an encoded image or lists of
 ///                 numbers, and a label
 ///   webdataset    *.tar, *.tar.gz, *.tgz: a sample is KEY.jpg (or .jpeg, .png) beside KEY.cls
+///   npz           *.npz: pairs of arrays, features and labels; see docs/formats.md for their names
 ///   text          is refused (invalid_argument): executor/text opens it with a tokenizer
 /// Images of another size than the first need `image_size`; of other channels are converted.
 /// errors  DataError for what is in the files; not_found without folder; invalid_argument for an

@@ -5,6 +5,7 @@ import random
 import struct
 import tarfile
 import unittest
+import zipfile
 
 from service import Service, png, points_job, wait_for, write_points
 
@@ -66,6 +67,24 @@ def shard(count, without_label=None, seed=1):
                 entry.size = len(content)
                 tar.addfile(entry, io.BytesIO(content))
     return file.getvalue()
+
+
+def npz(**arrays):
+    """An archive as numpy.savez_compressed writes it, of (type, shape, content)."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, (kind, shape, content) in arrays.items():
+            literal = repr({"descr": kind, "fortran_order": False, "shape": shape}).encode() + b"\n"
+            archive.writestr(f"{name}.npy", b"\x93NUMPY\1\0" + struct.pack("<H", len(literal)) + literal + content)
+    return file.getvalue()
+
+
+def image_arrays(count, labels=None, seed=1):
+    """Dark and bright images of 28 x 28 bytes, as Keras' mnist.npz has them."""
+    generator = random.Random(seed)
+    pixels = bytes(generator.randrange(100) + 150 * (index % 2) for index in range(count) for _ in range(784))
+    labels = count if labels is None else labels
+    return npz(x_train=("|u1", (count, 28, 28), pixels), y_train=("|u1", (labels,), bytes(index % 2 for index in range(labels))))
 
 
 class Formats(unittest.TestCase):
@@ -148,6 +167,44 @@ class Formats(unittest.TestCase):
         (problem,) = found["problems"]
         self.assertEqual((problem["file"], problem["row"], problem["field"]), ("train.tar", 4, "00003"))
         self.assertIn("no .cls", problem["message"])
+
+    def test_npz_uploaded(self):
+        made = self.service.post("/v1/datasets", {
+            "name": "arrays", "format": "npz", "source": {"upload": self.upload("mnist.npz", image_arrays(120))},
+            "options": {"class_names": ["dark", "bright"]}})
+        found = wait_for(lambda: (now := self.service.get(f"/v1/datasets/{made['id']}"))["state"] != "checking" and now, "arrays")
+        self.assertEqual(found["state"], "ready", found)
+        self.assertEqual(found["report"]["parts"], [{"name": "train", "count": 120}])
+        self.learns("arrays", {"arch": "lenet"})
+
+    def test_npz_of_numbers_for_regression(self):
+        generator = random.Random(3)
+        rows = [(generator.gauss(300, 100), generator.gauss(0, 1)) for _ in range(200)]
+        self.write("numbers/all.npz", npz(
+            X=("<f8", (200, 2), b"".join(struct.pack("<2d", *row) for row in rows)),
+            y=(">f4", (200,), b"".join(struct.pack(">f", (a - 300) / 100 + b) for a, b in rows))))
+        found = self.service.dataset("numbers", "npz")
+        self.assertEqual(found["state"], "ready", found)
+        self.assertEqual([label["name"] for label in found["report"]["labels"]], ["y"])
+        spec = {"name": "numbers", "model": {"arch": "mlp", "width": 16, "depth": 1}, "task": {"type": "regression"},
+                "data": {"dataset": "numbers", "split": {"val_fraction": 0.25, "seed": 0}},
+                "train": {"epochs": 20, "batch_size_per_core": 8, "optimizer": {"name": "adam", "lr": 0.01}},
+                "accelerator": {"cores": 1}}
+        job = self.service.submit(spec)
+        ended = self.service.wait_end(job)
+        self.assertEqual(ended["state"], "succeeded", ended.get("reason"))
+        self.assertLess(min(self.service.metric(job, "val_loss").values()), 0.1)
+        ended = self.service.wait_end(self.service.submit({**spec, "task": {"type": "classification"}}))
+        self.assertEqual((ended["state"], ended["reason"]["code"]), ("failed", "spec_error"))
+        self.assertIn("use multilabel or regression", ended["reason"]["message"])
+
+    def test_npz_with_a_label_too_few(self):
+        self.write("fewer/mnist.npz", image_arrays(20, labels=19))
+        found = self.service.dataset("fewer", "npz")
+        self.assertEqual(found["state"], "failed", found)
+        (problem,) = found["problems"]
+        self.assertEqual((problem["file"], problem["field"]), ("mnist.npz", "y_train"))
+        self.assertIn("19 labels, and x_train has 20 samples", problem["message"])
 
     def test_text(self):
         self.write("books/train.txt", "Ein Gru\u00df\nan alle\n".encode() * 10)

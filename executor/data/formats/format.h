@@ -16,7 +16,7 @@ namespace slipway {
 #include "api/spec/dataset_formats.def"
 #undef DATASET_FORMAT
 
-/// At most this many bytes are kept in memory: of features by idx, csv, cifar10 and tfrecord; of
+/// At most this many bytes are kept in memory: of features by the formats that keep them there; of
 /// encoded images out of gzipped files.
 inline constexpr std::int64_t table_bytes_max = std::int64_t{8} << 30;
 

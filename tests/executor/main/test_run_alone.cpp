@@ -185,6 +185,7 @@ TEST(GuessFormat, the_names_tell) {
     folder.write("batches/batches.meta.txt", "");
     folder.write("records/train.tfrecord-00000-of-00001", "");
     folder.write("shards/train-0.tar", "");
+    folder.write("arrays/mnist.npz", "");
     folder.write("none/readme.md", "");
     EXPECT_EQ(guess_format(folder.path() / "idx"), "idx");
     EXPECT_EQ(guess_format(folder.path() / "tables"), "csv");
@@ -194,6 +195,8 @@ TEST(GuessFormat, the_names_tell) {
     EXPECT_EQ(guess_format(folder.path() / "batches"), "cifar10");
     EXPECT_EQ(guess_format(folder.path() / "records"), "tfrecord");
     EXPECT_EQ(guess_format(folder.path() / "shards"), "webdataset");
+    EXPECT_EQ(guess_format(folder.path() / "arrays"), "npz");
+    EXPECT_EQ(guess_format(folder.path() / "arrays" / "mnist.npz"), "npz");
     EXPECT_EQ(guess_format(folder.path() / "books"), "text");
     EXPECT_EQ(guess_format(folder.path() / "none"), "");
 }

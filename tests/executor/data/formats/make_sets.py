@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a data set of 10,000 samples, reads it back with Python's own modules and prints what is in it.
 
-usage: make_sets.py cifar10|numbers|images|messages|webdataset FOLDER
+usage: make_sets.py cifar10|numbers|images|messages|npz|numpy|webdataset FOLDER
 
 One line for each sample, in the order of the files' names: PART CLASS HASH (independent_set.h).
 `messages`: RECORD (hexadecimal) and what protobuf reads in it (test_example.cpp), or "refused".
@@ -16,6 +16,7 @@ import struct
 import sys
 import tarfile
 import warnings
+import zipfile
 import zlib
 
 SAMPLES = 10_000
@@ -43,6 +44,55 @@ def cifar10(folder):
         part = "test" if file.name.startswith("test") else "train"
         for label, pixels in record.iter_unpack(unpacked(file)):
             print(part, names[label], digest(pixels))
+
+
+# ---- archives of NumPy ------------------------------------------------------------------------------------------
+def npy(kind, shape, content, version=1):
+    """As numpy.lib.format writes it."""
+    literal = repr({"descr": kind, "fortran_order": False, "shape": shape})
+    literal += " " * (-(len(literal) + 11) % 64) + "\n"
+    length = struct.pack("<H" if version == 1 else "<I", len(literal))
+    return b"\x93NUMPY" + bytes([version, 0]) + length + literal.encode() + content
+
+
+def npz(folder):
+    """Gray images of bytes, with parts in the names of arrays and of files; stored, deflated and zip64."""
+    count, names = SAMPLES // 4, ["ant", "bee", "caf\u00e9"]
+    for file, parts, method in (("all.npz", ("test", "train"), zipfile.ZIP_STORED),
+                                ("extra_train-1.npz", ("",), zipfile.ZIP_DEFLATED), ("extra_train-2.npz", ("",), zipfile.ZIP_DEFLATED)):
+        with zipfile.ZipFile(folder / file, "w", method) as archive:
+            for part in parts:
+                pixels = npy("|u1", (count, 8, 8), GENERATOR.randbytes(count * 64), 1 if part else 2)
+                labels = "".join(GENERATOR.choice(names).ljust(5, "\0") for _ in range(count)).encode("utf-32-be")
+                for name, content in (("x", pixels), ("y", npy(">U5", (count, 1) if part else (count,), labels))):
+                    with archive.open(f"{name}_{part}.npy" if part else f"{name}.npy", "w", force_zip64=True) as member:
+                        member.write(content)
+    for file in ("all.npz", "extra_train-1.npz", "extra_train-2.npz"):
+        with zipfile.ZipFile(folder / file) as archive:
+            for part in ("_train", "_test") if file == "all.npz" else ("",):
+                pixels, labels = archive.read(f"x{part}.npy")[-count * 64:], archive.read(f"y{part}.npy")[-count * 20:]
+                for index in range(count):
+                    label = labels[index * 20:index * 20 + 20].decode("utf-32-be").rstrip("\0")
+                    print(part[1:] or "extra_train", label, digest(pixels[index * 64:index * 64 + 64]))
+
+
+def numpy(folder):
+    """A table of each type of number, in either order of bytes, written and read by NumPy."""
+    try:
+        import numpy as np
+    except ImportError:
+        sys.exit(77)
+    random_state = np.random.default_rng(20261121)
+    kinds = ["?", "i1", "u1"] + [order + kind for order in "<>" for kind in ("i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8")]
+    for place, kind in enumerate(kinds):
+        x = (random_state.standard_normal((50, 3)) * (100 if "f" in kind else 30)).astype(kind)
+        y = random_state.integers(-5 if place % 2 else 0, 5, 50)
+        save = np.savez_compressed if place % 3 else np.savez
+        save(folder / f"{chr(97 + place)}.npz", X=x, y=y.astype(["<i8", ">i4", "i1", "U3", "S3", ">U2"][place % 6]))
+    for file in sorted(folder.glob("*.npz")):
+        with np.load(file) as arrays:
+            for row, label in zip(arrays["X"].astype("<f4"), arrays["y"]):
+                print(file.stem, label.decode() if isinstance(label, bytes) else label, digest(row.tobytes()))
 
 
 # ---- PNG, with zlib alone ---------------------------------------------------------------------------------------
@@ -279,7 +329,7 @@ def messages(_):
 def main():
     kind, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     folder.mkdir()
-    {"cifar10": cifar10, "numbers": numbers, "images": images, "messages": messages,
+    {"cifar10": cifar10, "numbers": numbers, "images": images, "messages": messages, "npz": npz, "numpy": numpy,
      "webdataset": webdataset}[kind](folder)
 
 

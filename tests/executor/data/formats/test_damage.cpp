@@ -9,6 +9,7 @@
 #include "executor/data/formats/example.h"
 #include "executor/data/inspect.h"
 #include "executor/tensor/random.h"
+#include "tests/executor/data/formats/make_npz.h"
 #include "tests/executor/data/formats/make_records.h"
 #include "tests/executor/data/formats/make_tar.h"
 #include "tests/executor/data/make_files.h"
@@ -117,6 +118,16 @@ TEST(Damage, messages_with_good_checksums) {
             EXPECT_TRUE(report["problem_count"] == 0 || report["problems"][0]["row"] == 2) << round;
         }
     }
+}
+
+// Each member has a checksum; the directory at the end has none.
+TEST(Damage, archives_of_arrays) {
+    const auto x = npy_file("|u1", "(4, 2, 2)", "abcdefghijklmnop");
+    const auto y = npy_file("<i4", "(4,)", integers({0, 1, 0, 1}, 4));
+    const int usable = survivors("npz", "a.npz", npz_file({{"x", x}, {"y", y}}, false));
+    EXPECT_GT(usable, 1);    // dates and the like
+    EXPECT_LT(usable, rounds);
+    EXPECT_LT(survivors("npz", "a.npz", npz_file({{"x", x}, {"y", y}})), rounds);
 }
 
 // A tar has checksums of its headers alone: damage inside a member is left to the image's reader.

@@ -19,6 +19,7 @@ TEST(Shards, a_part_is_what_the_name_says_without_ending_and_number) {
         {"deep/train_1.tar.gz", "deep/train"},
         {"0017.tar", "all"},
         {"set.tgz", "set"},
+        {"train-1.npz", "train"},
         {"..", "all"},
         {"-of", "all"},
         {"data", "data"},
