@@ -342,6 +342,59 @@ def zipped(members, method=zipfile.ZIP_DEFLATED):
     return stream.getvalue()
 
 
+def npy(kind, shape, content, literal="{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", version=1):
+    text = literal.format(kind, shape).encode() + b"\n"
+    return b"\x93NUMPY" + bytes([version, 0]) + struct.pack("<H" if version == 1 else "<I", len(text)) + text + content
+
+
+def npz():
+    def pair(x=npy("<f4", "(2, 2)", struct.pack("<4f", 1, 2, 3, 4)), y=npy("<i8", "(2,)", struct.pack("<2q", 0, 1)), method=zipfile.ZIP_DEFLATED):
+        return zipped([("x.npy", x), ("y.npy", y)], method)
+
+    def array(literal):
+        return pair(npy("", "", b"", literal))
+
+    images = npy("|u1", "(2, 1, 2, 3)", bytes(range(12)), version=3)
+    yield "good", pair()
+    yield "good_images_stored", pair(images, npy("<U3", "(2, 1)", "catdog".encode("utf-32-le")), zipfile.ZIP_STORED)
+    yield "good_numbers", pair(y=npy(">f2", "(2, 3)", struct.pack(">6e", 1, 2, 3, 4, 5, 6)))
+    yield "good_parts", zipped([("train_images.npy", images), ("train_labels.npy", npy("|b1", "(2,)", b"\0\1"))])
+    yield "bad_array_alone", zipped([("x.npy", images)])
+    yield "bad_crc", changed(pair(method=zipfile.ZIP_STORED), 110, b"\xff")
+    yield "bad_cut", cut(pair(), 30)
+    yield "bad_depth", pair(npy("|u1", "(2, 2, 2, 2)", bytes(16)))
+    yield "bad_empty", b""
+    yield "bad_encrypted", changed(pair(), 6, b"\1").replace(b"PK\1\2\x14\3\x14\0\0", b"PK\1\2\x14\3\x14\0\1")
+    yield "bad_fortran", array("{{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2)}}")
+    yield "bad_header_huge", pair(b"\x93NUMPY\2\0" + struct.pack("<I", 1 << 30) + b"{")
+    yield "bad_header_list", array("['descr', '<f4']")
+    yield "bad_header_open", array("{{'descr': '<f4")
+    yield "bad_header_twice", array("{{'descr': '<f4', 'descr': '<f4', 'shape': (2, 2)}}")
+    yield "bad_header_nested", array("{{'shape': " + "(" * 9000)
+    yield "bad_infinite", pair(npy("<f4", "(2, 2)", struct.pack("<4f", 1, 2, 3, float("inf"))))
+    yield "bad_item_huge", pair(y=npy("<U1000000000", "(2,)", b""))
+    yield "bad_items_few", pair(npy("<f4", "(2, 200)", bytes(16)))
+    yield "bad_items_many", pair(npy("<f4", "(2, 1)", bytes(16)))
+    yield "bad_label_empty", pair(y=npy("|S2", "(2,)", b"a\0\0\0"))
+    yield "bad_label_nul", pair(y=npy("|S3", "(2,)", b"a\0bcat"))
+    yield "bad_label_surrogate", pair(y=npy("<U1", "(2,)", struct.pack("<2I", 0xD800, 65)))
+    yield "bad_label_unicode", pair(y=npy("<U1", "(2,)", struct.pack("<2I", 0x110000, 65)))
+    yield "bad_labels_few", pair(y=npy("<i8", "(1,)", bytes(8)))
+    yield "bad_labels_nan", pair(y=npy("<f8", "(2,)", struct.pack("<2d", 1, float("nan"))))
+    yield "bad_members_many", zipped([(f"{i}.npy", b"") for i in range(1001)], zipfile.ZIP_STORED)
+    yield "bad_name_latin_1", pair().replace(b"x.npy", b"\xe9.npy")
+    yield "bad_name_unknown", zipped([("points.npy", images), ("notes.txt", b"text")])
+    yield "bad_object", pair(npy("|O", "(2, 2)", b"\x80\4N."))
+    yield "bad_record", array("{{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}}")
+    yield "bad_shape_63_bits", pair(npy("<f8", "(9223372036854775807, 9223372036854775807)", b""))
+    yield "bad_shape_8_gib", pair(npy("<f8", "(2, 4000000000)", b""))
+    yield "bad_shape_negative", pair(npy("<f8", "(-2, 2)", b""))
+    yield "bad_size_central", pair(method=zipfile.ZIP_STORED).replace(b"V\0\0\0V\0\0\0", b"V\0\0\0\0\0\0\x7f")
+    yield "bad_text", b"a,b,label\n1,2,3\n" * 40
+    yield "bad_type", pair(npy("<c16", "(2, 2)", bytes(64)))
+    yield "bad_version", pair(b"\x93NUMPY\4\0\2\0{}")
+
+
 def unpack():
     files = [("data/a.txt", b"one"), ("data/below/b.txt", b"two" * 100)]
     good = zipped(files)
@@ -801,7 +854,7 @@ def frame():
 
 TARGETS = {function.__name__: function for function in (
     agent_message, bpe, bpe_merges, checkpoint, chunked, cifar10, cookie, csv, cursor, dataset, example, frame, http_head, idx, image,
-    image_csv, job_spec, kept_tokenizer, manifest, pack, safetensors, text, tfrecord, unigram, unpack, webdataset, wordpiece)}
+    image_csv, job_spec, kept_tokenizer, manifest, npz, pack, safetensors, text, tfrecord, unigram, unpack, webdataset, wordpiece)}
 
 
 def main():

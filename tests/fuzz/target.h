@@ -26,6 +26,7 @@ std::string run_cifar10(std::span<const std::byte> input);      ///< two parts: 
 std::string run_tfrecord(std::span<const std::byte> input);     ///< the file with its checksums
 std::string run_example(std::span<const std::byte> input);      ///< a record; checksums are added
 std::string run_webdataset(std::span<const std::byte> input);    ///< a tar, gzipped or not
+std::string run_npz(std::span<const std::byte> input);           ///< the archive
 std::string run_text(std::span<const std::byte> input);
 std::string run_wordpiece(std::span<const std::byte> input);     ///< vocab.txt
 std::string run_bpe(std::span<const std::byte> input);           ///< tokenizer.json

@@ -15,6 +15,7 @@ constexpr auto targets = std::to_array<FuzzTarget>({
     {"tfrecord", run_tfrecord},
     {"example", run_example},
     {"webdataset", run_webdataset},
+    {"npz", run_npz},
     {"text", run_text},
     {"wordpiece", run_wordpiece},
     {"bpe", run_bpe},
