@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "executor/graph/op_table.h"
+
 namespace slipway {
 
 namespace {
@@ -27,7 +29,8 @@ std::string text_of(const LoopValue& value) {
         case LoopValueKind::counter:
             return "counter " + text_of(value.access);
         case LoopValueKind::compute:
-            return fmt::format("op{}.{} {}", int(value.op), int(value.direction),
+            // Stored objects are found by this text: an op keeps its name, not its number.
+            return fmt::format("{}.{} {}", name_of(value.op), int(value.direction),
                                fmt::join(value.operands, " "));
         case LoopValueKind::reduce:
             return fmt::format("reduce{} {}", int(value.reduction), value.operands[0]);

@@ -206,6 +206,16 @@ TEST(LoopKernel, a_flat_one_runs_any_slice_and_touches_nothing_else) {
         }
 }
 
+TEST(LoopKernel, text_names_operations_so_that_new_ones_change_no_other) {
+    const LoopKernel kernel{.extents = {100},
+                            .flat = true,
+                            .values = {load(0, {1}), compute(OpCode::floor, {0})},
+                            .stores = {store(LoopStoreKind::element, 1, 0, {1})},
+                            .reads = 1,
+                            .writes = 1};
+    EXPECT_NE(print(kernel).find("floor"), std::string::npos) << print(kernel);
+}
+
 TEST(LoopKernel, equal_ones_are_compiled_once_whatever_their_size) {
     KernelStore kernels;
     LoopKernel kernel{.extents = {100},
