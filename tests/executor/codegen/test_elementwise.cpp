@@ -1,8 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "api/base/error.h"
 #include "executor/codegen/lower.h"
+#include "executor/graph/op_table.h"
 #include "executor/graph/ops.h"
 #include "executor/passes/pipeline.h"
 #include "tests/executor/codegen/run_graph.h"
@@ -34,6 +37,9 @@ const UnaryCase unary_cases[] = {
     {"rsqrt", [](const Tensor& x) { return rsqrt(x * x + constant(1)); }, few_ulps},
     {"tanh", tanh, few_ulps},
     {"logistic", logistic, few_ulps},
+    {"exponential_minus_one", exponential_minus_one, few_ulps},
+    {"log_plus_one", [](const Tensor& x) { return log_plus_one(abs(x)); }, few_ulps},
+    {"erf", erf, few_ulps},
     {"floor", [](const Tensor& x) { return floor(x * constant(16)); }, exactly},
     {"log_of_nothing", log, {1e-5, 1e-4}},    // near 1 the logarithm cancels; below 0 it is NaN
 };
@@ -50,6 +56,17 @@ TEST_P(Unary, is_what_the_reference_says) {
 
 INSTANTIATE_TEST_SUITE_P(Elementwise, Unary, testing::ValuesIn(unary_cases),
                          [](const auto& row) { return std::string(row.param.name); });
+
+TEST(Elementwise, every_function_of_one_number_has_a_row) {
+    std::set<OpCode> seen;
+    for (const UnaryCase& row : unary_cases)
+        for (const Tensor& x : topological_order(graph_of({row.op(core_leaf({2}))})))
+            seen.insert(x.node().op);
+    for (const OpRow& row : op_table())
+        if (row.op >= OpCode::negate && row.op <= OpCode::floor) {
+            EXPECT_TRUE(seen.contains(row.op)) << row.name;
+        }
+}
 
 // Masks are the same however rows and vectors meet.
 TEST(Dropout, is_what_the_reference_says) {
