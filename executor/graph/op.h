@@ -47,6 +47,8 @@ enum class OpCode : std::uint8_t {
     tanh,
     logistic,
     erf,
+    sine,
+    cosine,
     floor,
     is_finite,
     logical_not,

@@ -52,6 +52,8 @@ constexpr auto table = std::to_array<OpRow>({
     {tanh, "tanh", infer_floating, gradient_tanh, evaluate_tanh},
     {logistic, "logistic", infer_floating, gradient_logistic, evaluate_logistic},
     {erf, "erf", infer_floating, gradient_erf, evaluate_erf},
+    {sine, "sine", infer_floating, gradient_sine, evaluate_sine},
+    {cosine, "cosine", infer_floating, gradient_cosine, evaluate_cosine},
     {floor, "floor", infer_floating, gradient_flat, evaluate_floor},
     {is_finite, "is_finite", infer_is_finite, nullptr, evaluate_is_finite, predicate},
     {logical_not, "not", infer_not, nullptr, evaluate_not, bits},

@@ -53,6 +53,8 @@ Tensor rsqrt(const Tensor& x);
 Tensor tanh(const Tensor& x);
 Tensor logistic(const Tensor& x);
 Tensor erf(const Tensor& x);
+Tensor sine(const Tensor& x);      ///< of an angle in radians
+Tensor cosine(const Tensor& x);    ///< of an angle in radians
 Tensor floor(const Tensor& x);
 Tensor is_finite(const Tensor& x);
 Tensor logical_not(const Tensor& x);

@@ -203,6 +203,10 @@ llvm::Value* ElementOps::compute_float(OpCode op, llvm::Value* x) const {
             return vector_math::logistic(b_, x);
         case OpCode::erf:
             return vector_math::erf(b_, x);
+        case OpCode::sine:
+            return vector_math::sine(b_, x);
+        case OpCode::cosine:
+            return vector_math::cosine(b_, x);
         case OpCode::floor:
             return b_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, x);
         default:

@@ -227,6 +227,9 @@ int cost_of(const LoopValue& value) {
             return 28;
         case OpCode::tanh:
             return 22;
+        case OpCode::sine:
+        case OpCode::cosine:
+            return 30;
         case OpCode::erf:
             return 18;
         case OpCode::power:

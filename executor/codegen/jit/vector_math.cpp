@@ -1,8 +1,10 @@
 #include "executor/codegen/jit/vector_math.h"
 
 #include <llvm/IR/IntrinsicsX86.h>
+#include <llvm/IR/MDBuilder.h>
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -103,26 +105,34 @@ public:
 
     /// Of floats: the table's number at the place that the low four bits of `index` name.
     llvm::Value* looked_up(const PieceTable& table, llvm::Value* index) {
-        const llvm::ArrayRef<float> numbers(table.data(), table.size());
-        const auto vector_of = [&](llvm::ArrayRef<float> part) {
-            return llvm::ConstantDataVector::get(b.getContext(), part);
-        };
-        if (lanes() == 16)
-            return b.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_sf_512, {},
-                                     {vector_of(numbers), index});
-        if (lanes() == 0)
-            return b.CreateExtractElement(vector_of(numbers), b.CreateAnd(index, bits(15)));
-        const auto half = [&](std::size_t first) {
-            return b.CreateIntrinsic(llvm::Intrinsic::x86_avx2_permps, {},
-                                     {vector_of(numbers.slice(first, 8)), index});
-        };
-        llvm::Value* const is_low = b.CreateICmpEQ(b.CreateAnd(index, bits(8)), bits(0));
-        return b.CreateSelect(is_low, half(0), half(8));
+        return picked<float>(table, index, llvm::Intrinsic::x86_avx512_permvar_sf_512,
+                             llvm::Intrinsic::x86_avx2_permps);
+    }
+    /// Of as many integers of 32 bits: the same.
+    llvm::Value* looked_up(const WordTable& table, llvm::Value* index) {
+        return picked<std::uint32_t>(table, index, llvm::Intrinsic::x86_avx512_permvar_si_512,
+                                     llvm::Intrinsic::x86_avx2_permd);
     }
 
     llvm::IRBuilder<>& b;    // lives as long as the function being built
 
 private:
+    template <class Number>
+    llvm::Value* picked(llvm::ArrayRef<Number> numbers, llvm::Value* index, ID of_sixteen,
+                        ID of_eight) {
+        const auto vector_of = [&](llvm::ArrayRef<Number> part) {
+            return llvm::ConstantDataVector::get(b.getContext(), part);
+        };
+        if (lanes() == 16) return b.CreateIntrinsic(of_sixteen, {}, {vector_of(numbers), index});
+        if (lanes() == 0)
+            return b.CreateExtractElement(vector_of(numbers), b.CreateAnd(index, bits(15)));
+        const auto half = [&](std::size_t first) {
+            return b.CreateIntrinsic(of_eight, {}, {vector_of(numbers.slice(first, 8)), index});
+        };
+        llvm::Value* const is_low = b.CreateICmpEQ(b.CreateAnd(index, bits(8)), bits(0));
+        return b.CreateSelect(is_low, half(0), half(8));
+    }
+
     llvm::Type* type_;
     bool is_double_;
     llvm::Type* int_type_;
@@ -229,6 +239,115 @@ llvm::Value* odd_in_pieces(Math& m, llvm::Value* x, const PieceTables<Coefficien
     return m.with_sign_of(m.b.CreateFMul(sum, size), x);
 }
 
+// Sine and cosine: |x| = n pi/2 + r with |r| a little above pi/4 at most, of which short
+// polynomials give both; the last two bits of n choose among them and their signs. Up to 2^17
+// three multiply-adds find r, pi/2 being the sum of three floats (Cody and Waite). Beyond, |x| is a
+// whole number times a power of two, and its product with the digits of 2/pi that matter modulo 4
+// is exact (Payne and Hanek). That is done only where a vector has such a number.
+
+// n < 2^17, so that the nearest n is found closely enough.
+constexpr auto angle_max_bits = std::bit_cast<std::int32_t>(0x1p17F);
+constexpr auto infinity_bits = std::bit_cast<std::int32_t>(std::numeric_limits<float>::infinity());
+
+constexpr std::array half_pi{0x1.921fb6p+0, -0x1.777a5cp-25, -0x1.ee59dap-50};
+constexpr double two_over_pi = 0.6366197723675814;
+
+// (sin r - r) / r^3 and (cos r - 1 + r^2/2) / r^4 in r^2 for |r| <= 0.8: 2^-26.8 of sin r and
+// 2^-30 of cos r.
+constexpr std::array sine_rest{-0.1666665375, 0.008332070895, -0.0001950306905};
+constexpr std::array cosine_rest{0.04166664183, -0.001388719422, 2.441919605e-05};
+
+/// An angle without its multiples of pi/2: `quadrant` counts them modulo 4 in its last two bits.
+struct Angle {
+    llvm::Value *quadrant, *r;
+};
+
+/// Of 0 <= x <= 2^17; NaN stays NaN, infinity becomes NaN.
+Angle small_angle(Math& m, llvm::Value* x) {
+    // Added, it rounds to a whole number, which its last bits then hold.
+    constexpr double shift = 0x1.8p23;
+    llvm::Value* const shifted = m.fma(x, m.number(two_over_pi), m.number(shift));
+    llvm::Value* const n = m.b.CreateFSub(shifted, m.number(shift));
+    llvm::Value* r = x;
+    for (const double part : half_pi)
+        r = m.fma(n, m.number(-part), r);
+    return {m.as_bits(shifted), r};
+}
+
+/// Of finite x >= 2^17.
+Angle large_angle(Math& m, llvm::Value* x) {
+    constexpr double radians_per_unit = 0x1.921fb54442d18p0 * 0x1p-62;
+    static constexpr TwoOverPiWindows windows = two_over_pi_windows();
+    llvm::Type* const type = x->getType();
+    llvm::Type* const long_type = integers_like(type, 64);
+    const auto number = [&](std::uint64_t value) {
+        return llvm::ConstantInt::get(long_type, value);
+    };
+    // x = whole 2^(8 window - 22), whole below 2^31.
+    llvm::Value* const exponent =
+        m.b.CreateSub(m.b.CreateLShr(m.as_bits(x), m.bits(23)), m.bits(128));
+    llvm::Value* const window = m.b.CreateLShr(exponent, m.bits(3));
+    llvm::Value* const mantissa =
+        m.b.CreateOr(m.b.CreateAnd(m.as_bits(x), m.bits(0x7fffff)), m.bits(0x800000));
+    llvm::Value* const whole =
+        m.b.CreateZExt(m.b.CreateShl(mantissa, m.b.CreateAnd(exponent, m.bits(7))), long_type);
+    const auto product = [&](std::size_t word) {
+        llvm::Value* const digits = m.looked_up(windows.words[word], window);
+        return m.b.CreateMul(whole, m.b.CreateZExt(digits, long_type));
+    };
+    // x 2/pi modulo 4, in units of 2^-62.
+    llvm::Value* units = m.b.CreateShl(product(0), number(32));
+    units = m.b.CreateAdd(units, product(1));
+    units = m.b.CreateAdd(units, m.b.CreateLShr(product(2), number(32)));
+    llvm::Value* const n = m.b.CreateLShr(m.b.CreateAdd(units, number(1ULL << 61)), number(62));
+    llvm::Value* const rest = m.b.CreateSub(units, m.b.CreateShl(n, number(62)));
+    llvm::Type* const doubles = type->getWithNewType(m.b.getDoubleTy());
+    llvm::Value* const r = m.b.CreateFMul(m.b.CreateSIToFP(rest, doubles),
+                                          llvm::ConstantFP::get(doubles, radians_per_unit));
+    return {m.b.CreateTrunc(n, integers_like(type, 32)), m.b.CreateFPTrunc(r, type)};
+}
+
+/// Of x >= 0 and NaN.
+Angle angle_of(Math& m, llvm::Value* x) {
+    const Angle small = small_angle(m, x);
+    llvm::Value* const is_large =
+        m.b.CreateICmpULT(m.b.CreateSub(m.as_bits(x), m.bits(angle_max_bits)),
+                          m.bits(infinity_bits - angle_max_bits));
+    llvm::BasicBlock* const before = m.b.GetInsertBlock();
+    llvm::Function* const function = before->getParent();
+    auto* const large_block = llvm::BasicBlock::Create(m.b.getContext(), "large", function);
+    auto* const after = llvm::BasicBlock::Create(m.b.getContext(), "after", function);
+    llvm::MDNode* const seldom = llvm::MDBuilder(m.b.getContext()).createBranchWeights(1, 1000);
+    m.b.CreateCondBr(m.lanes() == 0 ? is_large : m.b.CreateOrReduce(is_large), large_block, after,
+                     seldom);
+    m.b.SetInsertPoint(large_block);
+    const Angle large = large_angle(m, x);
+    const Angle mixed{m.b.CreateSelect(is_large, large.quadrant, small.quadrant),
+                      m.b.CreateSelect(is_large, large.r, small.r)};
+    m.b.CreateBr(after);
+    m.b.SetInsertPoint(after);
+    const auto either = [&](llvm::Value* without, llvm::Value* with) {
+        llvm::PHINode* const value = m.b.CreatePHI(without->getType(), 2);
+        value->addIncoming(without, before);
+        value->addIncoming(with, large_block);
+        return value;
+    };
+    return {either(small.quadrant, mixed.quadrant), either(small.r, mixed.r)};
+}
+
+/// The sine of r in the even quadrants, the cosine in the odd ones; negative in the last two.
+llvm::Value* sine_in_quadrant(Math& m, llvm::Value* quadrant, llvm::Value* r) {
+    llvm::Value* const square = m.b.CreateFMul(r, r);
+    llvm::Value* const sine = m.fma(m.b.CreateFMul(r, square), m.polynomial(square, sine_rest), r);
+    llvm::Value* const cosine =
+        m.fma(m.b.CreateFMul(square, square), m.polynomial(square, cosine_rest),
+              m.fma(square, m.number(-0.5), m.number(1)));
+    llvm::Value* const is_even = m.b.CreateICmpEQ(m.b.CreateAnd(quadrant, m.bits(1)), m.bits(0));
+    llvm::Value* const sign = m.b.CreateShl(m.b.CreateLShr(quadrant, m.bits(1)), m.bits(31));
+    llvm::Value* const y = m.b.CreateSelect(is_even, sine, cosine);
+    return m.as_number(m.b.CreateXor(m.as_bits(y), sign));
+}
+
 }    // namespace
 
 llvm::Value* exponential(llvm::IRBuilder<>& builder, llvm::Value* x) {
@@ -283,6 +402,20 @@ llvm::Value* logistic(llvm::IRBuilder<>& builder, llvm::Value* x) {
 llvm::Value* erf(llvm::IRBuilder<>& builder, llvm::Value* x) {
     Math m(builder, x->getType());
     return odd_in_pieces(m, x, erf_pieces);
+}
+
+llvm::Value* sine(llvm::IRBuilder<>& builder, llvm::Value* x) {
+    Math m(builder, x->getType());
+    const Angle angle = angle_of(m, m.absolute(x));
+    llvm::Value* const y = sine_in_quadrant(m, angle.quadrant, angle.r);
+    llvm::Value* const sign = m.b.CreateAnd(m.as_bits(x), m.bits(std::int64_t(1) << 31));
+    return m.as_number(m.b.CreateXor(m.as_bits(y), sign));
+}
+
+llvm::Value* cosine(llvm::IRBuilder<>& builder, llvm::Value* x) {
+    Math m(builder, x->getType());
+    const Angle angle = angle_of(m, m.absolute(x));
+    return sine_in_quadrant(m, m.b.CreateAdd(angle.quadrant, m.bits(1)), angle.r);
 }
 
 llvm::Value* sqrt(llvm::IRBuilder<>& builder, llvm::Value* x) {

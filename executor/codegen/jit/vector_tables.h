@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
 /// Odd functions f that end in a constant, as polynomials for 16 pieces of [0, bound]:
 ///   f(x) / x = coefficients[0][n] + t (coefficients[1][n] + ...)  with  t = |x| - centers[n]
@@ -96,5 +97,26 @@ constexpr PieceTable roots_of_two{1.0F,        1.04427378F, 1.09050773F, 1.13878
                                   1.18920712F, 1.24185781F, 1.29683955F, 1.35425555F,
                                   1.41421356F, 1.47682615F, 1.54221083F, 1.61049033F,
                                   1.68179283F, 1.75625216F, 1.83400809F, 1.91520656F};
+
+/// As PieceTable, of integers.
+using WordTable = std::array<std::uint32_t, 16>;
+
+/// The binary digits of 2/pi in windows of 96: window n begins with digit 8 n - 23 after the point
+/// (zeros before it), and words[0][n], words[1][n], words[2][n] are its digits, 32 each.
+struct TwoOverPiWindows {
+    std::array<WordTable, 3> words;
+};
+
+constexpr TwoOverPiWindows two_over_pi_windows() {
+    constexpr std::array<std::uint8_t, 27> digits{
+        0x00, 0x00, 0x00, 0xa2, 0xf9, 0x83, 0x6e, 0x4e, 0x44, 0x15, 0x29, 0xfc, 0x27, 0x57,
+        0xd1, 0xf5, 0x34, 0xdd, 0xc0, 0xdb, 0x62, 0x95, 0x99, 0x3c, 0x43, 0x90, 0x41};
+    TwoOverPiWindows windows{};
+    for (std::size_t word = 0; word < windows.words.size(); ++word)
+        for (std::size_t n = 0; n < 16; ++n)
+            for (std::size_t i = 0; i < 4; ++i)
+                windows.words[word][n] = windows.words[word][n] << 8 | digits[n + 4 * word + i];
+    return windows;
+}
 
 }    // namespace slipway::vector_math

@@ -34,10 +34,11 @@ Evaluate evaluate_slice, evaluate_pad, evaluate_concatenate;
 Infer infer_signed, infer_floating;    ///< operand: a signed number; a floating number
 Gradient gradient_negate, gradient_abs, gradient_flat, gradient_exponential,
     gradient_exponential_minus_one, gradient_log_plus_one, gradient_erf, gradient_log,
-    gradient_sqrt, gradient_rsqrt, gradient_tanh, gradient_logistic;
+    gradient_sqrt, gradient_rsqrt, gradient_tanh, gradient_logistic, gradient_sine, gradient_cosine;
 Evaluate evaluate_negate, evaluate_abs, evaluate_sign, evaluate_exponential,
     evaluate_exponential_minus_one, evaluate_log_plus_one, evaluate_erf, evaluate_log,
-    evaluate_sqrt, evaluate_rsqrt, evaluate_tanh, evaluate_logistic, evaluate_floor;
+    evaluate_sqrt, evaluate_rsqrt, evaluate_tanh, evaluate_logistic, evaluate_sine, evaluate_cosine,
+    evaluate_floor;
 
 // binary.cpp
 Infer infer_numbers, infer_floats;    ///< two equal shapes: of numbers; of floating numbers

@@ -77,6 +77,12 @@ Tensor log_plus_one(const Tensor& x) {
 Tensor erf(const Tensor& x) {
     return unary(OpCode::erf, x);
 }
+Tensor sine(const Tensor& x) {
+    return unary(OpCode::sine, x);
+}
+Tensor cosine(const Tensor& x) {
+    return unary(OpCode::cosine, x);
+}
 Tensor log(const Tensor& x) {
     return unary(OpCode::log, x);
 }
@@ -140,6 +146,14 @@ std::vector<Tensor> gradient_erf(const Tensor& y, const Tensor& dy) {
     return {dy * (scalar_like(y, 2 / std::sqrt(std::numbers::pi)) * exponential(negate(x * x)))};
 }
 
+std::vector<Tensor> gradient_sine(const Tensor& y, const Tensor& dy) {
+    return {dy * cosine(y.node().operands[0])};
+}
+
+std::vector<Tensor> gradient_cosine(const Tensor& y, const Tensor& dy) {
+    return {dy * negate(sine(y.node().operands[0]))};
+}
+
 std::vector<Tensor> gradient_log(const Tensor& y, const Tensor& dy) {
     return {dy / y.node().operands[0]};
 }
@@ -197,6 +211,14 @@ Array evaluate_log_plus_one(const Node& node, std::span<const Array> operands) {
 
 Array evaluate_erf(const Node& node, std::span<const Array> operands) {
     return mapped(node, operands[0], [](double x) { return std::erf(x); });
+}
+
+Array evaluate_sine(const Node& node, std::span<const Array> operands) {
+    return mapped(node, operands[0], [](double x) { return std::sin(x); });
+}
+
+Array evaluate_cosine(const Node& node, std::span<const Array> operands) {
+    return mapped(node, operands[0], [](double x) { return std::cos(x); });
 }
 
 Array evaluate_log(const Node& node, std::span<const Array> operands) {

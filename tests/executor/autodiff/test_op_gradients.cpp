@@ -145,6 +145,8 @@ const std::vector<GradientCase> cases{
      [](const Inputs& x) { return exponential_minus_one(x[0]); }},
     {"log_plus_one", one<-5, 30>, [](const Inputs& x) { return log_plus_one(x[0]); }},
     {"erf", one<-20, 20>, [](const Inputs& x) { return erf(x[0]); }},
+    {"sine", one<-50, 50>, [](const Inputs& x) { return sine(x[0]); }},
+    {"cosine", one<-50, 50>, [](const Inputs& x) { return cosine(x[0]); }},
     {"add", two<-20, 20>, [](const Inputs& x) { return x[0] + x[1] + x[0]; }},
     {"add_scalar", of_dims<3>,
      [](const Inputs& x) { return x[0] + reduce(x[0], {0}, Reduction::add); }},

@@ -40,6 +40,8 @@ const UnaryCase unary_cases[] = {
     {"exponential_minus_one", exponential_minus_one, few_ulps},
     {"log_plus_one", [](const Tensor& x) { return log_plus_one(abs(x)); }, few_ulps},
     {"erf", erf, few_ulps},
+    {"sine", [](const Tensor& x) { return sine(x * constant(20)); }, few_ulps},
+    {"cosine", [](const Tensor& x) { return cosine(x * constant(20)); }, few_ulps},
     {"floor", [](const Tensor& x) { return floor(x * constant(16)); }, exactly},
     {"log_of_nothing", log, {1e-5, 1e-4}},    // near 1 the logarithm cancels; below 0 it is NaN
 };

@@ -81,7 +81,7 @@ private:
     }
 
     Tensor function_of(const Tensor& x) {
-        switch (below(9)) {
+        switch (below(11)) {
             case 0:
                 return tanh(x);
             case 1:
@@ -98,6 +98,10 @@ private:
                 return exponential_minus_one(x) * constant(0.5);
             case 7:
                 return x / (abs(x) + constant(1));
+            case 8:
+                return sine(x);
+            case 9:
+                return cosine(x);
             default:
                 return negate(x);
         }

@@ -215,6 +215,8 @@ const std::map<std::string, Builder>& plain_builders() {
         {"exponential_minus_one", unary<exponential_minus_one>},
         {"log_plus_one", unary<log_plus_one>},
         {"erf", unary<erf>},
+        {"sine", unary<sine>},
+        {"cosine", unary<cosine>},
         {"is_finite", unary<is_finite>},
         {"logical_not", unary<logical_not>},
         {"logical_and", binary<logical_and>},

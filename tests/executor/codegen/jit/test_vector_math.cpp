@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <random>
 #include <vector>
 
@@ -93,6 +94,8 @@ const Function functions[] = {
     {"tanh", OpCode::tanh, [](double x) { return std::tanh(x); }, 1.75},
     {"logistic", OpCode::logistic, [](double x) { return 1 / (1 + std::exp(-x)); }, 3.0},
     {"erf", OpCode::erf, [](double x) { return std::erf(x); }, 1.75},
+    {"sine", OpCode::sine, [](double x) { return std::sin(x); }, 1.75},
+    {"cosine", OpCode::cosine, [](double x) { return std::cos(x); }, 1.75},
     {"sqrt", OpCode::sqrt, [](double x) { return std::sqrt(x); }, 0.5},
     {"rsqrt", OpCode::rsqrt, [](double x) { return 1 / std::sqrt(x); }, 1.5},
 };
@@ -155,6 +158,29 @@ TEST(OddFunctions, end_in_one_exactly) {
         if (x[i] > 9) {
             EXPECT_EQ(tanh[i], 1) << x[i];
         }
+    }
+}
+
+// Goal: no digit is lost where an argument is nearly a multiple of pi/2, small or huge.
+// Method: the floats around multiples of every size, and 16367173 2^72, the nearest of all.
+TEST(SineAndCosine, are_exact_near_their_zeros) {
+    std::mt19937_64 random(11);
+    std::vector<float> x{16367173.0F * 0x1p72F};
+    constexpr float far = std::numeric_limits<float>::infinity();
+    for (int exponent = 0; exponent < 126; ++exponent)
+        for (int i = 0; i < 64; ++i) {
+            const double size = std::ldexp(1 + double(random() % 1024) / 1024, exponent);
+            const auto near = float(std::rint(size / std::numbers::pi * 2) * std::numbers::pi / 2);
+            for (const float one : {std::nextafter(near, 0.0F), near, std::nextafter(near, far)})
+                x.insert(x.end(), {one, -one});
+        }
+    for (const Function& function : functions) {
+        if (function.op != OpCode::sine && function.op != OpCode::cosine) continue;
+        KernelLoader loader;
+        const auto y = results(loader.load(compile(flat_kernel(function.op, 1), host_target())), x);
+        for (std::size_t i = 0; i < x.size(); ++i)
+            EXPECT_LE(ulps(y[i], function.exact(double(x[i]))), function.ulps_max)
+                << function.name << " of " << x[i];
     }
 }
 
