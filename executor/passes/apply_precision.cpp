@@ -51,6 +51,31 @@ Nodes metric_nodes(const Graph& graph) {
     return metrics;
 }
 
+/// Sines and cosines of what no leaf is in, and all that makes these angles: 256 + 1 is 256 in
+/// bf16, and an angle rounded by more than a radian has a sine of no meaning.
+Nodes constant_angles(const Graph& graph) {
+    Nodes constants, found;
+    const std::vector<Tensor> order = topological_order(graph);
+    for (const Tensor& x : order) {
+        const Node& node = x.node();
+        const bool is_constant =
+            node.op != OpCode::leaf && std::ranges::all_of(node.operands, [&](const Tensor& y) {
+                return constants.contains(y.get());
+            });
+        if (is_constant) constants.insert(x.get());
+    }
+    for (auto user = order.rbegin(); user != order.rend(); ++user) {
+        const Node& node = user->node();
+        const bool is_angle_function = node.op == OpCode::sine || node.op == OpCode::cosine;
+        if (!constants.contains(user->get())) continue;
+        if (is_angle_function) found.insert(user->get());
+        if (!found.contains(user->get())) continue;
+        for (const Tensor& operand : node.operands)
+            found.insert(operand.get());
+    }
+    return found;
+}
+
 /// What one batch's sum over the cores is added to: the sum over the batches before it.
 bool is_running_sum(const Node& node) {
     const auto is = [&](OpCode op) {
@@ -63,7 +88,8 @@ bool is_running_sum(const Node& node) {
 /// Every f32 value in bf16.
 class AllNarrow {
 public:
-    explicit AllNarrow(const Graph& graph) : graph_(graph), metrics_(metric_nodes(graph)) {}
+    explicit AllNarrow(const Graph& graph)
+        : graph_(graph), metrics_(metric_nodes(graph)), angles_(constant_angles(graph)) {}
 
     Graph run() {
         for (const Tensor& x : topological_order(graph_))
@@ -103,7 +129,7 @@ private:
     Tensor narrow_value(const Tensor& x) {
         const Node& node = x.node();
         const bool is_metric = metrics_.contains(x.get()) && !node.operands.empty();
-        if (is_metric || is_running_sum(node) || reads_codes(node)) {
+        if (is_metric || is_running_sum(node) || reads_codes(node) || angles_.contains(x.get())) {
             std::vector<Tensor> operands;
             for (const Tensor& operand : node.operands)
                 operands.push_back(exact_operand(operand));
@@ -159,7 +185,7 @@ private:
     }
 
     const Graph& graph_;
-    const Nodes metrics_;
+    const Nodes metrics_, angles_;
     std::unordered_map<const Node*, Tensor> values_, wide_, exact_;
 };
 

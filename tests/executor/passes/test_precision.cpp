@@ -136,6 +136,20 @@ TEST(ApplyPrecision, bf16_true_counts_exactly) {
     EXPECT_EQ(found[0][0].as<float>()[0], 301 * (1.0F / 3));    // in bf16 300 thirds of 0.332
 }
 
+// Goal: position 301 is not position 302, and its sine not that of a rounded angle.
+TEST(ApplyPrecision, bf16_true_rounds_sines_of_constants_alone) {
+    const Tensor x = input({302}, Placement::per_core);
+    const Tensor w = input({302, 1});
+    const Tensor angles = iota({DType::f32, {302}}, 0) * constant(1.1);
+    const Tensor y = reshape(x + sine(angles) + cosine(angles), {1, 302});
+    const Graph graph{{x, w}, {matmul(y, w), y}, {}};
+    const std::vector<ReferenceValue> leaves{{filled_with(x.shape(), 0)},
+                                             {filled_with(w.shape(), 1)}};
+    const auto exact = evaluate(graph, leaves, 1);
+    const auto found = evaluate(in_precision(graph, PrecisionPolicy::bf16_true), leaves, 1);
+    EXPECT_EQ(difference(found[1][0], exact[1][0], 0.02), "");
+}
+
 TEST(ApplyPrecision, bf16_true_rounds_no_sum_of_several_numbers_and_no_label) {
     const Tensor x = input({301, 2}, Placement::per_core);
     const Tensor w = input({2, 1});
