@@ -35,7 +35,8 @@ enum class LayerType {
     add,
     concat,
     columns,
-    embedding
+    embedding,
+    sinusoidal_position
 };
 /// none: by the error function; tanh: the usual approximation of it.
 enum class GeluApproximation { none, tanh };
@@ -93,11 +94,27 @@ bool has_layer(const std::vector<LayerSpec>& list, LayerType type);
 
 template <>
 struct Spelling<LayerType> {
-    static constexpr std::array<std::string_view, 20> words{
-        "linear",   "conv2d",   "batch_norm",      "layer_norm", "relu",
-        "gelu",     "tanh",     "sigmoid",         "softmax",    "dropout",
-        "max_pool", "avg_pool", "global_avg_pool", "flatten",    "sequence",
-        "residual", "add",      "concat",          "columns",    "embedding"};
+    static constexpr std::array<std::string_view, 21> words{"linear",
+                                                            "conv2d",
+                                                            "batch_norm",
+                                                            "layer_norm",
+                                                            "relu",
+                                                            "gelu",
+                                                            "tanh",
+                                                            "sigmoid",
+                                                            "softmax",
+                                                            "dropout",
+                                                            "max_pool",
+                                                            "avg_pool",
+                                                            "global_avg_pool",
+                                                            "flatten",
+                                                            "sequence",
+                                                            "residual",
+                                                            "add",
+                                                            "concat",
+                                                            "columns",
+                                                            "embedding",
+                                                            "sinusoidal_position"};
 };
 template <>
 struct Spelling<GeluApproximation> {

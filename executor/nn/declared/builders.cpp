@@ -35,6 +35,7 @@ constexpr std::array builders{
     Builder{LayerType::concat, build_concat},
     Builder{LayerType::columns, build_columns},
     Builder{LayerType::embedding, build_embedding},
+    Builder{LayerType::sinusoidal_position, build_sinusoidal_position},
 };
 static_assert(builders.size() == all_words<LayerType>().size());
 

@@ -14,6 +14,8 @@ BuiltLayer build_layer_norm(const LayerRequest& request);
 // columns.cpp
 BuiltLayer build_columns(const LayerRequest& request);
 BuiltLayer build_embedding(const LayerRequest& request);
+// positions.cpp
+BuiltLayer build_sinusoidal_position(const LayerRequest& request);
 // activations.cpp
 BuiltLayer build_relu(const LayerRequest& request);
 BuiltLayer build_gelu(const LayerRequest& request);

@@ -68,6 +68,18 @@ std::string visits(const std::string& last_city = "3") {
     return text;
 }
 
+/// 60 rows of three words; the label is whether the first one's number is odd.
+std::string phrases() {
+    std::string text = "first,second,third,label\n";
+    RandomStream stream(6, site_augment, 0);
+    const auto word = [&] { return int(10 * stream.next_uniform()); };
+    for (int row = 0; row < 60; ++row) {
+        const int first = row * 7 % 10;
+        text += fmt::format("{},{},{},{}\n", first, word(), word(), first % 2 == 0 ? "no" : "yes");
+    }
+    return text;
+}
+
 class DeclaredRun : public Run {
 protected:
     AttemptPlan plan_of_visits() {
@@ -182,6 +194,29 @@ TEST_F(DeclaredRun, in_bf16_true_the_embedding_learns_what_it_learns_in_f32) {
     ASSERT_EQ(found.size(), expected.size());
     for (std::size_t i = 0; i < 10; ++i)
         EXPECT_NEAR(found[i], expected[i], 0.03) << i;
+}
+
+// Weights are rounded in bf16; positions, of one of which the sine is that of 2 radians, are not.
+TEST_F(DeclaredRun, the_sequence_of_the_documentation_trains_in_every_precision) {
+    std::vector<std::vector<double>> losses;
+    for (const Precision precision : {Precision::f32, Precision::bf16, Precision::bf16_true}) {
+        AttemptPlan plan = plan_of("sequence");
+        plan.dataset_path = folder_.write("phrases.csv", phrases());
+        plan.checkpoint_folder = folder_.path() / fmt::format("precision_{}", int(precision));
+        plan.spec.train.precision = precision;
+        plan.spec.train.steps = 60;
+        plan.spec.train.batch_size_per_core = 16;
+        plan.spec.train.optimizer.lr = 0.02;
+        plan.spec.data.split.val_fraction = 0.3;
+        KeepingReporter reporter;
+        run_training(plan, reporter);
+        EXPECT_EQ(weights_of(plan).size(), 5U) << "the table and two linear layers";
+        losses.push_back(reporter.values_of("train_loss"));
+        ASSERT_EQ(losses.back().size(), 60U);
+        EXPECT_LT(losses.back().back(), 0.2);
+        for (std::size_t i = 0; i < 5; ++i)
+            EXPECT_NEAR(losses.back()[i], losses.front()[i], 0.03) << i;
+    }
 }
 
 TEST_F(DeclaredRun, moments_that_are_given_leave_codes_alone) {

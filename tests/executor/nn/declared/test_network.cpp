@@ -17,6 +17,7 @@
 #include "executor/graph/print.h"
 #include "executor/nn/declared/code_columns.h"
 #include "executor/nn/loss.h"
+#include "executor/passes/passes.h"
 #include "executor/reference/evaluate.h"
 #include "tests/executor/nn/torch_numbers.h"
 
@@ -184,6 +185,67 @@ TEST(DeclaredNetwork, an_embedding_begins_as_torchs) {
         squares += double(value) * double(value);
     // N(0, 1): the variance of 9990 numbers is within 0.06, four standard deviations, of 1.
     EXPECT_NEAR(squares / 9990, 1, 0.06);
+}
+
+// Goal: sinusoidal_position adds what PyTorch's tutorial on transformers does.
+// Method: its formula in f64: pe[s, 2i] = sin(s exp(-2i ln(10000) / d)), pe[s, 2i + 1] its cosine;
+// an odd width ends with a sine.
+TEST(DeclaredNetwork, positions_are_those_of_the_formula) {
+    for (const std::int64_t width : {1, 6, 7}) {
+        constexpr std::int64_t length = 300;
+        ParameterList parameters;
+        Init init = Init::zeros();
+        const auto network = DeclaredNetwork::create(
+            parameters, init,
+            layers_of(
+                nlohmann::json::parse(R"([{"type":"sinusoidal_position"},{"type":"flatten"}])")),
+            {.sample_dims = {length, width}, .outputs = length * width, .batch_size = batch});
+        EXPECT_TRUE(parameters.all().empty());
+        const Array given = reals("features", {batch, length, width});
+        const Tensor x = leaf(given.shape(), Placement::per_core, "features");
+        ForwardPass pass{.training = true, .core_share = constant(1), .dropout = {}, .updates = {}};
+        const std::vector<ReferenceValue> leaves{{given}};
+        const auto found = evaluate({{x}, {network(x, pass)}, {}}, leaves, 1);
+        const auto numbers = found[0][0].as<float>();
+        for (std::size_t at = 0; at < numbers.size(); ++at) {
+            const auto column = std::int64_t(at) % width;
+            const auto position = double(std::int64_t(at) / width % length);
+            const double angle =
+                position * std::exp(double(column / 2 * 2) * -(std::log(10000.0) / double(width)));
+            const double code = column % 2 == 0 ? std::sin(angle) : std::cos(angle);
+            // The angle has 24 bits: 300 is told from 300 + 2^-15.
+            EXPECT_NEAR(double(numbers[at]), double(given.as<float>()[at]) + code, 5e-5) << at;
+        }
+    }
+}
+
+// Goal: in bf16, which has no 257, neither positions nor features are confused.
+// Method: the numbers that a product reads, against those in f32, to one rounding of 1 + 1.
+TEST(DeclaredNetwork, positions_are_rounded_once_in_bf16_true) {
+    constexpr std::int64_t length = 300, width = 300;
+    ParameterList parameters;
+    Init init = Init::zeros();
+    const auto network = DeclaredNetwork::create(
+        parameters, init,
+        layers_of(nlohmann::json::parse(R"([{"type":"sinusoidal_position"},{"type":"flatten"}])")),
+        {.sample_dims = {length, width}, .outputs = length * width, .batch_size = 1});
+    const Array given(Shape{DType::f32, {1, length, width}});
+    const Array ones(Shape{DType::f32, {length * width, 1}});
+    const Tensor x = leaf(given.shape(), Placement::per_core, "features");
+    const Tensor w = leaf(ones.shape(), Placement::replicated, "w");
+    ForwardPass pass{.training = true, .core_share = constant(1), .dropout = {}, .updates = {}};
+    const Tensor y = network(x, pass);
+    const Graph graph{{x, w}, {matmul(y, w), y}, {}};
+    const std::vector<ReferenceValue> leaves{{given}, {ones}};
+    const auto expected = evaluate(graph, leaves, 1);
+    const Graph narrow = apply_precision(graph, {.precision = PrecisionPolicy::bf16_true});
+    const auto found = evaluate(narrow, leaves, 1);
+    double worst = 0;
+    for (std::size_t at = 0; at < std::size_t(length * width); ++at)
+        worst = std::max(worst, std::abs(double(found[1][0].as<float>()[at]) -
+                                         double(expected[1][0].as<float>()[at])));
+    EXPECT_LE(worst, 0x1p-8);
+    EXPECT_GT(worst, 0) << "or this network is not computed in bf16";
 }
 
 TEST(DeclaredNetwork, codes_are_found_wherever_embeddings_are) {

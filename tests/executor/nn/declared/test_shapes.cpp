@@ -62,6 +62,10 @@ TEST(Shapes, what_does_not_fit_names_the_layer) {
          "model.layers[1] (embedding) needs whole numbers: columns of a table, as the data set or "
          "a "
          "columns layer has them, got [3] from model.layers[0] (tanh)"},
+        {R"([{"type":"sinusoidal_position"}])",
+         {3},
+         "model.layers[0] (sinusoidal_position) needs a sequence [positions, features], as an "
+         "embedding gives, got [3] from the data set"},
         {R"([{"type":"columns","columns":["a"]}])",
          {4},
          "model.layers[0] (columns) needs the columns of a csv data set, or of another columns "
