@@ -90,9 +90,12 @@ def hold(service, jobs):
     if not jobs:
         return
     template = service.submit(held_job())
+    [[columns]] = service.sql("""
+        select string_agg(quote_ident(column_name), ', ') from information_schema.columns
+        where table_schema = 'public' and table_name = 'job' and is_generated = 'NEVER'""")
     service.sql(f"""
-        insert into job
-        select copy.*
+        insert into job ({columns})
+        select {", ".join("copy." + column.strip() for column in columns.split(","))}
         from job as template, generate_series(1, {jobs}) as number,
              jsonb_populate_record(template, jsonb_build_object('id', 'job_' || lpad(number::text, 26, '0'),
                                                                 'project', 'held')) as copy
