@@ -5,6 +5,7 @@
 
 #include "api/base/metric_value.h"
 #include "api/protocol/members.h"
+#include "api/spec/checkpoint_name.h"
 
 namespace slipway {
 
@@ -86,14 +87,6 @@ std::int64_t CheckpointFrame::bytes() const {
     for (const CheckpointFrame::File& file : files)
         sum += file.bytes;
     return sum;
-}
-
-bool is_checkpoint_name(std::string_view name) noexcept {
-    constexpr std::string_view letters =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
-    return !name.empty() && name.size() <= 120 && name[0] != '.' &&
-           name.find_first_not_of(letters) == std::string_view::npos &&
-           name.find("..") == std::string_view::npos;
 }
 
 Json to_json(const StateFrame& frame) {

@@ -130,7 +130,4 @@ CheckpointFrame read_checkpoint_frame(const Json& json);
 /// failed, a code that is no word is internal.
 DoneFrame read_done_frame(const Json& json);
 
-/// What a checkpoint may be called: a folder name that leads nowhere else.
-bool is_checkpoint_name(std::string_view name) noexcept;
-
 }    // namespace slipway

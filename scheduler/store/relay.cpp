@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "api/spec/checkpoint_name.h"
 #include "api/spec/event.h"
 #include "scheduler/store/job_rows.h"
 #include "scheduler/store/pg/pool.h"
@@ -198,14 +199,6 @@ private:
 };
 
 }    // namespace
-
-bool is_checkpoint_name(std::string_view name) noexcept {
-    constexpr std::string_view letters =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
-    return !name.empty() && name.size() <= 120 && name[0] != '.' &&
-           name.find_first_not_of(letters) == std::string_view::npos &&
-           name.find("..") == std::string_view::npos;
-}
 
 bool is_refused_content(const Error& error) noexcept {
     const auto* refused = dynamic_cast<const PgError*>(&error);

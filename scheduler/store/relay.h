@@ -67,10 +67,6 @@ struct Relayed {
     std::vector<std::string> dropped{};
 };
 
-/// What a checkpoint may be called, by the constraints of the tables that name its folder: a folder
-/// name, nothing that leads elsewhere.
-bool is_checkpoint_name(std::string_view name) noexcept;
-
 /// True: the database did not take what was to be stored, and will not take it the next time
 /// either. It says nothing about the database. (A conflict that has a type of its own, such as
 /// IllegalTransition, is none.)
