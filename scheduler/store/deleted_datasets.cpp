@@ -1,6 +1,6 @@
 #include "scheduler/store/deleted_datasets.h"
 
-#include "scheduler/store/pg/pool.h"
+#include "scheduler/store/clear_deleted.h"
 #include "scheduler/store/queries.h"
 
 namespace slipway::store {
@@ -22,31 +22,17 @@ int release_jobs(Transaction& transaction, DatasetClearing& clearing, int rows_m
     return rows[0].small("jobs");
 }
 
-/// The place after one batch; nothing when there is no dataset to go on with.
-std::optional<DatasetClearing> clear_dataset_in(Transaction& transaction, DatasetClearing clearing,
-                                                int rows_max) {
-    const Rows claimed =
-        transaction.run(queries::claim_deleted_dataset, {Param::or_null(clearing.dataset_id)});
-    if (claimed.empty()) return std::nullopt;
-    clearing.dataset_id = claimed[0].text("id");
-    int rows_left = rows_max - clear_splits(transaction, clearing, rows_max);
-    if (rows_left > 0) rows_left -= release_jobs(transaction, clearing, rows_left);
-    if (rows_left == 0) return clearing;
-    transaction.commit({{&queries::forget_deleted_dataset, {clearing.dataset_id}}});
-    return DatasetClearing{};
+int clear_rows_of_dataset(Transaction& transaction, DatasetClearing& clearing, int rows_max) {
+    const int rows = clear_splits(transaction, clearing, rows_max);
+    return rows == rows_max ? rows : rows + release_jobs(transaction, clearing, rows_max - rows);
 }
 
 }    // namespace
 
 bool clear_deleted_dataset(Store& store, DatasetClearing& clearing, int rows_max) {
-    const std::optional<DatasetClearing> next =
-        transact(store.pool(), [&](Transaction& transaction) {
-            return clear_dataset_in(transaction, clearing, rows_max);
-        });
-    // The dataset that was begun may be another process's now: the next call looks for any.
-    const bool went_on = next || !clearing.dataset_id.empty();
-    clearing = next.value_or(DatasetClearing{});
-    return went_on;
+    return clear_deleted(
+        store, {.claim = queries::claim_deleted_dataset, .forget = queries::forget_deleted_dataset},
+        clearing, &DatasetClearing::dataset_id, rows_max, clear_rows_of_dataset);
 }
 
 }    // namespace slipway::store

@@ -1,6 +1,6 @@
 #include "scheduler/store/deleted_jobs.h"
 
-#include "scheduler/store/pg/pool.h"
+#include "scheduler/store/clear_deleted.h"
 #include "scheduler/store/queries.h"
 
 namespace slipway::store {
@@ -24,29 +24,17 @@ int clear_events(Transaction& transaction, Clearing& clearing, int rows_max) {
     return rows[0].small("events");
 }
 
-/// The place after one batch; nothing when there is no job to go on with.
-std::optional<Clearing> clear_in(Transaction& transaction, Clearing clearing, int rows_max) {
-    const Rows claimed =
-        transaction.run(queries::claim_deleted_job, {Param::or_null(clearing.job_id)});
-    if (claimed.empty()) return std::nullopt;
-    clearing.job_id = claimed[0].text("id");
-    int rows_left = rows_max - clear_points(transaction, clearing, rows_max);
-    if (rows_left > 0) rows_left -= clear_events(transaction, clearing, rows_left);
-    if (rows_left == 0) return clearing;
-    transaction.commit({{&queries::forget_deleted_job, {clearing.job_id}}});
-    return Clearing{};
+int clear_rows_of_job(Transaction& transaction, Clearing& clearing, int rows_max) {
+    const int rows = clear_points(transaction, clearing, rows_max);
+    return rows == rows_max ? rows : rows + clear_events(transaction, clearing, rows_max - rows);
 }
 
 }    // namespace
 
 bool clear_deleted_job(Store& store, Clearing& clearing, int rows_max) {
-    const std::optional<Clearing> next = transact(store.pool(), [&](Transaction& transaction) {
-        return clear_in(transaction, clearing, rows_max);
-    });
-    // The job that was begun may be another process's now: the next call looks for any.
-    const bool went_on = next || !clearing.job_id.empty();
-    clearing = next.value_or(Clearing{});
-    return went_on;
+    return clear_deleted(
+        store, {.claim = queries::claim_deleted_job, .forget = queries::forget_deleted_job},
+        clearing, &Clearing::job_id, rows_max, clear_rows_of_job);
 }
 
 }    // namespace slipway::store

@@ -1,4 +1,4 @@
--- Rows of jobs that were deleted. Nobody reads or writes them any more; they go in batches, each in
+-- Rows of jobs that were deleted. Nobody reads or writes them; they go in batches, each in
 -- a transaction of its own. A batch begins where the one before it ended: to look for the first row
 -- again would walk over all that are dead and not yet vacuumed.
 
