@@ -4,24 +4,79 @@
 -- beginning of its part, and the page is the beginning of these together. `offset 0` has jobs
 -- looked up one by one: a merge with the table would walk it from its beginning.
 
--- list_jobs_by_created_at_descending: a page of the jobs in these states, newest first
+-- list_jobs_by: a page of the jobs in these states, in one of the orders of the API
 -- in     $1 states text[]  $2 to $6 as $1 to $5 of list_newest_jobs
---        $7 id to begin after  $8 limit  $9 bytes_max
+--        $7 id to begin after  $8 limit  then, but for created_at, the key to begin after: infinity
+--        for jobs that have not ended; the last one is bytes_max
 -- out    as list_newest_jobs
+-- form list_jobs_by_created_at
+--   @KEY@ ''
+--   @AFTER@ job.id > $7
+--   @ORDER@ job.id
+--   @WAITING_KEY@ ''
+--   @QUEUE_AFTER@ queue.job_id > $7
+--   @QUEUE_ORDER@ queue.job_id
+--   @WAY@
+--   @BYTES@ $9
+-- form list_jobs_by_created_at_descending
+--   @KEY@ ''
+--   @AFTER@ job.id < $7
+--   @ORDER@ job.id desc
+--   @WAITING_KEY@ ''
+--   @QUEUE_AFTER@ queue.job_id < $7
+--   @QUEUE_ORDER@ queue.job_id desc
+--   @WAY@ desc
+--   @BYTES@ $9
+-- form list_jobs_by_name
+--   @KEY@ job.name
+--   @AFTER@ (job.name collate "C", job.id) > ($9::text, $7)
+--   @ORDER@ job.name collate "C", job.id
+--   @WAITING_KEY@ queue.name
+--   @QUEUE_AFTER@ (queue.name collate "C", queue.job_id) > ($9::text, $7)
+--   @QUEUE_ORDER@ queue.name collate "C", queue.job_id
+--   @WAY@
+--   @BYTES@ $10
+-- form list_jobs_by_name_descending
+--   @KEY@ job.name
+--   @AFTER@ (job.name collate "C", job.id) < ($9::text, $7)
+--   @ORDER@ job.name collate "C" desc, job.id desc
+--   @WAITING_KEY@ queue.name
+--   @QUEUE_AFTER@ (queue.name collate "C", queue.job_id) < ($9::text, $7)
+--   @QUEUE_ORDER@ queue.name collate "C" desc, queue.job_id desc
+--   @WAY@ desc
+--   @BYTES@ $10
+-- form list_jobs_by_finished_at
+--   @KEY@ coalesce(to_char(finished_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), 'never')
+--   @AFTER@ (coalesce(finished_at, 'infinity'), job.id) > ($9::timestamptz, $7)
+--   @ORDER@ coalesce(finished_at, 'infinity'), job.id
+--   @WAITING_KEY@ 'never'
+--   @QUEUE_AFTER@ queue.job_id > case when $9::timestamptz = 'infinity' then $7 else '' end
+--   @QUEUE_ORDER@ queue.job_id
+--   @WAY@
+--   @BYTES@ $10
+-- form list_jobs_by_finished_at_descending
+--   @KEY@ coalesce(to_char(finished_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), 'never')
+--   @AFTER@ (coalesce(finished_at, 'infinity'), job.id) < ($9::timestamptz, $7)
+--   @ORDER@ coalesce(finished_at, 'infinity') desc, job.id desc
+--   @WAITING_KEY@ 'never'
+--   @QUEUE_AFTER@ queue.job_id < case when $9::timestamptz = 'infinity' then $7 else '' end
+--   @QUEUE_ORDER@ queue.job_id desc
+--   @WAY@ desc
+--   @BYTES@ $10
 with found as (
     select resting.id, resting.sort_key
     from unnest($1::text[]) as asked (state)
     cross join lateral (
-        select job.id, '' as sort_key
+        select job.id, @KEY@ as sort_key
         from job
         where resting_state = asked.state
-          and job.id < $7
+          and @AFTER@
           and job_matches(job, $2, $3, $4, $5, $6)
-        order by job.id desc
+        order by @ORDER@
         limit $8
     ) as resting
     union all
-    (select waiting.id, '' as sort_key
+    (select waiting.id, @WAITING_KEY@ as sort_key
      from queue
      cross join lateral (select job.id
                          from job
@@ -29,24 +84,24 @@ with found as (
                            and job_matches(job, $2, $3, $4, $5, $6)
                          offset 0) as waiting
      where 'queued' = any ($1)
-       and queue.job_id < $7
-     order by queue.job_id desc
+       and @QUEUE_AFTER@
+     order by @QUEUE_ORDER@
      limit $8)
     union all
-    select active.id, '' as sort_key
+    select active.id, active.sort_key
     from attempt
-    cross join lateral (select job.id
+    cross join lateral (select job.id, @KEY@ as sort_key
                         from job
                         where job.id = attempt.job_id
                           and state = any ($1)
-                          and job.id < $7
+                          and @AFTER@
                           and job_matches(job, $2, $3, $4, $5, $6)
                         offset 0) as active
     where ended_at is null
 ), chosen as materialized (
     select id, sort_key
     from found
-    order by sort_key collate "C" desc, id desc
+    order by sort_key collate "C" @WAY@, id @WAY@
     limit $8
 ), page as (
     select id, job.name, project, labels, state, reason_code, reason_message, spec, effective,
@@ -58,313 +113,10 @@ with found as (
     select page.*, count(*) over () as rows_found,
            coalesce(sum(octet_length(page::text)) over before_it, 0) as bytes_before
     from page
-    window before_it as (order by sort_key collate "C" desc, id desc
+    window before_it as (order by sort_key collate "C" @WAY@, id @WAY@
                          rows between unbounded preceding and 1 preceding)
 )
 select *
 from measured
-where bytes_before < $9
-order by bytes_before
-
--- list_jobs_by_created_at: oldest first
--- in     as list_jobs_by_created_at_descending
-with found as (
-    select resting.id, resting.sort_key
-    from unnest($1::text[]) as asked (state)
-    cross join lateral (
-        select job.id, '' as sort_key
-        from job
-        where resting_state = asked.state
-          and job.id > $7
-          and job_matches(job, $2, $3, $4, $5, $6)
-        order by job.id
-        limit $8
-    ) as resting
-    union all
-    (select waiting.id, '' as sort_key
-     from queue
-     cross join lateral (select job.id
-                         from job
-                         where job.id = queue.job_id
-                           and job_matches(job, $2, $3, $4, $5, $6)
-                         offset 0) as waiting
-     where 'queued' = any ($1)
-       and queue.job_id > $7
-     order by queue.job_id
-     limit $8)
-    union all
-    select active.id, '' as sort_key
-    from attempt
-    cross join lateral (select job.id
-                        from job
-                        where job.id = attempt.job_id
-                          and state = any ($1)
-                          and job.id > $7
-                          and job_matches(job, $2, $3, $4, $5, $6)
-                        offset 0) as active
-    where ended_at is null
-), chosen as materialized (
-    select id, sort_key
-    from found
-    order by sort_key collate "C", id
-    limit $8
-), page as (
-    select id, job.name, project, labels, state, reason_code, reason_message, spec, effective,
-           progress, best, result, dataset_id, queue_class, event_seq, attempts, restarts, version,
-           created_by, created_at, started_at, finished_at, prediction, sort_key
-    from chosen
-    join job using (id)
-), measured as (
-    select page.*, count(*) over () as rows_found,
-           coalesce(sum(octet_length(page::text)) over before_it, 0) as bytes_before
-    from page
-    window before_it as (order by sort_key collate "C", id
-                         rows between unbounded preceding and 1 preceding)
-)
-select *
-from measured
-where bytes_before < $9
-order by bytes_before
-
--- list_jobs_by_name: in the order of their names
--- in     $1 to $8 as list_jobs_by_created_at_descending  $9 name to begin after  $10 bytes_max
-with found as (
-    select resting.id, resting.sort_key
-    from unnest($1::text[]) as asked (state)
-    cross join lateral (
-        select job.id, job.name as sort_key
-        from job
-        where resting_state = asked.state
-          and (job.name collate "C", job.id) > ($9::text, $7)
-          and job_matches(job, $2, $3, $4, $5, $6)
-        order by job.name collate "C", job.id
-        limit $8
-    ) as resting
-    union all
-    (select waiting.id, queue.name as sort_key
-     from queue
-     cross join lateral (select job.id
-                         from job
-                         where job.id = queue.job_id
-                           and job_matches(job, $2, $3, $4, $5, $6)
-                         offset 0) as waiting
-     where 'queued' = any ($1)
-       and (queue.name collate "C", queue.job_id) > ($9::text, $7)
-     order by queue.name collate "C", queue.job_id
-     limit $8)
-    union all
-    select active.id, active.name as sort_key
-    from attempt
-    cross join lateral (select job.id, job.name
-                        from job
-                        where job.id = attempt.job_id
-                          and state = any ($1)
-                          and (job.name collate "C", job.id) > ($9::text, $7)
-                          and job_matches(job, $2, $3, $4, $5, $6)
-                        offset 0) as active
-    where ended_at is null
-), chosen as materialized (
-    select id, sort_key
-    from found
-    order by sort_key collate "C", id
-    limit $8
-), page as (
-    select id, job.name, project, labels, state, reason_code, reason_message, spec, effective,
-           progress, best, result, dataset_id, queue_class, event_seq, attempts, restarts, version,
-           created_by, created_at, started_at, finished_at, prediction, sort_key
-    from chosen
-    join job using (id)
-), measured as (
-    select page.*, count(*) over () as rows_found,
-           coalesce(sum(octet_length(page::text)) over before_it, 0) as bytes_before
-    from page
-    window before_it as (order by sort_key collate "C", id
-                         rows between unbounded preceding and 1 preceding)
-)
-select *
-from measured
-where bytes_before < $10
-order by bytes_before
-
--- list_jobs_by_name_descending: the last name first
--- in     as list_jobs_by_name
-with found as (
-    select resting.id, resting.sort_key
-    from unnest($1::text[]) as asked (state)
-    cross join lateral (
-        select job.id, job.name as sort_key
-        from job
-        where resting_state = asked.state
-          and (job.name collate "C", job.id) < ($9::text, $7)
-          and job_matches(job, $2, $3, $4, $5, $6)
-        order by job.name collate "C" desc, job.id desc
-        limit $8
-    ) as resting
-    union all
-    (select waiting.id, queue.name as sort_key
-     from queue
-     cross join lateral (select job.id
-                         from job
-                         where job.id = queue.job_id
-                           and job_matches(job, $2, $3, $4, $5, $6)
-                         offset 0) as waiting
-     where 'queued' = any ($1)
-       and (queue.name collate "C", queue.job_id) < ($9::text, $7)
-     order by queue.name collate "C" desc, queue.job_id desc
-     limit $8)
-    union all
-    select active.id, active.name as sort_key
-    from attempt
-    cross join lateral (select job.id, job.name
-                        from job
-                        where job.id = attempt.job_id
-                          and state = any ($1)
-                          and (job.name collate "C", job.id) < ($9::text, $7)
-                          and job_matches(job, $2, $3, $4, $5, $6)
-                        offset 0) as active
-    where ended_at is null
-), chosen as materialized (
-    select id, sort_key
-    from found
-    order by sort_key collate "C" desc, id desc
-    limit $8
-), page as (
-    select id, job.name, project, labels, state, reason_code, reason_message, spec, effective,
-           progress, best, result, dataset_id, queue_class, event_seq, attempts, restarts, version,
-           created_by, created_at, started_at, finished_at, prediction, sort_key
-    from chosen
-    join job using (id)
-), measured as (
-    select page.*, count(*) over () as rows_found,
-           coalesce(sum(octet_length(page::text)) over before_it, 0) as bytes_before
-    from page
-    window before_it as (order by sort_key collate "C" desc, id desc
-                         rows between unbounded preceding and 1 preceding)
-)
-select *
-from measured
-where bytes_before < $10
-order by bytes_before
-
--- list_jobs_by_finished_at: in the order of their ends; those that have not ended come last
--- in     $1 to $8 as list_jobs_by_created_at_descending  $9 end to begin after: infinity for those
---        that have not ended  $10 bytes_max
-with found as (
-    select resting.id, resting.sort_key
-    from unnest($1::text[]) as asked (state)
-    cross join lateral (
-        select job.id, coalesce(to_char(finished_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'),
-                                'never') as sort_key
-        from job
-        where resting_state = asked.state
-          and (coalesce(finished_at, 'infinity'), job.id) > ($9::timestamptz, $7)
-          and job_matches(job, $2, $3, $4, $5, $6)
-        order by coalesce(finished_at, 'infinity'), job.id
-        limit $8
-    ) as resting
-    union all
-    (select waiting.id, 'never' as sort_key
-     from queue
-     cross join lateral (select job.id
-                         from job
-                         where job.id = queue.job_id
-                           and job_matches(job, $2, $3, $4, $5, $6)
-                         offset 0) as waiting
-     where 'queued' = any ($1)
-       and queue.job_id > case when $9::timestamptz = 'infinity' then $7 else '' end
-     order by queue.job_id
-     limit $8)
-    union all
-    select active.id, 'never' as sort_key
-    from attempt
-    cross join lateral (select job.id
-                        from job
-                        where job.id = attempt.job_id
-                          and state = any ($1)
-                          and (coalesce(finished_at, 'infinity'), job.id) > ($9::timestamptz, $7)
-                          and job_matches(job, $2, $3, $4, $5, $6)
-                        offset 0) as active
-    where ended_at is null
-), chosen as materialized (
-    select id, sort_key
-    from found
-    order by sort_key collate "C", id
-    limit $8
-), page as (
-    select id, job.name, project, labels, state, reason_code, reason_message, spec, effective,
-           progress, best, result, dataset_id, queue_class, event_seq, attempts, restarts, version,
-           created_by, created_at, started_at, finished_at, prediction, sort_key
-    from chosen
-    join job using (id)
-), measured as (
-    select page.*, count(*) over () as rows_found,
-           coalesce(sum(octet_length(page::text)) over before_it, 0) as bytes_before
-    from page
-    window before_it as (order by sort_key collate "C", id
-                         rows between unbounded preceding and 1 preceding)
-)
-select *
-from measured
-where bytes_before < $10
-order by bytes_before
-
--- list_jobs_by_finished_at_descending: those that have not ended come first, then the last end
--- in     as list_jobs_by_finished_at
-with found as (
-    select resting.id, resting.sort_key
-    from unnest($1::text[]) as asked (state)
-    cross join lateral (
-        select job.id, coalesce(to_char(finished_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'),
-                                'never') as sort_key
-        from job
-        where resting_state = asked.state
-          and (coalesce(finished_at, 'infinity'), job.id) < ($9::timestamptz, $7)
-          and job_matches(job, $2, $3, $4, $5, $6)
-        order by coalesce(finished_at, 'infinity') desc, job.id desc
-        limit $8
-    ) as resting
-    union all
-    (select waiting.id, 'never' as sort_key
-     from queue
-     cross join lateral (select job.id
-                         from job
-                         where job.id = queue.job_id
-                           and job_matches(job, $2, $3, $4, $5, $6)
-                         offset 0) as waiting
-     where 'queued' = any ($1)
-       and queue.job_id < case when $9::timestamptz = 'infinity' then $7 else '' end
-     order by queue.job_id desc
-     limit $8)
-    union all
-    select active.id, 'never' as sort_key
-    from attempt
-    cross join lateral (select job.id
-                        from job
-                        where job.id = attempt.job_id
-                          and state = any ($1)
-                          and (coalesce(finished_at, 'infinity'), job.id) < ($9::timestamptz, $7)
-                          and job_matches(job, $2, $3, $4, $5, $6)
-                        offset 0) as active
-    where ended_at is null
-), chosen as materialized (
-    select id, sort_key
-    from found
-    order by sort_key collate "C" desc, id desc
-    limit $8
-), page as (
-    select id, job.name, project, labels, state, reason_code, reason_message, spec, effective,
-           progress, best, result, dataset_id, queue_class, event_seq, attempts, restarts, version,
-           created_by, created_at, started_at, finished_at, prediction, sort_key
-    from chosen
-    join job using (id)
-), measured as (
-    select page.*, count(*) over () as rows_found,
-           coalesce(sum(octet_length(page::text)) over before_it, 0) as bytes_before
-    from page
-    window before_it as (order by sort_key collate "C" desc, id desc
-                         rows between unbounded preceding and 1 preceding)
-)
-select *
-from measured
-where bytes_before < $10
+where bytes_before < @BYTES@
 order by bytes_before
