@@ -56,7 +56,7 @@ def write_text(folder):
         (folder / f"{part}.txt").write_bytes(bytes(97 + byte % 26 for byte in random.randbytes(count)))
 
 
-# By name: the format of a data set, what writes it, and what a job says about it.
+# By name: the format of a dataset, what writes it, and what a job says about it.
 DATA = {
     "images": ("cifar10", write_images, {}, lambda arch: "classification"),
     "text": ("text", write_text, {"tokenizer": {"type": "byte"}, "max_length": 128},

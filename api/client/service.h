@@ -14,7 +14,7 @@ namespace slipway::client {
 /// How the program ends; documented in `slipway --help`.
 enum class ExitCode : int {
     ok = 0,
-    job_failed = 1,     ///< failed, timed_out, expired or stopped; a data set whose check failed
+    job_failed = 1,     ///< failed, timed_out, expired or stopped; a dataset whose check failed
     usage = 2,          ///< the command line or a file it names cannot be used
     cancelled = 3,      ///< the job was cancelled
     refused = 4,        ///< the service answered 4xx

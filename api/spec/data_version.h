@@ -8,7 +8,7 @@ namespace slipway {
 /// content hash in lower case, "sha256:" before them or not.
 bool is_data_version(std::string_view text);
 
-/// Whether a data set with this content hash ("sha256:…") is the one that `version` means.
+/// Whether a dataset with this content hash ("sha256:…") is the one that `version` means.
 /// `version` is written as is_data_version says.
 bool is_of_version(std::string_view content_hash, std::string_view version);
 

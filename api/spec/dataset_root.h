@@ -7,7 +7,7 @@
 
 namespace slipway {
 
-/// A folder whose subfolders may be data sets, and of whom.
+/// A folder whose subfolders may be datasets, and of whom.
 struct DatasetRoot {
     std::filesystem::path path;                ///< absolute and without links, once it is in use
     std::vector<std::string> projects = {};    ///< empty: all
@@ -20,7 +20,7 @@ DatasetRoot parse_dataset_root(std::string_view text);
 /// True for the root itself and for everything below it. Both are absolute and without links.
 bool is_below(const std::filesystem::path& place, const std::filesystem::path& root);
 
-/// True when `project` may read `place` (absolute, without links) as a data set: the innermost root
+/// True when `project` may read `place` (absolute, without links) as a dataset: the innermost root
 /// around it is open to the project, and no root within it is closed to the project.
 bool may_read(const std::filesystem::path& place, std::string_view project,
               const std::vector<DatasetRoot>& roots);

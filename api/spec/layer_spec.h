@@ -58,7 +58,7 @@ struct LayerSpec {
     double momentum = 0.1;
     double rate = 0.5;    ///< of a dropout
     GeluApproximation approximate = GeluApproximation::none;
-    std::vector<std::string> columns = {};    ///< of the data set's table, by name
+    std::vector<std::string> columns = {};    ///< of the dataset's table, by name
     std::int64_t num_embeddings = 1;          ///< rows of an embedding's table
     std::int64_t embedding_dim = 1;           ///< numbers of a row
     std::optional<std::int64_t> padding_idx =

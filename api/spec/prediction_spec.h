@@ -9,11 +9,11 @@
 
 namespace slipway {
 
-// What a user may ask of a prediction: a job that runs a trained network over a data set. The
+// What a user may ask of a prediction: a job that runs a trained network over a dataset. The
 // values here are the defaults; bounds and documentation are in prediction_tables.cpp.
 
-/// Which samples of the data set. `train` and `val`: the sides of the split that the network was
-/// trained by, on its own data set.
+/// Which samples of the dataset. `train` and `val`: the sides of the split that the network was
+/// trained by, on its own dataset.
 enum class PredictedSplit { all, train, val };
 
 /// `from`: a checkpoint.
@@ -27,7 +27,7 @@ struct PredictionSource {
 /// `data`.
 struct PredictionDataSpec {
     std::string dataset;    ///< id or name
-    std::string part;       ///< only this part of the data set; empty: all of them
+    std::string part;       ///< only this part of the dataset; empty: all of them
     PredictedSplit split = PredictedSplit::all;
     bool operator==(const PredictionDataSpec&) const = default;
 };

@@ -6,8 +6,8 @@
 
 namespace slipway {
 
-/// Why a classification cannot learn from a data set whose samples are all of the class `name`, and
-/// what is probably wrong with it. `format`: as in the data set's JSON.
+/// Why a classification cannot learn from a dataset whose samples are all of the class `name`, and
+/// what is probably wrong with it. `format`: as in the dataset's JSON.
 std::string one_class_message(std::string_view name, std::string_view format);
 
 /// Height and width in pixels.

@@ -1,4 +1,4 @@
-# Adds ten columns of 0 and 1 to the labels.csv of a glyph data set: what one can see of each character.
+# Adds ten columns of 0 and 1 to the labels.csv of a glyph dataset: what one can see of each character.
 # usage: awk -f ten_labels.awk labels.csv > ten_labels.csv
 BEGIN {
     FS = ","

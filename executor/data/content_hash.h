@@ -9,13 +9,13 @@
 
 namespace slipway {
 
-/// All files of a data set as one number.
+/// All files of a dataset as one number.
 struct ContentHash {
     std::int64_t bytes = 0;
     std::string hash;    ///< "sha256:…" over names and contents, in sorted order
 };
 
-/// Reads every file once, on `threads` threads. `path` is the data set's folder or file, `files`
+/// Reads every file once, on `threads` threads. `path` is the dataset's folder or file, `files`
 /// are relative to the folder.
 /// errors  not_found, unavailable
 ContentHash hash_content(const std::filesystem::path& path, const std::vector<std::string>& files,

@@ -20,7 +20,7 @@
 
 namespace slipway {
 
-/// How the files of a data set are to be read. A format reads the fields that concern it.
+/// How the files of a dataset are to be read. A format reads the fields that concern it.
 struct DatasetOptions {
     std::string label_column = "label";               ///< csv, image_csv, tfrecord: of classes
     std::vector<std::string> label_columns = {};      ///< likewise, of numbers instead of classes
@@ -43,19 +43,19 @@ struct DatasetOptions {
     TruncatedImages truncated_images = TruncatedImages::fail;    ///< images
     std::int64_t cache_bytes_max = 512 << 20;    ///< images: decoded pixels kept in memory
     /// csv, tfrecord: learnt from only where feature_columns names them. The labels and groups of a
-    /// data set whose job has others; not in the JSON.
+    /// dataset whose job has others; not in the JSON.
     std::vector<std::string> unlearnt_columns = {};
     /// Numbers of label_columns must be from 0 to 1. What a task asks for; not in the JSON.
     bool labels_are_shares = false;
 };
 
-/// Reads the options of a data set's JSON (label_column, label_columns, group_column, file_column,
+/// Reads the options of a dataset's JSON (label_column, label_columns, group_column, file_column,
 /// image_column, raw_pixels, raw_shape, shape_columns, labels_file, feature_columns, class_names,
 /// image_size, channels, truncated_images, mean, std). null means none. errors  invalid_argument
 /// naming the unknown or wrong key and what is allowed
 DatasetOptions parse_dataset_options(const nlohmann::json& options);
 
-/// What is known of a data set without reading its samples. Constant after opening.
+/// What is known of a dataset without reading its samples. Constant after opening.
 struct DatasetIndex {
     Dims feature_dims;    ///< of one sample: {channels, height, width} or {columns}
     std::vector<std::string> class_names;    ///< sorted, or as the options say
@@ -76,7 +76,7 @@ struct DatasetIndex {
     std::int64_t feature_count() const;    ///< numbers per sample
 };
 
-/// A data set opened for reading. Safe from every thread: readers share nothing that changes but
+/// A dataset opened for reading. Safe from every thread: readers share nothing that changes but
 /// the cache of decoded images, which looks after itself.
 class Dataset {
 public:
@@ -125,7 +125,7 @@ public:
     /// Where the sample came from: "train/ants/0013035.jpg", "t10k-images-idx3-ubyte.gz row 7".
     virtual DataProblem place(std::int64_t sample) const = 0;
 
-    /// Every file that the data set consists of, relative to its folder, sorted.
+    /// Every file that the dataset consists of, relative to its folder, sorted.
     virtual std::vector<std::string> files() const = 0;
 
 protected:
@@ -133,7 +133,7 @@ protected:
     DatasetIndex index_;
 };
 
-/// Opens a data set: every header, name and label is checked now, pixels when they are read.
+/// Opens a dataset: every header, name and label is checked now, pixels when they are read.
 ///   idx           a folder with pairs NAMEimages-idx3-ubyte[.gz] and NAMElabels-idx1-ubyte[.gz];
 ///                 NAME is the part
 ///   csv           a file or a folder of *.csv; the file's name without .csv is the part

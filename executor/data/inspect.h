@@ -9,7 +9,7 @@
 
 namespace slipway {
 
-/// Reads and checks every file and sample of a data set once, on `threads` threads (0: one per
+/// Reads and checks every file and sample of a dataset once, on `threads` threads (0: one per
 /// CPU). What is in the files never throws: it is listed.
 ///   {"samples": 120, "classes": [{"name", "count"}] (empty where labels are numbers; at
 ///    most 1000) and "class_count", "labels":

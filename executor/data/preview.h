@@ -18,7 +18,7 @@ inline constexpr std::int64_t preview_samples_max = 32;
 /// them, for any n: 0, the half, the quarters, the eighths.
 std::vector<std::int64_t> spread_samples(std::int64_t samples, std::int64_t count_max);
 
-/// Some samples of a data set, for a person to look at.
+/// Some samples of a dataset, for a person to look at.
 ///   {"samples": 120, "columns": […] (of a table's first 64 features; else empty), "items":
 ///   [{"sample": 60,
 ///    "file", "row" (or null), "part", "class", "labels": {"age": 41} (where labels are numbers),

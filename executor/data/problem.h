@@ -8,9 +8,9 @@
 
 namespace slipway {
 
-/// One thing wrong with a data set, in the terms of the person who made it.
+/// One thing wrong with a dataset, in the terms of the person who made it.
 struct DataProblem {
-    std::string file = {};    ///< relative to the data set's folder
+    std::string file = {};    ///< relative to the dataset's folder
     std::int64_t row = 0;     ///< 1-based line of a table or item of an idx file; 0: the whole file
     std::string field = {};      ///< column of a table; empty: none
     std::string message = {};    ///< what is wrong with which value, and what to do

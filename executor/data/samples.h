@@ -31,7 +31,7 @@ struct SampleRow {
 std::span<float> floats_of(std::span<std::byte> row);
 std::span<std::int32_t> integers_of(std::span<std::byte> row);
 
-/// A data set's samples as a job reads them: the features with all that is done to them, and the
+/// A dataset's samples as a job reads them: the features with all that is done to them, and the
 /// labels of its task. Safe from every thread.
 class Samples {
 public:
@@ -58,7 +58,7 @@ private:
     SampleShape shape_;
 };
 
-/// A class for each sample: features f32 of the data set's shape, labels i32 without dimensions.
+/// A class for each sample: features f32 of the dataset's shape, labels i32 without dimensions.
 SampleShape class_sample_shape(Dims feature_dims);
 /// `dataset` must outlive the result.
 std::unique_ptr<Samples> class_samples(const Dataset& dataset);

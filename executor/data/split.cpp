@@ -86,16 +86,16 @@ void check_options(const DatasetIndex& index, const SplitOptions& options) {
         refuse(fmt::format("val_fraction must be at least 0 and less than 1, got {}",
                            options.val_fraction));
     }
-    if (index.sample_count() == 0) refuse("a data set without samples cannot be split");
+    if (index.sample_count() == 0) refuse("a dataset without samples cannot be split");
     if (options.stratified && index.target_count() > 0) {
         refuse("stratify needs classes, and the labels are numbers; leave stratify out");
     }
     if (!options.by_group) return;
     if (index.groups.empty()) {
-        refuse("group_by needs a data set with groups; create it with the option group_column");
+        refuse("group_by needs a dataset with groups; create it with the option group_column");
     }
     if (index.group_names.size() < 2 && options.val_fraction > 0) {
-        refuse(fmt::format("group_by needs at least 2 groups, the data set has only {}",
+        refuse(fmt::format("group_by needs at least 2 groups, the dataset has only {}",
                            index.group_names[0]));
     }
 }
@@ -104,7 +104,7 @@ std::int32_t part_number(const DatasetIndex& index, const std::string& name) {
     const auto found = std::find(index.part_names.begin(), index.part_names.end(), name);
     if (found == index.part_names.end()) {
         refuse(index.part_names.empty()
-                   ? fmt::format("there is no part {}: the data set has no named parts; use "
+                   ? fmt::format("there is no part {}: the dataset has no named parts; use "
                                  "val_fraction",
                                  name)
                    : fmt::format("there is no part {}; there are {}", name,

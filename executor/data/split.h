@@ -22,7 +22,7 @@ struct Split {
     std::vector<std::int64_t> val;
 };
 
-/// Divides all samples of a data set. The same data, options and seed give the same lists on every
+/// Divides all samples of a dataset. The same data, options and seed give the same lists on every
 /// machine.
 ///   plain          validation is round(val_fraction * samples), drawn without replacement
 ///   stratified     round(val_fraction * count) of each class
@@ -33,7 +33,7 @@ struct Split {
 ///         by_group is asked of a set without groups or with one
 Split split_samples(const DatasetIndex& index, const SplitOptions& options);
 
-/// The named parts of a data set as training and validation; an empty `val` gives no validation.
+/// The named parts of a dataset as training and validation; an empty `val` gives no validation.
 /// errors  invalid_argument naming the parts that exist
 Split split_by_parts(const DatasetIndex& index, const std::string& train, const std::string& val);
 

@@ -20,7 +20,7 @@ Advice about_input(const Circumstances& circumstances) {
             "data.image_size",
             "Smaller images are read faster; images stored at that size already, faster still."};
     }
-    return {"data.dataset", "A data set in a form that needs no parsing (idx) is read faster."};
+    return {"data.dataset", "A dataset in a form that needs no parsing (idx) is read faster."};
 }
 
 Advice about_compile(const Circumstances& circumstances) {

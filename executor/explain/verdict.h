@@ -7,7 +7,7 @@
 namespace slipway {
 
 /// What a job's time goes to, as shares of tracing, compiling and training that add up to 1
-/// (evaluation, saving and opening the data set are left out).
+/// (evaluation, saving and opening the dataset are left out).
 struct TimeShares {
     double compile = 0;     ///< tracing too
     double input = 0;       ///< waiting for the next batch

@@ -23,7 +23,7 @@ struct FontChoice {
     std::vector<SkippedFace> skipped;
 };
 
-/// Which faces the data set is made of, decided from their shapes:
+/// Which faces the dataset is made of, decided from their shapes:
 ///   - all 36 characters have ink, and no two look the same;
 ///   - figures stand as high as capitals (old-style figures look like small letters);
 ///   - it is no decorated variant (outlined, inverted, initials);

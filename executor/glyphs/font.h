@@ -13,7 +13,7 @@
 
 namespace slipway {
 
-/// The classes of the glyph data set: ten digits and 26 capitals.
+/// The classes of the glyph dataset: ten digits and 26 capitals.
 inline constexpr std::string_view glyph_characters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /// One face of one font file.

@@ -28,11 +28,11 @@ struct GlyphSetReport {
 /// Called with images written and images in all, from one thread at a time.
 using GlyphProgress = std::function<void(std::int64_t, std::int64_t)>;
 
-/// Writes the glyph data set to `folder`: labels.csv (file, label, family), images/FAMILY/*.jpg and
+/// Writes the glyph dataset to `folder`: labels.csv (file, label, family), images/FAMILY/*.jpg and
 /// fonts.csv (which faces were used, which not and why). The same fonts, options and FreeType give
 /// the same bytes. A folder that exists is replaced; it appears complete or not at all.
 /// errors  throws not_found with fewer families than asked for, exhausted for a full disk,
-///         conflict when `folder` exists and is no glyph data set
+///         conflict when `folder` exists and is no glyph dataset
 GlyphSetReport write_glyph_set(const std::filesystem::path& folder, const FontChoice& fonts,
                                const GlyphSetOptions& options, const GlyphProgress& progress);
 

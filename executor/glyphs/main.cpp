@@ -29,11 +29,11 @@ int make(const std::string& folder, const std::vector<std::string>& font_folders
 }    // namespace
 
 int main(int argc, char** argv) {
-    CLI::App app{"Makes the glyph data set: digits and capitals of this machine's fonts."};
+    CLI::App app{"Makes the glyph dataset: digits and capitals of this machine's fonts."};
     std::string folder;
     std::vector<std::string> font_folders = {"/usr/share/fonts", "/usr/local/share/fonts"};
     GlyphSetOptions options;
-    app.add_option("--out", folder, "folder to write; an older glyph data set there is replaced")
+    app.add_option("--out", folder, "folder to write; an older glyph dataset there is replaced")
         ->required();
     app.add_option("--seed", options.seed, "of shift, size and noise")->capture_default_str();
     app.add_option("--size", options.size, "side of an image in pixels")

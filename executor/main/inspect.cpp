@@ -22,7 +22,7 @@ KeptArchive kept_archive(std::string_view name) {
 Json inspect(const InspectOptions& options) {
     const Json parsed = Json::parse(options.options, nullptr, false);
     if (parsed.is_discarded()) {
-        throw Error{ErrorCode::invalid_argument, "the options of the data set are not JSON"};
+        throw Error{ErrorCode::invalid_argument, "the options of the dataset are not JSON"};
     }
     std::filesystem::path path = options.path;
     Json unpacked;

@@ -5,10 +5,10 @@
 
 namespace slipway {
 
-/// `slipway-executor inspect`: one data set checked once, for a person or for the agent.
+/// `slipway-executor inspect`: one dataset checked once, for a person or for the agent.
 struct InspectOptions {
     std::string format;
-    std::filesystem::path path;           ///< the data set; with `unpack`, inside `into`
+    std::filesystem::path path;           ///< the dataset; with `unpack`, inside `into`
     std::string options = "{}";           ///< JSON object: label_column, …
     std::filesystem::path unpack = {};    ///< an archive or a single file to unpack first; or empty
     std::filesystem::path into = {};      ///< the folder that `unpack` makes

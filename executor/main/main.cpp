@@ -1,4 +1,4 @@
-// The executor's command line: one attempt under an agent, a job by hand, one look at a data set,
+// The executor's command line: one attempt under an agent, a job by hand, one look at a dataset,
 // its division, or one measurement.
 
 #include <fmt/ranges.h>
@@ -29,10 +29,10 @@ TrainOutcome run_job(const AttemptPlan& plan, Reporter& reporter) {
 }
 
 CLI::App* add_inspect(CLI::App& app, InspectOptions& look, const std::string& formats) {
-    CLI::App* inspect = app.add_subcommand("inspect", "Checks a data set and prints a JSON report");
+    CLI::App* inspect = app.add_subcommand("inspect", "Checks a dataset and prints a JSON report");
     inspect->add_option("--format", look.format, formats)->required();
-    inspect->add_option("--path", look.path, "The data set");
-    inspect->add_option("--options", look.options, "Options of the data set, as a JSON object");
+    inspect->add_option("--path", look.path, "The dataset");
+    inspect->add_option("--options", look.options, "Options of the dataset, as a JSON object");
     auto* unpack = inspect->add_option("--unpack", look.unpack, "Archive or file to unpack first");
     auto* into = inspect->add_option("--into", look.into, "Folder that --unpack makes");
     inspect->add_option("--name", look.name, "What a single unpacked file was called");
@@ -52,10 +52,10 @@ CLI::App* add_run(CLI::App& app, RunAloneOptions& alone, const std::string& form
         ->add_option("--out", alone.out,
                      "Folder for metrics.csv, frames.ndjson, checkpoints/, report.txt, trace.json")
         ->required();
-    by_hand->add_option("--data", alone.data, "The data set; default: data.dataset as a path");
+    by_hand->add_option("--data", alone.data, "The dataset; default: data.dataset as a path");
     by_hand->add_option("--format", alone.format, formats + "; default: guessed");
     by_hand->add_option("--options", alone.data_options,
-                        "Options of the data set, as a JSON object");
+                        "Options of the dataset, as a JSON object");
     by_hand->add_option("--workers", alone.workers, "Worker threads; default: CPUs")
         ->check(CLI::Range(0, 64));
     by_hand->add_option("--cache", alone.cache, "Folder of compiled code that runs share");

@@ -26,7 +26,7 @@ SplitCreate read_split_request(const std::string& text) {
 Json divide(const SplitCommand& command) {
     const Json options = Json::parse(command.options, nullptr, false);
     if (options.is_discarded()) {
-        throw Error{ErrorCode::invalid_argument, "the options of the data set are not JSON"};
+        throw Error{ErrorCode::invalid_argument, "the options of the dataset are not JSON"};
     }
     MadeSplit made = make_split({.format = command.format,
                                  .path = command.path,
@@ -44,18 +44,18 @@ Json divide(const SplitCommand& command) {
 
 CLI::App* add_split(CLI::App& app, SplitCommand& command) {
     CLI::App* split = app.add_subcommand(
-        "split", "Divides a data set into folds, writes the manifest and prints a JSON report");
+        "split", "Divides a dataset into folds, writes the manifest and prints a JSON report");
     split
         ->add_option("--format", command.format,
                      fmt::format("{}", fmt::join(dataset_formats(), ", ")))
         ->required();
-    split->add_option("--path", command.path, "The data set")->required();
-    split->add_option("--options", command.options, "Options of the data set, as a JSON object");
+    split->add_option("--path", command.path, "The dataset")->required();
+    split->add_option("--options", command.options, "Options of the dataset, as a JSON object");
     split
         ->add_option("--request", command.request,
                      R"(How, as a JSON object: {"method": "group_kfold", "folds": 5, …})")
         ->required();
-    split->add_option("--content-hash", command.content_hash, "That the data set must have");
+    split->add_option("--content-hash", command.content_hash, "That the dataset must have");
     split->add_option("--out", command.out, "The manifest's file")->required();
     split->add_option("--threads", command.threads, "Default: one per CPU")
         ->check(CLI::Range(0, 64));

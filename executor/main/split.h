@@ -7,13 +7,13 @@
 
 namespace slipway {
 
-/// `slipway-executor split`: one data set divided, for a person or for the agent.
+/// `slipway-executor split`: one dataset divided, for a person or for the agent.
 struct SplitCommand {
     std::string format;
     std::filesystem::path path;
     std::string options = "{}";    ///< JSON object: label_column, …
     std::string request;           ///< JSON object, as posted to /v1/datasets/{id}/splits
-    std::string content_hash;      ///< that the data set must have; empty: any
+    std::string content_hash;      ///< that the dataset must have; empty: any
     std::filesystem::path out;     ///< gets the manifest
     int threads = 0;
 };

@@ -7,7 +7,7 @@
 
 namespace slipway {
 
-/// What a row says of its sample, from the data alone: `sample`, its number in the data set from 0;
+/// What a row says of its sample, from the data alone: `sample`, its number in the dataset from 0;
 /// `file`, of images in files; `part`, of a text of several; and what it is labelled with: `label`,
 /// the name of its class, or label_NAME for each label that is a number.
 class SampleColumns {

@@ -24,7 +24,7 @@ std::vector<TextPart> read_parts(const std::filesystem::path& path, const Folder
             std::int64_t(parts.emplace_back(read_text_part(folder, file, problems)).text.size());
         if (bytes > text_bytes_max) {
             throw Error{ErrorCode::exhausted,
-                        fmt::format("the data set has more than {} bytes of text, the most that "
+                        fmt::format("the dataset has more than {} bytes of text, the most that "
                                     "is read",
                                     text_bytes_max)};
         }

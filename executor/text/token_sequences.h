@@ -13,7 +13,7 @@
 
 namespace slipway {
 
-/// A text data set as rows of tokens, ready for a language model. Constant after opening: safe
+/// A text dataset as rows of tokens, ready for a language model. Constant after opening: safe
 /// from every thread. N = count(), T = length.
 struct TokenSequences {
     std::int64_t length = 0;                        ///< T: tokens of a row
@@ -50,7 +50,7 @@ struct TokenizedText {
     TokenSequences sequences;
 };
 
-/// Opens a data set of the format `text`: makes the tokenizer, encodes and cuts.
+/// Opens a dataset of the format `text`: makes the tokenizer, encodes and cuts.
 /// `training_part` is what a tokenizer that learns (character, bpe with vocabulary_size) sees;
 /// empty: all of the text, as with a split that is drawn from rows. `made` is used instead of a
 /// tokenizer made from the options.

@@ -13,10 +13,10 @@
 
 namespace slipway {
 
-/// Which tokenizer a data set is read with: the fields of a job spec's `data.tokenizer`.
+/// Which tokenizer a dataset is read with: the fields of a job spec's `data.tokenizer`.
 struct TokenizerOptions {
     TokenizerType type = TokenizerType::byte;
-    /// Of the data set's folder. wordpiece: vocab.txt; bpe: tokenizer.json, or vocab.json with
+    /// Of the dataset's folder. wordpiece: vocab.txt; bpe: tokenizer.json, or vocab.json with
     /// merges.txt beside it; unigram: a sentencepiece model. byte and character have none.
     std::string file = {};
     std::int64_t vocabulary_size = 0;    ///< bpe: train one of so many tokens; 0: read `file`

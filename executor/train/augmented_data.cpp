@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t cache_bytes_max = 512 << 20;    // of the steps' own cache; a pack needs none
 
-/// A list of augmentations changes how a data set is read: its steps come before normalisation, and
+/// A list of augmentations changes how a dataset is read: its steps come before normalisation, and
 /// where one of them brings images to a size, images are not brought to another before.
 struct Augmenting {
     const JobSpec& spec;

@@ -31,7 +31,7 @@ CheckpointFile file_of(const LearntSamples& samples);
 ///         checkpoint) or damaged
 LearntSamples read_learnt_samples(const std::filesystem::path& checkpoint);
 
-/// Has a data set read as the learnt ones were: columns by name, images of their size, normalised
+/// Has a dataset read as the learnt ones were: columns by name, images of their size, normalised
 /// by the same numbers.
 void apply(const LearntSamples& samples, DatasetOptions& options);
 

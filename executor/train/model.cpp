@@ -32,8 +32,8 @@ OutputNames output_names(const JobSpec& spec) {
     if (language_task(spec.model.arch))
         return {"model.vocab_size", "the tokenizer has {} tokens", true};
     if (spec.task.type == TaskType::classification)
-        return {"model.num_classes", "the data set has {} classes", true};
-    return {"model.num_classes", "the data set has {} labels", false};
+        return {"model.num_classes", "the dataset has {} classes", true};
+    return {"model.num_classes", "the dataset has {} labels", false};
 }
 
 /// As many as the data has, unless the job wants more.

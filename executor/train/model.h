@@ -41,7 +41,7 @@ struct SampleDetails {
 
 /// Builds the network of a job for samples of this shape (without the batch dimension), its initial
 /// values from `init`.
-///   labels   classes, or labels that are numbers, that the data set has; of a language model the
+///   labels   classes, or labels that are numbers, that the dataset has; of a language model the
 ///            tokenizer's tokens
 /// errors  TrainError spec_error when the samples or labels do not fit the network
 Model build_model(const JobSpec& spec, const Dims& sample_dims, std::int64_t labels, Init init,

@@ -29,7 +29,7 @@ CutOptions cut_of(const JobSpec& spec) {
     return cut;
 }
 
-/// The tokenizer whose tokens the weights of the checkpoint know, whatever the data set's folder
+/// The tokenizer whose tokens the weights of the checkpoint know, whatever the dataset's folder
 /// has by now; null for a run that begins.
 std::unique_ptr<Tokenizer> learnt_tokenizer(const AttemptPlan& plan) {
     if (!plan.resume_from && !plan.prediction) return nullptr;
@@ -81,7 +81,7 @@ TrainData open_text_data(const AttemptPlan& plan) {
     const JobSpec& spec = plan.spec;
     if (plan.dataset_format != "text") {
         throw TrainError("spec_error",
-                         fmt::format("{} needs a text, and this data set is of the format {}; use "
+                         fmt::format("{} needs a text, and this dataset is of the format {}; use "
                                      "another data.dataset, or another model.arch",
                                      to_string(spec.model.arch), plan.dataset_format));
     }

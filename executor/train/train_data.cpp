@@ -31,7 +31,7 @@ std::string group_column_of(const AttemptPlan& plan) {
     return plan.spec.data.split.group_by;
 }
 
-/// The data set's own labels and groups. A job that has others must not learn from these: they tell
+/// The dataset's own labels and groups. A job that has others must not learn from these: they tell
 /// what it is to find out.
 std::vector<std::string> answers_of(const DatasetOptions& options) {
     std::vector<std::string> columns = options.label_columns;
@@ -40,7 +40,7 @@ std::vector<std::string> answers_of(const DatasetOptions& options) {
     return columns;
 }
 
-/// The data set's own options, with what the job overrides.
+/// The dataset's own options, with what the job overrides.
 DatasetOptions options_of(const AttemptPlan& plan) {
     DatasetOptions options = parse_dataset_options(nlohmann::json::parse(plan.dataset_options));
     const DataSpec& data = plan.spec.data;
@@ -69,7 +69,7 @@ bool reads_numbers(const JobSpec& spec) {
 }
 
 /// Where the labels are, and whether they are classes or numbers: the task decides, whatever the
-/// data set was made for.
+/// dataset was made for.
 void choose_labels(const AttemptPlan& plan, DatasetOptions& options) {
     const ColumnsSpec columns = plan.spec.data.columns.value_or(ColumnsSpec{});
     const std::string_view type = to_string(plan.spec.task.type);
@@ -78,7 +78,7 @@ void choose_labels(const AttemptPlan& plan, DatasetOptions& options) {
         if (!columns.label.empty()) options.label_columns.clear();
         if (options.label_columns.empty()) return;
         throw TrainError("spec_error",
-                         fmt::format("task.type {} needs a column of classes, and this data set's "
+                         fmt::format("task.type {} needs a column of classes, and this dataset's "
                                      "labels are the numbers of {}; name a column in "
                                      "data.columns.label, or use multilabel or regression",
                                      type, fmt::join(options.label_columns, ", ")));
@@ -137,7 +137,7 @@ void require_classes(const AttemptPlan& plan, const DatasetIndex& index) {
     if (reads_numbers(plan.spec) || index.target_names.empty()) return;
     throw TrainError(
         "spec_error",
-        fmt::format("task.type {} needs labels that are classes, and this data set's "
+        fmt::format("task.type {} needs labels that are classes, and this dataset's "
                     "are numbers ({}); use multilabel or regression",
                     to_string(plan.spec.task.type), fmt::join(index.target_names, ", ")));
 }
@@ -174,19 +174,19 @@ void require_fit(const TrainData& data, const LearntSamples& learnt, const JobSp
     if (dims != learnt.feature_dims) {
         throw TrainError(
             "data_error",
-            fmt::format("the data set's samples are {}, and the checkpoint's network "
-                        "was trained on {}; give the data set options that make them "
+            fmt::format("the dataset's samples are {}, and the checkpoint's network "
+                        "was trained on {}; give the dataset options that make them "
                         "alike (image_size, channels), or use another one",
                         fmt::join(dims, " x "), fmt::join(learnt.feature_dims, " x ")));
     }
     const bool numbers = reads_numbers(spec);
     if (knows_labels(data, learnt, numbers)) return;
     throw TrainError("data_error",
-                     fmt::format("the data set's {} are {}, and the checkpoint's are {}; {}",
+                     fmt::format("the dataset's {} are {}, and the checkpoint's are {}; {}",
                                  numbers ? "labels" : "classes", shown_names(data.label_names),
                                  shown_names(learnt.names),
-                                 numbers ? "name the same columns in label_columns of the data set"
-                                         : "predict a data set whose classes are among them, or "
+                                 numbers ? "name the same columns in label_columns of the dataset"
+                                         : "predict a dataset whose classes are among them, or "
                                            "one with a single class"));
 }
 

@@ -16,7 +16,7 @@ namespace slipway {
 
 /// A job's data, opened and divided.
 struct TrainData {
-    std::unique_ptr<TokenizedText> text;    ///< of a language model, which has no data set else
+    std::unique_ptr<TokenizedText> text;    ///< of a language model, which has no dataset else
     std::unique_ptr<Dataset> raw;           ///< as stored
     PackedImages packed;                    ///< of `raw`, with data.packed
     std::unique_ptr<Dataset>
@@ -40,14 +40,14 @@ struct TrainData {
     LabelCount label_count() const;    ///< of the training samples, which must outlive it
 };
 
-/// The data set with labels as the spec's task has them; `dataset` must outlive the result.
+/// The dataset with labels as the spec's task has them; `dataset` must outlive the result.
 std::unique_ptr<Samples> samples_of(const JobSpec& spec, const Dataset& dataset);
 
-/// The split that a spec asks for, of a data set without a stored split.
+/// The split that a spec asks for, of a dataset without a stored split.
 /// errors  invalid_argument when the data does not have what it is split by
 Split split_of(const DatasetIndex& index, const SplitSpec& spec);
-/// The same of the plan's data set, and folds of stored splits.
-/// errors  DataError when the stored split is not of this data set, invalid_argument
+/// The same of the plan's dataset, and folds of stored splits.
+/// errors  DataError when the stored split is not of this dataset, invalid_argument
 Split split_of(const AttemptPlan& plan, const Dataset& dataset);
 
 /// The split of a job; of a prediction everything that it is of, as the validation part.
@@ -56,7 +56,7 @@ Split split_for(const AttemptPlan& plan, const Dataset& dataset);
 /// The same of samples that no stored split is of: text.
 Split split_for(const AttemptPlan& plan, const DatasetIndex& index);
 
-/// Opens the plan's data set with the spec's image size and normalisation, and splits it. One to
+/// Opens the plan's dataset with the spec's image size and normalisation, and splits it. One to
 /// predict is read as the checkpoint's samples were, and must fit them.
 /// errors  TrainError data_error for what is in the files, spec_error for what the spec asks of
 /// them
@@ -67,7 +67,7 @@ TrainData open_train_data(const AttemptPlan& plan);
 void pack_wanted(const AttemptPlan& plan, const DatasetOptions& options,
                  std::span<const AugmentSpec> steps, TrainData& data);
 
-/// Takes from the data set's options what is to come after the pixels.
+/// Takes from the dataset's options what is to come after the pixels.
 std::optional<Moments> take_moments(DatasetOptions& options);
 
 }    // namespace slipway

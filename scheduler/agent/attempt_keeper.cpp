@@ -271,13 +271,13 @@ AttemptKeeper::Inputs AttemptKeeper::find_inputs(const store::HostAttempt& found
     if (!number) {
         inputs.missing = no_project_number;
     } else if (!weights) {
-        inputs.missing = "the weights of model.init.from are not kept any more";
+        inputs.missing = "the weights of model.init.from are no longer kept";
     } else if (!predicting) {
         inputs.missing =
-            "the checkpoint of the prediction (from.checkpoint) is not kept any more; "
+            "the checkpoint of the prediction (from.checkpoint) is no longer kept; "
             "GET /v1/checkpoints lists those that are";
     } else if (!split) {
-        inputs.missing = "the split of data.split.id is not kept any more";
+        inputs.missing = "the split of data.split.id is no longer kept";
     }
     inputs.weights = weights.value_or(fs::path());
     inputs.predicting = predicting.value_or(fs::path());
@@ -293,7 +293,7 @@ void AttemptKeeper::start(const store::HostAttempt& found, const Inputs& inputs,
     const auto place = find_dataset_place(found.dataset_source, found.dataset_id, options_.home,
                                           {found.project, options_.dataset_roots});
     if (!place) {
-        refuse(live, fmt::format("the files of dataset {} are not there any more; its source is {}",
+        refuse(live, fmt::format("the files of dataset {} are no longer there; its source is {}",
                                  found.dataset_name, found.dataset_source));
         return;
     }
@@ -513,7 +513,7 @@ void AttemptKeeper::finish_one(Live& live) {
     try {
         store_end(live, end);
     } catch (const store::Fenced&) {
-        log_warn("an attempt ended that was not ours any more", {{"attempt", live.name()}});
+        log_warn("an attempt ended that was no longer ours", {{"attempt", live.name()}});
     } catch (const Error& problem) {
         const auto* illegal = dynamic_cast<const store::IllegalTransition*>(&problem);
         if (illegal == nullptr && !store::is_refused_content(problem)) throw;
@@ -542,7 +542,7 @@ void AttemptKeeper::store_end(const Live& live, const store::AttemptEnd& end) {
 void AttemptKeeper::give_up(Live& live) {
     if (live.fenced) return;
     live.fenced = true;
-    log_warn("an attempt is not ours any more", {{"attempt", live.name()}});
+    log_warn("an attempt is no longer ours", {{"attempt", live.name()}});
     if (live.process.pid == 0) {
         live.ended = Ended{.name = live.name(), .exit_status = {}, .cause = EndCause::fenced};
     }

@@ -53,7 +53,7 @@ private:
         bool recorded = false;    // the database knows the process
         bool speaking = true;     // frames may be waiting
         bool failed = false;      // what it says cannot be kept: no more of it is read
-        bool fenced = false;      // the attempt is not ours any more: nothing is written for it
+        bool fenced = false;      // the attempt is no longer ours: nothing is written for it
         std::optional<DoneFrame> done = {};
         std::optional<Ended> ended = {};
         std::optional<Tick> time_is_up = {};    // limits.max_wall_s, max_core_s

@@ -26,7 +26,7 @@ constexpr const char* half_done_name = "unpacked.tmp";
 /// What checks of an agent before this one have left half done.
 std::vector<fs::path> find_half_done(const fs::path& datasets) {
     std::vector<fs::path> found;
-    std::error_code none;    // there may be no data set yet
+    std::error_code none;    // there may be no dataset yet
     for (const auto& entry : fs::directory_iterator(datasets, none))
         if (entry.path().extension() == ".tmp") found.push_back(entry.path());
     return found;

@@ -9,7 +9,7 @@
 
 namespace slipway {
 
-/// Where a data set's bytes are.
+/// Where a dataset's bytes are.
 struct DatasetPlace {
     std::filesystem::path path;      ///< the folder or file that is read
     std::filesystem::path upload;    ///< what is unpacked into `path` first; empty: nothing
@@ -17,7 +17,7 @@ struct DatasetPlace {
     std::string filename;    ///< of an upload; "data" when it has none
 };
 
-/// Whose data set, and what it may lie below.
+/// Whose dataset, and what it may lie below.
 struct DatasetReach {
     std::string project;
     const std::vector<DatasetRoot>& roots;

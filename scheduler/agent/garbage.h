@@ -7,7 +7,7 @@
 
 namespace slipway {
 
-/// Removes what nothing refers to any more, the paths that the store lists: a bounded amount of
+/// Removes what nothing refers to, the paths that the store lists: a bounded amount of
 /// work. True when there is more that can be done at once.
 /// errors  throws unavailable when the database is down
 bool remove_garbage(store::Store& store, const AgentOptions& options);

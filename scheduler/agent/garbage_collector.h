@@ -7,7 +7,7 @@
 
 namespace slipway {
 
-/// Removes what nothing refers to any more: paths that the store lists (garbage.h), old run
+/// Removes what nothing refers to: paths that the store lists (garbage.h), old run
 /// folders, and what deleted jobs and datasets have left (scheduler/store/deleted_jobs.h,
 /// deleted_datasets.h). It has a thread of its own, so that neither a slow disk nor a large job
 /// delays leases. It works in small steps until

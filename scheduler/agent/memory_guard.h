@@ -32,7 +32,7 @@ public:
     /// Whether the process, which has ended, did so for its memory. `machine`: the kernel may have
     /// ended it because the machine's memory was used up.
     std::optional<MemoryEnd> end(EndCause cause, bool machine) const;
-    /// Nothing lives in it any more.
+    /// Nothing lives in it.
     void remove_cgroup() const;
 
 private:

@@ -17,7 +17,7 @@ struct SplitPlace {
 /// home/store/splits/<id>.json.
 std::filesystem::path manifest_path(const std::filesystem::path& home, const std::string& split_id);
 
-/// By data.split.id of a job's stored spec. Nothing when it is not kept any more.
+/// By data.split.id of a job's stored spec. Nothing when it is no longer kept.
 std::optional<SplitPlace> find_split_place(store::Store& store, const std::string& spec,
                                            const std::filesystem::path& home);
 

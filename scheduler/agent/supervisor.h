@@ -70,7 +70,7 @@ public:
     Supervisor& operator=(const Supervisor&) = delete;
 
     void watch(Watched watched);
-    /// Nothing happens for a name that is not watched (any more).
+    /// Nothing happens for a name that is no longer watched.
     void stop(const std::string& name, Intent intent);
     void kill(const std::string& name, EndCause cause);
     void done_said(const std::string& name);

@@ -10,7 +10,7 @@ namespace slipway {
 
 /// Where the weights are that a job begins with, by model.init.from of its stored spec: the folder
 /// of a checkpoint, or the file of an upload. Empty when the spec names none; nothing when what it
-/// names is not kept any more.
+/// names is no longer kept.
 std::optional<std::filesystem::path> find_weights_place(store::Store& store,
                                                         const std::string& spec,
                                                         const std::filesystem::path& home);

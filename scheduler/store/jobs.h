@@ -71,7 +71,7 @@ struct Submitted {
 /// Without a `request` nothing is remembered. A request seen before with the same body gives the
 /// first answer and stores nothing. Throws IdempotencyMismatch, IdempotencyInFlight, or
 /// Error{not_found} / Error{conflict} when the dataset is gone / failed, Error{not_found} when the
-/// checkpoint or the upload is not kept any more. `admit` is called once, within the transaction,
+/// checkpoint or the upload is no longer kept. `admit` is called once, within the transaction,
 /// when the job is new, and must not use the store; what it throws ends the submission.
 Submitted submit_job(Store& store, const NewJob& job,
                      const std::optional<IdempotentRequest>& request,

@@ -34,8 +34,7 @@ void check_dataset(const Rows& rows, const std::string& id) {
 /// Throws unless it is kept; it is as long as the transaction lasts.
 void check_checkpoint(const Rows& rows, const std::string& id) {
     if (rows.empty() || rows[0].flag("deleted")) {
-        throw Error{ErrorCode::not_found,
-                    fmt::format("the checkpoint {} is not kept any more", id)};
+        throw Error{ErrorCode::not_found, fmt::format("the checkpoint {} is no longer kept", id)};
     }
 }
 

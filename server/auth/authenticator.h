@@ -25,7 +25,7 @@ public:
 
     /// `Authorization: Bearer slp_…`, else the session cookie (then unsafe methods must come from
     /// our own pages, see require_same_origin).
-    /// errors  401 `unauthenticated` when there is neither or it is not good (any more);
+    /// errors  401 `unauthenticated` when there is neither or it is no longer good;
     ///         403 `cross_site`; unavailable when the database is down
     Identity identify(const Request& request);
 
@@ -62,7 +62,7 @@ std::string make_login_ticket(store::Store& store, std::string_view token_id,
                               std::chrono::seconds keep);
 
 /// Uses up a one-time link's secret: the token it stands for, or none when it is unknown, used,
-/// too old or its token is not good any more.
+/// too old or its token is no longer good.
 std::optional<store::Token> redeem_login_ticket(store::Store& store, std::string_view secret);
 
 /// A new token and its text, which cannot be had again. `token.name, role, projects, created_by,

@@ -9,7 +9,7 @@
 namespace slipway {
 
 /// Makes sure that home/admin-token holds a token that works: makes one at the first start, and
-/// again when the file was lost or its token is not known (any more). Returns what it did, for the
+/// again when the file was lost or its token is no longer known. Returns what it did, for the
 /// log: "kept" or "made".
 std::string ensure_admin_token(const Home& home, store::Store& store, const Clock& clock);
 

@@ -96,7 +96,7 @@ void add_machine(CLI::App& app, Raw& raw) {
     app.add_option("--cores", raw.options.cores, "virtual cores this machine offers")
         ->check(CLI::Range(1, 8));
     app.add_option("--dataset-root", raw.dataset_roots,
-                   "a folder whose subfolders may be data sets, of all projects or of those before "
+                   "a folder whose subfolders may be datasets, of all projects or of those before "
                    "it: DIR, PROJECT,PROJECT=DIR; can be repeated")
         ->allow_extra_args(false)
         ->check(problem_of_root);

@@ -120,7 +120,7 @@ std::vector<Figure> figures_of(const AgentCounts& agent, const UpkeepCounts& upk
                 agent.metric_points_left_out),
         counter("agent_database_failures_total", "Calls that the database did not answer.",
                 agent.failed_calls),
-        gauge("dataset_checks_running", "Data sets being checked.",
+        gauge("dataset_checks_running", "Datasets being checked.",
               static_cast<double>(agent.checks_running)),
         gauge("database_lag_seconds", "Since the database last answered the agent.",
               agent.database_lag_s),

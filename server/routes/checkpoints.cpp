@@ -31,7 +31,7 @@ OpenedFile open_file(const Context& context, const store::Checkpoint& checkpoint
                              .code = "gone",
                              .detail = fmt::format("checkpoint {} {}", checkpoint.id, why)});
     };
-    if (checkpoint.deleted_at) throw gone("is not kept any more");
+    if (checkpoint.deleted_at) throw gone("is no longer kept");
     const auto file = open_below(context.services.store_folder / "checkpoints",
                                  fmt::format("{}/{}/{}", checkpoint.job_id, checkpoint.name, name));
     if (!file) throw gone("is not on this machine's disk");

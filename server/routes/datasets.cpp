@@ -29,7 +29,7 @@ std::vector<Problem> check_upload(const Context& context, const std::string& id)
     return {};
 }
 
-/// The upload's row goes with its becoming a data set, so its name is kept here.
+/// The upload's row goes with its becoming a dataset, so its name is kept here.
 Json source_of(const Context& context, const DatasetCreate& body) {
     if (!body.source.path.empty()) return {{"path", body.source.path}};
     Json source{{"upload", body.source.upload}};

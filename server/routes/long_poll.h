@@ -18,7 +18,7 @@ public:
 
     /// How to go on with a GET that may have `Prefer: wait=N`: an answer that asks to be called
     /// again while `present` (the object's state) is what it was at first and time is left; none
-    /// when the present object is to be answered now. `settled`: it will not change any more.
+    /// when the present object is to be answered now. `settled`: it will no longer change.
     std::optional<Response> wait(const Request& request, const std::string& present, bool settled);
 
 private:

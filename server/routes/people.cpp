@@ -65,7 +65,7 @@ std::string address_of(const Request& request, std::string_view path) {
 
 constexpr std::string_view used_link_page =
     "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Slipway</title>"
-    "<h1>This link does not work any more</h1><p>It was used already or is too old. "
+    "<h1>This link no longer works</h1><p>It was used already or is too old. "
     "<code>slipwayd login-link</code> prints a new one.</p>"
     "<p><a href=\"/\">Sign in with a token</a></p></html>\n";
 

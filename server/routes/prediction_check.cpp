@@ -97,7 +97,7 @@ FoundCheckpoint find_by_id(const Context& context, const PredictionSource& from)
                                   from.checkpoint));
     if (checkpoint->deleted_at)
         return refuse("/from/checkpoint", "not_found",
-                      fmt::format("the checkpoint {} is not kept any more; GET "
+                      fmt::format("the checkpoint {} is no longer kept; GET "
                                   "/v1/checkpoints lists those that are",
                                   from.checkpoint));
     if (!from.job.empty() && from.job != checkpoint->job_id)

@@ -22,7 +22,7 @@ struct FoundCheckpoint {
 /// kept. The answer's job is there whenever it was found.
 FoundCheckpoint find_predicting_checkpoint(const Context& context, const PredictionSource& from);
 
-/// What of the data cannot be predicted by this job: a side of its split on another data set than
+/// What of the data cannot be predicted by this job: a side of its split on another dataset than
 /// its own; a part that it does not have; text by a network for samples, and samples by one for
 /// text; more classes than it has. What only the files tell is found when the prediction starts.
 std::vector<Problem> check_predicted_data(const Context& context, const PredictionDataSpec& data,

@@ -8,7 +8,7 @@
 
 namespace slipway {
 
-/// How many samples of a data set a job trains on, told from the data set's report; none where only
+/// How many samples of a dataset a job trains on, told from the dataset's report; none where only
 /// the executor can tell: groups, and text, whose samples a tokenizer makes.
 std::optional<std::int64_t> training_samples(const JobSpec& spec, const Json& report);
 

@@ -22,7 +22,7 @@ std::vector<Problem> check_checkpoint(const Context& context, const std::string&
         return refuse("not_found",
                       fmt::format("there is no checkpoint {}; GET /v1/checkpoints lists them", id));
     if (checkpoint->deleted_at)
-        return refuse("not_found", fmt::format("the checkpoint {} is not kept any more; "
+        return refuse("not_found", fmt::format("the checkpoint {} is no longer kept; "
                                                "GET /v1/checkpoints lists those that are",
                                                id));
     return {};

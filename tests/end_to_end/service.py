@@ -127,12 +127,12 @@ class Service:
         assert answer.status in (200, 201, 202), (path, answer.status, answer.body)
         return answer.json
 
-    # ---- data sets and jobs -------------------------------------------------
+    # ---- datasets and jobs -------------------------------------------------
     def dataset(self, name, format, options=None):
-        """Creates the data set from the folder of that name and waits until it is ready."""
+        """Creates the dataset from the folder of that name and waits until it is ready."""
         made = self.post("/v1/datasets", {"name": name, "format": format, "source": {"path": name}, "options": options or {}})
         return wait_for(lambda: (found := self.get(f"/v1/datasets/{made['id']}"))["state"] != "checking" and found,
-                        f"data set {name}")
+                        f"dataset {name}")
 
     def submit(self, spec):
         return self.post("/v1/jobs", spec)["id"]
@@ -231,7 +231,7 @@ def write_points(folder, rows=600, seed=1):
 
 
 def serve_points(case, **options):
-    """A service with the data set `points` for all tests of a class; it is stopped when the set-up fails, too."""
+    """A service with the dataset `points` for all tests of a class; it is stopped when the set-up fails, too."""
     case.service = Service()
     case.addClassCleanup(case.service.close)
     write_points(case.service.data / "points", **options)

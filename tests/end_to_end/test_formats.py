@@ -1,4 +1,4 @@
-"""Goal: a data set of each format that comes in large files is checked and trained on, and a bad file is named."""
+"""Goal: a dataset of each format that comes in large files is checked and trained on, and a bad file is named."""
 import hashlib
 import io
 import random
@@ -100,7 +100,7 @@ class Formats(unittest.TestCase):
         file.write_bytes(content)
 
     def learns(self, name, model):
-        """A short job on the data set ends with nearly everything right on what it held back."""
+        """A short job on the dataset ends with nearly everything right on what it held back."""
         job = self.service.job(self.service.submit({
             "name": name, "model": model, "task": {"type": "classification"},
             "data": {"dataset": name, "split": {"val_fraction": 0.25, "seed": 0}},

@@ -1,4 +1,4 @@
-"""Goal: a trained network predicts a data set through the whole service: a row for each sample, what the job's own evaluation
+"""Goal: a trained network predicts a dataset through the whole service: a row for each sample, what the job's own evaluation
 said, and one whole result whatever is killed meanwhile."""
 import csv
 import gzip

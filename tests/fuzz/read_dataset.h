@@ -8,7 +8,7 @@
 
 namespace slipway {
 
-/// Inspects a data set as an import does, then opens it and reads every sample as a training run
+/// Inspects a dataset as an import does, then opens it and reads every sample as a training run
 /// does, and says what the inspection found: "3 samples of 2 classes", or its problems, one a line.
 /// A broken invariant: the two do not agree, a problem does not name its file, or an Error is ours
 /// (internal).

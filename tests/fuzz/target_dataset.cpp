@@ -20,10 +20,10 @@ std::string run_dataset(std::span<const std::byte> input) {
     }
     const Json normal = encode(dataset.value);
     const Decoded<DatasetCreate> again = decode_dataset_create({.value = normal, .duplicates = {}});
-    check(again.ok(), "the normalised form of a data set is one");
+    check(again.ok(), "the normalised form of a dataset is one");
     check(encode(again.value) == normal, "normalising twice changes nothing");
     encode_dataset_options(dataset.value).dump();
-    return "a data set";
+    return "a dataset";
 }
 
 }    // namespace slipway

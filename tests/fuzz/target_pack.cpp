@@ -30,7 +30,7 @@ std::string with_sum(std::string file, std::uint64_t samples) {
 std::string run_pack(std::span<const std::byte> input) {
     const std::string given = text_of(input);
     const bool has_head = given.size() >= pack_header_bytes;
-    // Of a data set with as many samples, or of one that has one when so many cannot be.
+    // Of a dataset with as many samples, or of one that has one when so many cannot be.
     const std::uint64_t said = has_head ? pack_number_at(input, 16) : 0;
     const std::uint64_t samples = said <= given.size() / pack_entry_bytes ? said : 1;
     const TempFolder folder;

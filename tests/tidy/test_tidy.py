@@ -56,6 +56,8 @@ CASES = {
     "a_folder_that_a_page_names_and_is_gone_is_found": ({"api/README.md": "In `api/gone/`.\n"}, "there is no api/gone/"),
     "files_and_placeholders_that_a_page_names_are_left_alone": ({"docs/a.md": "`api/base`, `tests/support/postgres`, `api/base/CMakeLists.txt`, `api/NAME.cpp`, `api/*.cpp`, `docs/a.md: x`, `build/x`\n"}, ""),
     "the_changelog_may_name_what_is_gone": ({"CHANGELOG.md": "`api/gone.cpp` and docs/gone.md are gone.\n"}, ""),
+    "another_spelling_is_found": ({"docs/a.md": "Make a data set first.\n"}, "docs/a.md:1: \"data set\" is spelt dataset"),
+    "what_is_history_keeps_its_words": ({"CHANGELOG.md": "A data set.\n", "docs/decisions/0001-x.md": "A data set.\n"}, ""),
     "a_top_level_folder_without_a_readme_is_found": ({"README.md": "", "server/README.md": "`server/http`", "executor/README.md": "`executor/tensor` `executor/graph`"}, "api/README.md:1: each top-level folder"),
     "a_module_that_the_readme_forgets_is_found": ({"README.md": "", "api/README.md": "`api/base`", "server/README.md": "`server/http`", "executor/README.md": "`executor/graph`"}, "executor/README.md:1: module executor/tensor is not named"),
     "readmes_that_name_all_modules_pass": ({"README.md": "", "api/README.md": "`api/base`", "server/README.md": "`server/http`", "executor/README.md": "`executor/tensor` `executor/graph`", "tests/README.md": "`tests/support/postgres`"}, ""),

@@ -220,6 +220,20 @@ def mention_problems(root, path, text, modules):
                 yield number, f"there is no {there}"
 
 
+# One spelling, in code, messages and pages. What is applied or history stays as it was written.
+SPELLINGS = [(re.compile(r"\b[Dd]ata[ -]sets?\b"), "dataset")]
+KEEPS_ITS_WORDS = ("docs/decisions/", "migrations/0", "web/dist/", *NAMES_WHAT_IS_GONE, "tests/tidy/tidy.py")
+
+
+def spelling_problems(path, text):
+    if path.startswith(KEEPS_ITS_WORDS):
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        for pattern, word in SPELLINGS:
+            if pattern.search(line):
+                yield number, f"\"{pattern.search(line)[0]}\" is spelt {word}"
+
+
 def readme_problems(root, files):
     """Each top-level folder has a README.md that names its modules, in a tree that has a README.md itself."""
     modules = []
@@ -306,8 +320,10 @@ def all_problems(root):
                 for number, message in check:
                     yield path, number, message
         if pathlib.PurePosixPath(path).suffix in NAMES_PAGES:
-            for number, message in mention_problems(root, path, (root / path).read_text(errors="replace"), edges):
-                yield path, number, message
+            text = (root / path).read_text(errors="replace")
+            for check in (mention_problems(root, path, text, edges), spelling_problems(path, text)):
+                for number, message in check:
+                    yield path, number, message
         if path.endswith(".md"):
             for number, message in link_problems(root, path, (root / path).read_text()):
                 yield path, number, message

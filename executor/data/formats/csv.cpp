@@ -204,7 +204,7 @@ std::unique_ptr<Dataset> open_csv(const fs::path& path, const DatasetOptions& op
                                   ProblemLog& problems) {
     if (options.image_size > 0 || options.channels > 0) {
         throw Error{ErrorCode::invalid_argument,
-                    "image_size and channels are for images; a csv data set has columns"};
+                    "image_size and channels are for images; a csv dataset has columns"};
     }
     const TableFiles tables = find_tables(path);
     TableBuilder builder(options, problems);

@@ -8,7 +8,7 @@
 
 namespace slipway {
 
-/// The columns that the features of a csv data set are, in their order: those of the options, or
+/// The columns that the features of a csv dataset are, in their order: those of the options, or
 /// all of the first file but labels and group.
 /// errors  as open_dataset
 std::vector<std::string> csv_feature_columns(const std::filesystem::path& path,

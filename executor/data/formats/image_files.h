@@ -16,7 +16,7 @@ struct ImageList {
     std::vector<std::string> other_files;    ///< the table, for the content hash
 };
 
-/// A data set of images that are files of their own, below `folder`.
+/// A dataset of images that are files of their own, below `folder`.
 /// errors  DataError when the first image cannot be read; not_found without folder
 std::unique_ptr<Dataset> open_image_files(const std::filesystem::path& folder, ImageList list,
                                           const DatasetOptions& options,

@@ -13,7 +13,7 @@ namespace slipway {
 /// A JPEG or PNG file larger than this is not read.
 inline constexpr std::int64_t image_file_bytes_max = 256 << 20;
 
-/// Where the images of a data set are: files of a folder, or pieces of larger files. Constant after
+/// Where the images of a dataset are: files of a folder, or pieces of larger files. Constant after
 /// construction: safe from every thread.
 class ImageSource {
 public:
@@ -35,7 +35,7 @@ public:
     }
     /// Where the sample is, without a message.
     virtual DataProblem place(std::int64_t sample) const = 0;
-    /// Every file that the data set consists of, relative to its folder, sorted.
+    /// Every file that the dataset consists of, relative to its folder, sorted.
     virtual std::vector<std::string> files() const = 0;
 
 protected:

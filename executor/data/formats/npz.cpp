@@ -142,7 +142,7 @@ private:
         index_.parts.resize(index_.labels.size(), part);
     }
 
-    /// All features of a data set are alike but for the order of an image's depth.
+    /// All features of a dataset are alike but for the order of an image's depth.
     void take_layout(const NpyReader& features) {
         const FeatureLayout layout = layout_of(features);
         if (!layout_) layout_ = layout;
@@ -221,7 +221,7 @@ private:
         kept_bytes_ += labels.header().items * std::int64_t(sizeof(float)) + rows * row_bytes;
         if (kept_bytes_ <= table_bytes_max) return;
         features.refuse(
-            fmt::format("with it the data set has more than {} bytes, the most that is "
+            fmt::format("with it the dataset has more than {} bytes, the most that is "
                         "kept in memory",
                         table_bytes_max));
     }
@@ -342,7 +342,7 @@ std::unique_ptr<Dataset> open_npz(const std::filesystem::path& path, const Datas
                                   ProblemLog& problems) {
     if (!options.feature_columns.empty() || !options.group_column.empty()) {
         throw Error{ErrorCode::invalid_argument,
-                    "the columns of an npz data set have no names: feature_columns and a group "
+                    "the columns of an npz dataset have no names: feature_columns and a group "
                     "column are for tables that name them"};
     }
     Shards shards = find_shards(path, is_npz, "file that ends with .npz");

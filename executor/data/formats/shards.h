@@ -10,7 +10,7 @@
 
 namespace slipway {
 
-/// The files of a data set that is cut into pieces of many samples each.
+/// The files of a dataset that is cut into pieces of many samples each.
 struct Shards {
     Folder folder;
     std::vector<std::string> files;         ///< sorted, relative to the folder; at least one

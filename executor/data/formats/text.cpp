@@ -93,7 +93,7 @@ std::vector<std::string> text_and_tokenizer_files(const fs::path& path) {
 std::unique_ptr<Dataset> open_text(const fs::path& path, const DatasetOptions&, ProblemLog&) {
     text_files(path);
     throw Error{ErrorCode::invalid_argument,
-                "a data set of text has no classes; its tasks are causal_lm and masked_lm"};
+                "a dataset of text has no classes; its tasks are causal_lm and masked_lm"};
 }
 
 TextPart read_text_part(const Folder& folder, const std::string& file, ProblemLog& problems) {

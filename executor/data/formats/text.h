@@ -12,7 +12,7 @@
 
 namespace slipway {
 
-/// A part of a data set of the format `text`: one file.
+/// A part of a dataset of the format `text`: one file.
 struct TextPart {
     std::string file;    ///< relative to the folder
     std::string name;    ///< without .txt and .gz: train, valid, test
@@ -22,7 +22,7 @@ struct TextPart {
 /// The folder that the files are in: `path`, or what holds the file `path`.
 Folder text_folder(const std::filesystem::path& path);
 
-/// The files with the text of a data set: *.txt and *.txt.gz of a folder (not below it) but for
+/// The files with the text of a dataset: *.txt and *.txt.gz of a folder (not below it) but for
 /// tokenizers' vocab.txt and merges.txt and the file `but`; or one file of any name, alone in its
 /// folder or given itself. Sorted. errors  DataError when there is none; not_found without folder
 std::vector<std::string> text_files(const std::filesystem::path& path, const std::string& but = {});

@@ -13,7 +13,7 @@
 #include "executor/data/formats/image.h"
 #include "executor/data/problem.h"
 
-/// A pack is one file with the pixels of all images of a data set, as jobs need them before
+/// A pack is one file with the pixels of all images of a dataset, as jobs need them before
 /// anything is drawn. Numbers are little-endian.
 ///   0    8   "slippack"
 ///   8    8   version
@@ -88,7 +88,7 @@ struct PackedImage {
 
 enum class PackOutcome { made, made_elsewhere, too_large };
 
-/// Writes the images of a data set, which `make` gives (from any of `threads` threads), as the pack
+/// Writes the images of a dataset, which `make` gives (from any of `threads` threads), as the pack
 /// `path`: beside it, synced, then renamed. A process that ends at any moment leaves no half pack;
 /// what it leaves is taken over by the next. Of two that make the same pack one goes on, and the
 /// other has made_elsewhere at once.

@@ -183,7 +183,7 @@ PackedImages make_and_use(const Dataset& images, const PackOptions& options, con
                    [&](std::int64_t sample) { return packed_image(images, options, sample); });
     images.take_accepted();    // the pack remembers them
     if (packing == PackOutcome::made_elsewhere)
-        return {.why_not = "another job is making the pack of this data set now"};
+        return {.why_not = "another job is making the pack of this dataset now"};
     if (packing == PackOutcome::too_large) {
         return {.why_not =
                     fmt::format("the pack would be larger than {} bytes, the most that packs "

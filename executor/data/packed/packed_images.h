@@ -17,11 +17,11 @@ inline constexpr std::int64_t packs_bytes_max = std::int64_t{64} << 30;
 
 struct PackOptions {
     std::filesystem::path folder;       ///< of the packs, shared by jobs; made when absent
-    std::filesystem::path data_path;    ///< folder or file that the data set was opened from
+    std::filesystem::path data_path;    ///< folder or file that the dataset was opened from
     /// That images go through before they are packed; nothing is drawn by them.
     std::vector<AugmentSpec> steps = {};
     std::int64_t side_hint = 0;                                  ///< of Dataset::image
-    TruncatedImages truncated_images = TruncatedImages::fail;    ///< as the data set was opened
+    TruncatedImages truncated_images = TruncatedImages::fail;    ///< as the dataset was opened
     std::int64_t bytes_max = packs_bytes_max;
     int threads = 0;    ///< that make the pack; 0: one for each CPU
 };

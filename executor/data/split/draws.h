@@ -7,7 +7,7 @@
 
 namespace slipway {
 
-// What every way of dividing a data set draws from.
+// What every way of dividing a dataset draws from.
 
 /// The numbers below `count` in a random order: Fisher-Yates by RandomStream(seed, site_split,
 /// stream). The same on every machine.

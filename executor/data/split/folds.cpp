@@ -166,7 +166,7 @@ Folds each_group(const Draw& draw) {
     const auto groups = std::int64_t(draw.index.group_names.size());
     if (groups > split_folds_max) {
         refuse_folds(
-            fmt::format("leave_one_group_out takes at most {} groups, the data set has "
+            fmt::format("leave_one_group_out takes at most {} groups, the dataset has "
                         "{}; use group_kfold",
                         split_folds_max, groups));
     }
@@ -219,19 +219,19 @@ const Method& row_of(SplitMethod name) {
 }
 
 void check_data(const DatasetIndex& index, const SplitTraits& traits) {
-    if (index.sample_count() == 0) refuse_folds("a data set without samples cannot be split");
+    if (index.sample_count() == 0) refuse_folds("a dataset without samples cannot be split");
     if (traits.stratified && index.target_count() > 0) {
-        refuse_folds("stratify_by needs classes, and the labels of this data set are numbers");
+        refuse_folds("stratify_by needs classes, and the labels of this dataset are numbers");
     }
     if (!traits.by_group) return;
     if (index.groups.empty()) {
         refuse_folds(
-            "a split by group needs a data set with groups: name their column in group_by, or "
-            "create the data set with the option group_column (csv, image_csv, tfrecord)");
+            "a split by group needs a dataset with groups: name their column in group_by, or "
+            "create the dataset with the option group_column (csv, image_csv, tfrecord)");
     }
     if (index.group_names.size() < 2) {
         refuse_folds(
-            fmt::format("a split by group needs at least 2 groups, the data set has only "
+            fmt::format("a split by group needs at least 2 groups, the dataset has only "
                         "{}",
                         index.group_names[0]));
     }

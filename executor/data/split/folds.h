@@ -17,7 +17,7 @@ enum class FoldTraining {
 };
 std::string_view to_string(FoldTraining training) noexcept;
 
-/// A data set divided once or several times: the whole content of a stored split.
+/// A dataset divided once or several times: the whole content of a stored split.
 struct Folds {
     static constexpr std::int32_t nowhere = -1;    ///< validates in no fold
 
@@ -31,7 +31,7 @@ struct Folds {
     bool operator==(const Folds&) const = default;
 };
 
-/// Divides all samples of a data set. The same index and request give the same folds on every
+/// Divides all samples of a dataset. The same index and request give the same folds on every
 /// machine.
 ///   fraction                one fold: split_samples
 ///   kfold                   a random order is dealt out: fold sizes differ by at most 1

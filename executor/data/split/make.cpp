@@ -10,7 +10,7 @@ namespace slipway {
 
 namespace {
 
-/// The data set's own options, with the group column that the split asks for.
+/// The dataset's own options, with the group column that the split asks for.
 DatasetOptions options_of_split(const SplitOrder& order) {
     DatasetOptions options = order.options;
     options.unlearnt_columns = {options.label_column};
@@ -27,7 +27,7 @@ void check_stratify_by(const SplitOrder& order) {
     if (column.empty() || column == "label" || column == order.options.label_column) return;
     throw Error{
         ErrorCode::invalid_argument,
-        fmt::format("stratify_by must be label or the data set's label column, got {}", column)};
+        fmt::format("stratify_by must be label or the dataset's label column, got {}", column)};
 }
 
 }    // namespace
@@ -43,7 +43,7 @@ MadeSplit make_split(const SplitOrder& order) {
     const ContentHash content = hash_content(order.path, dataset->files(), order.threads);
     if (!order.content_hash.empty() && content.hash != order.content_hash) {
         throw DataError({.file = order.path.filename().string(),
-                         .message = "the files have changed since the data set was created; create "
+                         .message = "the files have changed since the dataset was created; create "
                                     "it again"});
     }
     const SplitManifest manifest{.request = order.request,

@@ -22,11 +22,11 @@ struct SplitOrder {
 
 struct MadeSplit {
     std::string manifest;    ///< write_manifest
-    /// certify's, and "hash": the manifest's, "content_hash": the data set's.
+    /// certify's, and "hash": the manifest's, "content_hash": the dataset's.
     nlohmann::json report;
 };
 
-/// Divides a data set and certifies the result. Reads every file once, for its hash and for samples
+/// Divides a dataset and certifies the result. Reads every file once, for its hash and for samples
 /// that are the same.
 /// errors  DataError for what is in the files and when they have changed since content_hash;
 ///         invalid_argument for what the data does not have; not_found

@@ -138,13 +138,13 @@ Split read_fold(const SplitFile& file, std::int64_t fold, const Dataset& dataset
                 const fs::path& dataset_path) {
     const SplitManifest manifest = read_manifest(file);
     if (!file.content_hash.empty() && manifest.content_hash != file.content_hash) {
-        refuse_file(file, fmt::format("the split was made of a data set with the content hash {}, "
-                                      "and this one has {}; make a split of this data set",
+        refuse_file(file, fmt::format("the split was made of a dataset with the content hash {}, "
+                                      "and this one has {}; make a split of this dataset",
                                       manifest.content_hash, file.content_hash));
     }
     if (manifest.sample_list_hash != hash_sample_list(dataset_path, dataset)) {
-        refuse_file(file, fmt::format("the data set's files have changed since the split was made "
-                                      "of {} samples; now there are {}. Create the data set and "
+        refuse_file(file, fmt::format("the dataset's files have changed since the split was made "
+                                      "of {} samples; now there are {}. Create the dataset and "
                                       "the split again",
                                       manifest.folds.validates_in[0].size(), dataset.size()));
     }

@@ -11,7 +11,7 @@ namespace slipway {
 /// bytes on every machine.
 struct SplitManifest {
     SplitCreate request;
-    std::string content_hash;        ///< of the data set: hash_content
+    std::string content_hash;        ///< of the dataset: hash_content
     std::string sample_list_hash;    ///< likewise: hash_sample_list
     Folds folds;
     bool operator==(const SplitManifest&) const = default;
@@ -32,7 +32,7 @@ std::string manifest_hash(const std::string& text);
 struct SplitFile {
     std::filesystem::path path;
     std::string hash = {};            ///< manifest_hash of its text; empty: not known
-    std::string content_hash = {};    ///< of the data set that the job reads; empty: not known
+    std::string content_hash = {};    ///< of the dataset that the job reads; empty: not known
 };
 
 /// errors  DataError when the file is gone, is no manifest or not the one that was made
@@ -40,7 +40,7 @@ SplitManifest read_manifest(const SplitFile& file);
 
 /// The fold of a stored split that divides `dataset`, opened from `dataset_path` with the group
 /// column of the manifest's request.
-/// errors  DataError as read_manifest, and when the data set is another one or has changed since;
+/// errors  DataError as read_manifest, and when the dataset is another one or has changed since;
 ///         invalid_argument when there is no such fold
 Split read_fold(const SplitFile& file, std::int64_t fold, const Dataset& dataset,
                 const std::filesystem::path& dataset_path);

@@ -10,7 +10,7 @@
 
 namespace slipway {
 
-/// A column of the data set's table that an embedding reads: whole numbers from 0 to `count` - 1.
+/// A column of the dataset's table that an embedding reads: whole numbers from 0 to `count` - 1.
 struct CodeColumn {
     std::size_t column = 0;
     std::int64_t count = 0;

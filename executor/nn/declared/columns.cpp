@@ -55,7 +55,7 @@ Array initial_table(const LayerSpec& spec, Init& init) {
 BuiltLayer build_columns(const LayerRequest& request) {
     const Source& input = request.inputs.front();
     if (input.columns.empty() || request.maker.column_names.empty())
-        refuse(request, "the columns of a csv data set, or of another columns layer");
+        refuse(request, "the columns of a csv dataset, or of another columns layer");
     std::vector<std::size_t> places, columns;
     for (const std::string& name : request.spec.columns) {
         places.push_back(place_of(request, name));
@@ -71,7 +71,7 @@ BuiltLayer build_embedding(const LayerRequest& request) {
     Maker& maker = request.maker;
     if (request.inputs.front().columns.empty())
         refuse(request,
-               "whole numbers: columns of a table, as the data set or a columns layer has "
+               "whole numbers: columns of a table, as the dataset or a columns layer has "
                "them");
     require_trainable(request, {spec.num_embeddings, spec.embedding_dim});
     const auto table =

@@ -29,7 +29,7 @@ struct Maker {
 struct Source {
     Dims dims;
     std::string origin;    ///< in words: "model.layers[2] (flatten)"
-    /// Which columns of the data set's table it is, unchanged; empty: it is something else.
+    /// Which columns of the dataset's table it is, unchanged; empty: it is something else.
     std::vector<std::size_t> columns = {};
 };
 

@@ -36,7 +36,7 @@ DeclaredNetwork DeclaredNetwork::create(ParameterList& parameters, Init& init,
          .layers = layers,
          .path = "model.layers",
          .prefix = "",
-         .input = {options.sample_dims, "the data set", columns_of(options.sample_dims)}});
+         .input = {options.sample_dims, "the dataset", columns_of(options.sample_dims)}});
     if (list.dims != Dims{options.outputs}) {
         const std::size_t last = layers.size() - 1;
         throw Error(

@@ -12,10 +12,9 @@ namespace slipway {
 ImageShape image_of(const NetworkRequest& request) {
     const Dims& dims = request.sample_dims;
     if (dims.size() == 3) return {dims[0], dims[1], dims[2]};
-    throw TrainError(
-        "spec_error",
-        fmt::format("{} needs images, and this data set is a table; use model.arch mlp",
-                    request.arch()));
+    throw TrainError("spec_error",
+                     fmt::format("{} needs images, and this dataset is a table; use model.arch mlp",
+                                 request.arch()));
 }
 
 std::int64_t side_in_patches(const NetworkRequest& request, std::int64_t patch_size) {

@@ -58,7 +58,7 @@ std::vector<TaskSum> class_sums(const Model& model, const BatchLeaves& batch, Fo
     return named;
 }
 
-/// Outputs beyond the data set's classes are called by their numbers.
+/// Outputs beyond the dataset's classes are called by their numbers.
 Json matrix_of(const MetricSums& sums, const std::vector<std::string>& names) {
     const std::span<const double> counts = sums.of("confusion");
     const auto classes = std::size_t(std::lround(std::sqrt(double(counts.size()))));

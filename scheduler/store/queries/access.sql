@@ -13,7 +13,7 @@ where root = (select root from token where id = $1) and id <> root and revoked_a
 -- insert_token: a new token's row
 -- in     $1 id  $2 name  $3 lookup  $4 sha256  $5 role  $6 projects text[]  $7 created_by
 --        $8 expires_at
--- out    changed: 0 when the token that makes it is not good any more
+-- out    changed: 0 when the token that makes it is no longer good
 -- errors unique violation when the lookup part exists
 insert into token (id, name, lookup, sha256, role, projects, created_by, expires_at, root)
 select $1, $2, $3, $4, $5, $6::text[], $7, $8::timestamptz,
@@ -30,7 +30,7 @@ select id, name, lookup, sha256, role, projects, created_by, created_at, expires
 from token
 where id = $1 or lookup = $2
 
--- list_lost_tokens: those of a list that are not good any more
+-- list_lost_tokens: those of a list that are no longer good
 -- in     $1 ids text[]
 select asked.id
 from unnest($1::text[]) as asked (id)
@@ -128,7 +128,7 @@ select token_id
 from session
 where sha256 = $1 and expires_at > clock_timestamp()
 
--- end_session: the cookie is worth nothing any more
+-- end_session: the cookie is no longer valid
 -- in     $1 sha256
 delete from session
 where sha256 = $1

@@ -33,7 +33,7 @@ bool says(const DataProblem& problem, const std::string& words);
 
 std::vector<float> features_of(const Dataset& dataset, std::int64_t sample);
 
-/// A data set in memory: sample i's features are i, i + 1, …; a chosen sample cannot be read.
+/// A dataset in memory: sample i's features are i, i + 1, …; a chosen sample cannot be read.
 class CountingDataset final : public Dataset {
 public:
     CountingDataset(std::int64_t samples, std::int64_t features, std::int64_t broken_sample = -1);

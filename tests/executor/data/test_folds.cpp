@@ -1,5 +1,5 @@
-// Goal: folds of every method keep what the method promises, on any data set.
-// Method: properties counted here from the lists of samples, over many drawn data sets; and one
+// Goal: folds of every method keep what the method promises, on any dataset.
+// Method: properties counted here from the lists of samples, over many drawn datasets; and one
 // fixed result, which no machine and no later version may change.
 
 #include "executor/data/split/folds.h"

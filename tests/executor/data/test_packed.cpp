@@ -1,4 +1,4 @@
-// Goal: images from a pack are those that the data set gives, to the bit, and whatever happens to a
+// Goal: images from a pack are those that the dataset gives, to the bit, and whatever happens to a
 // pack costs a job its pack alone.
 // Method: packs of small folders of photos, whole, cut, changed, half made and too large.
 #include "executor/data/packed/packed_images.h"

@@ -47,7 +47,7 @@ struct Csv {
 
 class PredictionRunTest : public Run {
 protected:
-    /// A prediction of the plan's data set by its newest checkpoint.
+    /// A prediction of the plan's dataset by its newest checkpoint.
     AttemptPlan predicting(const AttemptPlan& trained, std::int64_t batch = 32,
                            std::int64_t cores = 1) {
         AttemptPlan plan = trained;

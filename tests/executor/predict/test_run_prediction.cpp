@@ -256,7 +256,7 @@ TEST_F(Prediction, of_data_that_do_not_fit_names_both) {
         return refusal_of(plan);
     };
     const std::string classes = refused("a,b,c,d,label\n1,2,3,4,no\n1,2,3,4,maybe\n");
-    EXPECT_EQ(classes.find("data_error: the data set's classes are 2 (maybe, no), and the "
+    EXPECT_EQ(classes.find("data_error: the dataset's classes are 2 (maybe, no), and the "
                            "checkpoint's are 2 (no, yes); "),
               0U)
         << classes;
@@ -324,7 +324,7 @@ TEST_F(NumbersPrediction, of_numbers_has_the_numbers) {
                 f32_tolerance);
     plan.spec.data.columns->labels = {"second", "first"};
     std::filesystem::remove(plan.report_folder / predictions_file_name);
-    EXPECT_EQ(refusal_of(plan).find("data_error: the data set's labels are 2 (second, first), and "
+    EXPECT_EQ(refusal_of(plan).find("data_error: the dataset's labels are 2 (second, first), and "
                                     "the checkpoint's are 2 (first, second)"),
               0U)
         << refusal_of(plan);

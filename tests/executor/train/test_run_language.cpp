@@ -205,7 +205,7 @@ TEST_F(RefusedText, a_language_model_needs_a_text_and_no_other_network_does) {
     AttemptPlan table = plan();
     table.spec.model.arch = Arch::bert_tiny;
     table.spec.task.type = TaskType::masked_lm;
-    EXPECT_EQ(reason(table).find("spec_error: bert_tiny needs a text, and this data set is of the "
+    EXPECT_EQ(reason(table).find("spec_error: bert_tiny needs a text, and this dataset is of the "
                                  "format csv"),
               0U)
         << reason(table);

@@ -249,9 +249,9 @@ TEST_F(TaskRun, labels_that_do_not_fit_the_task_are_named) {
          [](AttemptPlan& plan) {
              plan.spec.data.columns->labels = {"high", "a"};
          }},
-        {"another number of outputs", "spec_error", "the data set has 2 labels; leave it out",
+        {"another number of outputs", "spec_error", "the dataset has 2 labels; leave it out",
          [](AttemptPlan& plan) { plan.spec.model.num_classes = 3; }},
-        {"images of classes", "spec_error", "data sets of the formats csv, image_csv, tfrecord",
+        {"images of classes", "spec_error", "datasets of the formats csv, image_csv, tfrecord",
          [](AttemptPlan& plan) { plan.dataset_format = "idx"; }},
         {"classes of numbers", "spec_error", "name a column in data.columns.label",
          [](AttemptPlan& plan) {

@@ -9,7 +9,7 @@
 
 namespace slipway {
 
-/// A data set that `make_sets.py` has written and read back with Python's own readers.
+/// A dataset that `make_sets.py` has written and read back with Python's own readers.
 struct IndependentSet {
     TempFolder folder;
     bool possible =

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a data set of 10,000 samples, reads it back with Python's own modules and prints what is in it.
+"""Writes a dataset of 10,000 samples, reads it back with Python's own modules and prints what is in it.
 
 usage: make_sets.py cifar10|numbers|images|messages|npz|numpy|webdataset FOLDER
 

@@ -54,22 +54,22 @@ TEST(Shapes, what_does_not_fit_names_the_layer) {
     const std::vector<Refused> cases{
         {R"([{"type":"embedding","num_embeddings":4,"embedding_dim":2}])",
          {3, 8, 8},
-         "model.layers[0] (embedding) needs whole numbers: columns of a table, as the data set or "
+         "model.layers[0] (embedding) needs whole numbers: columns of a table, as the dataset or "
          "a "
-         "columns layer has them, got [3, 8, 8] from the data set"},
+         "columns layer has them, got [3, 8, 8] from the dataset"},
         {R"([{"type":"tanh"},{"type":"embedding","num_embeddings":4,"embedding_dim":2}])",
          {3},
-         "model.layers[1] (embedding) needs whole numbers: columns of a table, as the data set or "
+         "model.layers[1] (embedding) needs whole numbers: columns of a table, as the dataset or "
          "a "
          "columns layer has them, got [3] from model.layers[0] (tanh)"},
         {R"([{"type":"sinusoidal_position"}])",
          {3},
          "model.layers[0] (sinusoidal_position) needs a sequence [positions, features], as an "
-         "embedding gives, got [3] from the data set"},
+         "embedding gives, got [3] from the dataset"},
         {R"([{"type":"columns","columns":["a"]}])",
          {4},
-         "model.layers[0] (columns) needs the columns of a csv data set, or of another columns "
-         "layer, got [4] from the data set"},
+         "model.layers[0] (columns) needs the columns of a csv dataset, or of another columns "
+         "layer, got [4] from the dataset"},
         {R"([{"type":"columns","columns":["c","b"]},{"type":"columns","columns":["b","a"]}])",
          {3},
          "model.layers[1] (columns) needs a column \"a\" in the table that it reads, which has "
@@ -84,7 +84,7 @@ TEST(Shapes, what_does_not_fit_names_the_layer) {
         {R"([{"type":"conv2d","out_channels":4,"kernel_size":9,"padding":1}])",
          {3, 28, 6},
          "model.layers[0] (conv2d) needs an image of at least 7 x 7 pixels (kernel_size 9, padding "
-         "1), got [3, 28, 6] from the data set"},
+         "1), got [3, 28, 6] from the dataset"},
         {R"([{"type":"conv2d","out_channels":4,"kernel_size":1,"groups":2}])",
          {3, 8, 8},
          "needs a number of channels that its 2 groups divide, got [3, 8, 8]"},

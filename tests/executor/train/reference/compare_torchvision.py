@@ -48,7 +48,7 @@ def write_images(folder):
 
 
 def read_images(folder, part):
-    """In the data set's order: by path."""
+    """In the dataset's order: by path."""
     files = sorted((folder / part).glob("*/*.jpg"))
     pixels = np.stack([np.asarray(Image.open(file), np.float32).transpose(2, 0, 1) for file in files])
     labels = torch.tensor([CLASSES.index(file.parent.name) for file in files])

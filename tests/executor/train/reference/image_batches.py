@@ -1,4 +1,4 @@
-"""A data set of small images in classes, written to a folder, and its batches as slipway-executor makes them.
+"""A dataset of small images in classes, written to a folder, and its batches as slipway-executor makes them.
 
 Images are a few squares of colour, so that they differ much: of images of noise a deep layer makes nearly the same numbers,
 and batch norm, which divides by their deviation, makes large differences of rounding errors.

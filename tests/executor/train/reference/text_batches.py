@@ -1,4 +1,4 @@
-"""A data set of text in bytes, written to a folder, and its batches as slipway-executor makes them: executor/text a second time."""
+"""A dataset of text in bytes, written to a folder, and its batches as slipway-executor makes them: executor/text a second time."""
 import numpy as np
 import torch
 
