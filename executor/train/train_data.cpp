@@ -86,8 +86,8 @@ void choose_labels(const AttemptPlan& plan, DatasetOptions& options) {
     if (!traits_of(plan).has_numbers) {
         throw TrainError(
             "spec_error",
-            fmt::format("task.type {} needs labels that are numbers, which are in data "
-                        "sets of the formats {}; this one is {}",
+            fmt::format("task.type {} needs labels that are numbers, which are in "
+                        "datasets of the formats {}; this one is {}",
                         type, fmt::join(formats_with(&DatasetFormatTraits::has_numbers), ", "),
                         plan.dataset_format));
     }

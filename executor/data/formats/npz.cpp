@@ -93,8 +93,8 @@ public:
         }
         if (index_.feature_dims != layout_->stored && !layout_->bytes) {
             throw Error{ErrorCode::invalid_argument,
-                        "image_size and channels are for images of uint8; the arrays of this data "
-                        "set hold other numbers"};
+                        "image_size and channels are for images of uint8; the arrays of this "
+                        "dataset hold other numbers"};
         }
         return std::make_unique<NpzDataset>(
             std::move(index_), layout_->stored, std::move(blocks_), std::move(shards_.files),
@@ -114,8 +114,8 @@ private:
         for (std::string member; zip.next(member);) {
             if (arrays.size() == members_max) {
                 throw DataError({.file = name_of(file),
-                                 .message = fmt::format("the file has more than {} arrays; a data "
-                                                        "set has two for each part",
+                                 .message = fmt::format("the file has more than {} arrays; a "
+                                                        "dataset has two for each part",
                                                         members_max)});
             }
             const bool array = member.ends_with(".npy");

@@ -180,8 +180,8 @@ Folds stretches(const Draw& draw) {
     const std::int64_t stretch = samples / (draw.request.folds + 1);
     if (stretch == 0) {
         refuse_folds(
-            fmt::format("time_series with folds {} needs at least {} samples, the data "
-                        "set has {}",
+            fmt::format("time_series with folds {} needs at least {} samples, the "
+                        "dataset has {}",
                         draw.request.folds, draw.request.folds + 1, samples));
     }
     FoldOfSample fold_of(std::size_t(samples), Folds::nowhere);
