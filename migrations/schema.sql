@@ -267,13 +267,14 @@ CREATE TABLE public.job (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     started_at timestamp with time zone,
     finished_at timestamp with time zone,
-    prediction jsonb,
+    payload jsonb,
     intent text,
     resting_state text GENERATED ALWAYS AS (
 CASE
     WHEN ((finished_at IS NOT NULL) OR (state = 'paused'::text)) THEN state
     ELSE NULL::text
 END) STORED,
+    kind text NOT NULL,
     CONSTRAINT job_check CHECK (((core_id IS NULL) OR (cores = 1))),
     CONSTRAINT job_check1 CHECK (((reason_code IS NULL) = (reason_message IS NULL))),
     CONSTRAINT job_core_id_check CHECK ((core_id >= 1)),
@@ -286,23 +287,25 @@ CASE state
     WHEN 'preempting'::text THEN (COALESCE(intent, ''::text) = 'preempt'::text)
     ELSE (intent IS NULL)
 END),
+    CONSTRAINT job_kind_check CHECK ((kind = ANY (ARRAY['train'::text, 'predict'::text]))),
+    CONSTRAINT job_kind_payload CHECK (((kind = 'train'::text) = (payload IS NULL))),
     CONSTRAINT job_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
     CONSTRAINT job_name_check CHECK ((name <> ''::text)),
-    CONSTRAINT job_prediction_check CHECK ((jsonb_typeof(prediction) = 'object'::text)),
+    CONSTRAINT job_payload_check CHECK ((jsonb_typeof(payload) = 'object'::text)),
     CONSTRAINT job_project_check CHECK ((project <> ''::text)),
     CONSTRAINT job_queue_class_check CHECK ((queue_class = ANY (ARRAY['urgent'::text, 'high'::text, 'normal'::text, 'low'::text, 'idle'::text]))),
     CONSTRAINT job_restarts_max_check CHECK ((restarts_max >= 0))
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01');
 
-CREATE FUNCTION public.job_matches(listed public.job, projects text[], name_pattern text, wanted_labels jsonb, used_dataset text, predicts boolean) RETURNS boolean
+CREATE FUNCTION public.job_matches(listed public.job, projects text[], name_pattern text, wanted_labels jsonb, used_dataset text, wanted_kind text) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
     select (projects is null or listed.project = any (projects))
        and (name_pattern is null or listed.name ilike name_pattern)
        and (wanted_labels is null or listed.labels @> wanted_labels)
        and (used_dataset is null or listed.dataset_id = used_dataset)
-       and (predicts is null or (listed.prediction is not null) = predicts)
+       and (wanted_kind is null or listed.kind = wanted_kind)
 $$;
 
 CREATE FUNCTION public.leader_lock(leader_name text, leader_term bigint) RETURNS bigint
@@ -778,7 +781,7 @@ CREATE INDEX job_event_time ON public.job_event USING brin (created_at) WITH (pa
 
 CREATE INDEX job_labels ON public.job USING gin (labels jsonb_path_ops);
 
-CREATE INDEX job_predictions ON public.job USING btree (id) WHERE (prediction IS NOT NULL);
+CREATE INDEX job_other_kinds ON public.job USING btree (kind, id) WHERE (kind <> 'train'::text);
 
 CREATE INDEX job_project ON public.job USING btree (project, id);
 

@@ -264,9 +264,9 @@ AttemptKeeper::Inputs AttemptKeeper::find_inputs(const store::HostAttempt& found
     const auto weights = found.resume_checkpoint.empty()
                              ? find_weights_place(store_, found.spec, options_.home)
                              : fs::path();
-    const auto predicting = found.prediction.empty()
+    const auto predicting = found.payload.empty()
                                 ? fs::path()
-                                : find_predicting_place(store_, found.prediction, options_.home);
+                                : find_predicting_place(store_, found.payload, options_.home);
     const auto split = find_split_place(store_, found.spec, options_.home);
     if (!number) {
         inputs.missing = no_project_number;

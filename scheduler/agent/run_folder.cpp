@@ -93,8 +93,8 @@ AttemptOrder attempt_order(const store::HostAttempt& attempt, const AttemptPlace
                        .report_folder = places.report.string(),
                        .cache_folder = places.cache.string(),
                        .packed_folder = places.packed.string()};
-    if (!attempt.prediction.empty())
-        order.prediction = {places.predicting.string(), parse_stored(attempt.prediction)};
+    if (!attempt.payload.empty())
+        order.prediction = {places.predicting.string(), parse_stored(attempt.payload)};
     if (!places.split.empty()) order.split = {places.split.string(), places.split_hash};
     if (!attempt.resume_checkpoint.empty())
         order.resume_from = (places.checkpoints / attempt.resume_checkpoint).string();

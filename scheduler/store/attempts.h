@@ -32,7 +32,8 @@ struct HostAttempt {
     JobState job_state{};
     std::optional<Intent> intent;    ///< what is asked of it
     JsonText spec;
-    JsonText prediction;    ///< of a job that predicts; else empty
+    JobKind kind{};
+    JsonText payload;    ///< as Job has it
     int restarts = 0;
     int restarts_max = 3;
     std::string dataset_id;

@@ -12,6 +12,9 @@ Job read_job(const Row& row);
 /// The state in a row. The database's words are ours: a test compares them.
 JobState read_state(const Row& row);
 
+/// The kind in a row, likewise.
+JobKind read_kind(const Row& row);
+
 /// What is asked of the job's live attempt.
 std::optional<Intent> intent_of(const Row& row);
 

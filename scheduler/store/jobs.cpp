@@ -36,7 +36,7 @@ std::string scope_of(const JobFilter& filter, JobOrder order, bool descending) {
         scope += "\nproject " + project;
     return scope + "\nname " + filter.name_contains + "\nlabels " + labels_to_json(filter.labels) +
            "\ndataset " + filter.dataset_id +
-           (filter.predicts ? (*filter.predicts ? "\npredicts" : "\ntrains") : "");
+           (filter.kind ? fmt::format("\nkind {}", to_string(*filter.kind)) : "");
 }
 
 std::vector<Param> filter_params(const JobFilter& filter) {
@@ -44,7 +44,8 @@ std::vector<Param> filter_params(const JobFilter& filter) {
             filter.name_contains.empty() ? Param(std::nullopt)
                                          : Param(contains_pattern(filter.name_contains)),
             filter.labels.empty() ? Param(std::nullopt) : Param(labels_to_json(filter.labels)),
-            Param::or_null(filter.dataset_id), filter.predicts};
+            Param::or_null(filter.dataset_id),
+            filter.kind ? Param(to_string(*filter.kind)) : Param(std::nullopt)};
 }
 
 /// U+10FFFF, more often than a name has characters.
@@ -142,6 +143,12 @@ JobState read_state(const Row& row) {
     return *state;
 }
 
+JobKind read_kind(const Row& row) {
+    const std::optional<JobKind> kind = parse_word<JobKind>(row.text("kind"));
+    check(kind.has_value(), "the database's kinds are those of api/spec/job_kinds.def");
+    return *kind;
+}
+
 Job read_job(const Row& row) {
     return {.id = row.text("id"),
             .name = row.text("name"),
@@ -149,12 +156,13 @@ Job read_job(const Row& row) {
             .labels = labels_from_json(row.text("labels")),
             .state = read_state(row),
             .reason = reason_of(row),
+            .kind = read_kind(row),
             .spec = row.text("spec"),
+            .payload = row.text("payload"),
             .effective = row.text("effective"),
             .progress = row.text("progress"),
             .best = row.text("best"),
             .result = row.text("result"),
-            .prediction = row.text("prediction"),
             .dataset_id = row.text("dataset_id"),
             .queue_class = row.text("queue_class"),
             .event_seq = row.integer("event_seq"),

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "api/spec/intent.h"
+#include "api/spec/job_kind.h"
 #include "api/spec/job_state.h"
 #include "scheduler/store/idempotency.h"
 #include "scheduler/store/store.h"
@@ -18,12 +19,13 @@ struct Job {
     std::map<std::string, std::string> labels{};
     JobState state{};
     std::optional<Reason> reason{};
-    JsonText spec{};          ///< normalised job spec
-    JsonText effective{};     ///< {"world_size", "global_batch", "lr", "precision"}
-    JsonText progress{};      ///< {"epoch", "step", "steps_total", "samples", …}
-    JsonText best{};          ///< {"metric", "value", "step", "checkpoint"}
-    JsonText result{};        ///< the executor's last words, when succeeded
-    JsonText prediction{};    ///< of a job that predicts: PredictionSpec, its checkpoint by id
+    JobKind kind{};
+    JsonText spec{};         ///< normalised job spec: what runs
+    JsonText payload{};      ///< what its kind asks for beside it; empty when has_payload is false
+    JsonText effective{};    ///< {"world_size", "global_batch", "lr", "precision"}
+    JsonText progress{};     ///< {"epoch", "step", "steps_total", "samples", …}
+    JsonText best{};         ///< {"metric", "value", "step", "checkpoint"}
+    JsonText result{};       ///< the executor's last words, when succeeded
     std::string dataset_id{};
     std::string queue_class{};
     std::int64_t event_seq = 0;    ///< sequence number of the newest event
@@ -43,7 +45,9 @@ struct NewJob {
     std::string name{};
     std::string project = "default";
     std::map<std::string, std::string> labels{};
+    JobKind kind = JobKind::train;
     JsonText spec{};
+    JsonText payload{};    ///< of a kind that has one: its request, normalised, artifacts by id
     JsonText effective{};
     std::string dataset_id{};    ///< resolved; must exist and not be `failed`
     std::string queue_class = "normal";
@@ -53,8 +57,7 @@ struct NewJob {
     std::optional<Instant> start_after{};
     std::optional<Instant> valid_until{};
     std::string created_by{};
-    JsonText prediction{};    ///< empty: it trains
-    /// What it begins with or predicts from: kept until the job has ended. Empty: none.
+    /// What it begins with or reads: kept until the job has ended. Empty: none.
     std::string checkpoint_id{};
     std::string upload_id{};    ///< that it begins with, likewise
 };
@@ -89,7 +92,7 @@ struct JobFilter {
     std::string name_contains{};    ///< letter case is ignored; % and _ mean themselves
     std::map<std::string, std::string> labels{};    ///< all of them
     std::string dataset_id{};
-    std::optional<bool> predicts{};    ///< or only those that train
+    std::optional<JobKind> kind{};
 };
 
 /// Newest first by default.

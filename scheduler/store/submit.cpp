@@ -18,7 +18,7 @@ Statement insert_statement(const NewJob& job) {
             {job.id, job.name, job.project, labels_to_json(job.labels), job.spec,
              Param::or_null(job.effective), Param::or_null(job.dataset_id), job.queue_class,
              job.cores, job.core_id, job.restarts_max, job.start_after, job.valid_until,
-             job.created_by, Param::or_null(job.prediction)}};
+             job.created_by, to_string(job.kind), Param::or_null(job.payload)}};
 }
 
 /// Throws unless the dataset can be waited for; it cannot change before the transaction ends.

@@ -199,9 +199,8 @@ Response get_job_spec(const Context& context) {
     const store::Job job = the_job(context);
     const Json spec = stored_json(job.spec);
     if (query_text(context.request, "as") == "curl") {
-        return text_response(job.prediction.empty() ? curl_command(context.request, "jobs", spec)
-                                                    : curl_command(context.request, "predictions",
-                                                                   stored_json(job.prediction)));
+        return text_response(curl_command(context.request, traits(job.kind).collection,
+                                          has_payload(job.kind) ? stored_json(job.payload) : spec));
     }
     return json_response(spec);
 }

@@ -132,8 +132,7 @@ Response list_jobs(const Context& context) {
     filter.name_contains = query_text(request, "name");
     filter.labels = query_pairs(request, "label");
     filter.dataset_id = query_text(request, "dataset");
-    if (const std::string kind = query_text(request, "kind"); !kind.empty())
-        filter.predicts = kind == "predict";
+    filter.kind = parse_word<JobKind>(query_text(request, "kind"));
     std::string order = query_text(request, "order_by");
     if (order.empty()) order = "-created_at";
     const bool descending = order.starts_with('-');

@@ -75,7 +75,7 @@ FoundCheckpoint choose(const Context& context, const store::Job& job, const std:
 
 /// A job whose checkpoints stay as they are.
 std::vector<Problem> check_job(const store::Job& job, const char* pointer) {
-    if (!job.prediction.empty())
+    if (job.kind != JobKind::train)
         return refuse(pointer, "inconsistent",
                       fmt::format("job {} predicts and has no checkpoints of its own; name the job "
                                   "that trained",

@@ -98,7 +98,8 @@ store::NewJob new_job(const Context& context, CheckedPrediction checked) {
     job.start_after = prediction.limits.start_after;
     job.valid_until = prediction.limits.valid_until;
     job.created_by = context.who.token_id;
-    job.prediction = encode(prediction).dump();
+    job.kind = JobKind::predict;
+    job.payload = encode(prediction).dump();
     job.checkpoint_id = prediction.from.checkpoint;
     return job;
 }
@@ -113,7 +114,7 @@ Response preview(const Context& context, const CheckedPrediction& checked) {
 
 store::Job the_prediction(const Context& context) {
     store::Job job = the_job(context);
-    if (job.prediction.empty()) throw_not_found("prediction", job.id);
+    if (job.kind != JobKind::predict) throw_not_found("prediction", job.id);
     return job;
 }
 
@@ -130,7 +131,7 @@ Response list_predictions(const Context& context) {
     filter.states = query_enumerators<JobState>(context.request, "state");
     filter.projects = projects_asked(context);
     filter.dataset_id = query_text(context.request, "dataset");
-    filter.predicts = true;
+    filter.kind = JobKind::predict;
     return job_list(context, filter, store::JobOrder::created_at, true);
 }
 

@@ -42,9 +42,8 @@ Json render(const store::Job& job, std::optional<int> position) {
              {"labels", job.labels},
              {"state", to_string(job.state)},
              {"reason", nullptr},
-             {"kind", job.prediction.empty() ? "train" : "predict"},
+             {"kind", to_string(job.kind)},
              {"spec", stored_json(job.spec)},
-             {"prediction", stored_json(job.prediction)},
              {"effective", stored_json(job.effective)},
              {"progress", stored_json(job.progress)},
              {"best", stored_json(job.best)},
@@ -56,6 +55,10 @@ Json render(const store::Job& job, std::optional<int> position) {
              {"created_at", to_rfc3339(job.created_at)},
              {"started_at", render_time(job.started_at)},
              {"finished_at", render_time(job.finished_at)}};
+    for (const JobKind kind : all_job_kinds)
+        if (has_payload(kind))
+            out[std::string(traits(kind).payload_member)] =
+                kind == job.kind ? stored_json(job.payload) : Json();
     if (job.reason) out["reason"] = {{"code", job.reason->code}, {"message", job.reason->message}};
     if (position) out["queue"] = {{"position", *position}, {"eta_s", nullptr}};
     return out;

@@ -1,5 +1,6 @@
 #include "api/spec/answers/answer_kinds.h"
 #include "api/spec/event.h"
+#include "api/spec/job_kind.h"
 #include "api/spec/job_state.h"
 #include "api/spec/tables.h"
 
@@ -78,7 +79,7 @@ const Object<Answer>& job_answer_table() {
                    known)
             .field("state", "State of the job.", Choice<JobState>{}, known)
             .field("reason", "Reason for the state.", Nested<Answer>{&reason_table()}, or_null)
-            .field("kind", "train or predict.", any_text, known)
+            .field("kind", "What the job does.", Choice<JobKind>{}, known)
             .field("spec",
                    "Spec with every default filled in. For a prediction: the spec of the training "
                    "job, adapted for prediction.",

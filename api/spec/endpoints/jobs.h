@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "api/spec/endpoints/parts.h"
+#include "api/spec/job_kind.h"
 
 /// The endpoints of jobs: to submit, list, change and end them.
 namespace slipway::job_endpoints {
@@ -15,7 +16,6 @@ inline constexpr auto patches = std::to_array<int>({404, 409, 412, 413, 415, 422
 inline constexpr auto job_orders = std::to_array<std::string_view>(
     {"created_at", "-created_at", "name", "-name", "finished_at", "-finished_at"});
 inline constexpr auto spec_forms = std::to_array<std::string_view>({"json", "curl"});
-inline constexpr auto job_kinds = std::to_array<std::string_view>({"train", "predict"});
 inline constexpr auto job_list = std::to_array<QueryParameter>({
     limit,
     cursor,
@@ -29,7 +29,7 @@ inline constexpr auto job_list = std::to_array<QueryParameter>({
     {.name = "kind",
      .type = QueryType::word,
      .summary = "Only training jobs, or only predictions.",
-     .allowed = Words(job_kinds)},
+     .allowed = Words(Spelling<JobKind>::words)},
     {.name = "order_by",
      .type = QueryType::word,
      .summary = "Sort order; a leading minus reverses it.",

@@ -106,7 +106,7 @@ with found as (
 ), page as (
     select id, job.name, project, labels, state, reason_code, reason_message, spec, effective,
            progress, best, result, dataset_id, queue_class, event_seq, attempts, restarts, version,
-           created_by, created_at, started_at, finished_at, prediction, sort_key
+           created_by, created_at, started_at, finished_at, kind, payload, sort_key
     from chosen
     join job using (id)
 ), measured as (

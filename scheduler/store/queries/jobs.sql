@@ -1,11 +1,12 @@
 -- insert_job: a job, its first event and its queue row (triggers job_guard, job_follow)
 -- in     $1 id  $2 name  $3 project  $4 labels  $5 spec  $6 effective  $7 dataset_id
 --        $8 queue_class  $9 cores  $10 core_id  $11 restarts_max  $12 not_before
---        $13 valid_until  $14 created_by  $15 prediction
+--        $13 valid_until  $14 created_by  $15 kind  $16 payload
 insert into job (id, name, project, labels, spec, effective, dataset_id, queue_class, cores,
-                 core_id, restarts_max, not_before, valid_until, created_by, prediction)
+                 core_id, restarts_max, not_before, valid_until, created_by, kind,
+                 payload)
 values ($1, $2, $3, $4::jsonb, $5::jsonb, $6::jsonb, $7, $8, $9, $10, $11, $12, $13, $14,
-        $15::jsonb)
+        $15, $16::jsonb)
 
 -- lock_dataset_of_job: keeps the dataset from changing state until the job is stored
 -- in     $1 id
@@ -20,19 +21,19 @@ for share
 -- in     $1 id
 select id, name, project, labels, state, reason_code, reason_message, spec, effective, progress,
        best, result, dataset_id, queue_class, event_seq, attempts, restarts, version, created_by,
-       created_at, started_at, finished_at, prediction
+       created_at, started_at, finished_at, kind, payload
 from job
 where id = $1
 
 -- list_newest_jobs: a page of jobs, newest first; ids sort by time
 -- in     $1 projects text[]  $2 name pattern  $3 labels  $4 dataset_id
---        $5 whether it predicts  $6 id to begin after  $7 limit  $8 bytes_max;
+--        $5 kind  $6 id to begin after  $7 limit  $8 bytes_max;
 --        null = no such condition
 -- out    rows_found: also those left out because the rows before them have bytes_max
 with page as (
     select id, name, project, labels, state, reason_code, reason_message, spec, effective, progress,
            best, result, dataset_id, queue_class, event_seq, attempts, restarts, version, created_by,
-           created_at, started_at, finished_at, prediction, '' as sort_key
+           created_at, started_at, finished_at, kind, payload, '' as sort_key
     from job
     where job_matches(job, $1, $2, $3, $4, $5)
       and ($6::text is null or id < $6)

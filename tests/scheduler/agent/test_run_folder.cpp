@@ -48,7 +48,7 @@ TEST(AttemptOrderOf, holds_everything_an_executor_needs) {
     attempt.spec = "{}";
     order = to_json(attempt_order(attempt, places));
     EXPECT_EQ(order.at("resume_from"), "/store/checkpoints/job_1/step_1");
-    attempt.prediction = R"({"data": {"dataset": "digits"}})";
+    attempt.payload = R"({"data": {"dataset": "digits"}})";
     AttemptPlaces predicting = places;
     predicting.predicting = "/store/checkpoints/job_0/step_1";
     EXPECT_EQ(to_json(attempt_order(attempt, predicting)).at("prediction"), Json::parse(R"({

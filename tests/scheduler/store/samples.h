@@ -112,9 +112,10 @@ protected:
     void insert_jobs(int many, const std::string& dataset_id, const std::string& columns,
                      const std::string& values) const {
         database.sql(fmt::format(
-            "insert into job (id, name, project, spec, queue_class, restarts_max, created_by, "
+            "insert into job (id, name, project, kind, spec, queue_class, restarts_max, "
+            "created_by, "
             "dataset_id, {}) select 'job_' || lpad((random() * 1e15)::bigint::text || n, 26, '0'), "
-            "'many', 'default', '{{}}', 'normal', 3, 'tok_test', '{}', {} "
+            "'many', 'default', 'train', '{{}}', 'normal', 3, 'tok_test', '{}', {} "
             "from generate_series(1, {}) as n",
             columns, dataset_id, values, many));
     }

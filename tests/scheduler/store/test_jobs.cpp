@@ -234,6 +234,31 @@ TEST_F(Jobs, jobs_with_equal_keys_and_unfinished_ones_are_listed_once) {
     EXPECT_EQ(names({}, JobOrder::finished_at, false).size(), 5U);
 }
 
+// Goal: the kinds of the database are those of api/spec/job_kinds.def, and have payloads alike.
+TEST_F(Jobs, a_kind_is_a_word_of_the_list_and_has_a_payload_as_its_row_says) {
+    std::string words;
+    for (const std::string_view word : all_words<JobKind>())
+        words += fmt::format("{} ", word);
+    EXPECT_EQ(database.sql("select string_agg(word[1] || ' ', '') from pg_constraint, "
+                           "regexp_matches(pg_get_constraintdef(oid), '''(\\w+)''', 'g') as word "
+                           "where conname = 'job_kind_check'"),
+              words);
+    for (const JobKind kind : all_job_kinds) {
+        for (const bool given : {false, true}) {
+            NewJob job = new_job();
+            job.kind = kind;
+            if (given) job.payload = R"({"from": {"checkpoint": "ckp_1"}})";
+            if (given == has_payload(kind)) {
+                const Job found = find_job(store, submit(job)).value();
+                EXPECT_EQ(found.kind, kind);
+                EXPECT_EQ(found.payload.empty(), !given);
+            } else {
+                EXPECT_THROW(submit(job), Error) << to_string(kind) << given;
+            }
+        }
+    }
+}
+
 TEST_F(Jobs, filters_narrow_and_combine) {
     NewJob job = new_job("Lenet on digits");
     job.labels = {{"team", "ct"}, {"kind", "a"}};
@@ -252,6 +277,8 @@ TEST_F(Jobs, filters_narrow_and_combine) {
     EXPECT_THAT(found({.labels = {{"team", "ct"}}}), ElementsAre("100%_mlp", "Lenet on digits"));
     EXPECT_THAT(found({.labels = {{"team", "ct"}, {"kind", "a"}}}), ElementsAre("Lenet on digits"));
     EXPECT_THAT(found({.projects = {"other"}}), ElementsAre("100%_mlp"));
+    EXPECT_THAT(found({.kind = JobKind::train}).size(), 3U);
+    EXPECT_THAT(found({.kind = JobKind::predict}), ElementsAre());
     EXPECT_THAT(found({.states = {running, cancelled}}), ElementsAre());
     EXPECT_THAT(found({.states = {queued}, .projects = {"other", "default"}}).size(), 3U);
 }
