@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
 #include "scheduler/store/text.h"
@@ -61,6 +63,10 @@ std::optional<Token> usable_token(Store& store, const Rows& rows) {
 }
 
 }    // namespace
+
+bool covers(const std::vector<std::string>& projects, std::string_view project) {
+    return projects.empty() || std::ranges::find(projects, project) != projects.end();
+}
 
 Token create_token(Store& store, const Token& token, std::int64_t made_max) {
     return transact(store.pool(), [&](Transaction& transaction) {

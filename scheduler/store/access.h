@@ -21,6 +21,9 @@ struct Token {
     bool usable = true;    ///< neither expired nor revoked, by database time
 };
 
+/// True when objects of `project` exist for a token of these projects.
+bool covers(const std::vector<std::string>& projects, std::string_view project);
+
 /// `id, name, lookup, sha256, role, projects, created_by, expires_at` are taken. Error{conflict}
 /// when the lookup part exists, Error{unauthenticated} when the token `created_by` is not good any
 /// more.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "scheduler/store/access.h"
 #include "server/http/problem.h"
 
 namespace slipway {
@@ -21,7 +22,7 @@ bool Identity::may(Access access) const {
 }
 
 bool Identity::sees(std::string_view project) const {
-    return projects.empty() || std::ranges::find(projects, project) != projects.end();
+    return store::covers(projects, project);
 }
 
 void require_access(const Identity& identity, Access access) {

@@ -4,6 +4,7 @@
 
 #include "api/base/log.h"
 #include "scheduler/store/jobs.h"
+#include "scheduler/submission/checked_job.h"
 #include "server/http/problem.h"
 #include "server/http/server.h"
 #include "server/routes/idempotency.h"
@@ -12,7 +13,7 @@
 namespace slipway {
 namespace {
 
-// The store's refusals, which know no HTTP, as problems with codes of their own.
+// The refusals of store and submission, which know no HTTP, as problems with codes of their own.
 Response with_problems(const Request& request, const std::function<Response()>& work) {
     try {
         return work();
@@ -39,6 +40,8 @@ Response with_problems(const Request& request, const std::function<Response()>& 
     } catch (const store::IdempotencyUnknown& refusal) {
         throw ProblemError(
             {.status = 409, .code = "idempotency_outcome_unknown", .detail = refusal.what()});
+    } catch (const submission::OldJobSpec& refusal) {
+        throw ProblemError({.status = 409, .code = "old_job", .detail = refusal.what()});
     } catch (const ProblemError&) {
         throw;
     } catch (const Error& refusal) {

@@ -1,106 +1,25 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "api/base/id.h"
-#include "server/http/files.h"
 #include "server/http/problem.h"
 #include "server/routes/bodies.h"
-#include "server/routes/data_fit_check.h"
-#include "server/routes/dataset_check.h"
 #include "server/routes/handlers.h"
 #include "server/routes/job_answer.h"
 #include "server/routes/lookup.h"
-#include "server/routes/memory_check.h"
 #include "server/routes/problems.h"
 #include "server/routes/query.h"
 #include "server/routes/render.h"
 #include "server/routes/schedule_preview.h"
-#include "server/routes/split_check.h"
-#include "server/routes/version_check.h"
-#include "server/routes/weights_check.h"
+#include "server/routes/submissions.h"
 
 namespace slipway::routes {
 namespace {
 
-// A spec that the service can take as it is.
-struct CheckedSpec {
-    JobSpec spec;
-    std::optional<store::Dataset> dataset;
-
-    std::string dataset_id() const { return dataset ? dataset->id : std::string(); }
-};
-
-CheckedSpec read_spec(const Context& context) {
-    Decoded<JobSpec> decoded = decode_job_spec(parse_body(context.request));
-    JobSpec& spec = decoded.value;
-    if (decoded.ok()) require_project(context.who, spec.project);
-    CheckedSpec checked;
-    // Also with other problems, so that all are told at once.
-    if (!spec.data.dataset.empty() && context.who.sees(spec.project)) {
-        NamedDataset named =
-            find_named_dataset(context.services.store, spec.project, spec.data.dataset);
-        checked.dataset = std::move(named.dataset);
-        for (Problem& problem : named.problems) {
-            const bool told = std::ranges::any_of(decoded.problems, [&](const Problem& one) {
-                return one.pointer == problem.pointer;
-            });
-            if (!told) decoded.problems.push_back(std::move(problem));
-        }
-    }
-    for (Problem& problem : check_split(context, spec, checked.dataset_id()))
-        decoded.problems.push_back(std::move(problem));
-    for (Problem& problem : check_version(spec, checked.dataset))
-        decoded.problems.push_back(std::move(problem));
-    for (Problem& problem : check_data_fit(spec, checked.dataset))
-        decoded.problems.push_back(std::move(problem));
-    for (Problem& problem : check_memory(context, spec))
-        decoded.problems.push_back(std::move(problem));
-    for (Problem& problem : check_weights(context, spec))
-        decoded.problems.push_back(std::move(problem));
-    throw_problems(decoded.problems, "invalid_spec", "the job spec");
-    checked.spec = std::move(spec);
-    return checked;
-}
-
-store::NewJob new_job(const Context& context, CheckedSpec checked) {
-    JobSpec& spec = checked.spec;
-    store::NewJob job;
-    job.id = new_id("job");
-    if (spec.name.empty()) spec.name = made_name(to_string(spec.model.arch), job.id);
-    job.name = spec.name;
-    job.project = spec.project;
-    job.labels = spec.labels;
-    job.spec = encode(spec).dump();
-    job.effective = encode(effective(spec)).dump();
-    job.dataset_id = checked.dataset_id();
-    job.queue_class = to_string(spec.queue.job_class);
-    job.cores = static_cast<int>(spec.accelerator.cores);
-    if (spec.accelerator.core_id) job.core_id = static_cast<int>(*spec.accelerator.core_id);
-    job.restarts_max = static_cast<int>(spec.limits.max_restarts);
-    job.start_after = spec.limits.start_after;
-    job.valid_until = spec.limits.valid_until;
-    job.created_by = context.who.token_id;
-    if (spec.model.init && is_id("ckp", spec.model.init->from))
-        job.checkpoint_id = spec.model.init->from;
-    if (spec.model.init && is_id("upl", spec.model.init->from))
-        job.upload_id = spec.model.init->from;
-    return job;
-}
-
-std::optional<std::int64_t> samples_of(const CheckedSpec& checked) {
-    const auto& dataset = checked.dataset;
-    if (!dataset || dataset->state != store::DatasetState::ready) return std::nullopt;
-    return training_samples(checked.spec, stored_json(dataset->report));
-}
-
-Response preview(const Context& context, const CheckedSpec& checked) {
-    return json_response({{"spec", encode(checked.spec)},
-                          {"effective", encode(effective(checked.spec))},
-                          {"schedule", schedule_preview(checked.spec, samples_of(checked))},
-                          {"dataset_id", checked.dataset_id()},
-                          {"queue", queue_place(context, checked.spec.queue.job_class)}});
+// How the learning rate of a job will go, in its preview.
+Json schedule_of(const submission::CheckedJob& job) {
+    std::optional<std::int64_t> samples;
+    if (job.dataset && job.dataset->state == store::DatasetState::ready)
+        samples = training_samples(job.spec, stored_json(job.dataset->report));
+    return schedule_preview(job.spec, samples);
 }
 
 store::JobOrder order_of(std::string_view word) {
@@ -118,10 +37,11 @@ std::optional<std::int64_t> expected_version(const Request& request, const store
 }    // namespace
 
 Response create_job(const Context& context) {
-    CheckedSpec checked = read_spec(context);
-    if (query_flag(context.request, "dry_run")) return preview(context, checked);
-    const store::NewJob job = new_job(context, std::move(checked));
-    return submit(context, job, "/v1/jobs/");
+    submission::CheckedJob job = read_job(context, JobKind::train);
+    if (!query_flag(context.request, "dry_run")) return submit(context, std::move(job));
+    Json answer = preview(context, job);
+    answer["schedule"] = schedule_of(job);
+    return json_response(answer);
 }
 
 Response list_jobs(const Context& context) {

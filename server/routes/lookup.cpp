@@ -60,10 +60,13 @@ store::Upload the_upload(const Request& request, Services& services, const Ident
 
 std::optional<store::Upload> find_own_upload(store::Store& store, const Identity& who,
                                              const std::string& id) {
-    auto upload = is_id("upl", id) ? store::find_upload(store, id) : std::nullopt;
-    const bool sees_all = who.may(Access::admin) && who.projects.empty();
-    if (!upload || (upload->created_by != who.token_id && !sees_all)) return std::nullopt;
-    return upload;
+    return submission::find_own_upload(store, submitter_of(who), id);
+}
+
+submission::Submitter submitter_of(const Identity& who) {
+    return {.token_id = who.token_id,
+            .projects = who.projects,
+            .sees_all_uploads = who.may(Access::admin) && who.projects.empty()};
 }
 
 std::vector<std::string> projects_asked(const Context& context) {

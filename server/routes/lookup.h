@@ -6,6 +6,7 @@
 #include "scheduler/store/datasets.h"
 #include "scheduler/store/jobs.h"
 #include "scheduler/store/splits.h"
+#include "scheduler/submission/submitter.h"
 #include "server/routes/services.h"
 
 namespace slipway::routes {
@@ -24,6 +25,9 @@ store::Upload the_upload(const Request& request, Services& services, const Ident
 /// belong to no project, so an admin who is bound to some sees those of their own token.
 std::optional<store::Upload> find_own_upload(store::Store& store, const Identity& who,
                                              const std::string& id);
+
+/// The caller as the checks of a submission know them.
+submission::Submitter submitter_of(const Identity& who);
 
 /// errors  throws 409 `conflict` when the dataset's check has not ended or has failed
 void require_ready(const store::Dataset& dataset);

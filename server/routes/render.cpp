@@ -25,12 +25,6 @@ Json render_time(const std::optional<Instant>& time) {
     return time ? Json(to_rfc3339(*time)) : Json(nullptr);
 }
 
-Json stored_json(const store::JsonText& text) {
-    if (text.empty()) return nullptr;
-    Json value = Json::parse(text, nullptr, false);
-    return value.is_discarded() ? Json(nullptr) : value;
-}
-
 std::string version_etag(std::int64_t version) {
     return fmt::format("\"v{}\"", version);
 }

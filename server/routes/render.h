@@ -16,6 +16,7 @@
 #include "scheduler/store/jobs.h"
 #include "scheduler/store/queue.h"
 #include "scheduler/store/splits.h"
+#include "scheduler/store/stored_json.h"
 #include "server/auth/identity.h"
 #include "server/http/message.h"
 
@@ -41,8 +42,7 @@ Json render_list(Json items, const std::string& next_cursor = {});
 
 /// Null, or the time as RFC 3339.
 Json render_time(const std::optional<Instant>& time);
-/// Stored JSON text; null when empty.
-Json stored_json(const store::JsonText& text);
+using store::stored_json;
 
 /// The ETag of an object's version: "\"v7\"".
 std::string version_etag(std::int64_t version);

@@ -13,6 +13,7 @@
 #include "api/base/clock.h"
 #include "api/spec/dataset_root.h"
 #include "scheduler/store/store.h"
+#include "scheduler/submission/queued_jobs.h"
 #include "server/auth/authenticator.h"
 #include "server/auth/identity.h"
 #include "server/http/message.h"
@@ -76,7 +77,8 @@ struct Services {
     std::string host_name;    ///< whose core {n} is meant when no host is named
     std::uint64_t upload_bytes_max = std::uint64_t{16} << 30;
     TenantLimits limits = {};
-    std::shared_ptr<QueuedJobs> queued_jobs = std::make_shared<QueuedJobs>(store, clock);
+    std::shared_ptr<submission::QueuedJobs> queued_jobs =
+        std::make_shared<submission::QueuedJobs>(store, clock);
     /// Bodies that may take long.
     std::shared_ptr<Transfers> transfers =
         std::make_shared<Transfers>(store_transfer_checks(store));

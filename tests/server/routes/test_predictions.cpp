@@ -221,5 +221,13 @@ TEST_F(Predictions, give_their_result_when_they_have_succeeded) {
     EXPECT_EQ(service.call_as(service.token(Role::viewer, {"elsewhere"}), "GET", path).status, 404);
 }
 
+TEST_F(Predictions, by_a_job_of_another_version_are_refused_with_a_code_of_their_own) {
+    train();
+    service.database.sql("update job set spec = spec || '{\"colour\": 1}'");
+    const Json problem = service.expect(409, "POST", "/v1/predictions", body());
+    EXPECT_EQ(problem["code"], "old_job");
+    EXPECT_NE(problem.value("detail", "").find("is of another version"), std::string::npos);
+}
+
 }    // namespace
 }    // namespace slipway

@@ -1,4 +1,4 @@
-#include "server/routes/data_fit_check.h"
+#include "scheduler/submission/data_fit_check.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -6,9 +6,9 @@
 
 #include "api/spec/unfit_data.h"
 #include "scheduler/store/datasets.h"
-#include "server/routes/render.h"
+#include "scheduler/store/stored_json.h"
 
-namespace slipway::routes {
+namespace slipway::submission {
 
 namespace {
 
@@ -54,7 +54,7 @@ std::optional<std::string> mixed_sizes(const JobSpec& spec, const Json& report) 
 std::vector<Problem> check_data_fit(const JobSpec& spec,
                                     const std::optional<store::Dataset>& dataset) {
     if (!dataset) return {};
-    const Json report = stored_json(dataset->report);
+    const Json report = store::stored_json(dataset->report);
     if (!report.is_object()) return {};
     std::vector<Problem> problems;
     const auto refuse = [&](const std::string& why) {
@@ -68,4 +68,4 @@ std::vector<Problem> check_data_fit(const JobSpec& spec,
     return problems;
 }
 
-}    // namespace slipway::routes
+}    // namespace slipway::submission

@@ -7,7 +7,7 @@
 #include "api/spec/job_spec.h"
 #include "scheduler/store/datasets.h"
 
-namespace slipway::routes {
+namespace slipway::submission {
 
 /// What the check of the dataset has found that the job cannot train on: one class for a
 /// classification, images of several sizes that nothing brings to one. None before the check has
@@ -15,4 +15,4 @@ namespace slipway::routes {
 std::vector<Problem> check_data_fit(const JobSpec& spec,
                                     const std::optional<store::Dataset>& dataset);
 
-}    // namespace slipway::routes
+}    // namespace slipway::submission

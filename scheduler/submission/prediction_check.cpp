@@ -1,4 +1,4 @@
-#include "server/routes/prediction_check.h"
+#include "scheduler/submission/prediction_check.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,9 +12,9 @@
 #include "api/spec/documents.h"
 #include "scheduler/store/checkpoints.h"
 #include "scheduler/store/datasets.h"
-#include "server/routes/render.h"
+#include "scheduler/store/stored_json.h"
 
-namespace slipway::routes {
+namespace slipway::submission {
 
 namespace {
 
@@ -41,13 +41,13 @@ std::vector<store::Checkpoint> kept_checkpoints(store::Store& store, const std::
 
 /// The checkpoint that the job calls its best; empty when it has none.
 std::string best_of(const store::Job& job) {
-    const Json best = stored_json(job.best);
+    const Json best = store::stored_json(job.best);
     return best.is_object() ? best.value("checkpoint", "") : std::string();
 }
 
 /// "best" and "last" are kinds: the best one and the newest are meant. Anything else is a name.
-FoundCheckpoint choose(const Context& context, const store::Job& job, const std::string& wanted) {
-    const auto kept = kept_checkpoints(context.services.store, job.id);
+FoundCheckpoint choose(store::Store& store, const store::Job& job, const std::string& wanted) {
+    const auto kept = kept_checkpoints(store, job.id);
     if (kept.empty())
         return refuse("/from/job", "no_checkpoint",
                       fmt::format("job {} is {} and has no checkpoint; predict with a job that "
@@ -89,9 +89,10 @@ std::vector<Problem> check_job(const store::Job& job, const char* pointer) {
         .problems;
 }
 
-FoundCheckpoint find_by_id(const Context& context, const PredictionSource& from) {
-    const auto checkpoint = store::find_checkpoint(context.services.store, from.checkpoint);
-    if (!checkpoint || !context.who.sees(checkpoint->project))
+FoundCheckpoint find_by_id(store::Store& store, const Submitter& submitter,
+                           const PredictionSource& from) {
+    const auto checkpoint = store::find_checkpoint(store, from.checkpoint);
+    if (!checkpoint || !submitter.sees(checkpoint->project))
         return refuse("/from/checkpoint", "not_found",
                       fmt::format("there is no checkpoint {}; GET /v1/checkpoints lists them",
                                   from.checkpoint));
@@ -104,16 +105,16 @@ FoundCheckpoint find_by_id(const Context& context, const PredictionSource& from)
         return refuse("/from/job", "inconsistent",
                       fmt::format("the checkpoint {} is of job {}, not of {}; leave from.job out",
                                   from.checkpoint, checkpoint->job_id, from.job));
-    return {.id = checkpoint->id,
-            .job = store::find_job(context.services.store, checkpoint->job_id)};
+    return {.id = checkpoint->id, .job = store::find_job(store, checkpoint->job_id)};
 }
 
-FoundCheckpoint find_of_job(const Context& context, const PredictionSource& from) {
-    auto job = store::find_job(context.services.store, from.job);
-    if (!job || !context.who.sees(job->project)) return unknown_job(from.job);
+FoundCheckpoint find_of_job(store::Store& store, const Submitter& submitter,
+                            const PredictionSource& from) {
+    auto job = store::find_job(store, from.job);
+    if (!job || !submitter.sees(job->project)) return unknown_job(from.job);
     if (auto problems = check_job(*job, "/from/job"); !problems.empty())
         return {.id = {}, .job = std::move(job), .problems = std::move(problems)};
-    return choose(context, *job, from.checkpoint);
+    return choose(store, *job, from.checkpoint);
 }
 
 Problem data_problem(const char* pointer, std::string message) {
@@ -122,7 +123,7 @@ Problem data_problem(const char* pointer, std::string message) {
 
 /// How many classes a dataset's check has counted; none before, or where labels are numbers.
 std::optional<std::size_t> class_count(const store::Dataset& dataset) {
-    const Json report = stored_json(dataset.report);
+    const Json report = store::stored_json(dataset.report);
     if (!report.is_object()) return std::nullopt;
     const auto classes = report.find("classes");
     if (classes == report.end() || !classes->is_structured() || classes->empty())
@@ -133,7 +134,7 @@ std::optional<std::size_t> class_count(const store::Dataset& dataset) {
 
 /// A part that the dataset's check has not found; before it has ended nobody can say.
 std::vector<Problem> check_part(const store::Dataset& dataset, const std::string& part) {
-    const Json report = stored_json(dataset.report);
+    const Json report = store::stored_json(dataset.report);
     if (part.empty() || !report.is_object()) return {};
     const auto parts = report.find("parts");
     if (parts == report.end() || !parts->is_array()) return {};
@@ -152,9 +153,10 @@ std::vector<Problem> check_part(const store::Dataset& dataset, const std::string
 
 }    // namespace
 
-FoundCheckpoint find_predicting_checkpoint(const Context& context, const PredictionSource& from) {
-    if (!is_id("ckp", from.checkpoint)) return find_of_job(context, from);
-    FoundCheckpoint found = find_by_id(context, from);
+FoundCheckpoint find_predicting_checkpoint(store::Store& store, const Submitter& submitter,
+                                           const PredictionSource& from) {
+    if (!is_id("ckp", from.checkpoint)) return find_of_job(store, submitter, from);
+    FoundCheckpoint found = find_by_id(store, submitter, from);
     if (!found.problems.empty()) return found;
     if (!found.job) return unknown_job(from.job);
     found.problems = check_job(*found.job, "/from/checkpoint");
@@ -162,7 +164,7 @@ FoundCheckpoint find_predicting_checkpoint(const Context& context, const Predict
     return found;
 }
 
-std::vector<Problem> check_predicted_data(const Context& context, const PredictionDataSpec& data,
+std::vector<Problem> check_predicted_data(store::Store& store, const PredictionDataSpec& data,
                                           const store::Dataset& dataset,
                                           const store::Job& trained) {
     std::vector<Problem> problems;
@@ -175,7 +177,7 @@ std::vector<Problem> check_predicted_data(const Context& context, const Predicti
                         to_string(data.split), trained.dataset_id, trained.id)));
     }
     std::ranges::copy(check_part(dataset, data.part), std::back_inserter(problems));
-    const auto spec = decode_job_spec(stored_json(trained.spec));
+    const auto spec = decode_job_spec(store::stored_json(trained.spec));
     const bool reads_text = language_task(spec.value.model.arch).has_value();
     if (reads_text != (dataset.format == "text")) {
         problems.push_back(data_problem(
@@ -186,7 +188,7 @@ std::vector<Problem> check_predicted_data(const Context& context, const Predicti
                         reads_text ? "text" : "images or tables")));
         return problems;
     }
-    const auto own = store::find_dataset(context.services.store, trained.dataset_id);
+    const auto own = store::find_dataset(store, trained.dataset_id);
     const auto here = class_count(dataset);
     const auto there = own ? class_count(*own) : std::nullopt;
     if (spec.value.task.type == TaskType::classification && here && there && *here > *there &&
@@ -200,4 +202,4 @@ std::vector<Problem> check_predicted_data(const Context& context, const Predicti
     return problems;
 }
 
-}    // namespace slipway::routes
+}    // namespace slipway::submission

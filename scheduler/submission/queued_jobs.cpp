@@ -1,10 +1,10 @@
-#include "server/routes/tenant_limits.h"
+#include "scheduler/submission/queued_jobs.h"
 
 #include <fmt/format.h>
 
 #include "scheduler/store/jobs.h"
 
-namespace slipway {
+namespace slipway::submission {
 
 namespace {
 
@@ -74,4 +74,4 @@ void QueuedJobs::add(const std::string& project, const std::string& token_id, st
     }
 }
 
-}    // namespace slipway
+}    // namespace slipway::submission

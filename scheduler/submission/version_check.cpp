@@ -1,11 +1,11 @@
-#include "server/routes/version_check.h"
+#include "scheduler/submission/version_check.h"
 
 #include <fmt/format.h>
 
 #include "api/spec/data_version.h"
 #include "scheduler/store/datasets.h"
 
-namespace slipway::routes {
+namespace slipway::submission {
 
 namespace {
 
@@ -36,4 +36,4 @@ std::vector<Problem> check_version(JobSpec& spec, const std::optional<store::Dat
     return {};
 }
 
-}    // namespace slipway::routes
+}    // namespace slipway::submission

@@ -4,12 +4,13 @@
 
 #include "api/spec/field.h"
 #include "api/spec/job_spec.h"
-#include "server/routes/handlers.h"
+#include "scheduler/submission/submitter.h"
 
-namespace slipway::routes {
+namespace slipway::submission {
 
 /// What is wrong with the weights that a job is to begin with (at /model/init/from): none, or they
 /// are of a checkpoint that the asker sees and that is kept, or a complete upload of theirs.
-std::vector<Problem> check_weights(const Context& context, const JobSpec& spec);
+std::vector<Problem> check_weights(store::Store& store, const Submitter& submitter,
+                                   const JobSpec& spec);
 
-}    // namespace slipway::routes
+}    // namespace slipway::submission

@@ -7,9 +7,9 @@
 #include "api/spec/prediction_spec.h"
 #include "scheduler/store/datasets.h"
 #include "scheduler/store/jobs.h"
-#include "server/routes/services.h"
+#include "scheduler/submission/submitter.h"
 
-namespace slipway::routes {
+namespace slipway::submission {
 
 /// What a prediction predicts with.
 struct FoundCheckpoint {
@@ -20,12 +20,13 @@ struct FoundCheckpoint {
 
 /// The checkpoint that is asked for: of a job that the asker sees, that trains and has ended, and
 /// kept. The answer's job is there whenever it was found.
-FoundCheckpoint find_predicting_checkpoint(const Context& context, const PredictionSource& from);
+FoundCheckpoint find_predicting_checkpoint(store::Store& store, const Submitter& submitter,
+                                           const PredictionSource& from);
 
 /// What of the data cannot be predicted by this job: a side of its split on another dataset than
 /// its own; a part that it does not have; text by a network for samples, and samples by one for
 /// text; more classes than it has. What only the files tell is found when the prediction starts.
-std::vector<Problem> check_predicted_data(const Context& context, const PredictionDataSpec& data,
+std::vector<Problem> check_predicted_data(store::Store& store, const PredictionDataSpec& data,
                                           const store::Dataset& dataset, const store::Job& trained);
 
-}    // namespace slipway::routes
+}    // namespace slipway::submission

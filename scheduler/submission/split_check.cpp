@@ -1,11 +1,11 @@
-#include "server/routes/split_check.h"
+#include "scheduler/submission/split_check.h"
 
 #include <fmt/format.h>
 
 #include "api/base/id.h"
 #include "scheduler/store/splits.h"
 
-namespace slipway::routes {
+namespace slipway::submission {
 
 namespace {
 
@@ -17,12 +17,11 @@ std::vector<Problem> refuse_split(std::string field, std::string code, std::stri
 
 }    // namespace
 
-std::vector<Problem> check_split(const Context& context, const JobSpec& spec,
+std::vector<Problem> check_split(store::Store& store, const JobSpec& spec,
                                  const std::string& dataset_id) {
     const std::string& id = spec.data.split.id;
     if (id.empty() || dataset_id.empty()) return {};
-    const auto split =
-        is_id("spl", id) ? store::find_split(context.services.store, id) : std::nullopt;
+    const auto split = is_id("spl", id) ? store::find_split(store, id) : std::nullopt;
     if (!split || split->dataset_id != dataset_id) {
         return refuse_split("id", "not_found",
                             fmt::format("the dataset {} has no split `{}`; GET "
@@ -44,4 +43,4 @@ std::vector<Problem> check_split(const Context& context, const JobSpec& spec,
         fmt::format("data.split.fold must be from 0 to {}, got {}", split->folds - 1, fold));
 }
 
-}    // namespace slipway::routes
+}    // namespace slipway::submission

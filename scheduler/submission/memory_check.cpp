@@ -1,4 +1,4 @@
-#include "server/routes/memory_check.h"
+#include "scheduler/submission/memory_check.h"
 
 #include <fmt/format.h>
 
@@ -6,12 +6,12 @@
 
 #include "scheduler/store/hosts.h"
 
-namespace slipway::routes {
+namespace slipway::submission {
 
-std::vector<Problem> check_memory(const Context& context, const JobSpec& spec) {
+std::vector<Problem> check_memory(store::Store& store, const JobSpec& spec) {
     if (!spec.accelerator.memory_bytes) return {};
     std::int64_t most = 0;
-    for (const store::Host& host : store::list_hosts(context.services.store)) {
+    for (const store::Host& host : store::list_hosts(store)) {
         if (host.job_memory_bytes == 0) return {};    // it has no limit
         most = std::max(most, host.job_memory_bytes);
     }
@@ -23,4 +23,4 @@ std::vector<Problem> check_memory(const Context& context, const JobSpec& spec) {
                                     most, *spec.accelerator.memory_bytes)}};
 }
 
-}    // namespace slipway::routes
+}    // namespace slipway::submission

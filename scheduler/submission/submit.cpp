@@ -1,0 +1,55 @@
+#include "scheduler/submission/submit.h"
+
+#include <fmt/format.h>
+
+#include "api/base/id.h"
+
+namespace slipway::submission {
+
+namespace {
+
+/// "lenet-4f9x2c": the ids of one second begin alike, their ends tell jobs apart.
+std::string made_name(std::string_view stem, std::string_view job_id) {
+    return fmt::format("{}-{}", stem, job_id.substr(job_id.size() - 6));
+}
+
+store::NewJob new_job(CheckedJob checked, std::string token_id) {
+    JobSpec& spec = checked.spec;
+    store::NewJob job;
+    job.id = new_id("job");
+    if (spec.name.empty()) {
+        spec.name = made_name(checked.name_stem, job.id);
+        if (has_payload(checked.kind)) checked.payload["name"] = spec.name;
+    }
+    job.kind = checked.kind;
+    job.name = spec.name;
+    job.project = spec.project;
+    job.labels = spec.labels;
+    job.spec = encode(spec).dump();
+    if (has_payload(checked.kind)) job.payload = checked.payload.dump();
+    job.effective = checked.effective.dump();
+    job.dataset_id = checked.dataset_id();
+    job.queue_class = to_string(spec.queue.job_class);
+    job.cores = static_cast<int>(spec.accelerator.cores);
+    if (spec.accelerator.core_id) job.core_id = static_cast<int>(*spec.accelerator.core_id);
+    job.restarts_max = static_cast<int>(spec.limits.max_restarts);
+    job.start_after = spec.limits.start_after;
+    job.valid_until = spec.limits.valid_until;
+    job.created_by = std::move(token_id);
+    job.checkpoint_id = std::move(checked.checkpoint_id);
+    job.upload_id = std::move(checked.upload_id);
+    return job;
+}
+
+}    // namespace
+
+store::Submitted submit(store::Store& store, const QueueLimit& limit, Submission submission,
+                        const std::function<store::StoredResponse(const store::Job&)>& render) {
+    const store::NewJob job = new_job(std::move(submission.job), std::move(submission.token_id));
+    limit.queued.refresh(job.project, job.created_by, limit.jobs_max);
+    return store::submit_job(store, job, submission.request, render, [&] {
+        limit.queued.add(job.project, job.created_by, limit.jobs_max);
+    });
+}
+
+}    // namespace slipway::submission

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scheduler/store/datasets.h"
+#include "scheduler/store/store.h"
+
+namespace slipway::submission {
+
+/// Whose rights a job is checked by.
+struct Submitter {
+    std::string token_id;
+    std::vector<std::string> projects = {};    ///< whose objects they see; empty: all
+    bool sees_all_uploads = false;             ///< uploads belong to a token, not to a project
+
+    bool sees(std::string_view project) const;
+};
+
+/// The upload of this id, of the submitter's token or of any when they see all.
+std::optional<store::Upload> find_own_upload(store::Store& store, const Submitter& submitter,
+                                             const std::string& id);
+
+}    // namespace slipway::submission

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "scheduler/submission/checked_job.h"
+#include "scheduler/submission/submitter.h"
+
+namespace slipway::submission {
+
+/// A job that trains: finds its dataset, its stored split and the weights that it begins with.
+/// Problems of the decoding are kept, and those of the artifacts follow: all are told at once.
+Decoded<CheckedJob> check_training(Decoded<JobSpec> request, const Submitter& submitter,
+                                   store::Store& store);
+
+}    // namespace slipway::submission

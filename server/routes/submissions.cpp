@@ -1,0 +1,67 @@
+#include "server/routes/submissions.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "scheduler/store/queue.h"
+#include "scheduler/submission/job_kinds.h"
+#include "scheduler/submission/submit.h"
+#include "server/routes/bodies.h"
+#include "server/routes/idempotency.h"
+#include "server/routes/job_answer.h"
+#include "server/routes/lookup.h"
+#include "server/routes/render.h"
+
+namespace slipway::routes {
+
+namespace {
+
+/// {"position", "eta_s"} of a job of this class, were it submitted now.
+Json queue_place(const Context& context, QueueClass job_class) {
+    const int rank = static_cast<int>(job_class);
+    return {{"position", store::next_queue_position(context.services.store, rank)},
+            {"eta_s", nullptr}};
+}
+
+}    // namespace
+
+submission::CheckedJob read_job(const Context& context, JobKind kind) {
+    const submission::JobKindRow& row = submission::row_of(kind);
+    Decoded<submission::JobRequest> request = row.decode(parse_body(context.request));
+    if (request.ok()) require_project(context.who, submission::project_of(request.value));
+    Decoded<submission::CheckedJob> checked =
+        row.check(std::move(request), submitter_of(context.who), context.services.store);
+    throw_problems(checked.problems, "invalid_spec",
+                   fmt::format("the {}", traits(kind).request_name));
+    return std::move(checked.value);
+}
+
+Json preview(const Context& context, const submission::CheckedJob& job) {
+    Json answer{{"spec", encode(job.spec)},
+                {"effective", job.effective},
+                {"dataset_id", job.dataset_id()},
+                {"queue", queue_place(context, job.spec.queue.job_class)}};
+    if (has_payload(job.kind)) answer[std::string(traits(job.kind).payload_member)] = job.payload;
+    return answer;
+}
+
+Response submit(const Context& context, submission::CheckedJob job) {
+    const std::string_view collection = traits(job.kind).collection;
+    const auto render_first = [collection](const store::Job& made) {
+        return to_stored(job_response(made, std::nullopt, 201)
+                             .with("Location", fmt::format("/v1/{}/{}", collection, made.id)));
+    };
+    const store::Submitted submitted = submission::submit(
+        context.services.store,
+        {.queued = *context.services.queued_jobs, .jobs_max = context.services.limits.queued_jobs},
+        {.job = std::move(job),
+         .token_id = context.who.token_id,
+         .request = idempotent_request(context.request, context.who)},
+        render_first);
+    if (submitted.replayed) return from_stored(submitted.response, true);
+    context.services.on_queued();
+    return from_stored(submitted.response, false).with("ETag", version_etag(submitted.job.version));
+}
+
+}    // namespace slipway::routes

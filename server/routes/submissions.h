@@ -1,0 +1,23 @@
+#pragma once
+
+#include "api/base/json.h"
+#include "scheduler/submission/checked_job.h"
+#include "server/routes/services.h"
+
+namespace slipway::routes {
+
+// What the POST of every job kind does.
+
+/// The body as a job of this kind that can be stored.
+/// errors  400 `invalid_json`; 403 when the project is not the caller's; 422 `invalid_spec` with
+///         every problem of the body and of the artifacts that it names
+submission::CheckedJob read_job(const Context& context, JobKind kind);
+
+/// The answer of a dry run: what would be stored, and its place in the queue.
+Json preview(const Context& context, const submission::CheckedJob& job);
+
+/// Stores the job once for its Idempotency-Key and wakes the scheduler: 201, or the first answer
+/// again. errors  409, 429
+Response submit(const Context& context, submission::CheckedJob job);
+
+}    // namespace slipway::routes

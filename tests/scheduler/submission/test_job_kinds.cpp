@@ -1,0 +1,117 @@
+// Goal: each kind turns its request into a job that can be stored, or tells everything that is
+// wrong with it, whoever asks: no HTTP is here.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/scheduler/submission/samples.h"
+
+namespace slipway::submission {
+
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+struct JobKinds : SubmissionTest {
+    Json prediction(const Json& changes = Json::object()) {
+        Json body{{"from", {{"checkpoint", checkpoint}}}, {"data", {{"dataset", "points"}}}};
+        body.merge_patch(changes);
+        return body;
+    }
+};
+
+TEST_F(JobKinds, a_request_is_decoded_by_the_row_of_its_kind) {
+    for (const JobKind kind : all_job_kinds) {
+        const auto request =
+            row_of(kind).decode({.value = {{"project", "vision"}}, .duplicates = {}});
+        EXPECT_EQ(row_of(kind).kind, kind);
+        EXPECT_EQ(request.value.index(), std::size_t(kind));
+        EXPECT_EQ(project_of(request.value), "vision");
+        EXPECT_FALSE(request.ok()) << "its required fields are missing";
+    }
+}
+
+TEST_F(JobKinds, a_training_job_has_its_dataset_and_no_payload) {
+    const auto job = checked(JobKind::train, training()).value;
+    EXPECT_EQ(job.kind, JobKind::train);
+    EXPECT_EQ(job.name_stem, "mlp");
+    EXPECT_EQ(job.dataset.value().name, "points");
+    EXPECT_TRUE(job.payload.is_null());
+    EXPECT_EQ(job.effective["world_size"], 1);
+    EXPECT_EQ(job.checkpoint_id + job.upload_id, "");
+}
+
+TEST_F(JobKinds, a_training_job_tells_what_is_wrong_with_its_fields_and_artifacts_at_once) {
+    EXPECT_THAT(problems(JobKind::train, training({{"data", {{"dataset", "pionts"}}},
+                                                   {"train", {{"epochs", -1}}},
+                                                   {"model", {{"init", {{"from", "ckp_1"}}}}}})),
+                ElementsAre("/train/epochs", "/data/dataset", "/model/init/from"));
+    EXPECT_THAT(
+        problems(JobKind::train, training({{"data", {{"split", {{"id", "spl_1"}, {"fold", 0}}}}}})),
+        ElementsAre("/data/split/id"));
+}
+
+TEST_F(JobKinds, nothing_is_told_of_a_project_that_the_submitter_does_not_see) {
+    EXPECT_THAT(problems(JobKind::train, training({{"data", {{"dataset", "pionts"}}}}), {"other"}),
+                IsEmpty());
+    trained_job();
+    EXPECT_THAT(
+        problems(JobKind::train,
+                 training({{"project", "other"}, {"model", {{"init", {{"from", checkpoint}}}}}}),
+                 {"other"}),
+        ElementsAre("/data/dataset", "/model/init/from"));
+    EXPECT_THAT(problems(JobKind::predict, prediction({{"project", "other"}}), {"other"}),
+                ElementsAre("/data/dataset", "/from/checkpoint"));
+}
+
+TEST_F(JobKinds, the_weights_of_an_upload_are_those_of_its_token) {
+    const auto upload = [&](const std::string& token) {
+        return store::create_upload(store, {.id = new_id("upl"), .size = 1, .created_by = token},
+                                    std::chrono::hours{1})
+            .id;
+    };
+    const auto told = [&](const std::string& id) {
+        return joined_messages(
+            checked(JobKind::train, training({{"model", {{"init", {{"from", id}}}}}})).problems);
+    };
+    EXPECT_THAT(told(upload("tok_other")), HasSubstr("there is no upload"));
+    EXPECT_THAT(told(upload("tok_test")), HasSubstr("is not complete"));
+    EXPECT_THAT(told("model.safetensors"), HasSubstr("must be the id of a checkpoint"));
+}
+
+TEST_F(JobKinds, a_prediction_runs_the_spec_of_the_job_that_trained) {
+    const std::string trained = trained_job();
+    const auto job = checked(JobKind::predict, prediction({{"accelerator", {{"cores", 8}}}})).value;
+    EXPECT_EQ(job.kind, JobKind::predict);
+    EXPECT_EQ(job.name_stem, "predict-mlp");
+    EXPECT_EQ(job.checkpoint_id, checkpoint);
+    EXPECT_EQ(job.payload["from"], Json({{"job", trained}, {"checkpoint", checkpoint}}));
+    EXPECT_EQ(job.payload["precision"], "f32") << "that of the training";
+    EXPECT_EQ(job.spec.accelerator.cores, 8);
+    EXPECT_EQ(to_string(job.spec.model.arch), "mlp");
+}
+
+TEST_F(JobKinds, a_prediction_tells_everything_that_is_wrong_at_once) {
+    EXPECT_THAT(problems(JobKind::predict, prediction({{"data", {{"dataset", "pionts"}}}})),
+                ElementsAre("/data/dataset", "/from/checkpoint"));
+    EXPECT_THAT(problems(JobKind::predict,
+                         prediction({{"from", {{"job", "job_1"}}}, {"batch_size_per_core", 0}})),
+                ElementsAre("/batch_size_per_core", "/from/job"));
+}
+
+TEST_F(JobKinds, a_prediction_by_the_spec_of_another_version_is_an_error_of_its_own) {
+    trained_job();
+    database.sql("update job set spec = spec || '{\"colour\": 1}'");
+    try {
+        checked(JobKind::predict, prediction());
+        ADD_FAILURE() << "it was accepted";
+    } catch (const OldJobSpec& error) {
+        EXPECT_THAT(error.what(), HasSubstr("colour"));
+        EXPECT_EQ(error.code(), ErrorCode::conflict);
+    }
+}
+
+}    // namespace
+
+}    // namespace slipway::submission

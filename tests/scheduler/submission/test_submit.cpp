@@ -1,0 +1,83 @@
+// Goal: a job that was checked is stored once, named, with its queue row and its first event,
+// unless a queue is full.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scheduler/store/events.h"
+#include "tests/scheduler/submission/samples.h"
+
+namespace slipway::submission {
+
+namespace {
+
+using testing::HasSubstr;
+using testing::MatchesRegex;
+
+struct Submit : SubmissionTest {
+    store::Submitted send(CheckedJob job, std::int64_t jobs_max,
+                          const std::optional<store::IdempotentRequest>& request = {}) {
+        return submission::submit(
+            store, {.queued = queued, .jobs_max = jobs_max},
+            {.job = std::move(job), .token_id = "tok_test", .request = request},
+            [](const store::Job& made) {
+                return store::StoredResponse{.status = 201, .body = made.id, .location = {}};
+            });
+    }
+};
+
+TEST_F(Submit, a_job_without_a_name_gets_one_in_every_document) {
+    trained_job();
+    const store::Job trains = store::find_job(store, store_job(training())).value();
+    EXPECT_THAT(trains.name, MatchesRegex("mlp-[0-9a-z]{6}"));
+    EXPECT_EQ(Json::parse(trains.spec)["name"], trains.name);
+    EXPECT_EQ(trains.payload, "");
+    const Json body{{"from", {{"checkpoint", checkpoint}}}, {"data", {{"dataset", "points"}}}};
+    const store::Job predicts = store::find_job(store, store_job(body, JobKind::predict)).value();
+    EXPECT_THAT(predicts.name, MatchesRegex("predict-mlp-[0-9a-z]{6}"));
+    EXPECT_EQ(Json::parse(predicts.spec)["name"], predicts.name);
+    EXPECT_EQ(Json::parse(predicts.payload)["name"], predicts.name);
+    EXPECT_EQ(predicts.kind, JobKind::predict);
+}
+
+TEST_F(Submit, a_name_that_was_given_stays) {
+    const std::string id = store_job(training({{"name", "digits"}}));
+    EXPECT_EQ(store::find_job(store, id).value().name, "digits");
+    EXPECT_EQ(queue().size(), 1U);
+    EXPECT_EQ(count("job_event where job_id = '" + id + "' and type = 'state'"), 1);
+}
+
+TEST_F(Submit, a_full_queue_stores_nothing) {
+    const CheckedJob job = checked(JobKind::train, training()).value;
+    send(job, 1);
+    try {
+        send(job, 1);
+        ADD_FAILURE() << "it was stored";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::exhausted);
+        EXPECT_THAT(error.what(), HasSubstr("--queued-jobs-max"));
+    }
+    EXPECT_EQ(queue().size(), 1U);
+}
+
+TEST_F(Submit, a_request_that_is_repeated_gets_the_first_answer_even_when_the_queue_is_full) {
+    const CheckedJob job = checked(JobKind::train, training()).value;
+    const store::IdempotentRequest request{
+        .token_id = "tok_test", .key = "one", .body_hash = "abc"};
+    const store::Submitted first = send(job, 1, request);
+    const store::Submitted second = send(job, 1, request);
+    EXPECT_FALSE(first.replayed);
+    EXPECT_TRUE(second.replayed);
+    EXPECT_EQ(second.response.body, first.job.id);
+    EXPECT_EQ(queue().size(), 1U);
+}
+
+TEST_F(Submit, a_dataset_that_failed_after_the_checks_is_a_conflict) {
+    const CheckedJob job = checked(JobKind::train, training()).value;
+    database.sql("update dataset set state = 'failed', problems = '[]'");
+    EXPECT_EQ(store::code_of([&] { send(job, 0); }), ErrorCode::conflict);
+    EXPECT_EQ(queue().size(), 0U);
+}
+
+}    // namespace
+
+}    // namespace slipway::submission
