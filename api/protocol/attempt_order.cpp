@@ -1,6 +1,7 @@
 #include "api/protocol/attempt_order.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -25,13 +26,19 @@ DatasetOrder read_dataset_order(const Json& json) {
             .content_hash = member<std::string>(json, "content_hash")};
 }
 
-Json to_json(const PredictionOrder& prediction) {
-    return {{"checkpoint", prediction.checkpoint}, {"spec", prediction.spec}};
+JobKind read_kind(const Json& json) {
+    const auto word = member<std::string>(json, "kind");
+    if (const auto kind = parse_word<JobKind>(word)) return *kind;
+    throw Error{ErrorCode::invalid_argument,
+                fmt::format("kind must be one of {}, got \"{}\"",
+                            fmt::join(all_words<JobKind>(), ", "), word)};
 }
 
-PredictionOrder read_prediction_order(const Json& json) {
-    return {.checkpoint = member<std::string>(json, "checkpoint"),
-            .spec = member<Json>(json, "spec")};
+Json read_payload(const Json& json) {
+    Json payload = member<Json>(json, "payload");
+    if (payload.is_null() || payload.is_object()) return payload;
+    throw Error{ErrorCode::invalid_argument,
+                fmt::format("payload must be null or an object, got {}", payload.type_name())};
 }
 
 Json to_json(const StoredSplitOrder& split) {
@@ -69,12 +76,14 @@ Json to_json(const AttemptOrder& order) {
             {"job_id", order.job_id},
             {"attempt", order.attempt},
             {"fence", order.fence},
+            {"kind", to_string(order.kind)},
             {"spec", order.spec},
+            {"payload", order.payload},
             {"dataset", to_json(order.dataset)},
             {"checkpoint_folder", order.checkpoint_folder},
             {"resume_from", or_null(order.resume_from)},
             {"init_from", or_null(order.init_from)},
-            {"prediction", or_null(order.prediction)},
+            {"checkpoint", or_null(order.checkpoint)},
             {"split", or_null(order.split)},
             {"worker_threads", order.worker_threads},
             {"grace_s", order.grace_s},
@@ -97,12 +106,14 @@ AttemptOrder read_attempt_order(const Json& json) {
         order.job_id = member<std::string>(json, "job_id");
         order.attempt = member<int>(json, "attempt");
         order.fence = member<std::string>(json, "fence");
+        order.kind = read_kind(json);
         order.spec = member<Json>(json, "spec");
+        order.payload = read_payload(json);
         order.dataset = read_dataset_order(member<Json>(json, "dataset"));
         order.checkpoint_folder = member<std::string>(json, "checkpoint_folder");
         order.resume_from = unless_null(json, "resume_from", read_text);
         order.init_from = unless_null(json, "init_from", read_text);
-        order.prediction = unless_null(json, "prediction", read_prediction_order);
+        order.checkpoint = unless_null(json, "checkpoint", read_text);
         order.split = unless_null(json, "split", read_stored_split_order);
         order.worker_threads = member<int>(json, "worker_threads");
         order.grace_s = member<double>(json, "grace_s");

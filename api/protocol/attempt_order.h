@@ -7,6 +7,7 @@
 
 #include "api/base/json.h"
 #include "api/protocol/version.h"
+#include "api/spec/job_kind.h"
 
 namespace slipway {
 
@@ -18,12 +19,6 @@ struct DatasetOrder {
     std::string path;                 ///< absolute: a folder or file
     Json options = Json::object();    ///< DatasetOptionsSpec, normalised
     std::string content_hash = {};    ///< "sha256:…"; empty: not known
-};
-
-/// What a job predicts that does not train.
-struct PredictionOrder {
-    std::string checkpoint;    ///< its folder, absolute
-    Json spec;                 ///< PredictionSpec, normalised
 };
 
 /// The manifest of a stored split.
@@ -39,12 +34,14 @@ struct AttemptOrder {
     std::string job_id;
     int attempt = 1;
     std::string fence;    ///< what an agent must send to be listened to
-    Json spec;            ///< JobSpec, normalised
+    JobKind kind = JobKind::train;
+    Json spec;                 ///< JobSpec, normalised: what runs
+    Json payload = nullptr;    ///< what its kind asks for beside the spec; null: nothing
     DatasetOrder dataset;
-    std::string checkpoint_folder;                     ///< of the job
-    std::optional<std::string> resume_from = {};       ///< the folder of a checkpoint
-    std::optional<std::string> init_from = {};         ///< such a folder, or a safetensors file
-    std::optional<PredictionOrder> prediction = {};    ///< absent: it trains
+    std::string checkpoint_folder;                  ///< of the job
+    std::optional<std::string> resume_from = {};    ///< the folder of a checkpoint
+    std::optional<std::string> init_from = {};      ///< such a folder, or a safetensors file
+    std::optional<std::string> checkpoint = {};     ///< such a folder: what the payload names
     std::optional<StoredSplitOrder> split = {};
     int worker_threads = 0;           ///< 0: as many as CPUs
     double grace_s = 60;              ///< without a sign of an agent: save and end

@@ -14,19 +14,14 @@
 #include "executor/main/bench.h"
 #include "executor/main/export.h"
 #include "executor/main/inspect.h"
+#include "executor/main/job_kinds.h"
 #include "executor/main/run_alone.h"
 #include "executor/main/split.h"
-#include "executor/predict/run_prediction.h"
 #include "executor/train/run.h"
 
 namespace {
 
 using namespace slipway;
-
-/// A job trains or predicts.
-TrainOutcome run_job(const AttemptPlan& plan, Reporter& reporter) {
-    return plan.prediction ? run_prediction(plan, reporter) : run_training(plan, reporter);
-}
 
 CLI::App* add_inspect(CLI::App& app, InspectOptions& look, const std::string& formats) {
     CLI::App* inspect = app.add_subcommand("inspect", "Checks a dataset and prints a JSON report");

@@ -11,6 +11,7 @@
 #include "api/base/posix.h"
 #include "api/protocol/attempt_order.h"
 #include "api/spec/documents.h"
+#include "executor/main/job_kinds.h"
 #include "executor/runtime/cpus.h"
 
 namespace slipway {
@@ -24,14 +25,10 @@ Result<JobSpec> decode(Decoded<JobSpec> decoded) {
     return Error{ErrorCode::invalid_argument, joined_messages(decoded.problems)};
 }
 
-PredictionPlan prediction_plan(const PredictionOrder& order) {
-    Decoded<PredictionSpec> decoded = decode_prediction(order.spec);
-    if (!decoded.ok()) throw Error{ErrorCode::invalid_argument, joined_messages(decoded.problems)};
-    return {.checkpoint = order.checkpoint, .spec = std::move(decoded.value)};
-}
-
 AttemptPlan plan_of(const AttemptOrder& order) {
     AttemptPlan plan;
+    plan.kind = order.kind;
+    row_of(order.kind).read_payload(order, plan);
     plan.spec = decode(decode_job_spec(order.spec)).value();
     plan.dataset_format = order.dataset.format;
     plan.dataset_path = order.dataset.path;
@@ -39,7 +36,6 @@ AttemptPlan plan_of(const AttemptOrder& order) {
     plan.checkpoint_folder = order.checkpoint_folder;
     plan.resume_from = order.resume_from;
     plan.init_from = order.init_from;
-    if (order.prediction) plan.prediction = prediction_plan(*order.prediction);
     if (order.split) {
         plan.split_file = SplitFile{.path = order.split->path,
                                     .hash = order.split->hash,

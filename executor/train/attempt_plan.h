@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "api/spec/job_kind.h"
 #include "api/spec/job_spec.h"
 #include "api/spec/prediction_spec.h"
 #include "executor/data/split/manifest.h"
@@ -20,6 +21,7 @@ struct PredictionPlan {
 
 /// One attempt at one job, everything resolved: what attempt.json says.
 struct AttemptPlan {
+    JobKind kind = JobKind::train;
     JobSpec spec;
     std::string dataset_format;                          ///< one of dataset_formats()
     std::filesystem::path dataset_path;                  ///< folder or file
@@ -39,8 +41,8 @@ struct AttemptPlan {
     std::filesystem::path cache_folder;     ///< of compiled code, shared by jobs; empty: none
     std::filesystem::path packed_folder;    ///< of packed images, shared by jobs; empty: none
     std::string cpu_scope = {};             ///< see EngineOptions; empty: workers run anywhere
-    /// Set: `spec` is predicting_job, and the dataset is the one to predict. The result is
-    /// predictions_file_name in report_folder.
+    /// Of the kind `predict`: `spec` is predicting_job, and the dataset is the one to predict. The
+    /// result is predictions_file_name in report_folder.
     std::optional<PredictionPlan> prediction = {};
 };
 

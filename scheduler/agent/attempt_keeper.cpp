@@ -264,23 +264,22 @@ AttemptKeeper::Inputs AttemptKeeper::find_inputs(const store::HostAttempt& found
     const auto weights = found.resume_checkpoint.empty()
                              ? find_weights_place(store_, found.spec, options_.home)
                              : fs::path();
-    const auto predicting = found.payload.empty()
-                                ? fs::path()
-                                : find_predicting_place(store_, found.payload, options_.home);
+    const auto checkpoint = find_payload_checkpoint(store_, found.payload, options_.home);
     const auto split = find_split_place(store_, found.spec, options_.home);
     if (!number) {
         inputs.missing = no_project_number;
     } else if (!weights) {
         inputs.missing = "the weights of model.init.from are no longer kept";
-    } else if (!predicting) {
-        inputs.missing =
-            "the checkpoint of the prediction (from.checkpoint) is no longer kept; "
-            "GET /v1/checkpoints lists those that are";
+    } else if (!checkpoint) {
+        inputs.missing = fmt::format(
+            "the checkpoint of the {} (from.checkpoint) is no longer kept; "
+            "GET /v1/checkpoints lists those that are",
+            traits(found.kind).request_name);
     } else if (!split) {
         inputs.missing = "the split of data.split.id is no longer kept";
     }
     inputs.weights = weights.value_or(fs::path());
-    inputs.predicting = predicting.value_or(fs::path());
+    inputs.checkpoint = checkpoint.value_or(fs::path());
     if (split) {
         inputs.split = split->path;
         inputs.split_hash = split->hash;
@@ -309,7 +308,7 @@ void AttemptKeeper::start(const store::HostAttempt& found, const Inputs& inputs,
                                .cache = store / "compile_cache" / project,
                                .packed = store / "packed" / project,
                                .init = inputs.weights,
-                               .predicting = inputs.predicting,
+                               .checkpoint = inputs.checkpoint,
                                .split = inputs.split,
                                .split_hash = inputs.split_hash,
                                .worker_threads = thread_share(int(found.attempt.cores.size()),
@@ -332,7 +331,7 @@ void AttemptKeeper::start(const store::HostAttempt& found, const Inputs& inputs,
         .writable = {live.folder, places.checkpoints, places.report, places.cache, places.packed},
         .memory_bytes = process_memory_bytes(found)};
     if (!place->upload.empty()) request.owned.push_back(places.dataset);
-    for (const fs::path& input : {inputs.weights, inputs.predicting, inputs.split}) {
+    for (const fs::path& input : {inputs.weights, inputs.checkpoint, inputs.split}) {
         if (!input.empty()) request.shared.push_back(input);
     }
     RunningProcess process = launcher_.launch(request);

@@ -65,7 +65,7 @@ private:
     /// What a job needs from elsewhere, as the database names it; or why it cannot be had.
     struct Inputs {
         std::filesystem::path weights;
-        std::filesystem::path predicting;
+        std::filesystem::path checkpoint;
         std::filesystem::path split;
         std::string split_hash;
         int project_number = 0;

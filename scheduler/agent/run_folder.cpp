@@ -78,6 +78,7 @@ AttemptOrder attempt_order(const store::HostAttempt& attempt, const AttemptPlace
     AttemptOrder order{.job_id = attempt.attempt.job_id,
                        .attempt = attempt.attempt.attempt,
                        .fence = attempt.attempt.token,
+                       .kind = attempt.kind,
                        .spec = parse_stored(attempt.spec),
                        .dataset = {.id = attempt.dataset_id,
                                    .name = attempt.dataset_name,
@@ -87,14 +88,14 @@ AttemptOrder attempt_order(const store::HostAttempt& attempt, const AttemptPlace
                                    .content_hash = attempt.dataset_content_hash},
                        .checkpoint_folder = places.checkpoints.string(),
                        .init_from = unless_empty(places.init),
+                       .checkpoint = unless_empty(places.checkpoint),
                        .worker_threads = places.worker_threads,
                        .grace_s = places.grace_s,
                        .memory_bytes = places.memory_bytes,
                        .report_folder = places.report.string(),
                        .cache_folder = places.cache.string(),
                        .packed_folder = places.packed.string()};
-    if (!attempt.payload.empty())
-        order.prediction = {places.predicting.string(), parse_stored(attempt.payload)};
+    if (!attempt.payload.empty()) order.payload = parse_stored(attempt.payload);
     if (!places.split.empty()) order.split = {places.split.string(), places.split_hash};
     if (!attempt.resume_checkpoint.empty())
         order.resume_from = (places.checkpoints / attempt.resume_checkpoint).string();

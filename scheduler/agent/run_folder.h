@@ -34,7 +34,7 @@ struct AttemptPlaces {
     std::filesystem::path cache = {};         ///< of compiled code, of the project's jobs
     std::filesystem::path packed = {};        ///< of packed images, of the project's jobs
     std::filesystem::path init = {};          ///< weights to begin with; empty: none
-    std::filesystem::path predicting = {};    ///< the checkpoint of a prediction; empty: it trains
+    std::filesystem::path checkpoint = {};    ///< that the payload names; empty: none
     std::filesystem::path split = {};         ///< the manifest of a stored split; empty: none
     std::string split_hash = {};              ///< that it must have
     int worker_threads = 0;                   ///< 0: as many as CPUs

@@ -42,9 +42,11 @@ std::optional<fs::path> find_weights_place(store::Store& store, const std::strin
     return home / "store" / "uploads" / upload->id;
 }
 
-std::optional<fs::path> find_predicting_place(store::Store& store, const std::string& prediction,
-                                              const fs::path& home) {
-    return checkpoint_place(store, text_at("/from/checkpoint", prediction), home);
+std::optional<fs::path> find_payload_checkpoint(store::Store& store, const std::string& payload,
+                                                const fs::path& home) {
+    const std::string id = text_at("/from/checkpoint", payload);
+    if (id.empty()) return fs::path();
+    return checkpoint_place(store, id, home);
 }
 
 }    // namespace slipway

@@ -15,10 +15,10 @@ std::optional<std::filesystem::path> find_weights_place(store::Store& store,
                                                         const std::string& spec,
                                                         const std::filesystem::path& home);
 
-/// Where the checkpoint of a stored prediction is (from.checkpoint, an id); nothing when it is not
-/// kept any more.
-std::optional<std::filesystem::path> find_predicting_place(store::Store& store,
-                                                           const std::string& prediction,
-                                                           const std::filesystem::path& home);
+/// Where the checkpoint is that the payload of a job names (from.checkpoint, an id, whatever the
+/// kind). Empty when it names none; nothing when what it names is no longer kept.
+std::optional<std::filesystem::path> find_payload_checkpoint(store::Store& store,
+                                                             const std::string& payload,
+                                                             const std::filesystem::path& home);
 
 }    // namespace slipway

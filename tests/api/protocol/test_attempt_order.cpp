@@ -13,7 +13,9 @@ AttemptOrder full_order() {
     return {.job_id = "job_1",
             .attempt = 2,
             .fence = "f00d",
+            .kind = JobKind::predict,
             .spec = Json{{"name", "x"}},
+            .payload = Json{{"batch_size_per_core", 7}},
             .dataset = {.id = "ds_1",
                         .name = "digits",
                         .format = "idx",
@@ -23,7 +25,7 @@ AttemptOrder full_order() {
             .checkpoint_folder = "/store/checkpoints/job_1",
             .resume_from = "/store/checkpoints/job_1/step_1",
             .init_from = "/store/uploads/upl_1",
-            .prediction = PredictionOrder{"/store/checkpoints/job_0/step_1", Json::object()},
+            .checkpoint = "/store/checkpoints/job_0/step_1",
             .split = StoredSplitOrder{"/store/splits/spl_1.json", "sha256:cd"},
             .worker_threads = 2,
             .grace_s = 1.5,
@@ -53,7 +55,7 @@ TEST(AttemptOrder, what_is_written_is_read) {
                        .checkpoint_folder = "/c"};
     const Json small = to_json(least);
     EXPECT_EQ(to_json(read_attempt_order(small)), small);
-    for (const char* name : {"resume_from", "init_from", "prediction", "split"})
+    for (const char* name : {"payload", "resume_from", "init_from", "checkpoint", "split"})
         EXPECT_TRUE(small.at(name).is_null()) << name;
 }
 
@@ -73,6 +75,14 @@ TEST(AttemptOrder, every_member_is_required_and_of_its_type) {
         without["dataset"].erase(name);
         EXPECT_EQ(problem_of(without), "\"" + name + "\" is missing");
     }
+}
+
+TEST(AttemptOrder, a_kind_that_is_none_and_a_payload_that_is_no_object_are_named) {
+    Json json = to_json(full_order());
+    json["payload"] = "all";
+    EXPECT_EQ(problem_of(json), "payload must be null or an object, got string");
+    json["kind"] = "evaluate";
+    EXPECT_EQ(problem_of(json), "kind must be one of train, predict, got \"evaluate\"");
 }
 
 TEST(AttemptOrder, another_version_is_refused_by_name) {

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "api/base/posix.h"
+#include "api/protocol/version.h"
 #include "executor/main/run_folder.h"
 #include "tests/support/eventually.h"
 #include "tests/support/temp_folder.h"
@@ -21,10 +22,12 @@ namespace slipway {
 namespace {
 
 Json order_json(const std::filesystem::path& folder, double grace_s = 60) {
-    return {{"version", 1},
+    return {{"version", protocol_version},
             {"job_id", "job_1"},
             {"attempt", 2},
             {"fence", "f00d"},
+            {"kind", "train"},
+            {"payload", nullptr},
             {"spec",
              {{"model", {{"arch", "mlp"}}},
               {"task", {{"type", "classification"}}},
@@ -40,7 +43,7 @@ Json order_json(const std::filesystem::path& folder, double grace_s = 60) {
             {"checkpoint_folder", (folder / "checkpoints").string()},
             {"resume_from", (folder / "checkpoints" / "step_1").string()},
             {"init_from", (folder / "weights.safetensors").string()},
-            {"prediction", nullptr},
+            {"checkpoint", nullptr},
             {"split", {{"path", (folder / "split.json").string()}, {"hash", "sha256:cd"}}},
             {"worker_threads", 2},
             {"grace_s", grace_s},
@@ -89,23 +92,33 @@ TEST(ReadAttempt, the_order_becomes_a_plan) {
 TEST(ReadAttempt, the_order_of_a_prediction_names_checkpoint_and_samples) {
     const TempFolder folder;
     Json order = order_json(folder.path());
-    order["prediction"] = {{"checkpoint", "/store/checkpoints/job_1/step_2"},
-                           {"spec",
-                            {{"from", {{"checkpoint", "ckp_00000000000000000000000000"}}},
-                             {"data", {{"dataset", "digits"}, {"part", "t10k"}}},
-                             {"batch_size_per_core", 7}}}};
+    order["kind"] = "predict";
+    order["checkpoint"] = "/store/checkpoints/job_1/step_2";
+    order["payload"] = {{"from", {{"checkpoint", "ckp_00000000000000000000000000"}}},
+                        {"data", {{"dataset", "digits"}, {"part", "t10k"}}},
+                        {"batch_size_per_core", 7}};
     folder.write("attempt.json", order.dump());
     const auto read = read_attempt(folder.path());
     ASSERT_TRUE(read) << read.error().what();
+    EXPECT_EQ(read->plan.kind, JobKind::predict);
     ASSERT_TRUE(read->plan.prediction);
     EXPECT_EQ(read->plan.prediction->checkpoint, "/store/checkpoints/job_1/step_2");
     EXPECT_EQ(read->plan.prediction->spec.data.part, "t10k");
     EXPECT_EQ(read->plan.prediction->spec.batch_size_per_core, 7);
-    order["prediction"]["spec"]["batch_size_per_core"] = 0;
-    folder.write("attempt.json", order.dump());
-    const auto wrong = read_attempt(folder.path());
-    ASSERT_FALSE(wrong);
-    EXPECT_NE(std::string(wrong.error().what()).find("batch_size_per_core"), std::string::npos);
+    const auto expect_refused = [&](const Json& changes, const std::string& word) {
+        Json other = order;
+        other.update(changes);
+        folder.write("attempt.json", other.dump());
+        const auto wrong = read_attempt(folder.path());
+        ASSERT_FALSE(wrong) << changes;
+        EXPECT_NE(std::string(wrong.error().what()).find(word), std::string::npos)
+            << wrong.error().what();
+    };
+    expect_refused({{"payload", {{"batch_size_per_core", 0}}}}, "batch_size_per_core");
+    expect_refused({{"payload", nullptr}}, "payload");
+    expect_refused({{"checkpoint", nullptr}}, "the kind predict needs one");
+    expect_refused({{"kind", "train"}}, "payload must be null for the kind train");
+    expect_refused({{"kind", "evaluate"}}, "kind must be one of train, predict");
 }
 
 TEST(ReadAttempt, an_order_with_something_missing_or_wrong_names_it) {

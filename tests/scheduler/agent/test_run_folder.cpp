@@ -38,22 +38,24 @@ TEST(AttemptOrderOf, holds_everything_an_executor_needs) {
                                .packed = "/store/packed",
                                .memory_bytes = 123};
     Json order = to_json(attempt_order(attempt, places));
-    EXPECT_EQ(order, Json::parse(R"({"version": 1, "job_id": "job_1", "attempt": 2, "fence": "f00d",
-        "spec": {"accelerator": {"cores": 1, "memory_bytes": 123}},
+    EXPECT_EQ(order, Json::parse(R"({"version": 2, "job_id": "job_1", "attempt": 2, "fence": "f00d",
+        "kind": "train", "spec": {"accelerator": {"cores": 1, "memory_bytes": 123}}, "payload": null,
         "dataset": {"id": "ds_1", "name": "digits", "format": "idx", "path": "/data/digits", "options": {"channels": 1}, "content_hash": "sha256:ab"},
-        "checkpoint_folder": "/store/checkpoints/job_1", "resume_from": null, "init_from": null, "prediction": null, "split": null, "worker_threads": 0, "grace_s": 60,
+        "checkpoint_folder": "/store/checkpoints/job_1", "resume_from": null, "init_from": null, "checkpoint": null, "split": null, "worker_threads": 0, "grace_s": 60,
         "memory_bytes": 123, "report_folder": "/store/reports/job_1", "cache_folder": "/store/compile_cache",
         "packed_folder": "/store/packed"})"));
     attempt.resume_checkpoint = "step_1";
     attempt.spec = "{}";
     order = to_json(attempt_order(attempt, places));
     EXPECT_EQ(order.at("resume_from"), "/store/checkpoints/job_1/step_1");
+    attempt.kind = JobKind::predict;
     attempt.payload = R"({"data": {"dataset": "digits"}})";
     AttemptPlaces predicting = places;
-    predicting.predicting = "/store/checkpoints/job_0/step_1";
-    EXPECT_EQ(to_json(attempt_order(attempt, predicting)).at("prediction"), Json::parse(R"({
-        "checkpoint": "/store/checkpoints/job_0/step_1",
-        "spec": {"data": {"dataset": "digits"}}})"));
+    predicting.checkpoint = "/store/checkpoints/job_0/step_1";
+    order = to_json(attempt_order(attempt, predicting));
+    EXPECT_EQ(order.at("kind"), "predict");
+    EXPECT_EQ(order.at("checkpoint"), "/store/checkpoints/job_0/step_1");
+    EXPECT_EQ(order.at("payload"), Json::parse(R"({"data": {"dataset": "digits"}})"));
     AttemptPlaces with_weights = places;
     with_weights.init = "/store/uploads/upl_1";
     EXPECT_EQ(to_json(attempt_order(attempt, with_weights)).at("init_from"),
