@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <span>
 
 #include "api/spec/intent.h"
 #include "api/spec/job_kind.h"
@@ -63,23 +64,25 @@ struct NewJob {
 };
 
 struct Submitted {
-    Job job{};    ///< empty when replayed
+    std::vector<Job> jobs{};    ///< in the order of the request; empty when replayed
     /// The answer to send: just rendered, or that of the first request with the same key.
     StoredResponse response{};
     bool replayed = false;
 };
 
-/// Stores the job, its queue row, its first event and the answer under its idempotency key in one
-/// transaction. `render` turns the stored job into the answer; it must not use the store.
-/// Without a `request` nothing is remembered. A request seen before with the same body gives the
-/// first answer and stores nothing. Throws IdempotencyMismatch, IdempotencyInFlight, or
-/// Error{not_found} / Error{conflict} when the dataset is gone / failed, Error{not_found} when the
-/// checkpoint or the upload is no longer kept. `admit` is called once, within the transaction,
-/// when the job is new, and must not use the store; what it throws ends the submission.
-Submitted submit_job(Store& store, const NewJob& job,
-                     const std::optional<IdempotentRequest>& request,
-                     const std::function<StoredResponse(const Job&)>& render,
-                     const std::function<void()>& admit = {});
+/// Makes the answer of the stored jobs; pure, and in particular without the store.
+using Render = std::function<StoredResponse(std::span<const Job>)>;
+
+/// Stores the jobs, their queue rows, their first events and the answer under the idempotency key
+/// in one transaction: all of them or none. Without a `request` nothing is remembered. A request
+/// seen before with the same body gives the first answer and stores nothing. Throws
+/// IdempotencyMismatch, IdempotencyInFlight, or Error{not_found} / Error{conflict} when a dataset
+/// is gone / failed, Error{not_found} when a checkpoint or an upload is no longer kept. `admit` is
+/// called once, within the transaction, when the jobs are new, and must not use the store; what it
+/// throws ends the submission.
+Submitted submit_jobs(Store& store, std::span<const NewJob> jobs,
+                      const std::optional<IdempotentRequest>& request, const Render& render,
+                      const std::function<void()>& admit = {});
 
 std::optional<Job> find_job(Store& store, std::string_view id);
 

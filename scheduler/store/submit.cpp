@@ -9,6 +9,16 @@
 #include "scheduler/store/queries.h"
 #include "scheduler/store/text.h"
 
+// How jobs are stored. One transaction holds everything: the key of the request, locks on what the
+// jobs need (a dataset that has not failed, checkpoints and uploads that are kept), the jobs with
+// their events and queue rows (by triggers), and the answer under the key. Locks are shared: many
+// jobs of one dataset are submitted at a time, and only its end of check or deletion waits for
+// them.
+//
+// The common request, one job without a key, is one round trip: the insert takes the dataset's lock
+// and does nothing when it cannot be used, and the commit rides along. With a key there are three,
+// since the answer that is kept under it is made of the stored job; several jobs take one more,
+// because whether all were stored is known only before the commit.
 namespace slipway::store {
 
 namespace {
@@ -21,52 +31,73 @@ Statement insert_statement(const NewJob& job) {
              job.created_by, to_string(job.kind), Param::or_null(job.payload)}};
 }
 
-/// Throws unless the dataset can be waited for; it cannot change before the transaction ends.
-void check_dataset(const Rows& rows, const std::string& id) {
-    if (rows.empty()) {
-        throw Error{ErrorCode::not_found, fmt::format("there is no dataset {}", id)};
-    }
-    if (rows[0].text("state") == "failed") {
-        throw Error{ErrorCode::conflict, fmt::format("the dataset {} failed its check", id)};
-    }
+/// Why insert_job has stored nothing.
+Error dataset_error(Transaction& transaction, const std::string& id) {
+    const Rows rows = transaction.run(queries::find_state_of_dataset, {id});
+    if (rows.empty()) return {ErrorCode::not_found, fmt::format("there is no dataset {}", id)};
+    return {ErrorCode::conflict, fmt::format("the dataset {} failed its check", id)};
 }
 
-/// Throws unless it is kept; it is as long as the transaction lasts.
-void check_checkpoint(const Rows& rows, const std::string& id) {
-    if (rows.empty() || rows[0].flag("deleted")) {
-        throw Error{ErrorCode::not_found, fmt::format("the checkpoint {} is no longer kept", id)};
-    }
-}
-
-Submitted submit_in(Transaction& transaction, const NewJob& job,
-                    const std::optional<IdempotentRequest>& request,
-                    const std::function<StoredResponse(const Job&)>& render,
-                    const std::function<void()>& admit) {
-    if (request) {
-        if (std::optional<StoredResponse> first =
-                claim_key(transaction, *request, Repeat::harmless)) {
-            return {.job = {}, .response = std::move(*first), .replayed = true};
-        }
-    }
-    admit();
-    if (!job.dataset_id.empty()) {
-        check_dataset(transaction.run(queries::lock_dataset_of_job, {job.dataset_id}),
-                      job.dataset_id);
-    }
-    std::vector<Statement> statements{insert_statement(job)};
+/// Throws unless the checkpoint and the uploads that the job needs are kept; they are as long as
+/// the transaction lasts.
+void lock_artifacts(Transaction& transaction, const NewJob& job) {
     if (!job.checkpoint_id.empty()) {
-        check_checkpoint(transaction.run(queries::lock_checkpoint_of_job, {job.checkpoint_id}),
-                         job.checkpoint_id);
-        statements.push_back({&queries::use_checkpoint, {job.checkpoint_id, job.id}});
+        const Rows rows = transaction.run(queries::lock_checkpoint_of_job, {job.checkpoint_id});
+        if (rows.empty() || rows[0].flag("deleted")) {
+            throw Error{ErrorCode::not_found,
+                        fmt::format("the checkpoint {} is no longer kept", job.checkpoint_id)};
+        }
     }
     if (!job.upload_id.empty() &&
         transaction.run(queries::lock_upload_of_job, {job.upload_id}).empty()) {
         throw Error{ErrorCode::not_found, fmt::format("there is no upload {}", job.upload_id)};
     }
+}
+
+void add_statements(const NewJob& job, std::vector<Statement>& statements) {
+    statements.push_back(insert_statement(job));
+    if (!job.checkpoint_id.empty())
+        statements.push_back({&queries::use_checkpoint, {job.checkpoint_id, job.id}});
     statements.push_back({&queries::find_job, {job.id}});
-    const std::vector<Rows> answers = transaction.run(std::move(statements));
-    Submitted submitted{.job = read_job(answers.back()[0]), .response = {}, .replayed = false};
-    submitted.response = render(submitted.job);
+}
+
+/// The jobs of the answers to `add_statements` of each.
+std::vector<Job> read_jobs(Transaction& transaction, std::span<const NewJob> jobs,
+                           const std::vector<Rows>& answers) {
+    std::vector<Job> stored;
+    std::size_t next = 0;
+    for (const NewJob& job : jobs) {
+        next += job.checkpoint_id.empty() ? 2 : 3;
+        const Rows& found = answers.at(next - 1);
+        if (found.empty()) throw dataset_error(transaction, job.dataset_id);
+        stored.push_back(read_job(found[0]));
+    }
+    return stored;
+}
+
+Submitted submit_in(Transaction& transaction, std::span<const NewJob> jobs,
+                    const std::optional<IdempotentRequest>& request, const Render& render,
+                    const std::function<void()>& admit) {
+    if (request) {
+        if (std::optional<StoredResponse> first =
+                claim_key(transaction, *request, Repeat::harmless)) {
+            return {.jobs = {}, .response = std::move(*first), .replayed = true};
+        }
+    }
+    admit();
+    std::vector<Statement> statements;
+    for (const NewJob& job : jobs) {
+        lock_artifacts(transaction, job);
+        add_statements(job, statements);
+    }
+    // One job is stored or is not: no answer to keep, so nothing to wait for before the commit.
+    const bool at_once = jobs.size() == 1 && !request;
+    const std::vector<Rows> answers = at_once ? transaction.commit(std::move(statements))
+                                              : transaction.run(std::move(statements));
+    Submitted submitted{
+        .jobs = read_jobs(transaction, jobs, answers), .response = {}, .replayed = false};
+    submitted.response = render(submitted.jobs);
+    if (at_once) return submitted;
     std::vector<Statement> last;
     if (request) last.push_back(keep_answer(*request, submitted.response));
     transaction.commit(std::move(last));
@@ -75,22 +106,20 @@ Submitted submit_in(Transaction& transaction, const NewJob& job,
 
 }    // namespace
 
-Submitted submit_job(Store& store, const NewJob& job,
-                     const std::optional<IdempotentRequest>& request,
-                     const std::function<StoredResponse(const Job&)>& render,
-                     const std::function<void()>& admit) {
+Submitted submit_jobs(Store& store, std::span<const NewJob> jobs,
+                      const std::optional<IdempotentRequest>& request, const Render& render,
+                      const std::function<void()>& admit) {
     bool admitted = !admit;
     const auto admit_once = [&] {
-        // A transaction may run again; the job is one all the same.
+        // A transaction may run again; the jobs are the same.
         if (!std::exchange(admitted, true)) admit();
     };
     Submitted submitted = transact(store.pool(), [&](Transaction& transaction) {
-        return submit_in(transaction, job, request, render, admit_once);
+        return submit_in(transaction, jobs, request, render, admit_once);
     });
-    if (!submitted.replayed) {
+    for (const Job& job : submitted.jobs)
         store.announce(job.id);
-        store.announce(topics::queue);
-    }
+    if (!submitted.replayed) store.announce(topics::queue);
     return submitted;
 }
 

@@ -11,12 +11,14 @@ namespace {
 constexpr std::chrono::seconds count_good_for{1};
 constexpr std::size_t counts_kept = 1000;
 
-void require_below(const std::string& who, std::int64_t jobs, std::int64_t limit) {
-    if (jobs < limit) return;
-    throw Error{ErrorCode::exhausted,
-                fmt::format("{} has {} queued jobs, and {} is the most that it may have "
-                            "(--queued-jobs-max); wait until some have started, or cancel some",
-                            who, jobs, limit)};
+void require_place(const std::string& who, std::int64_t jobs, std::int64_t more,
+                   std::int64_t limit) {
+    if (jobs + more <= limit) return;
+    throw Error{
+        ErrorCode::exhausted,
+        fmt::format("{} has {} queued jobs{}, and {} is the most that it may have "
+                    "(--queued-jobs-max); wait until some have started, or cancel some",
+                    who, jobs, more == 1 ? "" : fmt::format(" and submits {}", more), limit)};
 }
 
 }    // namespace
@@ -61,16 +63,18 @@ void QueuedJobs::refresh(const std::string& project, const std::string& token_id
     update(of_tokens_[token_id], token_before, read.of_token);
 }
 
-void QueuedJobs::add(const std::string& project, const std::string& token_id, std::int64_t limit) {
+void QueuedJobs::add(const std::string& project, const std::string& token_id, std::size_t jobs,
+                     std::int64_t limit) {
     if (limit == 0) return;
     const std::scoped_lock lock(mutex_);
     Count& of_project = of_projects_[project];
     Count& of_token = of_tokens_[token_id];
-    require_below(fmt::format("project {}", project), of_project.jobs, limit);
-    require_below("this token", of_token.jobs, limit);
+    const auto more = std::int64_t(jobs);
+    require_place(fmt::format("project {}", project), of_project.jobs, more, limit);
+    require_place("this token", of_token.jobs, more, limit);
     for (Count* count : {&of_project, &of_token}) {
-        ++count->jobs;
-        ++count->added;
+        count->jobs += more;
+        count->added += more;
     }
 }
 

@@ -18,13 +18,14 @@ class QueuedJobs {
 public:
     QueuedJobs(store::Store& store, const Clock& clock) : store_(store), clock_(clock) {}
 
-    /// The token may be about to queue a job of the project: reads the counts unless they are good.
+    /// The token may be about to queue jobs of the project: reads the counts unless they are good.
     void refresh(const std::string& project, const std::string& token_id, std::int64_t limit);
 
-    /// It is: the job is new, and no replay. To be called after refresh(). Reads nothing, so that
-    /// it can be called within the transaction that stores the job. errors  throws exhausted (429)
-    /// when the project or the token has `limit` of them
-    void add(const std::string& project, const std::string& token_id, std::int64_t limit);
+    /// It is: `jobs` are new, and no replay. To be called after refresh(). Reads nothing, so that
+    /// it can be called within the transaction that stores them. errors  throws exhausted (429),
+    /// and adds none, when the project or the token would have more than `limit` of them
+    void add(const std::string& project, const std::string& token_id, std::size_t jobs,
+             std::int64_t limit);
 
 private:
     struct Count {

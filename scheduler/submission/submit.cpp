@@ -13,7 +13,7 @@ std::string made_name(std::string_view stem, std::string_view job_id) {
     return fmt::format("{}-{}", stem, job_id.substr(job_id.size() - 6));
 }
 
-store::NewJob new_job(CheckedJob checked, std::string token_id) {
+store::NewJob new_job(CheckedJob checked, const std::string& token_id) {
     JobSpec& spec = checked.spec;
     store::NewJob job;
     job.id = new_id("job");
@@ -35,7 +35,7 @@ store::NewJob new_job(CheckedJob checked, std::string token_id) {
     job.restarts_max = static_cast<int>(spec.limits.max_restarts);
     job.start_after = spec.limits.start_after;
     job.valid_until = spec.limits.valid_until;
-    job.created_by = std::move(token_id);
+    job.created_by = token_id;
     job.checkpoint_id = std::move(checked.checkpoint_id);
     job.upload_id = std::move(checked.upload_id);
     return job;
@@ -44,11 +44,17 @@ store::NewJob new_job(CheckedJob checked, std::string token_id) {
 }    // namespace
 
 store::Submitted submit(store::Store& store, const QueueLimit& limit, Submission submission,
-                        const std::function<store::StoredResponse(const store::Job&)>& render) {
-    const store::NewJob job = new_job(std::move(submission.job), std::move(submission.token_id));
-    limit.queued.refresh(job.project, job.created_by, limit.jobs_max);
-    return store::submit_job(store, job, submission.request, render, [&] {
-        limit.queued.add(job.project, job.created_by, limit.jobs_max);
+                        const store::Render& render) {
+    check(!submission.jobs.empty(), "a submission has a job");
+    const std::string project = submission.jobs.front().spec.project;
+    std::vector<store::NewJob> jobs;
+    for (CheckedJob& one : submission.jobs) {
+        check(one.spec.project == project, "the jobs of a submission are of one project");
+        jobs.push_back(new_job(std::move(one), submission.token_id));
+    }
+    limit.queued.refresh(project, submission.token_id, limit.jobs_max);
+    return store::submit_jobs(store, jobs, submission.request, render, [&] {
+        limit.queued.add(project, submission.token_id, jobs.size(), limit.jobs_max);
     });
 }
 

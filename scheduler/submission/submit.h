@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 
 #include "scheduler/store/jobs.h"
@@ -16,17 +15,17 @@ struct QueueLimit {
     std::int64_t jobs_max = 0;
 };
 
-/// A job, and who submits it.
+/// Jobs of one project, and who submits them.
 struct Submission {
-    CheckedJob job;
+    std::vector<CheckedJob> jobs;
     std::string token_id;
     std::optional<store::IdempotentRequest> request = {};    ///< none: nothing is remembered
 };
 
-/// Names the job when it has no name and stores it, as store::submit_job says. `render` makes the
-/// answer that a repeated request gets again.
-/// errors  as store::submit_job; throws exhausted (429) when a queue is full
+/// Names the jobs that have no name and stores them, all or none, as store::submit_jobs says.
+/// `render` makes the answer that a repeated request gets again.
+/// errors  as store::submit_jobs; throws exhausted (429) when a queue has no place for all of them
 store::Submitted submit(store::Store& store, const QueueLimit& limit, Submission submission,
-                        const std::function<store::StoredResponse(const store::Job&)>& render);
+                        const store::Render& render);
 
 }    // namespace slipway::submission

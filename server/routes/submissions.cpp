@@ -48,20 +48,23 @@ Json preview(const Context& context, const submission::CheckedJob& job) {
 
 Response submit(const Context& context, submission::CheckedJob job) {
     const std::string_view collection = traits(job.kind).collection;
-    const auto render_first = [collection](const store::Job& made) {
-        return to_stored(job_response(made, std::nullopt, 201)
-                             .with("Location", fmt::format("/v1/{}/{}", collection, made.id)));
+    const auto render_first = [collection](std::span<const store::Job> made) {
+        const store::Job& first = made.front();
+        return to_stored(job_response(first, std::nullopt, 201)
+                             .with("Location", fmt::format("/v1/{}/{}", collection, first.id)));
     };
+    submission::Submission wanted{.jobs = {},
+                                  .token_id = context.who.token_id,
+                                  .request = idempotent_request(context.request, context.who)};
+    wanted.jobs.push_back(std::move(job));
     const store::Submitted submitted = submission::submit(
         context.services.store,
         {.queued = *context.services.queued_jobs, .jobs_max = context.services.limits.queued_jobs},
-        {.job = std::move(job),
-         .token_id = context.who.token_id,
-         .request = idempotent_request(context.request, context.who)},
-        render_first);
+        std::move(wanted), render_first);
     if (submitted.replayed) return from_stored(submitted.response, true);
     context.services.on_queued();
-    return from_stored(submitted.response, false).with("ETag", version_etag(submitted.job.version));
+    return from_stored(submitted.response, false)
+        .with("ETag", version_etag(submitted.jobs.front().version));
 }
 
 }    // namespace slipway::routes

@@ -91,10 +91,12 @@ from checkpoint
 where id = $1
 for share
 
--- use_checkpoint: until the job has ended
+-- use_checkpoint: until the job has ended; nothing when the job was not stored
 -- in     $1 id  $2 job_id
 insert into checkpoint_use (checkpoint_id, job_id)
-values ($1, $2)
+select $1, id
+from job
+where id = $2
 
 -- find_checkpoint_user: a job that has not ended and needs it
 -- in     $1 id

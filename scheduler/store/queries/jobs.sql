@@ -1,21 +1,26 @@
--- insert_job: a job, its first event and its queue row (triggers job_guard, job_follow)
+-- insert_job: a job, its first event and its queue row (triggers job_guard, job_follow), unless its
+-- dataset is not there or has failed its check
 -- in     $1 id  $2 name  $3 project  $4 labels  $5 spec  $6 effective  $7 dataset_id
 --        $8 queue_class  $9 cores  $10 core_id  $11 restarts_max  $12 not_before
 --        $13 valid_until  $14 created_by  $15 kind  $16 payload
+-- locks  the dataset's row, shared: it cannot change state before the job is stored
+with usable as materialized (
+    select id
+    from dataset
+    where id = $7 and state <> 'failed'
+    for share
+)
 insert into job (id, name, project, labels, spec, effective, dataset_id, queue_class, cores,
-                 core_id, restarts_max, not_before, valid_until, created_by, kind,
-                 payload)
-values ($1, $2, $3, $4::jsonb, $5::jsonb, $6::jsonb, $7, $8, $9, $10, $11, $12, $13, $14,
-        $15, $16::jsonb)
+                 core_id, restarts_max, not_before, valid_until, created_by, kind, payload)
+select $1, $2, $3, $4::jsonb, $5::jsonb, $6::jsonb, $7::text, $8, $9::integer, $10::integer,
+       $11::integer, $12::timestamptz, $13::timestamptz, $14, $15, $16::jsonb
+where $7::text is null or exists (select from usable)
 
--- lock_dataset_of_job: keeps the dataset from changing state until the job is stored
+-- find_state_of_dataset: why a job was not stored
 -- in     $1 id
--- out    state; no row when there is none
--- locks  the dataset's row, shared
 select state
 from dataset
 where id = $1
-for share
 
 -- find_job: one job
 -- in     $1 id

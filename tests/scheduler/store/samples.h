@@ -30,8 +30,10 @@ protected:
     }
 
     std::string submit(const NewJob& job) {
-        return submit_job(store, job, std::nullopt, [](const Job&) { return StoredResponse{}; })
-            .job.id;
+        return submit_jobs(store, std::span(&job, 1), std::nullopt,
+                           [](std::span<const Job>) { return StoredResponse{}; })
+            .jobs.at(0)
+            .id;
     }
     std::string submit() { return submit(new_job()); }
 

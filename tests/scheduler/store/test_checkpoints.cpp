@@ -188,8 +188,8 @@ TEST_F(Checkpoints, retention_and_new_jobs_do_not_miss_each_other) {
         {
             std::jthread submitting([&] {
                 try {
-                    submit_job(other, job, std::nullopt,
-                               [](const Job&) { return StoredResponse{}; });
+                    submit_jobs(other, std::span(&job, 1), std::nullopt,
+                                [](std::span<const Job>) { return StoredResponse{}; });
                     users.push_back(job.id);
                 } catch (const Error& error) {
                     EXPECT_EQ(error.code(), ErrorCode::not_found);

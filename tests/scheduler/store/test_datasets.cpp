@@ -225,16 +225,16 @@ TEST_F(Datasets, what_a_job_that_is_being_stored_uses_is_not_deleted) {
     for (const bool whole : {true, false}) {
         const Pool::Lease lease = store.pool().acquire();
         Transaction submission(*lease);
-        submission.run(queries::lock_dataset_of_job, {dataset});
+        const std::string spec = fmt::format(R"({{"data": {{"split": {{"id": "{}"}}}}}})", split);
+        submission.run(
+            queries::insert_job,
+            {new_id("job"), "late", "default", "{}", spec, std::nullopt, dataset, "normal", 1,
+             std::nullopt, 3, std::nullopt, std::nullopt, "tok_test", "train", std::nullopt});
         auto deletion = std::async(std::launch::async, [&] {
             return code_of(
                 [&] { whole ? delete_dataset(store, dataset) : delete_split(store, split); });
         });
         ASSERT_TRUE(eventually([&] { return count("pg_locks where not granted") > 0; }));
-        const std::string spec = fmt::format(R"({{"data": {{"split": {{"id": "{}"}}}}}})", split);
-        submission.run(queries::insert_job, {new_id("job"), "late", "default", "{}", spec,
-                                             std::nullopt, dataset, "normal", 1, std::nullopt, 3,
-                                             std::nullopt, std::nullopt, "tok_test", std::nullopt});
         submission.commit();
         EXPECT_EQ(deletion.get(), ErrorCode::conflict) << (whole ? "the dataset" : "the split");
     }

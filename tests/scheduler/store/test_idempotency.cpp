@@ -15,8 +15,9 @@ protected:
     const IdempotentRequest request{.token_id = "tok_a", .key = "key-1", .body_hash = "h1"};
 
     Submitted submit_once(Store& mine, const IdempotentRequest& asked) {
-        return submit_job(mine, new_job(), asked, [](const Job& job) {
-            return StoredResponse{.status = 201, .body = job.id, .location = "/v1/jobs/" + job.id};
+        return submit_jobs(mine, std::vector{new_job()}, asked, [](std::span<const Job> jobs) {
+            return StoredResponse{
+                .status = 201, .body = jobs[0].id, .location = "/v1/jobs/" + jobs[0].id};
         });
     }
 };
@@ -27,7 +28,7 @@ TEST_F(Idempotency, the_same_request_gives_the_first_answer) {
     const Submitted again = submit_once(store, request);
     EXPECT_TRUE(again.replayed);
     EXPECT_EQ(again.response.status, 201);
-    EXPECT_EQ(again.response.body, first.job.id);
+    EXPECT_EQ(again.response.body, first.jobs.at(0).id);
     EXPECT_EQ(again.response.location, first.response.location);
     EXPECT_EQ(count("job"), 1);
 }
@@ -45,8 +46,9 @@ TEST_F(Idempotency, another_body_is_refused_and_another_user_is_somebody_else) {
 TEST_F(Idempotency, a_refused_submit_leaves_the_key_free) {
     NewJob bad = new_job();
     bad.dataset_id = new_id("ds");
-    const auto render = [](const Job&) { return StoredResponse{}; };
-    EXPECT_EQ(code_of([&] { submit_job(store, bad, request, render); }), ErrorCode::not_found);
+    const auto render = [](std::span<const Job>) { return StoredResponse{}; };
+    EXPECT_EQ(code_of([&] { submit_jobs(store, std::span(&bad, 1), request, render); }),
+              ErrorCode::not_found);
     EXPECT_FALSE(submit_once(store, request).replayed);
 }
 

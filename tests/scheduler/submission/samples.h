@@ -65,10 +65,12 @@ protected:
     std::string store_job(const Json& body, JobKind kind = JobKind::train) {
         Decoded<CheckedJob> job = checked(kind, body);
         EXPECT_TRUE(job.ok()) << joined_messages(job.problems);
-        return submission::submit(store, {.queued = queued, .jobs_max = 0},
-                                  {.job = std::move(job.value), .token_id = "tok_test"},
-                                  [](const store::Job&) { return store::StoredResponse{}; })
-            .job.id;
+        return submission::submit(
+                   store, {.queued = queued, .jobs_max = 0},
+                   {.jobs = {std::move(job.value)}, .token_id = "tok_test"},
+                   [](std::span<const store::Job>) { return store::StoredResponse{}; })
+            .jobs.at(0)
+            .id;
     }
 
     const std::string checkpoint = new_id("ckp");

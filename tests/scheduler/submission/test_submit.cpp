@@ -14,13 +14,13 @@ using testing::HasSubstr;
 using testing::MatchesRegex;
 
 struct Submit : SubmissionTest {
-    store::Submitted send(CheckedJob job, std::int64_t jobs_max,
+    store::Submitted send(std::vector<CheckedJob> jobs, std::int64_t jobs_max,
                           const std::optional<store::IdempotentRequest>& request = {}) {
         return submission::submit(
             store, {.queued = queued, .jobs_max = jobs_max},
-            {.job = std::move(job), .token_id = "tok_test", .request = request},
-            [](const store::Job& made) {
-                return store::StoredResponse{.status = 201, .body = made.id, .location = {}};
+            {.jobs = std::move(jobs), .token_id = "tok_test", .request = request},
+            [](std::span<const store::Job> made) {
+                return store::StoredResponse{.status = 201, .body = made.back().id, .location = {}};
             });
     }
 };
@@ -48,9 +48,9 @@ TEST_F(Submit, a_name_that_was_given_stays) {
 
 TEST_F(Submit, a_full_queue_stores_nothing) {
     const CheckedJob job = checked(JobKind::train, training()).value;
-    send(job, 1);
+    send({job}, 1);
     try {
-        send(job, 1);
+        send({job}, 1);
         ADD_FAILURE() << "it was stored";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::exhausted);
@@ -63,19 +63,72 @@ TEST_F(Submit, a_request_that_is_repeated_gets_the_first_answer_even_when_the_qu
     const CheckedJob job = checked(JobKind::train, training()).value;
     const store::IdempotentRequest request{
         .token_id = "tok_test", .key = "one", .body_hash = "abc"};
-    const store::Submitted first = send(job, 1, request);
-    const store::Submitted second = send(job, 1, request);
+    const store::Submitted first = send({job}, 1, request);
+    const store::Submitted second = send({job}, 1, request);
     EXPECT_FALSE(first.replayed);
     EXPECT_TRUE(second.replayed);
-    EXPECT_EQ(second.response.body, first.job.id);
+    EXPECT_EQ(second.response.body, first.jobs.at(0).id);
     EXPECT_EQ(queue().size(), 1U);
 }
 
 TEST_F(Submit, a_dataset_that_failed_after_the_checks_is_a_conflict) {
     const CheckedJob job = checked(JobKind::train, training()).value;
     database.sql("update dataset set state = 'failed', problems = '[]'");
-    EXPECT_EQ(store::code_of([&] { send(job, 0); }), ErrorCode::conflict);
+    EXPECT_EQ(store::code_of([&] { send({job}, 0); }), ErrorCode::conflict);
     EXPECT_EQ(queue().size(), 0U);
+}
+
+// What a sweep asks for: its trials, all or none.
+TEST_F(Submit, several_jobs_are_stored_in_their_order) {
+    const CheckedJob job = checked(JobKind::train, training()).value;
+    const store::Submitted submitted = send({job, job, job}, 3);
+    ASSERT_EQ(submitted.jobs.size(), 3U);
+    EXPECT_EQ(submitted.response.body, submitted.jobs[2].id);
+    const auto waiting = queue();
+    ASSERT_EQ(waiting.size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i)
+        EXPECT_EQ(waiting[i].job_id, submitted.jobs[i].id);
+    EXPECT_NE(submitted.jobs[0].name, submitted.jobs[1].name);
+}
+
+TEST_F(Submit, of_several_jobs_none_is_stored_when_one_cannot_be) {
+    ready_dataset("cubes");
+    trained_job();
+    const CheckedJob good = checked(JobKind::train, training()).value;
+    const CheckedJob bad =
+        checked(JobKind::train, training({{"data", {{"dataset", "cubes"}}}})).value;
+    database.sql("update dataset set state = 'failed', problems = '[]' where name = 'cubes'");
+    const std::int64_t jobs = count("job");
+    EXPECT_EQ(store::code_of([&] { send({good, bad, good}, 0); }), ErrorCode::conflict);
+    CheckedJob lost = good;
+    lost.checkpoint_id = checkpoint;
+    database.sql("update checkpoint set deleted_at = clock_timestamp()");
+    EXPECT_EQ(store::code_of([&] { send({good, lost}, 0); }), ErrorCode::not_found);
+    EXPECT_EQ(count("job"), jobs);
+    EXPECT_EQ(count("queue"), 0);
+}
+
+TEST_F(Submit, several_jobs_for_which_a_queue_has_no_place_are_refused_together) {
+    const CheckedJob job = checked(JobKind::train, training()).value;
+    try {
+        send({job, job, job}, 2);
+        ADD_FAILURE() << "they were stored";
+    } catch (const Error& error) {
+        EXPECT_THAT(error.what(), HasSubstr("has 0 queued jobs and submits 3, and 2 is the most"));
+    }
+    EXPECT_EQ(send({job, job}, 2).jobs.size(), 2U) << "those refused do not count";
+}
+
+TEST_F(Submit, several_jobs_of_one_request_are_stored_once) {
+    const CheckedJob job = checked(JobKind::train, training()).value;
+    const store::IdempotentRequest request{
+        .token_id = "tok_test", .key = "many", .body_hash = "abc"};
+    const std::string first = send({job, job}, 0, request).response.body;
+    const store::Submitted again = send({job, job}, 0, request);
+    EXPECT_TRUE(again.replayed);
+    EXPECT_THAT(again.jobs, testing::IsEmpty());
+    EXPECT_EQ(again.response.body, first);
+    EXPECT_EQ(queue().size(), 2U);
 }
 
 }    // namespace
