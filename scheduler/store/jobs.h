@@ -7,6 +7,7 @@
 #include "api/spec/intent.h"
 #include "api/spec/job_kind.h"
 #include "api/spec/job_state.h"
+#include "scheduler/store/access.h"
 #include "scheduler/store/idempotency.h"
 #include "scheduler/store/store.h"
 
@@ -73,16 +74,24 @@ struct Submitted {
 /// Makes the answer of the stored jobs; pure, and in particular without the store.
 using Render = std::function<StoredResponse(std::span<const Job>)>;
 
-/// Stores the jobs, their queue rows, their first events and the answer under the idempotency key
-/// in one transaction: all of them or none. Without a `request` nothing is remembered. A request
-/// seen before with the same body gives the first answer and stores nothing. Throws
-/// IdempotencyMismatch, IdempotencyInFlight, or Error{not_found} / Error{conflict} when a dataset
-/// is gone / failed, Error{not_found} when a checkpoint or an upload is no longer kept. `admit` is
-/// called once, within the transaction, when the jobs are new, and must not use the store; what it
-/// throws ends the submission.
-Submitted submit_jobs(Store& store, std::span<const NewJob> jobs,
-                      const std::optional<IdempotentRequest>& request, const Render& render,
-                      const std::function<void()>& admit = {});
+/// What belongs to a submission beside its jobs.
+struct SubmissionParts {
+    /// Seen before with the same body: it gives the first answer, and nothing is stored. None:
+    /// nothing is remembered.
+    std::optional<IdempotentRequest> request{};
+    /// Written with the jobs, not of a replay; its object is the first job.
+    std::optional<AuditEntry> audit{};
+    /// Called once, within the transaction, when the jobs are new; must not use the store. What it
+    /// throws ends the submission.
+    std::function<void()> admit{};
+};
+
+/// Stores the jobs, their queue rows, their first events, the entry of the audit log and the answer
+/// under the idempotency key in one transaction: all of them or none. Throws IdempotencyMismatch,
+/// IdempotencyInFlight, or Error{not_found} / Error{conflict} when a dataset is gone / failed,
+/// Error{not_found} when a checkpoint or an upload is no longer kept.
+Submitted submit_jobs(Store& store, std::span<const NewJob> jobs, const SubmissionParts& parts,
+                      const Render& render);
 
 std::optional<Job> find_job(Store& store, std::string_view id);
 

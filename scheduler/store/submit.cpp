@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "scheduler/store/idempotency_steps.h"
@@ -11,7 +13,8 @@
 
 // How jobs are stored. One transaction holds everything: the key of the request, locks on what the
 // jobs need (a dataset that has not failed, checkpoints and uploads that are kept), the jobs with
-// their events and queue rows (by triggers), and the answer under the key. Locks are shared: many
+// their events and queue rows (by triggers), the entry of the audit log, and the answer under the
+// key. Locks are shared: many
 // jobs of one dataset are submitted at a time, and only its end of check or deletion waits for
 // them.
 //
@@ -29,6 +32,12 @@ Statement insert_statement(const NewJob& job) {
              Param::or_null(job.effective), Param::or_null(job.dataset_id), job.queue_class,
              job.cores, job.core_id, job.restarts_max, job.start_after, job.valid_until,
              job.created_by, to_string(job.kind), Param::or_null(job.payload)}};
+}
+
+Statement audit_statement(const AuditEntry& entry, const std::string& job_id) {
+    return {&queries::append_audit_of_job,
+            {entry.token_id, entry.action, job_id, entry.request_id,
+             entry.detail.empty() ? "{}" : entry.detail}};
 }
 
 /// Why insert_job has stored nothing.
@@ -76,46 +85,46 @@ std::vector<Job> read_jobs(Transaction& transaction, std::span<const NewJob> job
 }
 
 Submitted submit_in(Transaction& transaction, std::span<const NewJob> jobs,
-                    const std::optional<IdempotentRequest>& request, const Render& render,
-                    const std::function<void()>& admit) {
-    if (request) {
+                    const SubmissionParts& parts, const Render& render) {
+    if (parts.request) {
         if (std::optional<StoredResponse> first =
-                claim_key(transaction, *request, Repeat::harmless)) {
+                claim_key(transaction, *parts.request, Repeat::harmless)) {
             return {.jobs = {}, .response = std::move(*first), .replayed = true};
         }
     }
-    admit();
+    if (parts.admit) parts.admit();
     std::vector<Statement> statements;
     for (const NewJob& job : jobs) {
         lock_artifacts(transaction, job);
         add_statements(job, statements);
     }
-    // One job is stored or is not: no answer to keep, so nothing to wait for before the commit.
-    const bool at_once = jobs.size() == 1 && !request;
+    std::vector<Statement> last;
+    if (parts.audit) last.push_back(audit_statement(*parts.audit, jobs.front().id));
+    // One job without a key: nothing to look at before the commit.
+    const bool at_once = jobs.size() == 1 && !parts.request;
+    if (at_once) std::ranges::move(last, std::back_inserter(statements));
     const std::vector<Rows> answers = at_once ? transaction.commit(std::move(statements))
                                               : transaction.run(std::move(statements));
     Submitted submitted{
         .jobs = read_jobs(transaction, jobs, answers), .response = {}, .replayed = false};
     submitted.response = render(submitted.jobs);
     if (at_once) return submitted;
-    std::vector<Statement> last;
-    if (request) last.push_back(keep_answer(*request, submitted.response));
+    if (parts.request) last.push_back(keep_answer(*parts.request, submitted.response));
     transaction.commit(std::move(last));
     return submitted;
 }
 
 }    // namespace
 
-Submitted submit_jobs(Store& store, std::span<const NewJob> jobs,
-                      const std::optional<IdempotentRequest>& request, const Render& render,
-                      const std::function<void()>& admit) {
-    bool admitted = !admit;
-    const auto admit_once = [&] {
-        // A transaction may run again; the jobs are the same.
-        if (!std::exchange(admitted, true)) admit();
+Submitted submit_jobs(Store& store, std::span<const NewJob> jobs, const SubmissionParts& parts,
+                      const Render& render) {
+    SubmissionParts once = parts;
+    // A transaction may run again; the jobs are the same.
+    once.admit = [&, admitted = !parts.admit]() mutable {
+        if (!std::exchange(admitted, true)) parts.admit();
     };
     Submitted submitted = transact(store.pool(), [&](Transaction& transaction) {
-        return submit_in(transaction, jobs, request, render, admit_once);
+        return submit_in(transaction, jobs, once, render);
     });
     for (const Job& job : submitted.jobs)
         store.announce(job.id);

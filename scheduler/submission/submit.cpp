@@ -53,9 +53,14 @@ store::Submitted submit(store::Store& store, const QueueLimit& limit, Submission
         jobs.push_back(new_job(std::move(one), submission.token_id));
     }
     limit.queued.refresh(project, submission.token_id, limit.jobs_max);
-    return store::submit_jobs(store, jobs, submission.request, render, [&] {
+    const auto admit = [&] {
         limit.queued.add(project, submission.token_id, jobs.size(), limit.jobs_max);
-    });
+    };
+    return store::submit_jobs(store, jobs,
+                              {.request = std::move(submission.request),
+                               .audit = std::move(submission.audit),
+                               .admit = admit},
+                              render);
 }
 
 }    // namespace slipway::submission

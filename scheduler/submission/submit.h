@@ -20,6 +20,7 @@ struct Submission {
     std::vector<CheckedJob> jobs;
     std::string token_id;
     std::optional<store::IdempotentRequest> request = {};    ///< none: nothing is remembered
+    std::optional<store::AuditEntry> audit = {};             ///< its object is the first job
 };
 
 /// Names the jobs that have no name and stores them, all or none, as store::submit_jobs says.

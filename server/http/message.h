@@ -104,6 +104,8 @@ struct Response {
     /// Long polling without a worker: this answer is thrown away and the handler called again after
     /// so many seconds, with `Request::waited_s` telling the time since its first call.
     std::optional<double> again_after_s = {};
+    /// The audit log has an entry of the request already: it was written with what it is about.
+    bool audited = false;
 
     /// Adds a header and returns itself: `return Response{...}.with("Location", url);`
     Response&& with(std::string name, std::string value) &&;

@@ -65,19 +65,16 @@ std::string object_of(const Request& request, const Response& response) {
     return std::string(location.substr(location.rfind('/') + 1));
 }
 
-// After the fact: a request that did its work must not fail because it could not be noted.
+// After the fact, but of jobs, which are stored with their entry: a request that did its work must
+// not fail because it could not be noted.
 void note(const Context& context, const Response& response) {
-    if (!changes_something(context.request, response) || context.who.token_id.empty() ||
-        context.endpoint.name == "append_upload")
+    if (response.audited || !changes_something(context.request, response) ||
+        context.who.token_id.empty() || context.endpoint.name == "append_upload")
         return;
     try {
-        store::append_audit(context.services.store, {.id = 0,
-                                                     .at = {},
-                                                     .token_id = context.who.token_id,
-                                                     .action = std::string(context.endpoint.name),
-                                                     .object = object_of(context.request, response),
-                                                     .request_id = context.request.request_id,
-                                                     .detail = "{}"});
+        store::AuditEntry entry = audit_entry(context);
+        entry.object = object_of(context.request, response);
+        store::append_audit(context.services.store, entry);
     } catch (const Error& error) {
         log_warn("an action was not noted in the audit log",
                  {{"action", context.endpoint.name},
@@ -102,6 +99,16 @@ struct AdmittedBody {
 constexpr std::chrono::seconds admission_keep{1};
 
 }    // namespace
+
+store::AuditEntry audit_entry(const Context& context) {
+    return {.id = 0,
+            .at = {},
+            .token_id = context.who.token_id,
+            .action = std::string(context.endpoint.name),
+            .object = {},
+            .request_id = context.request.request_id,
+            .detail = "{}"};
+}
 
 Identity admit(const Request& request, Services& services, const Endpoint& endpoint) {
     if (request.admission) {

@@ -2,9 +2,13 @@
 
 #include <memory>
 
+#include "scheduler/store/access.h"
 #include "server/routes/services.h"
 
 namespace slipway {
+
+/// The request as an entry of the audit log, which has yet to name its object.
+store::AuditEntry audit_entry(const Context& context);
 
 /// How an endpoint's row and its function become a handler: who asks, may they, is the query one
 /// that the row describes; Idempotency-Key; the store's refusals as problems; the audit log.

@@ -8,6 +8,7 @@
 #include "scheduler/submission/job_kinds.h"
 #include "scheduler/submission/submit.h"
 #include "server/routes/bodies.h"
+#include "server/routes/guard.h"
 #include "server/routes/idempotency.h"
 #include "server/routes/job_answer.h"
 #include "server/routes/lookup.h"
@@ -55,7 +56,8 @@ Response submit(const Context& context, submission::CheckedJob job) {
     };
     submission::Submission wanted{.jobs = {},
                                   .token_id = context.who.token_id,
-                                  .request = idempotent_request(context.request, context.who)};
+                                  .request = idempotent_request(context.request, context.who),
+                                  .audit = audit_entry(context)};
     wanted.jobs.push_back(std::move(job));
     const store::Submitted submitted = submission::submit(
         context.services.store,
@@ -63,8 +65,10 @@ Response submit(const Context& context, submission::CheckedJob job) {
         std::move(wanted), render_first);
     if (submitted.replayed) return from_stored(submitted.response, true);
     context.services.on_queued();
-    return from_stored(submitted.response, false)
-        .with("ETag", version_etag(submitted.jobs.front().version));
+    Response response = from_stored(submitted.response, false)
+                            .with("ETag", version_etag(submitted.jobs.front().version));
+    response.audited = true;
+    return response;
 }
 
 }    // namespace slipway::routes

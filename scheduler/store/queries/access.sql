@@ -138,6 +138,13 @@ where sha256 = $1
 insert into audit (token_id, action, object, request_id, detail)
 values ($1, $2, $3, $4, $5::json)
 
+-- append_audit_of_job: likewise, in the transaction that stores the job; nothing when it was not
+-- in     $1 token_id  $2 action  $3 job_id  $4 request_id  $5 detail
+insert into audit (token_id, action, object, request_id, detail)
+select $1, $2, id, $4, $5::json
+from job
+where id = $3
+
 -- list_audit: a page, newest first
 -- in     $1 id to begin after or null  $2 limit
 select id, at, token_id, action, object, request_id, detail

@@ -30,7 +30,7 @@ protected:
     }
 
     std::string submit(const NewJob& job) {
-        return submit_jobs(store, std::span(&job, 1), std::nullopt,
+        return submit_jobs(store, std::span(&job, 1), {},
                            [](std::span<const Job>) { return StoredResponse{}; })
             .jobs.at(0)
             .id;

@@ -188,7 +188,7 @@ TEST_F(Checkpoints, retention_and_new_jobs_do_not_miss_each_other) {
         {
             std::jthread submitting([&] {
                 try {
-                    submit_jobs(other, std::span(&job, 1), std::nullopt,
+                    submit_jobs(other, std::span(&job, 1), {},
                                 [](std::span<const Job>) { return StoredResponse{}; });
                     users.push_back(job.id);
                 } catch (const Error& error) {

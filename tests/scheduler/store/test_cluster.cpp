@@ -66,8 +66,8 @@ TEST_F(ClusterTest, is_made_once_and_keeps_its_data) {
         migrations::up(cluster.database_url());
         Store store{{.database = cluster.database_url()}};
         if (first) {
-            submit_jobs(store, std::vector{NewJob{.id = id, .name = "kept", .spec = "{}"}},
-                        std::nullopt, [](std::span<const Job>) { return StoredResponse{}; });
+            submit_jobs(store, std::vector{NewJob{.id = id, .name = "kept", .spec = "{}"}}, {},
+                        [](std::span<const Job>) { return StoredResponse{}; });
         }
         EXPECT_EQ(find_job(store, id)->name, "kept");
         const int pid = cluster.pid();
@@ -240,8 +240,8 @@ TEST_F(ClusterTest, one_of_the_first_version_is_taken_over) {
     migrations::up(address);
     {
         Store store{{.database = address}};
-        submit_jobs(store, std::vector{NewJob{.id = id, .name = "kept", .spec = "{}"}},
-                    std::nullopt, [](std::span<const Job>) { return StoredResponse{}; });
+        submit_jobs(store, std::vector{NewJob{.id = id, .name = "kept", .spec = "{}"}}, {},
+                    [](std::span<const Job>) { return StoredResponse{}; });
     }
     ASSERT_EQ(answer(address, "select rolsuper from pg_roles where rolname = current_user"), "t");
     ASSERT_EQ(answer(address, "create role slipway_upgrade superuser login"), "done");

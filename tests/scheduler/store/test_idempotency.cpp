@@ -15,10 +15,11 @@ protected:
     const IdempotentRequest request{.token_id = "tok_a", .key = "key-1", .body_hash = "h1"};
 
     Submitted submit_once(Store& mine, const IdempotentRequest& asked) {
-        return submit_jobs(mine, std::vector{new_job()}, asked, [](std::span<const Job> jobs) {
-            return StoredResponse{
-                .status = 201, .body = jobs[0].id, .location = "/v1/jobs/" + jobs[0].id};
-        });
+        return submit_jobs(
+            mine, std::vector{new_job()}, {.request = asked}, [](std::span<const Job> jobs) {
+                return StoredResponse{
+                    .status = 201, .body = jobs[0].id, .location = "/v1/jobs/" + jobs[0].id};
+            });
     }
 };
 
@@ -47,8 +48,9 @@ TEST_F(Idempotency, a_refused_submit_leaves_the_key_free) {
     NewJob bad = new_job();
     bad.dataset_id = new_id("ds");
     const auto render = [](std::span<const Job>) { return StoredResponse{}; };
-    EXPECT_EQ(code_of([&] { submit_jobs(store, std::span(&bad, 1), request, render); }),
-              ErrorCode::not_found);
+    EXPECT_EQ(
+        code_of([&] { submit_jobs(store, std::span(&bad, 1), {.request = request}, render); }),
+        ErrorCode::not_found);
     EXPECT_FALSE(submit_once(store, request).replayed);
 }
 

@@ -18,7 +18,10 @@ struct Submit : SubmissionTest {
                           const std::optional<store::IdempotentRequest>& request = {}) {
         return submission::submit(
             store, {.queued = queued, .jobs_max = jobs_max},
-            {.jobs = std::move(jobs), .token_id = "tok_test", .request = request},
+            {.jobs = std::move(jobs),
+             .token_id = "tok_test",
+             .request = request,
+             .audit = store::AuditEntry{.token_id = "tok_test", .action = "create_job"}},
             [](std::span<const store::Job> made) {
                 return store::StoredResponse{.status = 201, .body = made.back().id, .location = {}};
             });
@@ -76,6 +79,22 @@ TEST_F(Submit, a_dataset_that_failed_after_the_checks_is_a_conflict) {
     database.sql("update dataset set state = 'failed', problems = '[]'");
     EXPECT_EQ(store::code_of([&] { send({job}, 0); }), ErrorCode::conflict);
     EXPECT_EQ(queue().size(), 0U);
+}
+
+TEST_F(Submit, the_audit_log_has_an_entry_of_what_was_stored_alone) {
+    const CheckedJob job = checked(JobKind::train, training()).value;
+    const store::IdempotentRequest request{
+        .token_id = "tok_test", .key = "one", .body_hash = "abc"};
+    const std::string first = send({job}, 0).jobs.at(0).id;
+    const std::string second = send({job, job}, 0, request).jobs.at(0).id;
+    send({job, job}, 0, request);
+    database.sql("update dataset set state = 'failed', problems = '[]'");
+    EXPECT_THROW(send({job}, 0), Error);
+    const auto entries = store::list_audit(store, {}).items;
+    ASSERT_EQ(entries.size(), 2U);
+    EXPECT_EQ(entries[0].object, second);
+    EXPECT_EQ(entries[1].object, first);
+    EXPECT_EQ(entries[1].action, "create_job");
 }
 
 // What a sweep asks for: its trials, all or none.

@@ -254,6 +254,20 @@ TEST_F(People, what_was_changed_is_in_the_audit_log) {
         EXPECT_EQ(entry.object, job);
 }
 
+TEST_F(People, a_repeated_submission_is_in_the_audit_log_and_a_refused_one_is_not) {
+    service.ready_dataset("points");
+    const auto post = [&](const Json& body) {
+        return service.call("POST", "/v1/jobs", body, {{"Idempotency-Key", "k"}}).status;
+    };
+    EXPECT_EQ(post(TestService::spec()), 201);
+    EXPECT_EQ(post(TestService::spec()), 201);
+    EXPECT_EQ(post(Json::object()), 422);
+    const auto page = store::list_audit(service.store, {});
+    ASSERT_EQ(page.items.size(), 2U);
+    EXPECT_EQ(page.items[0].object, page.items[1].object);
+    EXPECT_NE(page.items[0].request_id, page.items[1].request_id);
+}
+
 // Goal: a copy of the database gives nobody a way in.
 TEST_F(People, the_database_holds_no_secret) {
     const auto login = service.call_as("", "POST", "/v1/login", {{"token", service.admin}});
