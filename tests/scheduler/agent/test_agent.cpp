@@ -204,10 +204,7 @@ TEST_F(AgentTest, a_cancelled_job_ends_by_itself_and_a_killed_one_at_once) {
 TEST_F(AgentTest, a_silent_executor_is_killed_and_its_job_runs_again) {
     options.silence_max = 300ms;
     start_agent();
-    const auto key = run_job({{"steps", "100000"}});
-    // Its metrics may be stored before its socket is heard: half a second is ten beats.
-    ASSERT_TRUE(trains(key.job_id, 500));
-    ::kill(process_of(key)->id.pid, SIGSTOP);
+    const auto key = run_job({{"steps", "100000"}, {"freeze_at", "3"}});
     ASSERT_TRUE(reaches(key.job_id, queued));
     EXPECT_TRUE(is_gone(key));
     EXPECT_TRUE(eventually([&] { return agent->counts().silenced == 1; }));

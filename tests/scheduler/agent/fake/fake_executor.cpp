@@ -7,6 +7,7 @@
 //   fail          ends as failed with this code
 //   crash_at      kills itself at this step of attempt 1
 //   crash_always  the same in every attempt
+//   freeze_at     stops itself at this step, with all that it reported sent to the agent
 //   deaf          "yes": hears neither requests nor SIGTERM
 //   child         "yes": starts a process of its own that never ends
 //   mute          "yes": opens no socket
@@ -85,6 +86,7 @@ public:
                  {"epoch", 1},
                  {"values", {{"train_loss", 1.0 / step}}}});
             if (step % number("save_every", 5) == 0) save(step);
+            freeze_when_asked(step);
             if (const std::string reason = stop_reason(); !reason.empty())
                 return stop(step, reason);
         }
@@ -160,6 +162,14 @@ private:
         if (number("crash_always", 0) == step || (first && number("crash_at", 0) == step)) {
             raise(SIGKILL);
         }
+    }
+
+    /// What the agent has not read waits in the socket: it was reported before the silence.
+    void freeze_when_asked(int step) const {
+        if (number("freeze_at", 0) != step) return;
+        while (!channel_->flush(std::chrono::milliseconds(100)))
+            continue;
+        raise(SIGSTOP);
     }
 
     std::string stop_reason() const {
