@@ -13,7 +13,7 @@
 #include "api/base/id.h"
 #include "api/base/log.h"
 #include "api/base/posix.h"
-#include "scheduler/agent/attempt_keeper.h"
+#include "scheduler/agent/attempt_reconciler.h"
 #include "scheduler/agent/dataset_checker.h"
 #include "scheduler/agent/garbage_collector.h"
 #include "scheduler/agent/run_folder.h"
@@ -77,14 +77,14 @@ struct Agent::Parts {
           options(std::move(options_)),
           clock(clock_),
           renew{options.renew_every},
-          look{options.poll_every},
+          reconcile{options.poll_every},
           sweep{sweep_every},
           supervisor(
-              options.beat_every, [this] { ring(false); }, clock),
+              options.heartbeat_every, [this] { notify(false); }, clock),
           launcher(options.launcher),
           projects(store),
           records(options.home / "processes"),
-          keeper(parts(), clock, counts),
+          reconciler(parts(), clock, counts),
           checker(parts()),
           splitter(parts()),
           collector(store, options, clock),
@@ -95,30 +95,30 @@ struct Agent::Parts {
     const Clock& clock;
 
     std::mutex mutex;
-    std::condition_variable rung;
-    bool stopping = false;      // guarded by mutex
-    bool news = false;          // guarded by mutex
-    bool woken = false;         // guarded by mutex
-    AgentCounts published;      // guarded by mutex
-    Tick published_answer{};    // guarded by mutex
+    std::condition_variable notified;
+    bool stopping = false;          // guarded by mutex
+    bool has_events = false;        // guarded by mutex
+    bool wake_requested = false;    // guarded by mutex
+    AgentCounts published;          // guarded by mutex
+    Tick published_answer{};        // guarded by mutex
 
     // The database thread's own from here on.
     Due renew;
-    Due look;
+    Due reconcile;
     Due sweep;
     AgentCounts counts;
     Supervisor supervisor;
     const Launcher launcher;
     ProjectNumbers projects;
     ProcessRecords records;
-    AttemptKeeper keeper;
+    AttemptReconciler reconciler;
     DatasetChecker checker;
     SplitMaker splitter;
     GarbageCollector collector;    // has a thread of its own
     const std::string instance = random_hex(id_bytes);
     bool registered = false;
     bool leftovers_ended = false;    // checks and splits of an agent before this one
-    bool looked = false;             // since the last failure
+    bool reconciled = false;         // since the last failure
     bool more_frames = false;        // the next turn is due at once
     std::chrono::milliseconds pause{0};
     Tick answered;
@@ -127,19 +127,19 @@ struct Agent::Parts {
 
     AgentParts parts() { return {store, options, launcher, projects, supervisor, records}; }
 
-    void ring(bool look_now) {
+    void notify(bool reconcile_now) {
         const std::scoped_lock lock(mutex);
-        news = true;
-        woken = woken || look_now;
-        rung.notify_all();
+        has_events = true;
+        wake_requested = wake_requested || reconcile_now;
+        notified.notify_all();
     }
 
     void work() {
         while (wait()) {
-            SupervisorNews heard = supervisor.take_news();
-            keeper.hear(heard);
-            checker.hear(heard);
-            splitter.hear(heard);
+            SupervisorEvents events = supervisor.take_events();
+            reconciler.drain_events(events);
+            checker.drain_events(events);
+            splitter.drain_events(events);
             try {
                 turn();
                 pause = {};
@@ -149,8 +149,8 @@ struct Agent::Parts {
                 if (pause.count() == 0) tell(error);
                 pause = std::clamp(pause * 2, pause_min, pause_max);
                 ++counts.failed_calls;
-                look.next = {};
-                looked = false;
+                reconcile.next = {};
+                reconciled = false;
             }
             publish();
         }
@@ -169,12 +169,12 @@ struct Agent::Parts {
     bool wait() {
         std::unique_lock lock(mutex);
         const auto until =
-            pause.count() > 0 ? clock.tick() + pause : std::min(look.next, renew.next);
-        rung.wait_until(lock, until, [this] {
-            return stopping || ((news || more_frames) && pause.count() == 0);
+            pause.count() > 0 ? clock.tick() + pause : std::min(reconcile.next, renew.next);
+        notified.wait_until(lock, until, [this] {
+            return stopping || ((has_events || more_frames) && pause.count() == 0);
         });
-        news = false;
-        if (std::exchange(woken, false)) look.next = {};
+        has_events = false;
+        if (std::exchange(wake_requested, false)) reconcile.next = {};
         return !stopping;
     }
 
@@ -188,43 +188,43 @@ struct Agent::Parts {
         if (!leftovers_ended) leftovers_ended = end_leftovers();
         // The lease first: it is the only thing here that cannot wait.
         if (renew.next <= now) {
-            if (!store::beat_host(store, options.host, instance)) {
+            if (!store::record_heartbeat(store, options.host, instance)) {
                 registered = false;
                 throw Error{ErrorCode::conflict,
                             fmt::format("another slipwayd has registered the host name \"{}\"",
                                         options.host)};
             }
-            keeper.renew();
+            reconciler.renew();
             checker.renew();
             splitter.renew();
             renew.take(now);
         }
         // After an outage the database may remember less than it confirmed: a look before a word.
-        if (!std::exchange(looked, true)) keeper.look();
-        more_frames = keeper.relay();
-        if (keeper.take_garbage()) collector.wake();
-        keeper.finish();
+        if (!std::exchange(reconciled, true)) reconciler.reconcile();
+        more_frames = reconciler.relay();
+        if (reconciler.take_garbage()) collector.wake();
+        reconciler.finish();
         checker.finish();
         checker.clean();
         splitter.finish();
-        if (look.next <= now) {
-            keeper.look();
+        if (reconcile.next <= now) {
+            reconciler.reconcile();
             if (leftovers_ended) {
                 checker.claim_work();
                 splitter.claim_work();
             }
-            look.take(now);
+            reconcile.take(now);
         }
         if (sweep.take(now)) launcher.remove_left_cgroups(clock.now());
     }
 
     /// Nobody reads what they find: their claims lapse, and they are done again. False: some are
-    /// not gone yet. Attempts are taken over by the keeper.
+    /// not gone yet. Attempts are taken over by the reconciler.
     bool end_leftovers() {
         std::vector<std::string> gone;
         std::size_t left = 0;
         for (const auto& [name, record] : records.all()) {
-            if (AttemptKeeper::is_name(name)) continue;
+            if (AttemptReconciler::is_name(name)) continue;
             end_recorded(record) ? gone.push_back(name) : void(++left);
         }
         for (const std::string& name : gone)
@@ -256,12 +256,12 @@ Agent::~Agent() {
         const std::scoped_lock lock(parts_->mutex);
         parts_->stopping = true;
     }
-    parts_->rung.notify_all();
+    parts_->notified.notify_all();
     parts_->thread.join();
 }
 
 void Agent::wake() {
-    parts_->ring(true);
+    parts_->notify(true);
 }
 
 AgentCounts Agent::counts() const {

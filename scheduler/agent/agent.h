@@ -35,7 +35,7 @@ struct AgentOptions {
     std::chrono::milliseconds lease{10000};
     std::chrono::milliseconds renew_every{2500};
     std::chrono::milliseconds poll_every{250};    ///< of the database, woken or not
-    std::chrono::milliseconds beat_every{1000};
+    std::chrono::milliseconds heartbeat_every{1000};
     std::chrono::milliseconds silence_max{10000};    ///< then a silent executor is killed
     std::chrono::milliseconds start_max{20000};      ///< until the first word of a new executor
     std::chrono::milliseconds stop_save{60000};      ///< from a request to SIGTERM: it saves
@@ -56,7 +56,7 @@ struct AgentCounts {
     std::int64_t adopted = 0;
     std::int64_t finished = 0;
     std::int64_t crashed = 0;
-    std::int64_t silenced = 0;    ///< killed because they said nothing for too long
+    std::int64_t unresponsive = 0;    ///< killed because they said nothing for too long
     std::int64_t frames_relayed = 0;
     std::int64_t metric_points_left_out = 0;    ///< of metrics above metric_names_max
     std::int64_t failed_calls = 0;              ///< to the database
@@ -65,7 +65,8 @@ struct AgentCounts {
 };
 
 /// Runs this host's attempts: starts executors, takes over those that still run after a restart of
-/// the service, beats, stores what they say, stops them, checks datasets, removes garbage.
+/// the service, sends heartbeats, stores what they report, stops them, checks datasets, removes
+/// garbage.
 ///
 /// Three threads: one watches processes and sockets and never waits for the database; one talks to
 /// the database; one removes garbage. A stopped database therefore stops no executor: what it says

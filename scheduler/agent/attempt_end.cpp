@@ -30,7 +30,7 @@ store::AttemptEnd ended(std::string kind, std::string message) {
     return end;
 }
 
-store::AttemptEnd said(const DoneFrame& done, JobState present) {
+store::AttemptEnd reported(const DoneFrame& done, JobState present) {
     const std::string outcome(to_string(done.outcome));
     store::AttemptEnd end = ended(outcome, done.message);
     if (done.outcome == AttemptOutcome::orphaned) {
@@ -57,7 +57,7 @@ std::string exit_text(int status) {
 
 std::string how_it_went(const EndFacts& facts) {
     if (!facts.problem.empty()) return facts.problem;
-    std::string text = "the executor ended without a word";
+    std::string text = "the executor ended without a done frame";
     switch (facts.cause) {
         case EndCause::silent:
             text = "the executor said nothing for too long and was killed";
@@ -95,7 +95,7 @@ store::AttemptEnd decide_end(const EndFacts& facts) {
     const std::string killed =
         facts.problem.empty() ? "it did not end on request and was killed" : facts.problem;
     if (facts.done) {
-        end = said(*facts.done, facts.job_state);
+        end = reported(*facts.done, facts.job_state);
     } else if (facts.cause == EndCause::kill) {
         end = ended("cancelled", facts.problem.empty() ? "it was killed" : facts.problem);
         end.job_state = cancelled;

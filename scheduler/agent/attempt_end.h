@@ -12,7 +12,7 @@ namespace slipway {
 
 /// All that is known when a process is gone.
 struct EndFacts {
-    std::optional<DoneFrame> done;     ///< its last frame, when it said one
+    std::optional<DoneFrame> done;     ///< its last frame, when it sent one
     std::optional<int> exit_status;    ///< exit code or 128 + signal; none for an adopted process
     EndCause cause = EndCause::none;
     std::optional<MemoryEnd> memory = {};    ///< it was ended for its memory
@@ -22,9 +22,9 @@ struct EndFacts {
     std::string output_tail;    ///< the last lines of output.log
 };
 
-/// What to tell the store. The executor's own word counts most, then why we ended it; a process
-/// that vanished without a word is lost: its job runs again, later each time. One that was ended
-/// for its memory has failed: it would need as much again. Pure.
+/// What to tell the store. The executor's own report counts most, then why we ended it; a process
+/// that vanished without a done frame is lost: its job runs again, later each time. One that was
+/// ended for its memory has failed: it would need as much again. Pure.
 store::AttemptEnd decide_end(const EndFacts& facts);
 
 }    // namespace slipway

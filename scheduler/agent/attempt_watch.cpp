@@ -106,7 +106,7 @@ WatchActions step(Watch& watch, const WatchEvent& event, Tick now, const WatchLi
             return ask(watch, event.intent, now);
         case WatchEvent::Kind::kill:
             return kill_now(watch, event.cause, now);
-        case WatchEvent::Kind::done_said:
+        case WatchEvent::Kind::done_received:
             if (watch.phase != Phase::starting && watch.phase != Phase::talking) return {};
             watch.cause = EndCause::lingering;
             enter(watch, Phase::asked, now);

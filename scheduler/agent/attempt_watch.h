@@ -50,11 +50,11 @@ struct Watch {
 /// What happened to it.
 struct WatchEvent {
     enum class Kind {
-        tick,         ///< only time has passed
-        heard,        ///< it said something
-        stop,         ///< end it as `intent` says
-        kill,         ///< end it now, for `cause`
-        done_said,    ///< its last frame has come: it should be gone soon
+        tick,             ///< only time has passed
+        heard,            ///< it said something
+        stop,             ///< end it as `intent` says
+        kill,             ///< end it now, for `cause`
+        done_received,    ///< its last frame has come: it should be gone soon
         exited
     };
     Kind kind = Kind::tick;

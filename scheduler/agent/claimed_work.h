@@ -40,17 +40,17 @@ struct ClaimedWorkProcess {
 /// dataset check, a split. The steps and what may go wrong between them are here, once:
 ///
 ///   claim -> inputs are there -> number of the project -> start -> (renew …) -> end
-///         -> verdict of the report, or of the way it ended -> keep what it made -> store the
-///         verdict
+///         -> result of the report, or of the way it ended -> keep what it made -> store the
+///         result
 ///
 /// A kind derives from it and says what each step is. A claim that is lost ends the process; work
-/// that cannot be begun gets a verdict that says why; a verdict that the database does not take is
+/// that cannot be begun gets a result that says why; a result that the database does not take is
 /// replaced by one that it takes. One thread, the one that talks to the database; cut short by
 /// Error{unavailable}, a step is done again in the next turn. A new kind adds a class like these
 /// and a line in the agent.
 ///
-/// Claim: what the database said. Verdict: what it is told, with a member `ready`.
-template <class Claim, class Verdict>
+/// Claim: what the database said. Result: what it is told, with a member `ready`.
+template <class Claim, class Result>
 class ClaimedWork {
 public:
     virtual ~ClaimedWork() = default;
@@ -74,9 +74,9 @@ public:
         }
     }
 
-    /// Takes the ends of its processes out of `news`.
-    void hear(SupervisorNews& news) {
-        std::erase_if(news.ended, [this](const Ended& ended) {
+    /// Takes the ends of its processes out of `events`.
+    void drain_events(SupervisorEvents& events) {
+        std::erase_if(events.ended, [this](const Ended& ended) {
             const auto found = running_.find(ended.name);
             if (found == running_.end()) return false;
             found->second.ended = ended;
@@ -84,7 +84,7 @@ public:
         });
     }
 
-    /// Stores the verdicts of work that has ended.
+    /// Stores the results of work that has ended.
     void finish() {
         for (auto each = running_.begin(); each != running_.end();) {
             auto& [id, work] = *each;
@@ -92,13 +92,13 @@ public:
                 ++each;
                 continue;
             }
-            if (!work.verdict) work.verdict = judge(work);
-            if (work.verdict->ready) keep(work.claim, *work.verdict);
-            const bool stored = store_verdict(work);
+            if (!work.result) work.result = judge(work);
+            if (work.result->ready) keep(work.claim, *work.result);
+            const bool stored = store_result(work);
             after(work.claim, stored);
             parts_.records.forget(id);
             log_info(fmt::format("{} ended", words_.name),
-                     {{"id", id}, {"ready", work.verdict->ready}});
+                     {{"id", id}, {"ready", work.result->ready}});
             each = running_.erase(each);
         }
     }
@@ -120,19 +120,19 @@ protected:
     virtual bool renew_claim(const Claim& claim, std::chrono::milliseconds lease) = 0;
     virtual void release_claim(const Claim& claim) = 0;
     /// False: the claim was lost, or its row is gone.
-    virtual bool finish_claim(const Claim& claim, const Verdict& verdict) = 0;
+    virtual bool finish_claim(const Claim& claim, const Result& result) = 0;
 
     /// Finds what is to be read, into the claim; else a sentence that says what is missing.
     virtual std::optional<std::string> find_inputs(Claim& claim) = 0;
     virtual ClaimedWorkProcess prepare(const Claim& claim) = 0;
     /// Of a process that ended well.
-    virtual Verdict read_report(const std::string& report) const = 0;
-    /// A verdict that is one problem with this message.
-    virtual Verdict reject(const std::string& message) const = 0;
+    virtual Result read_report(const std::string& report) const = 0;
+    /// A result that is one problem with this message.
+    virtual Result reject(const std::string& message) const = 0;
     /// Moves what the process made to its place: it may write nowhere but in its folder. Rejects
-    /// the verdict when that fails. Called again after an outage.
-    virtual void keep(const Claim& claim, Verdict& verdict) = 0;
-    /// The verdict is stored, or the claim was lost.
+    /// the result when that fails. Called again after an outage.
+    virtual void keep(const Claim& claim, Result& result) = 0;
+    /// The result is stored, or the claim was lost.
     virtual void after(const Claim& claim, bool stored) = 0;
 
     std::filesystem::path folder_of(const Claim& claim) const {
@@ -145,7 +145,7 @@ private:
     struct Work {
         Claim claim;
         std::optional<Ended> ended = {};
-        std::optional<Verdict> verdict = {};
+        std::optional<Result> result = {};
     };
 
     /// A process may be behind a busy machine for a while.
@@ -155,7 +155,7 @@ private:
         const std::string id = id_of(claim);
         Work work{.claim = std::move(claim)};
         const auto end_with = [&](const std::string& message) {
-            work.verdict = reject(message);
+            work.result = reject(message);
             work.ended = Ended{.name = id, .exit_status = {}};
         };
         const auto missing = find_inputs(work.claim);
@@ -208,7 +208,7 @@ private:
     }
 
     /// What the report says, or what the way says in which the process ended.
-    Verdict judge(const Work& work) const {
+    Result judge(const Work& work) const {
         const AgentOptions& options = parts_.options;
         const std::filesystem::path folder = folder_of(work.claim);
         if (work.ended->cause == EndCause::not_started) {
@@ -243,13 +243,13 @@ private:
                         words_.doing, status));
     }
 
-    /// A verdict that the database does not take would be tried again for ever, and nothing else.
-    bool store_verdict(const Work& work) {
+    /// A result that the database does not take would be tried again for ever, and nothing else.
+    bool store_result(const Work& work) {
         try {
-            return finish_claim(work.claim, *work.verdict);
+            return finish_claim(work.claim, *work.result);
         } catch (const Error& error) {
             if (!store::is_refused_content(error)) throw;
-            log_error(fmt::format("the verdict of a {} cannot be stored", words_.name),
+            log_error(fmt::format("the result of a {} cannot be stored", words_.name),
                       {{"id", id_of(work.claim)}, {"reason", error.what()}});
             return finish_claim(work.claim,
                                 reject(fmt::format("{} cannot be stored", words_.report)));

@@ -34,7 +34,7 @@ std::vector<fs::path> find_half_done(const fs::path& datasets) {
 
 }    // namespace
 
-store::DatasetVerdict refuse(const std::string& message) {
+store::DatasetCheckResult refuse(const std::string& message) {
     const Json problems =
         Json::array({{{"file", ""}, {"row", 0}, {"field", ""}, {"message", message}}});
     return {.ready = false,
@@ -43,7 +43,7 @@ store::DatasetVerdict refuse(const std::string& message) {
             .content_hash = {}};
 }
 
-store::DatasetVerdict read_verdict(const std::string& report) {
+store::DatasetCheckResult read_check_result(const std::string& report) {
     const auto parsed = parse_json(report, {.bytes_max = report_bytes_max, .items_max = 1'000'000});
     if (!parsed || !parsed->value.is_object()) {
         return refuse("the check ended without a report");
@@ -57,22 +57,23 @@ store::DatasetVerdict read_verdict(const std::string& report) {
     const Json problems = value.value("problems", Json::array());
     if (number("problem_count") != 0) {
         if (!problems.is_array() || problems.empty()) {
-            return refuse("the check ended without a verdict");
+            return refuse("the check ended without a result");
         }
         return {.ready = false, .report = {}, .problems = problems.dump(), .content_hash = {}};
     }
-    store::DatasetVerdict verdict{.ready = true, .report = {}, .problems = {}, .content_hash = {}};
+    store::DatasetCheckResult result{
+        .ready = true, .report = {}, .problems = {}, .content_hash = {}};
     if (const Json hash = value.value("content_hash", Json()); hash.is_string()) {
-        verdict.content_hash = hash.get<std::string>();
+        result.content_hash = hash.get<std::string>();
     }
-    verdict.bytes = std::max<std::int64_t>(number("bytes"), 0);
+    result.bytes = std::max<std::int64_t>(number("bytes"), 0);
     if (const auto preview = value.find("preview"); preview != value.end()) {
-        verdict.preview = preview->dump();
+        result.preview = preview->dump();
     }
     for (const char* name : {"problems", "problem_count", "content_hash", "preview"})
         value.erase(name);
-    verdict.report = value.dump();
-    return verdict;
+    result.report = value.dump();
+    return result;
 }
 
 DatasetChecker::DatasetChecker(const AgentParts& parts)
@@ -107,19 +108,19 @@ void DatasetChecker::release_claim(const DatasetCheckClaim& claim) {
 }
 
 bool DatasetChecker::finish_claim(const DatasetCheckClaim& claim,
-                                  const store::DatasetVerdict& verdict) {
-    return store::finish_dataset_check(parts_.store, id_of(claim), claim.check.token, verdict);
+                                  const store::DatasetCheckResult& result) {
+    return store::finish_dataset_check(parts_.store, id_of(claim), claim.check.token, result);
 }
 
 std::optional<std::string> DatasetChecker::find_inputs(DatasetCheckClaim& claim) {
     const store::Dataset& dataset = claim.check.dataset;
-    const auto place = find_dataset_place(dataset.source, dataset.id, parts_.options.home,
-                                          {dataset.project, parts_.options.dataset_roots});
-    if (!place) {
+    const auto location = find_dataset_location(dataset.source, dataset.id, parts_.options.home,
+                                                {dataset.project, parts_.options.dataset_roots});
+    if (!location) {
         return fmt::format("there is nothing at {} below the folders that the project may use",
                            dataset.source);
     }
-    claim.place = *place;
+    claim.location = *location;
     return std::nullopt;
 }
 
@@ -132,54 +133,54 @@ ClaimedWorkProcess DatasetChecker::prepare(const DatasetCheckClaim& claim) {
         process.arguments.insert(process.arguments.end(), words);
     };
     if (!dataset.options.empty()) add({"--options", dataset.options});
-    if (claim.place.upload.empty()) {
-        add({"--path", claim.place.path.string()});
-        process.readable = {claim.place.path};
+    if (claim.location.upload.empty()) {
+        add({"--path", claim.location.path.string()});
+        process.readable = {claim.location.path};
         return process;
     }
-    discard(claim.place.path);    // of a check that was cut short
+    discard(claim.location.path);    // of a check that was cut short
     discard(folder / unpacked_name);
     std::erase(leftovers_, folder / half_done_name);    // the executor removes it
-    add({"--unpack", claim.place.upload.string(), "--into", (folder / unpacked_name).string(),
-         "--name", claim.place.filename});
-    process.readable = process.owned = {claim.place.upload};
+    add({"--unpack", claim.location.upload.string(), "--into", (folder / unpacked_name).string(),
+         "--name", claim.location.filename});
+    process.readable = process.owned = {claim.location.upload};
     return process;
 }
 
-store::DatasetVerdict DatasetChecker::read_report(const std::string& report) const {
-    return read_verdict(report);
+store::DatasetCheckResult DatasetChecker::read_report(const std::string& report) const {
+    return read_check_result(report);
 }
 
-store::DatasetVerdict DatasetChecker::reject(const std::string& message) const {
+store::DatasetCheckResult DatasetChecker::reject(const std::string& message) const {
     return refuse(message);
 }
 
 /// What was unpacked gets its name only now.
-void DatasetChecker::keep(const DatasetCheckClaim& claim, store::DatasetVerdict& verdict) {
-    if (claim.place.upload_id.empty()) return;
+void DatasetChecker::keep(const DatasetCheckClaim& claim, store::DatasetCheckResult& result) {
+    if (claim.location.upload_id.empty()) return;
     const fs::path unpacked = folder_of(claim) / unpacked_name;
     std::error_code problem;
     const fs::file_status found = fs::symlink_status(unpacked, problem);
     if (found.type() == fs::file_type::not_found) return;    // done before an outage
     // A link would have the jobs of the dataset read whatever it names.
     if (!fs::is_directory(found)) {
-        verdict = refuse("the check left no folder of what it unpacked");
+        result = refuse("the check left no folder of what it unpacked");
         return;
     }
-    fs::create_directories(claim.place.path.parent_path(), problem);
-    fs::rename(unpacked, claim.place.path, problem);
+    fs::create_directories(claim.location.path.parent_path(), problem);
+    fs::rename(unpacked, claim.location.path, problem);
     if (!problem) return;
     log_error("an unpacked dataset cannot be kept",
               {{"dataset_id", id_of(claim)}, {"reason", problem.message()}});
-    verdict = refuse(fmt::format("host {} could not keep what was unpacked: {}",
-                                 parts_.options.host, problem.message()));
+    result = refuse(fmt::format("host {} could not keep what was unpacked: {}", parts_.options.host,
+                                problem.message()));
 }
 
 void DatasetChecker::after(const DatasetCheckClaim& claim, bool stored) {
-    const bool uploaded = !claim.place.upload_id.empty();
+    const bool uploaded = !claim.location.upload_id.empty();
     if (!stored && uploaded && !store::find_dataset(parts_.store, id_of(claim)))
-        discard(claim.place.path);    // it was deleted meanwhile
-    discard_unpacked(claim);          // of an upload that cannot be used
+        discard(claim.location.path);    // it was deleted meanwhile
+    discard_unpacked(claim);             // of an upload that cannot be used
     if (stored && parts_.options.on_freed) parts_.options.on_freed();    // jobs may have waited
 }
 
@@ -191,10 +192,10 @@ void DatasetChecker::clean() {
 }
 
 /// The name is free at once; a check that is killed before the folder is gone leaves a `.tmp`.
-void DatasetChecker::discard(const fs::path& place) {
-    const fs::path aside = place.string() + ".removed.tmp";
+void DatasetChecker::discard(const fs::path& location) {
+    const fs::path aside = location.string() + ".removed.tmp";
     std::error_code problem;
-    fs::rename(place, aside, problem);
+    fs::rename(location, aside, problem);
     if (!problem) leftovers_.push_back(aside);
 }
 

@@ -6,27 +6,27 @@
 #include <vector>
 
 #include "scheduler/agent/claimed_work.h"
-#include "scheduler/agent/dataset_places.h"
+#include "scheduler/agent/dataset_location.h"
 #include "scheduler/store/datasets.h"
 
 namespace slipway {
 
 /// What the report of `slipway-executor inspect` means; text that is no report is a problem of its
 /// own. Pure.
-store::DatasetVerdict read_verdict(const std::string& report);
+store::DatasetCheckResult read_check_result(const std::string& report);
 
-/// A verdict that holds only one problem, with this message.
-store::DatasetVerdict refuse(const std::string& message);
+/// A result that holds only one problem, with this message.
+store::DatasetCheckResult refuse(const std::string& message);
 
 /// A dataset to check, and where its files are on this host.
 struct DatasetCheckClaim {
     store::DatasetCheck check;
-    DatasetPlace place = {};
+    DatasetLocation location = {};
 };
 
 /// Has new datasets read and checked once by a process that may fail without harm: unpacks an
 /// upload, looks at every file, stores the report.
-class DatasetChecker final : public ClaimedWork<DatasetCheckClaim, store::DatasetVerdict> {
+class DatasetChecker final : public ClaimedWork<DatasetCheckClaim, store::DatasetCheckResult> {
 public:
     explicit DatasetChecker(const AgentParts& parts);
 
@@ -40,15 +40,15 @@ private:
     bool renew_claim(const DatasetCheckClaim& claim, std::chrono::milliseconds lease) override;
     void release_claim(const DatasetCheckClaim& claim) override;
     bool finish_claim(const DatasetCheckClaim& claim,
-                      const store::DatasetVerdict& verdict) override;
+                      const store::DatasetCheckResult& result) override;
     std::optional<std::string> find_inputs(DatasetCheckClaim& claim) override;
     ClaimedWorkProcess prepare(const DatasetCheckClaim& claim) override;
-    store::DatasetVerdict read_report(const std::string& report) const override;
-    store::DatasetVerdict reject(const std::string& message) const override;
-    void keep(const DatasetCheckClaim& claim, store::DatasetVerdict& verdict) override;
+    store::DatasetCheckResult read_report(const std::string& report) const override;
+    store::DatasetCheckResult reject(const std::string& message) const override;
+    void keep(const DatasetCheckClaim& claim, store::DatasetCheckResult& result) override;
     void after(const DatasetCheckClaim& claim, bool stored) override;
 
-    void discard(const std::filesystem::path& place);
+    void discard(const std::filesystem::path& location);
     void discard_unpacked(const DatasetCheckClaim& claim);
 
     std::vector<std::filesystem::path> leftovers_;    // some entries of one go each turn

@@ -12,7 +12,7 @@ namespace slipway {
 
 namespace {
 
-// Of one executor at a time: others wait for their beats and requests.
+// Of one executor at a time: others wait for their heartbeats and requests.
 constexpr std::size_t read_bytes_max = 1 << 20;
 
 constexpr std::string_view frame_opening = "{\"n\":";
@@ -34,8 +34,8 @@ bool ExecutorLink::connect() {
     return bool(socket_);
 }
 
-LinkNews ExecutorLink::read() {
-    LinkNews news;
+LinkEvents ExecutorLink::read() {
+    LinkEvents events;
     std::array<char, 65536> chunk{};
     std::size_t taken = 0;
     while (socket_ && taken < read_bytes_max) {
@@ -46,16 +46,16 @@ LinkNews ExecutorLink::read() {
             close();
             break;
         }
-        news.heard = true;
+        events.heard = true;
         taken += std::size_t(got);
         const std::string_view text(chunk.data(), std::size_t(got));
         // A frame whose first bytes are split over two reads is found by its middle: a hint may be
-        // late by one beat, never wrong.
-        news.frames = news.frames || !at_line_start_ || text.starts_with(frame_opening) ||
-                      text.find("\n{\"n\":") != std::string_view::npos;
+        // late by one heartbeat, never wrong.
+        events.frames = events.frames || !at_line_start_ || text.starts_with(frame_opening) ||
+                        text.find("\n{\"n\":") != std::string_view::npos;
         at_line_start_ = text.ends_with('\n');
     }
-    return news;
+    return events;
 }
 
 void ExecutorLink::write() {
@@ -72,7 +72,7 @@ void ExecutorLink::write() {
     }
 }
 
-void ExecutorLink::beat() {
+void ExecutorLink::heartbeat() {
     if (!socket_ || !to_send_.empty()) return;
     to_send_ += heartbeat_line;
     write();

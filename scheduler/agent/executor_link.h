@@ -10,7 +10,7 @@
 namespace slipway {
 
 /// What a look at the socket found.
-struct LinkNews {
+struct LinkEvents {
     bool heard = false;     ///< the executor said something
     bool frames = false;    ///< a numbered frame was among it
 };
@@ -31,11 +31,11 @@ public:
 
     /// Reads what is there, at most 1 MiB; the rest the next time. A broken connection is closed;
     /// connect() makes the next.
-    LinkNews read();
+    LinkEvents read();
     /// Sends what is waiting.
     void write();
     /// Says that the agent lives; left out while older words wait.
-    void beat();
+    void heartbeat();
     /// Asks the executor to end. Kept and sent again after a reconnect.
     void stop(Intent intent);
 

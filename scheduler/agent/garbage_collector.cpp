@@ -53,7 +53,7 @@ struct GarbageCollector::Parts {
     int jobs_at_once = jobs_at_once_max;
 
     std::mutex mutex;
-    bool woken = false;    // guarded by mutex
+    bool wake_requested = false;    // guarded by mutex
     std::condition_variable_any ended;
     std::jthread thread{[this](const std::stop_token& stop) { work(stop); }};
 
@@ -71,8 +71,8 @@ struct GarbageCollector::Parts {
 
     void wait(const std::stop_token& stop, Tick until) {
         std::unique_lock lock(mutex);
-        ended.wait_until(lock, stop, until, [this] { return woken; });
-        if (std::exchange(woken, false)) tasks[0].next = {};
+        ended.wait_until(lock, stop, until, [this] { return wake_requested; });
+        if (std::exchange(wake_requested, false)) tasks[0].next = {};
     }
 
     void run(Task& task) {
@@ -92,7 +92,7 @@ struct GarbageCollector::Parts {
 
     void wake() {
         const std::scoped_lock lock(mutex);
-        woken = true;
+        wake_requested = true;
         ended.notify_all();
     }
 

@@ -74,7 +74,7 @@ std::optional<UniqueFd> lock_run_folder(const fs::path& folder) {
     return file;
 }
 
-AttemptOrder attempt_order(const store::HostAttempt& attempt, const AttemptPlaces& places) {
+AttemptOrder attempt_order(const store::HostAttempt& attempt, const AttemptPaths& paths) {
     AttemptOrder order{.job_id = attempt.attempt.job_id,
                        .attempt = attempt.attempt.attempt,
                        .fence = attempt.attempt.token,
@@ -83,22 +83,22 @@ AttemptOrder attempt_order(const store::HostAttempt& attempt, const AttemptPlace
                        .dataset = {.id = attempt.dataset_id,
                                    .name = attempt.dataset_name,
                                    .format = attempt.dataset_format,
-                                   .path = places.dataset.string(),
+                                   .path = paths.dataset.string(),
                                    .options = parse_stored(attempt.dataset_options),
                                    .content_hash = attempt.dataset_content_hash},
-                       .checkpoint_folder = places.checkpoints.string(),
-                       .init_from = unless_empty(places.init),
-                       .checkpoint = unless_empty(places.checkpoint),
-                       .worker_threads = places.worker_threads,
-                       .grace_s = places.grace_s,
-                       .memory_bytes = places.memory_bytes,
-                       .report_folder = places.report.string(),
-                       .cache_folder = places.cache.string(),
-                       .packed_folder = places.packed.string()};
+                       .checkpoint_folder = paths.checkpoints.string(),
+                       .init_from = unless_empty(paths.init),
+                       .checkpoint = unless_empty(paths.checkpoint),
+                       .worker_threads = paths.worker_threads,
+                       .grace_s = paths.grace_s,
+                       .memory_bytes = paths.memory_bytes,
+                       .report_folder = paths.report.string(),
+                       .cache_folder = paths.cache.string(),
+                       .packed_folder = paths.packed.string()};
     if (!attempt.payload.empty()) order.payload = parse_stored(attempt.payload);
-    if (!places.split.empty()) order.split = {places.split.string(), places.split_hash};
+    if (!paths.split.empty()) order.split = {paths.split.string(), paths.split_hash};
     if (!attempt.resume_checkpoint.empty())
-        order.resume_from = (places.checkpoints / attempt.resume_checkpoint).string();
+        order.resume_from = (paths.checkpoints / attempt.resume_checkpoint).string();
     return order;
 }
 

@@ -27,7 +27,7 @@ void make_run_folder(const std::filesystem::path& folder);
 std::optional<UniqueFd> lock_run_folder(const std::filesystem::path& folder);
 
 /// Where data, checkpoints and reports of an attempt are, for attempt.json.
-struct AttemptPlaces {
+struct AttemptPaths {
     std::filesystem::path dataset;
     std::filesystem::path checkpoints;        ///< of the job
     std::filesystem::path report = {};        ///< of the job: where its time goes
@@ -43,7 +43,7 @@ struct AttemptPlaces {
 };
 
 /// The content of attempt.json.
-AttemptOrder attempt_order(const store::HostAttempt& attempt, const AttemptPlaces& places);
+AttemptOrder attempt_order(const store::HostAttempt& attempt, const AttemptPaths& paths);
 
 /// What a file has that another process wrote, an executor for one; none without it, when it is no
 /// regular file (a FIFO would hold the reader for ever) and when it has more than `bytes_max`

@@ -7,7 +7,7 @@
 
 #include "api/base/log.h"
 #include "api/base/parsed_json.h"
-#include "scheduler/agent/split_place.h"
+#include "scheduler/agent/split_location.h"
 
 namespace slipway {
 
@@ -20,7 +20,7 @@ constexpr std::size_t makings_max = 1;
 constexpr std::int64_t folds_max = std::numeric_limits<std::int32_t>::max();
 constexpr std::size_t split_report_bytes_max = 16 << 20;
 
-store::SplitVerdict refuse_split(const std::string& message) {
+store::SplitResult refuse_split(const std::string& message) {
     const Json problems =
         Json::array({{{"file", ""}, {"row", 0}, {"field", ""}, {"message", message}}});
     return {.problems = problems.dump(-1, ' ', false, Json::error_handler_t::replace)};
@@ -44,7 +44,7 @@ bool is_verdict(const Json& value) {
 
 }    // namespace
 
-store::SplitVerdict read_split_verdict(const std::string& report) {
+store::SplitResult read_split_result(const std::string& report) {
     const auto parsed =
         parse_json(report, {.bytes_max = split_report_bytes_max, .items_max = 1'000'000});
     if (!parsed || !parsed->value.is_object()) {
@@ -54,17 +54,17 @@ store::SplitVerdict read_split_verdict(const std::string& report) {
     try {
         if (value.at("problem_count") != 0) return {.problems = value.at("problems").dump()};
         if (!is_verdict(value))
-            return refuse_split("the making of the split ended without a verdict");
-        store::SplitVerdict verdict{.ready = true,
-                                    .folds = value.at("folds").get<std::int64_t>(),
-                                    .hash = value.at("hash").get<std::string>(),
-                                    .bytes = value.at("bytes").get<std::int64_t>()};
+            return refuse_split("the making of the split ended without a result");
+        store::SplitResult result{.ready = true,
+                                  .folds = value.at("folds").get<std::int64_t>(),
+                                  .hash = value.at("hash").get<std::string>(),
+                                  .bytes = value.at("bytes").get<std::int64_t>()};
         for (const char* name : {"problem_count", "folds", "hash", "bytes"})
             value.erase(name);
-        verdict.report = value.dump();
-        return verdict;
+        result.report = value.dump();
+        return result;
     } catch (const Json::exception&) {    // a report of another program
-        return refuse_split("the making of the split ended without a verdict");
+        return refuse_split("the making of the split ended without a result");
     }
 }
 
@@ -98,40 +98,40 @@ void SplitMaker::release_claim(const SplitMakingClaim& claim) {
     store::release_split(parts_.store, claim.split.id, claim.split.token);
 }
 
-bool SplitMaker::finish_claim(const SplitMakingClaim& claim, const store::SplitVerdict& verdict) {
-    return store::finish_split(parts_.store, claim.split.id, claim.split.token, verdict);
+bool SplitMaker::finish_claim(const SplitMakingClaim& claim, const store::SplitResult& result) {
+    return store::finish_split(parts_.store, claim.split.id, claim.split.token, result);
 }
 
 std::optional<std::string> SplitMaker::find_inputs(SplitMakingClaim& claim) {
-    const auto place =
-        find_dataset_place(claim.split.source, claim.split.dataset_id, parts_.options.home,
-                           {claim.split.project, parts_.options.dataset_roots});
-    if (!place) return "the files of the dataset are no longer there";
-    claim.place = *place;
+    const auto location =
+        find_dataset_location(claim.split.source, claim.split.dataset_id, parts_.options.home,
+                              {claim.split.project, parts_.options.dataset_roots});
+    if (!location) return "the files of the dataset are no longer there";
+    claim.location = *location;
     return std::nullopt;
 }
 
 ClaimedWorkProcess SplitMaker::prepare(const SplitMakingClaim& claim) {
     const store::SplitClaim& split = claim.split;
     ClaimedWorkProcess process{
-        .arguments = {"split", "--format", split.format, "--path", claim.place.path.string(),
+        .arguments = {"split", "--format", split.format, "--path", claim.location.path.string(),
                       "--options", split.options, "--request", split.request, "--content-hash",
                       split.content_hash, "--out", (folder_of(claim) / manifest_name).string()},
-        .readable = {claim.place.path}};
-    if (!claim.place.upload.empty()) process.owned = {claim.place.path};
+        .readable = {claim.location.path}};
+    if (!claim.location.upload.empty()) process.owned = {claim.location.path};
     return process;
 }
 
-store::SplitVerdict SplitMaker::read_report(const std::string& report) const {
-    return read_split_verdict(report);
+store::SplitResult SplitMaker::read_report(const std::string& report) const {
+    return read_split_result(report);
 }
 
-store::SplitVerdict SplitMaker::reject(const std::string& message) const {
+store::SplitResult SplitMaker::reject(const std::string& message) const {
     return refuse_split(message);
 }
 
 /// The manifest gets its place only now.
-void SplitMaker::keep(const SplitMakingClaim& claim, store::SplitVerdict& verdict) {
+void SplitMaker::keep(const SplitMakingClaim& claim, store::SplitResult& result) {
     const fs::path made = folder_of(claim) / manifest_name;
     const fs::path kept = manifest_path(parts_.options.home, claim.split.id);
     std::error_code problem;
@@ -140,7 +140,7 @@ void SplitMaker::keep(const SplitMakingClaim& claim, store::SplitVerdict& verdic
         return;    // done before an outage
     // A link would have the jobs of the split read, and own, whatever it names.
     if (!fs::is_regular_file(found)) {
-        verdict = refuse_split("the making of the split left no manifest");
+        result = refuse_split("the making of the split left no manifest");
         return;
     }
     make_private_folder(kept.parent_path());
@@ -148,8 +148,8 @@ void SplitMaker::keep(const SplitMakingClaim& claim, store::SplitVerdict& verdic
     if (!problem) return;
     log_error("the manifest of a split cannot be kept",
               {{"split_id", claim.split.id}, {"reason", problem.message()}});
-    verdict = refuse_split(fmt::format("host {} could not keep the manifest: {}",
-                                       parts_.options.host, problem.message()));
+    result = refuse_split(fmt::format("host {} could not keep the manifest: {}",
+                                      parts_.options.host, problem.message()));
 }
 
 void SplitMaker::after(const SplitMakingClaim& claim, bool stored) {

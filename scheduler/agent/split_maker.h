@@ -4,24 +4,24 @@
 #include <string>
 
 #include "scheduler/agent/claimed_work.h"
-#include "scheduler/agent/dataset_places.h"
+#include "scheduler/agent/dataset_location.h"
 #include "scheduler/store/splits.h"
 
 namespace slipway {
 
 /// What the report of `slipway-executor split` means; text that is no report is a problem of its
 /// own. Pure.
-store::SplitVerdict read_split_verdict(const std::string& report);
+store::SplitResult read_split_result(const std::string& report);
 
 /// A split to make, and where the dataset is on this host.
 struct SplitMakingClaim {
     store::SplitClaim split;
-    DatasetPlace place = {};
+    DatasetLocation location = {};
 };
 
 /// Has splits made by a process that may fail without harm: it reads the dataset, writes the
 /// manifest and reports.
-class SplitMaker final : public ClaimedWork<SplitMakingClaim, store::SplitVerdict> {
+class SplitMaker final : public ClaimedWork<SplitMakingClaim, store::SplitResult> {
 public:
     explicit SplitMaker(const AgentParts& parts);
 
@@ -31,12 +31,12 @@ private:
     std::optional<SplitMakingClaim> claim_next(std::chrono::milliseconds lease) override;
     bool renew_claim(const SplitMakingClaim& claim, std::chrono::milliseconds lease) override;
     void release_claim(const SplitMakingClaim& claim) override;
-    bool finish_claim(const SplitMakingClaim& claim, const store::SplitVerdict& verdict) override;
+    bool finish_claim(const SplitMakingClaim& claim, const store::SplitResult& result) override;
     std::optional<std::string> find_inputs(SplitMakingClaim& claim) override;
     ClaimedWorkProcess prepare(const SplitMakingClaim& claim) override;
-    store::SplitVerdict read_report(const std::string& report) const override;
-    store::SplitVerdict reject(const std::string& message) const override;
-    void keep(const SplitMakingClaim& claim, store::SplitVerdict& verdict) override;
+    store::SplitResult read_report(const std::string& report) const override;
+    store::SplitResult reject(const std::string& message) const override;
+    void keep(const SplitMakingClaim& claim, store::SplitResult& result) override;
     void after(const SplitMakingClaim& claim, bool stored) override;
 };
 

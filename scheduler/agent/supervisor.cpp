@@ -25,7 +25,7 @@ constexpr std::chrono::milliseconds sweep_every{20};
 constexpr std::chrono::milliseconds read_memory_every{200};
 
 /// One watched process with its socket and its place on the stop ladder.
-struct Ward {
+struct SupervisedProcess {
     Watched watched;
     std::optional<ExecutorLink> link;
     Watch watch;
@@ -47,11 +47,15 @@ struct Command {
 }    // namespace
 
 struct Supervisor::Parts {
-    Parts(std::chrono::milliseconds beat, std::function<void()> news_call, const Clock& clock_)
-        : beat_every(beat), on_news(std::move(news_call)), clock(clock_), waker(make_event()) {}
+    Parts(std::chrono::milliseconds heartbeat_every_, std::function<void()> on_events_,
+          const Clock& clock_)
+        : heartbeat_every(heartbeat_every_),
+          on_events(std::move(on_events_)),
+          clock(clock_),
+          waker(make_event()) {}
 
-    const std::chrono::milliseconds beat_every;
-    const std::function<void()> on_news;
+    const std::chrono::milliseconds heartbeat_every;
+    const std::function<void()> on_events;
     const Clock& clock;
     const UniqueFd waker;
     std::atomic<bool> stopping{false};
@@ -60,169 +64,172 @@ struct Supervisor::Parts {
     mutable std::mutex mutex;
     std::vector<Watched> arrivals;    // guarded by mutex
     std::deque<Command> commands;     // guarded by mutex
-    SupervisorNews news;              // guarded by mutex
+    SupervisorEvents events;          // guarded by mutex
 
     // The thread's own.
-    std::vector<std::unique_ptr<Ward>> wards;    // pointers: a Ward stays where it is
-    Tick next_beat{};
+    std::vector<std::unique_ptr<SupervisedProcess>>
+        processes;    // pointers: a SupervisedProcess stays where it is
+    Tick next_heartbeat{};
     Tick next_reading{};    // of memory
     MachineKills machine_kills;
 
     std::thread thread;
 
-    void ring() const {
+    void notify() const {
         const std::uint64_t one = 1;
         [[maybe_unused]] const ssize_t wrote = write(waker.get(), &one, sizeof(one));
     }
 
     void work() {
-        next_beat = clock.tick();
+        next_heartbeat = clock.tick();
         while (!stopping) {
             wait();
             take_arrivals();
-            obey_commands();
+            handle_commands();
             // What was said before what time it is: after a pause of this thread the words of the
             // meantime are still in the sockets.
-            for (const auto& ward : wards)
-                listen(*ward);
-            beat();
+            for (const auto& supervised : processes)
+                listen(*supervised);
+            heartbeat();
             read_memory();
-            for (const auto& ward : wards)
-                if (!ward->gone) apply(*ward, {.kind = WatchEvent::Kind::tick});
-            bury();
+            for (const auto& supervised : processes)
+                if (!supervised->gone) apply(*supervised, {.kind = WatchEvent::Kind::tick});
+            reap();
         }
     }
 
     void wait() {
         std::vector<pollfd> polled{{waker.get(), POLLIN, 0}};
-        Tick until = next_beat;
-        for (const auto& ward : wards) {
-            if (ward->gone) {
+        Tick until = next_heartbeat;
+        for (const auto& supervised : processes) {
+            if (supervised->gone) {
                 until = std::min(until, clock.tick() + sweep_every);
                 continue;
             }
-            polled.push_back({ward->watched.process.pidfd.get(), POLLIN, 0});
-            if (ward->talks()) {
-                const bool full = ward->link->wants_to_write();
-                polled.push_back({ward->link->fd(), short(POLLIN | (full ? POLLOUT : 0)), 0});
-            } else if (ward->link) {
+            polled.push_back({supervised->watched.process.pidfd.get(), POLLIN, 0});
+            if (supervised->talks()) {
+                const bool full = supervised->link->wants_to_write();
+                polled.push_back({supervised->link->fd(), short(POLLIN | (full ? POLLOUT : 0)), 0});
+            } else if (supervised->link) {
                 until = std::min(until, clock.tick() + connect_every);
             }
-            if (ward->memory.reads()) until = std::min(until, next_reading);
+            if (supervised->memory.reads()) until = std::min(until, next_reading);
         }
         const auto rest =
             std::chrono::ceil<std::chrono::milliseconds>(until - clock.tick()).count();
         poll(polled.data(), polled.size(), int(std::clamp<std::int64_t>(rest, 0, 1000)));
-        std::uint64_t rung = 0;
-        [[maybe_unused]] const ssize_t got = read(waker.get(), &rung, sizeof(rung));
+        std::uint64_t notified = 0;
+        [[maybe_unused]] const ssize_t got = read(waker.get(), &notified, sizeof(notified));
     }
 
     void take_arrivals() {
         const std::scoped_lock lock(mutex);
         for (Watched& arrival : arrivals) {
-            auto ward = std::make_unique<Ward>();
-            ward->watched = std::move(arrival);
-            ward->memory = MemoryGuard(ward->watched.memory);
-            if (!ward->watched.folder.empty()) {
-                ward->link.emplace(ward->watched.folder, ward->watched.fence,
-                                   ward->watched.frames_after);
+            auto supervised = std::make_unique<SupervisedProcess>();
+            supervised->watched = std::move(arrival);
+            supervised->memory = MemoryGuard(supervised->watched.memory);
+            if (!supervised->watched.folder.empty()) {
+                supervised->link.emplace(supervised->watched.folder, supervised->watched.fence,
+                                         supervised->watched.frames_after);
             }
-            ward->watch.since = ward->watch.heard = clock.tick();
-            wards.push_back(std::move(ward));
+            supervised->watch.since = supervised->watch.heard = clock.tick();
+            processes.push_back(std::move(supervised));
         }
         arrivals.clear();
     }
 
-    void obey_commands() {
+    void handle_commands() {
         std::deque<Command> taken;
         {
             const std::scoped_lock lock(mutex);
             taken.swap(commands);
         }
         for (const Command& command : taken) {
-            for (const auto& ward : wards) {
-                if (ward->watched.name == command.name && !ward->gone) apply(*ward, command.event);
+            for (const auto& supervised : processes) {
+                if (supervised->watched.name == command.name && !supervised->gone)
+                    apply(*supervised, command.event);
             }
         }
     }
 
-    void listen(Ward& ward) {
-        if (ward.gone) return;
-        if (ward.link && ward.link->connect()) {
-            ward.link->write();
-            const LinkNews heard = ward.link->read();
-            if (heard.heard) apply(ward, {.kind = WatchEvent::Kind::heard});
-            if (heard.frames) tell_speaking(ward.watched.name);
+    void listen(SupervisedProcess& supervised) {
+        if (supervised.gone) return;
+        if (supervised.link && supervised.link->connect()) {
+            supervised.link->write();
+            const LinkEvents heard = supervised.link->read();
+            if (heard.heard) apply(supervised, {.kind = WatchEvent::Kind::heard});
+            if (heard.frames) tell_speaking(supervised.watched.name);
         }
-        pollfd ended{ward.watched.process.pidfd.get(), POLLIN, 0};
-        if (poll(&ended, 1, 0) == 1) apply(ward, {.kind = WatchEvent::Kind::exited});
+        pollfd ended{supervised.watched.process.pidfd.get(), POLLIN, 0};
+        if (poll(&ended, 1, 0) == 1) apply(supervised, {.kind = WatchEvent::Kind::exited});
     }
 
-    void beat() {
+    void heartbeat() {
         const Tick now = clock.tick();
-        if (now < next_beat) return;
-        next_beat = now + beat_every;
-        for (const auto& ward : wards)
-            if (ward->link) ward->link->beat();
+        if (now < next_heartbeat) return;
+        next_heartbeat = now + heartbeat_every;
+        for (const auto& supervised : processes)
+            if (supervised->link) supervised->link->heartbeat();
     }
 
     void read_memory() {
         const Tick now = clock.tick();
         if (now < next_reading) return;
         next_reading = now + read_memory_every;
-        if (!wards.empty()) machine_kills.read(now);
-        for (const auto& ward : wards) {
-            if (ward->gone || !ward->memory.reads()) continue;
-            alone(*ward, [&] {
-                if (ward->memory.is_exceeded(ward->watched.process.id))
-                    apply(*ward, {.kind = WatchEvent::Kind::kill, .cause = EndCause::memory});
+        if (!processes.empty()) machine_kills.read(now);
+        for (const auto& supervised : processes) {
+            if (supervised->gone || !supervised->memory.reads()) continue;
+            alone(*supervised, [&] {
+                if (supervised->memory.is_exceeded(supervised->watched.process.id))
+                    apply(*supervised, {.kind = WatchEvent::Kind::kill, .cause = EndCause::memory});
             });
         }
     }
 
-    void apply(Ward& ward, const WatchEvent& event) {
-        const EndCause before = ward.watch.cause;
-        const WatchActions actions = step(ward.watch, event, clock.tick(), ward.watched.limits);
-        if (actions.request && ward.link) ward.link->stop(*actions.request);
-        if (actions.terminate) signal_group(ward.watched.process, SIGTERM);
-        if (actions.kill) signal_group(ward.watched.process, SIGKILL);
-        ward.killed = ward.killed || actions.kill;
-        if (actions.gone) lay_out(ward);
-        if (before == EndCause::none && ward.watch.cause == EndCause::silent) {
+    void apply(SupervisedProcess& supervised, const WatchEvent& event) {
+        const EndCause before = supervised.watch.cause;
+        const WatchActions actions =
+            step(supervised.watch, event, clock.tick(), supervised.watched.limits);
+        if (actions.request && supervised.link) supervised.link->stop(*actions.request);
+        if (actions.terminate) signal_group(supervised.watched.process, SIGTERM);
+        if (actions.kill) signal_group(supervised.watched.process, SIGKILL);
+        supervised.killed = supervised.killed || actions.kill;
+        if (actions.gone) collect_exit(supervised);
+        if (before == EndCause::none && supervised.watch.cause == EndCause::silent) {
             const std::scoped_lock lock(mutex);
-            ++news.silenced;
+            ++events.unresponsive;
         }
     }
 
     /// The leader has ended. Its group is killed before it is reaped: until then the number of the
     /// group cannot belong to anybody else.
-    void lay_out(Ward& ward) {
-        ward.gone = true;
-        if (ward.watched.process.child) signal_group(ward.watched.process, SIGKILL);
-        ward.exit_status = reap(ward.watched.process);
-        const bool by_somebody = !ward.killed && ward.exit_status == 128 + SIGKILL;
-        ward.memory_end =
-            ward.memory.end(ward.watch.cause, by_somebody && machine_kills.have_risen());
+    void collect_exit(SupervisedProcess& supervised) {
+        supervised.gone = true;
+        if (supervised.watched.process.child) signal_group(supervised.watched.process, SIGKILL);
+        supervised.exit_status = slipway::reap(supervised.watched.process);
+        const bool by_somebody = !supervised.killed && supervised.exit_status == 128 + SIGKILL;
+        supervised.memory_end = supervised.memory.end(supervised.watch.cause,
+                                                      by_somebody && machine_kills.have_risen());
     }
 
     /// One look at one process. A look that fails, for want of descriptors, is tried again: nobody
     /// is taken for dead because he was not seen.
-    static void alone(Ward& ward, const std::function<void()>& look) {
+    static void alone(SupervisedProcess& supervised, const std::function<void()>& look) {
         try {
             look();
-            ward.unseen = false;
+            supervised.unseen = false;
         } catch (const Error& error) {
-            if (!std::exchange(ward.unseen, true))
+            if (!std::exchange(supervised.unseen, true))
                 log_error("a process cannot be looked at",
-                          {{"name", ward.watched.name}, {"reason", error.what()}});
+                          {{"name", supervised.watched.name}, {"reason", error.what()}});
         }
     }
 
     /// Whether nothing of its session is left; what is gets a SIGKILL.
-    static bool is_empty(Ward& ward) {
+    static bool is_empty(SupervisedProcess& supervised) {
         bool empty = false;
-        alone(ward, [&] {
-            const std::vector<pid_t> left = session_members(ward.watched.process.id.pid);
+        alone(supervised, [&] {
+            const std::vector<pid_t> left = session_members(supervised.watched.process.id.pid);
             for (const pid_t pid : left)
                 ::kill(pid, SIGKILL);
             empty = left.empty();
@@ -230,34 +237,34 @@ struct Supervisor::Parts {
         return empty;
     }
 
-    /// Tells of those of whose sessions nothing is left.
-    void bury() {
+    /// Reports the processes of whose sessions nothing is left, and forgets them.
+    void reap() {
         bool told = false;
-        std::erase_if(wards, [&](const std::unique_ptr<Ward>& ward) {
-            if (!ward->gone || !is_empty(*ward)) return false;
-            ward->memory.remove_cgroup();
+        std::erase_if(processes, [&](const std::unique_ptr<SupervisedProcess>& supervised) {
+            if (!supervised->gone || !is_empty(*supervised)) return false;
+            supervised->memory.remove_cgroup();
             told = true;
             const std::scoped_lock lock(mutex);
-            news.ended.push_back({.name = ward->watched.name,
-                                  .exit_status = ward->exit_status,
-                                  .cause = ward->watch.cause,
-                                  .memory = ward->memory_end});
+            events.ended.push_back({.name = supervised->watched.name,
+                                    .exit_status = supervised->exit_status,
+                                    .cause = supervised->watch.cause,
+                                    .memory = supervised->memory_end});
             return true;
         });
         {
             const std::scoped_lock lock(mutex);
-            watched_count = std::int64_t(wards.size() + arrivals.size());
+            watched_count = std::int64_t(processes.size() + arrivals.size());
         }
-        if (told) on_news();
+        if (told) on_events();
     }
 
     void tell_speaking(const std::string& name) {
         {
             const std::scoped_lock lock(mutex);
-            if (std::ranges::find(news.speaking, name) != news.speaking.end()) return;
-            news.speaking.push_back(name);
+            if (std::ranges::find(events.speaking, name) != events.speaking.end()) return;
+            events.speaking.push_back(name);
         }
-        on_news();
+        on_events();
     }
 
     void command(const std::string& name, const WatchEvent& event) {
@@ -265,19 +272,19 @@ struct Supervisor::Parts {
             const std::scoped_lock lock(mutex);
             commands.push_back({.name = name, .event = event});
         }
-        ring();
+        notify();
     }
 };
 
-Supervisor::Supervisor(std::chrono::milliseconds beat_every, std::function<void()> on_news,
+Supervisor::Supervisor(std::chrono::milliseconds heartbeat_every, std::function<void()> on_events,
                        const Clock& clock)
-    : parts_(std::make_unique<Parts>(beat_every, std::move(on_news), clock)) {
+    : parts_(std::make_unique<Parts>(heartbeat_every, std::move(on_events), clock)) {
     parts_->thread = std::thread([this] { parts_->work(); });
 }
 
 Supervisor::~Supervisor() {
     parts_->stopping = true;
-    parts_->ring();
+    parts_->notify();
     parts_->thread.join();
 }
 
@@ -287,7 +294,7 @@ void Supervisor::watch(Watched watched) {
         parts_->arrivals.push_back(std::move(watched));
         ++parts_->watched_count;
     }
-    parts_->ring();
+    parts_->notify();
 }
 
 void Supervisor::stop(const std::string& name, Intent intent) {
@@ -298,13 +305,13 @@ void Supervisor::kill(const std::string& name, EndCause cause) {
     parts_->command(name, {.kind = WatchEvent::Kind::kill, .cause = cause});
 }
 
-void Supervisor::done_said(const std::string& name) {
-    parts_->command(name, {.kind = WatchEvent::Kind::done_said});
+void Supervisor::done_received(const std::string& name) {
+    parts_->command(name, {.kind = WatchEvent::Kind::done_received});
 }
 
-SupervisorNews Supervisor::take_news() {
+SupervisorEvents Supervisor::take_events() {
     const std::scoped_lock lock(parts_->mutex);
-    return std::exchange(parts_->news, {});
+    return std::exchange(parts_->events, {});
 }
 
 std::int64_t Supervisor::watched_count() const {

@@ -48,21 +48,21 @@ struct Ended {
     std::optional<MemoryEnd> memory = {};
 };
 
-/// What happened since the last look.
-struct SupervisorNews {
+/// What happened since the last call.
+struct SupervisorEvents {
     std::vector<std::string> speaking;    ///< their frames.ndjson has grown
     std::vector<Ended> ended;
-    std::int64_t silenced = 0;    ///< killed for silence, since the last look
+    std::int64_t unresponsive = 0;    ///< killed for silence, since the last call
 };
 
-/// Watches processes: beats and requests over their sockets, the stop ladder, their memory, their
-/// exits, and that nothing of their sessions is left. One thread, which waits for nothing but them:
-/// no database. The calls are safe from every thread and return at once.
+/// Watches processes: heartbeats and requests over their sockets, the stop ladder, their memory,
+/// their exits, and that nothing of their sessions is left. One thread, which waits for nothing but
+/// them: no database. The calls are safe from every thread and return at once.
 class Supervisor {
 public:
-    /// `on_news` is called from the supervisor's thread when take_news() has something. `clock`
+    /// `on_events` is called from the supervisor's thread when take_events() has something. `clock`
     /// outlives us.
-    Supervisor(std::chrono::milliseconds beat_every, std::function<void()> on_news,
+    Supervisor(std::chrono::milliseconds heartbeat_every, std::function<void()> on_events,
                const Clock& clock);
     /// Joins the thread; the processes live on.
     ~Supervisor();
@@ -73,9 +73,9 @@ public:
     /// Nothing happens for a name that is no longer watched.
     void stop(const std::string& name, Intent intent);
     void kill(const std::string& name, EndCause cause);
-    void done_said(const std::string& name);
+    void done_received(const std::string& name);
 
-    SupervisorNews take_news();
+    SupervisorEvents take_events();
     std::int64_t watched_count() const;
 
 private:

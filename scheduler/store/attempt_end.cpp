@@ -71,7 +71,7 @@ Settlement settle(const LockedAttempt& job, const AttemptEnd& end) {
     return settlement;
 }
 
-/// States that an executor may have passed without a word before it ended: they are written too,
+/// States that an executor may have passed without a frame before it ended: they are written too,
 /// so that the history stays a path of the state machine.
 struct Passage {
     JobState from;

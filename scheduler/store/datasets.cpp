@@ -229,10 +229,10 @@ void release_dataset_check(Store& store, std::string_view id, std::string_view t
 }
 
 bool finish_dataset_check(Store& store, std::string_view id, std::string_view token,
-                          const DatasetVerdict& verdict) {
-    const DatasetState state = verdict.ready ? DatasetState::ready : DatasetState::failed;
-    const JsonText report = verdict.report.empty() && verdict.ready ? "{}" : verdict.report;
-    const JsonText problems = verdict.problems.empty() && !verdict.ready ? "[]" : verdict.problems;
+                          const DatasetCheckResult& result) {
+    const DatasetState state = result.ready ? DatasetState::ready : DatasetState::failed;
+    const JsonText report = result.report.empty() && result.ready ? "{}" : result.report;
+    const JsonText problems = result.problems.empty() && !result.ready ? "[]" : result.problems;
     const auto json = [](const JsonText& text) {
         return text.empty() ? Param(std::nullopt) : Param(repaired_json(text));
     };
@@ -241,7 +241,7 @@ bool finish_dataset_check(Store& store, std::string_view id, std::string_view to
             const Rows finished =
                 transaction.run(queries::finish_dataset_check,
                                 {id, token, to_string(state), json(report), json(problems),
-                                 verdict.content_hash, verdict.bytes, json(verdict.preview)});
+                                 result.content_hash, result.bytes, json(result.preview)});
             if (finished.empty()) return std::nullopt;
             std::vector<Rows> answers =
                 transaction.commit({follow_statement(id, state, followed_at_once)});

@@ -92,7 +92,7 @@ bool renew_dataset_check(Store& store, std::string_view id, std::string_view tok
 /// Gives the claim back, as if its lease had ended.
 void release_dataset_check(Store& store, std::string_view id, std::string_view token);
 
-struct DatasetVerdict {
+struct DatasetCheckResult {
     bool ready = false;
     JsonText report{};
     JsonText problems{};
@@ -106,7 +106,7 @@ struct DatasetVerdict {
 /// transaction; follow_checked_datasets does the rest. False when the claim was lost: nothing is
 /// stored.
 bool finish_dataset_check(Store& store, std::string_view id, std::string_view token,
-                          const DatasetVerdict& verdict);
+                          const DatasetCheckResult& result);
 
 /// Lets jobs that still wait for a dataset whose check has ended start, or fail: 500 at once. True
 /// when there may be more.

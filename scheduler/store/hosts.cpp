@@ -31,8 +31,8 @@ void register_host(Store& store, const Host& host, std::chrono::milliseconds sil
     store.announce(topics::queue);
 }
 
-bool beat_host(Store& store, std::string_view name, std::string_view instance) {
-    return write(store.pool(), queries::beat_host, {name, instance}).affected() > 0;
+bool record_heartbeat(Store& store, std::string_view name, std::string_view instance) {
+    return write(store.pool(), queries::record_heartbeat, {name, instance}).affected() > 0;
 }
 
 std::vector<Host> list_hosts(Store& store) {

@@ -26,7 +26,7 @@ void register_host(Store& store, const Host& host,
 
 /// A heartbeat. False when another process has registered the host since: write nothing more for
 /// it.
-bool beat_host(Store& store, std::string_view name, std::string_view instance);
+bool record_heartbeat(Store& store, std::string_view name, std::string_view instance);
 
 std::vector<Host> list_hosts(Store& store);
 

@@ -132,15 +132,15 @@ void release_split(Store& store, std::string_view id, std::string_view token) {
 }
 
 bool finish_split(Store& store, std::string_view id, std::string_view token,
-                  const SplitVerdict& verdict) {
-    const SplitState state = verdict.ready ? SplitState::ready : SplitState::failed;
+                  const SplitResult& result) {
+    const SplitState state = result.ready ? SplitState::ready : SplitState::failed;
     const auto json = [](const JsonText& text) {
         return text.empty() ? Param(std::nullopt) : Param(repaired_json(text));
     };
     return write(store.pool(), queries::finish_split,
-                 {id, token, to_string(state), json(verdict.report), json(verdict.problems),
-                  verdict.ready ? Param(verdict.folds) : Param(std::nullopt), verdict.hash,
-                  verdict.bytes})
+                 {id, token, to_string(state), json(result.report), json(result.problems),
+                  result.ready ? Param(result.folds) : Param(std::nullopt), result.hash,
+                  result.bytes})
                .affected() > 0;
 }
 

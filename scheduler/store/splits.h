@@ -64,7 +64,7 @@ bool renew_split(Store& store, std::string_view id, std::string_view token,
 /// Gives the claim back, as if its lease had ended.
 void release_split(Store& store, std::string_view id, std::string_view token);
 
-struct SplitVerdict {
+struct SplitResult {
     bool ready = false;
     JsonText report{};
     JsonText problems{};
@@ -75,6 +75,6 @@ struct SplitVerdict {
 
 /// Stores what was made. False when the claim was lost: nothing is stored.
 bool finish_split(Store& store, std::string_view id, std::string_view token,
-                  const SplitVerdict& verdict);
+                  const SplitResult& result);
 
 }    // namespace slipway::store

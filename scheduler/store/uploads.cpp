@@ -22,7 +22,7 @@ Upload read_upload(const Row& row) {
             .expires_at = row.time("expires_at")};
 }
 
-void require_room(const Row& open, const Upload& upload, const UploadLimits& limits) {
+void check_upload_capacity(const Row& open, const Upload& upload, const UploadLimits& limits) {
     const std::int64_t uploads = open.integer("uploads");
     if (limits.open_max > 0 && uploads >= limits.open_max) {
         throw Error{ErrorCode::exhausted,
@@ -56,8 +56,8 @@ Upload create_upload(Store& store, const Upload& upload, std::chrono::seconds ke
                      const UploadLimits& limits) {
     return transact(store.pool(), [&](Transaction& transaction) {
         transaction.run(queries::lock_uploads);
-        require_room(transaction.run(queries::count_open_uploads, {upload.created_by})[0], upload,
-                     limits);
+        check_upload_capacity(transaction.run(queries::count_open_uploads, {upload.created_by})[0],
+                              upload, limits);
         if (limits.stored_max > 0) require_stored_below(transaction, upload, limits.stored_max);
         const Statement insert{
             &queries::insert_upload,

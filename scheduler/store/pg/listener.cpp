@@ -40,7 +40,7 @@ struct Listener::State {
     /// True when wake() was called since the last time this was asked.
     bool take_wake() const {
         std::uint64_t count = 0;
-        return ::read(woken.get(), &count, sizeof count) == ssize_t(sizeof count);
+        return ::read(wake_event.get(), &count, sizeof count) == ssize_t(sizeof count);
     }
 
     bool connect() {
@@ -67,7 +67,7 @@ struct Listener::State {
     }
 
     void pause_before_retry(Tick deadline) {
-        pollfd entry{woken.get(), POLLIN, 0};
+        pollfd entry{wake_event.get(), POLLIN, 0};
         poll(&entry, 1, int(std::min(pause, time_left(deadline)).count()));
         pause = std::min(pause * 2, listen_pause_max);
     }
@@ -75,7 +75,7 @@ struct Listener::State {
     StoreOptions options;
     std::unique_ptr<Connection> connection;
     milliseconds pause{50};
-    UniqueFd woken = make_event();
+    UniqueFd wake_event = make_event();
 };
 
 Listener::Listener(const StoreOptions& options) : state_(std::make_unique<State>(options)) {}
@@ -91,7 +91,7 @@ std::vector<std::string> Listener::wait(milliseconds timeout) {
         }
         if (state_->take_wake() || time_left(deadline) == milliseconds{0}) return {};
         if (state_->connection) {
-            state_->connection->wait_readable(time_left(deadline), state_->woken.get());
+            state_->connection->wait_readable(time_left(deadline), state_->wake_event.get());
         } else {
             state_->pause_before_retry(deadline);
         }
@@ -101,7 +101,7 @@ std::vector<std::string> Listener::wait(milliseconds timeout) {
 void Listener::wake() {
     const std::uint64_t one = 1;
     // Cannot fail but by overflow, and then the wait ends anyway.
-    while (::write(state_->woken.get(), &one, sizeof one) < 0 && errno == EINTR) {
+    while (::write(state_->wake_event.get(), &one, sizeof one) < 0 && errno == EINTR) {
     }
 }
 

@@ -69,7 +69,7 @@ with held as (
     set expires_at = clock_timestamp() + make_interval(secs => $5)
     from live
     where lease.job_id = live.job_id and lease.attempt = live.attempt
-), beaten as (
+), heartbeat as (
     update host
     set heartbeat_at = clock_timestamp()
     where name = $1

@@ -19,7 +19,7 @@ where host.instance in ('', excluded.instance)
    or host.heartbeat_at < clock_timestamp() - make_interval(secs => $7)
 returning name
 
--- beat_host: the heartbeat of a host
+-- record_heartbeat: the heartbeat of a host
 -- in     $1 name  $2 instance
 -- out    no row changed when another instance speaks for it now
 update host

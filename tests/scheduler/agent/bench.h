@@ -44,7 +44,7 @@ protected:
         options.dataset_roots = {{.path = folder.path() / "data"}};
         options.renew_every = std::chrono::milliseconds(100);
         options.poll_every = std::chrono::milliseconds(50);
-        options.beat_every = std::chrono::milliseconds(50);
+        options.heartbeat_every = std::chrono::milliseconds(50);
         std::filesystem::create_directories(folder.path() / "data" / "digits");
         add_host();
         store::create_dataset(store, dataset("digits", "{}"));

@@ -207,7 +207,7 @@ TEST_F(AgentTest, a_silent_executor_is_killed_and_its_job_runs_again) {
     const auto key = run_job({{"steps", "100000"}, {"freeze_at", "3"}});
     ASSERT_TRUE(reaches(key.job_id, queued));
     EXPECT_TRUE(is_gone(key));
-    EXPECT_TRUE(eventually([&] { return agent->counts().silenced == 1; }));
+    EXPECT_TRUE(eventually([&] { return agent->counts().unresponsive == 1; }));
     EXPECT_NE(attempt_of(key).message.find("said nothing"), std::string::npos);
 }
 

@@ -135,7 +135,7 @@ TEST_F(AgentUpkeep, a_check_that_unpacks_to_a_link_is_a_failed_dataset) {
     EXPECT_FALSE(std::filesystem::exists(std::filesystem::symlink_status(place)));
 }
 
-// Goal: a check that outlived its agent writes nothing after the next agent's verdict.
+// Goal: a check that outlived its agent writes nothing after the next agent's result.
 TEST_F(AgentUpkeep, a_check_of_an_agent_before_this_one_is_killed) {
     store::NewDataset wanted = dataset("slow", R"({"label_column": "slow"})");
     store::create_dataset(store, wanted);
@@ -238,11 +238,11 @@ TEST_F(AgentUpkeep, a_check_or_a_split_that_cannot_be_started_says_on_which_host
 TEST(ReadVerdict, only_a_report_without_problems_is_a_yes) {
     for (const char* text : {"", "[]", "{}", R"({"problem_count": 1})", R"({"problem_count": "0"})",
                              R"({"problem_count": 2, "problems": 5})"}) {
-        const store::DatasetVerdict verdict = read_verdict(text);
-        EXPECT_FALSE(verdict.ready) << text;
-        EXPECT_FALSE(Json::parse(verdict.problems).empty());
+        const store::DatasetCheckResult result = read_check_result(text);
+        EXPECT_FALSE(result.ready) << text;
+        EXPECT_FALSE(Json::parse(result.problems).empty());
     }
-    EXPECT_TRUE(read_verdict(R"({"problem_count": 0, "problems": []})").ready);
+    EXPECT_TRUE(read_check_result(R"({"problem_count": 0, "problems": []})").ready);
 }
 
 TEST_F(AgentUpkeep, a_database_that_is_away_stops_no_executor_and_loses_nothing) {

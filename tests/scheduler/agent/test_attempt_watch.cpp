@@ -96,7 +96,7 @@ TEST(AttemptWatch, a_kill_asks_for_nothing_and_waits_for_nothing) {
 TEST(AttemptWatch, last_words_are_followed_by_the_exit_or_by_the_ladder) {
     Bench bench;
     bench.on({.kind = Kind::heard});
-    const WatchActions said = bench.on({.kind = Kind::done_said});
+    const WatchActions said = bench.on({.kind = Kind::done_received});
     EXPECT_FALSE(said.request || said.terminate || said.kill);
     EXPECT_TRUE(bench.after(10s).terminate);
     EXPECT_EQ(bench.watch.cause, EndCause::lingering);
@@ -115,7 +115,7 @@ TEST(AttemptWatch, a_fenced_process_is_killed_whatever_it_does) {
 // Whatever happens, in whatever order: after the stop ladder's whole time nothing is left undone.
 TEST(AttemptWatch, any_sequence_that_holds_a_stop_ends_in_a_kill) {
     std::mt19937_64 random(5);
-    constexpr std::array kinds{Kind::tick, Kind::heard, Kind::stop, Kind::done_said};
+    constexpr std::array kinds{Kind::tick, Kind::heard, Kind::stop, Kind::done_received};
     constexpr std::array requests{Intent::cancel, Intent::timeout, Intent::pause, Intent::preempt};
     for (int round = 0; round < 2000; ++round) {
         Bench bench;

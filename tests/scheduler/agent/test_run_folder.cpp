@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/base/error.h"
-#include "scheduler/agent/dataset_places.h"
+#include "scheduler/agent/dataset_location.h"
 #include "tests/support/temp_folder.h"
 
 namespace slipway {
@@ -31,13 +31,13 @@ store::HostAttempt host_attempt() {
 
 TEST(AttemptOrderOf, holds_everything_an_executor_needs) {
     store::HostAttempt attempt = host_attempt();
-    const AttemptPlaces places{.dataset = "/data/digits",
-                               .checkpoints = "/store/checkpoints/job_1",
-                               .report = "/store/reports/job_1",
-                               .cache = "/store/compile_cache",
-                               .packed = "/store/packed",
-                               .memory_bytes = 123};
-    Json order = to_json(attempt_order(attempt, places));
+    const AttemptPaths paths{.dataset = "/data/digits",
+                             .checkpoints = "/store/checkpoints/job_1",
+                             .report = "/store/reports/job_1",
+                             .cache = "/store/compile_cache",
+                             .packed = "/store/packed",
+                             .memory_bytes = 123};
+    Json order = to_json(attempt_order(attempt, paths));
     EXPECT_EQ(order, Json::parse(R"({"version": 2, "job_id": "job_1", "attempt": 2, "fence": "f00d",
         "kind": "train", "spec": {"accelerator": {"cores": 1, "memory_bytes": 123}}, "payload": null,
         "dataset": {"id": "ds_1", "name": "digits", "format": "idx", "path": "/data/digits", "options": {"channels": 1}, "content_hash": "sha256:ab"},
@@ -46,21 +46,21 @@ TEST(AttemptOrderOf, holds_everything_an_executor_needs) {
         "packed_folder": "/store/packed"})"));
     attempt.resume_checkpoint = "step_1";
     attempt.spec = "{}";
-    order = to_json(attempt_order(attempt, places));
+    order = to_json(attempt_order(attempt, paths));
     EXPECT_EQ(order.at("resume_from"), "/store/checkpoints/job_1/step_1");
     attempt.kind = JobKind::predict;
     attempt.payload = R"({"data": {"dataset": "digits"}})";
-    AttemptPlaces predicting = places;
+    AttemptPaths predicting = paths;
     predicting.checkpoint = "/store/checkpoints/job_0/step_1";
     order = to_json(attempt_order(attempt, predicting));
     EXPECT_EQ(order.at("kind"), "predict");
     EXPECT_EQ(order.at("checkpoint"), "/store/checkpoints/job_0/step_1");
     EXPECT_EQ(order.at("payload"), Json::parse(R"({"data": {"dataset": "digits"}})"));
-    AttemptPlaces with_weights = places;
+    AttemptPaths with_weights = paths;
     with_weights.init = "/store/uploads/upl_1";
     EXPECT_EQ(to_json(attempt_order(attempt, with_weights)).at("init_from"),
               "/store/uploads/upl_1");
-    AttemptPlaces with_split = places;
+    AttemptPaths with_split = paths;
     with_split.split = "/store/splits/spl_1.json";
     with_split.split_hash = "sha256:cd";
     EXPECT_EQ(to_json(attempt_order(attempt, with_split)).at("split"),
@@ -106,7 +106,7 @@ TEST(Below, nothing_leads_out_of_the_root) {
 
 const std::vector<DatasetRoot> nowhere;
 
-TEST(DatasetPlace, paths_lie_below_an_allowed_root_or_are_refused) {
+TEST(DatasetLocation, paths_lie_below_an_allowed_root_or_are_refused) {
     const TempFolder folder;
     folder.write("root/digits/file", "x");
     folder.write("secret/file", "x");
@@ -114,7 +114,7 @@ TEST(DatasetPlace, paths_lie_below_an_allowed_root_or_are_refused) {
     const std::vector<DatasetRoot> roots{{.path = "/nonexistent"},
                                          {.path = folder.path() / "root"}};
     const auto find = [&](const Json& source) {
-        return find_dataset_place(source.dump(), "ds_1", "/home", {"default", roots});
+        return find_dataset_location(source.dump(), "ds_1", "/home", {"default", roots});
     };
     EXPECT_EQ(find({{"path", "digits"}})->path, folder.path() / "root" / "digits");
     EXPECT_EQ(find({{"path", (folder.path() / "root" / "digits").string()}})->path,
@@ -125,30 +125,30 @@ TEST(DatasetPlace, paths_lie_below_an_allowed_root_or_are_refused) {
     EXPECT_FALSE(find({{"path", (folder.path() / "secret").string()}}));
     EXPECT_FALSE(find({{"path", 5}}));
     EXPECT_FALSE(find(Json::array()));
-    EXPECT_FALSE(find_dataset_place("nonsense", "ds_1", "/home", {"default", roots}));
+    EXPECT_FALSE(find_dataset_location("nonsense", "ds_1", "/home", {"default", roots}));
 }
 
-TEST(DatasetPlace, a_root_of_other_projects_is_not_read) {
+TEST(DatasetLocation, a_root_of_other_projects_is_not_read) {
     const TempFolder folder;
     folder.write("root/scans/file", "x");
     const std::vector<DatasetRoot> roots{{.path = folder.path() / "root", .projects = {"ct"}}};
     const std::string source = R"({"path": "scans"})";
-    EXPECT_TRUE(find_dataset_place(source, "ds_1", "/home", {"ct", roots}));
-    EXPECT_FALSE(find_dataset_place(source, "ds_1", "/home", {"nlp", roots}));
+    EXPECT_TRUE(find_dataset_location(source, "ds_1", "/home", {"ct", roots}));
+    EXPECT_FALSE(find_dataset_location(source, "ds_1", "/home", {"nlp", roots}));
 }
 
-TEST(DatasetPlace, an_upload_is_unpacked_to_the_dataset_s_own_folder) {
+TEST(DatasetLocation, an_upload_is_unpacked_to_the_dataset_s_own_folder) {
     const auto place =
-        find_dataset_place(R"({"upload": "upl_1"})", "ds_1", "/home", {"default", nowhere});
+        find_dataset_location(R"({"upload": "upl_1"})", "ds_1", "/home", {"default", nowhere});
     ASSERT_TRUE(place);
     EXPECT_EQ(place->path, "/home/store/datasets/ds_1");
     EXPECT_EQ(place->upload, "/home/store/uploads/upl_1");
     EXPECT_EQ(place->filename, "data");
     const std::string named = R"({"upload": "upl_1", "filename": "points.csv"})";
-    EXPECT_EQ(find_dataset_place(named, "ds_1", "/home", {"default", nowhere})->filename,
+    EXPECT_EQ(find_dataset_location(named, "ds_1", "/home", {"default", nowhere})->filename,
               "points.csv");
     EXPECT_FALSE(
-        find_dataset_place(R"({"upload": "../x"})", "ds_1", "/home", {"default", nowhere}));
+        find_dataset_location(R"({"upload": "../x"})", "ds_1", "/home", {"default", nowhere}));
 }
 
 // Goal: a process that we started harms us neither with a large file nor with one that never ends.

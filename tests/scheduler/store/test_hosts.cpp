@@ -44,15 +44,15 @@ TEST_F(Hosts, a_name_that_is_in_use_is_refused) {
     const Host restarted{.name = "a", .instance = "two", .home = "x"};
     const Host other{.name = "a", .cores = 2, .instance = "three", .home = "y"};
     register_host(store, first);
-    EXPECT_TRUE(beat_host(store, "a", "one"));
+    EXPECT_TRUE(record_heartbeat(store, "a", "one"));
     EXPECT_EQ(code_of([&] { register_host(store, other); }), ErrorCode::conflict);
     EXPECT_EQ(list_cores(store).size(), 8U) << "nothing of it was stored";
     register_host(store, restarted);
-    EXPECT_FALSE(beat_host(store, "a", "one"));
-    EXPECT_TRUE(beat_host(store, "a", "two"));
+    EXPECT_FALSE(record_heartbeat(store, "a", "one"));
+    EXPECT_TRUE(record_heartbeat(store, "a", "two"));
     database.sql("update host set heartbeat_at = clock_timestamp() - interval '11 seconds'");
     register_host(store, other);
-    EXPECT_FALSE(beat_host(store, "a", "two"));
+    EXPECT_FALSE(record_heartbeat(store, "a", "two"));
     EXPECT_EQ(list_cores(store).size(), 2U);
     EXPECT_EQ(code_of([&] { register_host(store, restarted); }), ErrorCode::conflict);
 }

@@ -9,7 +9,7 @@
 namespace slipway {
 
 /// Where the manifest of a stored split is; an empty path: the job has none.
-struct SplitPlace {
+struct SplitLocation {
     std::filesystem::path path;
     std::string hash;    ///< that its bytes must have
 };
@@ -18,7 +18,7 @@ struct SplitPlace {
 std::filesystem::path manifest_path(const std::filesystem::path& home, const std::string& split_id);
 
 /// By data.split.id of a job's stored spec. Nothing when it is no longer kept.
-std::optional<SplitPlace> find_split_place(store::Store& store, const std::string& spec,
-                                           const std::filesystem::path& home);
+std::optional<SplitLocation> find_split_location(store::Store& store, const std::string& spec,
+                                                 const std::filesystem::path& home);
 
 }    // namespace slipway

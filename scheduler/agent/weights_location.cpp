@@ -1,4 +1,4 @@
-#include "scheduler/agent/weights_place.h"
+#include "scheduler/agent/weights_location.h"
 
 #include <nlohmann/json.hpp>
 
@@ -23,8 +23,8 @@ std::string text_at(const char* place, const std::string& document) {
     return text.is_string() ? text.get<std::string>() : std::string();
 }
 
-std::optional<fs::path> checkpoint_place(store::Store& store, const std::string& id,
-                                         const fs::path& home) {
+std::optional<fs::path> checkpoint_location(store::Store& store, const std::string& id,
+                                            const fs::path& home) {
     const auto checkpoint = store::find_checkpoint(store, id);
     if (!checkpoint || checkpoint->deleted_at) return std::nullopt;
     return home / "store" / "checkpoints" / checkpoint->job_id / checkpoint->name;
@@ -32,11 +32,11 @@ std::optional<fs::path> checkpoint_place(store::Store& store, const std::string&
 
 }    // namespace
 
-std::optional<fs::path> find_weights_place(store::Store& store, const std::string& spec,
-                                           const fs::path& home) {
+std::optional<fs::path> find_weights_location(store::Store& store, const std::string& spec,
+                                              const fs::path& home) {
     const std::string from = text_at("/model/init/from", spec);
     if (from.empty()) return fs::path();
-    if (is_id("ckp", from)) return checkpoint_place(store, from, home);
+    if (is_id("ckp", from)) return checkpoint_location(store, from, home);
     const auto upload = is_id("upl", from) ? store::find_upload(store, from) : std::nullopt;
     if (!upload || !upload->complete) return std::nullopt;
     return home / "store" / "uploads" / upload->id;
@@ -46,7 +46,7 @@ std::optional<fs::path> find_payload_checkpoint(store::Store& store, const std::
                                                 const fs::path& home) {
     const std::string id = text_at("/from/checkpoint", payload);
     if (id.empty()) return fs::path();
-    return checkpoint_place(store, id, home);
+    return checkpoint_location(store, id, home);
 }
 
 }    // namespace slipway

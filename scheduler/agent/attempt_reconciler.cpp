@@ -1,4 +1,4 @@
-#include "scheduler/agent/attempt_keeper.h"
+#include "scheduler/agent/attempt_reconciler.h"
 
 #include <fmt/format.h>
 
@@ -11,11 +11,11 @@
 #include "api/base/parsed_json.h"
 #include "api/spec/documents.h"
 #include "scheduler/agent/attempt_memory.h"
-#include "scheduler/agent/dataset_places.h"
+#include "scheduler/agent/dataset_location.h"
 #include "scheduler/agent/run_folder.h"
-#include "scheduler/agent/split_place.h"
+#include "scheduler/agent/split_location.h"
 #include "scheduler/agent/thread_share.h"
-#include "scheduler/agent/weights_place.h"
+#include "scheduler/agent/weights_location.h"
 #include "scheduler/store/events.h"
 #include "scheduler/store/relay.h"
 
@@ -50,11 +50,12 @@ std::optional<double> time_limit(const std::string& stored) {
 
 }    // namespace
 
-std::string AttemptKeeper::Live::name() const {
+std::string AttemptReconciler::Live::name() const {
     return name_of(key);
 }
 
-AttemptKeeper::AttemptKeeper(const AgentParts& parts, const Clock& clock, AgentCounts& counts)
+AttemptReconciler::AttemptReconciler(const AgentParts& parts, const Clock& clock,
+                                     AgentCounts& counts)
     : store_(parts.store),
       options_(parts.options),
       launcher_(parts.launcher),
@@ -64,13 +65,13 @@ AttemptKeeper::AttemptKeeper(const AgentParts& parts, const Clock& clock, AgentC
       records_(parts.records),
       counts_(counts) {}
 
-void AttemptKeeper::look() {
+void AttemptReconciler::reconcile() {
     const std::vector<store::HostAttempt> found = store::list_live_attempts(store_, options_.host);
     std::set<std::string> names;
     for (const store::HostAttempt& each : found) {
         const std::string name = name_of(each.attempt.key());
         names.insert(name);
-        alone(name, [&] { look_at(name, each); });
+        alone(name, [&] { reconcile_one(name, each); });
     }
     for (auto& [name, live] : live_)
         if (!names.contains(name)) give_up(live);
@@ -79,7 +80,7 @@ void AttemptKeeper::look() {
     end_forgotten(names);
 }
 
-void AttemptKeeper::look_at(const std::string& name, const store::HostAttempt& found) {
+void AttemptReconciler::reconcile_one(const std::string& name, const store::HostAttempt& found) {
     const auto known = live_.find(name);
     if (known == live_.end()) {
         begin(found);
@@ -92,7 +93,7 @@ void AttemptKeeper::look_at(const std::string& name, const store::HostAttempt& f
 
 /// One step of one attempt. What goes wrong with it alone keeps no other one from its turn: it is
 /// tried again in the next one. A database that does not answer ends the turn of all.
-void AttemptKeeper::alone(const std::string& name, const std::function<void()>& step) {
+void AttemptReconciler::alone(const std::string& name, const std::function<void()>& step) {
     std::string reason;
     try {
         step();
@@ -109,7 +110,7 @@ void AttemptKeeper::alone(const std::string& name, const std::function<void()>& 
 }
 
 /// Executors of attempts that ended while no agent ran: the database no longer names them.
-void AttemptKeeper::end_forgotten(const std::set<std::string>& names) {
+void AttemptReconciler::end_forgotten(const std::set<std::string>& names) {
     std::vector<std::string> gone;
     for (const auto& [name, record] : records_.all()) {
         if (!is_name(name) || names.contains(name) || live_.contains(name)) continue;
@@ -119,7 +120,7 @@ void AttemptKeeper::end_forgotten(const std::set<std::string>& names) {
         records_.forget(name);
 }
 
-void AttemptKeeper::renew() {
+void AttemptReconciler::renew() {
     std::vector<store::AttemptKey> held;
     for (const auto& [name, live] : live_)
         if (!live.fenced) held.push_back(live.key);
@@ -130,22 +131,22 @@ void AttemptKeeper::renew() {
     }
 }
 
-void AttemptKeeper::hear(SupervisorNews& news) {
-    for (const std::string& name : news.speaking) {
+void AttemptReconciler::drain_events(SupervisorEvents& events) {
+    for (const std::string& name : events.speaking) {
         const auto found = live_.find(name);
         if (found != live_.end()) found->second.speaking = true;
     }
-    std::erase_if(news.ended, [this](const Ended& ended) {
+    std::erase_if(events.ended, [this](const Ended& ended) {
         const auto found = live_.find(ended.name);
         if (found == live_.end()) return false;
         found->second.ended = ended;
         found->second.speaking = true;    // its last words
         return true;
     });
-    counts_.silenced += news.silenced;
+    counts_.unresponsive += events.unresponsive;
 }
 
-bool AttemptKeeper::relay() {
+bool AttemptReconciler::relay() {
     bool more = false;
     for (auto& each : live_) {
         Live& live = each.second;
@@ -158,7 +159,7 @@ bool AttemptKeeper::relay() {
 }
 
 /// True: there may be more of it.
-bool AttemptKeeper::relay_one(Live& live) {
+bool AttemptReconciler::relay_one(Live& live) {
     try {
         if (!live.recorded && live.process.pid != 0) record(live);
         if (live.speaking || live.ended) live.speaking = relay_batch(live);
@@ -173,7 +174,7 @@ bool AttemptKeeper::relay_one(Live& live) {
     return false;
 }
 
-void AttemptKeeper::finish() {
+void AttemptReconciler::finish() {
     bool freed = false;
     for (auto each = live_.begin(); each != live_.end();) {
         Live& live = each->second;
@@ -197,7 +198,7 @@ void AttemptKeeper::finish() {
 }
 
 /// Not known yet: a new attempt, or one that an agent before us began.
-void AttemptKeeper::begin(const store::HostAttempt& found) {
+void AttemptReconciler::begin(const store::HostAttempt& found) {
     const store::Attempt& attempt = found.attempt;
     const fs::path folder = run_folder_of(options_.home, attempt.key());
     Live live{.key = attempt.key(),
@@ -228,13 +229,13 @@ void AttemptKeeper::begin(const store::HostAttempt& found) {
         live.ended = Ended{.name = name, .exit_status = {}, .cause = EndCause::not_started};
     }
     unknown_since_.erase(name);
-    const auto [place, added] = live_.emplace(name, std::move(live));
-    if (!place->second.ended && !place->second.recorded) record(place->second);
+    const auto [added, is_new] = live_.emplace(name, std::move(live));
+    if (!added->second.ended && !added->second.recorded) record(added->second);
 }
 
 /// False: somebody who must go first is still there.
-bool AttemptKeeper::find_or_start(const store::HostAttempt& found, const Inputs& inputs,
-                                  bool was_started, Live& live) {
+bool AttemptReconciler::find_or_start(const store::HostAttempt& found, const Inputs& inputs,
+                                      bool was_started, Live& live) {
     make_run_folder(live.folder);
     const std::optional<UniqueFd> lock = lock_run_folder(live.folder);
     if (!lock) return is_unknown_for_long(live);
@@ -251,21 +252,21 @@ bool AttemptKeeper::find_or_start(const store::HostAttempt& found, const Inputs&
 }
 
 /// What the job needs is gone: no executor could help.
-void AttemptKeeper::refuse(Live& live, const std::string& why) {
+void AttemptReconciler::fail_unstarted(Live& live, const std::string& why) {
     live.done = DoneFrame{.code = "data_error", .message = why};
     live.ended = Ended{.name = live.name(), .exit_status = {}, .cause = EndCause::none};
 }
 
-AttemptKeeper::Inputs AttemptKeeper::find_inputs(const store::HostAttempt& found) {
+AttemptReconciler::Inputs AttemptReconciler::find_inputs(const store::HostAttempt& found) {
     Inputs inputs;
     const std::optional<int> number = projects_.find(found.project);
     inputs.project_number = number.value_or(0);
     // A job that resumes has weights of its own.
     const auto weights = found.resume_checkpoint.empty()
-                             ? find_weights_place(store_, found.spec, options_.home)
+                             ? find_weights_location(store_, found.spec, options_.home)
                              : fs::path();
     const auto checkpoint = find_payload_checkpoint(store_, found.payload, options_.home);
-    const auto split = find_split_place(store_, found.spec, options_.home);
+    const auto split = find_split_location(store_, found.spec, options_.home);
     if (!number) {
         inputs.missing = no_project_number;
     } else if (!weights) {
@@ -287,36 +288,38 @@ AttemptKeeper::Inputs AttemptKeeper::find_inputs(const store::HostAttempt& found
     return inputs;
 }
 
-void AttemptKeeper::start(const store::HostAttempt& found, const Inputs& inputs, Live& live,
-                          const UniqueFd& lock) {
-    const auto place = find_dataset_place(found.dataset_source, found.dataset_id, options_.home,
-                                          {found.project, options_.dataset_roots});
-    if (!place) {
-        refuse(live, fmt::format("the files of dataset {} are no longer there; its source is {}",
-                                 found.dataset_name, found.dataset_source));
+void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inputs, Live& live,
+                              const UniqueFd& lock) {
+    const auto location =
+        find_dataset_location(found.dataset_source, found.dataset_id, options_.home,
+                              {found.project, options_.dataset_roots});
+    if (!location) {
+        fail_unstarted(live,
+                       fmt::format("the files of dataset {} are no longer there; its source is {}",
+                                   found.dataset_name, found.dataset_source));
         return;
     }
     if (!inputs.missing.empty()) {
-        refuse(live, inputs.missing);
+        fail_unstarted(live, inputs.missing);
         return;
     }
     const fs::path store = options_.home / "store";
     const std::string project = fmt::to_string(inputs.project_number);
-    const AttemptPlaces places{.dataset = place->path,
-                               .checkpoints = store / "checkpoints" / live.key.job_id,
-                               .report = store / "reports" / live.key.job_id,
-                               .cache = store / "compile_cache" / project,
-                               .packed = store / "packed" / project,
-                               .init = inputs.weights,
-                               .checkpoint = inputs.checkpoint,
-                               .split = inputs.split,
-                               .split_hash = inputs.split_hash,
-                               .worker_threads = thread_share(int(found.attempt.cores.size()),
-                                                              options_.cores, usable_cpu_count()),
-                               .grace_s = double(options_.grace.count()),
-                               .memory_bytes = attempt_memory_bytes(
-                                   options_, found.spec, int(found.attempt.cores.size()))};
-    write_file_aside(live.folder / "attempt.json", to_json(attempt_order(found, places)).dump());
+    const AttemptPaths paths{.dataset = location->path,
+                             .checkpoints = store / "checkpoints" / live.key.job_id,
+                             .report = store / "reports" / live.key.job_id,
+                             .cache = store / "compile_cache" / project,
+                             .packed = store / "packed" / project,
+                             .init = inputs.weights,
+                             .checkpoint = inputs.checkpoint,
+                             .split = inputs.split,
+                             .split_hash = inputs.split_hash,
+                             .worker_threads = thread_share(int(found.attempt.cores.size()),
+                                                            options_.cores, usable_cpu_count()),
+                             .grace_s = double(options_.grace.count()),
+                             .memory_bytes = attempt_memory_bytes(options_, found.spec,
+                                                                  int(found.attempt.cores.size()))};
+    write_file_aside(live.folder / "attempt.json", to_json(attempt_order(found, paths)).dump());
     LaunchRequest request{
         .name = live.name(),
         .process = {.program = options_.executor,
@@ -327,10 +330,10 @@ void AttemptKeeper::start(const store::HostAttempt& found, const Inputs& inputs,
                     .lock_fd = lock.get(),
                     .before_start = keep_record(records_, live.name(), live.key.token)},
         .project_number = inputs.project_number,
-        .readable = {places.dataset},
-        .writable = {live.folder, places.checkpoints, places.report, places.cache, places.packed},
+        .readable = {paths.dataset},
+        .writable = {live.folder, paths.checkpoints, paths.report, paths.cache, paths.packed},
         .memory_bytes = process_memory_bytes(found)};
-    if (!place->upload.empty()) request.owned.push_back(places.dataset);
+    if (!location->upload.empty()) request.owned.push_back(paths.dataset);
     for (const fs::path& input : {inputs.weights, inputs.checkpoint, inputs.split}) {
         if (!input.empty()) request.shared.push_back(input);
     }
@@ -344,14 +347,14 @@ void AttemptKeeper::start(const store::HostAttempt& found, const Inputs& inputs,
 }
 
 /// 0: no limit.
-std::int64_t AttemptKeeper::process_memory_bytes(const store::HostAttempt& found) const {
+std::int64_t AttemptReconciler::process_memory_bytes(const store::HostAttempt& found) const {
     const std::int64_t bytes =
         attempt_memory_bytes(options_, found.spec, int(found.attempt.cores.size()));
     return bytes > 0 ? bytes + executor_overhead_bytes : 0;
 }
 
-void AttemptKeeper::watch(const Live& live, RunningProcess process,
-                          const store::HostAttempt& found) {
+void AttemptReconciler::watch(const Live& live, RunningProcess process,
+                              const store::HostAttempt& found) {
     supervisor_.watch({.name = live.name(),
                        .process = std::move(process),
                        .limits = {.start_max = options_.start_max,
@@ -368,7 +371,7 @@ void AttemptKeeper::watch(const Live& live, RunningProcess process,
 
 /// The process that runs the attempt: what the database knows, or what was kept before it could be
 /// told. Nothing that an executor writes counts.
-std::optional<ProcessRecord> AttemptKeeper::record_of(const store::Attempt& attempt) const {
+std::optional<ProcessRecord> AttemptReconciler::record_of(const store::Attempt& attempt) const {
     if (auto kept = records_.find(name_of(attempt.key()))) return kept;
     if (!attempt.pid || !attempt.start_ticks) return std::nullopt;
     return ProcessRecord{.id = {.pid = pid_t(*attempt.pid), .start_ticks = *attempt.start_ticks},
@@ -376,8 +379,8 @@ std::optional<ProcessRecord> AttemptKeeper::record_of(const store::Attempt& atte
 }
 
 /// False: the recorded process is gone, or it has another fence and must go.
-bool AttemptKeeper::adopt(const store::HostAttempt& found, const ProcessRecord& record,
-                          Live& live) {
+bool AttemptReconciler::adopt(const store::HostAttempt& found, const ProcessRecord& record,
+                              Live& live) {
     if (record.fence != live.key.token) return false;
     auto process = open_process(record.id);
     if (!process) return false;
@@ -392,7 +395,7 @@ bool AttemptKeeper::adopt(const store::HostAttempt& found, const ProcessRecord& 
 
 /// Somebody holds the lock of the run folder and no record says who: an executor of an older
 /// version, which ends itself without an agent. True: the attempt is given up.
-bool AttemptKeeper::is_unknown_for_long(Live& live) {
+bool AttemptReconciler::is_unknown_for_long(Live& live) {
     const std::string name = live.name();
     const auto [since, first] = unknown_since_.try_emplace(name, clock_.tick());
     if (clock_.tick() - since->second < options_.start_max) return false;
@@ -401,7 +404,7 @@ bool AttemptKeeper::is_unknown_for_long(Live& live) {
     return true;
 }
 
-void AttemptKeeper::update(const store::HostAttempt& found, Live& live) {
+void AttemptReconciler::update(const store::HostAttempt& found, Live& live) {
     live.job_state = found.job_state;
     live.restarts = found.restarts;
     live.speaking = true;    // a hint may have been missed; a look at the file costs little
@@ -421,7 +424,7 @@ void AttemptKeeper::update(const store::HostAttempt& found, Live& live) {
 }
 
 /// The limits count all attempts of the job together.
-void AttemptKeeper::set_time_limit(const store::HostAttempt& found, Live& live) {
+void AttemptReconciler::set_time_limit(const store::HostAttempt& found, Live& live) {
     const auto limit_s = time_limit(found.spec);
     if (!limit_s) return;
     const double used_s = store::find_run_time(store_, live.key.job_id).count();
@@ -429,7 +432,7 @@ void AttemptKeeper::set_time_limit(const store::HostAttempt& found, Live& live) 
     live.time_is_up = clock_.tick() + std::chrono::duration_cast<Tick::duration>(rest);
 }
 
-void AttemptKeeper::record(Live& live) {
+void AttemptReconciler::record(Live& live) {
     try {
         store::record_process(store_, live.key, live.process.pid, live.process.start_ticks,
                               live.resumed_from_id);
@@ -440,7 +443,7 @@ void AttemptKeeper::record(Live& live) {
 }
 
 /// Stores the next frames; false when there are none.
-bool AttemptKeeper::relay_batch(Live& live) {
+bool AttemptReconciler::relay_batch(Live& live) {
     const std::int64_t bytes_max = options_.frames_bytes_max;
     if (bytes_max > 0 && live.tail.offset() > bytes_max) {
         fail(live, "frames_limit",
@@ -472,7 +475,7 @@ bool AttemptKeeper::relay_batch(Live& live) {
 }
 
 /// Other attempts of the job have reported metrics as well.
-store::MetricNames& AttemptKeeper::metric_names_of(Live& live) {
+store::MetricNames& AttemptReconciler::metric_names_of(Live& live) {
     if (!live.metric_names) {
         live.metric_names.emplace(store::MetricNames{.max = options_.metric_names_max});
         if (options_.metric_names_max > 0) {
@@ -485,7 +488,7 @@ store::MetricNames& AttemptKeeper::metric_names_of(Live& live) {
 }
 
 /// What the executor says cannot be kept: it ends, nothing more of it is read, nobody else waits.
-void AttemptKeeper::fail(Live& live, const std::string& code, const std::string& why) {
+void AttemptReconciler::fail(Live& live, const std::string& code, const std::string& why) {
     log_error("an attempt failed for what its executor said",
               {{"attempt", live.name()}, {"reason", why}});
     live.done = DoneFrame{.code = code, .message = why};
@@ -494,12 +497,12 @@ void AttemptKeeper::fail(Live& live, const std::string& code, const std::string&
     if (!live.ended) supervisor_.kill(live.name(), EndCause::kill);
 }
 
-void AttemptKeeper::keep_done(Live& live, const DoneFrame& done) {
+void AttemptReconciler::keep_done(Live& live, const DoneFrame& done) {
     live.done = done;
-    if (!live.ended) supervisor_.done_said(live.name());
+    if (!live.ended) supervisor_.done_received(live.name());
 }
 
-void AttemptKeeper::finish_one(Live& live) {
+void AttemptReconciler::finish_one(Live& live) {
     const store::AttemptEnd end =
         decide_end({.done = live.done,
                     .exit_status = live.ended->exit_status,
@@ -528,7 +531,7 @@ void AttemptKeeper::finish_one(Live& live) {
     if (end.exit_kind == "crashed") ++counts_.crashed;
 }
 
-void AttemptKeeper::store_end(const Live& live, const store::AttemptEnd& end) {
+void AttemptReconciler::store_end(const Live& live, const store::AttemptEnd& end) {
     const JobState state = store::finish_attempt(store_, live.key, end);
     log_info("attempt ended", {{"job_id", live.key.job_id},
                                {"attempt", live.key.attempt},
@@ -538,7 +541,7 @@ void AttemptKeeper::store_end(const Live& live, const store::AttemptEnd& end) {
 }
 
 /// The attempt has ended or belongs to somebody else: its executor must go, nothing is written.
-void AttemptKeeper::give_up(Live& live) {
+void AttemptReconciler::give_up(Live& live) {
     if (live.fenced) return;
     live.fenced = true;
     log_warn("an attempt is no longer ours", {{"attempt", live.name()}});

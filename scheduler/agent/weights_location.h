@@ -11,9 +11,9 @@ namespace slipway {
 /// Where the weights are that a job begins with, by model.init.from of its stored spec: the folder
 /// of a checkpoint, or the file of an upload. Empty when the spec names none; nothing when what it
 /// names is no longer kept.
-std::optional<std::filesystem::path> find_weights_place(store::Store& store,
-                                                        const std::string& spec,
-                                                        const std::filesystem::path& home);
+std::optional<std::filesystem::path> find_weights_location(store::Store& store,
+                                                           const std::string& spec,
+                                                           const std::filesystem::path& home);
 
 /// Where the checkpoint is that the payload of a job names (from.checkpoint, an id, whatever the
 /// kind). Empty when it names none; nothing when what it names is no longer kept.

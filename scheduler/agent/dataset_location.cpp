@@ -1,4 +1,4 @@
-#include "scheduler/agent/dataset_places.h"
+#include "scheduler/agent/dataset_location.h"
 
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -28,14 +28,15 @@ std::optional<fs::path> find_below_roots(const std::string& path, const DatasetR
 
 }    // namespace
 
-std::optional<DatasetPlace> find_dataset_place(const std::string& source, const std::string& id,
-                                               const fs::path& home, const DatasetReach& reach) {
+std::optional<DatasetLocation> find_dataset_location(const std::string& source,
+                                                     const std::string& id, const fs::path& home,
+                                                     const DatasetReach& reach) {
     const Json parsed = Json::parse(source, nullptr, false);
     if (!parsed.is_object()) return std::nullopt;
     if (const auto path = parsed.find("path"); path != parsed.end() && path->is_string()) {
         const auto found = find_below_roots(path->get<std::string>(), reach);
         if (!found) return std::nullopt;
-        return DatasetPlace{.path = *found, .upload = {}, .upload_id = {}, .filename = {}};
+        return DatasetLocation{.path = *found, .upload = {}, .upload_id = {}, .filename = {}};
     }
     const auto upload = parsed.find("upload");
     if (upload == parsed.end() || !upload->is_string()) return std::nullopt;
@@ -44,10 +45,10 @@ std::optional<DatasetPlace> find_dataset_place(const std::string& source, const 
     if (!file) return std::nullopt;
     const auto filename = parsed.find("filename");
     const bool is_named = filename != parsed.end() && filename->is_string();
-    return DatasetPlace{.path = home / "store" / "datasets" / id,
-                        .upload = *file,
-                        .upload_id = upload_id,
-                        .filename = is_named ? filename->get<std::string>() : "data"};
+    return DatasetLocation{.path = home / "store" / "datasets" / id,
+                           .upload = *file,
+                           .upload_id = upload_id,
+                           .filename = is_named ? filename->get<std::string>() : "data"};
 }
 
 }    // namespace slipway

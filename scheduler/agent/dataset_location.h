@@ -10,7 +10,7 @@
 namespace slipway {
 
 /// Where a dataset's bytes are.
-struct DatasetPlace {
+struct DatasetLocation {
     std::filesystem::path path;      ///< the folder or file that is read
     std::filesystem::path upload;    ///< what is unpacked into `path` first; empty: nothing
     std::string upload_id;
@@ -26,8 +26,9 @@ struct DatasetReach {
 /// Finds it from the stored source: {"path": …} lies below a root that is open to the project (the
 /// first that has it) or is absolute and below one of them; {"upload": …, "filename": …} is
 /// unpacked to home/store/datasets/<id>. None when the source is neither or leads out of the roots.
-std::optional<DatasetPlace> find_dataset_place(const std::string& source, const std::string& id,
-                                               const std::filesystem::path& home,
-                                               const DatasetReach& reach);
+std::optional<DatasetLocation> find_dataset_location(const std::string& source,
+                                                     const std::string& id,
+                                                     const std::filesystem::path& home,
+                                                     const DatasetReach& reach);
 
 }    // namespace slipway

@@ -1,4 +1,4 @@
-#include "scheduler/agent/split_place.h"
+#include "scheduler/agent/split_location.h"
 
 #include <nlohmann/json.hpp>
 
@@ -27,13 +27,13 @@ fs::path manifest_path(const fs::path& home, const std::string& split_id) {
     return home / "store" / "splits" / (split_id + ".json");
 }
 
-std::optional<SplitPlace> find_split_place(store::Store& store, const std::string& spec,
-                                           const fs::path& home) {
+std::optional<SplitLocation> find_split_location(store::Store& store, const std::string& spec,
+                                                 const fs::path& home) {
     const std::string id = split_id_of(spec);
-    if (id.empty()) return SplitPlace{};
+    if (id.empty()) return SplitLocation{};
     const auto split = is_id("spl", id) ? store::find_split(store, id) : std::nullopt;
     if (!split || split->state != store::SplitState::ready) return std::nullopt;
-    return SplitPlace{.path = manifest_path(home, id), .hash = split->hash};
+    return SplitLocation{.path = manifest_path(home, id), .hash = split->hash};
 }
 
 }    // namespace slipway

@@ -18,21 +18,23 @@ namespace slipway {
 /// the two together. Everything here may be cut short by Error{unavailable} and is simply done
 /// again: what was not stored is still in the run folders. One thread, the one that talks to the
 /// database.
-class AttemptKeeper {
+class AttemptReconciler {
 public:
-    /// All outlive the keeper.
-    AttemptKeeper(const AgentParts& parts, const Clock& clock, AgentCounts& counts);
+    /// All outlive the reconciler.
+    AttemptReconciler(const AgentParts& parts, const Clock& clock, AgentCounts& counts);
 
-    /// Looks at the live attempts: starts new ones, adopts running ones, ends unwanted ones.
-    void look();
+    /// Compares the live attempts with the processes: starts new ones, adopts running ones, ends
+    /// unwanted ones.
+    void reconcile();
     /// Whether a process of this name runs an attempt.
     static bool is_name(const std::string& name) { return name.find('/') != std::string::npos; }
     /// Extends the leases and the host's heartbeat.
     void renew();
-    /// Takes in what the supervisor saw; what does not belong to an attempt is left in `news`.
-    void hear(SupervisorNews& news);
-    /// Stores what the executors said, at most one batch of each: a lease or a request to stop does
-    /// not wait for an executor that says more than the database takes. True: there may be more.
+    /// Takes in what the supervisor saw; what does not belong to an attempt is left in `events`.
+    void drain_events(SupervisorEvents& events);
+    /// Stores what the executors reported, at most one batch of each: a lease or a request to stop
+    /// does not wait for an executor that reports more than the database takes. True: there may be
+    /// more.
     bool relay();
     /// Whether checkpoints have become garbage since the last call.
     bool take_garbage() { return std::exchange(made_garbage_, false); }
@@ -52,7 +54,7 @@ private:
         std::string resumed_from_id;
         bool recorded = false;    // the database knows the process
         bool speaking = true;     // frames may be waiting
-        bool failed = false;      // what it says cannot be kept: no more of it is read
+        bool failed = false;      // what it reported cannot be stored: no more is read
         bool fenced = false;      // the attempt is no longer ours: nothing is written for it
         std::optional<DoneFrame> done = {};
         std::optional<Ended> ended = {};
@@ -72,7 +74,7 @@ private:
         std::string missing;
     };
 
-    void look_at(const std::string& name, const store::HostAttempt& found);
+    void reconcile_one(const std::string& name, const store::HostAttempt& found);
     void alone(const std::string& name, const std::function<void()>& step);
     void begin(const store::HostAttempt& found);
     bool find_or_start(const store::HostAttempt& found, const Inputs& inputs, bool was_started,
@@ -80,7 +82,7 @@ private:
     Inputs find_inputs(const store::HostAttempt& found);
     void start(const store::HostAttempt& found, const Inputs& inputs, Live& live,
                const UniqueFd& lock);
-    void refuse(Live& live, const std::string& why);
+    void fail_unstarted(Live& live, const std::string& why);
     std::optional<ProcessRecord> record_of(const store::Attempt& attempt) const;
     bool adopt(const store::HostAttempt& found, const ProcessRecord& record, Live& live);
     bool is_unknown_for_long(Live& live);
