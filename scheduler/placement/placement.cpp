@@ -300,16 +300,20 @@ std::optional<WaitReason> not_ready(const WaitingJob& job) {
 
 }    // namespace
 
-PlacementPlan plan_placement(const std::vector<WaitingJob>& queue,
-                             const std::vector<CoreSlot>& cores) {
-    Machine machine = machine_of(cores);
-    PlacementPlan plan;
-    for (const WaitingJob& job : queue) {
+bool goes_before(const WaitingJob& a, const WaitingJob& b) {
+    return std::tie(a.class_rank, a.queued_at, a.job_id) <
+           std::tie(b.class_rank, b.queued_at, b.job_id);
+}
+
+Plan make_plan(const Snapshot& snapshot) {
+    Machine machine = machine_of(snapshot.cores);
+    Plan plan;
+    for (const WaitingJob& job : snapshot.queue) {
         std::optional<WaitReason> reason = not_ready(job);
         if (!reason) {
             auto placed = job.core_id ? place_on_core(job, machine) : place_anywhere(job, machine);
             if (placed) {
-                plan.placed.push_back(std::move(*placed));
+                plan.start.push_back(std::move(*placed));
                 continue;
             }
             reason = job.core_id ? explain_core(job, machine) : explain_anywhere(job, machine);
@@ -317,6 +321,16 @@ PlacementPlan plan_placement(const std::vector<WaitingJob>& queue,
         plan.waiting.push_back(std::move(*reason));
     }
     return plan;
+}
+
+std::optional<WaitReason> explain(Snapshot snapshot, const WaitingJob& job) {
+    std::vector<WaitingJob>& queue = snapshot.queue;
+    if (std::ranges::find(queue, job.job_id, &WaitingJob::job_id) == queue.end())
+        queue.insert(std::ranges::upper_bound(queue, job, goes_before), job);
+    Plan plan = make_plan(snapshot);
+    const auto found = std::ranges::find(plan.waiting, job.job_id, &WaitReason::job_id);
+    if (found == plan.waiting.end()) return std::nullopt;
+    return std::move(*found);
 }
 
 }    // namespace slipway

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "api/base/clock.h"
+
 namespace slipway {
 
 /// One virtual core, as placement sees it.
@@ -18,9 +20,11 @@ struct CoreSlot {
     std::optional<std::int64_t> held_memory_bytes = {};    ///< as WaitingJob::memory_bytes
 };
 
-/// One waiting job. The order of a queue is the caller's: class, then age, then id.
+/// One waiting job.
 struct WaitingJob {
     std::string job_id;
+    int class_rank = 2;            ///< of its class: the lower goes first
+    Instant queued_at{};           ///< its age: the earlier goes first
     int cores = 1;                 ///< 1 to 8, all of one host
     std::optional<int> core_id;    ///< only this core
     /// What counts for it: what it asks for, rounded up by at most a quarter, so that there are few
@@ -50,12 +54,23 @@ struct WaitReason {
     bool operator==(const WaitReason&) const = default;
 };
 
-struct PlacementPlan {
-    std::vector<PlacedJob> placed;
-    std::vector<WaitReason> waiting;    ///< one for each job that was not placed, in queue order
+/// What one pass decides on: the queue in its order (goes_before), and every core.
+struct Snapshot {
+    std::vector<WaitingJob> queue;
+    std::vector<CoreSlot> cores;
 };
 
-/// Who starts now, and why the others do not. Pure: the same input gives the same plan.
+/// Each job of the queue starts or waits. A policy that preempts or that backfills before a
+/// reservation adds its decisions here.
+struct Plan {
+    std::vector<PlacedJob> start;
+    std::vector<WaitReason> waiting;    ///< one for each job that does not start, in queue order
+};
+
+/// The order of the queue: class, then age, then id. The queries of the store have the same.
+bool goes_before(const WaitingJob& a, const WaitingJob& b);
+
+/// Who starts now, and why the others do not. Pure: the same snapshot gives the same plan.
 ///
 /// The rule, in the queue's order: a job takes what it needs when that is free, one core the lowest
 /// free one of the fullest host, several cores those of the host with just enough left. A job that
@@ -67,7 +82,10 @@ struct PlacementPlan {
 /// cores, are never more than the host has for jobs. A job that waits for memory reserves the cores
 /// of its host, since only jobs that end give memory back. A job that waits for something else (a
 /// drained core, its dataset, a time) reserves nothing.
-PlacementPlan plan_placement(const std::vector<WaitingJob>& queue,
-                             const std::vector<CoreSlot>& cores);
+Plan make_plan(const Snapshot& snapshot);
+
+/// Why `job` waits, by the same plan; nothing when it starts. A job that the snapshot does not
+/// hold (held, or behind all that a pass reads) is put at its place in the queue.
+std::optional<WaitReason> explain(Snapshot snapshot, const WaitingJob& job);
 
 }    // namespace slipway

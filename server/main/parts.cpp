@@ -99,7 +99,7 @@ AgentOptions agent_options(const Options& options, const Home& home) {
     return made;
 }
 
-std::vector<Figure> figures_of(const AgentCounts& agent, const UpkeepCounts& upkeep) {
+std::vector<Figure> figures_of(const AgentCounts& agent, const MaintenanceCounts& maintenance) {
     const auto counter = [](std::string name, std::string help, std::int64_t value) {
         return Figure{"slipway_" + name, std::move(help), true, static_cast<double>(value)};
     };
@@ -126,16 +126,18 @@ std::vector<Figure> figures_of(const AgentCounts& agent, const UpkeepCounts& upk
               static_cast<double>(agent.checks_running)),
         gauge("database_lag_seconds", "Since the database last answered the agent.",
               agent.database_lag_s),
-        gauge("upkeep_leads", "1: this process does the periodic work.", upkeep.leads ? 1 : 0),
-        counter("upkeep_ticks_total", "Passes over the queue.", upkeep.ticks),
-        counter("upkeep_failed_ticks_total", "Passes that failed.", upkeep.failed_ticks),
-        gauge("upkeep_last_tick_seconds", "How long the last pass took.", upkeep.last_tick_s),
-        counter("jobs_placed_total", "Jobs given cores.", upkeep.placed),
+        gauge("maintenance_is_leader", "1: this process does the periodic work.",
+              maintenance.leads ? 1 : 0),
+        counter("maintenance_ticks_total", "Passes over the queue.", maintenance.ticks),
+        counter("maintenance_failed_ticks_total", "Passes that failed.", maintenance.failed_ticks),
+        gauge("maintenance_last_tick_seconds", "How long the last pass took.",
+              maintenance.last_tick_s),
+        counter("jobs_placed_total", "Jobs given cores.", maintenance.placed),
         counter("placements_lost_total", "Decisions that another process overtook.",
-                upkeep.lost_races),
-        counter("attempts_rescued_total", "Attempts taken from a lost host.", upkeep.rescued),
+                maintenance.lost_races),
+        counter("attempts_rescued_total", "Attempts taken from a lost host.", maintenance.rescued),
         counter("jobs_expired_total", "Jobs whose valid_until passed in the queue.",
-                upkeep.expired),
+                maintenance.expired),
     };
 }
 

@@ -7,9 +7,9 @@
 
 #include "scheduler/agent/agent.h"
 #include "scheduler/launcher/confine/features.h"
+#include "scheduler/maintenance/loop.h"
 #include "scheduler/store/cluster/cluster.h"
 #include "scheduler/store/store.h"
-#include "scheduler/upkeep/loop.h"
 #include "server/main/home.h"
 #include "server/main/options.h"
 #include "server/routes/services.h"
@@ -37,11 +37,11 @@ void check_confinement(const Options& options);
 
 AgentOptions agent_options(const Options& options, const Home& home);
 
-/// The figures of agent and upkeep for /metrics.
-std::vector<Figure> figures_of(const AgentCounts& agent, const UpkeepCounts& upkeep);
+/// The figures of agent and maintenance for /metrics.
+std::vector<Figure> figures_of(const AgentCounts& agent, const MaintenanceCounts& maintenance);
 
 /// Asks every attempt of this machine to save and end, and waits until they have or `limit` has
-/// passed. The upkeep loop must have ended, or their jobs would start again at once.
+/// passed. The maintenance loop must have ended, or their jobs would start again at once.
 void drain(store::Store& store, Agent& agent, const std::string& host, std::chrono::seconds limit);
 
 }    // namespace slipway

@@ -8,23 +8,23 @@ Scheduler::~Scheduler() {
     stop(nullptr);
 }
 
-void Scheduler::start(store::Store& store, AgentOptions agent, UpkeepOptions upkeep,
+void Scheduler::start(store::Store& store, AgentOptions agent, MaintenanceOptions maintenance,
                       const Clock& clock) {
-    agent.on_freed = [this] { wake_upkeep(); };
-    upkeep.on_placed = [this] { wake_agent(); };
+    agent.on_freed = [this] { wake_maintenance(); };
+    maintenance.on_placed = [this] { wake_agent(); };
     agent_ = std::make_unique<Agent>(store, std::move(agent), clock);
-    upkeep_ = std::make_unique<UpkeepLoop>(store, std::move(upkeep), clock);
+    maintenance_ = std::make_unique<MaintenanceLoop>(store, std::move(maintenance), clock);
     const std::lock_guard lock(mutex_);
     awake_agent_ = agent_.get();
-    awake_upkeep_ = upkeep_.get();
+    awake_maintenance_ = maintenance_.get();
 }
 
 void Scheduler::stop(const std::function<void(Agent&)>& between) {
     {
         const std::lock_guard lock(mutex_);
-        awake_upkeep_ = nullptr;
+        awake_maintenance_ = nullptr;
     }
-    upkeep_.reset();
+    maintenance_.reset();
     if (agent_ && between) between(*agent_);
     {
         const std::lock_guard lock(mutex_);
@@ -33,9 +33,9 @@ void Scheduler::stop(const std::function<void(Agent&)>& between) {
     agent_.reset();
 }
 
-void Scheduler::wake_upkeep() {
+void Scheduler::wake_maintenance() {
     const std::lock_guard lock(mutex_);
-    if (awake_upkeep_ != nullptr) awake_upkeep_->wake();
+    if (awake_maintenance_ != nullptr) awake_maintenance_->wake();
 }
 
 void Scheduler::wake_agent() {
@@ -45,8 +45,8 @@ void Scheduler::wake_agent() {
 
 std::vector<Figure> Scheduler::figures() {
     const std::lock_guard lock(mutex_);
-    if (awake_agent_ == nullptr || awake_upkeep_ == nullptr) return {};
-    return figures_of(awake_agent_->counts(), awake_upkeep_->counts());
+    if (awake_agent_ == nullptr || awake_maintenance_ == nullptr) return {};
+    return figures_of(awake_agent_->counts(), awake_maintenance_->counts());
 }
 
 }    // namespace slipway

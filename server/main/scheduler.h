@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "scheduler/agent/agent.h"
-#include "scheduler/upkeep/loop.h"
+#include "scheduler/maintenance/loop.h"
 #include "server/routes/services.h"
 
 namespace slipway {
 
-/// This machine's agent and the upkeep loop, each of which wakes the other. What the server calls
-/// does nothing before the start and after the end.
+/// This machine's agent and the maintenance loop, each of which wakes the other. What the server
+/// calls does nothing before the start and after the end.
 class Scheduler {
 public:
     Scheduler() = default;
@@ -21,23 +21,24 @@ public:
     Scheduler& operator=(const Scheduler&) = delete;
 
     /// errors  throws invalid_argument when the executor cannot be run
-    void start(store::Store& store, AgentOptions agent, UpkeepOptions upkeep, const Clock& clock);
+    void start(store::Store& store, AgentOptions agent, MaintenanceOptions maintenance,
+               const Clock& clock);
 
-    /// Ends upkeep, then calls `between` (if any) with the agent alone, then ends the agent.
+    /// Ends maintenance, then calls `between` (if any) with the agent alone, then ends the agent.
     /// Executors go on. Repeatable.
     void stop(const std::function<void(Agent&)>& between = nullptr);
 
     // Safe from every thread.
-    void wake_upkeep();
+    void wake_maintenance();
     void wake_agent();
     std::vector<Figure> figures();
 
 private:
-    std::unique_ptr<Agent> agent_;          // owner's thread only
-    std::unique_ptr<UpkeepLoop> upkeep_;    // owner's thread only
+    std::unique_ptr<Agent> agent_;                    // owner's thread only
+    std::unique_ptr<MaintenanceLoop> maintenance_;    // owner's thread only
     std::mutex mutex_;
-    Agent* awake_agent_ = nullptr;          // guarded by mutex_
-    UpkeepLoop* awake_upkeep_ = nullptr;    // guarded by mutex_
+    Agent* awake_agent_ = nullptr;                    // guarded by mutex_
+    MaintenanceLoop* awake_maintenance_ = nullptr;    // guarded by mutex_
 };
 
 }    // namespace slipway

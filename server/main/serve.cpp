@@ -8,7 +8,7 @@
 
 #include "api/base/log_file.h"
 #include "api/base/posix.h"
-#include "scheduler/upkeep/tasks.h"
+#include "scheduler/maintenance/explain_wait.h"
 #include "server/http/server.h"
 #include "server/main/first_start.h"
 #include "server/main/parts.h"
@@ -98,8 +98,8 @@ void stop_scheduler(Scheduler& scheduler, store::Store& store, const Options& op
     scheduler.stop([&](Agent& agent) { drain(store, agent, options.host_name, drain_wait); });
 }
 
-UpkeepOptions upkeep_options(const Options& options) {
-    UpkeepOptions made;
+MaintenanceOptions maintenance_options(const Options& options) {
+    MaintenanceOptions made;
     made.host = options.host_name;
     made.audit_keep = std::chrono::days{options.audit_days};
     return made;
@@ -116,12 +116,12 @@ std::vector<ConfinementState> confinement_states(const Options& options) {
 void wire(Services& services, Scheduler& scheduler, store::Store& store) {
     services.explain_wait = [&store](std::string_view job_id) -> std::optional<WaitExplanation> {
         const auto reason =
-            explain_wait(store, std::string(job_id), UpkeepOptions{}.host_silence_max);
+            explain_wait(store, std::string(job_id), MaintenanceOptions{}.host_silence_max);
         if (!reason) return std::nullopt;
         return explanation_of(*reason);
     };
     services.figures = [&scheduler] { return scheduler.figures(); };
-    services.on_queued = [&scheduler] { scheduler.wake_upkeep(); };
+    services.on_queued = [&scheduler] { scheduler.wake_maintenance(); };
     services.on_changed = [&scheduler] { scheduler.wake_agent(); };
 }
 
@@ -172,7 +172,7 @@ int serve(const Options& options, StopSignals& signals) {
     // The port first: when another process has it, nothing else has been started for nothing.
     Server server(http, make_router(services), metrics, clock);
     server.start();
-    scheduler.start(store, agent_options(options, home), upkeep_options(options), clock);
+    scheduler.start(store, agent_options(options, home), maintenance_options(options), clock);
     const std::string address = address_text(options, server.port());
     home.keep_address(address);
     say_ready(options, address, home);
@@ -195,7 +195,7 @@ int run_agent(const Options& options, StopSignals& signals) {
     Database database = open_database(options, home);
     wait_for_database(*database.store, system_clock(), database_wait);
     Scheduler scheduler;
-    scheduler.start(*database.store, agent_options(options, home), upkeep_options(options),
+    scheduler.start(*database.store, agent_options(options, home), maintenance_options(options),
                     system_clock());
     say_ready(options, "no address: agent only", home);
     const OperatorRequest asked = signals.wait();

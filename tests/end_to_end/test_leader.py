@@ -22,7 +22,7 @@ class Leader(unittest.TestCase):
         self.second.start()
 
     def leads(self, service):
-        return "\nslipway_upkeep_leads 1" in service.call("GET", "/metrics").body.decode()
+        return "\nslipway_maintenance_is_leader 1" in service.call("GET", "/metrics").body.decode()
 
     def test_a_frozen_leader_is_replaced_and_fenced(self):
         wait_for(lambda: self.leads(self.first), "the first one to lead")

@@ -498,7 +498,7 @@ TEST_F(AgentTest, a_fenced_executor_is_killed_and_writes_nothing_more) {
     start_agent();
     const auto key = run_job({{"steps", "100000"}});
     ASSERT_TRUE(trains(key.job_id));
-    // Another host's upkeep took the attempt away.
+    // Another host's maintenance took the attempt away.
     store::finish_attempt(
         store, key,
         {.exit_kind = "lost", .message = {}, .job_state = queued, .reason = {}, .result = {}});

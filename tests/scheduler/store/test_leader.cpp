@@ -26,8 +26,8 @@ protected:
 };
 
 TEST_F(Leading, only_one_process_leads_and_the_next_one_follows_at_once) {
-    Leader first(store.options(), "upkeep");
-    Leader second(store.options(), "upkeep");
+    Leader first(store.options(), "maintenance");
+    Leader second(store.options(), "maintenance");
     Leader other(store.options(), "something else");
     ASSERT_TRUE(first.lead());
     EXPECT_EQ(first.lead()->number, 1);
@@ -47,8 +47,8 @@ TEST_F(Leading, only_one_process_leads_and_the_next_one_follows_at_once) {
 // Goal: a leader that hangs keeps its connection and its lock, and is replaced all the same; when
 // it goes on, it writes nothing.
 TEST_F(Leading, one_that_hangs_is_replaced_and_fenced) {
-    Leader frozen(store.options(), "upkeep");
-    Leader next(store.options(), "upkeep");
+    Leader frozen(store.options(), "maintenance");
+    Leader next(store.options(), "maintenance");
     const LeaderTerm old = frozen.lead().value();
     EXPECT_FALSE(next.lead());
     let_leases_run_out();
@@ -89,7 +89,7 @@ TEST_F(Leading, one_that_hangs_is_replaced_and_fenced) {
 }
 
 TEST_F(Leading, one_that_was_away_but_not_replaced_goes_on_in_its_term) {
-    Leader leader(store.options(), "upkeep");
+    Leader leader(store.options(), "maintenance");
     const std::int64_t term = leader.lead()->number;
     let_leases_run_out();
     EXPECT_EQ(leader.lead()->number, term);
@@ -98,7 +98,7 @@ TEST_F(Leading, one_that_was_away_but_not_replaced_goes_on_in_its_term) {
     EXPECT_TRUE(eventually([&] { return !leader.lead(); }));
     TempPostgres::instance().start();
     EXPECT_EQ(leader.lead()->number, term);
-    Leader other(store.options(), "upkeep");
+    Leader other(store.options(), "maintenance");
     EXPECT_FALSE(other.lead()) << "the lock of the term is held again";
 }
 

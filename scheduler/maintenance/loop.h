@@ -11,11 +11,11 @@
 
 namespace slipway {
 
-struct UpkeepOptions {
+struct MaintenanceOptions {
     std::string host;                       ///< own host: its agent gets more time
-    std::chrono::milliseconds tick{500};    ///< at least this often, woken or not
-    /// From a tick to the next that is woken: jobs that are submitted in a burst share one.
-    std::chrono::milliseconds woken_pause{10};
+    std::chrono::milliseconds tick{500};    ///< at least this often, asked for or not
+    /// From a tick to the next that wake() asks for: jobs that are submitted in a burst share one.
+    std::chrono::milliseconds wake_pause{10};
     std::chrono::milliseconds lease{10000};    ///< of a new attempt, until the agent renews
     std::chrono::milliseconds rescue_every{1000};
     std::chrono::milliseconds follow_every{1000};    ///< jobs follow the checks of datasets
@@ -30,7 +30,7 @@ struct UpkeepOptions {
 };
 
 /// What the loop did since it was made; for /metrics.
-struct UpkeepCounts {
+struct MaintenanceCounts {
     bool leads = false;
     std::int64_t ticks = 0;
     std::int64_t failed_ticks = 0;
@@ -46,19 +46,19 @@ struct UpkeepCounts {
 /// follow the check of their dataset, expires jobs, prunes. Of all processes on one database only
 /// the leader works, and what it writes is checked against its term. Each tick looks at the whole
 /// state, so a missed wake-up costs at most a tick. A tick that fails is logged and repeated.
-class UpkeepLoop {
+class MaintenanceLoop {
 public:
     /// Starts the thread. `store` and `clock` outlive the loop.
-    UpkeepLoop(store::Store& store, UpkeepOptions options, const Clock& clock);
+    MaintenanceLoop(store::Store& store, MaintenanceOptions options, const Clock& clock);
     /// Ends the current tick and joins.
-    ~UpkeepLoop();
-    UpkeepLoop(const UpkeepLoop&) = delete;
-    UpkeepLoop& operator=(const UpkeepLoop&) = delete;
+    ~MaintenanceLoop();
+    MaintenanceLoop(const MaintenanceLoop&) = delete;
+    MaintenanceLoop& operator=(const MaintenanceLoop&) = delete;
 
-    /// Something was queued or became free: the next tick comes at once, or `woken_pause` after the
+    /// Something was queued or became free: the next tick comes at once, or `wake_pause` after the
     /// last. Safe from every thread.
     void wake();
-    UpkeepCounts counts() const;
+    MaintenanceCounts counts() const;
 
 private:
     struct Parts;

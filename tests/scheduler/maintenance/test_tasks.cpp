@@ -1,12 +1,14 @@
-#include "scheduler/upkeep/tasks.h"
+#include "scheduler/maintenance/place_jobs.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
 
+#include "scheduler/maintenance/explain_wait.h"
+#include "scheduler/maintenance/loop.h"
+#include "scheduler/maintenance/rescue_attempts.h"
 #include "scheduler/store/datasets.h"
-#include "scheduler/upkeep/loop.h"
 #include "tests/scheduler/store/samples.h"
 #include "tests/support/eventually.h"
 
@@ -17,7 +19,7 @@ using namespace std::chrono_literals;
 using store::NewJob;
 using enum JobState;
 
-class Upkeep : public store::StoreTest {
+class Maintenance : public store::StoreTest {
 protected:
     void SetUp() override {
         store::create_dataset(store, {.id = new_id("ds"),
@@ -57,14 +59,14 @@ std::string asks_for(std::int64_t mebibytes) {
     return fmt::format(R"({{"accelerator": {{"memory_bytes": {}}}}})", mebibytes << 20);
 }
 
-TEST_F(Upkeep, the_limits_of_running_jobs_are_never_more_than_the_host_has) {
+TEST_F(Maintenance, the_limits_of_running_jobs_are_never_more_than_the_host_has) {
     make_ready();
     store::register_host(store, {.name = host, .cores = 8, .job_memory_bytes = 8192LL << 20});
     const std::string first = submit_spec(asks_for(6144));
     const std::string share = submit_spec("{}");
     const std::string more = submit_spec(asks_for(1025));
-    schedule(store, 10s, 10s);
-    schedule(store, 10s, 10s);
+    place_jobs(store, 10s, 10s);
+    place_jobs(store, 10s, 10s);
     EXPECT_EQ(state_of(first), starting);
     EXPECT_EQ(state_of(share), starting);
     EXPECT_EQ(state_of(more), queued);
@@ -76,24 +78,24 @@ TEST_F(Upkeep, the_limits_of_running_jobs_are_never_more_than_the_host_has) {
 
 // Before, jobs of one shape differed in their memory, and as many as there are cores hid all
 // others.
-TEST_F(Upkeep, jobs_that_no_host_has_the_memory_for_hide_no_other) {
+TEST_F(Maintenance, jobs_that_no_host_has_the_memory_for_hide_no_other) {
     make_ready();
     for (int i = 0; i < 20; ++i)
         submit_spec(asks_for(100 << 10));
     const std::string small = submit_spec("{}");
     const std::string fits = submit_spec(asks_for(2000));
     store::register_host(store, {.name = host, .cores = 8, .job_memory_bytes = 8192LL << 20});
-    schedule(store, 10s, 10s);
+    place_jobs(store, 10s, 10s);
     EXPECT_EQ(state_of(small), starting);
     EXPECT_EQ(state_of(fits), starting);
 }
 
-TEST_F(Upkeep, queued_jobs_get_cores_leases_and_the_state_starting) {
+TEST_F(Maintenance, queued_jobs_get_cores_leases_and_the_state_starting) {
     make_ready();
     add_host();
     const std::string big = submit_wanting(8);
     const std::string small = submit_wanting(1);
-    const ScheduleCounts counts = schedule(store, 10s, 10s);
+    const PlaceCounts counts = place_jobs(store, 10s, 10s);
     EXPECT_EQ(counts.placed, 1);
     EXPECT_EQ(counts.waiting, 1);
     EXPECT_EQ(state_of(big), starting);
@@ -103,18 +105,18 @@ TEST_F(Upkeep, queued_jobs_get_cores_leases_and_the_state_starting) {
     EXPECT_EQ(wait_code(big), "") << "it does not wait";
 }
 
-TEST_F(Upkeep, a_job_waits_for_its_dataset_and_says_so) {
+TEST_F(Maintenance, a_job_waits_for_its_dataset_and_says_so) {
     add_host();
     const std::string job = submit_wanting(1);
-    EXPECT_EQ(schedule(store, 10s, 10s).placed, 0);
+    EXPECT_EQ(place_jobs(store, 10s, 10s).placed, 0);
     EXPECT_EQ(wait_code(job), "waiting_for_dataset");
     make_ready();
-    EXPECT_EQ(schedule(store, 10s, 10s).placed, 1);
+    EXPECT_EQ(place_jobs(store, 10s, 10s).placed, 1);
 }
 
-TEST_F(Upkeep, each_reason_to_wait_has_its_code) {
+TEST_F(Maintenance, each_reason_to_wait_has_its_code) {
     make_ready();
-    EXPECT_EQ(schedule(store, 10s, 10s).placed, 0);
+    EXPECT_EQ(place_jobs(store, 10s, 10s).placed, 0);
     const std::string nowhere = submit_wanting(1);
     EXPECT_EQ(wait_code(nowhere), "waiting_for_cores");
     add_host();
@@ -127,7 +129,7 @@ TEST_F(Upkeep, each_reason_to_wait_has_its_code) {
     const std::string later = submit(late);
     EXPECT_EQ(wait_code(later), "start_after");
     const std::string holder = submit_wanting(1, 5);
-    EXPECT_EQ(schedule(store, 10s, 10s).placed, 2);
+    EXPECT_EQ(place_jobs(store, 10s, 10s).placed, 2);
     const std::string busy = submit_wanting(1, 5);
     const auto reason = explain_wait(store, busy, 10s);
     EXPECT_EQ(reason->code, "core_busy");
@@ -137,7 +139,7 @@ TEST_F(Upkeep, each_reason_to_wait_has_its_code) {
 
 // Goal: no number of jobs that cannot start hides one that can, and each of them says why it waits.
 // Method: more held jobs of every kind than any list has rows, all older and one kind more urgent.
-TEST_F(Upkeep, no_number_of_held_jobs_hides_a_ready_one) {
+TEST_F(Maintenance, no_number_of_held_jobs_hides_a_ready_one) {
     make_ready();
     insert_jobs(5300, dataset_id, "cores, not_before", "1, '2030-01-01'");
     insert_jobs(1500, dataset_id, "cores, core_id", "1, 5");
@@ -149,7 +151,7 @@ TEST_F(Upkeep, no_number_of_held_jobs_hides_a_ready_one) {
     store::drain_core(store, host, 5, true);
     const std::string ready = submit_wanting(1);
     EXPECT_EQ(wait_code(ready), "") << "the next pass will place it";
-    EXPECT_EQ(schedule(store, 10s, 10s).placed, 1);
+    EXPECT_EQ(place_jobs(store, 10s, 10s).placed, 1);
     EXPECT_EQ(state_of(ready), starting);
 
     const auto last = [&](const std::string& where) {
@@ -160,58 +162,58 @@ TEST_F(Upkeep, no_number_of_held_jobs_hides_a_ready_one) {
     EXPECT_EQ(wait_code(last("cores = 8")), "core_drained");
     EXPECT_EQ(wait_code(last("not dataset_ready")), "waiting_for_dataset");
     store::drain_core(store, host, 5, false);
-    EXPECT_EQ(schedule(store, 10s, 10s).placed, 1) << "core 5 to one of those that want it";
+    EXPECT_EQ(place_jobs(store, 10s, 10s).placed, 1) << "core 5 to one of those that want it";
     EXPECT_EQ(wait_code(last("core_id = 5")), "behind");
     EXPECT_EQ(wait_code(last("cores = 8")), "behind");
 }
 
-TEST_F(Upkeep, start_times_that_come_together_are_released_pass_by_pass) {
+TEST_F(Maintenance, start_times_that_come_together_are_released_pass_by_pass) {
     make_ready();
     insert_jobs(2500, dataset_id, "cores, not_before", "1, clock_timestamp() + interval '1 hour'");
     database.sql("update queue set not_before = clock_timestamp() - interval '1 second'");
-    EXPECT_TRUE(schedule(store, 10s, 10s).more_are_due);
+    EXPECT_TRUE(place_jobs(store, 10s, 10s).more_are_due);
     EXPECT_EQ(count("queue where ready"), 2000);
-    EXPECT_FALSE(schedule(store, 10s, 10s).more_are_due);
+    EXPECT_FALSE(place_jobs(store, 10s, 10s).more_are_due);
     EXPECT_EQ(count("queue where ready"), 2500);
 }
 
-TEST_F(Upkeep, attempts_of_a_lost_host_run_again) {
+TEST_F(Maintenance, attempts_of_a_lost_host_run_again) {
     make_ready();
     add_host("other");
     const std::string job = submit_wanting(1);
-    ASSERT_EQ(schedule(store, 1ms, 10s).placed, 1);
+    ASSERT_EQ(place_jobs(store, 1ms, 10s).placed, 1);
     EXPECT_TRUE(eventually([&] {
         return database.sql("select count(*) from lease where expires_at < clock_timestamp()") ==
                "1";
     }));
-    EXPECT_EQ(rescue_lost_attempts(store, host, 24h), 0) << "we have not had the database for long";
+    EXPECT_EQ(rescue_attempts(store, host, 24h), 0) << "we have not had the database for long";
     EXPECT_EQ(state_of(job), starting);
-    EXPECT_EQ(rescue_lost_attempts(store, host, 1ms), 1);
+    EXPECT_EQ(rescue_attempts(store, host, 1ms), 1);
     EXPECT_EQ(state_of(job), queued);
     EXPECT_EQ(count("lease"), 0);
 }
 
 // Goal: a leader whose own agent hangs rescues its attempts, too; one that has just started leaves
 // them to be taken over.
-TEST_F(Upkeep, attempts_of_the_own_host_are_rescued_later) {
+TEST_F(Maintenance, attempts_of_the_own_host_are_rescued_later) {
     make_ready();
     add_host();
     const std::string job = submit_wanting(1);
-    schedule(store, 10s, 10s);
+    place_jobs(store, 10s, 10s);
     ASSERT_EQ(state_of(job), starting);
     database.sql("update lease set expires_at = clock_timestamp() - interval '1 minute'");
-    EXPECT_EQ(rescue_lost_attempts(store, host, 24h), 0) << "we have not had the database for long";
-    EXPECT_TRUE(eventually([&] { return rescue_lost_attempts(store, host, 1ms) == 1; }));
+    EXPECT_EQ(rescue_attempts(store, host, 24h), 0) << "we have not had the database for long";
+    EXPECT_TRUE(eventually([&] { return rescue_attempts(store, host, 1ms) == 1; }));
     EXPECT_EQ(state_of(job), queued);
 }
 
-TEST_F(Upkeep, the_loop_places_expires_and_tells_the_agent) {
+TEST_F(Maintenance, the_loop_places_expires_and_tells_the_agent) {
     make_ready();
     add_host();
     std::atomic<int> told{0};
-    UpkeepOptions options{.host = host};
+    MaintenanceOptions options{.host = host};
     options.on_placed = [&] { ++told; };
-    UpkeepLoop loop(store, options, system_clock());
+    MaintenanceLoop loop(store, options, system_clock());
     const std::string job = submit_wanting(1);
     NewJob stale = new_job();
     stale.dataset_id = dataset_id;
@@ -227,12 +229,13 @@ TEST_F(Upkeep, the_loop_places_expires_and_tells_the_agent) {
 }
 
 // Many jobs wait for a dataset: the loop goes on until all have followed its check.
-TEST_F(Upkeep, the_loop_lets_many_jobs_follow_a_check) {
+TEST_F(Maintenance, the_loop_lets_many_jobs_follow_a_check) {
     insert_jobs(1200, dataset_id, "cores", "1");
     const std::string failing = checking_dataset("failing");
     insert_jobs(1200, failing, "cores", "1");
-    UpkeepLoop loop(store, UpkeepOptions{.host = host, .tick = 20ms, .follow_every = 50ms},
-                    system_clock());
+    MaintenanceLoop loop(store,
+                         MaintenanceOptions{.host = host, .tick = 20ms, .follow_every = 50ms},
+                         system_clock());
     make_ready();
     const auto check = store::claim_dataset_check(store, host, 10s);
     ASSERT_TRUE(check);
@@ -245,12 +248,12 @@ TEST_F(Upkeep, the_loop_lets_many_jobs_follow_a_check) {
 }
 
 // Whatever time the calls take: passes are so far apart, and the last wake-up is not forgotten.
-TEST_F(Upkeep, a_burst_of_submissions_shares_a_tick) {
+TEST_F(Maintenance, a_burst_of_submissions_shares_a_tick) {
     make_ready();
     add_host();
     constexpr auto pause = 20ms;
-    UpkeepLoop loop(store, UpkeepOptions{.host = host, .tick = 1h, .woken_pause = pause},
-                    system_clock());
+    MaintenanceLoop loop(store, MaintenanceOptions{.host = host, .tick = 1h, .wake_pause = pause},
+                         system_clock());
     ASSERT_TRUE(eventually([&] { return loop.counts().ticks > 0; }));
     const std::int64_t before = loop.counts().ticks;
     const Tick began = system_clock().tick();
@@ -262,31 +265,32 @@ TEST_F(Upkeep, a_burst_of_submissions_shares_a_tick) {
     EXPECT_TRUE(eventually([&] { return state_of(job) == starting; }));
 }
 
-TEST_F(Upkeep, only_one_of_two_loops_works_and_the_other_takes_over) {
+TEST_F(Maintenance, only_one_of_two_loops_works_and_the_other_takes_over) {
     make_ready();
     add_host();
-    auto first = std::make_unique<UpkeepLoop>(store, UpkeepOptions{.host = host, .tick = 20ms},
-                                              system_clock());
+    auto first = std::make_unique<MaintenanceLoop>(
+        store, MaintenanceOptions{.host = host, .tick = 20ms}, system_clock());
     ASSERT_TRUE(eventually([&] { return first->counts().leads; }));
-    UpkeepLoop second(store, UpkeepOptions{.host = host, .tick = 20ms}, system_clock());
+    MaintenanceLoop second(store, MaintenanceOptions{.host = host, .tick = 20ms}, system_clock());
     EXPECT_FALSE(eventually([&] { return second.counts().ticks > 0; }, 200ms));
     first.reset();
     EXPECT_TRUE(eventually([&] { return second.counts().leads; }));
 }
 
 // Goal: one line per task and outage. A task that succeeds says nothing about one that fails.
-TEST_F(Upkeep, a_task_that_fails_is_told_once_while_others_succeed) {
+TEST_F(Maintenance, a_task_that_fails_is_told_once_while_others_succeed) {
     testing::internal::CaptureStderr();
     {
-        UpkeepLoop loop(store, UpkeepOptions{.host = host, .tick = 5ms, .count_every = 5ms},
-                        system_clock());
+        MaintenanceLoop loop(store,
+                             MaintenanceOptions{.host = host, .tick = 5ms, .count_every = 5ms},
+                             system_clock());
         const auto fails_again = [&](std::int64_t times) {
             const std::int64_t before = loop.counts().failed_ticks;
             return eventually([&] { return loop.counts().failed_ticks >= before + times; });
         };
         const auto works = [&] {
             return eventually([&] {
-                const UpkeepCounts first = loop.counts();
+                const MaintenanceCounts first = loop.counts();
                 eventually([&] { return loop.counts().ticks >= first.ticks + 3; });
                 return loop.counts().failed_ticks == first.failed_ticks;
             });
@@ -299,7 +303,7 @@ TEST_F(Upkeep, a_task_that_fails_is_told_once_while_others_succeed) {
         }
     }
     const std::string log = testing::internal::GetCapturedStderr();
-    const std::string line = "a task of the upkeep failed task=count";
+    const std::string line = "a maintenance task failed task=count";
     const std::size_t first = log.find(line);
     ASSERT_NE(first, std::string::npos) << log;
     const std::size_t second = log.find(line, first + 1);
@@ -307,10 +311,10 @@ TEST_F(Upkeep, a_task_that_fails_is_told_once_while_others_succeed) {
     EXPECT_EQ(log.find(line, second + 1), std::string::npos) << log;
 }
 
-TEST_F(Upkeep, a_database_that_is_away_is_waited_for) {
+TEST_F(Maintenance, a_database_that_is_away_is_waited_for) {
     make_ready();
     add_host();
-    UpkeepLoop loop(store, UpkeepOptions{.host = host, .tick = 20ms}, system_clock());
+    MaintenanceLoop loop(store, MaintenanceOptions{.host = host, .tick = 20ms}, system_clock());
     ASSERT_TRUE(eventually([&] { return loop.counts().ticks > 0; }));
     TempPostgres::instance().kill();
     EXPECT_TRUE(eventually([&] { return !loop.counts().leads; }));

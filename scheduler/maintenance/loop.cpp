@@ -1,4 +1,4 @@
-#include "scheduler/upkeep/loop.h"
+#include "scheduler/maintenance/loop.h"
 
 #include <algorithm>
 #include <array>
@@ -7,35 +7,48 @@
 #include <thread>
 
 #include "api/base/log.h"
+#include "scheduler/maintenance/place_jobs.h"
+#include "scheduler/maintenance/rescue_attempts.h"
 #include "scheduler/store/datasets.h"
 #include "scheduler/store/jobs.h"
 #include "scheduler/store/pg/leader.h"
 #include "scheduler/store/prune.h"
-#include "scheduler/upkeep/tasks.h"
 
+// One thread, one table of tasks: each row has a name, an interval and a function that does a
+// bounded amount of work and says whether more can be done at once. What a task does is a file of
+// its own: here when it decides (place_jobs, rescue_attempts), else a function of the store. A task
+// keeps no state between two passes: each looks at the whole state again, so that a lost wake-up, a
+// failed pass and a change of the leader cost time and nothing else.
 namespace slipway {
 
-struct UpkeepLoop::Parts {
-    Parts(store::Store& store_, UpkeepOptions options_, const Clock& clock_)
+namespace {
+
+/// On every database; processes of older versions ask for it by this name, too.
+constexpr const char* leader_name = "slipway.upkeep";
+
+}    // namespace
+
+struct MaintenanceLoop::Parts {
+    Parts(store::Store& store_, MaintenanceOptions options_, const Clock& clock_)
         : store(store_),
           options(std::move(options_)),
           clock(clock_),
-          leader(store.options(), "slipway.upkeep") {}
+          leader(store.options(), leader_name) {}
 
     store::Store& store;
-    const UpkeepOptions options;
+    const MaintenanceOptions options;
     const Clock& clock;
 
     mutable std::mutex mutex;
-    std::condition_variable rung;
-    bool stopping = false;     // guarded by mutex
-    bool woken = true;         // guarded by mutex
-    UpkeepCounts published;    // guarded by mutex
+    std::condition_variable notified;
+    bool stopping = false;          // guarded by mutex
+    bool wake_requested = true;     // guarded by mutex
+    MaintenanceCounts published;    // guarded by mutex
 
     // The thread's own.
     store::Leader leader;
     store::LeaderTerm term;    // of this pass
-    UpkeepCounts counts;
+    MaintenanceCounts counts;
     Tick began{};    // the last pass
 
     std::thread thread;
@@ -83,20 +96,20 @@ struct UpkeepLoop::Parts {
     void wake() {
         {
             const std::scoped_lock lock(mutex);
-            woken = true;
+            wake_requested = true;
         }
-        rung.notify_all();
+        notified.notify_all();
     }
 
     /// False: the loop ends.
     bool wait() {
         std::unique_lock lock(mutex);
-        rung.wait_for(lock, options.tick, [this] { return stopping || woken; });
+        notified.wait_for(lock, options.tick, [this] { return stopping || wake_requested; });
         // A pass for each of 1,000 submissions a second would take half a core of the database.
-        const auto pause = began + options.woken_pause - clock.tick();
+        const auto pause = began + options.wake_pause - clock.tick();
         if (began != Tick{} && pause > pause.zero())
-            rung.wait_for(lock, pause, [this] { return stopping; });
-        if (std::exchange(woken, false)) tasks[0].next = {};
+            notified.wait_for(lock, pause, [this] { return stopping; });
+        if (std::exchange(wake_requested, false)) tasks[0].next = {};
         return !stopping;
     }
 
@@ -111,7 +124,7 @@ struct UpkeepLoop::Parts {
         } catch (const std::exception& error) {
             // The next tick looks at everything again; one line per task and outage is enough.
             if (!task.failing) {
-                log_warn("a task of the upkeep failed",
+                log_warn("a maintenance task failed",
                          {{"task", task.name}, {"reason", error.what()}});
             }
             task.failing = true;
@@ -120,7 +133,7 @@ struct UpkeepLoop::Parts {
     }
 
     bool place() {
-        const ScheduleCounts done = schedule(store, options.lease, options.host_silence_max, term);
+        const PlaceCounts done = place_jobs(store, options.lease, options.host_silence_max, term);
         counts.placed += done.placed;
         counts.lost_races += done.lost_races;
         if (done.placed > 0 && options.on_placed) options.on_placed();
@@ -128,7 +141,7 @@ struct UpkeepLoop::Parts {
     }
 
     bool rescue() {
-        counts.rescued += rescue_lost_attempts(store, options.host, options.lease, term);
+        counts.rescued += rescue_attempts(store, options.host, options.lease, term);
         return false;
     }
 
@@ -159,25 +172,26 @@ struct UpkeepLoop::Parts {
     }
 };
 
-UpkeepLoop::UpkeepLoop(store::Store& store, UpkeepOptions options, const Clock& clock)
+MaintenanceLoop::MaintenanceLoop(store::Store& store, MaintenanceOptions options,
+                                 const Clock& clock)
     : parts_(std::make_unique<Parts>(store, std::move(options), clock)) {
     parts_->thread = std::thread([this] { parts_->work(); });
 }
 
-UpkeepLoop::~UpkeepLoop() {
+MaintenanceLoop::~MaintenanceLoop() {
     {
         const std::scoped_lock lock(parts_->mutex);
         parts_->stopping = true;
     }
-    parts_->rung.notify_all();
+    parts_->notified.notify_all();
     parts_->thread.join();
 }
 
-void UpkeepLoop::wake() {
+void MaintenanceLoop::wake() {
     parts_->wake();
 }
 
-UpkeepCounts UpkeepLoop::counts() const {
+MaintenanceCounts MaintenanceLoop::counts() const {
     const std::scoped_lock lock(parts_->mutex);
     return parts_->published;
 }

@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using enum JobState;
 
-class AgentUpkeep : public AgentBench {
+class AgentMaintenance : public AgentBench {
 protected:
     store::Dataset check(const std::string& what,
                          const std::string& source = R"({"path": "digits"})") {
@@ -31,7 +31,7 @@ protected:
     }
 };
 
-TEST_F(AgentUpkeep, a_good_dataset_becomes_ready_with_its_report) {
+TEST_F(AgentMaintenance, a_good_dataset_becomes_ready_with_its_report) {
     const store::Dataset checked = check("good");
     EXPECT_EQ(checked.state, store::DatasetState::ready);
     EXPECT_EQ(checked.content_hash, "sha256:ab");
@@ -39,13 +39,14 @@ TEST_F(AgentUpkeep, a_good_dataset_becomes_ready_with_its_report) {
     EXPECT_EQ(Json::parse(checked.report).at("samples"), 5);
 }
 
-TEST_F(AgentUpkeep, a_bad_dataset_fails_with_its_problems) {
+TEST_F(AgentMaintenance, a_bad_dataset_fails_with_its_problems) {
     const store::Dataset checked = check("bad");
     EXPECT_EQ(checked.state, store::DatasetState::failed);
     EXPECT_EQ(Json::parse(checked.problems).at(0).at("row"), 3);
 }
 
-TEST_F(AgentUpkeep, a_check_that_crashes_hangs_or_babbles_is_a_failed_dataset_not_a_dead_agent) {
+TEST_F(AgentMaintenance,
+       a_check_that_crashes_hangs_or_babbles_is_a_failed_dataset_not_a_dead_agent) {
     options.check_max = 500ms;
     for (const char* what : {"crash", "slow", "garbage", "large"}) {
         const store::Dataset checked = check(what);
@@ -56,7 +57,7 @@ TEST_F(AgentUpkeep, a_check_that_crashes_hangs_or_babbles_is_a_failed_dataset_no
 
 // Goal: what was claimed and could not begin is tried again with the next turn, and not when the
 // lease of its claim has ended: a minute, here.
-TEST_F(AgentUpkeep, a_question_without_an_answer_while_a_check_begins_fails_no_dataset) {
+TEST_F(AgentMaintenance, a_question_without_an_answer_while_a_check_begins_fails_no_dataset) {
     options.lease = 10s;
     const store::NewDataset wanted = dataset("good", Json{{"label_column", "good"}}.dump());
     store::create_dataset(store, wanted);
@@ -70,7 +71,7 @@ TEST_F(AgentUpkeep, a_question_without_an_answer_while_a_check_begins_fails_no_d
     }));
 }
 
-TEST_F(AgentUpkeep, a_question_without_an_answer_while_a_split_begins_fails_no_split) {
+TEST_F(AgentMaintenance, a_question_without_an_answer_while_a_split_begins_fails_no_split) {
     options.lease = 10s;
     const store::Dataset of = check("good");
     agent.reset();
@@ -87,7 +88,7 @@ TEST_F(AgentUpkeep, a_question_without_an_answer_while_a_split_begins_fails_no_s
         [&] { return store::find_split(store, id)->state == store::SplitState::ready; }));
 }
 
-TEST_F(AgentUpkeep, a_check_that_was_killed_leaves_nothing_half_unpacked) {
+TEST_F(AgentMaintenance, a_check_that_was_killed_leaves_nothing_half_unpacked) {
     const auto datasets = folder.path() / "store/datasets";
     folder.write("store/datasets/ds_of_an_agent_before.tmp/deep/file", "x");
     folder.write("store/datasets/ds_whole/file", "x");
@@ -107,7 +108,7 @@ TEST_F(AgentUpkeep, a_check_that_was_killed_leaves_nothing_half_unpacked) {
 }
 
 // Goal: what was uploaded takes no room once it has been checked, whatever was found.
-TEST_F(AgentUpkeep, the_file_of_an_upload_goes_after_its_check) {
+TEST_F(AgentMaintenance, the_file_of_an_upload_goes_after_its_check) {
     for (const auto& [what, state] : {std::pair("good", store::DatasetState::ready),
                                       std::pair("bad", store::DatasetState::failed)}) {
         const std::string upload = new_id("upl");
@@ -123,7 +124,7 @@ TEST_F(AgentUpkeep, the_file_of_an_upload_goes_after_its_check) {
 }
 
 // Goal: what a check names its result leads the jobs of the dataset nowhere else.
-TEST_F(AgentUpkeep, a_check_that_unpacks_to_a_link_is_a_failed_dataset) {
+TEST_F(AgentMaintenance, a_check_that_unpacks_to_a_link_is_a_failed_dataset) {
     const std::string upload = new_id("upl");
     store::create_upload(store, {.id = upload, .filename = "a.csv", .size = 1}, 1h);
     store::advance_upload(store, upload, 0, 1);
@@ -136,7 +137,7 @@ TEST_F(AgentUpkeep, a_check_that_unpacks_to_a_link_is_a_failed_dataset) {
 }
 
 // Goal: a check that outlived its agent writes nothing after the next agent's result.
-TEST_F(AgentUpkeep, a_check_of_an_agent_before_this_one_is_killed) {
+TEST_F(AgentMaintenance, a_check_of_an_agent_before_this_one_is_killed) {
     store::NewDataset wanted = dataset("slow", R"({"label_column": "slow"})");
     store::create_dataset(store, wanted);
     start_agent();
@@ -152,12 +153,12 @@ TEST_F(AgentUpkeep, a_check_of_an_agent_before_this_one_is_killed) {
     EXPECT_TRUE(eventually([&] { return !std::filesystem::exists(record); }));
 }
 
-TEST_F(AgentUpkeep, a_path_outside_of_the_allowed_folders_is_never_read) {
+TEST_F(AgentMaintenance, a_path_outside_of_the_allowed_folders_is_never_read) {
     const store::Dataset checked = check("good", R"({"path": "../../etc"})");
     EXPECT_EQ(checked.state, store::DatasetState::failed);
 }
 
-TEST_F(AgentUpkeep, a_split_is_made_of_a_checked_dataset_or_fails_alone) {
+TEST_F(AgentMaintenance, a_split_is_made_of_a_checked_dataset_or_fails_alone) {
     const store::Dataset of = check("good");
     for (const auto& [method, state] :
          {std::pair("kfold", store::SplitState::ready), std::pair("bad", store::SplitState::failed),
@@ -185,7 +186,7 @@ TEST_F(AgentUpkeep, a_split_is_made_of_a_checked_dataset_or_fails_alone) {
 
 // Goal: a report that the database does not take ends what it is about, and holds up nothing else.
 // Method: triggers stand for constraints that the border does not know.
-TEST_F(AgentUpkeep, a_report_that_cannot_be_stored_fails_the_check_or_the_split_alone) {
+TEST_F(AgentMaintenance, a_report_that_cannot_be_stored_fails_the_check_or_the_split_alone) {
     const store::Dataset of = check("good");
     database.sql(R"(
         create function refuse() returns trigger language plpgsql as $$
@@ -209,7 +210,7 @@ TEST_F(AgentUpkeep, a_report_that_cannot_be_stored_fails_the_check_or_the_split_
     EXPECT_EQ(check("other").state, store::DatasetState::ready);
 }
 
-TEST_F(AgentUpkeep, a_check_or_a_split_that_cannot_be_started_says_on_which_host_and_why) {
+TEST_F(AgentMaintenance, a_check_or_a_split_that_cannot_be_started_says_on_which_host_and_why) {
     const auto program = folder.path() / "executor";
     std::filesystem::copy_file(options.executor, program);
     options.executor = program;
@@ -245,7 +246,7 @@ TEST(ReadVerdict, only_a_report_without_problems_is_a_yes) {
     EXPECT_TRUE(read_check_result(R"({"problem_count": 0, "problems": []})").ready);
 }
 
-TEST_F(AgentUpkeep, a_database_that_is_away_stops_no_executor_and_loses_nothing) {
+TEST_F(AgentMaintenance, a_database_that_is_away_stops_no_executor_and_loses_nothing) {
     options.renew_every = 50ms;
     start_agent();
     const auto key = run_job({{"steps", "1000"}, {"step_ms", "2"}});
@@ -270,7 +271,7 @@ TEST_F(AgentUpkeep, a_database_that_is_away_stops_no_executor_and_loses_nothing)
     EXPECT_EQ(store::list_attempts(store, key.job_id).size(), 1U);
 }
 
-TEST_F(AgentUpkeep, garbage_goes_and_what_is_not_ours_stays) {
+TEST_F(AgentMaintenance, garbage_goes_and_what_is_not_ours_stays) {
     folder.write("store/checkpoints/job_x/step_1/model", "x");
     folder.write("store/datasets/ds_x/file", "x");
     folder.write("store/reports/job_x/graphs/a.json", "x");
@@ -293,7 +294,7 @@ TEST_F(AgentUpkeep, garbage_goes_and_what_is_not_ours_stays) {
 
 // Goal: what cannot be removed keeps nothing else from being removed.
 // Method: entries of /proc are nobody's to remove, not even root's.
-TEST_F(AgentUpkeep, garbage_that_cannot_be_removed_blocks_nothing) {
+TEST_F(AgentMaintenance, garbage_that_cannot_be_removed_blocks_nothing) {
     folder.write("store/uploads/upl_x", "x");
     std::filesystem::create_directory_symlink("/proc/self", folder.path() / "store/datasets");
     database.sql(
@@ -312,7 +313,7 @@ TEST_F(AgentUpkeep, garbage_that_cannot_be_removed_blocks_nothing) {
 
 // Goal: each host removes what is on its own disk; what a host that is gone left behind goes only
 // where it is found.
-TEST_F(AgentUpkeep, garbage_of_another_host_is_left_to_its_agent) {
+TEST_F(AgentMaintenance, garbage_of_another_host_is_left_to_its_agent) {
     add_host("host-b");
     database.sql(
         "insert into garbage (path, host) values ('uploads/a', 'host-b'), "
@@ -333,7 +334,7 @@ TEST_F(AgentUpkeep, garbage_of_another_host_is_left_to_its_agent) {
 }
 
 // Goal: the rows of a deleted job go without being asked for, and not on the thread of the leases.
-TEST_F(AgentUpkeep, rows_of_deleted_jobs_go_while_jobs_run) {
+TEST_F(AgentMaintenance, rows_of_deleted_jobs_go_while_jobs_run) {
     start_agent();
     const store::AttemptKey long_job = run_job({{"steps", "100000"}, {"step_ms", "5"}});
     ASSERT_TRUE(trains(long_job.job_id));
@@ -348,7 +349,7 @@ TEST_F(AgentUpkeep, rows_of_deleted_jobs_go_while_jobs_run) {
 }
 
 // Goal: a deleted dataset is taken from its jobs without being asked for.
-TEST_F(AgentUpkeep, jobs_stop_naming_a_deleted_dataset) {
+TEST_F(AgentMaintenance, jobs_stop_naming_a_deleted_dataset) {
     const store::AttemptKey key = run_job({{"steps", "1"}});
     start_agent();
     ASSERT_TRUE(reaches(key.job_id, succeeded));
@@ -358,7 +359,7 @@ TEST_F(AgentUpkeep, jobs_stop_naming_a_deleted_dataset) {
     EXPECT_EQ(store::find_job(store, key.job_id)->dataset_id, "");
 }
 
-TEST_F(AgentUpkeep, old_run_folders_go_unless_somebody_lives_there) {
+TEST_F(AgentMaintenance, old_run_folders_go_unless_somebody_lives_there) {
     folder.write("runs/job_a/1/output.log", "x");
     folder.write("runs/job_b/1/output.log", "x");
     const auto lock = lock_run_folder(folder.path() / "runs/job_b/1");
@@ -370,7 +371,7 @@ TEST_F(AgentUpkeep, old_run_folders_go_unless_somebody_lives_there) {
     EXPECT_TRUE(std::filesystem::exists(folder.path() / "runs/job_b/1/output.log"));
 }
 
-TEST_F(AgentUpkeep, an_old_run_folder_whose_lock_is_no_file_goes_and_holds_up_no_other_one) {
+TEST_F(AgentMaintenance, an_old_run_folder_whose_lock_is_no_file_goes_and_holds_up_no_other_one) {
     for (const char* job : {"job_a", "job_b", "job_c"})
         folder.write(std::string("runs/") + job + "/1/output.log", "x");
     std::filesystem::create_directory(folder.path() / "runs/job_a/1/lock");

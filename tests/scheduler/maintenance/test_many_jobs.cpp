@@ -5,7 +5,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include "scheduler/upkeep/loop.h"
+#include "scheduler/maintenance/loop.h"
 #include "tests/scheduler/agent/bench.h"
 
 namespace slipway {
@@ -39,8 +39,8 @@ TEST_F(ManyJobs, all_succeed_and_no_core_is_booked_twice) {
         submit_labelled({{"steps", "5"}, {"crash_at", i % 20 == 7 ? "3" : "0"}});
     const Tick began = system_clock().tick();
     // Made before the agent and there until it has gone: the agent's thread wakes it.
-    UpkeepLoop upkeep(store, UpkeepOptions{.host = host}, system_clock());
-    options.on_freed = [&] { upkeep.wake(); };
+    MaintenanceLoop maintenance(store, MaintenanceOptions{.host = host}, system_clock());
+    options.on_freed = [&] { maintenance.wake(); };
     start_agent();
     const bool all = eventually([&] { return count("job where state = 'succeeded'") == job_count; },
                                 std::chrono::seconds(100));

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "scheduler/store/store.h"
+
+namespace slipway {
+
+/// What one pass of placement did.
+struct PlaceCounts {
+    std::int64_t placed = 0;
+    std::int64_t lost_races = 0;    ///< decided, but the database had changed meanwhile
+    std::int64_t waiting = 0;       ///< of those that were looked at
+    bool more_are_due = false;      ///< start times have come that this pass did not reach
+};
+
+/// Places what can be placed now and commits it. Its cost depends on the number of cores, not on
+/// the length of the queue.
+/// errors  throws unavailable, LeaderReplaced
+PlaceCounts place_jobs(store::Store& store, std::chrono::milliseconds lease,
+                       std::chrono::milliseconds host_silence_max,
+                       const store::LeaderTerm& term = {});
+
+}    // namespace slipway
