@@ -15,7 +15,7 @@
 #include "executor/main/export.h"
 #include "executor/main/inspect.h"
 #include "executor/main/job_kinds.h"
-#include "executor/main/run_alone.h"
+#include "executor/main/run_local.h"
 #include "executor/main/split.h"
 #include "executor/train/run.h"
 
@@ -39,7 +39,7 @@ CLI::App* add_inspect(CLI::App& app, InspectOptions& look, const std::string& fo
     return inspect;
 }
 
-CLI::App* add_run(CLI::App& app, RunAloneOptions& alone, const std::string& formats) {
+CLI::App* add_run(CLI::App& app, RunLocalOptions& alone, const std::string& formats) {
     CLI::App* by_hand =
         app.add_subcommand("run", "Trains a job on this machine, without a service");
     by_hand->add_option("job", alone.job, "Job spec, as it would be posted")->required();
@@ -69,7 +69,7 @@ int run(int argc, char** argv) {
         app.add_subcommand("attempt", "Runs the attempt of a run folder (for the agent)");
     attempt->add_option("run_folder", run_folder, "Folder with attempt.json")->required();
 
-    RunAloneOptions alone;
+    RunLocalOptions alone;
     const CLI::App* by_hand = add_run(app, alone, formats);
 
     InspectOptions look;
@@ -112,7 +112,7 @@ int run(int argc, char** argv) {
         fmt::print("{}\n", bench_to_json(measurement));
         return 0;
     }
-    if (by_hand->parsed()) return run_alone(alone, run_training, system_clock(), stdout);
+    if (by_hand->parsed()) return run_local(alone, run_training, system_clock(), stdout);
     return run_attempt(run_folder, run_job, system_clock());
 }
 

@@ -99,12 +99,14 @@ AgentOptions agent_options(const Options& options, const Home& home) {
     return made;
 }
 
-std::vector<Figure> figures_of(const AgentCounts& agent, const MaintenanceCounts& maintenance) {
+std::vector<PrometheusSample> samples_of(const AgentCounts& agent,
+                                         const MaintenanceCounts& maintenance) {
     const auto counter = [](std::string name, std::string help, std::int64_t value) {
-        return Figure{"slipway_" + name, std::move(help), true, static_cast<double>(value)};
+        return PrometheusSample{"slipway_" + name, std::move(help), true,
+                                static_cast<double>(value)};
     };
     const auto gauge = [](std::string name, std::string help, double value) {
-        return Figure{"slipway_" + name, std::move(help), false, value};
+        return PrometheusSample{"slipway_" + name, std::move(help), false, value};
     };
     return {
         gauge("attempts_running", "Attempts with a process on this machine.",

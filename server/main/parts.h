@@ -37,8 +37,9 @@ void check_confinement(const Options& options);
 
 AgentOptions agent_options(const Options& options, const Home& home);
 
-/// The figures of agent and maintenance for /metrics.
-std::vector<Figure> figures_of(const AgentCounts& agent, const MaintenanceCounts& maintenance);
+/// The samples of agent and maintenance for /metrics.
+std::vector<PrometheusSample> samples_of(const AgentCounts& agent,
+                                         const MaintenanceCounts& maintenance);
 
 /// Asks every attempt of this machine to save and end, and waits until they have or `limit` has
 /// passed. The maintenance loop must have ended, or their jobs would start again at once.

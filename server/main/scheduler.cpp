@@ -43,10 +43,10 @@ void Scheduler::wake_agent() {
     if (awake_agent_ != nullptr) awake_agent_->wake();
 }
 
-std::vector<Figure> Scheduler::figures() {
+std::vector<PrometheusSample> Scheduler::metric_samples() {
     const std::lock_guard lock(mutex_);
     if (awake_agent_ == nullptr || awake_maintenance_ == nullptr) return {};
-    return figures_of(awake_agent_->counts(), awake_maintenance_->counts());
+    return samples_of(awake_agent_->counts(), awake_maintenance_->counts());
 }
 
 }    // namespace slipway

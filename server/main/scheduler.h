@@ -31,7 +31,7 @@ public:
     // Safe from every thread.
     void wake_maintenance();
     void wake_agent();
-    std::vector<Figure> figures();
+    std::vector<PrometheusSample> metric_samples();
 
 private:
     std::unique_ptr<Agent> agent_;                    // owner's thread only

@@ -120,7 +120,7 @@ void wire(Services& services, Scheduler& scheduler, store::Store& store) {
         if (!reason) return std::nullopt;
         return explanation_of(*reason);
     };
-    services.figures = [&scheduler] { return scheduler.figures(); };
+    services.metric_samples = [&scheduler] { return scheduler.metric_samples(); };
     services.on_queued = [&scheduler] { scheduler.wake_maintenance(); };
     services.on_changed = [&scheduler] { scheduler.wake_agent(); };
 }

@@ -86,11 +86,13 @@ Response drain_core(const Context& context);
 Response undrain_core(const Context& context);
 Response list_queue(const Context& context);
 
-// people.cpp
+// tokens.cpp
 Response get_me(const Context& context);
 Response create_token(const Context& context);
 Response list_tokens(const Context& context);
 Response revoke_token(const Context& context);
+
+// sessions.cpp
 Response create_login_link(const Context& context);
 Response login(const Context& context);
 Response login_by_link(const Context& context);

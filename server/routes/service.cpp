@@ -16,18 +16,18 @@
 namespace slipway::routes {
 namespace {
 
-void put_figure(std::string& text, const Figure& figure) {
+void append_sample(std::string& text, const PrometheusSample& sample) {
     text +=
-        fmt::format("# HELP {} {}\n# TYPE {} {}\n{} {}\n", figure.name, figure.help, figure.name,
-                    figure.is_counter ? "counter" : "gauge", figure.name, figure.value);
+        fmt::format("# HELP {} {}\n# TYPE {} {}\n{} {}\n", sample.name, sample.help, sample.name,
+                    sample.is_counter ? "counter" : "gauge", sample.name, sample.value);
 }
 
 // What only the database knows. While it is down the rest is still worth scraping.
-std::string database_figures(const DatabaseHealth& health) {
+std::string database_samples(const DatabaseHealth& health) {
     std::string text;
-    put_figure(text, {.name = "slipway_database_up",
-                      .help = "1: it answers.",
-                      .value = health.answers ? 1.0 : 0.0});
+    append_sample(text, {.name = "slipway_database_up",
+                         .help = "1: it answers.",
+                         .value = health.answers ? 1.0 : 0.0});
     if (!health.answers) return text;
     text += "# HELP slipway_jobs Jobs in each state.\n# TYPE slipway_jobs gauge\n";
     for (const auto& [state, count] : health.jobs)
@@ -49,13 +49,13 @@ Response readyz(const Context& context) {
 
 Response metrics(const Context& context) {
     std::string text = context.services.metrics.text();
-    put_figure(text, {.name = "slipway_streams",
-                      .help = "Event streams that clients hold open.",
-                      .value = static_cast<double>(context.services.hub.stream_count())});
-    if (context.services.figures)
-        for (const Figure& figure : context.services.figures())
-            put_figure(text, figure);
-    text += database_figures(context.services.health.latest());
+    append_sample(text, {.name = "slipway_streams",
+                         .help = "Event streams that clients hold open.",
+                         .value = static_cast<double>(context.services.hub.stream_count())});
+    if (context.services.metric_samples)
+        for (const PrometheusSample& sample : context.services.metric_samples())
+            append_sample(text, sample);
+    text += database_samples(context.services.health.latest());
     return text_response(std::move(text), "text/plain; version=0.0.4; charset=utf-8");
 }
 

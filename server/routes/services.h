@@ -51,8 +51,8 @@ struct ConfinementState {
     std::string detail;
 };
 
-/// One figure of /metrics that another part of the service counts.
-struct Figure {
+/// One sample of /metrics that another part of the service counts.
+struct PrometheusSample {
     std::string name;    ///< "slipway_agent_attempts_started_total"
     std::string help;
     bool is_counter = false;
@@ -88,7 +88,7 @@ struct Services {
 
     /// None when the job does not wait (any more).
     std::function<std::optional<WaitExplanation>(std::string_view job_id)> explain_wait = {};
-    std::function<std::vector<Figure>()> figures = {};
+    std::function<std::vector<PrometheusSample>()> metric_samples = {};
     ExportQueue* exports = nullptr;             ///< null: this service cannot export weights
     std::function<void()> on_queued = [] {};    ///< something may be placed now
     std::function<void()> on_changed = [] {

@@ -87,8 +87,8 @@ TEST_F(ServiceRoutes, version_and_capabilities_are_told) {
 TEST_F(ServiceRoutes, figures_are_prometheus_text) {
     service.ready_dataset("points");
     service.submit();
-    service.services.figures = [] {
-        return std::vector<Figure>{{"slipway_x_total", "Some.", true, 5}};
+    service.services.metric_samples = [] {
+        return std::vector<PrometheusSample>{{"slipway_x_total", "Some.", true, 5}};
     };
     for (const char* part : {"slipway_http_requests_total{", "slipway_jobs{state=\"queued\"} 1\n"})
         EXPECT_TRUE(eventually([&] {

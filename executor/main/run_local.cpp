@@ -1,4 +1,4 @@
-#include "executor/main/run_alone.h"
+#include "executor/main/run_local.h"
 
 #include <fmt/ranges.h>
 
@@ -69,7 +69,7 @@ int next_attempt(const fs::path& checkpoints) {
     return newest + 1;
 }
 
-AttemptPlan plan_of(const RunAloneOptions& options) {
+AttemptPlan plan_of(const RunLocalOptions& options) {
     AttemptPlan plan;
     plan.spec = read_job_spec(read_text(options.job)).value();
     plan.dataset_path = options.data.empty() ? fs::path(plan.spec.data.dataset) : options.data;
@@ -104,7 +104,7 @@ AttemptPlan plan_of(const RunAloneOptions& options) {
     return plan;
 }
 
-void prepare_out(const RunAloneOptions& options) {
+void prepare_out(const RunLocalOptions& options) {
     fs::create_directories(options.out);
     if (options.resume || !fs::exists(options.out / "frames.ndjson")) return;
     throw Error{ErrorCode::conflict,
@@ -130,7 +130,7 @@ void tell_ending(const Ending& ending, const fs::path& out, std::FILE* output) {
     fmt::print(output, "{}\nresults in {}\n", line, out.string());
 }
 
-Ending train(const RunAloneOptions& options, const Trainer& trainer, const Clock& clock,
+Ending train(const RunLocalOptions& options, const Trainer& trainer, const Clock& clock,
              std::FILE* output) {
     prepare_out(options);
     AttemptPlan plan = plan_of(options);
@@ -190,7 +190,7 @@ std::string guess_format(const fs::path& data) {
     return folders ? "image_folder" : "";
 }
 
-int run_alone(const RunAloneOptions& options, const Trainer& trainer, const Clock& clock,
+int run_local(const RunLocalOptions& options, const Trainer& trainer, const Clock& clock,
               std::FILE* output) {
     catch_stop_signals();
     try {

@@ -1,4 +1,4 @@
-#include "executor/main/run_alone.h"
+#include "executor/main/run_local.h"
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ struct ByHand {
 
     int run(const Trainer& trainer) {
         std::FILE* output = std::fopen((folder.path() / "output").c_str(), "w");
-        const int code = run_alone(options, trainer, system_clock(), output);
+        const int code = run_local(options, trainer, system_clock(), output);
         std::fclose(output);
         return code;
     }
@@ -37,7 +37,7 @@ struct ByHand {
     std::string said() const { return read_file(folder.path() / "output"); }
 
     TempFolder folder;
-    RunAloneOptions options;
+    RunLocalOptions options;
 };
 
 TrainOutcome train_one_epoch(const AttemptPlan& plan, Reporter& reporter) {
@@ -60,7 +60,7 @@ TrainOutcome train_one_epoch(const AttemptPlan& plan, Reporter& reporter) {
     return outcome;
 }
 
-TEST(RunAlone, a_run_leaves_metrics_frames_and_checkpoints) {
+TEST(RunLocal, a_run_leaves_metrics_frames_and_checkpoints) {
     ByHand by_hand;
     EXPECT_EQ(by_hand.run(train_one_epoch), 0);
     const auto& out = by_hand.options.out;
@@ -72,7 +72,7 @@ TEST(RunAlone, a_run_leaves_metrics_frames_and_checkpoints) {
     EXPECT_NE(by_hand.said().find("val_accuracy 0.75"), std::string::npos);
 }
 
-TEST(RunAlone, a_second_run_needs_resume_and_counts_attempts) {
+TEST(RunLocal, a_second_run_needs_resume_and_counts_attempts) {
     ByHand by_hand;
     EXPECT_EQ(by_hand.run(train_one_epoch), 0);
     EXPECT_EQ(by_hand.run(train_one_epoch), 1);
@@ -87,7 +87,7 @@ TEST(RunAlone, a_second_run_needs_resume_and_counts_attempts) {
     EXPECT_EQ(attempt, 2);
 }
 
-TEST(RunAlone, a_damaged_checkpoint_is_named_to_the_resumed_run) {
+TEST(RunLocal, a_damaged_checkpoint_is_named_to_the_resumed_run) {
     ByHand by_hand;
     EXPECT_EQ(by_hand.run(train_one_epoch), 0);
     const auto newest = by_hand.options.out / "checkpoints" / "step_000010_attempt_1";
@@ -101,7 +101,7 @@ TEST(RunAlone, a_damaged_checkpoint_is_named_to_the_resumed_run) {
               0);
 }
 
-TEST(RunAlone, a_resumed_run_repeats_no_row_and_leaves_nothing_half_written) {
+TEST(RunLocal, a_resumed_run_repeats_no_row_and_leaves_nothing_half_written) {
     ByHand by_hand;
     const auto& out = by_hand.options.out;
     const auto reports = [](std::vector<std::int64_t> steps) {
@@ -125,7 +125,7 @@ TEST(RunAlone, a_resumed_run_repeats_no_row_and_leaves_nothing_half_written) {
     EXPECT_TRUE(std::filesystem::is_empty(out / "checkpoints"));
 }
 
-TEST(RunAlone, a_failure_is_said_with_its_code) {
+TEST(RunLocal, a_failure_is_said_with_its_code) {
     ByHand by_hand;
     EXPECT_EQ(by_hand.run([](const AttemptPlan&, Reporter&) -> TrainOutcome {
         throw TrainError("data_error", "labels.csv, row 3: no such file");
@@ -135,7 +135,7 @@ TEST(RunAlone, a_failure_is_said_with_its_code) {
 }
 
 // Names come from whoever made the dataset, and the output may be a terminal.
-TEST(RunAlone, names_of_a_data_set_command_no_terminal) {
+TEST(RunLocal, names_of_a_data_set_command_no_terminal) {
     ByHand by_hand;
     by_hand.options.format = "image_folder";
     by_hand.folder.write("data/bees/b.png", "no image");
@@ -146,14 +146,14 @@ TEST(RunAlone, names_of_a_data_set_command_no_terminal) {
     EXPECT_NE(said.find("\\u001b]0;ants\\u0007/a\\u000a.png"), std::string::npos) << said;
 }
 
-TEST(RunAlone, a_problem_of_the_command_line_commands_no_terminal) {
+TEST(RunLocal, a_problem_of_the_command_line_commands_no_terminal) {
     ByHand by_hand;
     by_hand.options.data = "/nonexistent/\x1b[2J";
     EXPECT_EQ(by_hand.run(train_one_epoch), 1);
     EXPECT_NE(by_hand.said().find("/nonexistent/\\u001b[2J;"), std::string::npos) << by_hand.said();
 }
 
-TEST(RunAlone, a_bad_spec_names_every_field) {
+TEST(RunLocal, a_bad_spec_names_every_field) {
     ByHand by_hand;
     by_hand.folder.write("job.json", R"({"model": {"arch": "resnet9000"}, "optimiser": 1})");
     EXPECT_EQ(by_hand.run(train_one_epoch), 1);
@@ -162,7 +162,7 @@ TEST(RunAlone, a_bad_spec_names_every_field) {
     EXPECT_FALSE(std::filesystem::exists(by_hand.options.out / "frames.ndjson"));
 }
 
-TEST(RunAlone, missing_files_are_named) {
+TEST(RunLocal, missing_files_are_named) {
     ByHand by_hand;
     by_hand.options.data = "/nonexistent/data";
     EXPECT_EQ(by_hand.run(train_one_epoch), 1);

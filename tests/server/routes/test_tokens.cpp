@@ -8,7 +8,7 @@
 namespace slipway {
 namespace {
 
-struct People : testing::Test {
+struct Tokens : testing::Test {
     TestService service;
 
     // The cookie of a Set-Cookie header, as a browser would send it back.
@@ -25,14 +25,14 @@ struct People : testing::Test {
     }
 };
 
-TEST_F(People, a_token_says_who_you_are) {
+TEST_F(Tokens, a_token_says_who_you_are) {
     const Json me = service.expect(200, "GET", "/v1/me");
     EXPECT_TRUE(check_document("Me", me).empty());
     EXPECT_EQ(me["role"], "admin");
     EXPECT_EQ(me["by_cookie"], false);
 }
 
-TEST_F(People, tokens_are_made_listed_and_revoked) {
+TEST_F(Tokens, tokens_are_made_listed_and_revoked) {
     const auto response = service.call(
         "POST", "/v1/tokens", {{"name", "ci"}, {"role", "editor"}, {"projects", {"default"}}});
     ASSERT_EQ(response.status, 201) << response.body;
@@ -52,7 +52,7 @@ TEST_F(People, tokens_are_made_listed_and_revoked) {
     service.expect(422, "POST", "/v1/tokens", {{"name", "x"}, {"role", "root"}});
 }
 
-TEST_F(People, a_token_bound_to_projects_makes_no_wider_one) {
+TEST_F(Tokens, a_token_bound_to_projects_makes_no_wider_one) {
     const std::string bound = service.token(Role::admin, {"ct"});
     const auto make = [&](const Json& projects) {
         return service.call_as(bound, "POST", "/v1/tokens", {{"name", "x"}, {"projects", projects}})
@@ -64,7 +64,7 @@ TEST_F(People, a_token_bound_to_projects_makes_no_wider_one) {
 }
 
 // Goal: who had a token and lost it has none of its making, by whatever name and rights.
-TEST_F(People, a_token_takes_those_it_made_with_it) {
+TEST_F(Tokens, a_token_takes_those_it_made_with_it) {
     const auto make = [&](const std::string& maker, const char* name) {
         return Json::parse(
             service.call_as(maker, "POST", "/v1/tokens", {{"name", name}, {"role", "admin"}}).body);
@@ -86,7 +86,7 @@ TEST_F(People, a_token_takes_those_it_made_with_it) {
     EXPECT_EQ(service.call("GET", "/v1/me").status, 200);
 }
 
-TEST_F(People, a_token_makes_none_that_outlives_it) {
+TEST_F(Tokens, a_token_makes_none_that_outlives_it) {
     const Json maker =
         service.expect(201, "POST", "/v1/tokens",
                        {{"name", "m"}, {"role", "admin"}, {"expires_at", "2099-01-02T00:00:00Z"}});
@@ -104,7 +104,7 @@ TEST_F(People, a_token_makes_none_that_outlives_it) {
 }
 
 // Goal: guessing is seen, without what was guessed, and does not fill the audit log.
-TEST_F(People, failed_sign_ins_are_audited) {
+TEST_F(Tokens, failed_sign_ins_are_audited) {
     const Json made = service.expect(201, "POST", "/v1/tokens", {{"name", "old"}});
     service.expect(204, "DELETE", "/v1/tokens/" + made.value("id", ""));
     const std::string unknown = make_token().text;
@@ -127,7 +127,7 @@ TEST_F(People, failed_sign_ins_are_audited) {
                                                  "not a token", "unknown token", "revoked"}));
 }
 
-TEST_F(People, an_admin_of_a_project_manages_only_its_tokens) {
+TEST_F(Tokens, an_admin_of_a_project_manages_only_its_tokens) {
     const std::string bound = service.token(Role::admin, {"ct"});
     const auto id_of = [&](const std::string& text) {
         return Json::parse(service.call_as(text, "GET", "/v1/me").body).at("token_id");
@@ -148,7 +148,7 @@ TEST_F(People, an_admin_of_a_project_manages_only_its_tokens) {
 }
 
 // Goal: a token is over at its time, not at some time after it, whatever it was turned into before.
-TEST_F(People, a_token_that_expired_a_moment_ago_opens_nothing) {
+TEST_F(Tokens, a_token_that_expired_a_moment_ago_opens_nothing) {
     const std::string text = service.token(Role::viewer);
     const std::string cookie =
         cookie_of(service.call_as("", "POST", "/v1/login", {{"token", text}}));
@@ -170,7 +170,7 @@ TEST_F(People, a_token_that_expired_a_moment_ago_opens_nothing) {
     EXPECT_EQ(store::list_lost_tokens(service.store, {id}), std::vector<std::string>{id});
 }
 
-TEST_F(People, a_token_is_exchanged_for_a_cookie) {
+TEST_F(Tokens, a_token_is_exchanged_for_a_cookie) {
     const auto response = service.call_as("", "POST", "/v1/login", {{"token", service.admin}});
     ASSERT_EQ(response.status, 200) << response.body;
     EXPECT_TRUE(check_document("Me", Json::parse(response.body)).empty());
@@ -184,7 +184,7 @@ TEST_F(People, a_token_is_exchanged_for_a_cookie) {
     EXPECT_EQ(service.call_as("", "POST", "/v1/login", {{"tokens", "x"}}).status, 422);
 }
 
-TEST_F(People, with_a_cookie_only_our_own_pages_change_something) {
+TEST_F(Tokens, with_a_cookie_only_our_own_pages_change_something) {
     const std::string cookie =
         cookie_of(service.call_as("", "POST", "/v1/login", {{"token", service.admin}}));
     const std::string here = "127.0.0.1:" + std::to_string(service.server->port());
@@ -197,7 +197,7 @@ TEST_F(People, with_a_cookie_only_our_own_pages_change_something) {
     EXPECT_EQ(status(cookie, "GET", "/v1/jobs", {{"Sec-Fetch-Site", "cross-site"}}), 200);
 }
 
-TEST_F(People, logout_ends_the_session) {
+TEST_F(Tokens, logout_ends_the_session) {
     const std::string cookie =
         cookie_of(service.call_as("", "POST", "/v1/login", {{"token", service.admin}}));
     EXPECT_EQ(status(cookie, "POST", "/v1/logout", {{"Sec-Fetch-Site", "cross-site"}}), 403);
@@ -207,7 +207,7 @@ TEST_F(People, logout_ends_the_session) {
     EXPECT_EQ(service.call_as("", "POST", "/v1/logout").status, 204);
 }
 
-TEST_F(People, a_link_signs_in_once) {
+TEST_F(Tokens, a_link_signs_in_once) {
     const Json link = service.expect(201, "POST", "/v1/login-links?keep_s=60");
     EXPECT_TRUE(check_document("LoginLink", link).empty());
     const std::string url = link.value("url", "");
@@ -228,7 +228,7 @@ TEST_F(People, a_link_signs_in_once) {
     EXPECT_EQ(service.call_as("", "GET", "/login").status, 401);
 }
 
-TEST_F(People, a_revoked_token_ends_its_sessions_and_links) {
+TEST_F(Tokens, a_revoked_token_ends_its_sessions_and_links) {
     const std::string token = service.token(Role::viewer);
     const std::string cookie =
         cookie_of(service.call_as("", "POST", "/v1/login", {{"token", token}}));
@@ -241,7 +241,7 @@ TEST_F(People, a_revoked_token_ends_its_sessions_and_links) {
     EXPECT_EQ(service.call_as("", "GET", url.substr(url.find("/login"))).status, 401);
 }
 
-TEST_F(People, what_was_changed_is_in_the_audit_log) {
+TEST_F(Tokens, what_was_changed_is_in_the_audit_log) {
     service.ready_dataset("points");
     const std::string job = service.submit();
     service.expect(200, "POST", "/v1/jobs/" + job + "/cancel");
@@ -254,7 +254,7 @@ TEST_F(People, what_was_changed_is_in_the_audit_log) {
         EXPECT_EQ(entry.object, job);
 }
 
-TEST_F(People, a_repeated_submission_is_in_the_audit_log_and_a_refused_one_is_not) {
+TEST_F(Tokens, a_repeated_submission_is_in_the_audit_log_and_a_refused_one_is_not) {
     service.ready_dataset("points");
     const auto post = [&](const Json& body) {
         return service.call("POST", "/v1/jobs", body, {{"Idempotency-Key", "k"}}).status;
@@ -269,7 +269,7 @@ TEST_F(People, a_repeated_submission_is_in_the_audit_log_and_a_refused_one_is_no
 }
 
 // Goal: a copy of the database gives nobody a way in.
-TEST_F(People, the_database_holds_no_secret) {
+TEST_F(Tokens, the_database_holds_no_secret) {
     const auto login = service.call_as("", "POST", "/v1/login", {{"token", service.admin}});
     const std::string secret = cookie_of(login).substr(std::string("slipway=").size());
     const Json link =

@@ -10,7 +10,7 @@
 namespace slipway {
 
 /// `slipway-executor run`: a job on this machine, without a service.
-struct RunAloneOptions {
+struct RunLocalOptions {
     std::filesystem::path job;    ///< a job spec as it would be posted
     std::filesystem::path out;    ///< gets metrics.csv, frames.ndjson, checkpoints/, report.json, …
     std::filesystem::path data;           ///< empty: the spec's data.dataset is a path
@@ -24,7 +24,7 @@ struct RunAloneOptions {
 
 /// Trains with a progress bar (or one line per epoch) on `output`. The first SIGINT or SIGTERM
 /// saves and ends. Returns the exit code; what went wrong is said on `output`.
-int run_alone(const RunAloneOptions& options, const Trainer& trainer, const Clock& clock,
+int run_local(const RunLocalOptions& options, const Trainer& trainer, const Clock& clock,
               std::FILE* output);
 
 /// One of dataset_formats(), by the names in the folder; empty when unclear.
