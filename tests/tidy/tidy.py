@@ -223,7 +223,17 @@ def mention_problems(root, path, text, modules):
 
 
 # One spelling, in code, messages and pages. What is applied or history stays as it was written.
-SPELLINGS = [(re.compile(r"\b[Dd]ata[ -]sets?\b"), "dataset")]
+SPELLINGS = [(re.compile(pattern), word) for pattern, word in (
+    (r"\b[Dd]ata[ -]sets?\b", "dataset"),
+    (r"\bAttemptKeeper\b|\battempt_keeper\b", "AttemptReconciler"),
+    (r"(?<!slipway\.)\b[Uu]pkeep", "maintenance"),    # the leader's name in databases stays
+    (r"\b(Dataset|Split)Verdict\b", "DatasetCheckResult, SplitResult"),
+    (r"\bAttemptPlaces\b", "AttemptPaths"),
+    (r"\bsilenced\b|_silenced_", "unresponsive"),
+    (r"\bdone_said\b", "done_received"),
+    (r"\bput_figure\b", "append_sample"),
+    (r"\brun_alone\b", "run_local"),
+)]
 KEEPS_ITS_WORDS = ("docs/decisions/", "migrations/0", "web/dist/", *NAMES_WHAT_IS_GONE, "tests/tidy/tidy.py")
 
 
@@ -233,7 +243,7 @@ def spelling_problems(path, text):
     for number, line in enumerate(text.splitlines(), 1):
         for pattern, word in SPELLINGS:
             if pattern.search(line):
-                yield number, f"\"{pattern.search(line)[0]}\" is spelt {word}"
+                yield number, f"\"{pattern.search(line)[0]}\" is written {word}"
 
 
 def readme_problems(root, files):
