@@ -6,6 +6,7 @@
 
 #include "api/base/posix.h"
 #include "api/spec/event.h"
+#include "api/spec/intent.h"
 
 namespace slipway {
 
