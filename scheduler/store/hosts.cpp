@@ -23,7 +23,7 @@ void register_host(Store& store, const Host& host, std::chrono::milliseconds sil
             ErrorCode::conflict,
             fmt::format("the host name \"{0}\" is in use: a slipwayd with another home folder "
                         "works for it on this database. Give this one a name of its own "
-                        "(--host-name), or stop the other; {1} s after its last sign of life "
+                        "(--host-name), or stop the other; {1} s after its last heartbeat "
                         "this one takes over",
                         host.name,
                         std::chrono::duration_cast<std::chrono::seconds>(silence_max).count())};
