@@ -48,7 +48,7 @@ begin
     for used in delete from checkpoint_use where job_id = new.id returning checkpoint_id loop
         -- Of two users that end together, the second one waits here and finds itself the last.
         perform from checkpoint where id = used for no key update;
-        with dropped as (
+        with pruned as (
             update checkpoint
             set deleted_at = clock_timestamp()
             where id = used and unwanted and not pinned and deleted_at is null
@@ -56,9 +56,10 @@ begin
             returning job_id, attempt, name
         )
         insert into garbage (path, host)
-        select 'checkpoints/' || job_id || '/' || name, attempt.host
-        from dropped
-        join attempt using (job_id, attempt);
+        select 'checkpoints/' || job_id || '/' || name, member.host
+        from pruned
+        join attempt_member as member using (job_id, attempt)
+        where member.rank = 0;
     end loop;
     return null;
 end
@@ -316,9 +317,11 @@ CREATE FUNCTION public.lease_guard() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
-    if not exists (select from attempt
-                   where job_id = new.job_id and attempt.attempt = new.attempt
-                     and host = new.host and new.core = any (cores) and ended_at is null) then
+    if not exists (select from attempt_member as member
+                   join attempt using (job_id, attempt)
+                   where member.job_id = new.job_id and member.attempt = new.attempt
+                     and member.host = new.host and new.core = any (member.cores)
+                     and ended_at is null) then
         raise exception 'no live attempt % of % on core % of %',
             new.attempt, new.job_id, new.core, new.host;
     end if;
@@ -333,12 +336,7 @@ CREATE FUNCTION public.queue_class_rank(queue_class text) RETURNS smallint
 CREATE TABLE public.attempt (
     job_id text NOT NULL,
     attempt integer NOT NULL,
-    token text NOT NULL,
-    host text NOT NULL,
-    cores smallint[] NOT NULL,
-    pid bigint,
-    start_ticks bigint,
-    frames_relayed bigint DEFAULT 0 NOT NULL,
+    fence text NOT NULL,
     resumed_from text DEFAULT ''::text NOT NULL,
     exit_kind text DEFAULT ''::text NOT NULL,
     exit_status integer,
@@ -348,10 +346,23 @@ CREATE TABLE public.attempt (
     ended_at timestamp with time zone,
     CONSTRAINT attempt_attempt_check CHECK ((attempt >= 1)),
     CONSTRAINT attempt_check CHECK (((exit_kind = ''::text) = (ended_at IS NULL))),
-    CONSTRAINT attempt_check1 CHECK (((pid IS NULL) = (start_ticks IS NULL))),
-    CONSTRAINT attempt_cores_check CHECK ((cardinality(cores) >= 1)),
-    CONSTRAINT attempt_frames_relayed_check CHECK ((frames_relayed >= 0)),
-    CONSTRAINT attempt_token_check CHECK ((token ~ '^[0-9a-f]{32}$'::text))
+    CONSTRAINT attempt_fence_check CHECK ((fence ~ '^[0-9a-f]{32}$'::text))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01');
+
+CREATE TABLE public.attempt_member (
+    job_id text NOT NULL,
+    attempt integer NOT NULL,
+    rank smallint NOT NULL,
+    host text NOT NULL,
+    cores smallint[] NOT NULL,
+    pid bigint,
+    start_ticks bigint,
+    frames_relayed bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT attempt_member_check CHECK (((pid IS NULL) = (start_ticks IS NULL))),
+    CONSTRAINT attempt_member_cores_check CHECK ((cardinality(cores) >= 1)),
+    CONSTRAINT attempt_member_frames_relayed_check CHECK ((frames_relayed >= 0)),
+    CONSTRAINT attempt_member_rank_check CHECK ((rank >= 0))
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01');
 
@@ -417,7 +428,7 @@ CREATE TABLE public.dataset (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     checked_at timestamp with time zone,
     check_host text,
-    check_token text,
+    check_fence text,
     check_expires_at timestamp with time zone,
     preview jsonb,
     upload_host text,
@@ -610,7 +621,7 @@ CREATE TABLE public.split (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     made_at timestamp with time zone,
     make_host text,
-    make_token text,
+    make_fence text,
     make_expires_at timestamp with time zone,
     CONSTRAINT split_check CHECK (((state = 'making'::text) = (made_at IS NULL))),
     CONSTRAINT split_check1 CHECK (((state <> 'ready'::text) OR ((report IS NOT NULL) AND (folds IS NOT NULL) AND (hash <> ''::text)))),
@@ -658,6 +669,12 @@ CREATE TABLE public.upload (
     CONSTRAINT upload_sha256_check CHECK ((sha256 ~ '^([0-9a-f]{64})?$'::text)),
     CONSTRAINT upload_size_check CHECK ((size >= 0))
 );
+
+ALTER TABLE ONLY public.attempt_member
+    ADD CONSTRAINT attempt_member_job_id_attempt_host_key UNIQUE (job_id, attempt, host);
+
+ALTER TABLE ONLY public.attempt_member
+    ADD CONSTRAINT attempt_member_pkey PRIMARY KEY (job_id, attempt, rank);
 
 ALTER TABLE ONLY public.attempt
     ADD CONSTRAINT attempt_pkey PRIMARY KEY (job_id, attempt);
@@ -742,8 +759,6 @@ ALTER TABLE ONLY public.token
 
 ALTER TABLE ONLY public.upload
     ADD CONSTRAINT upload_pkey PRIMARY KEY (id);
-
-CREATE INDEX attempt_live_of_host ON public.attempt USING btree (host) WHERE (ended_at IS NULL);
 
 CREATE UNIQUE INDEX attempt_live_once ON public.attempt USING btree (job_id) WHERE (ended_at IS NULL);
 
@@ -872,10 +887,13 @@ CREATE TRIGGER metric_point_of_job AFTER INSERT ON public.metric_point REFERENCI
 CREATE TRIGGER split_of_dataset AFTER INSERT OR UPDATE OF dataset_id ON public.split FOR EACH ROW EXECUTE FUNCTION public.dataset_is_there();
 
 ALTER TABLE ONLY public.attempt
-    ADD CONSTRAINT attempt_host_fkey FOREIGN KEY (host) REFERENCES public.host(name);
-
-ALTER TABLE ONLY public.attempt
     ADD CONSTRAINT attempt_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.attempt_member
+    ADD CONSTRAINT attempt_member_host_fkey FOREIGN KEY (host) REFERENCES public.host(name);
+
+ALTER TABLE ONLY public.attempt_member
+    ADD CONSTRAINT attempt_member_job_id_attempt_fkey FOREIGN KEY (job_id, attempt) REFERENCES public.attempt(job_id, attempt) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.checkpoint
     ADD CONSTRAINT checkpoint_job_id_attempt_fkey FOREIGN KEY (job_id, attempt) REFERENCES public.attempt(job_id, attempt) ON DELETE CASCADE;

@@ -84,7 +84,7 @@ void AttemptReconciler::reconcile_one(const std::string& name, const store::Host
     const auto known = live_.find(name);
     if (known == live_.end()) {
         begin(found);
-    } else if (known->second.key.token == found.attempt.token) {
+    } else if (known->second.key.fence == found.attempt.fence) {
         update(found, known->second);
     } else {
         give_up(known->second);
@@ -199,25 +199,26 @@ void AttemptReconciler::finish() {
 
 /// Not known yet: a new attempt, or one that an agent before us began.
 void AttemptReconciler::begin(const store::HostAttempt& found) {
-    const store::Attempt& attempt = found.attempt;
-    const fs::path folder = run_folder_of(options_.home, attempt.key());
-    Live live{.key = attempt.key(),
+    const store::AttemptMember& member = found.member();
+    const fs::path folder = run_folder_of(options_.home, found.attempt.key());
+    Live live{.key = found.attempt.key(),
+              .rank = found.rank,
               .folder = folder,
-              .tail = FrameTail(folder / "frames.ndjson", attempt.frames_relayed),
-              .frames_stored = attempt.frames_relayed,
+              .tail = FrameTail(folder / "frames.ndjson", member.frames_relayed),
+              .frames_stored = member.frames_relayed,
               .job_state = found.job_state,
               .restarts = found.restarts,
               .process = {},
               .resumed_from_id = found.resume_checkpoint_id,
-              .recorded = attempt.pid.has_value()};
+              .recorded = member.pid.has_value()};
     const std::string name = live.name();
     // What only the database knows, first: when it does not answer, the attempt has not begun, and
     // the next turn begins it.
     set_time_limit(found, live);
-    const Inputs inputs = attempt.pid ? Inputs{} : find_inputs(found);
+    const Inputs inputs = member.pid ? Inputs{} : find_inputs(found);
     // Whatever the run folder says: its executor may have written it to be forgotten. That it
     // cannot be looked for is not that it is gone.
-    const std::optional<ProcessRecord> known = record_of(attempt);
+    const std::optional<ProcessRecord> known = record_of(found);
     const bool adopted = known && adopt(found, *known, live);
     if (!adopted && known && !end_recorded(*known)) return;
     try {
@@ -314,11 +315,11 @@ void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inp
                              .checkpoint = inputs.checkpoint,
                              .split = inputs.split,
                              .split_hash = inputs.split_hash,
-                             .worker_threads = thread_share(int(found.attempt.cores.size()),
+                             .worker_threads = thread_share(int(found.member().cores.size()),
                                                             options_.cores, usable_cpu_count()),
                              .grace_s = double(options_.grace.count()),
-                             .memory_bytes = attempt_memory_bytes(options_, found.spec,
-                                                                  int(found.attempt.cores.size()))};
+                             .memory_bytes = attempt_memory_bytes(
+                                 options_, found.spec, int(found.member().cores.size()))};
     write_file_aside(live.folder / "attempt.json", to_json(attempt_order(found, paths)).dump());
     LaunchRequest request{
         .name = live.name(),
@@ -328,7 +329,7 @@ void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inp
                     .output = live.folder / "output.log",
                     .result = {},
                     .lock_fd = lock.get(),
-                    .before_start = keep_record(records_, live.name(), live.key.token)},
+                    .before_start = keep_record(records_, live.name(), live.key.fence)},
         .project_number = inputs.project_number,
         .readable = {paths.dataset},
         .writable = {live.folder, paths.checkpoints, paths.report, paths.cache, paths.packed},
@@ -349,7 +350,7 @@ void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inp
 /// 0: no limit.
 std::int64_t AttemptReconciler::process_memory_bytes(const store::HostAttempt& found) const {
     const std::int64_t bytes =
-        attempt_memory_bytes(options_, found.spec, int(found.attempt.cores.size()));
+        attempt_memory_bytes(options_, found.spec, int(found.member().cores.size()));
     return bytes > 0 ? bytes + executor_overhead_bytes : 0;
 }
 
@@ -363,25 +364,26 @@ void AttemptReconciler::watch(const Live& live, RunningProcess process,
                                   .exit_max = options_.exit_max,
                                   .stop_term = options_.stop_term},
                        .folder = live.folder,
-                       .fence = live.key.token,
-                       .frames_after = found.attempt.frames_relayed,
+                       .fence = live.key.fence,
+                       .frames_after = found.member().frames_relayed,
                        .memory = {.bytes = process_memory_bytes(found),
                                   .cgroup = launcher_.find_cgroup(live.name())}});
 }
 
 /// The process that runs the attempt: what the database knows, or what was kept before it could be
 /// told. Nothing that an executor writes counts.
-std::optional<ProcessRecord> AttemptReconciler::record_of(const store::Attempt& attempt) const {
-    if (auto kept = records_.find(name_of(attempt.key()))) return kept;
-    if (!attempt.pid || !attempt.start_ticks) return std::nullopt;
-    return ProcessRecord{.id = {.pid = pid_t(*attempt.pid), .start_ticks = *attempt.start_ticks},
-                         .fence = attempt.token};
+std::optional<ProcessRecord> AttemptReconciler::record_of(const store::HostAttempt& found) const {
+    if (auto kept = records_.find(name_of(found.attempt.key()))) return kept;
+    const store::AttemptMember& member = found.member();
+    if (!member.pid || !member.start_ticks) return std::nullopt;
+    return ProcessRecord{.id = {.pid = pid_t(*member.pid), .start_ticks = *member.start_ticks},
+                         .fence = found.attempt.fence};
 }
 
 /// False: the recorded process is gone, or it has another fence and must go.
 bool AttemptReconciler::adopt(const store::HostAttempt& found, const ProcessRecord& record,
                               Live& live) {
-    if (record.fence != live.key.token) return false;
+    if (record.fence != live.key.fence) return false;
     auto process = open_process(record.id);
     if (!process) return false;
     live.process = process->id;
@@ -408,12 +410,12 @@ void AttemptReconciler::update(const store::HostAttempt& found, Live& live) {
     live.job_state = found.job_state;
     live.restarts = found.restarts;
     live.speaking = true;    // a hint may have been missed; a look at the file costs little
-    if (found.attempt.frames_relayed < live.frames_stored) {
+    if (found.member().frames_relayed < live.frames_stored) {
         // The database came back without what it had confirmed: said again, from the file.
         log_warn("frames are stored again", {{"attempt", live.name()},
-                                             {"after", found.attempt.frames_relayed},
+                                             {"after", found.member().frames_relayed},
                                              {"before", live.frames_stored}});
-        live.frames_stored = found.attempt.frames_relayed;
+        live.frames_stored = found.member().frames_relayed;
         live.tail = FrameTail(live.folder / "frames.ndjson", live.frames_stored);
     }
     if (live.ended) return;
@@ -434,8 +436,8 @@ void AttemptReconciler::set_time_limit(const store::HostAttempt& found, Live& li
 
 void AttemptReconciler::record(Live& live) {
     try {
-        store::record_process(store_, live.key, live.process.pid, live.process.start_ticks,
-                              live.resumed_from_id);
+        store::record_process(store_, live.key, live.rank, live.process.pid,
+                              live.process.start_ticks, live.resumed_from_id);
         live.recorded = true;
     } catch (const store::Fenced&) {
         give_up(live);

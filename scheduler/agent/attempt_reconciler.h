@@ -44,6 +44,7 @@ public:
 private:
     struct Live {
         store::AttemptKey key;
+        int rank = 0;    // of this host's member
         std::filesystem::path folder;
         FrameTail tail;
         std::int64_t frames_stored = 0;    // number of the last frame in the database
@@ -83,7 +84,7 @@ private:
     void start(const store::HostAttempt& found, const Inputs& inputs, Live& live,
                const UniqueFd& lock);
     void fail_unstarted(Live& live, const std::string& why);
-    std::optional<ProcessRecord> record_of(const store::Attempt& attempt) const;
+    std::optional<ProcessRecord> record_of(const store::HostAttempt& found) const;
     bool adopt(const store::HostAttempt& found, const ProcessRecord& record, Live& live);
     bool is_unknown_for_long(Live& live);
     void end_forgotten(const std::set<std::string>& names);

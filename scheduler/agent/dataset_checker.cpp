@@ -100,16 +100,16 @@ std::optional<DatasetCheckClaim> DatasetChecker::claim_next(std::chrono::millise
 }
 
 bool DatasetChecker::renew_claim(const DatasetCheckClaim& claim, std::chrono::milliseconds lease) {
-    return store::renew_dataset_check(parts_.store, id_of(claim), claim.check.token, lease);
+    return store::renew_dataset_check(parts_.store, id_of(claim), claim.check.fence, lease);
 }
 
 void DatasetChecker::release_claim(const DatasetCheckClaim& claim) {
-    store::release_dataset_check(parts_.store, id_of(claim), claim.check.token);
+    store::release_dataset_check(parts_.store, id_of(claim), claim.check.fence);
 }
 
 bool DatasetChecker::finish_claim(const DatasetCheckClaim& claim,
                                   const store::DatasetCheckResult& result) {
-    return store::finish_dataset_check(parts_.store, id_of(claim), claim.check.token, result);
+    return store::finish_dataset_check(parts_.store, id_of(claim), claim.check.fence, result);
 }
 
 std::optional<std::string> DatasetChecker::find_inputs(DatasetCheckClaim& claim) {

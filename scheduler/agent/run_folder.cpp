@@ -77,7 +77,7 @@ std::optional<UniqueFd> lock_run_folder(const fs::path& folder) {
 AttemptOrder attempt_order(const store::HostAttempt& attempt, const AttemptPaths& paths) {
     AttemptOrder order{.job_id = attempt.attempt.job_id,
                        .attempt = attempt.attempt.attempt,
-                       .fence = attempt.attempt.token,
+                       .fence = attempt.attempt.fence,
                        .kind = attempt.kind,
                        .spec = parse_stored(attempt.spec),
                        .dataset = {.id = attempt.dataset_id,

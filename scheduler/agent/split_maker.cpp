@@ -91,15 +91,15 @@ std::optional<SplitMakingClaim> SplitMaker::claim_next(std::chrono::milliseconds
 }
 
 bool SplitMaker::renew_claim(const SplitMakingClaim& claim, std::chrono::milliseconds lease) {
-    return store::renew_split(parts_.store, claim.split.id, claim.split.token, lease);
+    return store::renew_split(parts_.store, claim.split.id, claim.split.fence, lease);
 }
 
 void SplitMaker::release_claim(const SplitMakingClaim& claim) {
-    store::release_split(parts_.store, claim.split.id, claim.split.token);
+    store::release_split(parts_.store, claim.split.id, claim.split.fence);
 }
 
 bool SplitMaker::finish_claim(const SplitMakingClaim& claim, const store::SplitResult& result) {
-    return store::finish_split(parts_.store, claim.split.id, claim.split.token, result);
+    return store::finish_split(parts_.store, claim.split.id, claim.split.fence, result);
 }
 
 std::optional<std::string> SplitMaker::find_inputs(SplitMakingClaim& claim) {

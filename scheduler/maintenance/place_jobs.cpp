@@ -25,9 +25,8 @@ PlaceCounts place_jobs(store::Store& store, std::chrono::milliseconds lease,
     std::vector<store::Placement> placements;
     for (const PlacedJob& placed : plan.start) {
         placements.push_back({.job_id = placed.job_id,
-                              .host = placed.host,
-                              .cores = placed.cores,
-                              .token = random_hex(fence_bytes),
+                              .members = {{.host = placed.host, .cores = placed.cores}},
+                              .fence = random_hex(fence_bytes),
                               .lease = lease});
     }
     for (const store::PlacementOutcome& outcome : store::commit_placements(store, placements, term))

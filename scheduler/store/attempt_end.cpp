@@ -145,7 +145,7 @@ std::optional<Rescued> end_locked(Store& store, const AttemptKey& key, const Sta
 
 JobState finish_attempt(Store& store, const AttemptKey& key, const AttemptEnd& end) {
     const std::optional<Rescued> ended =
-        end_locked(store, key, {&queries::lock_attempt, {key.job_id, key.attempt, key.token}}, end);
+        end_locked(store, key, {&queries::lock_attempt, {key.job_id, key.attempt, key.fence}}, end);
     if (!ended) throw Fenced(key);
     return ended->job_state;
 }
@@ -161,10 +161,10 @@ std::vector<Rescued> rescue_expired(Store& store, const RescueRule& rule, const 
     std::vector<Rescued> rescued;
     for (const Row row : read(store.pool(), queries::list_expired_attempts,
                               {rule.own_host, rule.grace, rule.own_grace})) {
-        const AttemptKey key{row.text("job_id"), row.small("attempt"), row.text("token")};
+        const AttemptKey key{row.text("job_id"), row.small("attempt"), row.text("fence")};
         const Statement lock{
             &queries::lock_expired_attempt,
-            {key.job_id, key.attempt, key.token, rule.own_host, rule.grace, rule.own_grace}};
+            {key.job_id, key.attempt, key.fence, rule.own_host, rule.grace, rule.own_grace}};
         if (std::optional<Rescued> one = end_locked(store, key, lock, lost, term)) {
             rescued.push_back(std::move(*one));
         }

@@ -11,15 +11,21 @@ namespace slipway::store {
 
 namespace {
 
-Attempt read_attempt(const Row& row) {
-    return {.job_id = row.text("job_id"),
-            .attempt = row.small("attempt"),
-            .token = row.text("token"),
+AttemptMember read_member(const Row& row) {
+    return {.rank = row.small("rank"),
             .host = row.text("host"),
             .cores = row.smalls("cores"),
             .pid = row.maybe_integer("pid"),
             .start_ticks = row.maybe_integer("start_ticks"),
-            .frames_relayed = row.integer("frames_relayed"),
+            .frames_relayed = row.integer("frames_relayed")};
+}
+
+/// Without its members: each has a row.
+Attempt read_attempt(const Row& row) {
+    return {.job_id = row.text("job_id"),
+            .attempt = row.small("attempt"),
+            .fence = row.text("fence"),
+            .members = {},
             .resumed_from = row.text("resumed_from"),
             .exit_kind = row.text("exit_kind"),
             .exit_status = row.maybe_small("exit_status"),
@@ -29,8 +35,13 @@ Attempt read_attempt(const Row& row) {
             .ended_at = row.maybe_time("ended_at")};
 }
 
+bool is_of(const Row& row, const Attempt& attempt) {
+    return row.text("job_id") == attempt.job_id && row.small("attempt") == attempt.attempt;
+}
+
 HostAttempt read_host_attempt(const Row& row) {
     return {.attempt = read_attempt(row),
+            .rank = 0,
             .project = row.text("project"),
             .job_state = read_state(row),
             .intent = intent_of(row),
@@ -54,15 +65,23 @@ HostAttempt read_host_attempt(const Row& row) {
 
 std::vector<HostAttempt> list_live_attempts(Store& store, std::string_view host) {
     std::vector<HostAttempt> attempts;
-    for (const Row row : read(store.pool(), queries::list_live_attempts, {host}))
-        attempts.push_back(read_host_attempt(row));
+    for (const Row row : read(store.pool(), queries::list_live_attempts, {host})) {
+        if (attempts.empty() || !is_of(row, attempts.back().attempt))
+            attempts.push_back(read_host_attempt(row));
+        HostAttempt& found = attempts.back();
+        found.attempt.members.push_back(read_member(row));
+        if (found.attempt.members.back().host == host)
+            found.rank = found.attempt.members.back().rank;
+    }
     return attempts;
 }
 
 std::vector<Attempt> list_attempts(Store& store, std::string_view job_id) {
     std::vector<Attempt> attempts;
-    for (const Row row : read(store.pool(), queries::list_attempts, {job_id}))
-        attempts.push_back(read_attempt(row));
+    for (const Row row : read(store.pool(), queries::list_attempts, {job_id})) {
+        if (attempts.empty() || !is_of(row, attempts.back())) attempts.push_back(read_attempt(row));
+        attempts.back().members.push_back(read_member(row));
+    }
     return attempts;
 }
 
@@ -71,11 +90,11 @@ std::chrono::duration<double> find_run_time(Store& store, std::string_view job_i
     return std::chrono::duration<double>(rows[0].number("seconds"));
 }
 
-void record_process(Store& store, const AttemptKey& key, std::int64_t pid, std::int64_t start_ticks,
-                    std::string_view resumed_from_id) {
+void record_process(Store& store, const AttemptKey& key, int rank, std::int64_t pid,
+                    std::int64_t start_ticks, std::string_view resumed_from_id) {
     const Rows rows =
         write(store.pool(), queries::record_process,
-              {key.job_id, key.attempt, key.token, pid, start_ticks, resumed_from_id});
+              {key.job_id, key.attempt, key.fence, rank, pid, start_ticks, resumed_from_id});
     if (rows.affected() == 0) throw Fenced(key);
 }
 
@@ -84,16 +103,16 @@ std::vector<AttemptKey> renew_leases(Store& store, std::string_view host,
                                      std::chrono::milliseconds lease) {
     std::vector<std::string> job_ids;
     std::vector<int> attempts;
-    std::vector<std::string> tokens;
+    std::vector<std::string> fences;
     for (const AttemptKey& key : held) {
         job_ids.push_back(key.job_id);
         attempts.push_back(key.attempt);
-        tokens.push_back(key.token);
+        fences.push_back(key.fence);
     }
     std::vector<AttemptKey> lost;
     for (const Row row :
-         write(store.pool(), queries::renew_leases, {host, job_ids, attempts, tokens, lease})) {
-        lost.push_back({row.text("job_id"), row.small("attempt"), row.text("token")});
+         write(store.pool(), queries::renew_leases, {host, job_ids, attempts, fences, lease})) {
+        lost.push_back({row.text("job_id"), row.small("attempt"), row.text("fence")});
     }
     return lost;
 }

@@ -4,30 +4,37 @@
 
 namespace slipway::store {
 
-/// One try to run a job. Live until `ended_at`; at most one live attempt per job.
-struct Attempt {
-    std::string job_id{};
-    int attempt = 0;
-    std::string token{};
+/// What one host does of an attempt: one executor on some of its cores.
+struct AttemptMember {
+    int rank = 0;    ///< 0, 1, 2 … within the attempt; the frames of rank 0 are relayed
     std::string host{};
     std::vector<int> cores{};
     std::optional<std::int64_t> pid{};            ///< of the executor
     std::optional<std::int64_t> start_ticks{};    ///< field 22 of /proc/<pid>/stat
     std::int64_t frames_relayed = 0;              ///< number of the last frame stored
-    std::string resumed_from{};                   ///< ckp_… or empty
+};
+
+/// One try to run a job. Live until `ended_at`; at most one live attempt per job.
+struct Attempt {
+    std::string job_id{};
+    int attempt = 0;
+    std::string fence{};
+    std::vector<AttemptMember> members{};    ///< all of them, by rank
+    std::string resumed_from{};              ///< ckp_… or empty
     std::string exit_kind{};    ///< succeeded failed cancelled timed_out orphaned crashed lost …
     std::optional<int> exit_status{};    ///< as the executor's exit code, or 128 + signal
     std::string message{};
     Instant created_at{};
-    std::optional<Instant> started_at{};    ///< when its process was recorded
+    std::optional<Instant> started_at{};    ///< when a process of it was first recorded
     std::optional<Instant> ended_at{};
 
-    AttemptKey key() const { return {job_id, attempt, token}; }
+    AttemptKey key() const { return {job_id, attempt, fence}; }
 };
 
-/// Everything the agent needs to start, adopt or stop one attempt.
+/// Everything the agent of a host needs to start, adopt or stop its member of one attempt.
 struct HostAttempt {
     Attempt attempt;
+    int rank = 0;    ///< of the host's member
     std::string project;
     JobState job_state{};
     std::optional<Intent> intent;    ///< what is asked of it
@@ -44,10 +51,13 @@ struct HostAttempt {
     std::string dataset_content_hash;
     std::string resume_checkpoint;    ///< name of the newest checkpoint of the job, or empty
     std::string resume_checkpoint_id;
-    bool lease_expired = false;    ///< by database time
+    bool lease_expired = false;    ///< that of the host, by database time
+
+    const AttemptMember& member() const { return attempt.members.at(std::size_t(rank)); }
 };
 
-/// The live attempts of one host, oldest first: to start (no pid yet), to adopt, to stop.
+/// The live attempts with a member on this host, oldest first: to start (no pid yet), to adopt, to
+/// stop.
 std::vector<HostAttempt> list_live_attempts(Store& store, std::string_view host);
 
 /// All attempts of a job, first to last.
@@ -57,11 +67,12 @@ std::vector<Attempt> list_attempts(Store& store, std::string_view job_id);
 /// limits of time count. A host whose clock is wrong counts as others do.
 std::chrono::duration<double> find_run_time(Store& store, std::string_view job_id);
 
-/// The executor's process, and the checkpoint it was told to start from. Throws Fenced.
-void record_process(Store& store, const AttemptKey& key, std::int64_t pid, std::int64_t start_ticks,
-                    std::string_view resumed_from_id);
+/// The executor of one member, and the checkpoint it was told to start from. Throws Fenced, also
+/// for a rank that the attempt has not.
+void record_process(Store& store, const AttemptKey& key, int rank, std::int64_t pid,
+                    std::int64_t start_ticks, std::string_view resumed_from_id);
 
-/// One heartbeat of a host: its row, and the leases of the attempts it holds, extended to now +
+/// One heartbeat of a host: its row, and its leases of the attempts it holds, extended to now +
 /// `lease`. Returns those it no longer holds (ended or fenced): stop their executors. A lease that
 /// ran out but was not rescued is simply renewed.
 std::vector<AttemptKey> renew_leases(Store& store, std::string_view host,
@@ -89,11 +100,11 @@ JobState finish_attempt(Store& store, const AttemptKey& key, const AttemptEnd& e
 
 struct Rescued {
     AttemptKey key;
-    std::string host;
+    std::string host;        ///< of rank 0
     JobState job_state{};    ///< where the job went: queued, failed, cancelled, paused
 };
 
-/// Which attempts are lost: those whose lease ran out at least so long ago.
+/// Which attempts are lost: those one of whose leases ran out at least so long ago.
 struct RescueRule {
     std::string own_host{};                ///< that of the process that asks
     std::chrono::milliseconds grace{0};    ///< of other hosts
@@ -102,7 +113,7 @@ struct RescueRule {
 };
 
 /// Ends lost attempts: exit kind `lost`, then as finish_attempt with `queued`. The predicate holds
-/// token and expiry, so a heartbeat that arrives in between wins.
+/// fence and expiry, so a heartbeat that arrives in between wins.
 std::vector<Rescued> rescue_expired(Store& store, const RescueRule& rule,
                                     const LeaderTerm& term = {});
 

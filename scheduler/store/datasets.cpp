@@ -213,22 +213,22 @@ bool delete_dataset(Store& store, std::string_view id) {
 
 std::optional<DatasetCheck> claim_dataset_check(Store& store, std::string_view host,
                                                 std::chrono::milliseconds lease) {
-    const std::string token = random_hex(16);
-    const Rows rows = write(store.pool(), queries::claim_dataset_check, {host, token, lease});
+    const std::string fence = random_hex(16);
+    const Rows rows = write(store.pool(), queries::claim_dataset_check, {host, fence, lease});
     if (rows.empty()) return std::nullopt;
-    return DatasetCheck{read_dataset(rows[0]), token};
+    return DatasetCheck{read_dataset(rows[0]), fence};
 }
 
-bool renew_dataset_check(Store& store, std::string_view id, std::string_view token,
+bool renew_dataset_check(Store& store, std::string_view id, std::string_view fence,
                          std::chrono::milliseconds lease) {
-    return write(store.pool(), queries::renew_dataset_check, {id, token, lease}).affected() > 0;
+    return write(store.pool(), queries::renew_dataset_check, {id, fence, lease}).affected() > 0;
 }
 
-void release_dataset_check(Store& store, std::string_view id, std::string_view token) {
-    write(store.pool(), queries::release_dataset_check, {id, token});
+void release_dataset_check(Store& store, std::string_view id, std::string_view fence) {
+    write(store.pool(), queries::release_dataset_check, {id, fence});
 }
 
-bool finish_dataset_check(Store& store, std::string_view id, std::string_view token,
+bool finish_dataset_check(Store& store, std::string_view id, std::string_view fence,
                           const DatasetCheckResult& result) {
     const DatasetState state = result.ready ? DatasetState::ready : DatasetState::failed;
     const JsonText report = result.report.empty() && result.ready ? "{}" : result.report;
@@ -240,7 +240,7 @@ bool finish_dataset_check(Store& store, std::string_view id, std::string_view to
         transact(store.pool(), [&](Transaction& transaction) -> std::optional<Rows> {
             const Rows finished =
                 transaction.run(queries::finish_dataset_check,
-                                {id, token, to_string(state), json(report), json(problems),
+                                {id, fence, to_string(state), json(report), json(problems),
                                  result.content_hash, result.bytes, json(result.preview)});
             if (finished.empty()) return std::nullopt;
             std::vector<Rows> answers =

@@ -77,7 +77,7 @@ bool delete_dataset(Store& store, std::string_view id);
 /// The right to check one dataset, until it expires.
 struct DatasetCheck {
     Dataset dataset{};
-    std::string token{};
+    std::string fence{};
 };
 
 /// Takes the oldest dataset that waits to be checked, or whose check was taken and not finished
@@ -86,11 +86,11 @@ std::optional<DatasetCheck> claim_dataset_check(Store& store, std::string_view h
                                                 std::chrono::milliseconds lease);
 
 /// Keeps the claim alive. False when it was lost: stop the check.
-bool renew_dataset_check(Store& store, std::string_view id, std::string_view token,
+bool renew_dataset_check(Store& store, std::string_view id, std::string_view fence,
                          std::chrono::milliseconds lease);
 
 /// Gives the claim back, as if its lease had ended.
-void release_dataset_check(Store& store, std::string_view id, std::string_view token);
+void release_dataset_check(Store& store, std::string_view id, std::string_view fence);
 
 struct DatasetCheckResult {
     bool ready = false;
@@ -105,7 +105,7 @@ struct DatasetCheckResult {
 /// jobs that wait for it, the first 500 may start, or fail with `data_error`, in the same
 /// transaction; follow_checked_datasets does the rest. False when the claim was lost: nothing is
 /// stored.
-bool finish_dataset_check(Store& store, std::string_view id, std::string_view token,
+bool finish_dataset_check(Store& store, std::string_view id, std::string_view fence,
                           const DatasetCheckResult& result);
 
 /// Lets jobs that still wait for a dataset whose check has ended start, or fail: 500 at once. True

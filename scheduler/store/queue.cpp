@@ -11,8 +11,18 @@ namespace slipway::store {
 namespace {
 
 Statement place_statement(const Placement& placement) {
+    std::vector<int> ranks;
+    std::vector<std::string> hosts;
+    std::vector<int> cores;
+    for (std::size_t rank = 0; rank < placement.members.size(); ++rank) {
+        for (const int core : placement.members[rank].cores) {
+            ranks.push_back(int(rank));
+            hosts.push_back(placement.members[rank].host);
+            cores.push_back(core);
+        }
+    }
     return {&queries::place_job,
-            {placement.job_id, placement.host, placement.cores, placement.token, placement.lease}};
+            {placement.job_id, ranks, hosts, cores, placement.fence, placement.lease}};
 }
 
 PlacementOutcome outcome_of(const Placement& placement, const Rows& rows) {

@@ -45,12 +45,17 @@ std::optional<QueuedJob> find_queued_job(Store& store, std::string_view job_id);
 /// urgent first. Returns how many: as many as `count_max` means that there may be more.
 int release_due_jobs(Store& store, int count_max, const LeaderTerm& term = {});
 
+/// The cores that one job gets on one host.
+struct PlacedMember {
+    std::string host{};
+    std::vector<int> cores{};    ///< each once
+};
+
 /// Cores for one job, decided by placement.
 struct Placement {
     std::string job_id{};
-    std::string host{};
-    std::vector<int> cores{};    ///< 1 to 8, each once
-    std::string token{};         ///< random_hex(16), the new attempt's fence
+    std::vector<PlacedMember> members{};    ///< by rank, each on a host of its own
+    std::string fence{};                    ///< random_hex(16), of the new attempt
     std::chrono::milliseconds lease{10000};
 };
 

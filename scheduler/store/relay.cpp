@@ -174,7 +174,7 @@ private:
         if (!names.empty()) {
             statements_.push_back({&queries::lock_checkpoints, {key_.job_id, names}});
             drops_.push_back(statements_.size());
-            statements_.push_back({&queries::drop_checkpoints, {key_.job_id, names}});
+            statements_.push_back({&queries::prune_checkpoints, {key_.job_id, names}});
         }
     }
 
@@ -188,7 +188,7 @@ private:
     std::int64_t points_left_out_ = 0;
     Relayed relayed_;
     std::vector<Statement> statements_;
-    std::vector<std::size_t> drops_;    ///< places of drop_checkpoints among them
+    std::vector<std::size_t> drops_;    ///< places of prune_checkpoints among them
     std::vector<std::string> event_types_;
     std::vector<std::string> event_bodies_;
     /// By name and step: one statement must not write a point twice; the last one counts.
@@ -212,7 +212,7 @@ Relayed relay_frames(Store& store, const AttemptKey& key, const std::vector<Rela
                      MetricNames& names) {
     const Relayed relayed = transact(store.pool(), [&](Transaction& transaction) {
         const Rows locked =
-            transaction.run(queries::lock_attempt, {key.job_id, key.attempt, key.token});
+            transaction.run(queries::lock_attempt, {key.job_id, key.attempt, key.fence});
         if (locked.empty()) throw Fenced(key);
         Batch batch(key, locked[0], names);
         for (const RelayedFrame& frame : frames)

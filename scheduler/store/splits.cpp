@@ -107,12 +107,12 @@ bool delete_split(Store& store, std::string_view id) {
 
 std::optional<SplitClaim> claim_split(Store& store, std::string_view host,
                                       std::chrono::milliseconds lease) {
-    const std::string token = random_hex(16);
-    const Rows rows = write(store.pool(), queries::claim_split, {host, token, lease});
+    const std::string fence = random_hex(16);
+    const Rows rows = write(store.pool(), queries::claim_split, {host, fence, lease});
     if (rows.empty()) return std::nullopt;
     const Row row = rows[0];
     return SplitClaim{.id = row.text("id"),
-                      .token = token,
+                      .fence = fence,
                       .request = row.text("request"),
                       .dataset_id = row.text("dataset_id"),
                       .project = row.text("project"),
@@ -122,23 +122,23 @@ std::optional<SplitClaim> claim_split(Store& store, std::string_view host,
                       .content_hash = row.text("content_hash")};
 }
 
-bool renew_split(Store& store, std::string_view id, std::string_view token,
+bool renew_split(Store& store, std::string_view id, std::string_view fence,
                  std::chrono::milliseconds lease) {
-    return write(store.pool(), queries::renew_split, {id, token, lease}).affected() > 0;
+    return write(store.pool(), queries::renew_split, {id, fence, lease}).affected() > 0;
 }
 
-void release_split(Store& store, std::string_view id, std::string_view token) {
-    write(store.pool(), queries::release_split, {id, token});
+void release_split(Store& store, std::string_view id, std::string_view fence) {
+    write(store.pool(), queries::release_split, {id, fence});
 }
 
-bool finish_split(Store& store, std::string_view id, std::string_view token,
+bool finish_split(Store& store, std::string_view id, std::string_view fence,
                   const SplitResult& result) {
     const SplitState state = result.ready ? SplitState::ready : SplitState::failed;
     const auto json = [](const JsonText& text) {
         return text.empty() ? Param(std::nullopt) : Param(repaired_json(text));
     };
     return write(store.pool(), queries::finish_split,
-                 {id, token, to_string(state), json(result.report), json(result.problems),
+                 {id, fence, to_string(state), json(result.report), json(result.problems),
                   result.ready ? Param(result.folds) : Param(std::nullopt), result.hash,
                   result.bytes})
                .affected() > 0;

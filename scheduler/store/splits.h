@@ -42,7 +42,7 @@ bool delete_split(Store& store, std::string_view id);
 /// The right to make one split, until it expires, and what it is made of.
 struct SplitClaim {
     std::string id{};
-    std::string token{};
+    std::string fence{};
     JsonText request{};
     std::string dataset_id{};
     std::string project{};
@@ -58,11 +58,11 @@ std::optional<SplitClaim> claim_split(Store& store, std::string_view host,
                                       std::chrono::milliseconds lease);
 
 /// Keeps the claim alive. False when it was lost: stop making it.
-bool renew_split(Store& store, std::string_view id, std::string_view token,
+bool renew_split(Store& store, std::string_view id, std::string_view fence,
                  std::chrono::milliseconds lease);
 
 /// Gives the claim back, as if its lease had ended.
-void release_split(Store& store, std::string_view id, std::string_view token);
+void release_split(Store& store, std::string_view id, std::string_view fence);
 
 struct SplitResult {
     bool ready = false;
@@ -74,7 +74,7 @@ struct SplitResult {
 };
 
 /// Stores what was made. False when the claim was lost: nothing is stored.
-bool finish_split(Store& store, std::string_view id, std::string_view token,
+bool finish_split(Store& store, std::string_view id, std::string_view fence,
                   const SplitResult& result);
 
 }    // namespace slipway::store

@@ -92,7 +92,7 @@ struct Reason {
 struct AttemptKey {
     std::string job_id{};
     int attempt = 0;        ///< 1, 2, 3 … within the job
-    std::string token{};    ///< the fence: 32 hexadecimal characters
+    std::string fence{};    ///< 32 hexadecimal characters
     bool operator==(const AttemptKey&) const = default;
 };
 

@@ -59,10 +59,11 @@ Json render(const store::Job& job, std::optional<int> position) {
 }
 
 Json render(const store::Attempt& attempt) {
+    const store::AttemptMember& first = attempt.members.front();
     return {{"attempt", attempt.attempt},
-            {"host", attempt.host},
-            {"cores", attempt.cores},
-            {"pid", value_or_null(attempt.pid)},
+            {"host", first.host},
+            {"cores", first.cores},
+            {"pid", value_or_null(first.pid)},
             {"resumed_from", text_or_null(attempt.resumed_from)},
             {"exit_kind", text_or_null(attempt.exit_kind)},
             {"exit_status", value_or_null(attempt.exit_status)},

@@ -66,7 +66,8 @@ class Queue(unittest.TestCase):
 
 # Two attempts on one core of one host whose times overlap.
 DOUBLE_BOOKED = """
-select a.job_id, b.job_id from attempt a join attempt b
+with held as (select * from attempt join attempt_member using (job_id, attempt))
+select a.job_id, b.job_id from held a join held b
 on a.host = b.host and (a.job_id, a.attempt) < (b.job_id, b.attempt) and a.cores && b.cores
 and tstzrange(a.created_at, coalesce(a.ended_at, 'infinity'), '[)') && tstzrange(b.created_at, coalesce(b.ended_at, 'infinity'), '[)')
 """

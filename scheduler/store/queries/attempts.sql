@@ -1,9 +1,11 @@
 -- list_live_attempts: everything the agent of a host needs to start, adopt or stop its attempts
 -- in     $1 host
-select attempt.job_id, attempt.attempt, attempt.token, attempt.host, attempt.cores, attempt.pid,
-       attempt.start_ticks, attempt.frames_relayed, attempt.resumed_from, attempt.exit_kind,
+-- out    a row for each member of an attempt, by rank
+select attempt.job_id, attempt.attempt, attempt.fence, attempt.resumed_from, attempt.exit_kind,
        attempt.exit_status, attempt.message, attempt.created_at, attempt.started_at,
        attempt.ended_at,
+       member.rank, member.host, member.cores, member.pid, member.start_ticks,
+       member.frames_relayed,
        job.project, job.state, job.intent, job.spec, job.kind, job.payload, job.restarts,
        job.restarts_max,
        dataset.id as dataset_id, dataset.name as dataset_name, dataset.format as dataset_format,
@@ -11,10 +13,13 @@ select attempt.job_id, attempt.attempt, attempt.token, attempt.host, attempt.cor
        dataset.content_hash as dataset_content_hash,
        newest.name as checkpoint_name, newest.id as checkpoint_id,
        not exists (select from lease
-                   where lease.job_id = attempt.job_id
+                   where lease.host = $1
+                     and lease.job_id = attempt.job_id
                      and lease.attempt = attempt.attempt
                      and lease.expires_at > clock_timestamp()) as lease_expired
-from attempt
+from (select distinct job_id, attempt from lease where host = $1) as held
+join attempt using (job_id, attempt)
+join attempt_member as member using (job_id, attempt)
 join job on job.id = attempt.job_id
 left join dataset on dataset.id = job.dataset_id
 left join lateral (
@@ -24,16 +29,18 @@ left join lateral (
     order by step desc, created_at desc
     limit 1
 ) as newest on true
-where attempt.host = $1 and attempt.ended_at is null
-order by attempt.created_at, attempt.job_id
+where attempt.ended_at is null
+order by attempt.created_at, attempt.job_id, member.rank
 
 -- list_attempts: the attempts of a job, first to last
 -- in     $1 job_id
-select job_id, attempt, token, host, cores, pid, start_ticks, frames_relayed, resumed_from,
-       exit_kind, exit_status, message, created_at, started_at, ended_at
+-- out    a row for each member of an attempt, by rank
+select job_id, attempt, fence, resumed_from, exit_kind, exit_status, message, created_at,
+       started_at, ended_at, rank, host, cores, pid, start_ticks, frames_relayed
 from attempt
+join attempt_member using (job_id, attempt)
 where job_id = $1
-order by attempt
+order by attempt, rank
 
 -- find_run_time: how long the attempts of a job have run together, by the database's clock
 -- in     $1 job_id
@@ -43,61 +50,73 @@ select coalesce(sum(extract(epoch from coalesce(ended_at, clock_timestamp()) - s
 from attempt
 where job_id = $1 and started_at is not null
 
--- record_process: the executor of a live attempt
--- in     $1 job_id  $2 attempt  $3 token  $4 pid  $5 start_ticks  $6 resumed_from
+-- record_process: the executor of a member of a live attempt
+-- in     $1 job_id  $2 attempt  $3 fence  $4 rank  $5 pid  $6 start_ticks  $7 resumed_from
 -- out    no row changed when the attempt is fenced
-update attempt
-set pid          = $4,
-    start_ticks  = $5,
-    resumed_from = $6,
-    started_at   = coalesce(started_at, clock_timestamp())
-where job_id = $1 and attempt = $2 and token = $3 and ended_at is null
+with live as (
+    update attempt
+    set resumed_from = $7,
+        started_at   = coalesce(started_at, clock_timestamp())
+    where job_id = $1 and attempt = $2 and fence = $3 and ended_at is null
+    returning job_id, attempt
+)
+update attempt_member as member
+set pid         = $5,
+    start_ticks = $6
+from live
+where member.job_id = live.job_id and member.attempt = live.attempt and member.rank = $4
 
--- renew_leases: one heartbeat of a host, and the leases of the attempts it holds
--- in     $1 host  $2 job_ids text[]  $3 attempts integer[]  $4 tokens text[]  $5 lease in seconds
--- out    job_id, attempt, token of those it does not hold any more
+-- renew_leases: one heartbeat of a host, and its leases of the attempts it holds
+-- in     $1 host  $2 job_ids text[]  $3 attempts integer[]  $4 fences text[]  $5 lease in seconds
+-- out    job_id, attempt, fence of those it no longer holds
 with held as (
     select *
-    from unnest($2::text[], $3::integer[], $4::text[]) as held (job_id, attempt, token)
+    from unnest($2::text[], $3::integer[], $4::text[]) as held (job_id, attempt, fence)
 ), live as (
-    select attempt.job_id, attempt.attempt
+    select job_id, attempt
     from attempt
-    join held using (job_id, attempt, token)
-    where attempt.host = $1 and attempt.ended_at is null
+    join held using (job_id, attempt, fence)
+    join attempt_member as member using (job_id, attempt)
+    where member.host = $1 and attempt.ended_at is null
 ), renewed as (
     update lease
     set expires_at = clock_timestamp() + make_interval(secs => $5)
     from live
-    where lease.job_id = live.job_id and lease.attempt = live.attempt
+    where lease.host = $1 and lease.job_id = live.job_id and lease.attempt = live.attempt
 ), heartbeat as (
     update host
     set heartbeat_at = clock_timestamp()
     where name = $1
 )
-select job_id, attempt, token
+select job_id, attempt, fence
 from held
 where (job_id, attempt) not in (select job_id, attempt from live)
 
--- lock_attempt: the fence: one row, or none when the attempt is not live with this token
--- in     $1 job_id  $2 attempt  $3 token
+-- lock_attempt: one row, or none when the attempt is not live with this fence
+-- in     $1 job_id  $2 attempt  $3 fence
+-- out    host, frames_relayed: those of rank 0
 -- locks  the job, then the attempt
 select job.state, job.intent, job.event_seq, job.restarts, job.restarts_max, job.reason_code,
-       job.reason_message, attempt.frames_relayed, attempt.host
+       job.reason_message, member.frames_relayed, member.host
 from job
 join attempt on attempt.job_id = job.id
-where job.id = $1 and attempt.attempt = $2 and attempt.token = $3 and attempt.ended_at is null
+join attempt_member as member
+  on member.job_id = attempt.job_id and member.attempt = attempt.attempt and member.rank = 0
+where job.id = $1 and attempt.attempt = $2 and attempt.fence = $3 and attempt.ended_at is null
 for no key update of job, attempt
 
 -- lock_expired_attempt: as lock_attempt, but only while its leases have run out long enough ago
--- in     $1 job_id  $2 attempt  $3 token  $4 own host  $5 grace in seconds  $6 that of the own
+-- in     $1 job_id  $2 attempt  $3 fence  $4 own host  $5 grace in seconds  $6 that of the own
 --        host, or null: never
 -- locks  the job, the attempt, its leases: a heartbeat waits or wins
 select job.state, job.intent, job.event_seq, job.restarts, job.restarts_max, job.reason_code,
-       job.reason_message, attempt.frames_relayed, attempt.host
+       job.reason_message, member.frames_relayed, member.host
 from job
 join attempt on attempt.job_id = job.id
+join attempt_member as member
+  on member.job_id = attempt.job_id and member.attempt = attempt.attempt and member.rank = 0
 join lease on lease.job_id = attempt.job_id and lease.attempt = attempt.attempt
-where job.id = $1 and attempt.attempt = $2 and attempt.token = $3 and attempt.ended_at is null
+where job.id = $1 and attempt.attempt = $2 and attempt.fence = $3 and attempt.ended_at is null
   and lease.expires_at < clock_timestamp()
                          - make_interval(secs => case when lease.host = $4 then $6::double precision
                                                  else $5::double precision end)
@@ -105,7 +124,7 @@ for no key update of job, attempt, lease
 
 -- list_expired_attempts: whose leases have run out
 -- in     $1 own host  $2 grace in seconds  $3 that of the own host, or null: never
-select distinct attempt.job_id, attempt.attempt, attempt.token
+select distinct attempt.job_id, attempt.attempt, attempt.fence
 from lease
 join attempt on attempt.job_id = lease.job_id and attempt.attempt = lease.attempt
 where lease.expires_at < clock_timestamp()

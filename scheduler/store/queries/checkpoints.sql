@@ -124,13 +124,14 @@ where id = $1 and deleted_at is null
 
 -- mark_checkpoint_deleted: its folder is garbage from now on
 -- in     $1 id
-with dropped as (
+with pruned as (
     update checkpoint
     set deleted_at = clock_timestamp()
     where id = $1 and deleted_at is null
     returning job_id, attempt, name
 )
 insert into garbage (path, host)
-select 'checkpoints/' || job_id || '/' || name, attempt.host
-from dropped
-join attempt using (job_id, attempt)
+select 'checkpoints/' || job_id || '/' || name, member.host
+from pruned
+join attempt_member as member using (job_id, attempt)
+where member.rank = 0

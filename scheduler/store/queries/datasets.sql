@@ -131,7 +131,7 @@ where id = $1
 
 -- claim_dataset_check: of those that nobody checks the oldest of the project that has the fewest
 -- being checked: whoever announces a hundred does not keep others waiting
--- in     $1 host  $2 token  $3 lease in seconds
+-- in     $1 host  $2 fence  $3 lease in seconds
 -- locks  one row; rows being claimed by others are skipped
 with busy as (
     select project, count(*) as checks
@@ -150,7 +150,7 @@ with busy as (
 )
 update dataset
 set check_host       = $1,
-    check_token      = $2,
+    check_fence      = $2,
     check_expires_at = clock_timestamp() + make_interval(secs => $3)
 from next
 where dataset.id = next.id
@@ -158,21 +158,21 @@ returning dataset.id, project, name, format, source, options, state, report, pro
           content_hash, bytes, created_by, version, created_at, checked_at
 
 -- renew_dataset_check: keeps a claim
--- in     $1 id  $2 token  $3 lease in seconds
+-- in     $1 id  $2 fence  $3 lease in seconds
 update dataset
 set check_expires_at = clock_timestamp() + make_interval(secs => $3)
-where id = $1 and state = 'checking' and check_token = $2
+where id = $1 and state = 'checking' and check_fence = $2
 
 -- release_dataset_check: gives a claim back: somebody may take the check at once
--- in     $1 id  $2 token
+-- in     $1 id  $2 fence
 update dataset
-set check_token      = null,
+set check_fence      = null,
     check_expires_at = null
-where id = $1 and state = 'checking' and check_token = $2
+where id = $1 and state = 'checking' and check_fence = $2
 
 -- finish_dataset_check: what the check found, once; the file that the dataset was made from is garbage
 -- from now on, whatever was found
--- in     $1 id  $2 token  $3 state  $4 report  $5 problems  $6 content_hash  $7 bytes
+-- in     $1 id  $2 fence  $3 state  $4 report  $5 problems  $6 content_hash  $7 bytes
 --        $8 preview
 -- out    id; no row when the claim was lost
 with finished as (
@@ -186,9 +186,9 @@ with finished as (
         version          = version + 1,
         upload_bytes     = 0,
         checked_at       = clock_timestamp(),
-        check_token      = null,
+        check_fence      = null,
         check_expires_at = null
-    where id = $1 and state = 'checking' and check_token = $2
+    where id = $1 and state = 'checking' and check_fence = $2
     returning id, source ->> 'upload' as upload, upload_host
 ), consumed as (
     insert into garbage (path, host)

@@ -85,7 +85,7 @@ where id = any ($1::bigint[])
 -- in     $1 job_id
 insert into garbage (path, host)
 select kind || '/' || $1, host
-from (select distinct host from attempt where job_id = $1) as hosts
+from (select distinct host from attempt_member where job_id = $1) as hosts
 cross join (values ('checkpoints'), ('reports'), ('runs')) as kinds (kind)
 order by host, kind
 

@@ -148,8 +148,9 @@ from waiting
 where queue.job_id = waiting.job_id
 returning queue.job_id as id
 
--- place_job: an attempt, its leases and the state `starting`, or no row
--- in     $1 job_id  $2 host  $3 cores smallint[]  $4 token  $5 lease in seconds
+-- place_job: an attempt, its members, their leases and the state `starting`, or no row
+-- in     $1 job_id  $2 ranks smallint[], $3 hosts text[], $4 cores smallint[]: one of each for each
+--        core  $5 fence  $6 lease in seconds
 -- out    attempt
 -- locks  the job (skipped when another transaction has it), then the queue row
 -- errors unique violation when one of the cores is leased
@@ -162,11 +163,11 @@ with wanted as (
                   where job_id = job.id
                     and (not_before is null or not_before <= clock_timestamp()))
     for no key update skip locked
-), room as (
-    select core
-    from host, unnest($3::smallint[]) as core
-    where name = $2
-      and core between 1 and host.cores
+), usable as (
+    select rank, host.name as host, core
+    from unnest($2::smallint[], $3::text[], $4::smallint[]) as asked (rank, host_name, core)
+    join host on host.name = host_name
+    where core between 1 and host.cores
       and not core = any (drained)
 ), moved as (
     update job
@@ -176,22 +177,27 @@ with wanted as (
         reason_message = null
     from wanted
     where job.id = wanted.id
-      and job.cores = cardinality($3)
-      and (job.core_id is null or $3 = array[job.core_id])
-      and (select count(*) from room) = cardinality($3)
+      and job.cores = cardinality($4)
+      and (job.core_id is null or $4 = array[job.core_id])
+      and (select count(*) from usable) = cardinality($4)
       and not exists (select from dataset
                       where dataset.id = job.dataset_id and dataset.state <> 'ready')
     returning job.id, job.attempts
 ), tried as (
-    insert into attempt (job_id, attempt, token, host, cores)
-    select id, attempts, $4, $2, $3
+    insert into attempt (job_id, attempt, fence)
+    select id, attempts, $5
     from moved
     returning job_id, attempt
+), members as (
+    insert into attempt_member (job_id, attempt, rank, host, cores)
+    select job_id, attempt, rank, host, array_agg(core order by core)
+    from tried, usable
+    group by job_id, attempt, rank, host
 ), leased as (
     insert into lease (host, core, job_id, attempt, expires_at)
-    select $2, room.core, tried.job_id, tried.attempt,
-           clock_timestamp() + make_interval(secs => $5)
-    from tried, room
+    select usable.host, usable.core, tried.job_id, tried.attempt,
+           clock_timestamp() + make_interval(secs => $6)
+    from tried, usable
 )
 select attempt
 from tried

@@ -54,7 +54,7 @@ from (select id, array_remove(array[case when name = any ($2::text[]) then 'last
       where job_id = $1 and deleted_at is null) as now
 where checkpoint.id = now.id and checkpoint.kinds <> now.kinds
 
--- drop_checkpoints: names that the executor no longer keeps; pinned ones stay, and those that
+-- prune_checkpoints: names that the executor no longer keeps; pinned ones stay, and those that
 -- another job uses go with the last such job (trigger checkpoint_release)
 -- in     $1 job_id  $2 names text[]; lock_checkpoints ran before
 -- out    name of each whose folder nobody needs any more
@@ -62,7 +62,7 @@ with named as (
     select id, exists (select from checkpoint_use where checkpoint_id = checkpoint.id) as used
     from checkpoint
     where job_id = $1 and name = any ($2::text[]) and deleted_at is null and not pinned
-), dropped as (
+), pruned as (
     update checkpoint
     set unwanted   = used,
         deleted_at = case when not used then clock_timestamp() end
@@ -71,22 +71,23 @@ with named as (
     returning name, used, attempt
 ), added as (
     insert into garbage (path, host)
-    select 'checkpoints/' || $1 || '/' || name, attempt.host
-    from dropped
-    join attempt on attempt.job_id = $1 and attempt.attempt = dropped.attempt
+    select 'checkpoints/' || $1 || '/' || name, member.host
+    from pruned
+    join attempt_member as member
+      on member.job_id = $1 and member.attempt = pruned.attempt and member.rank = 0
     where not used
 )
 select name
-from dropped
+from pruned
 where not used
 
--- advance_relay: what the batch leaves on the job and the attempt
+-- advance_relay: what the batch leaves on the job and on rank 0 of the attempt
 -- in     $1 job_id  $2 event_seq  $3 progress  $4 best  $5 effective  $6 attempt
 --        $7 frames_relayed; null json leaves as it is
 with advanced as (
-    update attempt
+    update attempt_member
     set frames_relayed = $7
-    where job_id = $1 and attempt = $6
+    where job_id = $1 and attempt = $6 and rank = 0
 )
 update job
 set event_seq = $2,

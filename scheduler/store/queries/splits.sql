@@ -83,7 +83,7 @@ from gone
 
 -- claim_split: of those that nobody makes the oldest of the project that has the fewest being made:
 -- whoever asks for a hundred does not keep others waiting
--- in     $1 host  $2 token  $3 lease in seconds
+-- in     $1 host  $2 fence  $3 lease in seconds
 -- out    the split's id and request; the dataset it is of
 -- locks  one row; rows being claimed by others are skipped
 with busy as (
@@ -105,7 +105,7 @@ with busy as (
 )
 update split
 set make_host       = $1,
-    make_token      = $2,
+    make_fence      = $2,
     make_expires_at = clock_timestamp() + make_interval(secs => $3)
 from next, dataset
 where split.id = next.id and dataset.id = split.dataset_id
@@ -114,20 +114,20 @@ returning split.id, split.request, dataset.id as dataset_id, dataset.project, da
           dataset.options, dataset.content_hash
 
 -- renew_split: keeps a claim
--- in     $1 id  $2 token  $3 lease in seconds
+-- in     $1 id  $2 fence  $3 lease in seconds
 update split
 set make_expires_at = clock_timestamp() + make_interval(secs => $3)
-where id = $1 and state = 'making' and make_token = $2
+where id = $1 and state = 'making' and make_fence = $2
 
 -- release_split: gives a claim back: somebody may make the split at once
--- in     $1 id  $2 token
+-- in     $1 id  $2 fence
 update split
-set make_token      = null,
+set make_fence      = null,
     make_expires_at = null
-where id = $1 and state = 'making' and make_token = $2
+where id = $1 and state = 'making' and make_fence = $2
 
 -- finish_split: what was made, once
--- in     $1 id  $2 token  $3 state  $4 report  $5 problems  $6 folds  $7 hash  $8 bytes
+-- in     $1 id  $2 fence  $3 state  $4 report  $5 problems  $6 folds  $7 hash  $8 bytes
 update split
 set state           = $3,
     report          = $4::jsonb,
@@ -136,6 +136,6 @@ set state           = $3,
     hash            = $7,
     bytes           = $8,
     made_at         = clock_timestamp(),
-    make_token      = null,
+    make_fence      = null,
     make_expires_at = null
-where id = $1 and state = 'making' and make_token = $2
+where id = $1 and state = 'making' and make_fence = $2

@@ -39,7 +39,7 @@ struct Commands : testing::Test {
                 return check.has_value();
             }));
             store::finish_dataset_check(
-                service.store, check->dataset.id, check->token,
+                service.store, check->dataset.id, check->fence,
                 {.ready = ready,
                  .report = ready ? "{}" : "",
                  .problems = ready ? "" : R"([{"file":"x.csv","row":3,"message":"no number"}])",

@@ -51,7 +51,7 @@ protected:
         const auto claim = store::claim_dataset_check(store, host, std::chrono::seconds(60));
         ASSERT_TRUE(claim);
         store::finish_dataset_check(
-            store, claim->dataset.id, claim->token,
+            store, claim->dataset.id, claim->fence,
             {.ready = true, .report = "{}", .problems = {}, .content_hash = "sha256:ab"});
     }
 

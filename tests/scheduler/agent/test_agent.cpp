@@ -88,7 +88,7 @@ TEST_F(AgentTest, a_job_runs_to_its_end_and_everything_it_said_is_stored) {
     const store::Attempt attempt = attempt_of(key);
     EXPECT_EQ(attempt.exit_kind, "succeeded");
     EXPECT_EQ(attempt.exit_status, 0);
-    EXPECT_GT(attempt.pid, 0);
+    EXPECT_GT(attempt.members.at(0).pid, 0);
     EXPECT_EQ(Json::parse(store::find_job(store, key.job_id)->result).at("step"), 20);
     EXPECT_TRUE(eventually([&] { return agent->counts().finished == 1; }));
 }
@@ -258,7 +258,7 @@ TEST_F(AgentTest, a_job_cancelled_before_its_start_never_starts) {
     store::request_intent(store, key.job_id, Intent::cancel, {.code = "cancelled", .message = {}});
     start_agent();
     ASSERT_TRUE(reaches(key.job_id, cancelled));
-    EXPECT_EQ(attempt_of(key).pid, std::nullopt);
+    EXPECT_EQ(attempt_of(key).members.at(0).pid, std::nullopt);
     EXPECT_FALSE(process_of(key));
 }
 
@@ -328,7 +328,7 @@ TEST_F(AgentTest, last_words_count_when_an_agent_ended_right_after_it_had_stored
     ASSERT_TRUE(eventually([&] { return is_gone(key); }));
     // What the agent would have done next, up to the moment before it writes the end.
     FrameTail tail(run_folder_of(options.home, key) / "frames.ndjson",
-                   attempt_of(key).frames_relayed);
+                   attempt_of(key).members.at(0).frames_relayed);
     std::vector<store::RelayedFrame> frames;
     for (const ReadFrame& each : tail.peek(10000))
         frames.push_back(each.frame);
@@ -388,13 +388,13 @@ TEST_F(AgentTest, a_run_folder_that_somebody_lives_in_is_not_started_again) {
                .output = run / "output.log",
                .result = {},
                .lock_fd = lock->get(),
-               .before_start = keep_record(records, key.job_id + "/1", key.token)});
+               .before_start = keep_record(records, key.job_id + "/1", key.fence)});
     lock.reset();
     start_agent();
     ASSERT_TRUE(reaches(key.job_id, succeeded));
     EXPECT_EQ(agent->counts().adopted, 1);
     EXPECT_EQ(agent->counts().started, 0);
-    EXPECT_EQ(attempt_of(key).pid, earlier.id.pid);
+    EXPECT_EQ(attempt_of(key).members.at(0).pid, earlier.id.pid);
     expect_complete(key.job_id, 300);
     reap(earlier);
 }
@@ -443,7 +443,7 @@ TEST_F(AgentTest, a_run_folder_that_names_another_process_harms_nobody) {
     start_agent();
     const auto key = run_until_enough();
     ASSERT_TRUE(trains(key.job_id));
-    for (const std::string& fence : {std::string(32, 'f'), key.token}) {
+    for (const std::string& fence : {std::string(32, 'f'), key.fence}) {
         agent.reset();
         const std::int64_t before = points(key.job_id);
         write_file_aside(run_folder_of(options.home, key) / "process.json",
@@ -459,7 +459,7 @@ TEST_F(AgentTest, a_run_folder_that_names_another_process_harms_nobody) {
     agent->wake();
     ASSERT_TRUE(reaches(key.job_id, cancelled));
     EXPECT_TRUE(open_process(innocent.id));
-    EXPECT_TRUE(session_members(int(attempt_of(key).pid.value())).empty());
+    EXPECT_TRUE(session_members(int(attempt_of(key).members.at(0).pid.value())).empty());
     signal_group(innocent, SIGKILL);
     EXPECT_TRUE(eventually([&] { return reap(innocent).has_value(); }));
 }

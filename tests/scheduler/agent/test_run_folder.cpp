@@ -19,7 +19,7 @@ store::HostAttempt host_attempt() {
     store::HostAttempt attempt;
     attempt.attempt.job_id = "job_1";
     attempt.attempt.attempt = 2;
-    attempt.attempt.token = "f00d";
+    attempt.attempt.fence = "f00d";
     attempt.spec = R"({"accelerator": {"cores": 1, "memory_bytes": 123}})";
     attempt.dataset_id = "ds_1";
     attempt.dataset_name = "digits";

@@ -239,7 +239,7 @@ TEST_F(Maintenance, the_loop_lets_many_jobs_follow_a_check) {
     make_ready();
     const auto check = store::claim_dataset_check(store, host, 10s);
     ASSERT_TRUE(check);
-    store::finish_dataset_check(store, failing, check->token, {.problems = "[]"});
+    store::finish_dataset_check(store, failing, check->fence, {.problems = "[]"});
     EXPECT_TRUE(eventually([&] {
         return count("queue where dataset_ready") == 1200 &&
                count("job where state = 'failed'") == 1200;

@@ -43,8 +43,9 @@ protected:
 
     Placement placement(const std::string& job_id, std::vector<int> cores = {1},
                         const std::string& where = host) const {
-        return {
-            .job_id = job_id, .host = where, .cores = std::move(cores), .token = random_hex(16)};
+        return {.job_id = job_id,
+                .members = {{.host = where, .cores = std::move(cores)}},
+                .fence = random_hex(16)};
     }
 
     /// Places the job; the attempt's key.
@@ -53,7 +54,7 @@ protected:
         const Placement wanted = placement(job_id, std::move(cores), where);
         const std::optional<int> attempt = commit_placements(store, {wanted}).at(0).attempt;
         EXPECT_TRUE(attempt.has_value());
-        return {job_id, attempt.value_or(0), wanted.token};
+        return {job_id, attempt.value_or(0), wanted.fence};
     }
 
     /// A running job on core 1 of the host, which is made.
@@ -96,7 +97,7 @@ protected:
         const auto claim = claim_dataset_check(store, host, std::chrono::seconds{60});
         ASSERT_TRUE(claim);
         finish_dataset_check(
-            store, claim->dataset.id, claim->token,
+            store, claim->dataset.id, claim->fence,
             {.ready = true, .report = "{}", .problems = {}, .content_hash = "sha256:ab"});
     }
 

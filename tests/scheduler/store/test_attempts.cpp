@@ -30,13 +30,13 @@ protected:
 TEST_F(Attempts, run_time_is_counted_by_the_database) {
     const AttemptKey first = running_job();
     EXPECT_EQ(find_run_time(store, first.job_id).count(), 0) << "no process has begun";
-    record_process(store, first, 1, 2, "");
+    record_process(store, first, 0, 1, 2, "");
     finish_attempt(store, first, crashed);
     database.sql(
         "update attempt set started_at = clock_timestamp() - interval '2 hours', "
         "ended_at = clock_timestamp() - interval '90 minutes'");
     EXPECT_NEAR(find_run_time(store, first.job_id).count(), 1800, 1);
-    record_process(store, place(first.job_id, {2}), 1, 3, "");
+    record_process(store, place(first.job_id, {2}), 0, 1, 3, "");
     database.sql(
         "update attempt set started_at = clock_timestamp() - interval '1 hour' "
         "where ended_at is null");
@@ -53,10 +53,10 @@ TEST_F(Attempts, an_agent_sees_all_it_needs) {
                            .source = R"({"path": "d"})",
                            .options = R"({"label_column": "y"})"});
     const DatasetCheck check = claim_dataset_check(store, host, 10s).value();
-    finish_dataset_check(store, job.dataset_id, check.token, {.ready = true});
+    finish_dataset_check(store, job.dataset_id, check.fence, {.ready = true});
     submit(job);
     const AttemptKey key = place(job.id, {6});
-    record_process(store, key, 4711, 123456789012, "");
+    record_process(store, key, 0, 4711, 123456789012, "");
     RelayedFrame frame;
     frame.number = 1;
     frame.checkpoint =
@@ -66,9 +66,9 @@ TEST_F(Attempts, an_agent_sees_all_it_needs) {
     const std::vector<HostAttempt> live = list_live_attempts(store, host);
     ASSERT_EQ(live.size(), 1U);
     EXPECT_EQ(live[0].attempt.key(), key);
-    EXPECT_EQ(live[0].attempt.pid, 4711);
-    EXPECT_EQ(live[0].attempt.start_ticks, 123456789012);
-    EXPECT_THAT(live[0].attempt.cores, ElementsAre(6));
+    EXPECT_EQ(live[0].member().pid, 4711);
+    EXPECT_EQ(live[0].member().start_ticks, 123456789012);
+    EXPECT_THAT(live[0].member().cores, ElementsAre(6));
     EXPECT_EQ(live[0].job_state, starting);
     EXPECT_THAT(live[0].spec, HasSubstr("mlp"));
     EXPECT_EQ(live[0].dataset_name, "digits");
@@ -81,6 +81,40 @@ TEST_F(Attempts, an_agent_sees_all_it_needs) {
     EXPECT_TRUE(list_live_attempts(store, host).at(0).lease_expired);
 }
 
+// Goal: each host sees the member that is its own and keeps the leases of its own cores alone; when
+// one host is lost, the whole attempt is.
+TEST_F(Attempts, of_two_hosts_each_sees_its_member_and_renews_its_leases) {
+    add_host();
+    add_host("host-b");
+    NewJob job = new_job();
+    job.cores = 2;
+    submit(job);
+    Placement wanted = placement(job.id, {3});
+    wanted.members.push_back({.host = "host-b", .cores = {4}});
+    ASSERT_TRUE(commit_placements(store, {wanted}).at(0).attempt);
+    const AttemptKey key{job.id, 1, wanted.fence};
+    record_process(store, key, 1, 4711, 5, "");
+    EXPECT_THROW(record_process(store, key, 2, 4712, 5, ""), Fenced);
+
+    const HostAttempt here = list_live_attempts(store, host).at(0);
+    EXPECT_EQ(here.member().host, host);
+    EXPECT_THAT(here.member().cores, ElementsAre(3));
+    EXPECT_FALSE(here.member().pid);
+    const HostAttempt there = list_live_attempts(store, "host-b").at(0);
+    EXPECT_EQ(there.attempt.members.size(), 2U);
+    EXPECT_EQ(there.rank, 1);
+    EXPECT_EQ(there.member().pid, 4711);
+
+    expire_leases();
+    EXPECT_TRUE(renew_leases(store, host, {key}, 10s).empty());
+    EXPECT_FALSE(list_live_attempts(store, host).at(0).lease_expired);
+    EXPECT_TRUE(list_live_attempts(store, "host-b").at(0).lease_expired);
+    EXPECT_THAT(renew_leases(store, "host-c", {key}, 10s), ElementsAre(key));
+    ASSERT_EQ(rescue_expired(store, {.own_host = host}).size(), 1U);
+    EXPECT_EQ(count("lease"), 0);
+    EXPECT_EQ(state_of(job.id), queued);
+}
+
 // Goal: an attempt that was replaced writes nothing, whatever it tries.
 TEST_F(Attempts, a_stale_attempt_is_fenced_from_every_write) {
     const AttemptKey old = running_job();
@@ -88,7 +122,7 @@ TEST_F(Attempts, a_stale_attempt_is_fenced_from_every_write) {
     const AttemptKey live = place(old.job_id);
     EXPECT_EQ(live.attempt, 2);
     AttemptKey guessed = live;
-    guessed.token = random_hex(16);
+    guessed.fence = random_hex(16);
     AttemptKey mixed = old;
     mixed.attempt = live.attempt;
 
@@ -102,7 +136,7 @@ TEST_F(Attempts, a_stale_attempt_is_fenced_from_every_write) {
     frame.checkpoint = RelayedCheckpoint{.id = new_id("ckp"), .name = "zombie", .files = "[]"};
     for (const AttemptKey& stale : {old, guessed, mixed}) {
         EXPECT_THROW(relay_frames(store, stale, {frame}), Fenced);
-        EXPECT_THROW(record_process(store, stale, 1, 1, ""), Fenced);
+        EXPECT_THROW(record_process(store, stale, 0, 1, 1, ""), Fenced);
         EXPECT_THROW(finish_attempt(store, stale, crashed), Fenced);
         EXPECT_THAT(renew_leases(store, host, {stale}, 10s), ElementsAre(stale));
     }

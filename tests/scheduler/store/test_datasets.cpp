@@ -91,7 +91,7 @@ TEST_F(Datasets, one_that_failed_gives_its_name_back) {
     const auto failed = [&] {
         const std::string id = create_dataset(store, new_dataset("digits")).id;
         const DatasetCheck check = claim_dataset_check(store, host, 10s).value();
-        EXPECT_TRUE(finish_dataset_check(store, id, check.token,
+        EXPECT_TRUE(finish_dataset_check(store, id, check.fence,
                                          {.ready = false, .problems = R"(["no such file"])"}));
         return id;
     };
@@ -114,19 +114,19 @@ TEST_F(Datasets, one_agent_checks_each_and_only_its_verdict_counts) {
     EXPECT_EQ(mine.dataset.id, first);
     EXPECT_EQ(other.dataset.id, second);
     EXPECT_FALSE(claim_dataset_check(store, host, 10s));
-    EXPECT_TRUE(renew_dataset_check(store, first, mine.token, 10s));
-    EXPECT_FALSE(renew_dataset_check(store, first, other.token, 10s));
-    EXPECT_FALSE(finish_dataset_check(store, first, other.token, {.ready = true}));
+    EXPECT_TRUE(renew_dataset_check(store, first, mine.fence, 10s));
+    EXPECT_FALSE(renew_dataset_check(store, first, other.fence, 10s));
+    EXPECT_FALSE(finish_dataset_check(store, first, other.fence, {.ready = true}));
 
     EXPECT_TRUE(finish_dataset_check(
-        store, first, mine.token,
+        store, first, mine.fence,
         {.ready = true, .report = R"({"samples": 3})", .content_hash = "abc", .bytes = 12}));
     const Dataset ready = find_dataset(store, first).value();
     EXPECT_EQ(ready.state, DatasetState::ready);
     EXPECT_EQ(ready.report, R"({"samples": 3})");
     EXPECT_EQ(ready.content_hash, "abc");
     EXPECT_TRUE(ready.checked_at);
-    EXPECT_FALSE(finish_dataset_check(store, first, mine.token, {.ready = false}));
+    EXPECT_FALSE(finish_dataset_check(store, first, mine.fence, {.ready = false}));
 }
 
 TEST_F(Datasets, a_check_that_was_dropped_is_taken_over) {
@@ -134,9 +134,9 @@ TEST_F(Datasets, a_check_that_was_dropped_is_taken_over) {
     const DatasetCheck dropped = claim_dataset_check(store, host, 10s).value();
     database.sql("update dataset set check_expires_at = clock_timestamp() - interval '1 s'");
     const DatasetCheck taken = claim_dataset_check(store, "host-b", 10s).value();
-    EXPECT_FALSE(renew_dataset_check(store, dropped.dataset.id, dropped.token, 10s));
-    EXPECT_FALSE(finish_dataset_check(store, dropped.dataset.id, dropped.token, {.ready = true}));
-    EXPECT_TRUE(finish_dataset_check(store, taken.dataset.id, taken.token,
+    EXPECT_FALSE(renew_dataset_check(store, dropped.dataset.id, dropped.fence, 10s));
+    EXPECT_FALSE(finish_dataset_check(store, dropped.dataset.id, dropped.fence, {.ready = true}));
+    EXPECT_TRUE(finish_dataset_check(store, taken.dataset.id, taken.fence,
                                      {.problems = R"([{"file": "a.csv", "row": 3}])"}));
     const Dataset failed = find_dataset(store, taken.dataset.id).value();
     EXPECT_EQ(failed.state, DatasetState::failed);
@@ -149,7 +149,7 @@ TEST_F(Datasets, a_failed_check_fails_the_jobs_that_waited) {
     submit(job);
     EXPECT_EQ(queue().at(0).dataset_state, "checking");
     const DatasetCheck check = claim_dataset_check(store, host, 10s).value();
-    finish_dataset_check(store, job.dataset_id, check.token, {.problems = "[]"});
+    finish_dataset_check(store, job.dataset_id, check.fence, {.problems = "[]"});
     EXPECT_EQ(state_of(job.id), JobState::failed);
     EXPECT_EQ(find_job(store, job.id)->reason->code, "data_error");
     EXPECT_EQ(count("queue"), 0);
@@ -166,10 +166,10 @@ TEST_F(Datasets, many_jobs_follow_a_check_in_batches) {
     EXPECT_FALSE(follow_checked_datasets(store)) << "neither is checked";
 
     const DatasetCheck first = claim_dataset_check(store, host, 10s).value();
-    EXPECT_TRUE(finish_dataset_check(store, failing, first.token, {.problems = "[]"}));
+    EXPECT_TRUE(finish_dataset_check(store, failing, first.fence, {.problems = "[]"}));
     EXPECT_EQ(failed(), 500);
     const DatasetCheck second = claim_dataset_check(store, host, 10s).value();
-    EXPECT_TRUE(finish_dataset_check(store, passing, second.token, {.ready = true}));
+    EXPECT_TRUE(finish_dataset_check(store, passing, second.fence, {.ready = true}));
     EXPECT_EQ(ready(), 500);
     EXPECT_TRUE(follow_checked_datasets(store));
     EXPECT_EQ(failed() + ready(), 1500);
@@ -190,14 +190,14 @@ TEST_F(Datasets, a_job_that_missed_the_end_of_the_check_follows_later) {
     move_job(store, paused, JobState::paused, std::nullopt);
     const std::string held = submit_on(passing);
     const DatasetCheck first = claim_dataset_check(store, host, 10s).value();
-    finish_dataset_check(store, failing, first.token, {.problems = "[]"});
+    finish_dataset_check(store, failing, first.fence, {.problems = "[]"});
     move_job(store, paused, JobState::queued, std::nullopt);
     const DatasetCheck second = claim_dataset_check(store, host, 10s).value();
     {
         const Pool::Lease lease = store.pool().acquire();
         Transaction holder(*lease);    // holds the row of `held` and is taken back
         EXPECT_EQ(holder.run(queries::release_jobs_of_dataset, {passing, 1}).size(), 1);
-        EXPECT_TRUE(finish_dataset_check(store, passing, second.token, {.ready = true}));
+        EXPECT_TRUE(finish_dataset_check(store, passing, second.fence, {.ready = true}));
     }
     EXPECT_EQ(count("queue where dataset_ready"), 0);
     follow_checked_datasets(store);
@@ -347,7 +347,7 @@ TEST_F(Datasets, stored_bytes_of_a_token_and_of_a_project_are_limited) {
     EXPECT_EQ(code_of([&] { upload_by("a", 61); }), ErrorCode::exhausted);
     const std::string dataset = dataset_of(first, "a", "p");
     const DatasetCheck check = claim_dataset_check(store, host, 10s).value();
-    finish_dataset_check(store, dataset, check.token, {.ready = true, .bytes = 50});
+    finish_dataset_check(store, dataset, check.fence, {.ready = true, .bytes = 50});
     EXPECT_EQ(code_of([&] { upload_by("a", 51); }), ErrorCode::exhausted) << "50 unpacked";
     const std::string last = upload_by("a", 50);
     const std::string other = upload_by("b", 51);
@@ -422,7 +422,7 @@ TEST_F(Datasets, the_file_of_an_upload_goes_when_its_check_has_ended) {
         const DatasetCheck check = claim_dataset_check(store, "b", 10s).value();
         EXPECT_FALSE(finish_dataset_check(store, wanted.id, "another", {.ready = ready}));
         EXPECT_EQ(count("garbage"), 0);
-        ASSERT_TRUE(finish_dataset_check(store, wanted.id, check.token, {.ready = ready}));
+        ASSERT_TRUE(finish_dataset_check(store, wanted.id, check.fence, {.ready = ready}));
         EXPECT_EQ(database.sql("select path || ' ' || host from garbage"), "uploads/" + id + " a");
         EXPECT_TRUE(delete_dataset(store, wanted.id));
         EXPECT_EQ(count("garbage where path like 'uploads/%'"), 1) << "it was listed already";

@@ -56,8 +56,8 @@ protected:
                 "delete from queue where job_id in (select id from job where name = 'many'); ";
         if (is_active(state))
             script +=
-                "insert into attempt (job_id, attempt, token, host, cores) "
-                "select id, 1, md5(id), 'host-a', '{1}' from job where name = 'many'; ";
+                "insert into attempt (job_id, attempt, fence) "
+                "select id, 1, md5(id) from job where name = 'many'; ";
         script += fmt::format(
             "update job set name = 'put', state = '{}', finished_at = {}, intent = {} where name = "
             "'many'; "

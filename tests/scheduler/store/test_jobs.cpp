@@ -83,7 +83,7 @@ TEST_F(Jobs, a_job_on_a_missing_or_failed_dataset_is_refused) {
                            .options = {},
                            .created_by = {}});
     const DatasetCheck check = claim_dataset_check(store, host, std::chrono::seconds{10}).value();
-    ASSERT_TRUE(finish_dataset_check(store, job.dataset_id, check.token, {.problems = "[]"}));
+    ASSERT_TRUE(finish_dataset_check(store, job.dataset_id, check.fence, {.problems = "[]"}));
     EXPECT_EQ(code_of([&] { submit(job); }), ErrorCode::conflict);
     EXPECT_EQ(count("job"), 0);
     EXPECT_EQ(count("queue"), 0);

@@ -195,7 +195,48 @@ TEST_F(Queue, a_placement_makes_attempt_leases_and_state_together) {
     const std::vector<Attempt> attempts = list_attempts(store, job.id);
     ASSERT_EQ(attempts.size(), 1U);
     EXPECT_EQ(attempts[0].key(), key);
-    EXPECT_THAT(attempts[0].cores, ElementsAre(2, 4, 7));
+    ASSERT_EQ(attempts[0].members.size(), 1U);
+    EXPECT_EQ(attempts[0].members[0].rank, 0);
+    EXPECT_EQ(attempts[0].members[0].host, host);
+    EXPECT_THAT(attempts[0].members[0].cores, ElementsAre(2, 4, 7));
+}
+
+// Goal: an attempt on several hosts has a member on each, and its leases all or none of them.
+TEST_F(Queue, a_placement_on_two_hosts_is_stored_wholly_or_not_at_all) {
+    add_host();
+    add_host("host-b");
+    NewJob job = new_job();
+    job.cores = 4;
+    submit(job);
+    Placement wanted = placement(job.id, {2, 1});
+    wanted.members.push_back({.host = "host-b", .cores = {7, 8}});
+    const Placement whole = wanted;
+    wanted.members[1].cores = {7, 9};    // not there
+    EXPECT_FALSE(try_place(wanted));
+    wanted.members[1] = {.host = "moon", .cores = {7, 8}};
+    EXPECT_FALSE(try_place(wanted));
+    wanted.members[1] = {.host = host, .cores = {7, 8}};    // one member a host
+    EXPECT_FALSE(try_place(wanted));
+    const std::string holder = submit();
+    place(holder, {8}, "host-b");
+    EXPECT_FALSE(try_place(whole));
+    EXPECT_EQ(count("attempt"), 1);
+    EXPECT_EQ(count("attempt_member"), 1);
+    EXPECT_EQ(count("lease"), 1);
+    EXPECT_EQ(state_of(job.id), queued);
+
+    finish_attempt(store, list_attempts(store, holder).at(0).key(),
+                   {.exit_kind = "test", .job_state = failed});
+    ASSERT_TRUE(try_place(whole));
+    const std::vector<Attempt> attempts = list_attempts(store, job.id);
+    ASSERT_EQ(attempts.size(), 1U);
+    ASSERT_EQ(attempts[0].members.size(), 2U);
+    EXPECT_EQ(attempts[0].members[0].host, host);
+    EXPECT_THAT(attempts[0].members[0].cores, ElementsAre(1, 2));
+    EXPECT_EQ(attempts[0].members[1].rank, 1);
+    EXPECT_EQ(attempts[0].members[1].host, "host-b");
+    EXPECT_THAT(attempts[0].members[1].cores, ElementsAre(7, 8));
+    EXPECT_EQ(count("lease"), 4);
 }
 
 TEST_F(Queue, a_placement_that_does_not_fit_stores_nothing) {

@@ -86,7 +86,7 @@ TEST_F(Relay, a_batch_sent_again_is_skipped) {
     EXPECT_EQ(relay_frames(store, key, frames).event_seq, second.event_seq);
     EXPECT_EQ(relay_frames(store, key, {}).frames_relayed, 5);
     EXPECT_EQ(types(key.job_id).size(), 7U);
-    EXPECT_EQ(list_live_attempts(store, host).at(0).attempt.frames_relayed, 5);
+    EXPECT_EQ(list_live_attempts(store, host).at(0).member().frames_relayed, 5);
 }
 
 TEST_F(Relay, states_that_do_not_fit_any_more_are_left_out) {

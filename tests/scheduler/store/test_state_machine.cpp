@@ -22,10 +22,9 @@ protected:
         if (from != JobState::queued)
             script += fmt::format("delete from queue where job_id = '{}';", id);
         if (is_active(to)) {
-            script += fmt::format(
-                "insert into attempt (job_id, attempt, token, host, cores) "
-                "values ('{}', 1, '{}', 'host-a', array[1]);",
-                id, random_hex(16));
+            script +=
+                fmt::format("insert into attempt (job_id, attempt, fence) values ('{}', 1, '{}');",
+                            id, random_hex(16));
         }
         database.sql(script + "commit");
         return id;
@@ -123,9 +122,14 @@ TEST_F(StateMachine, nonsense_is_refused_by_constraints) {
              "update job set core_id = 3, cores = 8",
              "insert into lease (host, core, job_id, attempt, expires_at) "
              "select 'host-a', 2, job_id, attempt, expires_at from lease",
-             "insert into attempt (job_id, attempt, token, host, cores) "
-             "select job_id, 2, token, host, cores from attempt",
-             "update attempt set token = 'short'",
+             "insert into attempt (job_id, attempt, fence) select job_id, 2, fence from attempt",
+             "update attempt set fence = 'short'",
+             "update attempt_member set rank = -1",
+             "update attempt_member set cores = '{}'",
+             "update attempt_member set pid = 1",
+             "update attempt_member set host = 'moon'",
+             "insert into attempt_member (job_id, attempt, rank, host, cores) "
+             "select job_id, attempt, 1, host, array[2] from attempt_member",
              "insert into garbage (path) values ('/etc/passwd')",
              "insert into garbage (path) values ('runs/../../etc')",
          }) {

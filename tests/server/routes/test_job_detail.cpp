@@ -369,7 +369,7 @@ TEST_F(JobDetail, attempts_are_listed) {
     EXPECT_TRUE(check_document("AttemptList", list).empty());
     ASSERT_EQ(list["items"].size(), 1U);
     EXPECT_EQ(list["items"][0]["cores"], Json::array({1}));
-    EXPECT_FALSE(list.dump().find(key.token) != std::string::npos) << "the fence is a secret";
+    EXPECT_FALSE(list.dump().find(key.fence) != std::string::npos) << "the fence is a secret";
 }
 
 TEST_F(JobDetail, explain_says_why_a_job_waits) {

@@ -87,7 +87,7 @@ TEST_F(Jobs, a_version_of_the_data_is_found_or_refused_with_both_names) {
     create("pinned");
     const auto check = store::claim_dataset_check(service.store, "here", std::chrono::seconds{60});
     ASSERT_TRUE(check.has_value());
-    store::finish_dataset_check(service.store, check->dataset.id, check->token,
+    store::finish_dataset_check(service.store, check->dataset.id, check->fence,
                                 {.ready = true,
                                  .report = R"({"samples":600})",
                                  .problems = {},
@@ -122,7 +122,7 @@ TEST_F(Jobs, data_that_nothing_can_be_learnt_from_is_refused_with_the_likely_cau
             store::claim_dataset_check(service.store, "here", std::chrono::seconds{60});
         ASSERT_TRUE(check.has_value());
         store::finish_dataset_check(
-            service.store, check->dataset.id, check->token,
+            service.store, check->dataset.id, check->fence,
             {.ready = true, .report = report.dump(), .problems = {}, .content_hash = "sha256:ab"});
     };
     const auto on = [](const char* dataset) { return Json{{"data", {{"dataset", dataset}}}}; };
@@ -171,7 +171,7 @@ TEST_F(Jobs, a_dataset_that_failed_is_refused_with_its_problem) {
     const auto check = store::claim_dataset_check(service.store, "here", std::chrono::seconds{60});
     ASSERT_TRUE(check.has_value());
     store::finish_dataset_check(
-        service.store, check->dataset.id, check->token,
+        service.store, check->dataset.id, check->fence,
         {.ready = false,
          .report = {},
          .problems = R"([{"file":"points.csv","row":18,"field":"a","message":"abc is no number"}])",

@@ -55,7 +55,7 @@ struct Predictions : testing::Test {
             store::claim_dataset_check(service.store, "here", std::chrono::seconds{60});
         ASSERT_TRUE(check);
         store::finish_dataset_check(
-            service.store, check->dataset.id, check->token,
+            service.store, check->dataset.id, check->fence,
             {.ready = true, .report = report, .problems = {}, .content_hash = "abc", .bytes = 12});
     }
     Json body(const std::string& checkpoint = "best") const {

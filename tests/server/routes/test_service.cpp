@@ -108,7 +108,7 @@ std::string TestService::ready_dataset(const std::string& name, const std::strin
     for (;;) {
         const auto check = store::claim_dataset_check(store, "here", std::chrono::seconds{60});
         if (!check) break;
-        store::finish_dataset_check(store, check->dataset.id, check->token,
+        store::finish_dataset_check(store, check->dataset.id, check->fence,
                                     {.ready = true,
                                      .report = R"({"samples":600})",
                                      .problems = {},
@@ -137,11 +137,12 @@ store::AttemptKey TestService::run(const std::string& job_id, int core) {
     store::register_host(store, {.name = "here", .cores = 8, .physical_cpus = 2});
     const std::string fence = random_hex(16);
     const auto outcomes = store::commit_placements(
-        store, {{.job_id = job_id, .host = "here", .cores = {core}, .token = fence}});
+        store,
+        {{.job_id = job_id, .members = {{.host = "here", .cores = {core}}}, .fence = fence}});
     EXPECT_EQ(outcomes.size(), 1U);
     EXPECT_TRUE(outcomes.at(0).attempt.has_value());
     const store::AttemptKey key{job_id, outcomes.at(0).attempt.value_or(0), fence};
-    store::record_process(store, key, 4711, 1, "");
+    store::record_process(store, key, 0, 4711, 1, "");
     relay(key, {{.number = 1, .state = store::RelayedState{JobState::compiling}},
                 {.number = 2, .state = store::RelayedState{JobState::running}}});
     return key;

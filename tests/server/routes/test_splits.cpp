@@ -26,7 +26,7 @@ struct Splits : testing::Test {
         const auto claim = store::claim_split(service.store, "here", std::chrono::seconds{60});
         EXPECT_TRUE(claim && claim->id == id && claim->dataset_id == dataset);
         EXPECT_EQ(claim->content_hash, "abc");
-        EXPECT_TRUE(store::finish_split(service.store, id, claim->token,
+        EXPECT_TRUE(store::finish_split(service.store, id, claim->fence,
                                         {.ready = true,
                                          .report = R"({"samples": 600})",
                                          .folds = 5,
@@ -141,12 +141,12 @@ TEST_F(Splits, a_claim_that_was_dropped_is_taken_over_and_only_one_verdict_count
     using namespace std::chrono_literals;
     const auto first = store::claim_split(service.store, "a", 60s).value();
     EXPECT_FALSE(store::claim_split(service.store, "b", 60s));
-    EXPECT_TRUE(store::renew_split(service.store, id, first.token, 60s));
+    EXPECT_TRUE(store::renew_split(service.store, id, first.fence, 60s));
     service.database.sql("update split set make_expires_at = clock_timestamp() - interval '1 s'");
     const auto second = store::claim_split(service.store, "b", 60s).value();
-    EXPECT_FALSE(store::renew_split(service.store, id, first.token, 60s));
-    EXPECT_FALSE(store::finish_split(service.store, id, first.token, {}));
-    EXPECT_TRUE(store::finish_split(service.store, id, second.token,
+    EXPECT_FALSE(store::renew_split(service.store, id, first.fence, 60s));
+    EXPECT_FALSE(store::finish_split(service.store, id, first.fence, {}));
+    EXPECT_TRUE(store::finish_split(service.store, id, second.fence,
                                     {.problems = R"([{"message": "no groups"}])"}));
     const Json failed = service.expect(200, "GET", target + "/" + id);
     EXPECT_EQ(failed["state"], "failed");
@@ -179,7 +179,7 @@ TEST(Preview, gives_the_first_samples_that_the_check_kept) {
                                  {"text", nullptr},
                                  {"problem", nullptr}});
     }
-    store::finish_dataset_check(service.store, check.dataset.id, check.token,
+    store::finish_dataset_check(service.store, check.dataset.id, check.fence,
                                 {.ready = true, .report = "{}", .preview = kept.dump()});
     const auto count = [&](const std::string& query) {
         const Json preview = service.expect(200, "GET", "/v1/datasets/points/preview" + query);
