@@ -854,6 +854,8 @@ CREATE INDEX upload_stored ON public.upload USING btree (created_by);
 
 CREATE CONSTRAINT TRIGGER attempt_fits_job AFTER INSERT OR UPDATE OF ended_at ON public.attempt DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.attempt_fits_state();
 
+CREATE TRIGGER checkpoint_of_job AFTER INSERT ON public.checkpoint REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.job_is_there();
+
 CREATE TRIGGER checkpoint_release AFTER UPDATE ON public.job FOR EACH ROW WHEN (((old.finished_at IS NULL) AND (new.finished_at IS NOT NULL))) EXECUTE FUNCTION public.checkpoint_release();
 
 CREATE TRIGGER dataset_leaves AFTER DELETE ON public.dataset FOR EACH ROW EXECUTE FUNCTION public.dataset_leaves();
@@ -894,9 +896,6 @@ ALTER TABLE ONLY public.attempt_member
 
 ALTER TABLE ONLY public.attempt_member
     ADD CONSTRAINT attempt_member_job_id_attempt_fkey FOREIGN KEY (job_id, attempt) REFERENCES public.attempt(job_id, attempt) ON DELETE CASCADE;
-
-ALTER TABLE ONLY public.checkpoint
-    ADD CONSTRAINT checkpoint_job_id_attempt_fkey FOREIGN KEY (job_id, attempt) REFERENCES public.attempt(job_id, attempt) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.checkpoint_use
     ADD CONSTRAINT checkpoint_use_checkpoint_id_fkey FOREIGN KEY (checkpoint_id) REFERENCES public.checkpoint(id);

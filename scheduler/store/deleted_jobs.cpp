@@ -24,9 +24,20 @@ int clear_events(Transaction& transaction, Clearing& clearing, int rows_max) {
     return rows[0].small("events");
 }
 
+int clear_checkpoints(Transaction& transaction, Clearing& clearing, int rows_max) {
+    const Rows rows = transaction.run(queries::clear_checkpoints,
+                                      {clearing.job_id, clearing.checkpoint_name, rows_max});
+    if (rows[0].small("checkpoints") > 0) clearing.checkpoint_name = rows[0].text("name");
+    return rows[0].small("checkpoints");
+}
+
 int clear_rows_of_job(Transaction& transaction, Clearing& clearing, int rows_max) {
-    const int rows = clear_points(transaction, clearing, rows_max);
-    return rows == rows_max ? rows : rows + clear_events(transaction, clearing, rows_max - rows);
+    int rows = 0;
+    for (const auto clear : {clear_points, clear_events, clear_checkpoints}) {
+        rows += clear(transaction, clearing, rows_max - rows);
+        if (rows == rows_max) break;
+    }
+    return rows;
 }
 
 }    // namespace

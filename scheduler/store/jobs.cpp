@@ -265,14 +265,13 @@ Job move_job(Store& store, std::string_view id, JobState to, const std::optional
 
 bool delete_job(Store& store, std::string_view id) {
     const bool deleted = transact(store.pool(), [&](Transaction& transaction) {
-        const std::optional<LockedJob> locked = lock_job(transaction, id);
-        if (!locked) return false;
-        if (!is_final(locked->state)) {
+        const Rows locked = transaction.run(queries::lock_job_to_delete, {id});
+        if (locked.empty()) return false;
+        if (const JobState state = read_state(locked[0]); !is_final(state)) {
             throw Error{ErrorCode::conflict,
                         fmt::format("a job that is {} cannot be deleted; cancel it first",
-                                    to_string(locked->state))};
+                                    to_string(state))};
         }
-        transaction.run(queries::lock_checkpoints, {id, std::nullopt});
         const Rows users = transaction.run(queries::find_user_of_checkpoints, {id});
         if (!users.empty()) {
             throw Error{ErrorCode::conflict,

@@ -74,22 +74,24 @@ join job on job.id = checkpoint.job_id
 where checkpoint.id = $1
 
 -- lock_checkpoints: those that may go now; meanwhile no job is stored that uses them
--- in     $1 job_id  $2 names text[], or null: all of them
+-- in     $1 job_id  $2 names text[]
 -- locks  their rows, so that what runs after it sees every use
 select id
 from checkpoint
-where job_id = $1 and ($2::text[] is null or name = any ($2))
+where job_id = $1 and name = any ($2)
 order by id
 for no key update
 
 -- lock_checkpoint_of_job: may a job begin with it; it stays until the job is stored
 -- in     $1 id
 -- out    deleted; no row when there is none
--- locks  the checkpoint's row, shared
-select deleted_at is not null as deleted
+-- locks  the checkpoint's row, shared, and that of its job against its deletion
+select checkpoint.deleted_at is not null as deleted
 from checkpoint
-where id = $1
-for share
+join job on job.id = checkpoint.job_id
+where checkpoint.id = $1
+for key share of job
+for share of checkpoint
 
 -- use_checkpoint: until the job has ended; nothing when the job was not stored
 -- in     $1 id  $2 job_id

@@ -49,6 +49,23 @@ with cleared as (
 select count(*) as events, coalesce(max(seq), 0) as seq
 from cleared
 
+-- clear_checkpoints: a batch of a deleted job's checkpoints
+-- in     $1 job_id  $2 name to begin after  $3 how many
+-- out    checkpoints removed; name of the last
+with cleared as (
+    delete from checkpoint
+    where ctid = any (array(
+        select ctid
+        from checkpoint
+        where job_id = $1 and name > $2
+        order by name
+        limit $3
+    ))
+    returning name
+)
+select count(*) as checkpoints, coalesce(max(name), '') as name
+from cleared
+
 -- forget_deleted_job: nothing of it is left
 -- in     $1 id
 delete from deleted_job

@@ -83,8 +83,17 @@ set name        = coalesce($2, name),
     queue_class = coalesce($4, queue_class)
 where id = $1
 
--- delete_job: removes a job and, through foreign keys, what is about it, except events and points:
--- the trigger job_leaves hands those to deleted_jobs.sql
+-- lock_job_to_delete: no job is stored meanwhile that uses one of its checkpoints
+-- in     $1 id
+-- out    state; no row when there is none
+-- locks  the job's row, also against who holds it as the job of a checkpoint
+select state
+from job
+where id = $1
+for update
+
+-- delete_job: removes a job and, through foreign keys, what is about it, except events, points and
+-- checkpoints: the trigger job_leaves hands those to deleted_jobs.sql
 -- in     $1 id
 delete from job
 where id = $1

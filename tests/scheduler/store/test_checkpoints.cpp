@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <barrier>
 #include <future>
 #include <thread>
 
@@ -171,6 +172,36 @@ TEST_F(Checkpoints, a_job_whose_checkpoint_is_used_is_not_deleted) {
     EXPECT_TRUE(delete_job(store, key.job_id));
     EXPECT_TRUE(find_job(store, user));
     EXPECT_TRUE(delete_job(store, user));
+}
+
+// Goal: a job is deleted or a new job begins with its checkpoint, never both.
+// Method: both at the same time, many times.
+TEST_F(Checkpoints, the_deletion_of_a_job_and_new_jobs_do_not_miss_each_other) {
+    Store other{{.database = database.url()}};
+    const auto error_of = [](const auto& call) -> std::optional<ErrorCode> {
+        try {
+            call();
+            return std::nullopt;
+        } catch (const Error& error) {
+            return error.code();
+        }
+    };
+    for (int round = 0; round < 20; ++round) {
+        const AttemptKey key = running_job();
+        const std::string used = commit(key, 3, 10);
+        finish_attempt(store, key, {.exit_kind = "failed", .job_state = JobState::failed});
+        std::barrier start(2);
+        auto deletion = std::async(std::launch::async, [&] {
+            start.arrive_and_wait();
+            return error_of([&] { delete_job(other, key.job_id); });
+        });
+        start.arrive_and_wait();
+        const auto submission = error_of([&] { submit_user(used); });
+        const bool is_deleted = !deletion.get();
+        EXPECT_EQ(submission, is_deleted ? std::optional(ErrorCode::not_found) : std::nullopt);
+        EXPECT_EQ(find_job(store, key.job_id).has_value(), !is_deleted);
+        EXPECT_EQ(count("checkpoint_use where checkpoint_id = '" + used + "'"), is_deleted ? 0 : 1);
+    }
 }
 
 // Goal: a job is refused or keeps its checkpoint, never accepted without it.

@@ -14,7 +14,8 @@ class DeletedJobs : public StoreTest {
 protected:
     DeletedJobs() { add_host(); }
 
-    /// A job that has ended, with so many points of each of two names, and as many events.
+    /// A job that has ended, with so many points of each of two names, and as many events and
+    /// checkpoints.
     std::string ended_job(int rows) {
         const AttemptKey key = running_job();
         finish_attempt(store, key, {.exit_kind = "failed", .job_state = JobState::failed});
@@ -23,15 +24,24 @@ protected:
                         "select '{0}', name, step, 1, 0.5, 1 from generate_series(1, {1}) as step, "
                         "(values ('train_loss'), ('val_loss')) as names (name); "
                         "insert into job_event (job_id, seq, type, body) "
-                        "select '{0}', 100 + n, 'log', '{{}}' from generate_series(1, {1}) as n",
-                        key.job_id, rows));
+                        "select '{0}', 100 + n, 'log', '{{}}' from generate_series(1, {1}) as n; "
+                        "insert into checkpoint (id, job_id, attempt, name, step, epoch, kinds, "
+                        "files, bytes, deleted_at) "
+                        "select 'ckp_' || lpad((10000 * {2} + n)::text, 26, '0'), '{0}', 1, "
+                        "'step_' || n, n, 1, '{{}}', '[]', 1, clock_timestamp() "
+                        "from generate_series(1, {1}) as n",
+                        key.job_id, rows, ++jobs_));
         return key.job_id;
     }
 
     std::int64_t rows_of(const std::string& job_id) const {
         return count("metric_point where job_id = '" + job_id + "'") +
-               count("job_event where job_id = '" + job_id + "'");
+               count("job_event where job_id = '" + job_id + "'") +
+               count("checkpoint where job_id = '" + job_id + "'");
     }
+
+private:
+    int jobs_ = 0;
 };
 
 // Goal: however many rows there are, no statement removes more than a batch.
@@ -45,7 +55,7 @@ TEST_F(DeletedJobs, are_gone_at_once_and_their_rows_go_in_batches) {
     EXPECT_EQ(count("deleted_job"), 1);
     Clearing clearing;
     std::int64_t before = rows_of(gone);
-    EXPECT_GT(before, 3000) << "the points and events were not part of the request";
+    EXPECT_GT(before, 4000) << "the rows were not part of the request";
     while (clear_deleted_job(store, clearing, 150)) {
         const std::int64_t now = rows_of(gone);
         EXPECT_LE(before - now, 150);
@@ -80,7 +90,10 @@ TEST_F(DeletedJobs, rows_of_a_job_that_is_not_there_are_refused) {
     for (const char* script :
          {"insert into job_event (job_id, seq, type, body) select 'job_none', 1, 'log', '{}'",
           "insert into metric_point (job_id, name, step, epoch, value, attempt) "
-          "select 'job_none', 'loss', 1, 1, 0.5, 1"})
+          "select 'job_none', 'loss', 1, 1, 0.5, 1",
+          "insert into checkpoint (id, job_id, attempt, name, step, epoch, kinds, files, bytes) "
+          "values ('ckp_00000000000000000000000000', 'job_none', 1, 'step_1', 1, 1, '{}', '[]', "
+          "1)"})
         EXPECT_THROW(database.sql(script), Error) << script;
     EXPECT_THROW(database.sql("delete from job_event"), Error) << "the job is there";
     delete_job(store, id);
