@@ -45,6 +45,36 @@ class Deploy(unittest.TestCase):
         self.assertIn("500 steps", done.stdout)
 
 
+class Counts(unittest.TestCase):
+    """The line that deploy/test ends with, from what ctest and the tests wrote."""
+
+    def count(self, cases, files):
+        with tempfile.TemporaryDirectory() as folder:
+            junit = pathlib.Path(folder, "junit.xml")
+            junit.write_text("<testsuite>" + "".join(
+                f'<testcase name="{name}" status="{status}">{inside}</testcase>' for name, status, inside in cases) + "</testsuite>")
+            for name, tests in files.items():
+                pathlib.Path(folder, name).write_text(f"<testsuites><testsuite>{tests}</testsuite></testsuites>")
+            done = subprocess.run([ROOT / "tests/support/count_results.py", junit, folder], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            return done.stdout.split("\n")[:-1]
+
+    def test_each_test_of_a_case_counts(self):
+        good, bad = '<testcase name="a" status="run" result="completed"/>', '<testcase name="b" status="run"><failure/></testcase>'
+        skipped = '<testcase name="c" status="run" result="skipped"><skipped message="no data"/></testcase>'
+        disabled = '<testcase name="d" status="notrun" result="suppressed"/>'
+        self.assertEqual(self.count([("x/y.Suite", "fail", ""), ("tidy", "run", "")],
+                                    {"x_y.Suite.xml": good + good + bad + skipped + disabled}),
+                         ["3 1 1", "x/y.Suite.c"])
+
+    def test_a_case_that_wrote_nothing_or_failed_after_its_tests_has_failed(self):
+        good = '<testcase name="a" status="run"/>'
+        self.assertEqual(self.count([("crashed", "fail", ""), ("leaks", "fail", "")], {"leaks.xml": good}), ["1 2 0", ""])
+        self.assertEqual(self.count([("missing", "notrun", '<skipped message="Unable to find executable"/>')], {}), ["0 1 0", ""])
+        self.assertEqual(self.count([("asked", "notrun", '<skipped message="SKIP_RETURN_CODE=77"/>')], {}), ["0 0 1", "asked"])
+        self.assertEqual(self.count([], {}), ["0 1 0", ""], "a run of no test is no success")
+
+
 class Service(unittest.TestCase):
     UNIT = ROOT / "deploy" / "slipway.service"
 

@@ -1,0 +1,26 @@
+# Read by ctest, not by the build: each suite of a test program is one case, so that what starts with a process (sanitizers, a
+# PostgreSQL) starts once for the suite and not for each of its tests. ctest counts cases; the file that a case writes below
+# `results` says which tests of it passed. Given: module, program, timeout_s, results.
+if(NOT EXISTS "${program}")
+  add_test("${module}_is_not_built" "${module}_is_not_built")
+  return()
+endif()
+
+# What the program lists is kept until it is built again.
+set(listed "${results}/${module_as_file}.suites")
+if(NOT EXISTS "${listed}" OR "${program}" IS_NEWER_THAN "${listed}")
+  execute_process(COMMAND "${program}" --gtest_list_tests OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+  # A suite is "Name." at the begin of a line; for some a comment follows.
+  string(REGEX MATCHALL "(^|\n)[A-Za-z0-9_/]+\\." suites "${output}")
+  list(TRANSFORM suites REPLACE "[\n.]" "")
+  file(WRITE "${listed}" "${suites}")
+endif()
+file(READ "${listed}" suites)
+
+foreach(suite IN LISTS suites)
+  set(name "${module}.${suite}")
+  string(REPLACE "/" "_" file "${name}")
+  add_test("${name}" "${program}" "--gtest_filter=${suite}.*")
+  set_tests_properties("${name}" PROPERTIES TIMEOUT ${timeout_s} LABELS "${module}"
+    ENVIRONMENT "GTEST_OUTPUT=xml:${results}/${file}.xml;GTEST_BRIEF=1")
+endforeach()
