@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "api/base/check.h"
 #include "api/base/id.h"
 #include "api/base/log.h"
 #include "api/base/posix.h"
@@ -81,7 +82,7 @@ struct Agent::Parts {
           sweep{sweep_every},
           supervisor(
               options.heartbeat_every, [this] { notify(false); }, clock),
-          launcher(options.launcher),
+          launcher(*options.launcher),
           projects(store),
           records(options.home / "processes"),
           reconciler(parts(), clock, counts),
@@ -108,7 +109,7 @@ struct Agent::Parts {
     Due sweep;
     AgentCounts counts;
     Supervisor supervisor;
-    const Launcher launcher;
+    const Launcher& launcher;
     ProjectNumbers projects;
     ProcessRecords records;
     AttemptReconciler reconciler;
@@ -215,7 +216,7 @@ struct Agent::Parts {
             }
             reconcile.take(now);
         }
-        if (sweep.take(now)) launcher.remove_left_cgroups(clock.now());
+        if (sweep.take(now)) launcher.remove_left(clock.now());
     }
 
     /// Nobody reads what they find: their claims lapse, and they are done again. False: some are
@@ -225,7 +226,7 @@ struct Agent::Parts {
         std::size_t left = 0;
         for (const auto& [name, record] : records.all()) {
             if (AttemptReconciler::is_name(name)) continue;
-            end_recorded(record) ? gone.push_back(name) : void(++left);
+            launcher.end_left(record.id) ? gone.push_back(name) : void(++left);
         }
         for (const std::string& name : gone)
             records.forget(name);
@@ -247,6 +248,7 @@ Agent::Agent(store::Store& store, AgentOptions options, const Clock& clock) {
                     fmt::format("the executor {} is not a program that can be run",
                                 options.executor.string())};
     }
+    check(options.launcher != nullptr, "an agent has a launcher");
     parts_ = std::make_unique<Parts>(store, std::move(options), clock);
     parts_->thread = std::thread([this] { parts_->work(); });
 }

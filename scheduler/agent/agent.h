@@ -22,7 +22,7 @@ struct AgentOptions {
     std::filesystem::path executor;    ///< the slipway-executor to start
     /// What a dataset's {"path": …} may lie below, in the order they are tried.
     std::vector<DatasetRoot> dataset_roots;
-    LauncherOptions launcher;    ///< how executors are confined
+    std::shared_ptr<const Launcher> launcher;    ///< runs executors; not null
     /// What all jobs of this machine may use together; 0: no limit.
     std::int64_t memory_bytes = 0;
     std::int64_t check_memory_bytes = std::int64_t{4} << 30;    ///< of a check, a split, an export

@@ -114,7 +114,7 @@ void AttemptReconciler::end_forgotten(const std::set<std::string>& names) {
     std::vector<std::string> gone;
     for (const auto& [name, record] : records_.all()) {
         if (!is_name(name) || names.contains(name) || live_.contains(name)) continue;
-        if (end_recorded(record)) gone.push_back(name);
+        if (launcher_.end_left(record.id)) gone.push_back(name);
     }
     for (const std::string& name : gone)
         records_.forget(name);
@@ -220,7 +220,7 @@ void AttemptReconciler::begin(const store::HostAttempt& found) {
     // cannot be looked for is not that it is gone.
     const std::optional<ProcessRecord> known = record_of(found);
     const bool adopted = known && adopt(found, *known, live);
-    if (!adopted && known && !end_recorded(*known)) return;
+    if (!adopted && known && !launcher_.end_left(known->id)) return;
     try {
         if (!adopted && !find_or_start(found, inputs, bool(known), live)) return;
     } catch (const std::exception& error) {
@@ -338,8 +338,8 @@ void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inp
     for (const fs::path& input : {inputs.weights, inputs.checkpoint, inputs.split}) {
         if (!input.empty()) request.shared.push_back(input);
     }
-    RunningProcess process = launcher_.launch(request);
-    live.process = process.id;
+    std::unique_ptr<LaunchedProcess> process = launcher_.launch(request);
+    live.process = process->id();
     ++counts_.started;
     log_info(
         "executor started",
@@ -354,7 +354,7 @@ std::int64_t AttemptReconciler::process_memory_bytes(const store::HostAttempt& f
     return bytes > 0 ? bytes + executor_overhead_bytes : 0;
 }
 
-void AttemptReconciler::watch(const Live& live, RunningProcess process,
+void AttemptReconciler::watch(const Live& live, std::unique_ptr<LaunchedProcess> process,
                               const store::HostAttempt& found) {
     supervisor_.watch({.name = live.name(),
                        .process = std::move(process),
@@ -366,8 +366,7 @@ void AttemptReconciler::watch(const Live& live, RunningProcess process,
                        .folder = live.folder,
                        .fence = live.key.fence,
                        .frames_after = found.member().frames_relayed,
-                       .memory = {.bytes = process_memory_bytes(found),
-                                  .cgroup = launcher_.find_cgroup(live.name())}});
+                       .memory_bytes = process_memory_bytes(found)});
 }
 
 /// The process that runs the attempt: what the database knows, or what was kept before it could be
@@ -384,14 +383,14 @@ std::optional<ProcessRecord> AttemptReconciler::record_of(const store::HostAttem
 bool AttemptReconciler::adopt(const store::HostAttempt& found, const ProcessRecord& record,
                               Live& live) {
     if (record.fence != live.key.fence) return false;
-    auto process = open_process(record.id);
+    std::unique_ptr<LaunchedProcess> process = launcher_.adopt(live.name(), record.id);
     if (!process) return false;
-    live.process = process->id;
+    live.process = process->id();
     ++counts_.adopted;
     log_info(
         "executor taken over",
         {{"job_id", live.key.job_id}, {"attempt", live.key.attempt}, {"pid", live.process.pid}});
-    watch(live, std::move(*process), found);
+    watch(live, std::move(process), found);
     return true;
 }
 

@@ -89,7 +89,8 @@ private:
     bool is_unknown_for_long(Live& live);
     void end_forgotten(const std::set<std::string>& names);
     std::int64_t process_memory_bytes(const store::HostAttempt& found) const;
-    void watch(const Live& live, RunningProcess process, const store::HostAttempt& found);
+    void watch(const Live& live, std::unique_ptr<LaunchedProcess> process,
+               const store::HostAttempt& found);
     void update(const store::HostAttempt& found, Live& live);
     void set_time_limit(const store::HostAttempt& found, Live& live);
     void record(Live& live);

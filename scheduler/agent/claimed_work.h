@@ -203,8 +203,7 @@ private:
                                  .limits = {.start_max = options.check_max},
                                  .folder = {},
                                  .fence = {},
-                                 .memory = {.bytes = options.check_memory_bytes,
-                                            .cgroup = parts_.launcher.find_cgroup(id)}});
+                                 .memory_bytes = options.check_memory_bytes});
     }
 
     /// What the report says, or what the way says in which the process ended.

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "api/base/log.h"
-#include "scheduler/launcher/confine/cgroup.h"
 #include "scheduler/launcher/confine/limits.h"
 #include "scheduler/launcher/memory_use.h"
 
@@ -33,29 +31,20 @@ bool MachineKills::have_risen() const {
     return earlier >= 0 && out_of_memory_kills_of_machine() > earlier;
 }
 
-MemoryGuard::MemoryGuard(MemoryLimit limit)
-    : limit_(std::move(limit)),
-      kills_before_(limit_.cgroup.empty() ? 0 : out_of_memory_kills(limit_.cgroup)) {}
-
-bool MemoryGuard::is_exceeded(const ProcessId& process) {
-    used_bytes_ = memory_use_bytes(process);
-    return used_bytes_ > limit_.bytes + uncounted_bytes_max;
+bool MemoryGuard::is_exceeded() {
+    used_bytes_ = process_.read_memory_bytes();
+    return used_bytes_ > limit_bytes_ + uncounted_bytes_max;
 }
 
 std::optional<MemoryEnd> MemoryGuard::end(EndCause cause, bool machine) const {
-    MemoryEnd end{.limit_bytes = limit_.bytes, .used_bytes = used_bytes_};
+    MemoryEnd end{.limit_bytes = limit_bytes_, .used_bytes = used_bytes_};
     if (cause == EndCause::memory) return end;
-    if (!limit_.cgroup.empty() && out_of_memory_kills(limit_.cgroup) > kills_before_) {
-        end.used_bytes = limit_.bytes + uncounted_bytes_max;
+    if (process_.exceeded_memory()) {
+        end.used_bytes = limit_bytes_ + uncounted_bytes_max;
         return end;
     }
     end.machine = machine;
     return machine ? std::optional(end) : std::nullopt;
-}
-
-void MemoryGuard::remove_cgroup() const {
-    if (limit_.cgroup.empty() || slipway::remove_cgroup(limit_.cgroup)) return;
-    log_warn("a cgroup cannot be removed yet", {{"cgroup", limit_.cgroup.string()}});
 }
 
 std::string describe(const MemoryEnd& end) {

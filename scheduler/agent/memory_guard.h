@@ -19,25 +19,24 @@ private:
     Tick turned_{};
 };
 
-/// Keeps one process within its memory, or finds that its cgroup did. One thread.
+/// Keeps one process within its memory, or finds that its launcher did. One thread.
 class MemoryGuard {
 public:
-    MemoryGuard() = default;
-    explicit MemoryGuard(MemoryLimit limit);
+    /// `process` outlives this. `limit_bytes` 0: no limit.
+    MemoryGuard(const LaunchedProcess& process, std::int64_t limit_bytes)
+        : process_(process), limit_bytes_(limit_bytes) {}
 
-    /// Whether what the process uses must be read, since no cgroup counts it.
-    bool reads() const { return limit_.bytes > 0 && limit_.cgroup.empty(); }
+    /// Whether what the process uses must be read, since its launcher keeps no limit.
+    bool reads() const { return limit_bytes_ > 0 && !process_.keeps_memory_limit(); }
     /// Reads it. True: the process is above its limit.
-    bool is_exceeded(const ProcessId& process);
+    bool is_exceeded();
     /// Whether the process, which has ended, did so for its memory. `machine`: the kernel may have
     /// ended it because the machine's memory was used up.
     std::optional<MemoryEnd> end(EndCause cause, bool machine) const;
-    /// Nothing lives in it.
-    void remove_cgroup() const;
 
 private:
-    MemoryLimit limit_;
-    std::int64_t kills_before_ = 0;    // a cgroup may be used again
+    const LaunchedProcess& process_;
+    const std::int64_t limit_bytes_;
     std::int64_t used_bytes_ = 0;
 };
 

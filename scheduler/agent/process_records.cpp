@@ -10,7 +10,7 @@
 #include "api/base/json.h"
 #include "api/base/posix.h"
 #include "scheduler/agent/run_folder.h"
-#include "scheduler/launcher/launcher.h"
+#include "scheduler/launcher/private_folder.h"
 
 namespace slipway {
 
@@ -78,7 +78,7 @@ void ProcessRecords::keep(const std::string& name, const ProcessRecord& record) 
 
 void ProcessRecords::forget(const std::string& name) {
     if (records_.erase(name) == 0) return;
-    std::error_code problem;    // what stays is of a process that is gone: end_recorded finds that
+    std::error_code problem;    // what stays is of a process that is gone: the launcher finds that
     fs::remove(file_of(name), problem);
 }
 
@@ -98,18 +98,6 @@ std::function<void(const ProcessId&)> keep_record(ProcessRecords& records, std::
     return [&records, name = std::move(name), fence = std::move(fence)](const ProcessId& id) {
         records.keep(name, {.id = id, .fence = fence});
     };
-}
-
-bool end_recorded(const ProcessRecord& record) {
-    if (record.id.pid <= 1) return true;
-    // The kernel gives no number again while a session has it: another leader means that nothing
-    // of ours is left.
-    const auto ticks = process_start_ticks(record.id.pid);
-    if (ticks && *ticks != record.id.start_ticks) return true;
-    const std::vector<pid_t> left = session_members(record.id.pid);
-    for (const pid_t pid : left)
-        ::kill(pid, SIGKILL);
-    return left.empty();
 }
 
 }    // namespace slipway

@@ -1,12 +1,13 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "scheduler/launcher/process.h"
+#include "scheduler/launcher/process_id.h"
 
 namespace slipway {
 
@@ -19,7 +20,7 @@ struct ProcessRecord {
 /// The processes of this host whose end no agent has seen yet, each in a file of a folder that is
 /// the agent's alone (mode 0700). What a process says of itself in its own folder may be a lie that
 /// names somebody else's process; this is what decides which process is taken over or killed. A
-/// record is kept before the program runs (SpawnRequest::before_start), so none runs without one.
+/// record is kept before the program runs (ProgramStart::before_start), so none runs without one.
 /// One thread.
 class ProcessRecords {
 public:
@@ -42,12 +43,8 @@ private:
     std::map<std::string, ProcessRecord> records_;
 };
 
-/// What SpawnRequest::before_start is for a process of this name.
+/// What ProgramStart::before_start is for a process of this name.
 std::function<void(const ProcessId&)> keep_record(ProcessRecords& records, std::string name,
                                                   std::string fence = {});
-
-/// Sends SIGKILL to what is left of the process and its session; true when nothing is left. A pid
-/// that meanwhile belongs to another process is left alone.
-bool end_recorded(const ProcessRecord& record);
 
 }    // namespace slipway

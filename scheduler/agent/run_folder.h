@@ -8,7 +8,7 @@
 #include "api/base/json.h"
 #include "api/base/posix.h"
 #include "api/protocol/attempt_order.h"
-#include "scheduler/launcher/launcher.h"
+#include "scheduler/launcher/private_folder.h"
 #include "scheduler/store/attempts.h"
 
 namespace slipway {

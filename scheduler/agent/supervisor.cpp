@@ -26,10 +26,14 @@ constexpr std::chrono::milliseconds read_memory_every{200};
 
 /// One watched process with its socket and its place on the stop ladder.
 struct SupervisedProcess {
+    explicit SupervisedProcess(Watched arrival) : watched(std::move(arrival)) {}
+
     Watched watched;
+    LaunchedProcess& process() const { return *watched.process; }
+
     std::optional<ExecutorLink> link;
     Watch watch;
-    MemoryGuard memory;
+    MemoryGuard memory{*watched.process, watched.memory_bytes};
     std::optional<int> exit_status;
     bool killed = false;    // by us
     bool unseen = false;    // the last look at it failed
@@ -106,7 +110,7 @@ struct Supervisor::Parts {
                 until = std::min(until, clock.tick() + sweep_every);
                 continue;
             }
-            polled.push_back({supervised->watched.process.pidfd.get(), POLLIN, 0});
+            polled.push_back({supervised->process().end_fd(), POLLIN, 0});
             if (supervised->talks()) {
                 const bool full = supervised->link->wants_to_write();
                 polled.push_back({supervised->link->fd(), short(POLLIN | (full ? POLLOUT : 0)), 0});
@@ -125,9 +129,7 @@ struct Supervisor::Parts {
     void take_arrivals() {
         const std::scoped_lock lock(mutex);
         for (Watched& arrival : arrivals) {
-            auto supervised = std::make_unique<SupervisedProcess>();
-            supervised->watched = std::move(arrival);
-            supervised->memory = MemoryGuard(supervised->watched.memory);
+            auto supervised = std::make_unique<SupervisedProcess>(std::move(arrival));
             if (!supervised->watched.folder.empty()) {
                 supervised->link.emplace(supervised->watched.folder, supervised->watched.fence,
                                          supervised->watched.frames_after);
@@ -160,7 +162,7 @@ struct Supervisor::Parts {
             if (heard.heard) apply(supervised, {.kind = WatchEvent::Kind::heard});
             if (heard.frames) tell_speaking(supervised.watched.name);
         }
-        pollfd ended{supervised.watched.process.pidfd.get(), POLLIN, 0};
+        pollfd ended{supervised.process().end_fd(), POLLIN, 0};
         if (poll(&ended, 1, 0) == 1) apply(supervised, {.kind = WatchEvent::Kind::exited});
     }
 
@@ -180,7 +182,7 @@ struct Supervisor::Parts {
         for (const auto& supervised : processes) {
             if (supervised->gone || !supervised->memory.reads()) continue;
             alone(*supervised, [&] {
-                if (supervised->memory.is_exceeded(supervised->watched.process.id))
+                if (supervised->memory.is_exceeded())
                     apply(*supervised, {.kind = WatchEvent::Kind::kill, .cause = EndCause::memory});
             });
         }
@@ -191,8 +193,8 @@ struct Supervisor::Parts {
         const WatchActions actions =
             step(supervised.watch, event, clock.tick(), supervised.watched.limits);
         if (actions.request && supervised.link) supervised.link->stop(*actions.request);
-        if (actions.terminate) signal_group(supervised.watched.process, SIGTERM);
-        if (actions.kill) signal_group(supervised.watched.process, SIGKILL);
+        if (actions.terminate) supervised.process().terminate();
+        if (actions.kill) supervised.process().kill();
         supervised.killed = supervised.killed || actions.kill;
         if (actions.gone) collect_exit(supervised);
         if (before == EndCause::none && supervised.watch.cause == EndCause::silent) {
@@ -201,12 +203,10 @@ struct Supervisor::Parts {
         }
     }
 
-    /// The leader has ended. Its group is killed before it is reaped: until then the number of the
-    /// group cannot belong to anybody else.
+    /// The leader has ended.
     void collect_exit(SupervisedProcess& supervised) {
         supervised.gone = true;
-        if (supervised.watched.process.child) signal_group(supervised.watched.process, SIGKILL);
-        supervised.exit_status = slipway::reap(supervised.watched.process);
+        supervised.exit_status = supervised.process().collect_exit();
         const bool by_somebody = !supervised.killed && supervised.exit_status == 128 + SIGKILL;
         supervised.memory_end = supervised.memory.end(supervised.watch.cause,
                                                       by_somebody && machine_kills.have_risen());
@@ -225,24 +225,17 @@ struct Supervisor::Parts {
         }
     }
 
-    /// Whether nothing of its session is left; what is gets a SIGKILL.
-    static bool is_empty(SupervisedProcess& supervised) {
-        bool empty = false;
-        alone(supervised, [&] {
-            const std::vector<pid_t> left = session_members(supervised.watched.process.id.pid);
-            for (const pid_t pid : left)
-                ::kill(pid, SIGKILL);
-            empty = left.empty();
-        });
-        return empty;
+    static bool is_cleared(SupervisedProcess& supervised) {
+        bool cleared = false;
+        alone(supervised, [&] { cleared = supervised.process().is_cleared(); });
+        return cleared;
     }
 
-    /// Reports the processes of whose sessions nothing is left, and forgets them.
+    /// Reports the processes of which nothing is left, and forgets them.
     void reap() {
         bool told = false;
         std::erase_if(processes, [&](const std::unique_ptr<SupervisedProcess>& supervised) {
-            if (!supervised->gone || !is_empty(*supervised)) return false;
-            supervised->memory.remove_cgroup();
+            if (!supervised->gone || !is_cleared(*supervised)) return false;
             told = true;
             const std::scoped_lock lock(mutex);
             events.ended.push_back({.name = supervised->watched.name,

@@ -11,15 +11,9 @@
 
 #include "api/base/clock.h"
 #include "scheduler/agent/attempt_watch.h"
-#include "scheduler/launcher/process.h"
+#include "scheduler/launcher/launcher.h"
 
 namespace slipway {
-
-/// The memory that a process may use.
-struct MemoryLimit {
-    std::int64_t bytes = 0;          ///< 0: no limit
-    std::filesystem::path cgroup;    ///< keeps it; removed at the end. Empty: the supervisor does
-};
 
 /// How a process ended for its memory.
 struct MemoryEnd {
@@ -31,13 +25,13 @@ struct MemoryEnd {
 /// A process to look after.
 struct Watched {
     std::string name;    ///< unique among those watched: "job_…/2", "ds_…"
-    RunningProcess process;
+    std::unique_ptr<LaunchedProcess> process;
     WatchLimits limits;
     std::filesystem::path
         folder;    ///< with executor.sock; empty: it has no socket and says nothing
     std::string fence;
     std::int64_t frames_after = 0;
-    MemoryLimit memory = {};
+    std::int64_t memory_bytes = 0;    ///< that it may use; 0: no limit
 };
 
 /// A process that has ended, with everything it started.

@@ -1,28 +1,35 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
-#include "scheduler/launcher/confine/cgroup.h"
-#include "scheduler/launcher/process.h"
+#include "api/base/clock.h"
+#include "scheduler/launcher/process_id.h"
 
 namespace slipway {
 
-/// How executors run on this machine.
-struct LauncherOptions {
-    /// The program slipway-confine; empty: executors have all the rights of the service.
-    std::filesystem::path confiner = {};
-    /// As root, project number N runs as the user with this number + N. None: as the service's
-    /// user.
-    std::optional<uid_t> first_user = {};
-    std::int64_t file_bytes_max = std::int64_t{1} << 40;    ///< of one file that an executor writes
-    std::int64_t processes_max = 4096;    ///< threads of one project on this machine
-    CgroupTree cgroups = {};              ///< none: who watches a process reads what it uses
+/// A program, and the files that it begins with.
+struct ProgramStart {
+    std::filesystem::path program;
+    std::vector<std::string> arguments;    ///< without the program's name
+    std::filesystem::path folder;          ///< its working folder
+    std::filesystem::path output;          ///< gets stderr, and stdout unless `result` is given
+    std::filesystem::path result;          ///< gets stdout; or empty
+    int lock_fd = -1;    ///< becomes its descriptor 3, so that a lock lives as long as it does
+    /// Called when the process exists and none of the program has run: who it is can be kept first.
+    /// When it throws, the program never runs.
+    std::function<void(const ProcessId&)> before_start = {};
 };
 
 /// One program to run for one project.
 struct LaunchRequest {
     std::string name = {};    ///< unique on this host: "job_…/2", "ds_…"
-    SpawnRequest process;     ///< without its confinement
+    ProgramStart process;
     std::int64_t project_number = 0;
     std::vector<std::filesystem::path> readable = {};
     /// What of it is the project's alone: it is given to the project's user.
@@ -35,35 +42,67 @@ struct LaunchRequest {
     std::int64_t cpu_seconds = 0;                        ///< 0: no limit
 };
 
-/// Starts programs on this machine: prepares their folders, confines them, runs them. They are
-/// watched and ended by the Supervisor, which needs their RunningProcess alone: another launcher
-/// (a cluster's) would replace this one and keep that. Safe from every thread.
-class Launcher {
+/// A program that a launcher runs, with everything that it starts itself. It outlives this. For one
+/// thread.
+class LaunchedProcess {
 public:
-    explicit Launcher(LauncherOptions options);
+    virtual ~LaunchedProcess() = default;
+    LaunchedProcess(const LaunchedProcess&) = delete;
+    LaunchedProcess& operator=(const LaunchedProcess&) = delete;
 
-    /// Folders to write, and what is `owned`, belong to the project's user from then on; folders
-    /// among them have mode 0700.
-    /// errors  throws exhausted, unavailable
-    RunningProcess launch(const LaunchRequest& request) const;
+    virtual ProcessId id() const = 0;
 
-    /// The cgroup of what was launched by this name, also by a launcher before this one; empty when
-    /// it has none. Who sees the end of the process removes it.
-    std::filesystem::path find_cgroup(const std::string& name) const;
-    /// remove_left_cgroups() of its tree.
-    void remove_left_cgroups(Instant now) const;
+    /// Readable once the program has ended.
+    virtual int end_fd() const = 0;
+    /// Asks it to end; harmless when it has.
+    virtual void terminate() = 0;
+    /// Ends it, and what it started.
+    virtual void kill() = 0;
+    /// Once, after its end: the exit code, or 128 + the signal; none when it is not known. Ends
+    /// what it has left behind.
+    virtual std::optional<int> collect_exit() = 0;
+    /// Whether nothing that it started is left, so that its cores are free; what is left is ended.
+    /// Once nothing is, what the launcher kept for it goes too.
+    /// errors  throws exhausted when that cannot be found out now
+    virtual bool is_cleared() = 0;
 
-private:
-    Confinement confinement_of(const LaunchRequest& request) const;
-    std::vector<gid_t> prepare(const LaunchRequest& request) const;
-    std::optional<gid_t> share(const std::filesystem::path& path, uid_t user) const;
-    std::optional<uid_t> user_of(const LaunchRequest& request) const;
+    /// Whether the launcher keeps the limit of memory. If not, somebody must read what is used.
+    virtual bool keeps_memory_limit() const = 0;
+    /// What it keeps from others, in bytes; 0 when it is gone.
+    virtual std::int64_t read_memory_bytes() const = 0;
+    /// Whether the limit that the launcher keeps has ended a part of it since it was launched or
+    /// adopted.
+    virtual bool exceeded_memory() const = 0;
 
-    const LauncherOptions options_;
+protected:
+    LaunchedProcess() = default;
 };
 
-/// Makes the folder (mode 0700) when absent; its parents are open to pass through, not to be
-/// listed. errors  throws exhausted, unavailable
-void make_private_folder(const std::filesystem::path& folder);
+/// Runs programs: prepares their folders, confines them, starts them, and finds them again after
+/// a restart of the service. Who watches them knows nothing of how they run. Safe from every
+/// thread.
+class Launcher {
+public:
+    virtual ~Launcher() = default;
+    Launcher(const Launcher&) = delete;
+    Launcher& operator=(const Launcher&) = delete;
+
+    /// Folders to write, and what is `owned`, belong to the project's user from then on.
+    /// errors  throws exhausted, unavailable
+    virtual std::unique_ptr<LaunchedProcess> launch(const LaunchRequest& request) const = 0;
+    /// What was launched by this name and id before the service was started again; null when it is
+    /// gone.
+    /// errors  throws exhausted when that cannot be found out now
+    virtual std::unique_ptr<LaunchedProcess> adopt(const std::string& name,
+                                                   const ProcessId& id) const = 0;
+    /// Ends what is left of a process that nobody watches. True when nothing is.
+    /// errors  as LaunchedProcess::is_cleared
+    virtual bool end_left(const ProcessId& id) const = 0;
+    /// Removes what was kept for processes that ended while no service ran. From time to time.
+    virtual void remove_left(Instant now) const = 0;
+
+protected:
+    Launcher() = default;
+};
 
 }    // namespace slipway

@@ -240,12 +240,11 @@ bool lives_in_session(pid_t pid, std::string_view session) {
 
 }    // namespace
 
-RunningProcess spawn(const SpawnRequest& request) {
-    const fs::path& program = request.confinement ? request.confinement->confiner : request.program;
+RunningProcess spawn(const ProgramStart& start, const SpawnLimits& limits) {
+    const fs::path& program = limits.confinement ? limits.confinement->confiner : start.program;
     const std::vector<std::string> rest =
-        request.confinement
-            ? confine_arguments(*request.confinement, request.program, request.arguments)
-            : request.arguments;
+        limits.confinement ? confine_arguments(*limits.confinement, start.program, start.arguments)
+                           : start.arguments;
     std::vector<std::string> arguments{program.string()};
     arguments.insert(arguments.end(), rest.begin(), rest.end());
     std::vector<std::string> environment = small_environment();
@@ -253,17 +252,16 @@ RunningProcess spawn(const SpawnRequest& request) {
     const std::vector<char*> environment_list = pointers(environment);
     Pipe gate = make_pipe();
     Pipe refusal = make_pipe();
-    const Child child =
-        fork_child({.program = program.c_str(),
-                    .arguments = argument_list.data(),
-                    .environment = environment_list.data(),
-                    .folder = request.folder.c_str(),
-                    .output = request.output.c_str(),
-                    .result = request.result.empty() ? nullptr : request.result.c_str(),
-                    .lock = request.lock_fd,
-                    .gate = gate.read_end.get(),
-                    .refusal = refusal.write_end.get()},
-                   request.cgroup);
+    const Child child = fork_child({.program = program.c_str(),
+                                    .arguments = argument_list.data(),
+                                    .environment = environment_list.data(),
+                                    .folder = start.folder.c_str(),
+                                    .output = start.output.c_str(),
+                                    .result = start.result.empty() ? nullptr : start.result.c_str(),
+                                    .lock = start.lock_fd,
+                                    .gate = gate.read_end.get(),
+                                    .refusal = refusal.write_end.get()},
+                                   limits.cgroup);
     const pid_t pid = child.pid;
     if (pid < 0) fail_to_start(program, errno);
     refusal.write_end.reset();
@@ -276,8 +274,8 @@ RunningProcess spawn(const SpawnRequest& request) {
     }
     process.id.start_ticks = process_start_ticks(pid).value_or(0);
     try {
-        if (request.before_start) request.before_start(process.id);
-        if (!request.cgroup.empty() && !child.placed) enter_cgroup(request.cgroup, pid);
+        if (start.before_start) start.before_start(process.id);
+        if (!limits.cgroup.empty() && !child.placed) enter_cgroup(limits.cgroup, pid);
     } catch (const std::exception&) {
         end_child(process);
         throw;

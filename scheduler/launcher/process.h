@@ -4,22 +4,15 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "api/base/posix.h"
 #include "scheduler/launcher/confinement.h"
+#include "scheduler/launcher/launcher.h"
 
 namespace slipway {
-
-/// Names one process for as long as the machine runs: pids come again, pairs do not.
-struct ProcessId {
-    pid_t pid = 0;
-    std::int64_t start_ticks = 0;
-    bool operator==(const ProcessId&) const = default;
-};
 
 /// A process that leads a session and process group of its own.
 struct RunningProcess {
@@ -28,18 +21,10 @@ struct RunningProcess {
     bool child = false;    ///< ours to reap; an adopted one is not
 };
 
-struct SpawnRequest {
-    std::filesystem::path program;
-    std::vector<std::string> arguments;    ///< without the program's name
-    std::filesystem::path folder;          ///< its working folder
-    std::filesystem::path output;          ///< gets stderr, and stdout unless `result` is given
-    std::filesystem::path result;          ///< gets stdout; or empty
-    int lock_fd = -1;    ///< becomes its descriptor 3, so that a lock lives as long as it does
+/// What a process is started within.
+struct SpawnLimits {
     std::optional<Confinement> confinement = {};    ///< none: with all our rights
     std::filesystem::path cgroup = {};              ///< that it is in; empty: in ours
-    /// Called when the process exists and none of the program has run: who it is can be kept first.
-    /// When it throws, the program never runs.
-    std::function<void(const ProcessId&)> before_start = {};
 };
 
 /// Starts a process in a new session, with few environment variables and no descriptor of ours but
@@ -48,7 +33,7 @@ struct SpawnRequest {
 /// errors  throws unavailable with the program's name and the system's reason, exhausted when we
 /// have
 ///         no descriptor left; what `before_start` throws
-RunningProcess spawn(const SpawnRequest& request);
+RunningProcess spawn(const ProgramStart& start, const SpawnLimits& limits = {});
 
 /// Takes hold of a process that another incarnation of us started; none when it is gone.
 /// errors  throws exhausted when it cannot be found out: we have no descriptor left

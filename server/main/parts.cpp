@@ -92,7 +92,7 @@ AgentOptions agent_options(const Options& options, const Home& home) {
     made.dataset_roots = options.dataset_roots;
     made.grace = options.executor_grace;
     made.stop_save = options.executor_grace;
-    made.launcher = launcher_options(options);
+    made.launcher = std::make_shared<LocalLauncher>(launcher_options(options));
     made.memory_bytes = memory_for_jobs(options);
     made.frames_bytes_max = options.frames_mib << 20;
     made.metric_names_max = options.metric_names_max;

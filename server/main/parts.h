@@ -7,6 +7,7 @@
 
 #include "scheduler/agent/agent.h"
 #include "scheduler/launcher/confine/features.h"
+#include "scheduler/launcher/local_launcher.h"
 #include "scheduler/maintenance/loop.h"
 #include "scheduler/store/cluster/cluster.h"
 #include "scheduler/store/store.h"

@@ -28,16 +28,16 @@ constexpr const char* output_name = "output.log";
 
 enum class Wait { ended, too_long, stopped, too_large };
 
-Wait wait_for_end(const RunningProcess& process, MemoryGuard& memory,
+Wait wait_for_end(const LaunchedProcess& process, MemoryGuard& memory,
                   const std::atomic<bool>& stop) {
     const Tick end = system_clock().tick() + export_max;
-    pollfd watched{process.pidfd.get(), POLLIN, 0};
+    pollfd watched{process.end_fd(), POLLIN, 0};
     while (!stop && system_clock().tick() < end) {
         const int found = poll(&watched, 1, 100);
         if (found > 0) return Wait::ended;
         if (found < 0 && errno != EINTR)
             throw Error{ErrorCode::unavailable, "the export cannot be watched"};
-        if (memory.reads() && memory.is_exceeded(process.id)) return Wait::too_large;
+        if (memory.reads() && memory.is_exceeded()) return Wait::too_large;
     }
     return stop ? Wait::stopped : Wait::too_long;
 }
@@ -45,9 +45,8 @@ Wait wait_for_end(const RunningProcess& process, MemoryGuard& memory,
 /// Ends the process with all that it started, at the latest with the scope.
 class Ending {
 public:
-    Ending(ProcessRecords& records, const std::string& name, const RunningProcess& process,
-           const MemoryGuard& memory)
-        : records_(records), name_(name), process_(process), memory_(memory) {}
+    Ending(ProcessRecords& records, const std::string& name, LaunchedProcess& process)
+        : records_(records), name_(name), process_(process) {}
     ~Ending() { finish(); }
     Ending(const Ending&) = delete;
     Ending& operator=(const Ending&) = delete;
@@ -56,21 +55,28 @@ public:
     std::optional<int> finish() {
         if (finished_) return status_;
         finished_ = true;
-        // Before it is reaped: until then the number of its group is its own.
-        signal_group(process_, SIGKILL);
-        pollfd watched{process_.pidfd.get(), POLLIN, 0};
+        process_.kill();
+        pollfd watched{process_.end_fd(), POLLIN, 0};
         poll(&watched, 1, kill_max_ms);
-        status_ = reap(process_);
-        memory_.remove_cgroup();
+        status_ = process_.collect_exit();
+        clear();
         records_.forget(name_);
         return status_;
     }
 
 private:
+    void clear() {
+        try {
+            for (int tries = 0; !process_.is_cleared() && tries < end_tries_max; ++tries)
+                poll(nullptr, 0, end_pause_ms);
+        } catch (const Error& error) {
+            log_error("an export cannot be looked at", {{"reason", error.what()}});
+        }
+    }
+
     ProcessRecords& records_;
     const std::string& name_;
-    const RunningProcess& process_;
-    const MemoryGuard& memory_;
+    LaunchedProcess& process_;
     bool finished_ = false;
     std::optional<int> status_;
 };
@@ -86,13 +92,13 @@ void keep_plain_file(const fs::path& written, const fs::path& file) {
 }
 
 /// What a killed service left running writes into a folder that is used again.
-void end_earlier(ProcessRecords& records) {
+void end_earlier(const Launcher& launcher, ProcessRecords& records) {
     std::vector<std::string> names;
     for (const auto& each : records.all())
         names.push_back(each.first);
     for (const std::string& name : names) {
         const ProcessRecord record = *records.find(name);
-        for (int tries = 0; !end_recorded(record) && tries < end_tries_max; ++tries)
+        for (int tries = 0; !launcher.end_left(record.id) && tries < end_tries_max; ++tries)
             poll(nullptr, 0, end_pause_ms);
         records.forget(name);
     }
@@ -112,17 +118,18 @@ struct OwnFolder {
 WeightsExporter::WeightsExporter(store::Store& store, const AgentOptions& options, fs::path folder)
     : store_(store),
       options_(options),
-      launcher_(options.launcher),
+      launcher_(*options_.launcher),
       folder_(std::move(folder)),
       records_(options.home / "processes" / "exports") {
-    end_earlier(records_);
+    end_earlier(launcher_, records_);
     fs::remove_all(folder_);    // what a killed service left
     make_private_folder(folder_);
     fs::permissions(folder_, fs::perms(0711));    // executors pass through to what is theirs
 }
 
-RunningProcess WeightsExporter::start(const std::string& name, const WeightsExport& wanted,
-                                      const fs::path& own) {
+std::unique_ptr<LaunchedProcess> WeightsExporter::start(const std::string& name,
+                                                        const WeightsExport& wanted,
+                                                        const fs::path& own) {
     const auto number = store::executor_number(store_, wanted.project);
     if (!number) throw Error{ErrorCode::exhausted, "no user is left for the executors"};
     return launcher_.launch(
@@ -147,11 +154,10 @@ void WeightsExporter::run(const WeightsExport& wanted, const fs::path& file,
     const OwnFolder own{folder_ / (file.filename().string() + ".own")};
     make_private_folder(own.path);
     const std::string name = "export_" + file.stem().string();
-    const RunningProcess process = start(name, wanted, own.path);
-    MemoryGuard memory(
-        {.bytes = options_.check_memory_bytes, .cgroup = launcher_.find_cgroup(name)});
-    Ending ending(records_, name, process, memory);
-    const Wait wait = wait_for_end(process, memory, stop);
+    const std::unique_ptr<LaunchedProcess> process = start(name, wanted, own.path);
+    MemoryGuard memory(*process, options_.check_memory_bytes);
+    Ending ending(records_, name, *process);
+    const Wait wait = wait_for_end(*process, memory, stop);
     if (wait == Wait::stopped) throw Error{ErrorCode::unavailable, "the service stops"};
     if (wait == Wait::too_long)
         throw Error{ErrorCode::unavailable, "the weights could not be written in ten minutes"};

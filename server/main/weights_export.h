@@ -26,12 +26,12 @@ public:
              const std::atomic<bool>& stop);
 
 private:
-    RunningProcess start(const std::string& name, const WeightsExport& wanted,
-                         const std::filesystem::path& own);
+    std::unique_ptr<LaunchedProcess> start(const std::string& name, const WeightsExport& wanted,
+                                           const std::filesystem::path& own);
 
     store::Store& store_;
     const AgentOptions options_;
-    const Launcher launcher_;
+    const Launcher& launcher_;    // of options_
     const std::filesystem::path folder_;
     ProcessRecords records_;    // of run()'s thread, once this is made
 };

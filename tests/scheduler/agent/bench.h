@@ -11,6 +11,7 @@
 #include "scheduler/agent/agent.h"
 #include "scheduler/agent/process_records.h"
 #include "scheduler/agent/run_folder.h"
+#include "scheduler/launcher/local_launcher.h"
 #include "scheduler/launcher/process.h"
 #include "scheduler/store/attempts.h"
 #include "scheduler/store/checkpoints.h"
@@ -41,6 +42,8 @@ protected:
         options.host = host;
         options.home = folder.path();
         options.executor = std::filesystem::path(SLIPWAY_BIN_DIR) / "fake_executor";
+        if (!options.launcher)
+            options.launcher = std::make_shared<LocalLauncher>(LauncherOptions{});
         options.dataset_roots = {{.path = folder.path() / "data"}};
         options.renew_every = std::chrono::milliseconds(100);
         options.poll_every = std::chrono::milliseconds(50);

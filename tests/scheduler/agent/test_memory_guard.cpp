@@ -6,12 +6,28 @@
 #include <gtest/gtest.h>
 
 #include "scheduler/agent/attempt_memory.h"
+#include "scheduler/launcher/local_process.h"
 #include "tests/scheduler/agent/bench.h"
 
 namespace slipway {
 namespace {
 
 class MemoryGuardTest : public AgentBench {};
+
+/// One whose memory is as a test says.
+struct FakeProcess final : LaunchedProcess {
+    bool keeps = false, exceeded = false;
+
+    ProcessId id() const override { return {}; }
+    int end_fd() const override { return -1; }
+    void terminate() override {}
+    void kill() override {}
+    std::optional<int> collect_exit() override { return std::nullopt; }
+    bool is_cleared() override { return true; }
+    bool keeps_memory_limit() const override { return keeps; }
+    std::int64_t read_memory_bytes() const override { return 0; }
+    bool exceeded_memory() const override { return exceeded; }
+};
 
 TEST_F(MemoryGuardTest, an_executor_that_holds_more_than_its_memory_is_ended_for_good) {
     options.memory_bytes = 1 << 20;    // and what an executor itself takes, and what is not counted
@@ -34,21 +50,32 @@ TEST_F(MemoryGuardTest, an_executor_that_holds_more_than_its_memory_is_ended_for
 }
 
 TEST(MemoryGuards, say_whose_memory_was_used_up) {
-    const MemoryGuard guard(MemoryLimit{.bytes = 1000, .cgroup = {}});
+    const FakeProcess process;
+    const MemoryGuard guard(process, 1000);
     EXPECT_FALSE(guard.end(EndCause::none, false));
     EXPECT_FALSE(guard.end(EndCause::cancel, false));
     EXPECT_FALSE(guard.end(EndCause::memory, false)->machine);
     EXPECT_TRUE(guard.end(EndCause::none, true)->machine);
 }
 
-TEST(MemoryGuards, count_the_kills_of_a_cgroup_since_they_began) {
-    const TempFolder folder;
-    folder.write("memory.events", "oom 2\noom_kill 2\n");
-    const MemoryGuard guard(MemoryLimit{.bytes = 1000, .cgroup = folder.path()});
+TEST(MemoryGuards, believe_a_launcher_that_keeps_the_limit) {
+    FakeProcess process;
+    process.keeps = true;
+    const MemoryGuard guard(process, 1000);
     EXPECT_FALSE(guard.reads());
     EXPECT_FALSE(guard.end(EndCause::none, false));
-    folder.write("memory.events", "oom 2\noom_kill 3\n");
+    process.exceeded = true;
     EXPECT_EQ(guard.end(EndCause::none, false)->limit_bytes, 1000);
+}
+
+TEST(LocalProcesses, count_the_kills_of_a_cgroup_since_they_began) {
+    const TempFolder folder;
+    folder.write("memory.events", "oom 2\noom_kill 2\n");
+    const LocalProcess process(RunningProcess{}, folder.path());
+    EXPECT_TRUE(process.keeps_memory_limit());
+    EXPECT_FALSE(process.exceeded_memory());
+    folder.write("memory.events", "oom 2\noom_kill 3\n");
+    EXPECT_TRUE(process.exceeded_memory());
 }
 
 }    // namespace

@@ -12,29 +12,6 @@
 namespace slipway {
 namespace {
 
-/// A process of its own session, gone with the test.
-class Sleeper {
-public:
-    explicit Sleeper(const TempFolder& folder, const std::string& script = "sleep 1000")
-        : process_(spawn({.program = "/bin/sh",
-                          .arguments = {"-c", script},
-                          .folder = folder.path(),
-                          .output = folder.path() / "output.log",
-                          .result = {}})) {}
-    ~Sleeper() {
-        signal_group(process_, SIGKILL);
-        eventually([this] { return reap(process_) || !is_alive(); });
-    }
-    Sleeper(const Sleeper&) = delete;
-    Sleeper& operator=(const Sleeper&) = delete;
-
-    ProcessId id() const { return process_.id; }
-    bool is_alive() const { return open_process(process_.id).has_value(); }
-
-private:
-    RunningProcess process_;
-};
-
 TEST(ProcessRecords, the_next_agent_reads_what_this_one_kept) {
     const TempFolder folder;
     {
@@ -65,27 +42,6 @@ TEST(ProcessRecords, damage_and_records_of_another_start_of_the_machine_are_remo
     const ProcessRecords records(folder.path() / "processes");
     EXPECT_TRUE(records.all().empty());
     EXPECT_TRUE(std::filesystem::is_empty(folder.path() / "processes"));
-}
-
-TEST(EndRecorded, the_process_goes_with_everything_it_started) {
-    const TempFolder folder;
-    const Sleeper sleeper(folder, "sleep 1000 & sleep 1000");
-    ASSERT_TRUE(eventually([&] { return session_members(sleeper.id().pid).size() == 3; }));
-    const ProcessRecord record{.id = sleeper.id(), .fence = {}};
-    EXPECT_FALSE(end_recorded(record)) << "it was there";
-    EXPECT_TRUE(eventually([&] { return end_recorded(record); }));
-    EXPECT_TRUE(session_members(sleeper.id().pid).empty());
-}
-
-TEST(EndRecorded, a_pid_that_is_another_process_s_now_is_left_alone) {
-    const TempFolder folder;
-    const Sleeper innocent(folder);
-    ProcessId id = innocent.id();
-    --id.start_ticks;
-    EXPECT_TRUE(end_recorded({.id = id, .fence = {}}));
-    for (const pid_t pid : {0, 1, -1})
-        EXPECT_TRUE(end_recorded({.id = {.pid = pid, .start_ticks = 0}, .fence = {}}));
-    EXPECT_TRUE(innocent.is_alive());
 }
 
 }    // namespace

@@ -13,8 +13,9 @@
 #include <fstream>
 
 #include "api/base/error.h"
-#include "scheduler/launcher/launcher.h"
+#include "scheduler/launcher/local_launcher.h"
 #include "scheduler/launcher/memory_use.h"
+#include "tests/scheduler/launcher/exit_of.h"
 #include "tests/support/eventually.h"
 #include "tests/support/temp_folder.h"
 
@@ -150,7 +151,7 @@ LaunchRequest python(const TempFolder& folder, const std::string& script) {
 TEST(MemoryUse, counts_what_was_written_and_made_read_only) {
     const TempFolder folder;
     const RunningProcess process =
-        Launcher(LauncherOptions{}).launch(python(folder, std::string("GREEDY = False") + holder));
+        spawn(python(folder, std::string("GREEDY = False") + holder).process);
     EXPECT_TRUE(eventually([&] { return read_file(folder.path() / "output") == "held\n"; }));
     EXPECT_GE(memory_use_bytes(process.id), 64 << 20);
     EXPECT_LT(memory_use_bytes(process.id), 128 << 20);
@@ -164,21 +165,20 @@ TEST(CgroupsOfTheKernel, end_who_holds_more_than_its_limit) {
     if (named == nullptr) GTEST_SKIP() << "SLIPWAY_TEST_CGROUP names no cgroup";
     const CgroupTree tree = find_cgroup_tree(named);
     const TempFolder folder;
-    const Launcher launcher(LauncherOptions{.cgroups = tree});
+    const LocalLauncher launcher(LauncherOptions{.cgroups = tree});
     LaunchRequest request = python(folder, std::string("GREEDY = True") + holder);
     request.memory_bytes = 64 << 20;
-    const RunningProcess process = launcher.launch(request);
-    const fs::path group = launcher.find_cgroup("job_test/1");
-    ASSERT_FALSE(group.empty());
+    const std::unique_ptr<LaunchedProcess> process = launcher.launch(request);
+    const fs::path group = cgroup_folder(tree, "job_test/1");
+    ASSERT_TRUE(process->keeps_memory_limit());
+    EXPECT_FALSE(process->exceeded_memory());
     EXPECT_FALSE(remove_cgroup(group)) << "it has a process";
-    std::optional<int> status;
-    ASSERT_TRUE(
-        eventually([&] { return (status = reap(process)).has_value(); }, std::chrono::seconds(60)));
-    EXPECT_EQ(status, 128 + SIGKILL);
+    EXPECT_EQ(exit_of(*process), 128 + SIGKILL);
     // Version 2 counts it as the cause and as a member of its group.
     EXPECT_GE(out_of_memory_kills(group), 1);
-    EXPECT_TRUE(remove_cgroup(group));
-    EXPECT_TRUE(launcher.find_cgroup("job_test/1").empty());
+    EXPECT_TRUE(process->exceeded_memory());
+    EXPECT_TRUE(eventually([&] { return process->is_cleared(); }));
+    EXPECT_FALSE(fs::exists(group));
 }
 
 }    // namespace

@@ -14,8 +14,9 @@
 
 #include "scheduler/launcher/confine/features.h"
 #include "scheduler/launcher/hand_over.h"
-#include "scheduler/launcher/launcher.h"
+#include "scheduler/launcher/local_launcher.h"
 #include "scheduler/launcher/process.h"
+#include "tests/scheduler/launcher/exit_of.h"
 #include "tests/support/eventually.h"
 #include "tests/support/temp_folder.h"
 
@@ -51,8 +52,8 @@ protected:
                       .arguments = {"-I", "-S", "-c", "import os, socket, ctypes, sys\n" + script},
                       .folder = folder.path() / "run",
                       .output = output,
-                      .result = {},
-                      .confinement = confinement});
+                      .result = {}},
+                     {.confinement = confinement});
     }
 
     /// What the script printed, and " status N" when it did not end with 0.
@@ -418,18 +419,16 @@ TEST_F(Confined, folders_that_were_open_to_others_are_closed_at_the_start) {
     fs::permissions(data, fs::perms(0711));
     LauncherOptions options{.confiner = confinement.confiner, .first_user = {}};
     if (geteuid() == 0) options.first_user = test_user;
-    const RunningProcess process =
-        Launcher(options).launch({.process = {.program = program,
-                                              .arguments = {"-c", "open('../data/sample')"},
-                                              .folder = run_folder,
-                                              .output = folder.path() / "output",
-                                              .result = {}},
-                                  .readable = {data},
-                                  .owned = {data},
-                                  .writable = {run_folder, folder.path() / "new"}});
-    std::optional<int> status;
-    ASSERT_TRUE(eventually([&] { return (status = reap(process)).has_value(); }));
-    EXPECT_EQ(status, 0) << read_file(folder.path() / "output");
+    const std::unique_ptr<LaunchedProcess> process =
+        LocalLauncher(options).launch({.process = {.program = program,
+                                                   .arguments = {"-c", "open('../data/sample')"},
+                                                   .folder = run_folder,
+                                                   .output = folder.path() / "output",
+                                                   .result = {}},
+                                       .readable = {data},
+                                       .owned = {data},
+                                       .writable = {run_folder, folder.path() / "new"}});
+    EXPECT_EQ(exit_of(*process), 0) << read_file(folder.path() / "output");
     for (const char* name : {"run", "data", "new"})
         EXPECT_EQ(int(fs::status(folder.path() / name).permissions()), 0700) << name;
 }

@@ -17,7 +17,7 @@
 namespace slipway {
 namespace {
 
-SpawnRequest shell(const TempFolder& folder, const std::string& script) {
+ProgramStart shell(const TempFolder& folder, const std::string& script) {
     return {.program = "/bin/sh",
             .arguments = {"-c", script},
             .folder = folder.path(),
@@ -50,7 +50,7 @@ TEST(Process, output_folder_and_exit_code_are_as_asked) {
 
 TEST(Process, a_result_file_gets_stdout_alone) {
     const TempFolder folder;
-    SpawnRequest request = shell(folder, "echo report; echo log >&2");
+    ProgramStart request = shell(folder, "echo report; echo log >&2");
     request.result = folder.path() / "result";
     const RunningProcess process = spawn(request);
     ASSERT_TRUE(eventually([&] { return reap(process).has_value(); }));
@@ -107,7 +107,7 @@ TEST(Process, another_incarnation_finds_it_by_pid_and_start_time) {
 TEST(Process, a_lock_lives_as_long_as_the_process) {
     const TempFolder folder;
     auto lock = lock_run_folder(folder.path());
-    SpawnRequest request = shell(folder, "sleep 1000");
+    ProgramStart request = shell(folder, "sleep 1000");
     request.lock_fd = lock->get();
     const Group group(spawn(request));
     lock.reset();
@@ -118,7 +118,7 @@ TEST(Process, a_lock_lives_as_long_as_the_process) {
 
 TEST(Process, who_it_is_can_be_kept_before_its_program_runs) {
     const TempFolder folder;
-    SpawnRequest request = shell(folder, "touch began");
+    ProgramStart request = shell(folder, "touch began");
     ProcessId kept;
     request.before_start = [&](const ProcessId& id) {
         kept = id;
@@ -133,7 +133,7 @@ TEST(Process, who_it_is_can_be_kept_before_its_program_runs) {
 
 TEST(Process, a_program_whose_process_cannot_be_kept_never_runs) {
     const TempFolder folder;
-    SpawnRequest request = shell(folder, "touch began");
+    ProgramStart request = shell(folder, "touch began");
     ProcessId kept;
     request.before_start = [&](const ProcessId& id) {
         kept = id;
@@ -151,7 +151,7 @@ TEST(Process, output_goes_through_no_link_and_into_nothing_but_a_file) {
     const auto precious = folder.write("precious", "kept");
     const auto place = folder.path() / "place";
     const auto expect_refused = [&] {
-        SpawnRequest request = shell(folder, "echo report; echo log >&2");
+        ProgramStart request = shell(folder, "echo report; echo log >&2");
         request.result = place;
         EXPECT_THROW(spawn(request), Error);
         request = shell(folder, "echo log");
@@ -172,7 +172,7 @@ TEST(Process, output_goes_through_no_link_and_into_nothing_but_a_file) {
 struct FewDescriptors {
     explicit FewDescriptors(int free) {
         // A sanitizer looks at each type of object once, through a pipe: now.
-        SpawnRequest absent{.program = "/absent",
+        ProgramStart absent{.program = "/absent",
                             .arguments = {},
                             .folder = "/",
                             .output = "/dev/null",
@@ -228,7 +228,7 @@ TEST(Process, without_descriptors_nobody_is_taken_for_dead) {
 
 TEST(Process, a_program_that_is_not_there_is_named) {
     const TempFolder folder;
-    SpawnRequest request = shell(folder, "");
+    ProgramStart request = shell(folder, "");
     request.program = "/nonexistent/program";
     try {
         spawn(request);

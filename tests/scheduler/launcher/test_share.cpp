@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 #include "api/base/error.h"
-#include "scheduler/launcher/launcher.h"
+#include "scheduler/launcher/local_launcher.h"
+#include "tests/scheduler/launcher/exit_of.h"
 #include "tests/support/eventually.h"
 #include "tests/support/temp_folder.h"
 
@@ -52,8 +53,8 @@ protected:
         const fs::path run_folder = folder.path() / fmt::format("run_{}", number);
         const fs::path output = folder.path() / "output";
         fs::remove(output);
-        const RunningProcess process =
-            Launcher(
+        const std::unique_ptr<LaunchedProcess> process =
+            LocalLauncher(
                 {.confiner = fs::path(SLIPWAY_BIN_DIR) / "slipway-confine", .first_user = users})
                 .launch({.process = {.program = "/usr/bin/python3",
                                      .arguments = {"-I", "-S", "-c", script},
@@ -63,8 +64,7 @@ protected:
                          .project_number = number,
                          .shared = {folder.path() / "job" / "step_1"},
                          .writable = {run_folder}});
-        EXPECT_TRUE(
-            eventually([&] { return reap(process).has_value(); }, std::chrono::seconds(20)));
+        EXPECT_TRUE(exit_of(*process));
         return read_file(output);
     }
 

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "api/base/error.h"
+#include "scheduler/launcher/local_launcher.h"
+#include "scheduler/launcher/process.h"
 #include "tests/scheduler/store/samples.h"
 #include "tests/support/eventually.h"
 #include "tests/support/temp_folder.h"
@@ -20,6 +22,7 @@ protected:
     AgentOptions options(const std::string& script) {
         AgentOptions chosen;
         chosen.home = folder.path();
+        chosen.launcher = std::make_shared<LocalLauncher>(LauncherOptions{});
         // export CHECKPOINT --out FILE …
         chosen.executor = folder.write("executor", "#!/bin/sh\nout=$4\n" + script + "\n");
         fs::permissions(chosen.executor, fs::perms(0755));

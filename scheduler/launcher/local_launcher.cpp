@@ -1,10 +1,12 @@
-#include "scheduler/launcher/launcher.h"
+#include "scheduler/launcher/local_launcher.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
 
 #include "api/base/error.h"
 #include "scheduler/launcher/hand_over.h"
+#include "scheduler/launcher/local_process.h"
+#include "scheduler/launcher/private_folder.h"
 #include "scheduler/launcher/share.h"
 
 // prepare -> confine -> start. Folders change their owner before the process exists and never while
@@ -48,63 +50,59 @@ void close_to_others(const fs::path& path) {
 
 }    // namespace
 
-void make_private_folder(const fs::path& folder) {
-    std::error_code problem;
-    std::vector<fs::path> absent;
-    for (fs::path each = folder; !each.empty() && !fs::exists(each, problem);
-         each = each.parent_path())
-        absent.push_back(each);
-    for (auto each = absent.rbegin(); each != absent.rend(); ++each) {
-        const mode_t mode = *each == folder ? 0700 : 0711;
-        // Another attempt may make the same parent at this moment.
-        if (mkdir(each->c_str(), mode) == 0 || errno == EEXIST) continue;
-        const std::error_code reason(errno, std::generic_category());
-        const bool full = reason == std::errc::no_space_on_device;
-        throw Error{full ? ErrorCode::exhausted : ErrorCode::unavailable,
-                    fmt::format("cannot make {}: {}", each->string(), reason.message())};
-    }
-}
+LocalLauncher::LocalLauncher(LauncherOptions options) : options_(std::move(options)) {}
 
-Launcher::Launcher(LauncherOptions options) : options_(std::move(options)) {}
-
-RunningProcess Launcher::launch(const LaunchRequest& request) const {
+std::unique_ptr<LaunchedProcess> LocalLauncher::launch(const LaunchRequest& request) const {
     std::vector<gid_t> groups = prepare(request);
-    SpawnRequest process = request.process;
+    SpawnLimits limits;
     if (!options_.confiner.empty()) {
-        process.confinement = confinement_of(request);
-        auto& all = process.confinement->shared_groups;
+        limits.confinement = confinement_of(request);
+        auto& all = limits.confinement->shared_groups;
         all.insert(all.end(), groups.begin(), groups.end());
     }
-    if (!options_.cgroups || request.memory_bytes == 0) return spawn(process);
-    process.cgroup = make_cgroup(options_.cgroups, request.name,
-                                 {.memory_bytes = request.memory_bytes + uncounted_bytes_max,
-                                  .processes = options_.processes_max});
+    if (!options_.cgroups || request.memory_bytes == 0)
+        return std::make_unique<LocalProcess>(spawn(request.process, limits), fs::path());
+    limits.cgroup = make_cgroup(options_.cgroups, request.name,
+                                {.memory_bytes = request.memory_bytes + uncounted_bytes_max,
+                                 .processes = options_.processes_max});
     try {
-        return spawn(process);
+        return std::make_unique<LocalProcess>(spawn(request.process, limits), limits.cgroup);
     } catch (const std::exception&) {
-        remove_cgroup(process.cgroup);
+        remove_cgroup(limits.cgroup);
         throw;
     }
 }
 
-fs::path Launcher::find_cgroup(const std::string& name) const {
+std::unique_ptr<LaunchedProcess> LocalLauncher::adopt(const std::string& name,
+                                                      const ProcessId& id) const {
+    std::optional<RunningProcess> process = open_process(id);
+    if (!process) return nullptr;
+    return std::make_unique<LocalProcess>(*std::move(process), find_cgroup(name));
+}
+
+bool LocalLauncher::end_left(const ProcessId& id) const {
+    return end_session(id);
+}
+
+/// Empty when it has none.
+fs::path LocalLauncher::find_cgroup(const std::string& name) const {
     if (!options_.cgroups) return {};
     fs::path group = cgroup_folder(options_.cgroups, name);
     std::error_code absent;
     return fs::is_directory(group, absent) ? group : fs::path();
 }
 
-void Launcher::remove_left_cgroups(Instant now) const {
-    slipway::remove_left_cgroups(options_.cgroups, now);
+void LocalLauncher::remove_left(Instant now) const {
+    remove_left_cgroups(options_.cgroups, now);
 }
 
-std::optional<uid_t> Launcher::user_of(const LaunchRequest& request) const {
+std::optional<uid_t> LocalLauncher::user_of(const LaunchRequest& request) const {
     if (!options_.first_user) return std::nullopt;
     return uid_t(*options_.first_user + request.project_number);
 }
 
 /// The group that the user must join to read it; none: it is the user's own.
-std::optional<gid_t> Launcher::share(const fs::path& path, uid_t user) const {
+std::optional<gid_t> LocalLauncher::share(const fs::path& path, uid_t user) const {
     struct stat facts {};
     if (lstat(path.c_str(), &facts) != 0 || facts.st_uid == user) return std::nullopt;
     const uid_t first = *options_.first_user;
@@ -115,7 +113,7 @@ std::optional<gid_t> Launcher::share(const fs::path& path, uid_t user) const {
 }
 
 /// Returns the groups of what is shared.
-std::vector<gid_t> Launcher::prepare(const LaunchRequest& request) const {
+std::vector<gid_t> LocalLauncher::prepare(const LaunchRequest& request) const {
     for (const fs::path& folder : request.writable)
         make_private_folder(folder);
     const std::optional<uid_t> user = user_of(request);
@@ -132,7 +130,7 @@ std::vector<gid_t> Launcher::prepare(const LaunchRequest& request) const {
     return groups;
 }
 
-Confinement Launcher::confinement_of(const LaunchRequest& request) const {
+Confinement LocalLauncher::confinement_of(const LaunchRequest& request) const {
     Confinement made{
         .confiner = options_.confiner,
         .user = user_of(request),

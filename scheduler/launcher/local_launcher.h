@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "scheduler/launcher/confine/cgroup.h"
+#include "scheduler/launcher/confinement.h"
+#include "scheduler/launcher/launcher.h"
+
+namespace slipway {
+
+/// How executors run on this machine.
+struct LauncherOptions {
+    /// The program slipway-confine; empty: executors have all the rights of the service.
+    std::filesystem::path confiner = {};
+    /// As root, project number N runs as the user with this number + N. None: as the service's
+    /// user.
+    std::optional<uid_t> first_user = {};
+    std::int64_t file_bytes_max = std::int64_t{1} << 40;    ///< of one file that an executor writes
+    std::int64_t processes_max = 4096;    ///< threads of one project on this machine
+    CgroupTree cgroups = {};              ///< none: who watches a process reads what it uses
+};
+
+/// Runs programs as processes of this machine. Folders among what a program may write have mode
+/// 0700.
+class LocalLauncher final : public Launcher {
+public:
+    explicit LocalLauncher(LauncherOptions options);
+
+    std::unique_ptr<LaunchedProcess> launch(const LaunchRequest& request) const override;
+    std::unique_ptr<LaunchedProcess> adopt(const std::string& name,
+                                           const ProcessId& id) const override;
+    bool end_left(const ProcessId& id) const override;
+    void remove_left(Instant now) const override;
+
+private:
+    Confinement confinement_of(const LaunchRequest& request) const;
+    std::vector<gid_t> prepare(const LaunchRequest& request) const;
+    std::optional<gid_t> share(const std::filesystem::path& path, uid_t user) const;
+    std::optional<uid_t> user_of(const LaunchRequest& request) const;
+    std::filesystem::path find_cgroup(const std::string& name) const;
+
+    const LauncherOptions options_;
+};
+
+}    // namespace slipway

@@ -1,0 +1,60 @@
+#include "scheduler/launcher/local_process.h"
+
+#include <csignal>
+
+#include "api/base/log.h"
+#include "scheduler/launcher/confine/cgroup.h"
+#include "scheduler/launcher/memory_use.h"
+
+namespace slipway {
+
+LocalProcess::LocalProcess(RunningProcess process, std::filesystem::path cgroup)
+    : process_(std::move(process)),
+      cgroup_(std::move(cgroup)),
+      kills_before_(cgroup_.empty() ? 0 : out_of_memory_kills(cgroup_)) {}
+
+void LocalProcess::terminate() {
+    signal_group(process_, SIGTERM);
+}
+
+void LocalProcess::kill() {
+    signal_group(process_, SIGKILL);
+}
+
+std::optional<int> LocalProcess::collect_exit() {
+    // Killed before it is reaped: until then the number of the group cannot belong to anybody else.
+    if (process_.child) kill();
+    return reap(process_);
+}
+
+bool LocalProcess::is_cleared() {
+    const std::vector<pid_t> left = session_members(process_.id.pid);
+    for (const pid_t pid : left)
+        ::kill(pid, SIGKILL);
+    if (!left.empty()) return false;
+    if (!cgroup_.empty() && !remove_cgroup(cgroup_))
+        log_warn("a cgroup cannot be removed yet", {{"cgroup", cgroup_.string()}});
+    return true;
+}
+
+std::int64_t LocalProcess::read_memory_bytes() const {
+    return memory_use_bytes(process_.id);
+}
+
+bool LocalProcess::exceeded_memory() const {
+    return !cgroup_.empty() && out_of_memory_kills(cgroup_) > kills_before_;
+}
+
+bool end_session(const ProcessId& leader) {
+    if (leader.pid <= 1) return true;
+    // The kernel gives no number again while a session has it: another leader means that nothing
+    // of ours is left.
+    const auto ticks = process_start_ticks(leader.pid);
+    if (ticks && *ticks != leader.start_ticks) return true;
+    const std::vector<pid_t> left = session_members(leader.pid);
+    for (const pid_t pid : left)
+        ::kill(pid, SIGKILL);
+    return left.empty();
+}
+
+}    // namespace slipway

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <filesystem>
+
+#include "scheduler/launcher/launcher.h"
+#include "scheduler/launcher/process.h"
+
+namespace slipway {
+
+/// A process of this machine, in a cgroup of its own or in none.
+class LocalProcess final : public LaunchedProcess {
+public:
+    LocalProcess(RunningProcess process, std::filesystem::path cgroup);
+
+    ProcessId id() const override { return process_.id; }
+    int end_fd() const override { return process_.pidfd.get(); }
+    void terminate() override;
+    void kill() override;
+    std::optional<int> collect_exit() override;
+    bool is_cleared() override;
+    bool keeps_memory_limit() const override { return !cgroup_.empty(); }
+    std::int64_t read_memory_bytes() const override;
+    bool exceeded_memory() const override;
+
+private:
+    const RunningProcess process_;
+    const std::filesystem::path cgroup_;
+    const std::int64_t kills_before_;    // a cgroup may be used again
+};
+
+/// Sends SIGKILL to what is left of the session that the process began; true when nothing is left.
+/// A pid that meanwhile belongs to another process is left alone.
+/// errors  throws exhausted when they cannot be counted: we have no descriptor left
+bool end_session(const ProcessId& leader);
+
+}    // namespace slipway
