@@ -10,6 +10,7 @@
 
 #include "api/base/clock.h"
 #include "api/spec/dataset_root.h"
+#include "scheduler/artifacts/artifact_store.h"
 #include "scheduler/launcher/launcher.h"
 #include "scheduler/store/store.h"
 
@@ -18,7 +19,7 @@ namespace slipway {
 struct AgentOptions {
     std::string host;                  ///< this machine's name in the database
     int cores = 8;                     ///< virtual cores it offers
-    std::filesystem::path home;        ///< runs/ and store/ are below it
+    std::filesystem::path home;        ///< that artifacts are in
     std::filesystem::path executor;    ///< the slipway-executor to start
     /// What a dataset's {"path": …} may lie below, in the order they are tried.
     std::vector<DatasetRoot> dataset_roots;
@@ -47,6 +48,8 @@ struct AgentOptions {
 
     /// Called when cores became free or a job went back to the queue; from the agent's threads.
     std::function<void()> on_freed;
+
+    ArtifactStore artifacts() const { return ArtifactStore(home); }
 };
 
 /// What the agent is doing and has done; for /metrics and /hosts.

@@ -58,6 +58,7 @@ AttemptReconciler::AttemptReconciler(const AgentParts& parts, const Clock& clock
                                      AgentCounts& counts)
     : store_(parts.store),
       options_(parts.options),
+      artifacts_(parts.options.artifacts()),
       launcher_(parts.launcher),
       projects_(parts.projects),
       clock_(clock),
@@ -197,10 +198,14 @@ void AttemptReconciler::finish() {
     if (freed && options_.on_freed) options_.on_freed();
 }
 
+fs::path AttemptReconciler::run_folder_of(const store::AttemptKey& key) const {
+    return artifacts_.locate(Artifact::run, key.job_id, fmt::to_string(key.attempt));
+}
+
 /// Not known yet: a new attempt, or one that an agent before us began.
 void AttemptReconciler::begin(const store::HostAttempt& found) {
     const store::AttemptMember& member = found.member();
-    const fs::path folder = run_folder_of(options_.home, found.attempt.key());
+    const fs::path folder = run_folder_of(found.attempt.key());
     Live live{.key = found.attempt.key(),
               .rank = found.rank,
               .folder = folder,
@@ -264,10 +269,10 @@ AttemptReconciler::Inputs AttemptReconciler::find_inputs(const store::HostAttemp
     inputs.project_number = number.value_or(0);
     // A job that resumes has weights of its own.
     const auto weights = found.resume_checkpoint.empty()
-                             ? find_weights_location(store_, found.spec, options_.home)
+                             ? find_weights_location(store_, found.spec, artifacts_)
                              : fs::path();
-    const auto checkpoint = find_payload_checkpoint(store_, found.payload, options_.home);
-    const auto split = find_split_location(store_, found.spec, options_.home);
+    const auto checkpoint = find_payload_checkpoint(store_, found.payload, artifacts_);
+    const auto split = find_split_location(store_, found.spec, artifacts_);
     if (!number) {
         inputs.missing = no_project_number;
     } else if (!weights) {
@@ -291,9 +296,8 @@ AttemptReconciler::Inputs AttemptReconciler::find_inputs(const store::HostAttemp
 
 void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inputs, Live& live,
                               const UniqueFd& lock) {
-    const auto location =
-        find_dataset_location(found.dataset_source, found.dataset_id, options_.home,
-                              {found.project, options_.dataset_roots});
+    const auto location = find_dataset_location(found.dataset_source, found.dataset_id, artifacts_,
+                                                {found.project, options_.dataset_roots});
     if (!location) {
         fail_unstarted(live,
                        fmt::format("the files of dataset {} are no longer there; its source is {}",
@@ -304,22 +308,22 @@ void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inp
         fail_unstarted(live, inputs.missing);
         return;
     }
-    const fs::path store = options_.home / "store";
     const std::string project = fmt::to_string(inputs.project_number);
-    const AttemptPaths paths{.dataset = location->path,
-                             .checkpoints = store / "checkpoints" / live.key.job_id,
-                             .report = store / "reports" / live.key.job_id,
-                             .cache = store / "compile_cache" / project,
-                             .packed = store / "packed" / project,
-                             .init = inputs.weights,
-                             .checkpoint = inputs.checkpoint,
-                             .split = inputs.split,
-                             .split_hash = inputs.split_hash,
-                             .worker_threads = thread_share(int(found.member().cores.size()),
-                                                            options_.cores, usable_cpu_count()),
-                             .grace_s = double(options_.grace.count()),
-                             .memory_bytes = attempt_memory_bytes(
-                                 options_, found.spec, int(found.member().cores.size()))};
+    const AttemptPaths paths{
+        .dataset = location->path,
+        .checkpoints = artifacts_.locate(Artifact::checkpoint, live.key.job_id),
+        .report = artifacts_.locate(Artifact::report, live.key.job_id),
+        .cache = artifacts_.locate(Artifact::compile_cache, project),
+        .packed = artifacts_.locate(Artifact::packed_images, project),
+        .init = inputs.weights,
+        .checkpoint = inputs.checkpoint,
+        .split = inputs.split,
+        .split_hash = inputs.split_hash,
+        .worker_threads =
+            thread_share(int(found.member().cores.size()), options_.cores, usable_cpu_count()),
+        .grace_s = double(options_.grace.count()),
+        .memory_bytes =
+            attempt_memory_bytes(options_, found.spec, int(found.member().cores.size()))};
     write_file_aside(live.folder / "attempt.json", to_json(attempt_order(found, paths)).dump());
     LaunchRequest request{
         .name = live.name(),

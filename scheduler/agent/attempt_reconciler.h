@@ -77,6 +77,7 @@ private:
 
     void reconcile_one(const std::string& name, const store::HostAttempt& found);
     void alone(const std::string& name, const std::function<void()>& step);
+    std::filesystem::path run_folder_of(const store::AttemptKey& key) const;
     void begin(const store::HostAttempt& found);
     bool find_or_start(const store::HostAttempt& found, const Inputs& inputs, bool was_started,
                        Live& live);
@@ -105,6 +106,7 @@ private:
 
     store::Store& store_;
     const AgentOptions& options_;
+    const ArtifactStore artifacts_;
     const Launcher& launcher_;
     ProjectNumbers& projects_;
     const Clock& clock_;

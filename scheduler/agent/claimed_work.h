@@ -136,7 +136,7 @@ protected:
     virtual void after(const Claim& claim, bool stored) = 0;
 
     std::filesystem::path folder_of(const Claim& claim) const {
-        return parts_.options.home / "runs" / "checks" / id_of(claim);
+        return parts_.options.artifacts().locate(Artifact::check, id_of(claim));
     }
 
     AgentParts parts_;

@@ -83,7 +83,7 @@ DatasetChecker::DatasetChecker(const AgentParts& parts)
                    .doing = "reading the dataset",
                    .report = "the report of the check"},
                   checks_max, report_bytes_max),
-      leftovers_(find_half_done(parts.options.home / "store" / "datasets")) {}
+      leftovers_(find_half_done(parts.options.artifacts().folder(Artifact::dataset))) {}
 
 const std::string& DatasetChecker::id_of(const DatasetCheckClaim& claim) const {
     return claim.check.dataset.id;
@@ -114,8 +114,9 @@ bool DatasetChecker::finish_claim(const DatasetCheckClaim& claim,
 
 std::optional<std::string> DatasetChecker::find_inputs(DatasetCheckClaim& claim) {
     const store::Dataset& dataset = claim.check.dataset;
-    const auto location = find_dataset_location(dataset.source, dataset.id, parts_.options.home,
-                                                {dataset.project, parts_.options.dataset_roots});
+    const auto location =
+        find_dataset_location(dataset.source, dataset.id, parts_.options.artifacts(),
+                              {dataset.project, parts_.options.dataset_roots});
     if (!location) {
         return fmt::format("there is nothing at {} below the folders that the project may use",
                            dataset.source);

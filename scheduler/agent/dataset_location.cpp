@@ -4,7 +4,7 @@
 #include <system_error>
 
 #include "api/base/json.h"
-#include "scheduler/agent/run_folder.h"
+#include "scheduler/artifacts/below.h"
 
 namespace slipway {
 
@@ -29,7 +29,8 @@ std::optional<fs::path> find_below_roots(const std::string& path, const DatasetR
 }    // namespace
 
 std::optional<DatasetLocation> find_dataset_location(const std::string& source,
-                                                     const std::string& id, const fs::path& home,
+                                                     const std::string& id,
+                                                     const ArtifactStore& artifacts,
                                                      const DatasetReach& reach) {
     const Json parsed = Json::parse(source, nullptr, false);
     if (!parsed.is_object()) return std::nullopt;
@@ -41,11 +42,11 @@ std::optional<DatasetLocation> find_dataset_location(const std::string& source,
     const auto upload = parsed.find("upload");
     if (upload == parsed.end() || !upload->is_string()) return std::nullopt;
     const auto upload_id = upload->get<std::string>();
-    const auto file = below(home / "store" / "uploads", upload_id);
+    const auto file = below(artifacts.folder(Artifact::upload), upload_id);
     if (!file) return std::nullopt;
     const auto filename = parsed.find("filename");
     const bool is_named = filename != parsed.end() && filename->is_string();
-    return DatasetLocation{.path = home / "store" / "datasets" / id,
+    return DatasetLocation{.path = artifacts.locate(Artifact::dataset, id),
                            .upload = *file,
                            .upload_id = upload_id,
                            .filename = is_named ? filename->get<std::string>() : "data"};

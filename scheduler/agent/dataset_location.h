@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/spec/dataset_root.h"
+#include "scheduler/artifacts/artifact_store.h"
 
 namespace slipway {
 
@@ -25,10 +26,11 @@ struct DatasetReach {
 
 /// Finds it from the stored source: {"path": …} lies below a root that is open to the project (the
 /// first that has it) or is absolute and below one of them; {"upload": …, "filename": …} is
-/// unpacked to home/store/datasets/<id>. None when the source is neither or leads out of the roots.
+/// unpacked to the artifact of the dataset. None when the source is neither or leads out of the
+/// roots.
 std::optional<DatasetLocation> find_dataset_location(const std::string& source,
                                                      const std::string& id,
-                                                     const std::filesystem::path& home,
+                                                     const ArtifactStore& artifacts,
                                                      const DatasetReach& reach);
 
 }    // namespace slipway

@@ -1,10 +1,7 @@
 #include "scheduler/agent/garbage.h"
 
-#include <algorithm>
-#include <array>
 #include <filesystem>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "api/base/log.h"
@@ -21,17 +18,6 @@ namespace {
 constexpr std::size_t rows_per_turn = 20;
 constexpr std::size_t entries_per_turn = 2000;    // of one path; the rest next time
 constexpr std::size_t old_folders_per_turn = 50;
-
-constexpr std::array<std::string_view, 6> garbage_kinds{"runs",     "checkpoints", "reports",
-                                                        "datasets", "uploads",     "splits"};
-
-/// "runs/…" is below home, the other kinds are below home/store.
-std::optional<fs::path> garbage_path(const fs::path& home, const std::string& path) {
-    const std::string_view kind = std::string_view(path).substr(0, path.find('/'));
-    const bool known = std::ranges::find(garbage_kinds, kind) != garbage_kinds.end();
-    if (!known || kind.size() == path.size()) return std::nullopt;
-    return below(kind == "runs" ? home : home / "store", path);
-}
 
 /// Nobody lives in it, and nothing of it was written for so long.
 bool is_old(const fs::path& folder, const AgentOptions& options, const Clock& clock) {
@@ -56,7 +42,7 @@ bool may_go(const fs::path& folder, const AgentOptions& options, const Clock& cl
 }
 
 Removal remove_once(const AgentOptions& options, const store::Garbage& garbage) {
-    const auto path = garbage_path(options.home, garbage.path);
+    const auto path = options.artifacts().locate_garbage(garbage.path);
     if (!path) {
         log_error("a path of garbage is not one of ours", {{"path", garbage.path}});
         return Removal::done;
@@ -90,7 +76,8 @@ bool remove_garbage(store::Store& store, const AgentOptions& options) {
 std::size_t remove_old_run_folders(const AgentOptions& options, const Clock& clock) {
     std::error_code problem;
     std::vector<fs::path> old;
-    for (const auto& job : fs::directory_iterator(options.home / "runs", problem)) {
+    for (const auto& job :
+         fs::directory_iterator(options.artifacts().folder(Artifact::run), problem)) {
         std::error_code unreadable;
         for (const auto& attempt : fs::directory_iterator(job.path(), unreadable)) {
             if (may_go(attempt.path(), options, clock)) old.push_back(attempt.path());

@@ -54,10 +54,6 @@ std::string read_piece(const UniqueFd& file, std::size_t offset, std::size_t cou
 
 }    // namespace
 
-fs::path run_folder_of(const fs::path& home, const store::AttemptKey& key) {
-    return home / "runs" / key.job_id / fmt::to_string(key.attempt);
-}
-
 void make_run_folder(const fs::path& folder) {
     make_private_folder(folder);
 }
@@ -119,15 +115,6 @@ std::string read_tail(const fs::path& path, std::size_t bytes_max) {
     while (text.ends_with('\n'))
         text.pop_back();
     return text;
-}
-
-std::optional<fs::path> below(const fs::path& root, const std::string& relative) {
-    const fs::path path(relative);
-    if (relative.empty() || path.is_absolute()) return std::nullopt;
-    for (const fs::path& part : path) {
-        if (part == ".." || part == "." || part.empty()) return std::nullopt;
-    }
-    return root / path;
 }
 
 }    // namespace slipway

@@ -13,10 +13,6 @@
 
 namespace slipway {
 
-/// home/runs/<job_id>/<attempt>.
-std::filesystem::path run_folder_of(const std::filesystem::path& home,
-                                    const store::AttemptKey& key);
-
 /// Makes the folder (mode 0700) when absent.
 /// errors  throws exhausted, unavailable
 void make_run_folder(const std::filesystem::path& folder);
@@ -52,9 +48,5 @@ std::optional<std::string> read_at_most(const std::filesystem::path& file, std::
 
 /// The end of a text file, at most `bytes_max` bytes of whole lines; empty without file.
 std::string read_tail(const std::filesystem::path& file, std::size_t bytes_max);
-
-/// `relative` below `root`; none when it is absolute, empty or leads out of it.
-std::optional<std::filesystem::path> below(const std::filesystem::path& root,
-                                           const std::string& relative);
 
 }    // namespace slipway

@@ -23,17 +23,13 @@ std::string split_id_of(const std::string& spec) {
 
 }    // namespace
 
-fs::path manifest_path(const fs::path& home, const std::string& split_id) {
-    return home / "store" / "splits" / (split_id + ".json");
-}
-
 std::optional<SplitLocation> find_split_location(store::Store& store, const std::string& spec,
-                                                 const fs::path& home) {
+                                                 const ArtifactStore& artifacts) {
     const std::string id = split_id_of(spec);
     if (id.empty()) return SplitLocation{};
     const auto split = is_id("spl", id) ? store::find_split(store, id) : std::nullopt;
     if (!split || split->state != store::SplitState::ready) return std::nullopt;
-    return SplitLocation{.path = manifest_path(home, id), .hash = split->hash};
+    return SplitLocation{.path = artifacts.locate(Artifact::split, id), .hash = split->hash};
 }
 
 }    // namespace slipway

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "scheduler/artifacts/artifact_store.h"
 #include "scheduler/store/store.h"
 
 namespace slipway {
@@ -14,11 +15,8 @@ struct SplitLocation {
     std::string hash;    ///< that its bytes must have
 };
 
-/// home/store/splits/<id>.json.
-std::filesystem::path manifest_path(const std::filesystem::path& home, const std::string& split_id);
-
 /// By data.split.id of a job's stored spec. Nothing when it is no longer kept.
 std::optional<SplitLocation> find_split_location(store::Store& store, const std::string& spec,
-                                                 const std::filesystem::path& home);
+                                                 const ArtifactStore& artifacts);
 
 }    // namespace slipway

@@ -103,9 +103,9 @@ bool SplitMaker::finish_claim(const SplitMakingClaim& claim, const store::SplitR
 }
 
 std::optional<std::string> SplitMaker::find_inputs(SplitMakingClaim& claim) {
-    const auto location =
-        find_dataset_location(claim.split.source, claim.split.dataset_id, parts_.options.home,
-                              {claim.split.project, parts_.options.dataset_roots});
+    const auto location = find_dataset_location(
+        claim.split.source, claim.split.dataset_id, parts_.options.artifacts(),
+        {claim.split.project, parts_.options.dataset_roots});
     if (!location) return "the files of the dataset are no longer there";
     claim.location = *location;
     return std::nullopt;
@@ -132,30 +132,26 @@ store::SplitResult SplitMaker::reject(const std::string& message) const {
 
 /// The manifest gets its place only now.
 void SplitMaker::keep(const SplitMakingClaim& claim, store::SplitResult& result) {
-    const fs::path made = folder_of(claim) / manifest_name;
-    const fs::path kept = manifest_path(parts_.options.home, claim.split.id);
-    std::error_code problem;
-    const fs::file_status found = fs::symlink_status(made, problem);
-    if (found.type() == fs::file_type::not_found && fs::exists(kept, problem))
-        return;    // done before an outage
-    // A link would have the jobs of the split read, and own, whatever it names.
-    if (!fs::is_regular_file(found)) {
-        result = refuse_split("the making of the split left no manifest");
-        return;
+    const ArtifactStore artifacts = parts_.options.artifacts();
+    make_private_folder(artifacts.folder(Artifact::split));
+    try {
+        artifacts.put(Artifact::split, claim.split.id, folder_of(claim) / manifest_name);
+    } catch (const Error& error) {
+        if (error.code() == ErrorCode::invalid_argument) {
+            result = refuse_split("the making of the split left no manifest");
+            return;
+        }
+        log_error("the manifest of a split cannot be kept",
+                  {{"split_id", claim.split.id}, {"reason", error.what()}});
+        result = refuse_split(fmt::format("host {} could not keep the manifest: {}",
+                                          parts_.options.host, error.what()));
     }
-    make_private_folder(kept.parent_path());
-    fs::rename(made, kept, problem);
-    if (!problem) return;
-    log_error("the manifest of a split cannot be kept",
-              {{"split_id", claim.split.id}, {"reason", problem.message()}});
-    result = refuse_split(fmt::format("host {} could not keep the manifest: {}",
-                                      parts_.options.host, problem.message()));
 }
 
 void SplitMaker::after(const SplitMakingClaim& claim, bool stored) {
     if (stored || store::find_split(parts_.store, claim.split.id)) return;
     std::error_code problem;    // it was deleted meanwhile
-    fs::remove(manifest_path(parts_.options.home, claim.split.id), problem);
+    fs::remove(parts_.options.artifacts().locate(Artifact::split, claim.split.id), problem);
 }
 
 }    // namespace slipway

@@ -24,29 +24,29 @@ std::string text_at(const char* place, const std::string& document) {
 }
 
 std::optional<fs::path> checkpoint_location(store::Store& store, const std::string& id,
-                                            const fs::path& home) {
+                                            const ArtifactStore& artifacts) {
     const auto checkpoint = store::find_checkpoint(store, id);
     if (!checkpoint || checkpoint->deleted_at) return std::nullopt;
-    return home / "store" / "checkpoints" / checkpoint->job_id / checkpoint->name;
+    return artifacts.locate(Artifact::checkpoint, checkpoint->job_id, checkpoint->name);
 }
 
 }    // namespace
 
 std::optional<fs::path> find_weights_location(store::Store& store, const std::string& spec,
-                                              const fs::path& home) {
+                                              const ArtifactStore& artifacts) {
     const std::string from = text_at("/model/init/from", spec);
     if (from.empty()) return fs::path();
-    if (is_id("ckp", from)) return checkpoint_location(store, from, home);
+    if (is_id("ckp", from)) return checkpoint_location(store, from, artifacts);
     const auto upload = is_id("upl", from) ? store::find_upload(store, from) : std::nullopt;
     if (!upload || !upload->complete) return std::nullopt;
-    return home / "store" / "uploads" / upload->id;
+    return artifacts.locate(Artifact::upload, upload->id);
 }
 
 std::optional<fs::path> find_payload_checkpoint(store::Store& store, const std::string& payload,
-                                                const fs::path& home) {
+                                                const ArtifactStore& artifacts) {
     const std::string id = text_at("/from/checkpoint", payload);
     if (id.empty()) return fs::path();
-    return checkpoint_location(store, id, home);
+    return checkpoint_location(store, id, artifacts);
 }
 
 }    // namespace slipway

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "scheduler/artifacts/artifact_store.h"
 #include "scheduler/store/store.h"
 
 namespace slipway {
@@ -13,12 +14,12 @@ namespace slipway {
 /// names is no longer kept.
 std::optional<std::filesystem::path> find_weights_location(store::Store& store,
                                                            const std::string& spec,
-                                                           const std::filesystem::path& home);
+                                                           const ArtifactStore& artifacts);
 
 /// Where the checkpoint is that the payload of a job names (from.checkpoint, an id, whatever the
 /// kind). Empty when it names none; nothing when what it names is no longer kept.
 std::optional<std::filesystem::path> find_payload_checkpoint(store::Store& store,
                                                              const std::string& payload,
-                                                             const std::filesystem::path& home);
+                                                             const ArtifactStore& artifacts);
 
 }    // namespace slipway

@@ -13,16 +13,12 @@
 #include <fstream>
 
 #include "api/base/error.h"
+#include "scheduler/artifacts/artifact_store.h"
 
 namespace slipway {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The private cluster makes `postgres` itself, for its own user: home must let that user through.
-constexpr std::array folders{
-    "store",        "store/checkpoints", "store/datasets",      "store/uploads", "store/reports",
-    "store/splits", "store/packed",      "store/compile_cache", "runs",          "runs/checks"};
 
 // As root, the users of executors pass through to what is theirs; nobody can list them.
 mode_t folder_mode() {
@@ -113,7 +109,8 @@ Home::Home(fs::path folder) : path_(std::move(folder)) {
     make_folder(path_, home_mode());
     lock_ = lock_home(path_);
     close_to_others(path_);
-    for (const char* name : folders) {
+    // The private cluster makes `postgres` itself, for its own user.
+    for (const std::string_view name : artifact_folders()) {
         const fs::path one = path_ / name;
         make_folder(one, folder_mode());
         // Of an earlier version, or made under another umask.

@@ -25,7 +25,6 @@ public:
     Home& operator=(const Home&) = delete;
 
     const std::filesystem::path& path() const { return path_; }
-    std::filesystem::path store() const { return path_ / "store"; }
     std::filesystem::path log_file() const { return path_ / "slipwayd.log"; }
 
     /// The admin token made at first start; none when the file is not there.

@@ -154,7 +154,7 @@ int serve(const Options& options, StopSignals& signals) {
                       .metrics = metrics,
                       .long_polls = long_polls,
                       .health = health,
-                      .store_folder = home.store(),
+                      .artifacts = ArtifactStore(home.path()),
                       .confinement = confinement_states(options),
                       .dataset_roots = options.dataset_roots,
                       .dashboard = dashboard_files(),
@@ -162,7 +162,8 @@ int serve(const Options& options, StopSignals& signals) {
                       .upload_bytes_max = options.upload_bytes_max,
                       .limits = options.limits,
                       .transfers = std::make_shared<Transfers>(store_transfer_checks(store))};
-    WeightsExporter exporter(store, agent_options(options, home), home.store() / "exports");
+    WeightsExporter exporter(store, agent_options(options, home),
+                             ArtifactStore(home.path()).folder(Artifact::weights_export));
     ExportQueue exports(
         exporter.folder(), [&exporter](const auto&... of_export) { exporter.run(of_export...); },
         clock);

@@ -32,7 +32,7 @@ OpenedFile open_file(const Context& context, const store::Checkpoint& checkpoint
                              .detail = fmt::format("checkpoint {} {}", checkpoint.id, why)});
     };
     if (checkpoint.deleted_at) throw gone("is no longer kept");
-    const auto file = open_below(context.services.store_folder / "checkpoints",
+    const auto file = open_below(context.services.artifacts.folder(Artifact::checkpoint),
                                  fmt::format("{}/{}/{}", checkpoint.job_id, checkpoint.name, name));
     if (!file) throw gone("is not on this machine's disk");
     return *file;
@@ -89,13 +89,13 @@ Response get_checkpoint_weights(const Context& context) {
     if (!job) throw_not_found("checkpoint", checkpoint.id);    // deleted at this moment
     if (context.services.exports == nullptr)
         throw Error(ErrorCode::unavailable, "this service cannot export weights");
-    const auto file =
-        context.services.exports->ask({.project = job->project,
-                                       .checkpoint = context.services.store_folder / "checkpoints" /
-                                                     checkpoint.job_id / checkpoint.name,
-                                       .dtype = dtype,
-                                       .weights = weights},
-                                      context.who.token_id);
+    const auto file = context.services.exports->ask(
+        {.project = job->project,
+         .checkpoint = context.services.artifacts.locate(Artifact::checkpoint, checkpoint.job_id,
+                                                         checkpoint.name),
+         .dtype = dtype,
+         .weights = weights},
+        context.who.token_id);
     if (!file) return Response{.again_after_s = look_every_s};
     // The same checkpoint and words give the same bytes: a download that broke off can go on.
     return file_response(

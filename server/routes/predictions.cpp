@@ -51,7 +51,7 @@ Response get_prediction_result(const Context& context) {
         missing(404, "no_result",
                 fmt::format("prediction {} is {}; the result is there when it has succeeded",
                             job.id, to_string(job.state)));
-    const auto file = open_below(context.services.store_folder / "reports",
+    const auto file = open_below(context.services.artifacts.folder(Artifact::report),
                                  fmt::format("{}/predictions.csv", job.id));
     if (!file)
         missing(410, "gone",

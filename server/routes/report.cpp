@@ -95,9 +95,10 @@ Response get_job_graph(const Context& context) {
     const store::Job job = the_job(context);
     const std::string& hash = context.request.parameter("hash");
     report_file(context, job, "graphs.json");    // first of all: has it made any program
-    const auto page = is_hash(hash) ? open_below(context.services.store_folder / "reports",
-                                                 fmt::format("{}/graphs/{}.json", job.id, hash))
-                                    : std::nullopt;
+    const auto page = is_hash(hash)
+                          ? open_below(context.services.artifacts.folder(Artifact::report),
+                                       fmt::format("{}/graphs/{}.json", job.id, hash))
+                          : std::nullopt;
     if (!page) throw_not_found("program of this job", hash);
     const GraphForm& form = graph_form(context.request);
     if (!form.member.empty())

@@ -11,8 +11,8 @@
 namespace slipway::routes {
 
 OpenedFile report_file(const Context& context, const store::Job& job, const std::string& name) {
-    const auto file =
-        open_below(context.services.store_folder / "reports", fmt::format("{}/{}", job.id, name));
+    const auto file = open_below(context.services.artifacts.folder(Artifact::report),
+                                 fmt::format("{}/{}", job.id, name));
     if (file) return *file;
     throw ProblemError({.status = 404,
                         .code = "no_report",

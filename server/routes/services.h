@@ -12,6 +12,7 @@
 
 #include "api/base/clock.h"
 #include "api/spec/dataset_root.h"
+#include "scheduler/artifacts/artifact_store.h"
 #include "scheduler/store/store.h"
 #include "scheduler/submission/queued_jobs.h"
 #include "server/auth/authenticator.h"
@@ -70,7 +71,7 @@ struct Services {
     LongPolls& long_polls;
     HealthMonitor& health;
 
-    std::filesystem::path store_folder;    ///< checkpoints/, reports/, datasets/, uploads/
+    ArtifactStore artifacts;
     std::vector<ConfinementState> confinement = {};
     std::vector<DatasetRoot> dataset_roots;
     std::vector<DashboardFile> dashboard;

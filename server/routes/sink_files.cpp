@@ -40,7 +40,8 @@ Response get_job_metrics_table(const Context& context, const store::Job& job) {
 // An event file is a row of records: one behind the other, the files of all attempts are one, too.
 Response get_job_tensorboard(const Context& context) {
     const store::Job job = the_job(context);
-    const fs::path folder = context.services.store_folder / "reports" / job.id / "tensorboard";
+    const fs::path folder =
+        context.services.artifacts.locate(Artifact::report, job.id, "tensorboard");
     const std::vector<std::string> names = event_files(folder);
     if (names.empty())
         throw ProblemError(

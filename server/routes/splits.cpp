@@ -57,7 +57,7 @@ Response get_split_manifest(const Context& context) {
                                                      split.id, to_string(split.state))};
     }
     const std::string name = split.id + ".json";
-    const auto file = open_below(context.services.store_folder / "splits", name);
+    const auto file = open_below(context.services.artifacts.folder(Artifact::split), name);
     if (!file) {
         throw ProblemError({.status = 410,
                             .code = "gone",

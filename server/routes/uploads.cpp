@@ -29,7 +29,7 @@ constexpr std::chrono::hours keep{24};
 
 // An upload's file is named by its id, which `is_id` has passed: no user text in paths.
 std::filesystem::path file_of(const Services& services, const std::string& id) {
-    return services.store_folder / "uploads" / id;
+    return services.artifacts.locate(Artifact::upload, id);
 }
 
 [[noreturn]] void fail(std::string_view what) {
@@ -54,7 +54,7 @@ std::uint64_t arrived(const Services& services, const std::string& id) {
 // What uploads may take of the disk; at least one byte, since 0 would mean all of it.
 std::int64_t room_for_uploads(const Services& services) {
     struct statvfs disk {};
-    if (statvfs((services.store_folder / "uploads").c_str(), &disk) != 0)
+    if (statvfs(services.artifacts.folder(Artifact::upload).c_str(), &disk) != 0)
         fail("the disk cannot be asked how much of it is free");
     const std::uint64_t bytes = static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize;
     const std::uint64_t reserve = services.disk_reserve_bytes;

@@ -62,6 +62,7 @@ CASES = {
     "the_changelog_may_name_what_is_gone": ({"CHANGELOG.md": "`api/gone.cpp` and docs/gone.md are gone.\n"}, ""),
     "another_spelling_is_found": ({"docs/a.md": "Make a data set first.\n"}, "docs/a.md:1: \"data set\" is written dataset"),
     "a_word_of_ours_is_found": ({"docs/a.md": "The upkeep of the queue.\n"}, "docs/a.md:1: \"upkeep\" is written maintenance"),
+    "a_path_below_the_home_folder_is_found": ({"server/http/a.h": '#pragma once\nauto x = home / "store/uploads";\n'}, "server/http/a.h:2: ask ArtifactStore"),
     "what_is_history_keeps_its_words": ({"CHANGELOG.md": "A data set.\n", "docs/decisions/0001-x.md": "A data set.\n"}, ""),
     "a_top_level_folder_without_a_readme_is_found": ({"README.md": "", "server/README.md": "`server/http`", "executor/README.md": "`executor/tensor` `executor/graph`"}, "api/README.md:1: each top-level folder"),
     "a_module_that_the_readme_forgets_is_found": ({"README.md": "", "api/README.md": "`api/base`", "server/README.md": "`server/http`", "executor/README.md": "`executor/graph`"}, "executor/README.md:1: module executor/tensor is not named"),

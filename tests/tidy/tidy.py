@@ -37,7 +37,7 @@ BANS = [
 ]
 
 # The modules of another side that a side may include all the same.
-ALLOWED_EDGES = {"server": ("scheduler/store", "scheduler/submission")}
+ALLOWED_EDGES = {"server": ("scheduler/artifacts", "scheduler/store", "scheduler/submission")}
 FORBIDDEN_EDGES = {"server": ("executor", "scheduler"), "scheduler": ("server", "executor"), "executor": ("server", "scheduler")}
 
 
@@ -246,6 +246,18 @@ def spelling_problems(path, text):
                 yield number, f"\"{pattern.search(line)[0]}\" is written {word}"
 
 
+# The layout of a home folder is the artifact store's: nobody else puts a path together.
+ARTIFACT_FOLDER = re.compile(r"""/\s*"(store|checkpoints|datasets|uploads|reports|splits|packed|compile_cache|runs)["/]""")
+
+
+def artifact_problems(path, text):
+    if not path.startswith(("scheduler/", "server/")) or path.startswith("scheduler/artifacts/"):
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        if found := ARTIFACT_FOLDER.search(line):
+            yield number, f"ask ArtifactStore (scheduler/artifacts) where {found[1]} is"
+
+
 def readme_problems(root, files):
     """Each top-level folder has a README.md that names its modules, in a tree that has a README.md itself."""
     modules = []
@@ -333,7 +345,7 @@ def all_problems(root):
                     yield path, number, message
         if pathlib.PurePosixPath(path).suffix in NAMES_PAGES:
             text = (root / path).read_text(errors="replace")
-            for check in (mention_problems(root, path, text, edges), spelling_problems(path, text)):
+            for check in (mention_problems(root, path, text, edges), spelling_problems(path, text), artifact_problems(path, text)):
                 for number, message in check:
                     yield path, number, message
         if path.endswith(".md"):

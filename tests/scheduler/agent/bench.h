@@ -111,13 +111,17 @@ protected:
     }
 
     std::optional<ProcessRecord> process_of(const store::AttemptKey& key) const {
-        return read_process_record(run_folder_of(options.home, key));
+        return read_process_record(run_folder_of(key));
     }
 
     /// No process of the attempt is left.
     bool is_gone(const store::AttemptKey& key) const {
         const auto record = process_of(key);
         return !record || session_members(record->id.pid).empty();
+    }
+
+    std::filesystem::path run_folder_of(const store::AttemptKey& key) const {
+        return options.artifacts().locate(Artifact::run, key.job_id, std::to_string(key.attempt));
     }
 
     store::Attempt attempt_of(const store::AttemptKey& key) {

@@ -327,7 +327,7 @@ TEST_F(AgentTest, last_words_count_when_an_agent_ended_right_after_it_had_stored
     say_enough();
     ASSERT_TRUE(eventually([&] { return is_gone(key); }));
     // What the agent would have done next, up to the moment before it writes the end.
-    FrameTail tail(run_folder_of(options.home, key) / "frames.ndjson",
+    FrameTail tail(run_folder_of(key) / "frames.ndjson",
                    attempt_of(key).members.at(0).frames_relayed);
     std::vector<store::RelayedFrame> frames;
     for (const ReadFrame& each : tail.peek(10000))
@@ -373,7 +373,7 @@ TEST_F(AgentTest, without_an_agent_for_the_grace_time_it_saves_ends_and_resumes_
 TEST_F(AgentTest, a_run_folder_that_somebody_lives_in_is_not_started_again) {
     // An agent that died between starting the executor and telling anybody about it.
     const auto key = run_job({{"steps", "300"}, {"step_ms", "3"}});
-    const auto run = run_folder_of(options.home, key);
+    const auto run = run_folder_of(key);
     make_run_folder(run);
     const auto found = store::list_live_attempts(store, host).at(0);
     write_file_aside(
@@ -446,7 +446,7 @@ TEST_F(AgentTest, a_run_folder_that_names_another_process_harms_nobody) {
     for (const std::string& fence : {std::string(32, 'f'), key.fence}) {
         agent.reset();
         const std::int64_t before = points(key.job_id);
-        write_file_aside(run_folder_of(options.home, key) / "process.json",
+        write_file_aside(run_folder_of(key) / "process.json",
                          Json{{"pid", innocent.id.pid},
                               {"start_ticks", innocent.id.start_ticks},
                               {"fence", fence}}
@@ -469,7 +469,7 @@ TEST_F(AgentTest, an_executor_that_gives_its_lock_away_is_taken_over_all_the_sam
     const auto key = run_until_enough();
     ASSERT_TRUE(trains(key.job_id));
     agent.reset();
-    const auto run = run_folder_of(options.home, key);
+    const auto run = run_folder_of(key);
     std::filesystem::remove(run / "lock");
     std::filesystem::create_directory(run / "lock");
     start_agent();

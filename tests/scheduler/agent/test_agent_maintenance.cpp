@@ -251,7 +251,7 @@ TEST_F(AgentMaintenance, a_database_that_is_away_stops_no_executor_and_loses_not
     start_agent();
     const auto key = run_job({{"steps", "1000"}, {"step_ms", "2"}});
     ASSERT_TRUE(trains(key.job_id));
-    const auto frames = run_folder_of(options.home, key) / "frames.ndjson";
+    const auto frames = run_folder_of(key) / "frames.ndjson";
     TempPostgres::instance().kill();
     const auto before = std::filesystem::file_size(frames);
     EXPECT_TRUE(eventually([&] { return std::filesystem::file_size(frames) > before + 20000; }));

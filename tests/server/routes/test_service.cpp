@@ -26,7 +26,7 @@ Services services_of(TestService& test) {
                       .metrics = test.metrics,
                       .long_polls = test.long_polls,
                       .health = test.health,
-                      .store_folder = test.folder.path() / "store",
+                      .artifacts = ArtifactStore(test.folder.path()),
                       .dataset_roots = {{.path = test.folder.path() / "data"}},
                       .dashboard = {dashboard.begin(), dashboard.end()},
                       .host_name = "here"};
