@@ -22,25 +22,25 @@ double seconds(Tick::duration duration) {
 
 /// Two layers forward on 16 samples per core, and their sum.
 Graph small_step() {
-    const Tensor x = leaf({DType::f32, {16, 784}}, Placement::per_core, "features");
-    const Tensor first = leaf({DType::f32, {784, 256}}, Placement::replicated, "first");
-    const Tensor second = leaf({DType::f32, {256, 10}}, Placement::replicated, "second");
+    const Tensor x = input({DType::f32, {16, 784}}, Placement::per_core, "features");
+    const Tensor first = input({DType::f32, {784, 256}}, Placement::replicated, "first");
+    const Tensor second = input({DType::f32, {256, 10}}, Placement::replicated, "second");
     Graph graph;
-    graph.leaves = {x, first, second};
+    graph.inputs = {x, first, second};
     graph.outputs = {
         all_reduce(reduce(matmul(tanh(matmul(x, first)), second), {0}, Reduction::add))};
     return graph;
 }
 
 double step_seconds(Engine& engine, const Executable& executable) {
-    std::vector<Value> leaves(3);
+    std::vector<Value> inputs(3);
     for (int core = 0; core < 8; ++core)
-        leaves[0].arrays.emplace_back(Shape{DType::f32, {16, 784}});
-    leaves[1].arrays.emplace_back(Shape{DType::f32, {784, 256}});
-    leaves[2].arrays.emplace_back(Shape{DType::f32, {256, 10}});
+        inputs[0].arrays.emplace_back(Shape{DType::f32, {16, 784}});
+    inputs[1].arrays.emplace_back(Shape{DType::f32, {784, 256}});
+    inputs[2].arrays.emplace_back(Shape{DType::f32, {256, 10}});
     double least = 1;
     for (int i = 0; i < 100; ++i) {
-        engine.run(executable, leaves);
+        engine.run(executable, inputs);
         least = std::min(least, seconds(engine.times().end - engine.times().begin));
     }
     return least;

@@ -41,13 +41,13 @@ double best_of(int rounds, const auto& work) {
 }
 
 Tensor input(Dims dims, DType dtype = DType::f32) {
-    return leaf({dtype, std::move(dims)}, Placement::replicated, "x");
+    return input({dtype, std::move(dims)}, Placement::replicated, "x");
 }
 
 Graph graph_of(std::vector<Tensor> outputs) {
     Graph graph{{}, std::move(outputs), {}};
     for (const Tensor& tensor : topological_order(graph.outputs))
-        if (tensor.node().op == OpCode::leaf) graph.leaves.push_back(tensor);
+        if (tensor.node().op == OpCode::input) graph.inputs.push_back(tensor);
     return graph;
 }
 
@@ -144,15 +144,15 @@ void run(const Case& row, bool print_steps) {
     std::vector<Array> arrays;
     std::mt19937 random(1);
     Bindings bindings;
-    for (const Slot& slot : program.leaves) {
+    for (const Slot& slot : program.inputs) {
         Array& array = arrays.emplace_back(slot.shape);
         for (float& x : array.as<float>())
             x = float(random() >> 8) * 0x1p-24F;
-        bindings.leaves.push_back({array.bytes()});
+        bindings.inputs.push_back({array.bytes()});
     }
     for (const Slot& slot : program.outputs) {
         if (!slot.donated) arrays.emplace_back(slot.shape);
-        bindings.outputs.push_back(slot.donated ? bindings.leaves[*slot.donated]
+        bindings.outputs.push_back(slot.donated ? bindings.inputs[*slot.donated]
                                                 : std::vector{arrays.back().bytes()});
     }
     Runtime runtime({1, 1});

@@ -43,13 +43,13 @@ Array logits_of(const JobSpec& spec, const char* weights, const Array& features,
     std::vector<Value> values;
     for (const auto* list : {&model.parameters.all(), &model.parameters.statistics()})
         for (const Parameter& parameter : *list) {
-            graph.leaves.push_back(parameter.leaf);
+            graph.inputs.push_back(parameter.input);
             values.push_back({{parameter.value}});
         }
-    graph.leaves.push_back(leaf(features.shape(), Placement::replicated, "features"));
+    graph.inputs.push_back(input(features.shape(), Placement::replicated, "features"));
     values.push_back({{features}});
     ForwardPass pass;
-    graph.outputs = {model.forward(graph.leaves.back(), pass)};
+    graph.outputs = {model.forward(graph.inputs.back(), pass)};
     Engine engine({.cores = 1, .workers = 1});
     return engine.run(*engine.compile(graph), values)[0].arrays[0];
 }

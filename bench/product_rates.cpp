@@ -51,11 +51,11 @@ struct Workload {
 struct Types {
     DType operands = DType::f32;
 
-    Tensor core_leaf(Dims dims) const {
-        return leaf({operands, std::move(dims)}, Placement::per_core, "x");
+    Tensor core_input(Dims dims) const {
+        return input({operands, std::move(dims)}, Placement::per_core, "x");
     }
-    Tensor shared_leaf(Dims dims) const {
-        return leaf({operands, std::move(dims)}, Placement::replicated, "w");
+    Tensor shared_input(Dims dims) const {
+        return input({operands, std::move(dims)}, Placement::replicated, "w");
     }
 };
 
@@ -80,13 +80,13 @@ Tensor summed_in_f32(const Tensor& gradient) {
 Graph graph_of(std::vector<Tensor> outputs) {
     Graph graph{{}, std::move(outputs), {}};
     for (const Tensor& tensor : topological_order(graph.outputs))
-        if (tensor.node().op == OpCode::leaf) graph.leaves.push_back(tensor);
+        if (tensor.node().op == OpCode::input) graph.inputs.push_back(tensor);
     return graph;
 }
 
 /// y of x and w, and its gradients over them; the weights' summed over the cores.
 Graph training_graph(const Types& types, const Tensor& y) {
-    const Tensor dy = types.core_leaf(y.dims());
+    const Tensor dy = types.core_input(y.dims());
     const auto gradient = row_of(y.node().op).gradient(y, dy);
     return graph_of({y, gradient[0], all_reduce(summed_in_f32(gradient[1]))});
 }
@@ -94,8 +94,8 @@ Graph training_graph(const Types& types, const Tensor& y) {
 /// y = x w^T, as Linear does.
 Workload linear(const Types& types, std::string name, const std::array<std::int64_t, 3>& extents) {
     const auto [rows, in, out] = extents;
-    const Tensor x = types.core_leaf({rows, in});
-    const Tensor w = types.shared_leaf({out, in});
+    const Tensor x = types.core_input({rows, in});
+    const Tensor w = types.shared_input({out, in});
     return {std::move(name), training_graph(types, dot_general(x, w, {{}, {}, {1}, {1}})),
             2.0 * double(rows) * double(in) * double(out)};
 }
@@ -106,7 +106,7 @@ struct ConvolutionSize {
 
 /// [n, c, h, w] that lies channels-last, as between two layers.
 Tensor image(const Types& types, const Dims& dims) {
-    return transpose(types.core_leaf({dims[0], dims[2], dims[3], dims[1]}), {0, 3, 1, 2});
+    return transpose(types.core_input({dims[0], dims[2], dims[3], dims[1]}), {0, 3, 1, 2});
 }
 
 Tensor channels_last(const Tensor& x) {
@@ -115,7 +115,7 @@ Tensor channels_last(const Tensor& x) {
 
 Workload convolve(const Types& types, std::string name, const ConvolutionSize& s) {
     const Tensor x = image(types, {s.batch, s.in, s.extent, s.extent});
-    const Tensor w = types.shared_leaf({s.out, s.in, s.window, s.window});
+    const Tensor w = types.shared_input({s.out, s.in, s.window, s.window});
     const Tensor y = convolution_2d(x, w, s.stride, s.padding);
     const Tensor dy = image(types, y.dims());
     const auto gradient = row_of(OpCode::convolution).gradient(y, dy);
@@ -132,14 +132,14 @@ Workload attention(const Types& types, std::string name,
                    const std::array<std::int64_t, 4>& extents) {
     const auto [batch, heads, tokens, depth] = extents;
     const Dims lying{batch, tokens, heads, depth};
-    const auto split = [&] { return transpose(types.core_leaf(lying), {0, 2, 1, 3}); };
+    const auto split = [&] { return transpose(types.core_input(lying), {0, 2, 1, 3}); };
     const Tensor q = split(), k = split(), v = split();
     const Tensor scores = dot_general(q, k, {{0, 1}, {0, 1}, {3}, {3}});
-    const Tensor weights = types.core_leaf(scores.dims());
+    const Tensor weights = types.core_input(scores.dims());
     const Tensor context = dot_general(weights, v, {{0, 1}, {0, 1}, {3}, {2}});
     const auto of_context = row_of(OpCode::dot_general).gradient(context, split());
     const auto of_scores =
-        row_of(OpCode::dot_general).gradient(scores, types.core_leaf(scores.dims()));
+        row_of(OpCode::dot_general).gradient(scores, types.core_input(scores.dims()));
     const auto merged = [](const Tensor& x) { return transpose(x, {0, 2, 1, 3}); };
     return {std::move(name),
             graph_of({scores, merged(context), of_context[0], merged(of_context[1]),
@@ -191,16 +191,16 @@ void fill(Array& array, std::mt19937& random) {
         element = number(random);
 }
 
-std::vector<std::vector<Array>> random_leaves(const Graph& graph, int cores) {
+std::vector<std::vector<Array>> random_inputs(const Graph& graph, int cores) {
     std::mt19937 random(1);
-    std::vector<std::vector<Array>> leaves;
-    for (const Tensor& leaf : graph.leaves) {
-        std::vector<Array>& arrays = leaves.emplace_back();
-        const bool per_core = leaf.node().placement == Placement::per_core;
+    std::vector<std::vector<Array>> inputs;
+    for (const Tensor& input : graph.inputs) {
+        std::vector<Array>& arrays = inputs.emplace_back();
+        const bool per_core = input.node().placement == Placement::per_core;
         for (int core = 0; core < (per_core ? cores : 1); ++core)
-            fill(arrays.emplace_back(leaf.shape()), random);
+            fill(arrays.emplace_back(input.shape()), random);
     }
-    return leaves;
+    return inputs;
 }
 
 struct StepTime {
@@ -231,7 +231,7 @@ void measure(const Workload& work, double library_rate) {
     std::vector<StepTime> times;
     watch(program, times);
     Runtime runtime({work.cores, 1});
-    std::vector<std::vector<Array>> leaves = random_leaves(work.graph, work.cores);
+    std::vector<std::vector<Array>> inputs = random_inputs(work.graph, work.cores);
     std::vector<std::vector<Array>> outputs;
     for (const Slot& slot : program.outputs)
         for (int core = 0; core < (slot.per_core ? work.cores : 1); ++core) {
@@ -246,7 +246,7 @@ void measure(const Workload& work, double library_rate) {
                 addresses.back().push_back(array.bytes());
         }
     };
-    bind(leaves, bindings.leaves);
+    bind(inputs, bindings.inputs);
     bind(outputs, bindings.outputs);
     const RunPlan plan = make_run_plan(program, runtime.team());
     for (int i = 0; i < 3; ++i)

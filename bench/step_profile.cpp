@@ -39,18 +39,18 @@ std::shared_ptr<std::vector<double>> put_stopwatches(Program& program) {
     return spent;
 }
 
-Bindings bindings_of(const Program& program, std::vector<Value>& leaves,
+Bindings bindings_of(const Program& program, std::vector<Value>& inputs,
                      std::vector<Array>& outputs, int cores) {
     Bindings bindings;
-    for (Value& leaf : leaves) {
-        bindings.leaves.emplace_back();
-        for (Array& array : leaf.arrays)
-            bindings.leaves.back().push_back(array.bytes());
+    for (Value& input : inputs) {
+        bindings.inputs.emplace_back();
+        for (Array& array : input.arrays)
+            bindings.inputs.back().push_back(array.bytes());
     }
     for (const Slot& slot : program.outputs) {
         bindings.outputs.emplace_back();
         for (int core = 0; core < (slot.per_core ? cores : 1); ++core) {
-            outputs.push_back(slot.donated ? leaves[*slot.donated].arrays[std::size_t(core)]
+            outputs.push_back(slot.donated ? inputs[*slot.donated].arrays[std::size_t(core)]
                                            : Array(slot.shape));
             bindings.outputs.back().push_back(outputs.back().bytes());
         }
@@ -79,9 +79,9 @@ void profile(const Workload& workload, PrecisionPolicy precision, int rounds, in
     Program program = lower(graph, {.workers = 1});
     const auto spent = put_stopwatches(program);
     Runtime runtime({cores, 1});
-    std::vector<Value> leaves = bench_values(model, step);
+    std::vector<Value> inputs = bench_values(model, step);
     std::vector<Array> outputs;
-    const Bindings bindings = bindings_of(program, leaves, outputs, cores);
+    const Bindings bindings = bindings_of(program, inputs, outputs, cores);
     const RunPlan plan = make_run_plan(program, runtime.team());
     runtime.run(program, plan, bindings);
     spent->assign(spent->size(), 0);

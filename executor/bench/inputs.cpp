@@ -66,7 +66,7 @@ Tensor BenchInputs::add(const char* name, DType dtype, Dims sample_dims, Fill fi
         fill(made, stream);
         return made;
     };
-    return inputs_.emplace_back(leaf(part, Placement::per_core, name), std::move(values)).leaf;
+    return inputs_.emplace_back(input(part, Placement::per_core, name), std::move(values)).input;
 }
 
 Array part_of(const Array& whole, int core, int cores) {

@@ -9,10 +9,10 @@
 
 namespace slipway {
 
-/// A leaf for one core's part of the batch, and what makes the values of the whole batch: the same
-/// at each call.
+/// An input for one core's part of the batch, and what makes the values of the whole batch: the
+/// same at each call.
 struct BenchInput {
-    Tensor leaf;
+    Tensor input;
     std::function<Array()> values;
 };
 

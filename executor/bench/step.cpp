@@ -21,13 +21,13 @@ void require_shares(std::int64_t batch, int cores) {
                             batch, cores));
 }
 
-ForwardPass training_pass(const BenchModel& model, const HyperLeaf& hyper) {
+ForwardPass training_pass(const BenchModel& model, const HyperInput& hyper) {
     ForwardPass pass{.training = true, .core_share = hyper.scalar(HyperSlot::inverse_core_count)};
     if (model.dropout_rate > 0) {
         pass.dropout = {
-            .rate = leaf({DType::f32, {}}, Placement::replicated, "dropout_rate"),
-            .key = leaf({DType::u32, {2}}, Placement::replicated, "dropout_key"),
-            .first_sample = leaf({DType::i32, {}}, Placement::per_core, "first_sample")};
+            .rate = input({DType::f32, {}}, Placement::replicated, "dropout_rate"),
+            .key = input({DType::u32, {2}}, Placement::replicated, "dropout_key"),
+            .first_sample = input({DType::i32, {}}, Placement::per_core, "first_sample")};
     }
     return pass;
 }
@@ -52,8 +52,8 @@ BenchModel make_bench_model(const Workload& workload) {
 
 BenchStep trace_bench_step(const BenchModel& model, std::int64_t batch, int cores) {
     require_shares(batch, cores);
-    const std::vector<Tensor> parameters = model.parameters.leaves();
-    const HyperLeaf hyper;
+    const std::vector<Tensor> parameters = model.parameters.inputs();
+    const HyperInput hyper;
     BenchInputs inputs(batch, cores);
     ForwardPass pass = training_pass(model, hyper);
     const BenchLoss sums = model.forward(inputs, pass);
@@ -61,23 +61,23 @@ BenchStep trace_bench_step(const BenchModel& model, std::int64_t batch, int core
     const OptimizerStep update =
         trace_optimizer(find_optimizer("adamw"), hyper, parameters, gradients(loss, parameters));
 
-    BenchStep step{.graph = {.leaves = update.leaves, .outputs = update.outputs, .donations = {}},
+    BenchStep step{.graph = {.inputs = update.inputs, .outputs = update.outputs, .donations = {}},
                    .inputs = inputs.all(),
-                   .hyper = hyper.leaf(),
+                   .hyper = hyper.input(),
                    .dropout = pass.dropout,
                    .cores = cores};
     for (const Parameter& statistic : model.parameters.statistics())
-        step.graph.leaves.push_back(statistic.leaf);
+        step.graph.inputs.push_back(statistic.input);
     append(step.graph.outputs, new_statistics(model.parameters, pass));
     step.state_count = step.graph.outputs.size();
     for (std::size_t i = 0; i < step.state_count; ++i)
-        step.graph.donations.push_back({.output = i, .leaf = i});
-    step.graph.leaves.push_back(step.hyper);
+        step.graph.donations.push_back({.output = i, .input = i});
+    step.graph.inputs.push_back(step.hyper);
     if (!step.dropout.rate.empty()) {
-        append(step.graph.leaves, {step.dropout.rate, step.dropout.key, step.dropout.first_sample});
+        append(step.graph.inputs, {step.dropout.rate, step.dropout.key, step.dropout.first_sample});
     }
     for (const BenchInput& input : step.inputs)
-        step.graph.leaves.push_back(input.leaf);
+        step.graph.inputs.push_back(input.input);
     step.graph.outputs.push_back(all_reduce(loss));
     return step;
 }
@@ -88,7 +88,7 @@ std::vector<Value> bench_values(const BenchModel& model, const BenchStep& step) 
         values.push_back({{parameter.value.clone()}});
     const std::size_t statistics = model.parameters.statistics().size();
     while (values.size() < step.state_count - statistics)
-        values.push_back({{Array(step.graph.leaves[values.size()].shape())}});
+        values.push_back({{Array(step.graph.inputs[values.size()].shape())}});
     for (const Parameter& statistic : model.parameters.statistics())
         values.push_back({{statistic.value.clone()}});
     Hyper numbers = hyper_numbers;
@@ -98,7 +98,7 @@ std::vector<Value> bench_values(const BenchModel& model, const BenchStep& step) 
         values.push_back({{scalar(model.dropout_rate)}});
         values.push_back({{array_of<std::uint32_t>({2}, std::array<std::uint32_t, 2>{1, 0})}});
         Value& first = values.emplace_back();
-        const std::int64_t samples = step.inputs.front().leaf.dims()[0];
+        const std::int64_t samples = step.inputs.front().input.dims()[0];
         for (int core = 0; core < step.cores; ++core)
             first.arrays.push_back(
                 array_of<std::int32_t>({}, std::array{std::int32_t(core * samples)}));

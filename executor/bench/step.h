@@ -16,21 +16,21 @@ BenchModel make_bench_model(const Workload& workload);
 
 /// One training step as a graph: forward, backward, the sum over the cores, AdamW's update, the
 /// new statistics.
-///   leaves   parameters…, slots…, statistics…, hyper, the dropout's, inputs…
-///   outputs  parameters…, slots…, statistics… (donated), loss (mean over the batch)
+///   inputs   parameters…, optimizer state…, statistics…, hyper, the dropout's, inputs…
+///   outputs  parameters…, optimizer state…, statistics… (donated), loss (mean over the batch)
 struct BenchStep {
     Graph graph;
     std::vector<BenchInput> inputs;
-    std::size_t state_count = 0;    ///< of leaves that are donated
+    std::size_t state_count = 0;    ///< of inputs that are donated
     Tensor hyper;
-    DropoutLeaves dropout;
+    DropoutInputs dropout;
     int cores = 1;
 };
 
 /// errors  invalid_argument when the batch cannot be shared by the cores
 BenchStep trace_bench_step(const BenchModel& model, std::int64_t batch, int cores);
 
-/// What the leaves are bound to at the first step.
+/// What the inputs are bound to at the first step.
 std::vector<Value> bench_values(const BenchModel& model, const BenchStep& step);
 
 }    // namespace slipway

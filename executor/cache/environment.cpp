@@ -18,9 +18,9 @@ struct Answer {
     unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
 };
 
-Answer ask_cpu(unsigned leaf, unsigned subleaf) {
+Answer ask_cpu(unsigned input, unsigned subinput) {
     Answer answer;
-    __get_cpuid_count(leaf, subleaf, &answer.eax, &answer.ebx, &answer.ecx, &answer.edx);
+    __get_cpuid_count(input, subinput, &answer.eax, &answer.ebx, &answer.ecx, &answer.edx);
     return answer;
 }
 
@@ -84,7 +84,7 @@ std::string build_mark() {
 }
 
 std::string cpu_mark() {
-    // Leaf 1's ebx is left out: it names the core that happens to answer.
+    // Input 1's ebx is left out: it names the core that happens to answer.
     const Answer vendor = ask_cpu(0, 0), model = ask_cpu(1, 0), features = ask_cpu(7, 0);
     const Answer more = ask_cpu(7, 1), extended = ask_cpu(0x80000001, 0), state = ask_cpu(0xd, 1);
     const std::array<unsigned, 16> words{vendor.ebx,   vendor.ecx,   vendor.edx,   model.eax,

@@ -16,7 +16,7 @@ bool is_per_core(const Tensor& tensor) {
 /// Whether a step computes it into a buffer of its own.
 bool is_computed(const Node& node) {
     switch (node.op) {
-        case OpCode::leaf:
+        case OpCode::input:
         case OpCode::constant:
         case OpCode::iota:
         case OpCode::all_reduce:
@@ -125,7 +125,7 @@ private:
     void place_outputs() {
         std::vector<std::optional<std::size_t>> donated(graph_.outputs.size());
         for (const Graph::Donation& donation : graph_.donations)
-            donated[donation.output] = donation.leaf;
+            donated[donation.output] = donation.input;
         for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
             const Tensor root = root_of(graph_.outputs[i]);
             NodeFacts& root_facts = facts(root);
@@ -133,7 +133,7 @@ private:
                 analysis_.copied_outputs.push_back(i);
                 continue;
             }
-            root_facts.region = donated[i] ? Region::leaf : Region::output;
+            root_facts.region = donated[i] ? Region::input : Region::output;
             root_facts.position = donated[i].value_or(i);
         }
     }

@@ -27,7 +27,7 @@ struct NodeFacts {
     std::optional<Dims> wanted_order;
     /// Where its result must go, when somebody outside its stage says so.
     std::optional<Region> region;
-    std::size_t position = 0;    ///< of that leaf or output
+    std::size_t position = 0;    ///< of that input or output
 };
 
 /// A graph, walked once.

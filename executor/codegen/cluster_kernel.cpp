@@ -227,7 +227,7 @@ private:
             const NodeFacts& facts = lowering_.facts(member);
             // A sum by way of a reshape wants the shape's own order.
             if (facts.region && !(facts.region == Region::sum && facts.is_only_summed))
-                request.leaves_program = true;
+                request.inputs_program = true;
         }
         return request;
     }

@@ -20,7 +20,7 @@ constexpr int generated_ops_of_one_user_max = 200;
 
 struct Expression {
     std::vector<std::size_t> ops = {};       ///< what it computes
-    std::vector<std::size_t> leaves = {};    ///< what it reads
+    std::vector<std::size_t> inputs = {};    ///< what it reads
     int cost = 0;
     bool reduces = false;
     bool is_plain = true;    ///< only ops of one instruction
@@ -42,8 +42,8 @@ bool is_small_for(const FusionNodes& nodes, const ReadLink& link, std::size_t id
            row_elements_of(*link.operand) == 0;
 }
 
-bool is_large_for(const FusionNodes& nodes, std::size_t leaf, std::size_t id) {
-    return nodes.elements(leaf) * 16 > nodes.elements(id);
+bool is_large_for(const FusionNodes& nodes, std::size_t input, std::size_t id) {
+    return nodes.elements(input) * 16 > nodes.elements(id);
 }
 
 bool is_computed_with(const FusionNodes& nodes, std::size_t source, std::size_t id) {
@@ -63,15 +63,15 @@ void look_at(const FusionNodes& nodes, std::size_t id, Expression& expression) {
         if (is_computed_with(nodes, link.source, id) && !is_small_for(nodes, link, id))
             look_at(nodes, link.source, expression);
         else if (!is_generated(nodes.tensors[link.source].node().op) &&
-                 !is_one_of(expression.leaves, link.source))
-            expression.leaves.push_back(link.source);
+                 !is_one_of(expression.inputs, link.source))
+            expression.inputs.push_back(link.source);
     }
 }
 
 std::int64_t large_bytes(const FusionNodes& nodes, std::size_t id, const Expression& expression) {
     std::int64_t bytes = 0;
-    for (const std::size_t leaf : expression.leaves)
-        if (is_large_for(nodes, leaf, id)) bytes += nodes.tensors[leaf].shape().byte_count();
+    for (const std::size_t input : expression.inputs)
+        if (is_large_for(nodes, input, id)) bytes += nodes.tensors[input].shape().byte_count();
     return bytes;
 }
 
@@ -131,7 +131,7 @@ bool is_worth_inlining(const FusionNodes& nodes, std::size_t id) {
     const auto ops = int(expression.ops.size());
     if (nodes.elements(id) == 1) return users.same_stage && ops <= inlined_scalar_ops_max;
     const bool is_made_of_counters = std::ranges::all_of(
-        expression.leaves, [&](std::size_t leaf) { return nodes.elements(leaf) == 1; });
+        expression.inputs, [&](std::size_t input) { return nodes.elements(input) == 1; });
     if (is_made_of_counters)
         return ops <= (users.one_cluster ? generated_ops_of_one_user_max : generated_ops_max);
     if (!users.same_stage) return false;

@@ -32,7 +32,7 @@ bool is_gapless(const LoopSpace& space, const Dims& strides,
 /// The order in which the first load lies that has all elements of the space.
 std::vector<std::size_t> physical_order(const LoopOrderRequest& request) {
     const std::vector<std::size_t> row_major = in_row_major(request.space);
-    if (request.leaves_program) return row_major;
+    if (request.inputs_program) return row_major;
     for (const LoopValue& value : request.kernel.values) {
         if (value.kind != LoopValueKind::load) continue;
         const Dims& strides = value.access.strides;

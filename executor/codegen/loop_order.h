@@ -27,7 +27,7 @@ struct LoopOrderRequest {
     std::vector<SpaceRange> columns = {};
     bool is_row_form_fixed = false;    ///< later passes over a row use what it was reduced to
     bool is_reduced = false;           ///< there are reductions that may take either form
-    bool leaves_program = false;       ///< a result must lie in row-major order
+    bool inputs_program = false;       ///< a result must lie in row-major order
 };
 
 /// The kernel's loops, as dimensions of the space.

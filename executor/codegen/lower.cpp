@@ -19,7 +19,7 @@ struct LowerRow {
     LowerRule lower;
 };
 
-/// Every op that has steps of its own. Leaves have their values from the start, views and constants
+/// Every op that has steps of its own. Inputs have their values from the start, views and constants
 /// when they are read, and the others are in clusters.
 constexpr std::array lower_rows{
     LowerRow{OpCode::pad, lower_pad},
@@ -36,7 +36,7 @@ constexpr std::array lower_rows{
 };
 
 bool has_no_step(OpCode op) {
-    return op == OpCode::leaf || op == OpCode::constant || op == OpCode::iota;
+    return op == OpCode::input || op == OpCode::constant || op == OpCode::iota;
 }
 
 void lower_node(Lowering& lowering, const Tensor& tensor) {

@@ -17,7 +17,7 @@ struct LowerOptions {
 };
 
 /// The program of a graph: every node in the stage of its placement, kernels chosen, buffers
-/// placed. The graph is sound (graph/verify.h). Leaves, outputs and donations keep their positions.
+/// placed. The graph is sound (graph/verify.h). Inputs, outputs and donations keep their positions.
 /// errors  invalid_argument for what no program runs (f64)
 Program lower(const Graph& graph, const LowerOptions& options);
 

@@ -44,7 +44,7 @@ Lowering::Lowering(const Graph& graph, const LowerOptions& options)
 }
 
 Program Lowering::run() {
-    add_leaves();
+    add_inputs();
     add_outputs();
     lower_nodes();
     copy_outputs();
@@ -93,14 +93,15 @@ BufferId Lowering::add_buffer(Buffer buffer) {
     return BufferId(program_.buffers.size() - 1);
 }
 
-void Lowering::add_leaves() {
-    for (std::size_t i = 0; i < graph_.leaves.size(); ++i) {
-        const Tensor& leaf = graph_.leaves[i];
-        const Placement placement = leaf.node().placement;
-        program_.leaves.push_back({leaf.shape(), placement == Placement::per_core, {}});
-        leaf_buffers_.push_back(
-            add_buffer({.shape = leaf.shape(), .region = Region::leaf, .position = i}));
-        set_value(leaf, {leaf_buffers_.back(), dense_view(leaf.dims()), leaf.dtype(), placement});
+void Lowering::add_inputs() {
+    for (std::size_t i = 0; i < graph_.inputs.size(); ++i) {
+        const Tensor& input = graph_.inputs[i];
+        const Placement placement = input.node().placement;
+        program_.inputs.push_back({input.shape(), placement == Placement::per_core, {}});
+        input_buffers_.push_back(
+            add_buffer({.shape = input.shape(), .region = Region::input, .position = i}));
+        set_value(input,
+                  {input_buffers_.back(), dense_view(input.dims()), input.dtype(), placement});
     }
 }
 
@@ -109,8 +110,8 @@ void Lowering::add_outputs() {
         program_.outputs.push_back(
             {output.shape(), output.node().placement == Placement::per_core, {}});
     for (const Graph::Donation& donation : graph_.donations) {
-        program_.outputs[donation.output].donated = donation.leaf;
-        program_.leaves[donation.leaf].donated = donation.output;
+        program_.outputs[donation.output].donated = donation.input;
+        program_.inputs[donation.input].donated = donation.output;
     }
 }
 
@@ -130,12 +131,12 @@ BufferId Lowering::make_result(const Tensor& tensor, const Dims& order) {
     if (is_per_core_stage(node_facts.stage))
         region = node_facts.last_use_stage > node_facts.stage ? Region::core : Region::worker;
     std::size_t position = 0;
-    const bool leaves_program =
-        node_facts.region == Region::leaf || node_facts.region == Region::output;
-    if (leaves_program && !is_dense(view)) {
+    const bool inputs_program =
+        node_facts.region == Region::input || node_facts.region == Region::output;
+    if (inputs_program && !is_dense(view)) {
         const std::size_t output = node_facts.region == Region::output
                                        ? node_facts.position
-                                       : *program_.leaves[node_facts.position].donated;
+                                       : *program_.inputs[node_facts.position].donated;
         analysis_.copied_outputs.push_back(output);
     } else if (node_facts.region) {
         region = *node_facts.region;
@@ -309,13 +310,13 @@ void Lowering::copy_output(std::size_t position) {
         emit_copy(slot.per_core ? facts(output).stage : last, value, target);
         return;
     }
-    const bool is_itself = value.buffer == leaf_buffers_[*slot.donated] && is_dense(value.view);
+    const bool is_itself = value.buffer == input_buffers_[*slot.donated] && is_dense(value.view);
     if (is_itself) return;
-    // By way of a temporary: the value may lie in a leaf that another output takes over.
+    // By way of a temporary: the value may lie in an input that another output takes over.
     const BufferId held = make_temporary(slot.shape, last);
     emit_copy(last, value, held);
     const BufferId target =
-        add_buffer({.shape = slot.shape, .region = Region::leaf, .position = *slot.donated});
+        add_buffer({.shape = slot.shape, .region = Region::input, .position = *slot.donated});
     const PlacedValue held_value{held, dense_view(slot.shape.dims), slot.shape.dtype,
                                  Placement::replicated};
     emit_copy(last, held_value, target);
@@ -325,26 +326,26 @@ void Lowering::copy_output(std::size_t position) {
 
 void Lowering::settle_donations() {
     for (const Graph::Donation& donation : graph_.donations)
-        settle_donation(donation.output, donation.leaf);
+        settle_donation(donation.output, donation.input);
     for (Step& step : last_steps_)
         emit(int(stages_.size()) - 1, std::move(step));
 }
 
-/// A result may be written over its leaf only when nobody reads the old value any more; else it
+/// A result may be written over its input only when nobody reads the old value any more; else it
 /// goes into a temporary and is copied when all is done.
-void Lowering::settle_donation(std::size_t position, std::size_t leaf) {
+void Lowering::settle_donation(std::size_t position, std::size_t input) {
     for (BufferId id = 0; id < program_.buffers.size(); ++id) {
         Buffer& buffer = program_.buffers[id];
-        const bool is_result =
-            buffer.region == Region::leaf && buffer.position == leaf && id != leaf_buffers_[leaf];
-        if (!is_result || !overwrites_too_early(leaf, id)) continue;
+        const bool is_result = buffer.region == Region::input && buffer.position == input &&
+                               id != input_buffers_[input];
+        if (!is_result || !overwrites_too_early(input, id)) continue;
         buffer.region = Region::shared;
         buffer.position = 0;
         const Slot& slot = program_.outputs[position];
         const PlacedValue value{id, dense_view(slot.shape.dims), slot.shape.dtype,
                                 Placement::replicated};
         const BufferId target =
-            add_buffer({.shape = slot.shape, .region = Region::leaf, .position = leaf});
+            add_buffer({.shape = slot.shape, .region = Region::input, .position = input});
         const int last = int(stages_.size()) - 1;
         emit_copy(last, value, target);
         last_steps_.push_back(std::move(stages_.back().steps.back()));
@@ -353,8 +354,8 @@ void Lowering::settle_donation(std::size_t position, std::size_t leaf) {
     }
 }
 
-bool Lowering::overwrites_too_early(std::size_t leaf, BufferId result) const {
-    const BufferId old = leaf_buffers_[leaf];
+bool Lowering::overwrites_too_early(std::size_t input, BufferId result) const {
+    const BufferId old = input_buffers_[input];
     bool written = false;
     for (const StageParts& stage : stages_) {
         for (const Step& step : stage.steps) {

@@ -105,7 +105,7 @@ private:
         BufferId to;
     };
 
-    void add_leaves();
+    void add_inputs();
     void add_outputs();
     void lower_nodes();
     void lower_stage(int stage);
@@ -113,8 +113,8 @@ private:
     void copy_outputs();
     void copy_output(std::size_t position);
     void settle_donations();
-    void settle_donation(std::size_t position, std::size_t leaf);
-    bool overwrites_too_early(std::size_t leaf, BufferId result) const;
+    void settle_donation(std::size_t position, std::size_t input);
+    bool overwrites_too_early(std::size_t input, BufferId result) const;
     void emit_copy(int stage, const PlacedValue& from, BufferId to);
     void emit_copy(int stage, const PlacedValue& from, const Dims& order, BufferId to);
     int copy_stage_of(const PlacedValue& value, int stage) const;
@@ -128,13 +128,13 @@ private:
     Program program_;
     std::unordered_map<const Node*, PlacedValue> values_;
     std::vector<StageParts> stages_;
-    std::vector<BufferId> leaf_buffers_;
+    std::vector<BufferId> input_buffers_;
     std::vector<std::byte> constants_;
     std::unordered_set<const LoopCode*> codes_;    ///< of the store: each counts once
     std::vector<Copy> copies_;
     std::vector<PackedCopy> packed_copies_;
     std::unordered_map<const Node*, Packing> packings_;    ///< of results that stay packed
-    std::vector<Step> last_steps_;    ///< copies into donated leaves: after everything else
+    std::vector<Step> last_steps_;    ///< copies into donated inputs: after everything else
 };
 
 /// Lowers one node of a family; its operands' values are set.

@@ -23,7 +23,7 @@ struct RowBlock {
 std::vector<RowBlock> row_blocks(std::int64_t rows);
 
 struct Triangles {
-    /// Zero above the diagonal, whatever the leaves are.
+    /// Zero above the diagonal, whatever the inputs are.
     std::unordered_set<const Node*> zero;
     /// Of more than one block, and nothing that is computed depends on what lies beyond the
     /// staircase: it may be left as it is.

@@ -50,7 +50,7 @@ struct HashOfHash {
     std::size_t operator()(const Hash128& hash) const { return hash.low; }
 };
 
-/// The graph as text without leaf names, which do not make a different program.
+/// The graph as text without input names, which do not make a different program.
 std::string canonical_text(const Graph& graph) {
     std::string text = print(graph);
     for (std::size_t at = text.find(" name="); at != std::string::npos;
@@ -65,7 +65,7 @@ std::int64_t bytes_of(const Slot& slot, int cores) {
 
 MemoryReport memory_of(const Program& program, const Team& team) {
     MemoryReport report;
-    for (const Slot& slot : program.leaves) {
+    for (const Slot& slot : program.inputs) {
         report.input_bytes += bytes_of(slot, team.cores);
         if (slot.donated) report.donated_bytes += bytes_of(slot, team.cores);
     }
@@ -92,18 +92,19 @@ void require_room(const MemoryReport& report, std::int64_t bytes_max) {
                     report.temporary_bytes, bytes_max));
 }
 
-/// The addresses of a leaf's arrays; they must be what the program was compiled for.
+/// The addresses of an input's arrays; they must be what the program was compiled for.
 std::vector<std::byte*> addresses_of(const Value& value, const Slot& slot, std::size_t position,
                                      int cores) {
     const auto count = std::size_t(slot.per_core ? cores : 1);
     if (value.arrays.size() != count)
-        throw Error(ErrorCode::invalid_argument, fmt::format("run: leaf {} needs {} arrays, got {}",
-                                                             position, count, value.arrays.size()));
+        throw Error(ErrorCode::invalid_argument,
+                    fmt::format("run: input {} needs {} arrays, got {}", position, count,
+                                value.arrays.size()));
     std::vector<std::byte*> addresses;
     for (Array array : value.arrays) {
         if (array.empty() || array.shape() != slot.shape)
             throw Error(ErrorCode::invalid_argument,
-                        fmt::format("run: leaf {} is {}, got {}", position, to_string(slot.shape),
+                        fmt::format("run: input {} is {}, got {}", position, to_string(slot.shape),
                                     array.empty() ? "nothing" : to_string(array.shape())));
         addresses.push_back(array.bytes());
     }
@@ -113,16 +114,16 @@ std::vector<std::byte*> addresses_of(const Value& value, const Slot& slot, std::
 /// What is overwritten must not be seen under another name.
 void require_sole_owners(const Program& program, const Bindings& bindings) {
     std::vector<const std::byte*> all;
-    for (const auto& addresses : bindings.leaves)
+    for (const auto& addresses : bindings.inputs)
         all.insert(all.end(), addresses.begin(), addresses.end());
     std::ranges::sort(all);
-    for (std::size_t i = 0; i < program.leaves.size(); ++i) {
-        if (!program.leaves[i].donated) continue;
-        const std::byte* const address = bindings.leaves[i][0];
+    for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+        if (!program.inputs[i].donated) continue;
+        const std::byte* const address = bindings.inputs[i][0];
         if (std::ranges::upper_bound(all, address) - std::ranges::lower_bound(all, address) > 1)
             throw Error(ErrorCode::invalid_argument,
-                        fmt::format("run: leaf {} is donated and shares its memory with another "
-                                    "leaf; clone one of them",
+                        fmt::format("run: input {} is donated and shares its memory with another "
+                                    "input; clone one of them",
                                     i));
     }
 }
@@ -169,7 +170,7 @@ struct Engine::Parts {
     void measure_compile(const Executable& executable, double seconds) {
         const Tick now = system_clock().tick();
         const auto donated = std::ranges::count_if(
-            executable.program.leaves, [](const Slot& slot) { return slot.donated.has_value(); });
+            executable.program.inputs, [](const Slot& slot) { return slot.donated.has_value(); });
         metrics.add(Metric::compile_time, seconds, now);
         metrics.add(Metric::input_output_alias_count, double(donated), now);
         metrics.count(Counter::uncached_compile);
@@ -213,17 +214,17 @@ struct Engine::Parts {
         return executable;
     }
 
-    Bindings bind(const Program& program, std::span<const Value> leaves,
+    Bindings bind(const Program& program, std::span<const Value> inputs,
                   std::vector<Value>& outputs) const {
         Bindings bindings;
-        for (std::size_t i = 0; i < leaves.size(); ++i)
-            bindings.leaves.push_back(
-                addresses_of(leaves[i], program.leaves[i], i, runtime.team().cores));
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            bindings.inputs.push_back(
+                addresses_of(inputs[i], program.inputs[i], i, runtime.team().cores));
         require_sole_owners(program, bindings);
         for (const Slot& slot : program.outputs) {
             Value& output = outputs.emplace_back();
             if (slot.donated) {
-                output = leaves[*slot.donated];
+                output = inputs[*slot.donated];
             } else {
                 for (int core = 0; core < (slot.per_core ? runtime.team().cores : 1); ++core)
                     output.arrays.emplace_back(slot.shape);
@@ -271,15 +272,15 @@ std::shared_ptr<const Executable> Engine::compile(const Graph& graph) {
     return executable;
 }
 
-std::vector<Value> Engine::run(const Executable& executable, std::span<const Value> leaves,
+std::vector<Value> Engine::run(const Executable& executable, std::span<const Value> inputs,
                                bool timeline) {
     const Program& program = executable.program;
-    if (leaves.size() != program.leaves.size())
-        throw Error(ErrorCode::invalid_argument, fmt::format("run: the graph has {} leaves, got {}",
-                                                             program.leaves.size(), leaves.size()));
+    if (inputs.size() != program.inputs.size())
+        throw Error(ErrorCode::invalid_argument, fmt::format("run: the graph has {} inputs, got {}",
+                                                             program.inputs.size(), inputs.size()));
     const Tick begin = system_clock().tick();
     std::vector<Value> outputs;
-    const Bindings bindings = parts_->bind(program, leaves, outputs);
+    const Bindings bindings = parts_->bind(program, inputs, outputs);
     parts_->binding_s = seconds_since(begin);
     parts_->runtime.run(program, executable.plan, bindings, timeline);
     parts_->measure_run(executable);

@@ -19,7 +19,7 @@ class ObjectCache;
 struct Program;
 struct RunTimes;
 
-/// What a leaf or an output holds: one array when replicated, `cores` arrays when per core.
+/// What an input or an output holds: one array when replicated, `cores` arrays when per core.
 struct Value {
     std::vector<Array> arrays;
 };
@@ -89,9 +89,10 @@ public:
     /// errors  exhausted when its peak exceeds memory_bytes_max (says both numbers)
     std::shared_ptr<const Executable> compile(const Graph& graph);
 
-    /// Runs one step. `leaves` by position; a donated leaf's arrays are overwritten and returned as
-    /// that output. Bits do not depend on `workers`. `timeline`: keep when each of its steps ran.
-    std::vector<Value> run(const Executable& executable, std::span<const Value> leaves,
+    /// Runs one step. `inputs` by position; a donated input's arrays are overwritten and returned
+    /// as that output. Bits do not depend on `workers`. `timeline`: keep when each of its steps
+    /// ran.
+    std::vector<Value> run(const Executable& executable, std::span<const Value> inputs,
                            bool timeline = false);
 
     MemoryReport memory(const Executable& executable) const;

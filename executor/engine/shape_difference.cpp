@@ -30,8 +30,8 @@ std::size_t differing(const std::vector<One>& one, const std::vector<One>& other
 
 /// By importance; compared in this order.
 std::array<std::size_t, 5> cost(const GraphShapes& wanted, const GraphShapes& known) {
-    return {distance(wanted.leaves.size(), known.leaves.size()),
-            differing(wanted.leaves, known.leaves),
+    return {distance(wanted.inputs.size(), known.inputs.size()),
+            differing(wanted.inputs, known.inputs),
             distance(wanted.outputs.size(), known.outputs.size()),
             differing(wanted.outputs, known.outputs), distance(wanted.nodes, known.nodes)};
 }
@@ -67,12 +67,12 @@ std::string joined(std::vector<std::string> changes) {
 
 GraphShapes shapes_of(const Graph& graph) {
     GraphShapes shapes;
-    for (std::size_t i = 0; i < graph.leaves.size(); ++i) {
-        const Node& node = graph.leaves[i].node();
-        const auto* attributes = std::get_if<LeafAttributes>(&node.attributes);
+    for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+        const Node& node = graph.inputs[i].node();
+        const auto* attributes = std::get_if<InputAttributes>(&node.attributes);
         const bool named = attributes != nullptr && !attributes->name.empty();
-        shapes.leaves.push_back(
-            {named ? attributes->name : fmt::format("leaf {}", i), node.shape, node.placement});
+        shapes.inputs.push_back(
+            {named ? attributes->name : fmt::format("input {}", i), node.shape, node.placement});
     }
     for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
         const Node& node = graph.outputs[i].node();
@@ -91,11 +91,11 @@ std::size_t nearest_shapes(const GraphShapes& wanted, std::span<const GraphShape
 
 std::string difference(const GraphShapes& wanted, const GraphShapes& known) {
     std::vector<std::string> changes;
-    if (wanted.leaves.size() != known.leaves.size()) {
+    if (wanted.inputs.size() != known.inputs.size()) {
         changes.push_back(
-            fmt::format("it has {} leaves, was {}", wanted.leaves.size(), known.leaves.size()));
+            fmt::format("it has {} inputs, was {}", wanted.inputs.size(), known.inputs.size()));
     }
-    append_changes(changes, wanted.leaves, known.leaves);
+    append_changes(changes, wanted.inputs, known.inputs);
     if (!changes.empty()) return joined(std::move(changes));
     if (wanted.outputs.size() != known.outputs.size()) {
         changes.push_back(

@@ -110,7 +110,7 @@ private:
     PhaseSeconds phases_{};
     std::int64_t step_ = 0;
     std::int64_t steps_here_ = 0;    // of this attempt
-    double transfer_s_ = 0;          // of the last step's leaves
+    double transfer_s_ = 0;          // of the last step's inputs
     std::int64_t late_compiles_ = 0;
     InputCounts input_;
     std::vector<WorkerSeconds> workers_;

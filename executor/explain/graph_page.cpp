@@ -22,8 +22,9 @@ Json slot_json(const std::string& name, const Slot& slot) {
     return json;
 }
 
-std::string leaf_name(const Graph& graph, std::size_t position) {
-    const auto* attributes = std::get_if<LeafAttributes>(&graph.leaves[position].node().attributes);
+std::string input_name(const Graph& graph, std::size_t position) {
+    const auto* attributes =
+        std::get_if<InputAttributes>(&graph.inputs[position].node().attributes);
     return attributes != nullptr ? attributes->name : std::string();
 }
 
@@ -79,7 +80,7 @@ Json graph_summary(const std::string& program, const CompileRecord& compiled, co
     return {{"hash", to_hex(compiled.hash)},
             {"program", program},
             {"nodes", topological_order(graph).size()},
-            {"inputs", lowered.leaves.size()},
+            {"inputs", lowered.inputs.size()},
             {"outputs", lowered.outputs.size()},
             {"kernels", lowered.steps.size()},
             {"compile_s", compiled.seconds},
@@ -92,8 +93,8 @@ Json graph_page(Json summary, const Graph& graph, const Program& lowered) {
     Json page = std::move(summary);
     Json inputs = Json::array();
     Json outputs = Json::array();
-    for (std::size_t i = 0; i < lowered.leaves.size(); ++i)
-        inputs.push_back(slot_json(leaf_name(graph, i), lowered.leaves[i]));
+    for (std::size_t i = 0; i < lowered.inputs.size(); ++i)
+        inputs.push_back(slot_json(input_name(graph, i), lowered.inputs[i]));
     for (std::size_t i = 0; i < lowered.outputs.size(); ++i)
         outputs.push_back(slot_json(fmt::format("output {}", i), lowered.outputs[i]));
     page["input_slots"] = std::move(inputs);

@@ -65,9 +65,9 @@ const CompositeRow& row_of_request(const NodeRequest& request) {
     return *row;
 }
 
-/// The decomposition over leaves of its own, so that what lies below the operands is not walked.
-std::vector<Tensor> decomposed_over(const Node& node, std::vector<Tensor> leaves) {
-    Node alone{node.op,        node.attributes, std::move(leaves), node.shape,
+/// The decomposition over inputs of its own, so that what lies below the operands is not walked.
+std::vector<Tensor> decomposed_over(const Node& node, std::vector<Tensor> inputs) {
+    Node alone{node.op,        node.attributes, std::move(inputs), node.shape,
                node.placement, node.hash,       node.more_shapes};
     return row_of(node.op).decompose(alone);
 }
@@ -97,21 +97,21 @@ std::vector<Tensor> gradient_composite(const Tensor& y, const Tensor& dy) {
 
 Array evaluate_composite_result(const Node& node, std::span<const Array> operands,
                                 std::int64_t index) {
-    std::vector<Tensor> leaves;
+    std::vector<Tensor> inputs;
     std::unordered_map<const Node*, Array> values;
     for (const Array& operand : operands) {
-        leaves.push_back(leaf(operand.shape(), Placement::replicated, ""));
-        values.emplace(leaves.back().get(), operand);
+        inputs.push_back(input(operand.shape(), Placement::replicated, ""));
+        values.emplace(inputs.back().get(), operand);
     }
-    const Tensor result = decomposed_over(node, leaves).at(std::size_t(index));
+    const Tensor result = decomposed_over(node, inputs).at(std::size_t(index));
     for (const Tensor& tensor : topological_order({&result, 1})) {
         if (values.contains(tensor.get())) continue;
         const bool is_further = tensor.node().op == OpCode::get_result;
         const Node& reader = is_further ? tensor.node().operands[0].node() : tensor.node();
-        std::vector<Array> inputs;
+        std::vector<Array> arrays;
         for (const Tensor& operand : reader.operands)
-            inputs.push_back(values.at(operand.get()));
-        values.emplace(tensor.get(), row_of(tensor.node().op).evaluate(tensor.node(), inputs));
+            arrays.push_back(values.at(operand.get()));
+        values.emplace(tensor.get(), row_of(tensor.node().op).evaluate(tensor.node(), arrays));
     }
     return values.at(result.get());
 }

@@ -13,7 +13,7 @@ namespace slipway {
 
 namespace {
 
-/// The inside of a quoted text; names of leaves may hold anything.
+/// The inside of a quoted text; names of inputs may hold anything.
 std::string escaped(std::string_view text) {
     std::string result;
     for (const char c : text) {
@@ -89,7 +89,7 @@ private:
                  numbers_.at(graph_.outputs[i].get()));
         for (const Graph::Donation& donation : graph_.donations)
             line("output{} -> n{} [style=dashed, constraint=false]", donation.output,
-                 numbers_.at(graph_.leaves.at(donation.leaf).get()));
+                 numbers_.at(graph_.inputs.at(donation.input).get()));
     }
 
     // Both outlive the drawing.

@@ -40,7 +40,7 @@ std::vector<Tensor> topological_order(std::span<const Tensor> roots) {
 }
 
 std::vector<Tensor> topological_order(const Graph& graph) {
-    std::vector<Tensor> roots = graph.leaves;
+    std::vector<Tensor> roots = graph.inputs;
     roots.insert(roots.end(), graph.outputs.begin(), graph.outputs.end());
     return topological_order(roots);
 }
@@ -49,9 +49,9 @@ Hash128 hash_of(const Graph& graph) {
     const std::vector<Tensor> order = topological_order(graph);
     NodeMap<std::size_t> position;
     Hasher hasher;
-    hasher.add(std::uint64_t(graph.leaves.size()));
+    hasher.add(std::uint64_t(graph.inputs.size()));
     hasher.add(std::uint64_t(order.size()));
-    // A node's own hash does not tell leaves of one shape apart; the operands' positions do.
+    // A node's own hash does not tell inputs of one shape apart; the operands' positions do.
     for (const Tensor& tensor : order) {
         position.insert(tensor.get(), position.size());
         hasher.add(tensor.node().hash);
@@ -63,7 +63,7 @@ Hash128 hash_of(const Graph& graph) {
         hasher.add(std::uint64_t(position.at(output.get())));
     for (const Graph::Donation& donation : graph.donations) {
         hasher.add(std::uint64_t(donation.output));
-        hasher.add(std::uint64_t(donation.leaf));
+        hasher.add(std::uint64_t(donation.input));
     }
     return hasher.finish();
 }

@@ -52,7 +52,7 @@ struct AddAttributes {
     Hasher& hasher;
 
     void operator()(const NoAttributes&) const {}
-    void operator()(const LeafAttributes&) const {}    // the name is for printing only
+    void operator()(const InputAttributes&) const {}    // the name is for printing only
     void operator()(const ConstantAttributes& a) const { add(hasher, a.value); }
     void operator()(const IotaAttributes& a) const { add(hasher, a.dimension); }
     void operator()(const BroadcastAttributes& a) const { add(hasher, a.dimensions); }
@@ -119,7 +119,7 @@ std::uint64_t number_of(const Attributes& attributes) {
 }
 
 Placement placement_of(const NodeRequest& request) {
-    if (request.op == OpCode::leaf) return request.placement;
+    if (request.op == OpCode::input) return request.placement;
     if (request.op == OpCode::all_reduce) return Placement::replicated;
     const bool any_per_core = std::ranges::any_of(request.operands, [](const Tensor& operand) {
         return operand.node().placement == Placement::per_core;

@@ -11,10 +11,10 @@ struct NodeRequest {
     OpCode op;
     Attributes attributes;
     std::vector<Tensor> operands;
-    /// The result's shape, for the ops whose operands do not settle it: leaf, constant, iota,
+    /// The result's shape, for the ops whose operands do not settle it: input, constant, iota,
     /// broadcast_in_dim, reshape, convert, bitcast_convert. The others ignore it.
     Shape result;
-    /// For leaf only; the others derive it.
+    /// For input only; the others derive it.
     Placement placement = Placement::replicated;
 };
 

@@ -14,12 +14,12 @@ namespace slipway {
 
 /// The operations, with StableHLO's names and meaning; what each does is in
 /// docs/contributing/ops.md, what the code knows about each is a row of op_table.h. Some are ours:
-/// `leaf` is bound at run time; `stop_gradient` is the identity whose derivative is zero
+/// `input` is bound at run time; `stop_gradient` is the identity whose derivative is zero
 /// (simplify_algebra removes it); `get_result` is a further result of an op with several;
 /// `composite` is a row of composite_table.h; `erf` is CHLO's; `scatter_add` is the one kind of
 /// scatter there is. Those that C++ has taken the name of are called logical_*.
 enum class OpCode : std::uint8_t {
-    leaf,
+    input,
     constant,
     iota,
     broadcast_in_dim,
@@ -89,12 +89,12 @@ enum class Reduction : std::uint8_t { add, maximum, minimum };
 struct NoAttributes {
     bool operator==(const NoAttributes&) const = default;
 };
-/// leaf: placement is in the node. `name` is for printing only and not hashed.
-struct LeafAttributes {
+/// input: placement is in the node. `name` is for printing only and not hashed.
+struct InputAttributes {
     std::string name;
-    bool operator==(const LeafAttributes&) const { return true; }
+    bool operator==(const InputAttributes&) const { return true; }
 };
-/// constant: a scalar, broadcast by its users (arrays are leaves, not constants). Equal when the
+/// constant: a scalar, broadcast by its users (arrays are inputs, not constants). Equal when the
 /// bits are: 0 and -0 differ, a NaN equals itself.
 struct ConstantAttributes {
     double value = 0;
@@ -206,7 +206,7 @@ struct CompositeAttributes {
 };
 
 using Attributes =
-    std::variant<NoAttributes, LeafAttributes, ConstantAttributes, IotaAttributes,
+    std::variant<NoAttributes, InputAttributes, ConstantAttributes, IotaAttributes,
                  BroadcastAttributes, TransposeAttributes, SliceAttributes, PadAttributes,
                  ConcatenateAttributes, ReverseAttributes, CompareAttributes, DotAttributes,
                  ConvolutionAttributes, ReduceAttributes, ReduceWindowAttributes,

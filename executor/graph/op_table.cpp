@@ -19,7 +19,7 @@ constexpr std::string_view first_only =
     "gradients flow through an op's first result only; stop_gradient says that none is wanted";
 
 constexpr auto table = std::to_array<OpRow>({
-    {leaf, "leaf", infer_leaf, nullptr, nullptr, source},
+    {input, "input", infer_input, nullptr, nullptr, source},
     {constant, "constant", infer_constant, nullptr, evaluate_constant, source},
     {iota, "iota", infer_iota, nullptr, evaluate_iota, source},
     {broadcast_in_dim, "broadcast_in_dim", infer_broadcast_in_dim, gradient_broadcast_in_dim,

@@ -42,7 +42,7 @@ struct OpRow {
     std::string_view name;    ///< as printed, as in StableHLO; the enumerator but for logical_*
     InferRule infer;
     GradientRule gradient;    ///< null when there is none, and then no_gradient says why
-    EvaluateRule evaluate;    ///< null for leaf, which is bound, and where over_cores is not
+    EvaluateRule evaluate;    ///< null for input, which is bound, and where over_cores is not
     std::string_view no_gradient = {};
     MoreShapesRule more_shapes = nullptr;               ///< null when there is one result
     EvaluateResultRule evaluate_result = nullptr;       ///< set when more_shapes is

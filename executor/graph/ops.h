@@ -10,7 +10,7 @@
 /// one is broadcast for convenience. Safe from every thread.
 namespace slipway {
 
-Tensor leaf(Shape shape, Placement placement, std::string name);
+Tensor input(Shape shape, Placement placement, std::string name);
 Tensor constant(double value, DType dtype = DType::f32);
 Tensor iota(Shape shape, std::int64_t dimension);
 Tensor broadcast_in_dim(const Tensor& x, Dims dims, Dims dimensions);

@@ -193,7 +193,7 @@ const std::vector<OpReader>& plain_readers() {
 const std::vector<OpReader>& readers() {
     using enum OpCode;
     static const std::vector<OpReader> table{
-        {leaf, 0, [](const Words& w) -> Attributes { return LeafAttributes{w.text("name")}; }},
+        {input, 0, [](const Words& w) -> Attributes { return InputAttributes{w.text("name")}; }},
         {constant, 0,
          [](const Words& w) -> Attributes {
              return ConstantAttributes{parse_real(w.text("value"))};
@@ -288,10 +288,10 @@ private:
         next(stream);
         const std::int64_t output = parse_number(next(stream));
         next(stream);
-        const auto leaf = std::ranges::find(graph_.leaves, value(next(stream)));
-        if (leaf == graph_.leaves.end()) refuse("only leaves are donated");
+        const auto input = std::ranges::find(graph_.inputs, value(next(stream)));
+        if (input == graph_.inputs.end()) refuse("only inputs are donated");
         graph_.donations.push_back(
-            {std::size_t(output), std::size_t(leaf - graph_.leaves.begin())});
+            {std::size_t(output), std::size_t(input - graph_.inputs.begin())});
     }
 
     /// "%2 = add f32[2] per_core %0 %1 name=value…"
@@ -315,7 +315,7 @@ private:
         if (made.shape() != shape || made.node().placement != placement)
             refuse(fmt::format("{} is {}", name, to_string(made.shape())));
         values_.insert_or_assign(name, made);
-        if (reader.op == OpCode::leaf) graph_.leaves.push_back(made);
+        if (reader.op == OpCode::input) graph_.inputs.push_back(made);
     }
 
     void read_word(const std::string& word, std::istringstream& stream, NodeRequest& request,
@@ -328,8 +328,8 @@ private:
         if (equals == std::string::npos) refuse("no attribute: " + word);
         std::string text = word.substr(equals + 1);
         std::string rest;
-        // A leaf's name may hold blanks; it is the last word.
-        if (request.op == OpCode::leaf && std::getline(stream, rest)) text += rest;
+        // An input's name may hold blanks; it is the last word.
+        if (request.op == OpCode::input && std::getline(stream, rest)) text += rest;
         words.values.emplace(word.substr(0, equals), std::move(text));
     }
 

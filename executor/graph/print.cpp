@@ -65,7 +65,7 @@ struct PrintAttributes {
     Words& words;
 
     void operator()(const NoAttributes&) const {}
-    void operator()(const LeafAttributes& a) const { words.word("name", a.name); }
+    void operator()(const InputAttributes& a) const { words.word("name", a.name); }
     void operator()(const ConstantAttributes& a) const {
         words.word("value", fmt::to_string(a.value));
     }
@@ -156,7 +156,7 @@ std::string print(const Graph& graph) {
         fmt::format_to(out, "output %{}\n", number.at(output.get()));
     for (const Graph::Donation& donation : graph.donations)
         fmt::format_to(out, "donate output {} to %{}\n", donation.output,
-                       number.at(graph.leaves.at(donation.leaf).get()));
+                       number.at(graph.inputs.at(donation.input).get()));
     return text;
 }
 

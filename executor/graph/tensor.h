@@ -51,8 +51,8 @@ struct Node {
     std::vector<Tensor> operands;
     Shape shape;
     Placement placement;    ///< derived: per_core when any operand is, until an all_reduce
-    Hash128 hash;    ///< of the expression. A leaf gives its shape and placement, not its identity:
-                     ///< that is its position, which hash_of(Graph) adds
+    Hash128 hash;           ///< of the expression. An input gives its shape and placement, not its
+                            ///< identity: that is its position, which hash_of(Graph) adds
     std::vector<Shape> more_shapes = {};    ///< of the results after the first
 
     /// Lets go of the operands one by one: a chain of any length needs no deep stack.
@@ -60,24 +60,24 @@ struct Node {
 };
 
 /// One whole step: what an engine compiles and runs.
-/// Leaves are bound by position, never merged by value, so equal numbers cannot change the program.
+/// Inputs are bound by position, never merged by value, so equal numbers cannot change the program.
 struct Graph {
-    /// An output that may take over a leaf's memory (parameters, optimizer state): same shape, both
-    /// replicated.
+    /// An output that may take over an input's memory (parameters, optimizer state): same shape,
+    /// both replicated.
     struct Donation {
         std::size_t output;
-        std::size_t leaf;
+        std::size_t input;
     };
-    std::vector<Tensor> leaves;
+    std::vector<Tensor> inputs;
     std::vector<Tensor> outputs;
     std::vector<Donation> donations;
 };
 
-/// Hash of the whole step: every node with the positions of its operands, the order of leaves,
-/// outputs and donations. The compile cache's key. Leaf names do not count.
+/// Hash of the whole step: every node with the positions of its operands, the order of inputs,
+/// outputs and donations. The compile cache's key. Input names do not count.
 Hash128 hash_of(const Graph& graph);
 
-/// All leaves by position, then every other node reachable from the outputs, operands before users;
+/// All inputs by position, then every other node reachable from the outputs, operands before users;
 /// the same order for equal graphs.
 std::vector<Tensor> topological_order(const Graph& graph);
 /// Every node reachable from the roots, operands before users.

@@ -37,25 +37,25 @@ NodeRequest request_of(const Node& node) {
             .placement = node.placement};
 }
 
-/// Leaves are bound by position, so each is there once and nothing else is.
-void leaves_are_distinct_leaves(const Subject& subject, Problems& problems) {
+/// Inputs are bound by position, so each is there once and nothing else is.
+void inputs_are_distinct_inputs(const Subject& subject, Problems& problems) {
     const Graph& graph = subject.graph;
     std::unordered_set<const Node*> seen;
-    for (std::size_t i = 0; i < graph.leaves.size(); ++i) {
-        const Node& node = graph.leaves[i].node();
-        if (node.op != OpCode::leaf)
-            problems.push_back(fmt::format("leaf {} is no leaf: {}", i, described(node)));
+    for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+        const Node& node = graph.inputs[i].node();
+        if (node.op != OpCode::input)
+            problems.push_back(fmt::format("input {} is no input: {}", i, described(node)));
         if (!seen.insert(&node).second)
-            problems.push_back(fmt::format("leaf {} is listed twice: {}", i, described(node)));
+            problems.push_back(fmt::format("input {} is listed twice: {}", i, described(node)));
     }
 }
 
-void reachable_leaves_are_listed(const Subject& subject, Problems& problems) {
-    const std::vector<Tensor>& leaves = subject.graph.leaves;
+void reachable_inputs_are_listed(const Subject& subject, Problems& problems) {
+    const std::vector<Tensor>& inputs = subject.graph.inputs;
     for (const Tensor& tensor : subject.order) {
-        if (tensor.node().op != OpCode::leaf) continue;
-        if (std::ranges::find(leaves, tensor) == leaves.end())
-            problems.push_back("a leaf in use is not listed: " + described(tensor.node()));
+        if (tensor.node().op != OpCode::input) continue;
+        if (std::ranges::find(inputs, tensor) == inputs.end())
+            problems.push_back("an input in use is not listed: " + described(tensor.node()));
     }
 }
 
@@ -88,35 +88,35 @@ void there_are_outputs(const Subject& subject, Problems& problems) {
 
 void donations_fit(const Subject& subject, Problems& problems) {
     const Graph& graph = subject.graph;
-    std::unordered_set<std::size_t> outputs, leaves;
-    for (const auto& [output, leaf] : graph.donations) {
-        if (output >= graph.outputs.size() || leaf >= graph.leaves.size()) {
-            problems.push_back(fmt::format("donation of leaf {} to output {}: there are {} and {}",
-                                           leaf, output, graph.leaves.size(),
+    std::unordered_set<std::size_t> outputs, inputs;
+    for (const auto& [output, input] : graph.donations) {
+        if (output >= graph.outputs.size() || input >= graph.inputs.size()) {
+            problems.push_back(fmt::format("donation of input {} to output {}: there are {} and {}",
+                                           input, output, graph.inputs.size(),
                                            graph.outputs.size()));
             continue;
         }
-        const Node& from = graph.leaves[leaf].node();
+        const Node& from = graph.inputs[input].node();
         const Node& to = graph.outputs[output].node();
         if (from.shape != to.shape)
-            problems.push_back(fmt::format("donation of leaf {} to output {}: {} is not {}", leaf,
+            problems.push_back(fmt::format("donation of input {} to output {}: {} is not {}", input,
                                            output, to_string(from.shape), to_string(to.shape)));
         if (from.placement != Placement::replicated || to.placement != Placement::replicated)
             problems.push_back(
-                fmt::format("donation of leaf {} to output {}: not replicated", leaf, output));
-        if (!outputs.insert(output).second || !leaves.insert(leaf).second)
+                fmt::format("donation of input {} to output {}: not replicated", input, output));
+        if (!outputs.insert(output).second || !inputs.insert(input).second)
             problems.push_back(
-                fmt::format("donation of leaf {} to output {}: one is taken", leaf, output));
+                fmt::format("donation of input {} to output {}: one is taken", input, output));
     }
 }
 
 using Law = void (*)(const Subject& subject, Problems& problems);
-constexpr std::array<Law, 5> laws{leaves_are_distinct_leaves, reachable_leaves_are_listed,
+constexpr std::array<Law, 5> laws{inputs_are_distinct_inputs, reachable_inputs_are_listed,
                                   nodes_are_well_made, there_are_outputs, donations_fit};
 
 bool has_empty_handle(const Graph& graph) {
     const auto is_empty = [](const Tensor& tensor) { return tensor.empty(); };
-    return std::ranges::any_of(graph.leaves, is_empty) ||
+    return std::ranges::any_of(graph.inputs, is_empty) ||
            std::ranges::any_of(graph.outputs, is_empty);
 }
 
@@ -126,7 +126,7 @@ Subject subject_of(const Graph& graph, const NodeSet& known) {
 }
 
 Problems problems_of(const Subject& subject) {
-    if (has_empty_handle(subject.graph)) return {"a leaf or an output is an empty handle"};
+    if (has_empty_handle(subject.graph)) return {"an input or an output is an empty handle"};
     Problems problems;
     for (const Law law : laws)
         law(subject, problems);

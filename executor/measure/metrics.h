@@ -13,7 +13,7 @@ enum class Metric : std::uint8_t {
     compile_time,                 ///< of each program made
     device_lock_wait,             ///< from handing a step over until every worker has begun it
     execute_time,                 ///< of each step on the workers
-    input_output_alias_count,     ///< donated leaves of each program made
+    input_output_alias_count,     ///< donated inputs of each program made
     tensors_graph_size,           ///< nodes of each graph that was compiled or looked up
     trace_time,                   ///< of each graph traced
     transfer_to_device_time,      ///< binding the state and the batch of a step

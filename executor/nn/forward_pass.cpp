@@ -10,7 +10,7 @@ std::vector<Tensor> new_statistics(const ParameterList& parameters, const Forwar
         updates.emplace(update.statistic.get(), update.value);
     std::vector<Tensor> values;
     for (const Parameter& statistic : parameters.statistics())
-        values.push_back(updates.at(statistic.leaf.get()));
+        values.push_back(updates.at(statistic.input.get()));
     return values;
 }
 

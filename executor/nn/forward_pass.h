@@ -7,8 +7,8 @@
 
 namespace slipway {
 
-/// Dropout's inputs as leaves, so that every rate, seed and step runs one program.
-struct DropoutLeaves {
+/// Dropout's inputs as inputs, so that every rate, seed and step runs one program.
+struct DropoutInputs {
     Tensor rate;            ///< f32 scalar; empty: nothing is dropped
     Tensor key;             ///< u32 [2]: seed and step
     Tensor first_sample;    ///< i32 scalar, per core: the global index of its first sample
@@ -20,7 +20,7 @@ struct ForwardPass {
     bool training = false;
     /// training: 1 / cores, f32 scalar: what one core counts for in a mean over the cores.
     Tensor core_share = {};
-    DropoutLeaves dropout = {};
+    DropoutInputs dropout = {};
     /// i32 [n, count]: the positions of each sequence where outputs are wanted; empty: everywhere.
     Tensor positions = {};
 

@@ -7,7 +7,7 @@ namespace slipway {
 namespace {
 
 Parameter make_parameter(const std::string& name, Array initial) {
-    Tensor made = leaf(initial.shape(), Placement::replicated, name);
+    Tensor made = input(initial.shape(), Placement::replicated, name);
     return {name, std::move(made), std::move(initial)};
 }
 
@@ -26,14 +26,14 @@ Tensor ParameterList::add(const std::string& name, Array initial) {
     names_.push_back(name);
     if (const Parameter* same = tied_to(name, initial.shape())) {
         aliases_.push_back({name, same->name});
-        return same->leaf;
+        return same->input;
     }
-    return parameters_.emplace_back(make_parameter(name, std::move(initial))).leaf;
+    return parameters_.emplace_back(make_parameter(name, std::move(initial))).input;
 }
 
 Tensor ParameterList::add_statistic(const std::string& name, Array initial) {
     check(!is_known(name), "parameter names are unique");
-    return statistics_.emplace_back(make_parameter(name, std::move(initial))).leaf;
+    return statistics_.emplace_back(make_parameter(name, std::move(initial))).input;
 }
 
 void ParameterList::add_batch_count(const std::string& name) {
@@ -63,23 +63,23 @@ const Parameter* ParameterList::tied_to(const std::string& name, const Shape& sh
     if (own == ties_.end()) return nullptr;
     const auto found = std::ranges::find_if(parameters_, [&](const Parameter& parameter) {
         const auto tie = ties_.find(parameter.name);
-        return tie != ties_.end() && tie->second == own->second && parameter.leaf.shape() == shape;
+        return tie != ties_.end() && tie->second == own->second && parameter.input.shape() == shape;
     });
     return found == parameters_.end() ? nullptr : &*found;
 }
 
-std::vector<Tensor> ParameterList::leaves() const {
-    std::vector<Tensor> leaves;
-    leaves.reserve(parameters_.size());
+std::vector<Tensor> ParameterList::inputs() const {
+    std::vector<Tensor> inputs;
+    inputs.reserve(parameters_.size());
     for (const Parameter& parameter : parameters_)
-        leaves.push_back(parameter.leaf);
-    return leaves;
+        inputs.push_back(parameter.input);
+    return inputs;
 }
 
 std::int64_t ParameterList::element_count() const {
     std::int64_t count = 0;
     for (const Parameter& parameter : parameters_)
-        count += parameter.leaf.shape().element_count();
+        count += parameter.input.shape().element_count();
     return count;
 }
 

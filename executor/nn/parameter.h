@@ -8,10 +8,10 @@
 
 namespace slipway {
 
-/// One tensor of a model: its name in checkpoints, its leaf in graphs, its value between steps.
+/// One tensor of a model: its name in checkpoints, its input in graphs, its value between steps.
 struct Parameter {
     std::string name;
-    Tensor leaf;
+    Tensor input;
     Array value;    ///< the initial one, until the list forgets it
 };
 
@@ -28,10 +28,10 @@ struct ParameterAlias {
     std::string parameter;    ///< whose it is
 };
 
-/// A model's parameters in the order they were made: the order of leaves, slots and checkpoints.
-/// Beside them the statistics: kept in checkpoints and moved by each batch like parameters, but by
-/// the forward pass (batch norm's running mean) and not by the optimizer. And the names of batch
-/// counts: numbers that only checkpoints have, of training batches seen (torch's
+/// A model's parameters in the order they were made: the order of inputs, optimizer state and
+/// checkpoints. Beside them the statistics: kept in checkpoints and moved by each batch like
+/// parameters, but by the forward pass (batch norm's running mean) and not by the optimizer. And
+/// the names of batch counts: numbers that only checkpoints have, of training batches seen (torch's
 /// num_batches_tracked).
 class ParameterList {
 public:
@@ -44,7 +44,7 @@ public:
     /// A tensor that files of the reference may have and no network needs, such as a mask.
     void add_unused(const std::string& name);
     /// From now on `add` makes one parameter of both: the name that is added second becomes an
-    /// alias of the first and has its leaf; its initial value is dropped. Where the shapes differ
+    /// alias of the first and has its input; its initial value is dropped. Where the shapes differ
     /// they stay two. Ties of ties are one, too.
     void tie(const std::string& one, const std::string& other);
 
@@ -59,7 +59,7 @@ public:
     /// Of trained tensors in the order they were added, tied ones under each of their names.
     const std::vector<std::string>& names() const { return names_; }
     /// Of the parameters, without statistics.
-    std::vector<Tensor> leaves() const;
+    std::vector<Tensor> inputs() const;
     std::int64_t element_count() const;
     /// Whoever trains has values of its own: the initial ones would hold the weights twice.
     void forget_values();

@@ -56,12 +56,12 @@ Array hyper_values(const Hyper& hyper) {
     return array;
 }
 
-HyperLeaf::HyperLeaf(std::size_t groups)
-    : leaf_(slipway::leaf({DType::f32, {value_count(groups)}}, Placement::replicated, "hyper")) {}
+HyperInput::HyperInput(std::size_t groups)
+    : input_(slipway::input({DType::f32, {value_count(groups)}}, Placement::replicated, "hyper")) {}
 
-Tensor HyperLeaf::scalar(HyperSlot slot, std::size_t group) const {
+Tensor HyperInput::scalar(HyperSlot slot, std::size_t group) const {
     const auto at = std::int64_t(position_of(slot, group));
-    return reshape(slice(leaf_, {at}, {at + 1}, {1}), {});
+    return reshape(slice(input_, {at}, {at + 1}, {1}), {});
 }
 
 }    // namespace slipway

@@ -56,16 +56,16 @@ enum class HyperSlot : std::size_t {
 /// Derived values are computed in double and rounded once.
 Array hyper_values(const Hyper& hyper);
 
-/// The leaf of that vector, and its scalars by slot and group.
-class HyperLeaf {
+/// The input of that vector, and its scalars by slot and group.
+class HyperInput {
 public:
     /// `groups`: 1 more than Hyper::lr_scales has.
-    explicit HyperLeaf(std::size_t groups = 1);
-    const Tensor& leaf() const { return leaf_; }
+    explicit HyperInput(std::size_t groups = 1);
+    const Tensor& input() const { return input_; }
     Tensor scalar(HyperSlot slot, std::size_t group = 0) const;
 
 private:
-    Tensor leaf_;
+    Tensor input_;
 };
 
 }    // namespace slipway

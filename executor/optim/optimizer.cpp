@@ -33,16 +33,16 @@ Update sgd(const UpdateNumbers& numbers, const Tensor& parameter, const Tensor& 
 }
 
 Update sgd_momentum(const UpdateNumbers& numbers, const Tensor& parameter, const Tensor& gradient,
-                    std::span<const Tensor> slots) {
+                    std::span<const Tensor> state) {
     const Tensor g = decayed(numbers, parameter, gradient);
-    const Tensor velocity = numbers[HyperSlot::momentum] * slots[0] + g;
+    const Tensor velocity = numbers[HyperSlot::momentum] * state[0] + g;
     return {parameter - numbers[HyperSlot::lr] * velocity, {velocity}};
 }
 
 Update sgd_nesterov(const UpdateNumbers& numbers, const Tensor& parameter, const Tensor& gradient,
-                    std::span<const Tensor> slots) {
+                    std::span<const Tensor> state) {
     const Tensor g = decayed(numbers, parameter, gradient);
-    const Tensor velocity = numbers[HyperSlot::momentum] * slots[0] + g;
+    const Tensor velocity = numbers[HyperSlot::momentum] * state[0] + g;
     return {parameter - numbers[HyperSlot::lr] * (g + numbers[HyperSlot::momentum] * velocity),
             {velocity}};
 }
@@ -51,9 +51,9 @@ Update sgd_nesterov(const UpdateNumbers& numbers, const Tensor& parameter, const
 struct Moments {
     Tensor average, average_square;
 
-    Moments(const UpdateNumbers& numbers, const Tensor& g, std::span<const Tensor> slots)
-        : average(numbers[HyperSlot::beta1] * slots[0] + numbers[HyperSlot::one_minus_beta1] * g),
-          average_square(numbers[HyperSlot::beta2] * slots[1] +
+    Moments(const UpdateNumbers& numbers, const Tensor& g, std::span<const Tensor> state)
+        : average(numbers[HyperSlot::beta1] * state[0] + numbers[HyperSlot::one_minus_beta1] * g),
+          average_square(numbers[HyperSlot::beta2] * state[1] +
                          numbers[HyperSlot::one_minus_beta2] * (g * g)) {}
 
     Tensor denominator(const UpdateNumbers& numbers) const {
@@ -69,16 +69,16 @@ struct Moments {
 
 /// As torch.optim.Adam: weight decay is added to the gradient.
 Update adam(const UpdateNumbers& numbers, const Tensor& parameter, const Tensor& gradient,
-            std::span<const Tensor> slots) {
-    const Moments moments(numbers, decayed(numbers, parameter, gradient), slots);
+            std::span<const Tensor> state) {
+    const Moments moments(numbers, decayed(numbers, parameter, gradient), state);
     return moments.step(numbers, parameter);
 }
 
 /// Loshchilov and Hutter 2019, as torch.optim.AdamW: the weights shrink by themselves, before the
 /// step.
 Update adamw(const UpdateNumbers& numbers, const Tensor& parameter, const Tensor& gradient,
-             std::span<const Tensor> slots) {
-    const Moments moments(numbers, gradient, slots);
+             std::span<const Tensor> state) {
+    const Moments moments(numbers, gradient, state);
     return moments.step(
         numbers, numbers.rule.decays ? numbers[HyperSlot::decay_factor] * parameter : parameter);
 }
@@ -100,8 +100,8 @@ Tensor trust_ratio(const Tensor& parameter, const Tensor& step) {
 /// You et al. 2020, algorithm 2 with phi(z) = z; a parameter that does not decay has no trust
 /// ratio either, as in the authors' program and in apex.
 Update lamb(const UpdateNumbers& numbers, const Tensor& parameter, const Tensor& gradient,
-            std::span<const Tensor> slots) {
-    const Moments moments(numbers, gradient, slots);
+            std::span<const Tensor> state) {
+    const Moments moments(numbers, gradient, state);
     if (!numbers.rule.decays) return moments.step(numbers, parameter);
     const Tensor step =
         moments.average * numbers[HyperSlot::inverse_bias1] / moments.denominator(numbers) +

@@ -28,19 +28,19 @@ struct UpdatePlan {
     template <class List>
     List chosen(const List& of_all, bool trained) const;
 
-    /// What is kept for each trained parameter: the optimizer's slots, then the average.
-    std::vector<std::string_view> slots() const;
+    /// What is kept for each trained parameter: the optimizer's state, then the average.
+    std::vector<std::string_view> state_names() const;
 };
 
-/// The slot that begins as the parameter's value and follows it:
+/// The state that begins as the parameter's value and follows it:
 /// decay * average + (1 - decay) * parameter, after each step.
-inline constexpr std::string_view average_slot = "ema";
+inline constexpr std::string_view average_state = "ema";
 
 /// All trained parameters' updates in one step of a graph.
-///   leaves   parameters…, slots… (parameter by parameter)
-///   outputs  their new values, in the same order: each may be donated to the leaf of its position
+///   inputs   parameters…, state… (parameter by parameter)
+///   outputs  their new values, in the same order: each may be donated to the input of its position
 struct OptimizerStep {
-    std::vector<Tensor> leaves, outputs;
+    std::vector<Tensor> inputs, outputs;
     /// f32 scalar: the norm of all gradients together before they were clipped; empty when the
     /// plan does not clip.
     Tensor gradient_norm;
@@ -49,7 +49,7 @@ struct OptimizerStep {
 /// `parameters` are all of them, `gradients` those of the trained ones: each core's share, summed
 /// over the cores here. Clipping is torch's clip_grad_norm_: all gradients times
 /// clip_norm / (norm + 1e-6) when that is below 1.
-OptimizerStep trace_optimizer(const UpdatePlan& plan, const HyperLeaf& hyper,
+OptimizerStep trace_optimizer(const UpdatePlan& plan, const HyperInput& hyper,
                               const std::vector<Tensor>& parameters,
                               std::span<const Tensor> gradients);
 

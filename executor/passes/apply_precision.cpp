@@ -51,7 +51,7 @@ Nodes metric_nodes(const Graph& graph) {
     return metrics;
 }
 
-/// Sines and cosines of what no leaf is in, and all that makes these angles: 256 + 1 is 256 in
+/// Sines and cosines of what no input is in, and all that makes these angles: 256 + 1 is 256 in
 /// bf16, and an angle rounded by more than a radian has a sine of no meaning.
 Nodes constant_angles(const Graph& graph) {
     Nodes constants, found;
@@ -59,7 +59,7 @@ Nodes constant_angles(const Graph& graph) {
     for (const Tensor& x : order) {
         const Node& node = x.node();
         const bool is_constant =
-            node.op != OpCode::leaf && std::ranges::all_of(node.operands, [&](const Tensor& y) {
+            node.op != OpCode::input && std::ranges::all_of(node.operands, [&](const Tensor& y) {
                 return constants.contains(y.get());
             });
         if (is_constant) constants.insert(x.get());
@@ -82,7 +82,7 @@ bool is_running_sum(const Node& node) {
         return std::ranges::any_of(node.operands,
                                    [op](const Tensor& x) { return x.node().op == op; });
     };
-    return node.op == OpCode::add && is(OpCode::leaf) && is(OpCode::all_reduce);
+    return node.op == OpCode::add && is(OpCode::input) && is(OpCode::all_reduce);
 }
 
 /// Every f32 value in bf16.
@@ -94,7 +94,7 @@ public:
     Graph run() {
         for (const Tensor& x : topological_order(graph_))
             values_.emplace(x.get(), narrow_value(x));
-        Graph result{graph_.leaves, {}, graph_.donations};
+        Graph result{graph_.inputs, {}, graph_.donations};
         for (const Tensor& output : graph_.outputs)
             result.outputs.push_back(output_value(output));
         return result;
@@ -107,7 +107,7 @@ private:
 
     /// What is there in f32 is not rounded on its way out.
     Tensor output_value(const Tensor& output) const {
-        if (output.node().op == OpCode::leaf) return output;
+        if (output.node().op == OpCode::input) return output;
         const auto wide = wide_.find(output.get());
         return wide != wide_.end() ? wide->second
                                    : in_type(values_.at(output.get()), output.dtype());
@@ -116,7 +116,7 @@ private:
     /// Ops over all cores sum in f32, and bits mean what they mean in f32.
     static bool stays_wide(OpCode op) {
         switch (op) {
-            case OpCode::leaf:
+            case OpCode::input:
             case OpCode::bitcast_convert:
             case OpCode::all_reduce:
             case OpCode::composite:
@@ -164,7 +164,7 @@ private:
         return wide.dtype() == DType::f32 ? convert(wide, DType::bf16) : wide;
     }
 
-    /// Without rounding what is there in f32: leaves and constants, moved or not.
+    /// Without rounding what is there in f32: inputs and constants, moved or not.
     Tensor exact_operand(const Tensor& operand) {
         const Node& node = operand.node();
         if (node.operands.empty()) return operand;
@@ -180,7 +180,7 @@ private:
 
     Tensor wide_operand(const Tensor& operand) const {
         const auto known = wide_.find(operand.get());
-        if (known != wide_.end() && operand.node().op != OpCode::leaf) return known->second;
+        if (known != wide_.end() && operand.node().op != OpCode::input) return known->second;
         return in_type(values_.at(operand.get()), operand.dtype());
     }
 

@@ -81,7 +81,7 @@ Graph canonicalize_products(const Graph& graph, const PassOptions&) {
     std::size_t next = 0;
     std::vector<Tensor> order;
     for (const Tensor& x : topological_order(graph))
-        if (x.node().op != OpCode::leaf) order.push_back(x);
+        if (x.node().op != OpCode::input) order.push_back(x);
     return rewrite_nodes(graph, [&](const Tensor& x) {
         const Node* original = order[next++].get();
         if (x.node().op == OpCode::dot_general) {

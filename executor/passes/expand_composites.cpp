@@ -15,7 +15,7 @@ public:
     Graph run() {
         for (const Tensor& old : topological_order(graph_))
             results_.insert(old.get(), results_for(old));
-        Graph expanded{graph_.leaves, {}, graph_.donations};
+        Graph expanded{graph_.inputs, {}, graph_.donations};
         for (const Tensor& output : graph_.outputs)
             expanded.outputs.push_back(results_.at(output.get())[0]);
         return expanded;
@@ -26,7 +26,7 @@ public:
 private:
     std::vector<Tensor> results_for(const Tensor& old) {
         const Node& node = old.node();
-        if (node.op == OpCode::leaf) return {old};
+        if (node.op == OpCode::input) return {old};
         if (node.op == OpCode::get_result) {
             const std::vector<Tensor>& all = results_.at(node.operands[0].get());
             const auto index = std::size_t(std::get<GetResultAttributes>(node.attributes).index);

@@ -16,7 +16,7 @@ bool is_elementwise(OpCode op) {
 
 double first_element(const Array& array) {
     const std::vector<Array> operands{array};
-    const Tensor as_f64 = convert(leaf(array.shape(), Placement::replicated, ""), DType::f64);
+    const Tensor as_f64 = convert(input(array.shape(), Placement::replicated, ""), DType::f64);
     return row_of(OpCode::convert).evaluate(as_f64.node(), operands).as<double>()[0];
 }
 

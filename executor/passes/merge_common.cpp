@@ -15,7 +15,7 @@ bool are_same(const Node& x, const Node& y) {
 }    // namespace
 
 Graph merge_common(const Graph& graph, const PassOptions&) {
-    // Equal nodes have equal hashes; nodes over different leaves of one shape have, too.
+    // Equal nodes have equal hashes; nodes over different inputs of one shape have, too.
     std::unordered_multimap<std::uint64_t, Tensor> kept;
     return rewrite_nodes(graph, [&](const Tensor& x) {
         const auto [begin, end] = kept.equal_range(x.node().hash.low);

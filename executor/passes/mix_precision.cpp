@@ -106,7 +106,7 @@ Graph narrow_products(const Graph& graph) {
         }
         replacement.emplace(old.get(), std::move(current));
     }
-    Graph result{graph.leaves, {}, graph.donations};
+    Graph result{graph.inputs, {}, graph.donations};
     for (const Tensor& output : graph.outputs)
         result.outputs.push_back(replacement.at(output.get()));
     return result;
@@ -133,7 +133,7 @@ Nodes narrowed_values(const Graph& graph) {
     for (const Tensor& tensor : topological_order(graph)) {
         if (!is_narrowing(tensor.node())) continue;
         const Tensor& wide = tensor.node().operands[0];
-        if (wide.node().op != OpCode::leaf && wide.node().placement == Placement::per_core &&
+        if (wide.node().op != OpCode::input && wide.node().placement == Placement::per_core &&
             !codes.contains(wide.get()))
             found.insert(wide.get());
     }
@@ -157,7 +157,7 @@ Graph share_narrow_values(const Graph& graph) {
         if (shared.contains(old.get()))
             rounded.emplace(old.get(), convert(convert(current, narrow), DType::f32));
     }
-    Graph result{graph.leaves, {}, graph.donations};
+    Graph result{graph.inputs, {}, graph.donations};
     for (const Tensor& output : graph.outputs)
         result.outputs.push_back(replacement.at(output.get()));
     return result;

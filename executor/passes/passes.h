@@ -9,7 +9,7 @@
 /// The passes, one file each; the pipeline is their table.
 namespace slipway {
 
-/// What a program calculates in. The leaves and outputs of its graph are f32 all the same.
+/// What a program calculates in. The inputs and outputs of its graph are f32 all the same.
 enum class PrecisionPolicy : std::uint8_t {
     f32,
     bf16,    ///< products of bf16 values; everything else calculates, and every sum adds, in f32
@@ -34,7 +34,7 @@ Graph expand_composites(const Graph& graph, const PassOptions& options);
 /// a weight is made once per step, below all views of it, and serves forward and backward.
 Graph apply_precision(const Graph& graph, const PassOptions& options);
 
-/// The policy bf16. Leaves and outputs (weights, the optimizer's state), sums over the cores and
+/// The policy bf16. Inputs and outputs (weights, the optimizer's state), sums over the cores and
 /// all operations but products stay f32; so do the gradients of weights. A value per core that a
 /// product reads is rounded for all its users but conversions to integers: half the memory to
 /// write, keep and read.
@@ -53,7 +53,7 @@ Graph fold_constants(const Graph& graph, const PassOptions& options = {});
 /// -0 + 0 is 0, and becomes -0.
 Graph simplify_algebra(const Graph& graph, const PassOptions& options = {});
 
-/// Nodes with the same op, attributes, shape and operands become one. Leaves are never merged:
+/// Nodes with the same op, attributes, shape and operands become one. Inputs are never merged:
 /// equal numbers today may differ tomorrow.
 Graph merge_common(const Graph& graph, const PassOptions& options = {});
 

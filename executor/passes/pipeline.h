@@ -12,7 +12,7 @@
 
 namespace slipway {
 
-/// A rewrite of a graph into one that computes the same. Leaves, outputs and donations keep their
+/// A rewrite of a graph into one that computes the same. Inputs, outputs and donations keep their
 /// positions.
 struct Pass {
     std::string_view name;

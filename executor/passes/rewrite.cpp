@@ -13,7 +13,7 @@ Graph rewrite_nodes(const Graph& graph, const NodeRewrite& rewrite) {
     NodeMap<Tensor> replacement;
     for (const Tensor& old : order) {
         Tensor current = old;
-        if (old.node().op != OpCode::leaf) {
+        if (old.node().op != OpCode::input) {
             std::vector<Tensor> operands;
             operands.reserve(old.node().operands.size());
             for (const Tensor& operand : old.node().operands)
@@ -24,7 +24,7 @@ Graph rewrite_nodes(const Graph& graph, const NodeRewrite& rewrite) {
         }
         replacement.insert(old.get(), std::move(current));
     }
-    Graph result{graph.leaves, {}, graph.donations};
+    Graph result{graph.inputs, {}, graph.donations};
     for (const Tensor& output : graph.outputs)
         result.outputs.push_back(replacement.at(output.get()));
     return result;

@@ -11,8 +11,8 @@ namespace slipway {
 /// the node itself to keep it.
 using NodeRewrite = std::function<Tensor(const Tensor& node)>;
 
-/// Rebuilds the graph, operands before users. Leaves stay the very nodes they are, and positions of
-/// leaves, outputs and donations stay.
+/// Rebuilds the graph, operands before users. Inputs stay the very nodes they are, and positions of
+/// inputs, outputs and donations stay.
 Graph rewrite_nodes(const Graph& graph, const NodeRewrite& rewrite);
 
 /// The one number that all elements of x have, when x is a constant or a broadcast of one.

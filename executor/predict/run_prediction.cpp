@@ -111,7 +111,7 @@ private:
     }
 
     void compile() {
-        const Task task{.trace = [this](const Model& model, const BatchLeaves& batch,
+        const Task task{.trace = [this](const Model& model, const BatchInputs& batch,
                                         ForwardPass& pass) -> std::vector<TaskSum> {
                             return {{"rows", task_columns_.trace(model, batch, pass), true}};
                         },

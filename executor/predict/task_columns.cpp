@@ -14,7 +14,7 @@ namespace slipway {
 
 namespace {
 
-Tensor outputs_of(const Model& model, const BatchLeaves& batch, ForwardPass& pass) {
+Tensor outputs_of(const Model& model, const BatchInputs& batch, ForwardPass& pass) {
     return model.forward(batch.features, pass);
 }
 
@@ -122,7 +122,7 @@ const std::vector<std::string> token_names{"tokens", "loss", "perplexity", "accu
 TaskColumns causal_columns(const JobSpec&, const std::vector<std::string>&) {
     return {
         .trace =
-            [](const Model& model, const BatchLeaves& batch, ForwardPass& pass) {
+            [](const Model& model, const BatchInputs& batch, ForwardPass& pass) {
                 return token_results(model.forward(batch.features, pass), batch.labels);
             },
         .names = token_names,
@@ -141,7 +141,7 @@ Tensor row_of(const Tensor& labels, std::int64_t index) {
 TaskColumns masked_columns(const JobSpec&, const std::vector<std::string>&) {
     return {
         .trace =
-            [](const Model& model, const BatchLeaves& batch, ForwardPass& pass) {
+            [](const Model& model, const BatchInputs& batch, ForwardPass& pass) {
                 pass.positions = row_of(batch.labels, 0);
                 return token_results(model.forward(batch.features, pass), row_of(batch.labels, 1));
             },

@@ -17,7 +17,7 @@ namespace slipway {
 ///   masked_lm, causal_lm  tokens (those that count), loss (their mean), perplexity, accuracy
 struct TaskColumns {
     /// What the network says of one core's batch: f32 [n, width].
-    std::function<Tensor(const Model&, const BatchLeaves&, ForwardPass&)> trace;
+    std::function<Tensor(const Model&, const BatchInputs&, ForwardPass&)> trace;
     std::vector<std::string> names;
     /// Appends ",…" for a sample: its `width` numbers, and its labels as Samples has them.
     std::function<void(std::string& csv, std::span<const float> row,

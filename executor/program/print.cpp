@@ -9,7 +9,7 @@ namespace {
 
 std::string place_of(const Program& program, BufferId id) {
     const Buffer& buffer = program.buffers[id];
-    if (buffer.region == Region::leaf || buffer.region == Region::output)
+    if (buffer.region == Region::input || buffer.region == Region::output)
         return fmt::format("{}{}", to_string(buffer.region), buffer.position);
     return fmt::format("{}+{}", to_string(buffer.region), buffer.offset);
 }
@@ -42,15 +42,15 @@ std::string print(const Program& program, const Step& step) {
 
 std::string_view to_string(Region region) {
     static constexpr std::array<std::string_view, region_count> names{
-        "leaf", "output", "constant", "worker", "core", "shared", "sum"};
+        "input", "output", "constant", "worker", "core", "shared", "sum"};
     return names[std::size_t(region)];
 }
 
 std::string print(const Program& program) {
     static constexpr std::array<std::string_view, 3> combines{"add", "maximum", "minimum"};
     std::string text = "program\n";
-    for (std::size_t i = 0; i < program.leaves.size(); ++i)
-        text += print("leaf", i, program.leaves[i]);
+    for (std::size_t i = 0; i < program.inputs.size(); ++i)
+        text += print("input", i, program.inputs[i]);
     for (std::size_t i = 0; i < program.outputs.size(); ++i)
         text += print("output", i, program.outputs[i]);
     for (const Region region : {Region::worker, Region::core, Region::shared, Region::sum})

@@ -21,7 +21,7 @@ namespace slipway {
 
 /// Where a buffer lives. The region decides how many copies there are and who gives the memory.
 enum class Region : std::uint8_t {
-    leaf,        ///< the caller's array, one or one per core; written only when donated
+    input,       ///< the caller's array, one or one per core; written only when donated
     output,      ///< a new array for the caller, one or one per core
     constant,    ///< bytes of the program; never written
     worker,      ///< arena of each worker: per-core temporaries, valid in one stage of one core
@@ -39,7 +39,7 @@ using BufferId = std::uint32_t;
 struct Buffer {
     Shape shape;
     Region region = Region::worker;
-    std::size_t position = 0;    ///< leaf, output: which one
+    std::size_t position = 0;    ///< input, output: which one
     std::int64_t offset = 0;     ///< other regions: bytes from the arena's start, multiple of 64
 };
 
@@ -92,12 +92,12 @@ struct Stage {
 struct Slot {
     Shape shape;
     bool per_core = false;
-    /// leaf: overwritten by an output. output: the leaf whose memory it takes over.
+    /// input: overwritten by an output. output: the input whose memory it takes over.
     std::optional<std::size_t> donated;
 };
 
 struct Program {
-    std::vector<Slot> leaves;
+    std::vector<Slot> inputs;
     std::vector<Slot> outputs;
     std::vector<Buffer> buffers;
     std::vector<Step> steps;
@@ -111,8 +111,8 @@ struct Program {
 /// Whether each core has a buffer of its own.
 inline bool is_per_core(const Program& program, const Buffer& buffer) {
     switch (buffer.region) {
-        case Region::leaf:
-            return program.leaves[buffer.position].per_core;
+        case Region::input:
+            return program.inputs[buffer.position].per_core;
         case Region::output:
             return program.outputs[buffer.position].per_core;
         default:
@@ -126,7 +126,7 @@ inline std::int64_t constant_bytes(const Program& program) {
 
 /// What is wrong with a program, in words; empty when it may run: every read was written before,
 /// no two buffers that are alive together share bytes (but in_place pairs), stages write only what
-/// is theirs, donated leaves are the only leaves written, every output is written.
+/// is theirs, donated inputs are the only inputs written, every output is written.
 std::vector<std::string> find_problems(const Program& program);
 
 /// The program as text: stable for equal programs.

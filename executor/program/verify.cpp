@@ -19,7 +19,7 @@ struct Life {
 };
 
 bool is_arena(Region region) {
-    return region != Region::leaf && region != Region::output;
+    return region != Region::input && region != Region::output;
 }
 
 class Verifier {
@@ -46,7 +46,7 @@ private:
     }
 
     const std::vector<Slot>* slots_of(Region region) const {
-        if (region == Region::leaf) return &program_.leaves;
+        if (region == Region::input) return &program_.inputs;
         if (region == Region::output) return &program_.outputs;
         return nullptr;
     }
@@ -119,7 +119,7 @@ private:
         Life& life = lives_[id];
         if (!stage.per_core && is_per_core(program_, buffer) && !step.joins_cores)
             problem("{}: a replicated step reads %{} of one core", step.name, id);
-        if (buffer.region == Region::leaf || buffer.region == Region::constant) return;
+        if (buffer.region == Region::input || buffer.region == Region::constant) return;
         if (life.first_write == never) problem("{}: %{} is read before written", step.name, id);
         if (buffer.region == Region::worker && life.first_write < stage.first_step)
             problem("{}: %{} does not outlive its stage", step.name, id);
@@ -142,9 +142,9 @@ private:
         switch (buffer.region) {
             case Region::constant:
                 return false;
-            case Region::leaf:
+            case Region::input:
                 return !stage.per_core && !is_per_core(program_, buffer) &&
-                       program_.leaves[buffer.position].donated;
+                       program_.inputs[buffer.position].donated;
             case Region::sum:
                 return stage.per_core && std::ranges::count(stage.sums, id, &Sum::buffer) == 1;
             default:
@@ -218,9 +218,9 @@ private:
         for (std::size_t position = 0; position < program_.outputs.size(); ++position) {
             const Slot& slot = program_.outputs[position];
             if (slot.donated) {
-                if (*slot.donated >= program_.leaves.size() ||
-                    program_.leaves[*slot.donated].donated != position)
-                    problem("output {} takes over a leaf that is not given", position);
+                if (*slot.donated >= program_.inputs.size() ||
+                    program_.inputs[*slot.donated].donated != position)
+                    problem("output {} takes over an input that is not given", position);
                 continue;
             }
             bool written = false;

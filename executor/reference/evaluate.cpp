@@ -17,17 +17,18 @@ std::size_t array_count(const Node& node, int cores) {
     return node.placement == Placement::per_core ? std::size_t(cores) : 1;
 }
 
-void require_fit(const Node& leaf, const ReferenceValue& value, std::size_t position, int cores) {
-    if (value.size() != array_count(leaf, cores)) {
+void require_fit(const Node& input, const ReferenceValue& value, std::size_t position, int cores) {
+    if (value.size() != array_count(input, cores)) {
         throw Error(ErrorCode::invalid_argument,
-                    fmt::format("evaluate: leaf {} needs {} arrays on {} cores, got {}", position,
-                                array_count(leaf, cores), cores, value.size()));
+                    fmt::format("evaluate: input {} needs {} arrays on {} cores, got {}", position,
+                                array_count(input, cores), cores, value.size()));
     }
     for (const Array& array : value) {
-        if (!array.empty() && array.shape() == leaf.shape) continue;
-        throw Error(ErrorCode::invalid_argument,
-                    fmt::format("evaluate: leaf {} is {}, got {}", position, to_string(leaf.shape),
-                                array.empty() ? "nothing" : to_string(array.shape())));
+        if (!array.empty() && array.shape() == input.shape) continue;
+        throw Error(
+            ErrorCode::invalid_argument,
+            fmt::format("evaluate: input {} is {}, got {}", position, to_string(input.shape),
+                        array.empty() ? "nothing" : to_string(array.shape())));
     }
 }
 
@@ -45,7 +46,7 @@ ReferenceValue evaluate_node(const Node& node, const Values& values, int cores) 
     const OpRow& row = row_of(node.op);
     if (row.evaluate_over_cores != nullptr)
         return {row.evaluate_over_cores(node, values.at(node.operands[0].get()))};
-    check(row.evaluate != nullptr, "every op but leaf can be evaluated");
+    check(row.evaluate != nullptr, "every op but input can be evaluated");
     // A further result is calculated anew from what its producer reads.
     const Node& reader = node.op == OpCode::get_result ? node.operands[0].node() : node;
     ReferenceValue value;
@@ -56,17 +57,17 @@ ReferenceValue evaluate_node(const Node& node, const Values& values, int cores) 
 
 }    // namespace
 
-std::vector<ReferenceValue> evaluate(const Graph& graph, std::span<const ReferenceValue> leaves,
+std::vector<ReferenceValue> evaluate(const Graph& graph, std::span<const ReferenceValue> inputs,
                                      int cores) {
-    if (leaves.size() != graph.leaves.size()) {
+    if (inputs.size() != graph.inputs.size()) {
         throw Error(ErrorCode::invalid_argument,
-                    fmt::format("evaluate: the graph has {} leaves, got {} values",
-                                graph.leaves.size(), leaves.size()));
+                    fmt::format("evaluate: the graph has {} inputs, got {} values",
+                                graph.inputs.size(), inputs.size()));
     }
     Values values;
-    for (std::size_t i = 0; i < leaves.size(); ++i) {
-        require_fit(graph.leaves[i].node(), leaves[i], i, cores);
-        values.emplace(graph.leaves[i].get(), leaves[i]);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        require_fit(graph.inputs[i].node(), inputs[i], i, cores);
+        values.emplace(graph.inputs[i].get(), inputs[i]);
     }
     for (const Tensor& tensor : topological_order(graph)) {
         if (!values.contains(tensor.get()))

@@ -219,8 +219,8 @@ private:
 
     std::byte* address(const Buffer& buffer, std::size_t core) const {
         switch (buffer.region) {
-            case Region::leaf:
-                return bound(run_.bindings.leaves[buffer.position], core);
+            case Region::input:
+                return bound(run_.bindings.inputs[buffer.position], core);
             case Region::output:
                 return bound(run_.bindings.outputs[buffer.position], core);
             case Region::constant:
@@ -313,7 +313,7 @@ Runtime::~Runtime() = default;
 
 void Runtime::run(const Program& program, const RunPlan& plan, const Bindings& bindings,
                   bool timeline) {
-    check_bindings(program.leaves, bindings.leaves, parts_->team.cores);
+    check_bindings(program.inputs, bindings.inputs, parts_->team.cores);
     check_bindings(program.outputs, bindings.outputs, parts_->team.cores);
     check(plan.steps.size() == program.steps.size(), "the plan is of this program");
     check(parts_->collectives == nullptr || std::ranges::none_of(program.steps, &Step::joins_cores),

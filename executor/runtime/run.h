@@ -15,9 +15,9 @@
 namespace slipway {
 
 /// The caller's memory for one run, by position: one address when replicated, one per core
-/// otherwise. A donated leaf's address stands again at its output.
+/// otherwise. A donated input's address stands again at its output.
 struct Bindings {
-    std::vector<std::vector<std::byte*>> leaves;
+    std::vector<std::vector<std::byte*>> inputs;
     std::vector<std::vector<std::byte*>> outputs;
 };
 

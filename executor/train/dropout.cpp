@@ -8,11 +8,11 @@
 
 namespace slipway {
 
-DropoutLeaves dropout_leaves(double rate) {
+DropoutInputs dropout_inputs(double rate) {
     if (rate == 0) return {};
-    return {.rate = leaf({DType::f32, {}}, Placement::replicated, "dropout_rate"),
-            .key = leaf({DType::u32, {2}}, Placement::replicated, "dropout_key"),
-            .first_sample = leaf({DType::i32, {}}, Placement::per_core, "first_sample")};
+    return {.rate = input({DType::f32, {}}, Placement::replicated, "dropout_rate"),
+            .key = input({DType::u32, {2}}, Placement::replicated, "dropout_key"),
+            .first_sample = input({DType::i32, {}}, Placement::per_core, "first_sample")};
 }
 
 void set_dropout(StepValues& values, const DropoutSource& source, std::int64_t step,

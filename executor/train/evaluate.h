@@ -23,9 +23,9 @@ struct EvaluationRequest {
 MetricSums evaluate(Engine& engine, const StepProgram& program, std::span<const Array> network,
                     const EvaluationRequest& request);
 
-/// Sets the leaves of one step that carry samples: features, labels, weights, one array per core.
+/// Sets the inputs of one step that carry samples: features, labels, weights, one array per core.
 void set_batch(StepValues& values, const LoadedBatch& batch);
-/// Sets the leaves of a network: its parameters, then its statistics.
+/// Sets the inputs of a network: its parameters, then its statistics.
 void set_network(StepValues& values, std::span<const Array> network);
 
 /// The single number a replicated scalar output holds.

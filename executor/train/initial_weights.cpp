@@ -161,14 +161,15 @@ LoadedWeights load_initial_weights(Model& model, const std::filesystem::path& fr
             result.replaced.push_back(name);
             return;
         }
-        Array array = source.take(name, parameter.leaf.shape());
+        Array array = source.take(name, parameter.input.shape());
         for (const ParameterAlias& alias : model.parameters.aliases()) {
             if (alias.parameter != name) continue;
-            if (array.empty()) array = source.take(alias.name, parameter.leaf.shape());
+            if (array.empty()) array = source.take(alias.name, parameter.input.shape());
             if (!array.empty()) source.drop_copy(alias.name, array);
         }
         if (array.empty()) {
-            result.missing.push_back(fmt::format("{} {}", name, to_string(parameter.leaf.shape())));
+            result.missing.push_back(
+                fmt::format("{} {}", name, to_string(parameter.input.shape())));
             return;
         }
         parameter.value = std::move(array);

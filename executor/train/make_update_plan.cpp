@@ -49,7 +49,7 @@ void apply(const FieldPattern& one, const ParameterList& parameters,
     bool found = false;
     for (std::size_t i = 0; i < rules.size(); ++i) {
         const Parameter& parameter = parameters.all()[i];
-        const bool meant = by_rank ? parameter.leaf.shape().rank() <= 1
+        const bool meant = by_rank ? parameter.input.shape().rank() <= 1
                                    : is_named(parameters, parameter, one.pattern);
         if (meant) change(rules[i]);
         found = found || meant;

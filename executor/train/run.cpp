@@ -190,8 +190,8 @@ private:
         const Executable& program =
             *(batch.ends_step ? programs_.train : *programs_.accumulation).executable;
         const Hyper hyper = hyper_at(settings_, state_.step, batch.step_labels);
-        const std::vector<Value> leaves = leaves_of(hyper, batch);
-        const std::vector<Value> outputs = execute(program, leaves);
+        const std::vector<Value> inputs = inputs_of(hyper, batch);
+        const std::vector<Value> outputs = execute(program, inputs);
         take(outputs, batch);
         lr_ = hyper.lr;
         explainer_.ran(program, {.begin = batch.read_begin,
@@ -214,14 +214,14 @@ private:
         report_.write_when_due(state_.step);
     }
 
-    std::vector<Value> leaves_of(const Hyper& hyper, const LoadedBatch& batch) {
+    std::vector<Value> inputs_of(const Hyper& hyper, const LoadedBatch& batch) {
         const auto timed = explainer_.time(Phase::transfer_to_device);
-        return step_.leaves(state_, hyper, batch);
+        return step_.inputs(state_, hyper, batch);
     }
 
-    std::vector<Value> execute(const Executable& program, const std::vector<Value>& leaves) {
+    std::vector<Value> execute(const Executable& program, const std::vector<Value>& inputs) {
         const auto timed = explainer_.time(Phase::execute);
-        return engine_.run(program, leaves, explainer_.wants_timeline());
+        return engine_.run(program, inputs, explainer_.wants_timeline());
     }
 
     void take(const std::vector<Value>& outputs, const LoadedBatch& batch) {

@@ -30,14 +30,14 @@ struct BatchResults {
     ReducedSums sums;
     std::vector<Tensor> gradients;     ///< of the trained parameters, each core's share
     std::vector<Tensor> statistics;    ///< replicated
-    DropoutLeaves dropout;
+    DropoutInputs dropout;
 };
 
-BatchResults batch_results(const Model& model, const Task& task, const HyperLeaf& hyper,
-                           const BatchLeaves& inputs, const std::vector<Tensor>& trained) {
+BatchResults batch_results(const Model& model, const Task& task, const HyperInput& hyper,
+                           const BatchInputs& inputs, const std::vector<Tensor>& trained) {
     ForwardPass pass{.training = true,
                      .core_share = hyper.scalar(HyperSlot::inverse_core_count),
-                     .dropout = dropout_leaves(model.dropout)};
+                     .dropout = dropout_inputs(model.dropout)};
     const std::vector<TaskSum> sums = task.trace(model, inputs, pass);
     check(std::ranges::none_of(sums, &TaskSum::rows), "only an evaluation keeps rows");
     const Tensor share = sums[0].value * hyper.scalar(HyperSlot::inverse_label_count);
@@ -47,11 +47,11 @@ BatchResults batch_results(const Model& model, const Task& task, const HyperLeaf
             .dropout = pass.dropout};
 }
 
-/// One leaf per parameter, f32 and replicated: the gradients of a step's batches so far.
-std::vector<Tensor> sum_leaves(const std::vector<Tensor>& parameters) {
+/// One input per parameter, f32 and replicated: the gradients of a step's batches so far.
+std::vector<Tensor> sum_inputs(const std::vector<Tensor>& parameters) {
     std::vector<Tensor> sums;
     for (const Tensor& parameter : parameters)
-        sums.push_back(leaf(parameter.shape(), Placement::replicated, "gradient_sum"));
+        sums.push_back(input(parameter.shape(), Placement::replicated, "gradient_sum"));
     return sums;
 }
 
@@ -63,44 +63,44 @@ std::vector<Tensor> added(const std::vector<Tensor>& sums, const std::vector<Ten
     return results;
 }
 
-std::vector<Tensor> statistic_leaves(const Model& model) {
-    std::vector<Tensor> leaves;
+std::vector<Tensor> statistic_inputs(const Model& model) {
+    std::vector<Tensor> inputs;
     for (const Parameter& statistic : model.parameters.statistics())
-        leaves.push_back(statistic.leaf);
-    return leaves;
+        inputs.push_back(statistic.input);
+    return inputs;
 }
 
 /// A step while it is traced: what is added to its graph has a name from then on.
 class StepTrace {
 public:
-    void read(StepInput name, std::span<const Tensor> leaves) {
-        bindings_.inputs.add(name, leaves.size());
-        graph_.leaves.insert(graph_.leaves.end(), leaves.begin(), leaves.end());
+    void read(StepInput name, std::span<const Tensor> inputs) {
+        bindings_.inputs.add(name, inputs.size());
+        graph_.inputs.insert(graph_.inputs.end(), inputs.begin(), inputs.end());
     }
-    void read(StepInput name, const Tensor& leaf) { read(name, std::span(&leaf, 1)); }
+    void read(StepInput name, const Tensor& input) { read(name, std::span(&input, 1)); }
 
     void give(StepOutput name, std::span<const Tensor> outputs) {
         bindings_.outputs.add(name, outputs.size());
         graph_.outputs.insert(graph_.outputs.end(), outputs.begin(), outputs.end());
     }
 
-    /// Each output of a name takes over the memory of the leaf that it is the new value of.
-    void donate(StepOutput output, StepInput leaf) {
+    /// Each output of a name takes over the memory of the input that it is the new value of.
+    void donate(StepOutput output, StepInput input) {
         const std::size_t count = bindings_.outputs.count(output);
-        check(count == bindings_.inputs.count(leaf), "each output has a leaf to take over");
+        check(count == bindings_.inputs.count(input), "each output has an input to take over");
         for (std::size_t i = 0; i < count; ++i)
             graph_.donations.push_back({.output = bindings_.outputs.first(output) + i,
-                                        .leaf = bindings_.inputs.first(leaf) + i});
+                                        .input = bindings_.inputs.first(input) + i});
     }
 
-    void read(const DropoutLeaves& dropout) {
+    void read(const DropoutInputs& dropout) {
         if (dropout.rate.empty()) return;
         read(StepInput::dropout_rate, dropout.rate);
         read(StepInput::dropout_key, dropout.key);
         read(StepInput::first_sample, dropout.first_sample);
     }
 
-    void read(const BatchLeaves& batch) {
+    void read(const BatchInputs& batch) {
         read(StepInput::features, batch.features);
         read(StepInput::labels, batch.labels);
         read(StepInput::weights, batch.weights);
@@ -125,25 +125,25 @@ private:
 
 TracedStep trace_train_step(const Model& model, const Task& task, const UpdatePlan& plan,
                             const BatchShape& batch, Accumulation accumulation) {
-    const std::vector<Tensor> parameters = model.parameters.leaves();
+    const std::vector<Tensor> parameters = model.parameters.inputs();
     const std::vector<Tensor> trained = plan.chosen(parameters, true);
-    const HyperLeaf hyper(plan.groups);
-    const BatchLeaves inputs(batch);
+    const HyperInput hyper(plan.groups);
+    const BatchInputs inputs(batch);
     const BatchResults results = batch_results(model, task, hyper, inputs, trained);
     std::vector<Tensor> sums;
-    if (accumulation == Accumulation::finished) sums = sum_leaves(trained);
+    if (accumulation == Accumulation::finished) sums = sum_inputs(trained);
 
     const OptimizerStep updates = trace_optimizer(
         plan, hyper, parameters, sums.empty() ? results.gradients : added(sums, results.gradients));
-    const std::span<const Tensor> old_values(updates.leaves), new_values(updates.outputs);
+    const std::span<const Tensor> old_values(updates.inputs), new_values(updates.outputs);
 
     StepTrace step;
     step.read(StepInput::parameters, old_values.first(trained.size()));
     step.read(StepInput::optimizer_state, old_values.subspan(trained.size()));
-    step.read(StepInput::statistics, statistic_leaves(model));
+    step.read(StepInput::statistics, statistic_inputs(model));
     step.read(StepInput::gradient_sums, sums);
     step.read(StepInput::frozen_parameters, plan.chosen(parameters, false));
-    step.read(StepInput::hyper, hyper.leaf());
+    step.read(StepInput::hyper, hyper.input());
     step.read(results.dropout);
     step.read(inputs);
     step.give(StepOutput::parameters, new_values.first(trained.size()));
@@ -159,19 +159,19 @@ TracedStep trace_train_step(const Model& model, const Task& task, const UpdatePl
 
 TracedStep trace_accumulation_step(const Model& model, const Task& task, const UpdatePlan& plan,
                                    const BatchShape& batch) {
-    const std::vector<Tensor> parameters = model.parameters.leaves();
+    const std::vector<Tensor> parameters = model.parameters.inputs();
     const std::vector<Tensor> trained = plan.chosen(parameters, true);
-    const HyperLeaf hyper(plan.groups);
-    const BatchLeaves inputs(batch);
+    const HyperInput hyper(plan.groups);
+    const BatchInputs inputs(batch);
     const BatchResults results = batch_results(model, task, hyper, inputs, trained);
-    const std::vector<Tensor> sums = sum_leaves(trained);
+    const std::vector<Tensor> sums = sum_inputs(trained);
 
     StepTrace step;
     step.read(StepInput::parameters, trained);
-    step.read(StepInput::statistics, statistic_leaves(model));
+    step.read(StepInput::statistics, statistic_inputs(model));
     step.read(StepInput::gradient_sums, sums);
     step.read(StepInput::frozen_parameters, plan.chosen(parameters, false));
-    step.read(StepInput::hyper, hyper.leaf());
+    step.read(StepInput::hyper, hyper.input());
     step.read(results.dropout);
     step.read(inputs);
     step.give(StepOutput::gradient_sums, added(sums, results.gradients));
@@ -183,12 +183,12 @@ TracedStep trace_accumulation_step(const Model& model, const Task& task, const U
 }
 
 TracedStep trace_evaluation_step(const Model& model, const Task& task, const BatchShape& batch) {
-    const BatchLeaves inputs(batch);
+    const BatchInputs inputs(batch);
     ForwardPass pass;
     const ReducedSums sums(task.trace(model, inputs, pass));
     StepTrace step;
-    step.read(StepInput::parameters, model.parameters.leaves());
-    step.read(StepInput::statistics, statistic_leaves(model));
+    step.read(StepInput::parameters, model.parameters.inputs());
+    step.read(StepInput::statistics, statistic_inputs(model));
     step.read(inputs);
     step.give(sums);
     return std::move(step).take();

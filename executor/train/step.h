@@ -9,7 +9,7 @@
 
 namespace slipway {
 
-/// A step as a graph, with the names of its leaves and outputs.
+/// A step as a graph, with the names of its inputs and outputs.
 struct TracedStep {
     Graph graph;
     StepBindings bindings;
@@ -27,7 +27,7 @@ enum class Accumulation { none, finished };
 /// One training step: forward, backward, the all_reduce of the gradients and the optimizer's
 /// update. Parameters, optimizer state and statistics are donated. Gradient sums are what the
 /// batches before it left (trace_accumulation_step); a step of one batch has none. A network that
-/// drops nothing has no leaves of dropout (train/dropout.h). Runs nothing.
+/// drops nothing has no inputs of dropout (train/dropout.h). Runs nothing.
 TracedStep trace_train_step(const Model& model, const Task& task, const UpdatePlan& plan,
                             const BatchShape& batch,
                             Accumulation accumulation = Accumulation::none);

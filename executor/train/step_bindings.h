@@ -38,7 +38,7 @@ enum class StepOutput {
     rows              ///< of the task, each core's own
 };
 
-/// Which places of a program's leaves, or of its outputs, a name stands for. Written while the
+/// Which places of a program's inputs, or of its outputs, a name stands for. Written while the
 /// program is traced and read wherever it runs, so that the order is decided in one place.
 template <class Name>
 class Bindings {
@@ -85,23 +85,23 @@ private:
     std::size_t size_ = 0;
 };
 
-/// The names of one program's leaves and outputs.
+/// The names of one program's inputs and outputs.
 struct StepBindings {
     Bindings<StepInput> inputs;
     Bindings<StepOutput> outputs;
     std::vector<std::string> sum_names, row_names;    ///< of StepOutput::sums and rows
 };
 
-/// Values for a program's leaves, put in by name. The bindings outlive it.
+/// Values for a program's inputs, put in by name. The bindings outlive it.
 class StepValues {
 public:
     explicit StepValues(const Bindings<StepInput>& inputs)
         : inputs_(inputs), values_(inputs.size()) {}
 
     std::size_t count(StepInput name) const { return inputs_.count(name); }
-    /// Values that all cores share: as many as the program has leaves of this name.
+    /// Values that all cores share: as many as the program has inputs of this name.
     void set(StepInput name, std::span<const Array> arrays);
-    /// The value of a name with one leaf.
+    /// The value of a name with one input.
     void set(StepInput name, Value value);
     /// All of them, in the program's order. Each must have been set.
     std::vector<Value> take() &&;

@@ -13,11 +13,11 @@ StepInProgress::StepInProgress(const Model& model, const UpdatePlan& plan, StepB
                                std::optional<StepBindings> before, const DropoutSource& dropout)
     : last_(std::move(last)), before_(std::move(before)), dropout_(dropout) {
     if (!before_) return;
-    for (const Tensor& parameter : plan.chosen(model.parameters.leaves(), true))
+    for (const Tensor& parameter : plan.chosen(model.parameters.inputs(), true))
         gradient_sums_.emplace_back(parameter.shape());
 }
 
-std::vector<Value> StepInProgress::leaves(const TrainState& state, const Hyper& hyper,
+std::vector<Value> StepInProgress::inputs(const TrainState& state, const Hyper& hyper,
                                           const LoadedBatch& batch) const {
     const auto part_of_state = [&](StepInput name) {
         return last_.inputs.of(std::span<const Array>(state.values), name);

@@ -23,7 +23,7 @@ public:
                    std::optional<StepBindings> before = {}, const DropoutSource& dropout = {});
 
     /// What the program of this batch reads.
-    std::vector<Value> leaves(const TrainState& state, const Hyper& hyper,
+    std::vector<Value> inputs(const TrainState& state, const Hyper& hyper,
                               const LoadedBatch& batch) const;
     /// Keeps what it gave. The last batch of a step moves `state.values`; donated outputs lie where
     /// they were.

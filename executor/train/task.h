@@ -6,7 +6,7 @@
 
 #include "api/base/json.h"
 #include "api/spec/job_spec.h"
-#include "executor/train/batch_leaves.h"
+#include "executor/train/batch_inputs.h"
 #include "executor/train/metric_sums.h"
 #include "executor/train/model.h"
 
@@ -27,7 +27,7 @@ struct Task {
     /// Traces the network and the sums of one core's batch. The first two are "loss", the losses of
     /// all labels added up, and "labels", how many these were. A training pass may have fewer sums
     /// than an evaluation.
-    std::function<std::vector<TaskSum>(const Model&, const BatchLeaves&, ForwardPass&)> trace;
+    std::function<std::vector<TaskSum>(const Model&, const BatchInputs&, ForwardPass&)> trace;
     /// The metrics of the samples added up, "loss" first; only what the sums hold.
     std::function<MetricValues(const MetricSums&)> values;
     /// What an evaluation says beyond that, as a JSON object: a table, values by name, and under

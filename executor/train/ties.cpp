@@ -41,8 +41,8 @@ void require_one(const ParameterList& parameters, const std::array<std::string, 
     if (found[0] == found[1]) return;
     throw TrainError("spec_error",
                      fmt::format("model.tie[{}] ties parameters of one shape, got {} {} and {} {}",
-                                 pair, names[0], to_string(found[0]->leaf.shape()), names[1],
-                                 to_string(found[1]->leaf.shape())));
+                                 pair, names[0], to_string(found[0]->input.shape()), names[1],
+                                 to_string(found[1]->input.shape())));
 }
 
 void require_free_head(const Model& model) {
@@ -78,7 +78,7 @@ std::string describe_count(const ParameterList& parameters) {
     std::string names;
     std::size_t shown = 0;
     for (const ParameterAlias& alias : parameters.aliases()) {
-        tied += find_parameter(parameters, alias.name)->leaf.shape().element_count();
+        tied += find_parameter(parameters, alias.name)->input.shape().element_count();
         if (shown++ < names_shown_max)
             names +=
                 fmt::format("{}{} is {}", names.empty() ? "" : ", ", alias.name, alias.parameter);

@@ -4,7 +4,7 @@
 
 #include "executor/train/model.h"
 
-/// `model.tie`: pairs of names that are one parameter: one leaf, one gradient, one slot of each
+/// `model.tie`: pairs of names that are one parameter: one input, one gradient, one state of each
 /// kind in the optimizer, stored once, under the name that the network has first.
 namespace slipway {
 

@@ -15,10 +15,10 @@ namespace slipway {
 
 namespace {
 
-/// "conv1.weight.exp_avg": a slot's name in optimizer.safetensors. Where the average stands in the
-/// other file for the parameter, the parameter stands here for it.
-std::string slot_name(const Parameter& parameter, std::string_view slot) {
-    return fmt::format("{}.{}", parameter.name, slot == average_slot ? "raw" : slot);
+/// "conv1.weight.exp_avg": the name of a state in optimizer.safetensors. Where the average stands
+/// in the other file for the parameter, the parameter stands here for it.
+std::string state_name(const Parameter& parameter, std::string_view name) {
+    return fmt::format("{}.{}", parameter.name, name == average_state ? "raw" : name);
 }
 
 /// The other names of tied tensors: an export has them, too.
@@ -32,16 +32,16 @@ nlohmann::json aliases_of(const Model& model) {
 /// Where things lie in TrainState::values.
 struct Layout {
     std::size_t trained = 0;    ///< parameters
-    std::size_t slots = 0;      ///< of each of them
+    std::size_t states = 0;     ///< of each of them
 
     Layout(const Model& model, const UpdatePlan& plan)
-        : trained(plan.chosen(model.parameters.leaves(), true).size()),
-          slots(plan.slots().size()) {}
+        : trained(plan.chosen(model.parameters.inputs(), true).size()),
+          states(plan.state_names().size()) {}
 
-    std::size_t slot(std::size_t parameter, std::size_t number) const {
-        return trained + parameter * slots + number;
+    std::size_t state(std::size_t parameter, std::size_t number) const {
+        return trained + parameter * states + number;
     }
-    std::size_t average(std::size_t parameter) const { return slot(parameter, slots - 1); }
+    std::size_t average(std::size_t parameter) const { return state(parameter, states - 1); }
 };
 
 /// Nothing is wrong with a checkpoint whose job has changed: an older one would not fit either.
@@ -83,9 +83,9 @@ TrainState initial_state(const Model& model, const UpdatePlan& plan) {
     }
     const std::size_t trained = state.values.size();
     for (std::size_t i = 0; i < trained; ++i) {
-        for (const std::string_view slot : plan.slots()) {
-            state.values.push_back(slot == average_slot ? state.values[i].clone()
-                                                        : Array(state.values[i].shape()));
+        for (const std::string_view name : plan.state_names()) {
+            state.values.push_back(name == average_state ? state.values[i].clone()
+                                                         : Array(state.values[i].shape()));
         }
     }
     for (const Parameter& statistic : model.parameters.statistics())
@@ -136,12 +136,12 @@ Checkpoint to_checkpoint(const TrainState& state, const Model& model, const Upda
         for (const Parameter& parameter : *list)
             checkpoint.weights.push_back({parameter.name, *value++});
     const auto trained = plan.chosen(model.parameters.all(), true);
-    const auto slots = plan.slots();
+    const auto names = plan.state_names();
     const Layout layout(model, plan);
     for (std::size_t i = 0; i < trained.size(); ++i) {
-        for (std::size_t j = 0; j < slots.size(); ++j) {
-            const std::size_t at = slots[j] == average_slot ? i : layout.slot(i, j);
-            checkpoint.optimizer.push_back({slot_name(trained[i], slots[j]), state.values[at]});
+        for (std::size_t j = 0; j < names.size(); ++j) {
+            const std::size_t at = names[j] == average_state ? i : layout.state(i, j);
+            checkpoint.optimizer.push_back({state_name(trained[i], names[j]), state.values[at]});
         }
     }
     for (std::size_t i = 0; i < state.batch_counts.size(); ++i) {
@@ -162,23 +162,24 @@ TrainState from_checkpoint(const std::filesystem::path& folder, const JobSpec& s
     if (details.is_object() && details.contains("spec"))
         state.spec_changes = spec_changes(details.at("spec"), spec);
 
-    std::vector<std::pair<std::string, Shape>> weights, slots;
+    std::vector<std::pair<std::string, Shape>> weights, states;
     for (const auto* list : {&model.parameters.all(), &model.parameters.statistics()})
         for (const Parameter& parameter : *list)
-            weights.emplace_back(parameter.name, parameter.leaf.shape());
+            weights.emplace_back(parameter.name, parameter.input.shape());
     for (const BatchCount& count : model.parameters.batch_counts())
         weights.emplace_back(count.name, Shape{DType::i64, {}});
     for (const Parameter& parameter : plan.chosen(model.parameters.all(), true))
-        for (const std::string_view slot : plan.slots())
-            slots.emplace_back(slot_name(parameter, slot), parameter.leaf.shape());
+        for (const std::string_view name : plan.state_names())
+            states.emplace_back(state_name(parameter, name), parameter.input.shape());
 
     const std::vector<Array> saved = in_order(std::move(checkpoint.weights), weights, state);
-    const std::vector<Array> slot_values = in_order(std::move(checkpoint.optimizer), slots, state);
+    const std::vector<Array> state_values =
+        in_order(std::move(checkpoint.optimizer), states, state);
     const auto statistics = saved.begin() + std::ptrdiff_t(model.parameters.all().size());
     const auto counts = statistics + std::ptrdiff_t(model.parameters.statistics().size());
     for (std::size_t i = 0; i < model.parameters.all().size(); ++i)
         (plan.rule(i).trained ? state.values : state.frozen).push_back(saved[i]);
-    state.values.insert(state.values.end(), slot_values.begin(), slot_values.end());
+    state.values.insert(state.values.end(), state_values.begin(), state_values.end());
     const Layout layout(model, plan);
     for (std::size_t i = 0; plan.averages && i < layout.trained; ++i)
         std::swap(state.values[i], state.values[layout.average(i)]);

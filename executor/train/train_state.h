@@ -16,7 +16,7 @@ namespace slipway {
 
 /// All that changes while a job trains, and all that a checkpoint holds.
 struct TrainState {
-    /// trained parameters…, slots… parameter by parameter, statistics…: the order of
+    /// trained parameters…, optimizer state… parameter by parameter, statistics…: the order of
     /// trace_train_step's outputs
     std::vector<Array> values;
     std::vector<Array> frozen;                 ///< frozen parameters
@@ -30,7 +30,7 @@ struct TrainState {
     std::vector<std::string> spec_changes;
 };
 
-/// Step 0: the model's initial values, slots of zeros; averages begin as the parameters.
+/// Step 0: the model's initial values, optimizer state of zeros; averages begin as the parameters.
 TrainState initial_state(const Model& model, const UpdatePlan& plan);
 
 /// parameters…, statistics…: the network that is evaluated and used. With a plan that averages the
@@ -39,7 +39,7 @@ std::vector<Array> network_values(const TrainState& state, const Model& model,
                                   const UpdatePlan& plan);
 
 /// model.safetensors is network_values; when those are averages, the parameters themselves are
-/// beside the slots in optimizer.safetensors, as NAME.raw.
+/// beside the optimizer state in optimizer.safetensors, as NAME.raw.
 Checkpoint to_checkpoint(const TrainState& state, const Model& model, const UpdatePlan& plan,
                          const TrainSettings& settings, const JobSpec& spec);
 /// errors  TrainError checkpoint_corrupt when it is damaged; spec_error when it is of another model

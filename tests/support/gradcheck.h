@@ -58,15 +58,15 @@ inline void expect_gradients_match(const Expression& expression, const std::vect
     constexpr double tolerance = 1e-6;
     Graph graph;
     std::vector<ReferenceValue> values;
-    for (const Array& input : inputs) {
-        graph.leaves.push_back(leaf(input.shape(), Placement::replicated, "x"));
-        values.push_back({input.clone()});
+    for (const Array& array : inputs) {
+        graph.inputs.push_back(input(array.shape(), Placement::replicated, "x"));
+        values.push_back({array.clone()});
     }
-    const std::vector<Tensor> parameters = graph.leaves;
+    const std::vector<Tensor> parameters = graph.inputs;
     const Tensor y = expression(parameters);
-    graph.leaves.push_back(leaf(y.shape(), Placement::replicated, "weights"));
+    graph.inputs.push_back(input(y.shape(), Placement::replicated, "weights"));
     values.push_back({random_values(random, y.dims(), -1, 1)});
-    Tensor loss = y * graph.leaves.back();
+    Tensor loss = y * graph.inputs.back();
     loss = reduce(reshape(loss, {loss.shape().element_count()}), {0}, Reduction::add);
     graph.outputs = {loss};
     Graph backward = graph;

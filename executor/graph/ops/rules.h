@@ -16,7 +16,7 @@ using EvaluateCores = std::remove_pointer_t<EvaluateCoresRule>;
 using Decompose = std::remove_pointer_t<DecomposeRule>;
 
 // source.cpp
-Infer infer_leaf, infer_constant, infer_iota, infer_convert, infer_stop_gradient;
+Infer infer_input, infer_constant, infer_iota, infer_convert, infer_stop_gradient;
 Gradient gradient_convert, gradient_stop_gradient;
 Evaluate evaluate_constant, evaluate_iota, evaluate_convert, evaluate_stop_gradient;
 

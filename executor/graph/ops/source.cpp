@@ -8,13 +8,13 @@
 #include "executor/graph/ops/loops.h"
 #include "executor/graph/ops/rules.h"
 
-/// Ops that begin a graph (leaf, constant, iota) and those that keep each element as it is but for
+/// Ops that begin a graph (input, constant, iota) and those that keep each element as it is but for
 /// its type (convert, stop_gradient).
 namespace slipway {
 
-Tensor leaf(Shape shape, Placement placement, std::string name) {
-    return make_node({.op = OpCode::leaf,
-                      .attributes = LeafAttributes{std::move(name)},
+Tensor input(Shape shape, Placement placement, std::string name) {
+    return make_node({.op = OpCode::input,
+                      .attributes = InputAttributes{std::move(name)},
                       .operands = {},
                       .result = std::move(shape),
                       .placement = placement});
@@ -91,7 +91,7 @@ bool holds(DType dtype, double value) {
 
 namespace rules {
 
-Shape infer_leaf(const NodeRequest& request) {
+Shape infer_input(const NodeRequest& request) {
     require(std::ranges::all_of(request.result.dims, [](std::int64_t e) { return e >= 0; }),
             request, 1, "extents must not be negative, got {}", to_string(request.result.dims));
     return request.result;

@@ -117,7 +117,7 @@ struct WriteAttributes {
         if (node.op == OpCode::scatter_add) return scatter_attributes(node);
         return {};
     }
-    std::string operator()(const LeafAttributes&) const { return {}; }
+    std::string operator()(const InputAttributes&) const { return {}; }
     std::string operator()(const ConstantAttributes& a) const {
         return "value = " + scalar(a.value, node.shape.dtype);
     }

@@ -208,7 +208,7 @@ void Module::add_function(std::string_view name, std::string_view visibility,
 std::string Module::add_decomposition(const Node& node) {
     std::vector<Tensor> arguments;
     for (const Tensor& operand : node.operands)
-        arguments.push_back(leaf(operand.shape(), operand.node().placement, ""));
+        arguments.push_back(input(operand.shape(), operand.node().placement, ""));
     const Node alone{node.op,        node.attributes, arguments,       node.shape,
                      node.placement, node.hash,       node.more_shapes};
     const std::vector<Tensor> results = row_of(node.op).decompose(alone);
@@ -222,7 +222,7 @@ std::string Module::add_decomposition(const Node& node) {
 
 std::string print_stablehlo(const Graph& graph, int cores) {
     Module module(cores);
-    module.add_function("main", "public", graph.leaves, graph.outputs);
+    module.add_function("main", "public", graph.inputs, graph.outputs);
     return module.take();
 }
 

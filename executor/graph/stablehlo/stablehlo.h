@@ -6,7 +6,7 @@
 
 namespace slipway {
 
-/// The step as a StableHLO module in MLIR's generic form, for `cores` replicas: leaves are the
+/// The step as a StableHLO module in MLIR's generic form, for `cores` replicas: inputs are the
 /// arguments of @main in their order, outputs its results. A composite is a stablehlo.composite
 /// whose decomposition is a function of its own; stop_gradient is nothing; erf, which StableHLO
 /// does not have, is a rational polynomial (f64: chlo.erf).

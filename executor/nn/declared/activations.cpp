@@ -35,14 +35,15 @@ BuiltLayer build_softmax(const LayerRequest& request) {
 BuiltLayer build_dropout(const LayerRequest& request) {
     const double rate = request.spec.rate;
     if (rate == 0) return elementwise(request, [](const Tensor& x) { return x; });
-    // The leaf has the highest rate of the network: the others are shares of it.
+    // The input has the highest rate of the network: the others are shares of it.
     const double share = rate / request.maker.highest_dropout;
     return {[share](std::span<const Tensor> inputs, ForwardPass& pass) {
-                const DropoutLeaves& leaves = pass.dropout;
-                if (leaves.rate.empty()) return inputs[0];
-                const Tensor own = share == 1 ? leaves.rate : leaves.rate * constant(share);
-                return dropout(inputs[0], own, leaves.key, pass.dropout_count++,
-                               leaves.first_sample);
+                const DropoutInputs& dropout_inputs = pass.dropout;
+                if (dropout_inputs.rate.empty()) return inputs[0];
+                const Tensor own =
+                    share == 1 ? dropout_inputs.rate : dropout_inputs.rate * constant(share);
+                return dropout(inputs[0], own, dropout_inputs.key, pass.dropout_count++,
+                               dropout_inputs.first_sample);
             },
             request.input()};
 }

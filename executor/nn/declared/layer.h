@@ -21,7 +21,7 @@ struct Maker {
     std::int64_t outputs;                         ///< of the whole network
     std::int64_t batch_size;                      ///< samples that a batch norm sees at once
     bool sync_norms;                              ///< BatchNormalization::sync
-    double highest_dropout;                       ///< the rate that the pass's leaf has
+    double highest_dropout;                       ///< the rate that the pass's input has
     std::span<const std::string> column_names;    ///< of the table; empty: they have none
 };
 

@@ -14,7 +14,7 @@ namespace slipway {
 /// initial values are those of the torch modules that docs/models.md names.
 struct DeclaredNetwork {
     std::function<Tensor(const Tensor& x, ForwardPass& pass)> forward;
-    /// The highest rate of its dropout layers: what DropoutLeaves::rate must be; 0 without.
+    /// The highest rate of its dropout layers: what DropoutInputs::rate must be; 0 without.
     double dropout = 0;
 
     struct Options {

@@ -7,7 +7,7 @@ namespace slipway {
 Task causal_lm(const JobSpec& spec) {
     const TokenMetrics metrics(spec);
     return {.trace =
-                [metrics](const Model& model, const BatchLeaves& batch, ForwardPass& pass) {
+                [metrics](const Model& model, const BatchInputs& batch, ForwardPass& pass) {
                     const Tensor logits = model.forward(batch.features, pass);
                     return metrics.named(token_sums(logits, batch.labels, batch.weights));
                 },

@@ -23,18 +23,18 @@ struct Wanted {
 };
 
 /// Labels of mixed samples are shares of classes, f32 [n, classes].
-bool are_shares(const BatchLeaves& batch) {
+bool are_shares(const BatchInputs& batch) {
     return batch.labels.dims().size() == 2;
 }
 
-Tensor loss_of(const Tensor& logits, const BatchLeaves& batch, double smoothing) {
+Tensor loss_of(const Tensor& logits, const BatchInputs& batch, double smoothing) {
     const Tensor losses = are_shares(batch)
                               ? soft_cross_entropy(logits, batch.labels, smoothing)
                               : smoothed_cross_entropy(logits, batch.labels, smoothing);
     return reduce(losses * batch.weights, {0}, Reduction::add);
 }
 
-std::vector<TaskSum> class_sums(const Model& model, const BatchLeaves& batch, ForwardPass& pass,
+std::vector<TaskSum> class_sums(const Model& model, const BatchInputs& batch, ForwardPass& pass,
                                 const Wanted& wanted) {
     const Tensor logits = model.forward(batch.features, pass);
     const Tensor labels = are_shares(batch) ? argmax(batch.labels) : batch.labels;
@@ -81,7 +81,7 @@ Task classification(const JobSpec& spec, const std::vector<std::string>& names) 
                         .matrix = measures(spec, TaskMetric::confusion_matrix),
                         .smoothing = spec.task.label_smoothing};
     Task task{
-        .trace = [wanted](const Model& model, const BatchLeaves& batch,
+        .trace = [wanted](const Model& model, const BatchInputs& batch,
                           ForwardPass& pass) { return class_sums(model, batch, pass, wanted); },
         .values =
             [wanted](const MetricSums& sums) {

@@ -6,7 +6,7 @@
 
 namespace slipway {
 
-Tensor label_count(const BatchLeaves& batch) {
+Tensor label_count(const BatchInputs& batch) {
     const auto labels = double(batch.labels.dims()[1]);
     return reduce(batch.weights, {0}, Reduction::add) * constant(labels);
 }

@@ -3,12 +3,12 @@
 #include <span>
 #include <vector>
 
-#include "executor/train/batch_leaves.h"
+#include "executor/train/batch_inputs.h"
 
 namespace slipway {
 
 /// How many labels of samples that are no padding a batch of label rows [n, labels] has.
-Tensor label_count(const BatchLeaves& batch);
+Tensor label_count(const BatchInputs& batch);
 
 /// Blocks [n, labels] side by side, and each sample's weight behind them: [n, blocks * labels + 1].
 Tensor label_rows(std::vector<Tensor> blocks, const Tensor& weights);

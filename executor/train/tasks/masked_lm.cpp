@@ -18,7 +18,7 @@ Tensor row_of_labels(const Tensor& labels, std::int64_t index) {
 Task masked_lm(const JobSpec& spec) {
     const TokenMetrics metrics(spec);
     return {.trace =
-                [metrics](const Model& model, const BatchLeaves& batch, ForwardPass& pass) {
+                [metrics](const Model& model, const BatchInputs& batch, ForwardPass& pass) {
                     pass.positions = row_of_labels(batch.labels, 0);
                     const Tensor logits = model.forward(batch.features, pass);
                     const Tensor tokens = row_of_labels(batch.labels, 1);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t named_areas_max = 64;
 
-std::vector<TaskSum> multilabel_sums(const Model& model, const BatchLeaves& batch,
+std::vector<TaskSum> multilabel_sums(const Model& model, const BatchInputs& batch,
                                      ForwardPass& pass, bool accuracy, bool areas) {
     const Tensor logits = model.forward(batch.features, pass);
     const MultilabelSums sums = multilabel_sums(logits, batch.labels, batch.weights);
@@ -100,7 +100,7 @@ Task multilabel(const JobSpec& spec, const std::vector<std::string>& names) {
     const bool accuracy = measures(spec, TaskMetric::accuracy);
     const bool areas = measures(spec, TaskMetric::auc);
     Task task{.trace =
-                  [=](const Model& model, const BatchLeaves& batch, ForwardPass& pass) {
+                  [=](const Model& model, const BatchInputs& batch, ForwardPass& pass) {
                       return multilabel_sums(model, batch, pass, accuracy, areas);
                   },
               .values =

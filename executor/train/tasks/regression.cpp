@@ -13,7 +13,7 @@ namespace slipway {
 
 namespace {
 
-std::vector<TaskSum> regression_sums(const Model& model, const BatchLeaves& batch,
+std::vector<TaskSum> regression_sums(const Model& model, const BatchInputs& batch,
                                      ForwardPass& pass, bool absolute, bool explained) {
     const Tensor outputs = model.forward(batch.features, pass);
     const RegressionSums sums = regression_sums(outputs, batch.labels, batch.weights);
@@ -91,7 +91,7 @@ Task regression(const JobSpec& spec, const std::vector<std::string>& names) {
     const bool absolute = measures(spec, TaskMetric::mae);
     const bool explained = measures(spec, TaskMetric::r2);
     Task task{.trace =
-                  [=](const Model& model, const BatchLeaves& batch, ForwardPass& pass) {
+                  [=](const Model& model, const BatchInputs& batch, ForwardPass& pass) {
                       return regression_sums(model, batch, pass, absolute, explained);
                   },
               .values =

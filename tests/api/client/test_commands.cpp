@@ -150,7 +150,7 @@ TEST_F(Commands, a_report_is_printed_for_people_and_for_programs) {
     write("report.json", "{}");
     write("trace.json", R"({"traceEvents":[]})");
     write("graphs.json", R"([{"hash":")" + hash + R"(","memory":{"peak_bytes":5000000}}])");
-    write("graphs/" + hash + ".json", R"({"ir":"%0 = leaf\n","text":"program\n"})");
+    write("graphs/" + hash + ".json", R"({"ir":"%0 = input\n","text":"program\n"})");
     EXPECT_EQ(printed([&] { print_report(client, job, false); }), "Metric: CompileTime\n");
     EXPECT_EQ(printed([&] { print_report(client, job, true); }), "{}\n");
     EXPECT_EQ(printed([&] { print_trace(client, job); }), "{\"traceEvents\":[]}\n");

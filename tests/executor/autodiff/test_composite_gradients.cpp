@@ -136,7 +136,7 @@ TEST(CompositeGradients, every_composite_is_checked) {
 }
 
 TEST(CompositeGradients, further_results_have_none) {
-    const Tensor x = leaf({DType::f32, {4, 2}}, Placement::replicated, "x");
+    const Tensor x = input({DType::f32, {4, 2}}, Placement::replicated, "x");
     const Tensor scale = broadcast(constant(1), {2});
     const BatchNorm norm = batch_norm_training(x, scale, scale, 0.1, 1);
     const Tensor loss = reduce(norm.mean, {0}, Reduction::add);
@@ -145,7 +145,7 @@ TEST(CompositeGradients, further_results_have_none) {
 
 // Mixed types: what flows to an operand of a product has that operand's type.
 TEST(CompositeGradients, products_in_bf16_with_f32_results) {
-    const Tensor x = leaf({DType::bf16, {2, 3}}, Placement::replicated, "x");
+    const Tensor x = input({DType::bf16, {2, 3}}, Placement::replicated, "x");
     const DotAttributes rows{{}, {}, {1}, {1}, DType::f32};
     const Tensor product = dot_general(x, x, rows);
     EXPECT_EQ(product.dtype(), DType::f32);

@@ -13,15 +13,15 @@ namespace {
 
 Tensor input(Dims dims = {}, Placement placement = Placement::replicated,
              DType dtype = DType::f32) {
-    return leaf({dtype, std::move(dims)}, placement, "x");
+    return input({dtype, std::move(dims)}, placement, "x");
 }
 
 Array scalar(float value) {
     return array_of<float>({}, {{value}});
 }
 
-float value_of(const Graph& graph, const std::vector<ReferenceValue>& leaves, int cores = 1) {
-    return evaluate(graph, leaves, cores)[0][0].as<float>()[0];
+float value_of(const Graph& graph, const std::vector<ReferenceValue>& inputs, int cores = 1) {
+    return evaluate(graph, inputs, cores)[0][0].as<float>()[0];
 }
 
 std::string refusal(const Tensor& loss, const Tensor& parameter) {

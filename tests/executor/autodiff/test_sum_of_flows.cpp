@@ -19,7 +19,7 @@ Tensor columns(const Tensor& x, std::int64_t begin, std::int64_t end) {
 std::vector<Tensor> flows_of(const std::vector<std::pair<std::int64_t, std::int64_t>>& ranges) {
     std::vector<Tensor> flows;
     for (const auto& [begin, end] : ranges)
-        flows.push_back(pad(leaf({DType::f32, {2, end - begin}}, Placement::per_core, "dy"), 0,
+        flows.push_back(pad(input({DType::f32, {2, end - begin}}, Placement::per_core, "dy"), 0,
                             {{0, begin}, {0, 6 - end}, {0, 0}}));
     return flows;
 }
@@ -44,12 +44,12 @@ TEST(SumOfFlows, of_all_parts_joins_them_in_any_order) {
 
 TEST(SumOfFlows, of_other_flows_adds_them) {
     const Tensor rows =
-        pad(leaf({DType::f32, {1, 6}}, Placement::per_core, "dy"), 0, {{0, 0}, {1, 0}, {0, 0}});
+        pad(input({DType::f32, {1, 6}}, Placement::per_core, "dy"), 0, {{0, 0}, {1, 0}, {0, 0}});
     const Tensor every_second =
-        pad(leaf({DType::f32, {2, 3}}, Placement::per_core, "dy"), 0, {{0, 0}, {0, 1}, {0, 1}});
+        pad(input({DType::f32, {2, 3}}, Placement::per_core, "dy"), 0, {{0, 0}, {0, 1}, {0, 1}});
     const Tensor ones =
-        pad(leaf({DType::f32, {2, 3}}, Placement::per_core, "dy"), 1, {{0, 0}, {0, 3}, {0, 0}});
-    const Tensor whole = leaf({DType::f32, {2, 6}}, Placement::per_core, "dy");
+        pad(input({DType::f32, {2, 3}}, Placement::per_core, "dy"), 1, {{0, 0}, {0, 3}, {0, 0}});
+    const Tensor whole = input({DType::f32, {2, 6}}, Placement::per_core, "dy");
     const Tensor half = flows_of({{0, 3}})[0], rest = flows_of({{3, 6}})[0];
     EXPECT_EQ(op_of_sum(flows_of({{0, 3}, {2, 6}})), OpCode::add);    // overlap
     EXPECT_EQ(op_of_sum(flows_of({{0, 2}, {3, 6}})), OpCode::add);    // a gap
@@ -62,13 +62,13 @@ TEST(SumOfFlows, of_other_flows_adds_them) {
 
 // A table that is also a layer's weight: rows are added to the weight's gradient.
 TEST(SumOfFlows, of_look_ups_adds_their_rows_to_the_rest) {
-    const Tensor table = leaf({DType::f32, {4, 6}}, Placement::replicated, "table");
+    const Tensor table = input({DType::f32, {4, 6}}, Placement::replicated, "table");
     const auto looked_up = [&] {
-        const Tensor rows = gather(table, leaf({DType::i32, {3}}, Placement::per_core, "n"));
+        const Tensor rows = gather(table, input({DType::i32, {3}}, Placement::per_core, "n"));
         return gradients(reduce(tanh(rows), {0, 1}, Reduction::add), {{table}})[0];
     };
     const Tensor first = looked_up(), second = looked_up();
-    const Tensor rest = leaf(table.shape(), Placement::per_core, "dy");
+    const Tensor rest = input(table.shape(), Placement::per_core, "dy");
     ASSERT_EQ(first.node().op, OpCode::scatter_add);
     const std::vector<Tensor> flows{first, rest, second};
     const Tensor sum = sum_of_flows(flows);

@@ -155,7 +155,7 @@ TEST(SecondDerivatives, of_a_convolution) {
 }
 
 TEST(PoolGradients, first_of_equals_takes_all) {
-    const Tensor x = leaf({DType::f32, {1, 1, 2, 2}}, Placement::replicated, "x");
+    const Tensor x = input({DType::f32, {1, 1, 2, 2}}, Placement::replicated, "x");
     const Tensor loss = reshape(max_pool_2d(x, 2, 2), {});
     const Graph graph{{x}, gradients(loss, {{x}}), {}};
     Array values(x.shape());
@@ -168,8 +168,8 @@ TEST(PoolGradients, first_of_equals_takes_all) {
 
 // The engine knows the two gradients of a convolution by these attributes.
 TEST(ConvolutionGradients, are_convolutions_in_swapped_layouts) {
-    const Tensor x = leaf({DType::f32, {8, 3, 28, 28}}, Placement::per_core, "x");
-    const Tensor kernel = leaf({DType::f32, {6, 3, 5, 5}}, Placement::replicated, "kernel");
+    const Tensor x = input({DType::f32, {8, 3, 28, 28}}, Placement::per_core, "x");
+    const Tensor kernel = input({DType::f32, {6, 3, 5, 5}}, Placement::replicated, "kernel");
     const Tensor y = convolution_2d(x, kernel, 2, 2);
     const Tensor loss = reduce(y, {0, 1, 2, 3}, Reduction::add);
     const std::vector<Tensor> found = gradients(loss, {{x, kernel}});

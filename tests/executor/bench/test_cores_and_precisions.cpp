@@ -112,18 +112,18 @@ std::vector<NamedGradient> gradients_of(const NetworkCase& network, int cores,
     BenchInputs inputs(network.batch, cores);
     ForwardPass pass{.training = true, .core_share = constant(1.0 / cores)};
     const Tensor loss = forward(inputs, pass) * constant(1.0 / double(network.batch));
-    Graph graph{.leaves = parameters.leaves(),
-                .outputs = gradients(loss, parameters.leaves()),
+    Graph graph{.inputs = parameters.inputs(),
+                .outputs = gradients(loss, parameters.inputs()),
                 .donations = {}};
     std::vector<Value> values;
     for (const Parameter& parameter : parameters.all())
         values.push_back({{parameter.value}});
     for (const Parameter& statistic : parameters.statistics()) {
-        graph.leaves.push_back(statistic.leaf);
+        graph.inputs.push_back(statistic.input);
         values.push_back({{statistic.value}});
     }
     for (const BenchInput& input : inputs.all()) {
-        graph.leaves.push_back(input.leaf);
+        graph.inputs.push_back(input.input);
         Value& value = values.emplace_back();
         for (int core = 0; core < cores; ++core)
             value.arrays.push_back(part_of(input.values(), core, cores));

@@ -10,8 +10,8 @@ namespace slipway {
 namespace {
 
 TEST(ProductFlops, count_two_for_each_pair_of_numbers_on_each_core) {
-    const Tensor x = leaf({DType::f32, {4, 8}}, Placement::per_core, "x");
-    const Tensor w = leaf({DType::f32, {8, 16}}, Placement::replicated, "w");
+    const Tensor x = input({DType::f32, {4, 8}}, Placement::per_core, "x");
+    const Tensor w = input({DType::f32, {8, 16}}, Placement::replicated, "w");
     const Graph graph{{x, w}, {matmul(x, w), matmul(transpose(w, {1, 0}), w)}, {}};
     EXPECT_EQ(product_flops(graph, 3), 3 * 2 * 4 * 8 * 16 + 2 * 16 * 8 * 16);
 }
@@ -19,8 +19,8 @@ TEST(ProductFlops, count_two_for_each_pair_of_numbers_on_each_core) {
 // Backward over the data dilates its input by the stride: the zeros in between are no work.
 TEST(ProductFlops, a_convolution_and_its_two_gradients_count_the_same) {
     for (const std::int64_t stride : {1, 2}) {
-        const Tensor x = leaf({DType::f32, {2, 3, 8, 8}}, Placement::per_core, "x");
-        const Tensor w = leaf({DType::f32, {5, 3, 2, 2}}, Placement::replicated, "w");
+        const Tensor x = input({DType::f32, {2, 3, 8, 8}}, Placement::per_core, "x");
+        const Tensor w = input({DType::f32, {5, 3, 2, 2}}, Placement::replicated, "w");
         const Tensor y = convolution_2d(x, w, stride, stride == 1 ? 1 : 0);
         const double forward = product_flops({{x, w}, {y}, {}}, 1);
         EXPECT_EQ(forward, 2.0 * 3 * 2 * 2 * double(y.shape().element_count()));
@@ -37,7 +37,7 @@ TEST(ProductFlops, a_convolution_and_its_two_gradients_count_the_same) {
 // 256 rows in four blocks: 1 + 2 + 3 + 4 of 16 squares.
 TEST(ProductFlops, the_half_that_a_causal_mask_hides_counts_nothing) {
     const Shape shape{DType::f32, {2, 3, 256, 8}};
-    const auto values = [&] { return leaf(shape, Placement::per_core, "x"); };
+    const auto values = [&] { return input(shape, Placement::per_core, "x"); };
     const Tensor q = values(), k = values(), v = values();
     const auto flops = [&](bool causal) {
         const Tensor loss =

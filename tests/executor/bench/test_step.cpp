@@ -37,7 +37,7 @@ TEST(BenchStep, every_state_is_donated_and_every_input_is_bound) {
         EXPECT_EQ(step.graph.outputs.size(), step.state_count + 1) << workload.name;
         const bool drops = !step.dropout.rate.empty();
         EXPECT_EQ(drops, workload.dropout_rate > 0) << workload.name;
-        EXPECT_EQ(step.graph.leaves.size(),
+        EXPECT_EQ(step.graph.inputs.size(),
                   step.state_count + 1 + (drops ? 3 : 0) + step.inputs.size());
     }
 }

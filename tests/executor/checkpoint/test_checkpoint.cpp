@@ -170,7 +170,7 @@ TEST(Checkpoint, a_name_is_saved_once_and_leftovers_are_replaced) {
 
 // Goal: a disk that fills while saving leaves no half checkpoint and is named as the reason.
 // Method: a child process that may write files of at most 300 bytes; the parent sees its exit.
-TEST(Checkpoint, a_full_disk_is_an_error_that_says_so_and_leaves_nothing) {
+TEST(Checkpoint, a_full_disk_is_an_error_that_says_so_and_inputs_nothing) {
     const TempFolder folder;
     save_checkpoint(folder.path(), "before", checkpoint_at(1));
     const pid_t child = fork();

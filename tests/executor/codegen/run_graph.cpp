@@ -76,11 +76,11 @@ std::vector<std::byte*> addresses_of(ReferenceValue& value) {
 }
 
 std::vector<ReferenceValue> run_once(Runtime& runtime, const Program& program,
-                                     const std::vector<ReferenceValue>& leaves) {
+                                     const std::vector<ReferenceValue>& inputs) {
     std::vector<ReferenceValue> bound;
-    for (const ReferenceValue& leaf : leaves) {
+    for (const ReferenceValue& input : inputs) {
         bound.emplace_back();
-        for (const Array& array : leaf)
+        for (const Array& array : input)
             bound.back().push_back(array.clone());
     }
     std::vector<ReferenceValue> outputs;
@@ -93,8 +93,8 @@ std::vector<ReferenceValue> run_once(Runtime& runtime, const Program& program,
                 output.emplace_back(slot.shape);
     }
     Bindings bindings;
-    for (ReferenceValue& leaf : bound)
-        bindings.leaves.push_back(addresses_of(leaf));
+    for (ReferenceValue& input : bound)
+        bindings.inputs.push_back(addresses_of(input));
     for (ReferenceValue& output : outputs)
         bindings.outputs.push_back(addresses_of(output));
     runtime.run(program, make_run_plan(program, runtime.team()), bindings);
@@ -103,31 +103,31 @@ std::vector<ReferenceValue> run_once(Runtime& runtime, const Program& program,
 
 }    // namespace
 
-std::vector<ReferenceValue> random_leaves(const Graph& graph, int cores, std::uint64_t seed) {
+std::vector<ReferenceValue> random_inputs(const Graph& graph, int cores, std::uint64_t seed) {
     std::mt19937_64 random(seed);
-    std::vector<ReferenceValue> leaves;
-    for (const Tensor& leaf : graph.leaves) {
-        ReferenceValue& value = leaves.emplace_back();
-        const int count = leaf.node().placement == Placement::per_core ? cores : 1;
+    std::vector<ReferenceValue> inputs;
+    for (const Tensor& input : graph.inputs) {
+        ReferenceValue& value = inputs.emplace_back();
+        const int count = input.node().placement == Placement::per_core ? cores : 1;
         for (int core = 0; core < count; ++core)
-            fill(value.emplace_back(leaf.shape()), random);
+            fill(value.emplace_back(input.shape()), random);
     }
-    return leaves;
+    return inputs;
 }
 
-std::vector<ReferenceValue> run_graph(const Graph& graph, const std::vector<ReferenceValue>& leaves,
+std::vector<ReferenceValue> run_graph(const Graph& graph, const std::vector<ReferenceValue>& inputs,
                                       const Team& team) {
-    return run_graph(graph, leaves, team, random_leaves(graph, team.cores, 4711));
+    return run_graph(graph, inputs, team, random_inputs(graph, team.cores, 4711));
 }
 
-std::vector<ReferenceValue> run_graph(const Graph& graph, const std::vector<ReferenceValue>& leaves,
+std::vector<ReferenceValue> run_graph(const Graph& graph, const std::vector<ReferenceValue>& inputs,
                                       const Team& team, const std::vector<ReferenceValue>& before) {
     // One store for all tests of the process: equal kernels are compiled once.
     static const auto kernels = std::make_shared<KernelStore>();
     const Program program = lower(graph, {.workers = team.workers, .kernels = kernels});
     Runtime runtime(team);
     run_once(runtime, program, before);
-    return run_once(runtime, program, leaves);
+    return run_once(runtime, program, inputs);
 }
 
 Tolerance sum_tolerance(std::int64_t count) {
@@ -153,9 +153,9 @@ std::string difference(const ReferenceValue& a, const ReferenceValue& b, Toleran
 
 std::string compare_with_reference(const Graph& graph, Tolerance tolerance, std::uint64_t seed) {
     for (const Team team : {Team{1, 1}, Team{4, 2}}) {
-        const auto leaves = random_leaves(graph, team.cores, seed);
-        const auto expected = evaluate(graph, leaves, team.cores);
-        const auto actual = run_graph(graph, leaves, team);
+        const auto inputs = random_inputs(graph, team.cores, seed);
+        const auto expected = evaluate(graph, inputs, team.cores);
+        const auto actual = run_graph(graph, inputs, team);
         for (std::size_t i = 0; i < expected.size(); ++i) {
             const std::string problem = difference(actual[i], expected[i], tolerance);
             if (!problem.empty())
@@ -169,7 +169,7 @@ std::string compare_with_reference(const Graph& graph, Tolerance tolerance, std:
 Graph graph_of(std::vector<Tensor> outputs) {
     Graph graph{{}, std::move(outputs), {}};
     for (const Tensor& tensor : topological_order(graph.outputs))
-        if (tensor.node().op == OpCode::leaf) graph.leaves.push_back(tensor);
+        if (tensor.node().op == OpCode::input) graph.inputs.push_back(tensor);
     return graph;
 }
 

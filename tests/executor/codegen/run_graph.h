@@ -12,15 +12,15 @@
 
 namespace slipway {
 
-/// Random leaves for a graph: floats in [-1, 1), integers in 0..9, truths.
-std::vector<ReferenceValue> random_leaves(const Graph& graph, int cores, std::uint64_t seed);
+/// Random inputs for a graph: floats in [-1, 1), integers in 0..9, truths.
+std::vector<ReferenceValue> random_inputs(const Graph& graph, int cores, std::uint64_t seed);
 
 /// Lowers the graph and runs it on the team, twice in the same arenas: the first time with other
-/// leaves, so that what a buffer held before can do harm. The leaves themselves are not changed.
-std::vector<ReferenceValue> run_graph(const Graph& graph, const std::vector<ReferenceValue>& leaves,
+/// inputs, so that what a buffer held before can do harm. The inputs themselves are not changed.
+std::vector<ReferenceValue> run_graph(const Graph& graph, const std::vector<ReferenceValue>& inputs,
                                       const Team& team);
 /// The same; the first run is with `before`.
-std::vector<ReferenceValue> run_graph(const Graph& graph, const std::vector<ReferenceValue>& leaves,
+std::vector<ReferenceValue> run_graph(const Graph& graph, const std::vector<ReferenceValue>& inputs,
                                       const Team& team, const std::vector<ReferenceValue>& before);
 
 /// How far a result may be from the naive evaluator's: |a - b| <= absolute + relative * |b|.
@@ -42,7 +42,7 @@ std::string difference(const ReferenceValue& a, const ReferenceValue& b, Toleran
 /// the naive evaluator. Returns what differs.
 std::string compare_with_reference(const Graph& graph, Tolerance tolerance, std::uint64_t seed);
 
-/// A graph of these outputs; its leaves are those reachable, in the order first met.
+/// A graph of these outputs; its inputs are those reachable, in the order first met.
 Graph graph_of(std::vector<Tensor> outputs);
 
 }    // namespace slipway

@@ -24,8 +24,8 @@ struct Extents {
 /// Queries, keys and values as parts of one value, as networks make them.
 struct Parts {
     explicit Parts(const Extents& e)
-        : joined(leaf({DType::f32, {e.samples, e.tokens, 3 * e.heads * e.depth}},
-                      Placement::per_core, "x")),
+        : joined(input({DType::f32, {e.samples, e.tokens, 3 * e.heads * e.depth}},
+                       Placement::per_core, "x")),
           extents(e) {}
 
     Tensor part(std::int64_t i) const {
@@ -88,12 +88,12 @@ TEST(CausalAttention, multiplies_in_parts_from_two_blocks_on) {
     EXPECT_THAT(steps(256, PrecisionPolicy::bf16), Not(HasSubstr("parts")));
 }
 
-std::vector<ReferenceValue> filled_leaves(const Graph& graph, int cores, float value) {
-    std::vector<ReferenceValue> leaves = random_leaves(graph, cores, 1);
-    for (ReferenceValue& leaf : leaves)
-        for (Array& array : leaf)
+std::vector<ReferenceValue> filled_inputs(const Graph& graph, int cores, float value) {
+    std::vector<ReferenceValue> inputs = random_inputs(graph, cores, 1);
+    for (ReferenceValue& input : inputs)
+        for (Array& array : input)
             std::ranges::fill(array.as<float>(), value);
-    return leaves;
+    return inputs;
 }
 
 // Goal: what lies beyond the staircase reaches nobody.
@@ -102,11 +102,11 @@ TEST(CausalAttention, does_not_see_what_memory_held_before) {
     for (const PrecisionPolicy precision : {PrecisionPolicy::f32, PrecisionPolicy::bf16}) {
         const Graph graph = training_graph(Parts({2, 2, 200, 16}), precision);
         const Team team{2, 1};
-        const auto leaves = random_leaves(graph, team.cores, 5);
+        const auto inputs = random_inputs(graph, team.cores, 5);
         const auto spoilt =
-            filled_leaves(graph, team.cores, std::numeric_limits<float>::quiet_NaN());
-        const auto clean = run_graph(graph, leaves, team, leaves);
-        const auto after_nan = run_graph(graph, leaves, team, spoilt);
+            filled_inputs(graph, team.cores, std::numeric_limits<float>::quiet_NaN());
+        const auto clean = run_graph(graph, inputs, team, inputs);
+        const auto after_nan = run_graph(graph, inputs, team, spoilt);
         for (std::size_t i = 0; i < clean.size(); ++i)
             EXPECT_EQ(difference(after_nan[i], clean[i], exactly), "");
     }
@@ -115,10 +115,10 @@ TEST(CausalAttention, does_not_see_what_memory_held_before) {
 TEST(CausalAttention, has_the_same_bits_for_any_number_of_threads) {
     for (const PrecisionPolicy precision : {PrecisionPolicy::f32, PrecisionPolicy::bf16}) {
         const Graph graph = training_graph(Parts({1, 2, 150, 16}), precision);
-        const auto leaves = random_leaves(graph, 8, 6);
-        const auto alone = run_graph(graph, leaves, {8, 1});
+        const auto inputs = random_inputs(graph, 8, 6);
+        const auto alone = run_graph(graph, inputs, {8, 1});
         for (const int workers : {2, 4, 8}) {
-            const auto together = run_graph(graph, leaves, {8, workers});
+            const auto together = run_graph(graph, inputs, {8, workers});
             for (std::size_t i = 0; i < alone.size(); ++i)
                 EXPECT_EQ(difference(together[i], alone[i], exactly), "") << workers << " workers";
         }
@@ -140,7 +140,7 @@ TEST(CausalAttention, gives_all_probabilities_to_those_who_ask) {
 // Goal: scores that somebody else reads are whole.
 TEST(CausalAttention, gives_all_scores_to_those_who_ask) {
     const Dims dims{3, 140, 140};
-    const Tensor q = leaf({DType::f32, {3, 140, 16}}, Placement::per_core, "q");
+    const Tensor q = input({DType::f32, {3, 140, 16}}, Placement::per_core, "q");
     const Tensor mask =
         compare(iota({DType::i32, dims}, 1), iota({DType::i32, dims}, 2), Comparison::ge);
     const Tensor scores = dot_general(q, q, {{0}, {0}, {2}, {2}});
@@ -164,7 +164,7 @@ TEST(CausalAttention, gives_all_scores_to_those_who_ask) {
 TEST(CausalAttention, reduces_rows_as_the_reference_does) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const Dims dims{2, 150, 150};
-    const Tensor x = leaf({DType::f32, dims}, Placement::per_core, "x");
+    const Tensor x = input({DType::f32, dims}, Placement::per_core, "x");
     const Tensor mask =
         compare(iota({DType::i32, dims}, 1), iota({DType::i32, dims}, 2), Comparison::ge);
     const auto masked = [&](const Tensor& of, double hidden) {

@@ -18,11 +18,11 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-Tensor core_leaf(Dims dims, DType dtype = DType::f32) {
-    return leaf({dtype, std::move(dims)}, Placement::per_core, "x");
+Tensor core_input(Dims dims, DType dtype = DType::f32) {
+    return input({dtype, std::move(dims)}, Placement::per_core, "x");
 }
-Tensor shared_leaf(Dims dims, DType dtype = DType::f32) {
-    return leaf({dtype, std::move(dims)}, Placement::replicated, "w");
+Tensor shared_input(Dims dims, DType dtype = DType::f32) {
+    return input({dtype, std::move(dims)}, Placement::replicated, "w");
 }
 
 std::string steps_of(const Graph& graph) {
@@ -109,10 +109,10 @@ class Convolutions : public testing::TestWithParam<ConvolutionCase> {};
 
 TEST_P(Convolutions, and_their_gradients_are_what_the_reference_says) {
     const ConvolutionCase& c = GetParam();
-    const Tensor x = core_leaf(c.input);
-    const Tensor w = shared_leaf(c.kernel);
+    const Tensor x = core_input(c.input);
+    const Tensor w = shared_input(c.kernel);
     const Tensor y = convolve(c, x, w);
-    const Tensor dy = core_leaf(y.dims());
+    const Tensor dy = core_input(y.dims());
     Dims all(y.dims().size());
     for (std::size_t i = 0; i < all.size(); ++i)
         all[i] = std::int64_t(i);
@@ -136,10 +136,10 @@ Tensor summed_in_f32(const Tensor& y) {
 // perhaps to the other neighbour: 2^-7 of it.
 TEST_P(Convolutions, of_bf16_are_what_the_reference_says) {
     const ConvolutionCase& c = GetParam();
-    const Tensor x = core_leaf(c.input, DType::bf16);
-    const Tensor w = shared_leaf(c.kernel, DType::bf16);
+    const Tensor x = core_input(c.input, DType::bf16);
+    const Tensor w = shared_input(c.kernel, DType::bf16);
     const Tensor y = convolve(c, x, w);
-    const Tensor dy = core_leaf(y.dims(), DType::bf16);
+    const Tensor dy = core_input(y.dims(), DType::bf16);
     const auto gradient = row_of(OpCode::convolution).gradient(y, dy);
     std::vector<Tensor> outputs{y, summed_in_f32(y), gradient[0]};
     if (gradient[1].node().op == OpCode::convolution)
@@ -160,8 +160,8 @@ TEST_P(Convolutions, in_other_layouts_are_what_the_reference_says) {
     Dims permutation;
     for (std::int64_t i = 0; i < rank; ++i)
         permutation.push_back(i == 0 ? 0 : i == rank - 1 ? 1 : i + 1);
-    const Tensor x = core_leaf(c.input);
-    const Tensor w = shared_leaf(c.kernel);
+    const Tensor x = core_input(c.input);
+    const Tensor w = shared_input(c.kernel);
     const Tensor y = convolution(transpose(x, permutation), transpose(w, permutation),
                                  {.window = c.window,
                                   .input_layout = last,
@@ -176,18 +176,18 @@ TEST_P(Convolutions, in_other_layouts_are_what_the_reference_says) {
 // Method: its transforms add and subtract multiples of their operands, so results are off by up to
 // 3e-5 of their typical size, a third of the root of the number of terms: 8 for the 576.
 TEST(Convolution, of_many_tiles_is_what_the_reference_says) {
-    const Tensor x = core_leaf({32, 64, 3, 3});
-    const Tensor w = shared_leaf({32, 64, 3, 3});
+    const Tensor x = core_input({32, 64, 3, 3});
+    const Tensor w = shared_input({32, 64, 3, 3});
     const Tensor y = convolution_2d(x, w, 1, 1);
-    const auto gradient = row_of(OpCode::convolution).gradient(y, core_leaf(y.dims()));
+    const auto gradient = row_of(OpCode::convolution).gradient(y, core_input(y.dims()));
     const Graph graph = graph_of({y, gradient[0], gradient[1]});
     std::size_t filtered = 0;
     for (const Step& step : lower(graph, {}).steps)
         filtered += step.name.starts_with("convolution filtered") ? 1 : 0;
     EXPECT_EQ(filtered, 3u) << steps_of(graph);
-    const auto leaves = random_leaves(graph, 1, 4);
-    const auto expected = evaluate(graph, leaves, 1);
-    const auto results = run_graph(graph, leaves, {.cores = 1, .workers = 1});
+    const auto inputs = random_inputs(graph, 1, 4);
+    const auto expected = evaluate(graph, inputs, 1);
+    const auto results = run_graph(graph, inputs, {.cores = 1, .workers = 1});
     for (std::size_t i = 0; i < results.size(); ++i)
         EXPECT_EQ(difference(results[i], expected[i], {2.4e-4, 0}), "") << "output " << i;
 }
@@ -195,9 +195,9 @@ TEST(Convolution, of_many_tiles_is_what_the_reference_says) {
 // Goal: a gradient of weights as products with patches, of five images at a time; of all at once
 // where sums of blocks would be rounded to bf16.
 TEST(Convolution, weights_gradient_of_many_patches_is_what_the_reference_says) {
-    const Tensor x = core_leaf({10, 32, 14, 14}, DType::bf16);
-    const Tensor y = convolution_2d(x, shared_leaf({32, 32, 3, 3}, DType::bf16), 1, 1);
-    const Tensor dy = core_leaf(y.dims(), DType::bf16);
+    const Tensor x = core_input({10, 32, 14, 14}, DType::bf16);
+    const Tensor y = convolution_2d(x, shared_input({32, 32, 3, 3}, DType::bf16), 1, 1);
+    const Tensor dy = core_input(y.dims(), DType::bf16);
     const Tensor gradient = row_of(OpCode::convolution).gradient(y, dy)[1];
     Tolerance rounded = sum_tolerance(10 * 196);
     rounded.relative += 1.0 / 128;
@@ -208,18 +208,18 @@ TEST(Convolution, weights_gradient_of_many_patches_is_what_the_reference_says) {
         if (multiplies_bf16()) {
             EXPECT_THAT(steps_of(graph), HasSubstr("convolution patches"));
         }
-        const auto leaves = random_leaves(graph, 2, 5);
-        const auto results = run_graph(graph, leaves, {.cores = 2, .workers = 1});
-        EXPECT_EQ(difference(results[0], evaluate(graph, leaves, 2)[0], tolerance), "")
+        const auto inputs = random_inputs(graph, 2, 5);
+        const auto results = run_graph(graph, inputs, {.cores = 2, .workers = 1});
+        EXPECT_EQ(difference(results[0], evaluate(graph, inputs, 2)[0], tolerance), "")
             << to_string(output.dtype());
     }
 }
 
 TEST(Convolution, of_one_channel_and_its_weights_gradient_have_kernels_of_their_own) {
     const auto steps_with = [](std::int64_t outputs, std::int64_t size) {
-        const Tensor x = core_leaf({2, 1, 9, 9});
-        const Tensor y = convolution_2d(x, shared_leaf({outputs, 1, size, size}), 1, 1);
-        const Tensor dy = core_leaf(y.dims());
+        const Tensor x = core_input({2, 1, 9, 9});
+        const Tensor y = convolution_2d(x, shared_input({outputs, 1, size, size}), 1, 1);
+        const Tensor dy = core_input(y.dims());
         std::string kinds;
         const Graph graph = graph_of({y, row_of(OpCode::convolution).gradient(y, dy)[1]});
         for (const Step& step : lower(graph, {}).steps)
@@ -236,18 +236,18 @@ TEST(Convolution, of_one_channel_and_its_weights_gradient_have_kernels_of_their_
 // Goal: convolutions of small images with large weights, forward and of the input's gradient, whose
 // kernel is reversed, as products of patches.
 TEST(Convolution, of_few_positions_is_what_the_reference_says) {
-    const Tensor w = shared_leaf({512, 256, 3, 3}, DType::bf16);
-    const Tensor y = convolution_2d(core_leaf({32, 256, 2, 1}, DType::bf16), w, 1, 1);
-    const Tensor dy = core_leaf(y.dims(), DType::bf16);
+    const Tensor w = shared_input({512, 256, 3, 3}, DType::bf16);
+    const Tensor y = convolution_2d(core_input({32, 256, 2, 1}, DType::bf16), w, 1, 1);
+    const Tensor dy = core_input(y.dims(), DType::bf16);
     const Tensor dx = row_of(OpCode::convolution).gradient(y, dy)[0];
     const Graph graph = graph_of({summed_in_f32(y), dx});
     std::size_t patches = 0;
     for (const Step& step : lower(graph, {}).steps)
         patches += step.name.starts_with("patches") ? 1 : 0;
     EXPECT_EQ(patches, 2u) << steps_of(graph);
-    const auto leaves = random_leaves(graph, 1, 6);
-    const auto expected = evaluate(graph, leaves, 1);
-    const auto results = run_graph(graph, leaves, {.cores = 1, .workers = 1});
+    const auto inputs = random_inputs(graph, 1, 6);
+    const auto expected = evaluate(graph, inputs, 1);
+    const auto results = run_graph(graph, inputs, {.cores = 1, .workers = 1});
     Tolerance tolerance = sum_tolerance(512 * 9);
     tolerance.relative += 1.0 / 128;
     for (std::size_t i = 0; i < results.size(); ++i)
@@ -273,8 +273,8 @@ std::string kinds_of_steps(const Graph& graph) {
 }
 
 struct TwoLayers {
-    Tensor x = core_leaf({2, 5, 10, 9});
-    std::vector<Tensor> weights{shared_leaf({32, 5, 3, 3}), shared_leaf({16, 32, 3, 3})};
+    Tensor x = core_input({2, 5, 10, 9});
+    std::vector<Tensor> weights{shared_input({32, 5, 3, 3}), shared_input({16, 32, 3, 3})};
     Graph graph;
 
     explicit TwoLayers(std::int64_t stride) {
@@ -307,10 +307,10 @@ TEST(Convolution, of_a_training_step_moves_nothing_but_the_input_and_the_weights
 
 TEST(Convolution, has_the_same_bits_on_any_number_of_workers) {
     const TwoLayers net(2);
-    const auto leaves = random_leaves(net.graph, 8, 9);
-    const auto expected = run_graph(net.graph, leaves, {8, 1});
+    const auto inputs = random_inputs(net.graph, 8, 9);
+    const auto expected = run_graph(net.graph, inputs, {8, 1});
     for (const int workers : {2, 3, 8}) {
-        const auto actual = run_graph(net.graph, leaves, {8, workers});
+        const auto actual = run_graph(net.graph, inputs, {8, workers});
         for (std::size_t i = 0; i < expected.size(); ++i)
             EXPECT_EQ(difference(actual[i], expected[i], exactly), "") << workers << " workers";
     }
@@ -329,11 +329,11 @@ TEST(Convolution, packs_weights_before_the_cores_run_and_unpacks_their_gradient_
 }
 
 TEST(Convolution, no_library_takes_runs_by_loops) {
-    const Tensor x = core_leaf({2, 3, 5, 5});
-    const Tensor w = shared_leaf({4, 3, 3, 3});
+    const Tensor x = core_input({2, 3, 5, 5});
+    const Tensor w = shared_input({4, 3, 3, 3});
     const Tensor y = convolve(convolution_cases[std::size(convolution_cases) - 1], x, w);
     EXPECT_THAT(steps_of(graph_of({y})), HasSubstr("loops"));
-    const Tensor flat = convolution(core_leaf({5, 6}), shared_leaf({7, 6}), {});
+    const Tensor flat = convolution(core_input({5, 6}), shared_input({7, 6}), {});
     EXPECT_EQ(compare_with_reference(graph_of({flat}), sum_tolerance(6), 3), "");
 }
 
@@ -372,8 +372,8 @@ void check_random_attributes(DType operands, DType results, std::uint64_t seeds)
                 dims[std::size_t(layout[i])] = extents[i];
             return dims;
         };
-        const Tensor x = core_leaf(shuffled(a.input_layout, input), operands);
-        Tensor w = shared_leaf(shuffled(a.kernel_layout, kernel), operands);
+        const Tensor x = core_input(shuffled(a.input_layout, input), operands);
+        Tensor w = shared_input(shuffled(a.kernel_layout, kernel), operands);
         if (random() % 2 == 0) w = reverse(w, {a.kernel_layout[2], a.kernel_layout[3]});
         std::ranges::shuffle(layout, random);
         a.output_layout = layout;

@@ -17,8 +17,8 @@ namespace {
 // calculates in f64 and rounds once.
 constexpr Tolerance few_ulps{.absolute = 1e-7, .relative = 6e-7};
 
-Tensor core_leaf(Dims dims, DType dtype = DType::f32) {
-    return leaf({dtype, std::move(dims)}, Placement::per_core, "x");
+Tensor core_input(Dims dims, DType dtype = DType::f32) {
+    return input({dtype, std::move(dims)}, Placement::per_core, "x");
 }
 
 struct UnaryCase {
@@ -50,7 +50,7 @@ class Unary : public testing::TestWithParam<UnaryCase> {};
 
 TEST_P(Unary, is_what_the_reference_says) {
     for (const Dims& dims : {Dims{}, Dims{1}, Dims{7}, Dims{3, 1000}, Dims{0, 4}}) {
-        const Tensor y = GetParam().op(core_leaf(dims));
+        const Tensor y = GetParam().op(core_input(dims));
         EXPECT_EQ(compare_with_reference(graph_of({y}), GetParam().tolerance, 1), "")
             << to_string(y.shape());
     }
@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(Elementwise, Unary, testing::ValuesIn(unary_cases),
 TEST(Elementwise, every_function_of_one_number_has_a_row) {
     std::set<OpCode> seen;
     for (const UnaryCase& row : unary_cases)
-        for (const Tensor& x : topological_order(graph_of({row.op(core_leaf({2}))})))
+        for (const Tensor& x : topological_order(graph_of({row.op(core_input({2}))})))
             seen.insert(x.node().op);
     for (const OpRow& row : op_table())
         if (row.op >= OpCode::negate && row.op <= OpCode::floor) {
@@ -72,10 +72,11 @@ TEST(Elementwise, every_function_of_one_number_has_a_row) {
 
 // Masks are the same however rows and vectors meet.
 TEST(Dropout, is_what_the_reference_says) {
-    const Tensor key = leaf({DType::u32, {2}}, Placement::replicated, "key");
+    const Tensor key = input({DType::u32, {2}}, Placement::replicated, "key");
     for (const Dims& dims :
          {Dims{3, 64}, Dims{2, 100}, Dims{2, 3, 48}, Dims{70}, Dims{2, 2, 5, 32}}) {
-        const Tensor y = dropout(core_leaf(dims), constant(0.4), key, 7, core_leaf({}, DType::i32));
+        const Tensor y =
+            dropout(core_input(dims), constant(0.4), key, 7, core_input({}, DType::i32));
         const Graph graph = optimize(graph_of({y})).graph;
         EXPECT_EQ(compare_with_reference(graph, few_ulps, 2), "") << to_string(y.shape());
     }
@@ -107,13 +108,13 @@ TEST_P(Binary, is_what_the_reference_says_however_operands_lie) {
     std::vector<DType> dtypes{DType::f32};
     if (GetParam().takes_integers) dtypes = {DType::f32, DType::i32, DType::i64, DType::u8};
     for (const DType dtype : dtypes) {
-        const Tensor x = core_leaf({5, 33}, dtype);
-        const Tensor y = leaf({dtype, {5, 33}}, Placement::replicated, "y");
-        const Tensor row = leaf({dtype, {33}}, Placement::replicated, "row");
-        const Tensor column = core_leaf({5}, dtype);
-        const Tensor wide = leaf({dtype, {33, 5}}, Placement::replicated, "wide");
-        const Tensor large = core_leaf({11, 40}, dtype);
-        const Tensor scalar = leaf({dtype, {}}, Placement::replicated, "scalar");
+        const Tensor x = core_input({5, 33}, dtype);
+        const Tensor y = input({dtype, {5, 33}}, Placement::replicated, "y");
+        const Tensor row = input({dtype, {33}}, Placement::replicated, "row");
+        const Tensor column = core_input({5}, dtype);
+        const Tensor wide = input({dtype, {33, 5}}, Placement::replicated, "wide");
+        const Tensor large = core_input({11, 40}, dtype);
+        const Tensor scalar = input({dtype, {}}, Placement::replicated, "scalar");
         const Graph graph = graph_of({
             op(x, y),
             op(x, x),
@@ -136,12 +137,12 @@ INSTANTIATE_TEST_SUITE_P(Elementwise, Binary, testing::ValuesIn(binary_cases),
 
 TEST(Elementwise, compares_selects_and_converts_every_type) {
     for (const DType dtype : {DType::f32, DType::i32, DType::i64, DType::u8, DType::pred}) {
-        const Tensor x = core_leaf({40, 3}, dtype);
-        const Tensor y = leaf({dtype, {40, 3}}, Placement::replicated, "y");
-        const Tensor condition = core_leaf({40, 3}, DType::pred);
+        const Tensor x = core_input({40, 3}, dtype);
+        const Tensor y = input({dtype, {40, 3}}, Placement::replicated, "y");
+        const Tensor condition = core_input({40, 3}, DType::pred);
         std::vector<Tensor> outputs{
             select(condition, x, y), select(condition, x, constant(1, dtype)),
-            select(transpose(core_leaf({3, 40}, DType::pred), {1, 0}), x, y)};
+            select(transpose(core_input({3, 40}, DType::pred), {1, 0}), x, y)};
         for (const Comparison direction : {Comparison::eq, Comparison::ne, Comparison::lt,
                                            Comparison::le, Comparison::gt, Comparison::ge})
             outputs.push_back(compare(x, y, direction));
@@ -152,7 +153,7 @@ TEST(Elementwise, compares_selects_and_converts_every_type) {
 }
 
 TEST(Elementwise, converts_what_does_not_fit_to_the_nearest_number) {
-    const Tensor x = core_leaf({64});
+    const Tensor x = core_input({64});
     const Tensor large = x * constant(1e20);
     const Tensor nothing = log(x - constant(2));
     EXPECT_EQ(compare_with_reference(
@@ -165,8 +166,8 @@ TEST(Elementwise, converts_what_does_not_fit_to_the_nearest_number) {
 
 // Integers wrap around, so even long chains are exact.
 TEST(Elementwise, runs_chains_of_any_length_and_shape) {
-    Tensor x = core_leaf({3, 700}, DType::i32);
-    const Tensor row = leaf({DType::i32, {700}}, Placement::replicated, "row");
+    Tensor x = core_input({3, 700}, DType::i32);
+    const Tensor row = input({DType::i32, {700}}, Placement::replicated, "row");
     for (int i = 0; i < 40; ++i) {
         x = x * constant(77, DType::i32) + broadcast_in_dim(row, {3, 700}, {1});
         x = select(compare(x, constant(0, DType::i32), Comparison::gt), x * x, negate(x));
@@ -175,14 +176,14 @@ TEST(Elementwise, runs_chains_of_any_length_and_shape) {
 }
 
 TEST(Elementwise, runs_a_chain_as_few_steps) {
-    const Tensor x = core_leaf({8, 16});
-    const Tensor bias = leaf({DType::f32, {16}}, Placement::replicated, "bias");
+    const Tensor x = core_input({8, 16});
+    const Tensor bias = input({DType::f32, {16}}, Placement::replicated, "bias");
     const Tensor y = maximum(x + broadcast_in_dim(bias, {8, 16}, {1}), constant(0)) * x;
     EXPECT_EQ(lower(graph_of({y}), {}).steps.size(), 1u);
 }
 
 TEST(Elementwise, numbers_below_the_smallest_normal_one_are_zero) {
-    const Tensor x = leaf({DType::f32, {4}}, Placement::replicated, "x");
+    const Tensor x = input({DType::f32, {4}}, Placement::replicated, "x");
     const Graph graph = graph_of({x * constant(2), exponential(x)});
     const Array values = array_of<float>({4}, {{0x1p-130F, -0x1p-130F, 0x1p-126F, -100}});
     const auto outputs = run_graph(graph, {{values}}, {1, 1});
@@ -191,7 +192,7 @@ TEST(Elementwise, numbers_below_the_smallest_normal_one_are_zero) {
 }
 
 TEST(Elementwise, refuses_double_precision) {
-    EXPECT_THROW(lower(graph_of({exponential(core_leaf({3}, DType::f64))}), {}), Error);
+    EXPECT_THROW(lower(graph_of({exponential(core_input({3}, DType::f64))}), {}), Error);
     EXPECT_THROW(lower(graph_of({constant(1, DType::f64)}), {}), Error);
 }
 

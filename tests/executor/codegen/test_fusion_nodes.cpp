@@ -12,12 +12,12 @@
 namespace slipway {
 namespace {
 
-/// `levels` times x ^ (x >> 15), of a counter, added to a leaf: on one core or on each.
+/// `levels` times x ^ (x >> 15), of a counter, added to an input: on one core or on each.
 Graph hashed(int levels, Placement placement) {
     Tensor x = iota({DType::u32, {64, 8}}, 0);
     for (int level = 0; level < levels; ++level)
         x = logical_xor(x, shift_right_logical(x, constant(15, DType::u32)));
-    const Tensor y = leaf({DType::f32, {64, 8}}, placement, "y");
+    const Tensor y = input({DType::f32, {64, 8}}, placement, "y");
     return graph_of({y + convert(x, DType::f32)});
 }
 

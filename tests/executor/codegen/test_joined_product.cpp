@@ -14,11 +14,11 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-Tensor core_leaf(Dims dims, DType dtype = DType::f32) {
-    return leaf({dtype, std::move(dims)}, Placement::per_core, "x");
+Tensor core_input(Dims dims, DType dtype = DType::f32) {
+    return input({dtype, std::move(dims)}, Placement::per_core, "x");
 }
-Tensor shared_leaf(Dims dims) {
-    return leaf({DType::f32, std::move(dims)}, Placement::replicated, "w");
+Tensor shared_input(Dims dims) {
+    return input({DType::f32, std::move(dims)}, Placement::replicated, "w");
 }
 
 /// The gradient of a layer's weights: dy^T x, added up over the cores.
@@ -46,36 +46,36 @@ void expect_joined(const Graph& graph, std::int64_t rows) {
 }
 
 TEST(JoinedProducts, are_made_of_the_rows_of_all_cores) {
-    const Tensor x = core_leaf({20, 136}), dy = core_leaf({20, 70});
+    const Tensor x = core_input({20, 136}), dy = core_input({20, 70});
     expect_joined(graph_of({all_reduce(dot_general(dy, x, over_rows)) * constant(0.5)}), 20);
 }
 
 // Goal: several blocks of rows, and rows of 4 KiB, of which more than 128 are in turns.
 TEST(JoinedProducts, of_many_rows_and_terms) {
-    const Tensor x = core_leaf({130, 1100}), dy = core_leaf({130, 400});
+    const Tensor x = core_input({130, 1100}), dy = core_input({130, 400});
     expect_joined(graph_of({all_reduce(dot_general(x, dy, over_rows))}), 130);
 }
 
 TEST(JoinedProducts, of_what_the_cores_computed_in_several_dimensions) {
-    const Tensor x = tanh(core_leaf({2, 5, 48}) + shared_leaf({2, 5, 48}));
-    const Tensor dy = core_leaf({2, 5, 64});
+    const Tensor x = tanh(core_input({2, 5, 48}) + shared_input({2, 5, 48}));
+    const Tensor dy = core_input({2, 5, 64});
     const Tensor product = dot_general(x, dy, {{}, {}, {0, 1}, {0, 1}});
     expect_joined(graph_of({all_reduce(product), x}), 10);
 }
 
 // Goal: a result that is wanted transposed is made so.
 TEST(JoinedProducts, of_a_transposed_result) {
-    const Tensor x = core_leaf({6, 64}), dy = core_leaf({6, 48});
+    const Tensor x = core_input({6, 64}), dy = core_input({6, 48});
     const Tensor sum = all_reduce(dot_general(x, dy, over_rows));
-    expect_joined(graph_of({matmul(shared_leaf({5, 48}), transpose(sum, {1, 0}))}), 6 * 64);
+    expect_joined(graph_of({matmul(shared_input({5, 48}), transpose(sum, {1, 0}))}), 6 * 64);
 }
 
 // Goal: heads that lie side by side again were copied by their core, which keeps the copy.
 TEST(JoinedProducts, of_an_operand_that_was_copied) {
-    const Tensor heads = tanh(core_leaf({2, 4, 5, 16}));
+    const Tensor heads = tanh(core_input({2, 4, 5, 16}));
     const Tensor x = reshape(transpose(heads, {0, 2, 1, 3}), {10, 64});
-    const Tensor y = matmul(x, shared_leaf({64, 3}));
-    const Tensor dy = core_leaf({10, 48});
+    const Tensor y = matmul(x, shared_input({64, 3}));
+    const Tensor dy = core_input({10, 48});
     const Graph graph = graph_of({all_reduce(dot_general(x, dy, over_rows)), y, all_reduce(heads)});
     EXPECT_THAT(steps_of(graph), HasSubstr("of all cores"));
     EXPECT_EQ(compare_with_reference(graph, sum_tolerance(256), 5), "");
@@ -86,62 +86,62 @@ TEST(JoinedProducts, of_an_operand_that_was_copied) {
 TEST(JoinedProducts, of_bf16) {
     if (multiplies_bf16_in_tiles()) GTEST_SKIP() << "each core's own where bf16 runs in tiles";
     if (!multiplies_bf16()) GTEST_SKIP() << "the library has no bf16 on this processor";
-    const Tensor x = core_leaf({20, 500}, DType::bf16), dy = core_leaf({20, 130}, DType::bf16);
+    const Tensor x = core_input({20, 500}, DType::bf16), dy = core_input({20, 130}, DType::bf16);
     const Tensor sum = all_reduce(dot_general(x, dy, over_rows_of_bf16));
     expect_joined(graph_of({sum}), 20);
     expect_joined(graph_of({all_reduce(dot_general(dy, x, over_rows_of_bf16))}), 20);
-    expect_joined(graph_of({matmul(shared_leaf({5, 130}), transpose(sum, {1, 0}))}), 20 * 130);
+    expect_joined(graph_of({matmul(shared_input({5, 130}), transpose(sum, {1, 0}))}), 20 * 130);
 }
 
 /// The gradient of a table that words are looked up in and that is multiplied as well.
 Tensor gradient_of_table(const Tensor& logit_gradients, const Tensor& x) {
-    const Tensor words = leaf({DType::i32, {3, 2}}, Placement::per_core, "words");
+    const Tensor words = input({DType::i32, {3, 2}}, Placement::per_core, "words");
     const bool is_bf16 = x.dtype() == DType::bf16;
     const Tensor product = dot_general(logit_gradients, x, is_bf16 ? over_rows_of_bf16 : over_rows);
-    return scatter_add(product, words, tanh(core_leaf({3, 2, 64})));
+    return scatter_add(product, words, tanh(core_input({3, 2, 64})));
 }
 
 // Goal: what look-ups add goes into the joined product, core by core.
 TEST(JoinedProducts, with_rows_that_are_added_to_them) {
-    const Tensor gradient = gradient_of_table(core_leaf({6, 40}), core_leaf({6, 64}));
+    const Tensor gradient = gradient_of_table(core_input({6, 40}), core_input({6, 64}));
     expect_joined(graph_of({all_reduce(gradient) * constant(2.0)}), 20);
     if (multiplies_bf16_in_tiles() || !multiplies_bf16()) return;
     const Tensor of_bf16 =
-        gradient_of_table(core_leaf({6, 40}, DType::bf16), core_leaf({6, 64}, DType::bf16));
+        gradient_of_table(core_input({6, 40}, DType::bf16), core_input({6, 64}, DType::bf16));
     expect_joined(graph_of({all_reduce(of_bf16) * constant(2.0)}), 20);
 }
 
 // Goal: where the product cannot be joined, neither is what is added to it.
 TEST(JoinedProducts, none_with_rows_added_where_an_operand_is_copied) {
-    const Tensor turned = reverse(core_leaf({6, 40}), {0, 1});
-    const Graph graph = graph_of({all_reduce(gradient_of_table(turned, core_leaf({6, 64})))});
+    const Tensor turned = reverse(core_input({6, 40}), {0, 1});
+    const Graph graph = graph_of({all_reduce(gradient_of_table(turned, core_input({6, 64})))});
     EXPECT_THAT(steps_of(graph), Not(HasSubstr("of all cores")));
     EXPECT_EQ(compare_with_reference(graph, sum_tolerance(80), 4), "");
 }
 
 // Goal: rows that all cores share are added by each.
 TEST(JoinedProducts, none_with_shared_rows_added) {
-    const Tensor words = leaf({DType::i32, {3}}, Placement::replicated, "words");
-    const Tensor product = dot_general(core_leaf({6, 40}), core_leaf({6, 64}), over_rows);
-    const Graph graph = graph_of({all_reduce(scatter_add(product, words, core_leaf({3, 64})))});
+    const Tensor words = input({DType::i32, {3}}, Placement::replicated, "words");
+    const Tensor product = dot_general(core_input({6, 40}), core_input({6, 64}), over_rows);
+    const Graph graph = graph_of({all_reduce(scatter_add(product, words, core_input({3, 64})))});
     EXPECT_THAT(steps_of(graph), Not(HasSubstr("of all cores")));
     EXPECT_EQ(compare_with_reference(graph, sum_tolerance(80), 4), "");
 }
 
 // Goal: also of so few rows that a worker has one, which the library multiplies in another way.
 TEST(JoinedProducts, have_the_same_bits_on_any_number_of_workers) {
-    const Tensor x = core_leaf({7, 330}), dy = core_leaf({7, 200});
-    const Tensor narrow_x = core_leaf({7, 800}, DType::bf16);
-    const Tensor narrow_dy = core_leaf({7, 200}, DType::bf16);
+    const Tensor x = core_input({7, 330}), dy = core_input({7, 200});
+    const Tensor narrow_x = core_input({7, 800}, DType::bf16);
+    const Tensor narrow_dy = core_input({7, 200}, DType::bf16);
     const Graph graph = graph_of({all_reduce(dot_general(dy, x, over_rows)),
                                   all_reduce(dot_general(x, dy, over_rows)),
-                                  all_reduce(dot_general(core_leaf({7, 9}), dy, over_rows)),
-                                  all_reduce(dot_general(core_leaf({7, 513}), dy, over_rows)),
+                                  all_reduce(dot_general(core_input({7, 9}), dy, over_rows)),
+                                  all_reduce(dot_general(core_input({7, 513}), dy, over_rows)),
                                   all_reduce(dot_general(narrow_x, narrow_dy, over_rows_of_bf16))});
-    const auto leaves = random_leaves(graph, 8, 11);
-    const auto once = run_graph(graph, leaves, {8, 1});
+    const auto inputs = random_inputs(graph, 8, 11);
+    const auto once = run_graph(graph, inputs, {8, 1});
     for (const int workers : {2, 3, 4, 8}) {
-        const auto again = run_graph(graph, leaves, {8, workers});
+        const auto again = run_graph(graph, inputs, {8, workers});
         for (std::size_t i = 0; i < once.size(); ++i)
             EXPECT_EQ(difference(again[i], once[i], exactly), "") << workers << " workers";
     }
@@ -155,31 +155,31 @@ struct Apart {
 const Apart apart[] = {
     {"operands_larger_than_the_product",
      [] {
-         return all_reduce(dot_general(core_leaf({40, 64}), core_leaf({40, 64}), over_rows));
+         return all_reduce(dot_general(core_input({40, 64}), core_input({40, 64}), over_rows));
      }},
     {"a_maximum",
      [] {
-         const Tensor product = dot_general(core_leaf({4, 64}), core_leaf({4, 64}), over_rows);
+         const Tensor product = dot_general(core_input({4, 64}), core_input({4, 64}), over_rows);
          return all_reduce(product, Reduction::maximum);
      }},
     {"a_product_that_others_read",
      [] {
-         const Tensor product = dot_general(core_leaf({4, 64}), core_leaf({4, 64}), over_rows);
+         const Tensor product = dot_general(core_input({4, 64}), core_input({4, 64}), over_rows);
          return all_reduce(product) + all_reduce(tanh(product));
      }},
     {"many_products_at_once",
      [] {
          return all_reduce(
-             dot_general(core_leaf({2, 4, 64}), core_leaf({2, 4, 64}), {{0}, {0}, {1}, {1}}));
+             dot_general(core_input({2, 4, 64}), core_input({2, 4, 64}), {{0}, {0}, {1}, {1}}));
      }},
     {"an_operand_that_all_cores_share",
      [] {
-         return all_reduce(dot_general(core_leaf({4, 64}), shared_leaf({4, 64}), over_rows));
+         return all_reduce(dot_general(core_input({4, 64}), shared_input({4, 64}), over_rows));
      }},
     {"an_operand_that_is_to_be_copied_for_the_product",
      [] {
          return all_reduce(
-             dot_general(reverse(core_leaf({4, 64}), {0, 1}), core_leaf({4, 64}), over_rows));
+             dot_general(reverse(core_input({4, 64}), {0, 1}), core_input({4, 64}), over_rows));
      }},
 };
 

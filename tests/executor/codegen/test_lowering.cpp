@@ -13,11 +13,11 @@ namespace {
 
 using testing::IsEmpty;
 
-Tensor core_leaf(Dims dims = {8, 8}) {
-    return leaf({DType::f32, std::move(dims)}, Placement::per_core, "x");
+Tensor core_input(Dims dims = {8, 8}) {
+    return input({DType::f32, std::move(dims)}, Placement::per_core, "x");
 }
-Tensor shared_leaf(Dims dims = {8, 8}) {
-    return leaf({DType::f32, std::move(dims)}, Placement::replicated, "w");
+Tensor shared_input(Dims dims = {8, 8}) {
+    return input({DType::f32, std::move(dims)}, Placement::replicated, "w");
 }
 
 std::vector<bool> stage_kinds(const Program& program) {
@@ -28,8 +28,8 @@ std::vector<bool> stage_kinds(const Program& program) {
 }
 
 TEST(Stages, alternate_with_the_placements) {
-    const Tensor w = shared_leaf();
-    const Tensor x = core_leaf();
+    const Tensor w = shared_input();
+    const Tensor x = core_input();
     const Tensor v = tanh(w);
     const Tensor mean = all_reduce(matmul(x, v)) * constant(0.125);
     const Tensor y = x - mean;
@@ -41,10 +41,10 @@ TEST(Stages, alternate_with_the_placements) {
 }
 
 TEST(Stages, do_replicated_work_once_even_copies) {
-    const Tensor w = shared_leaf({6, 5, 4});
-    const Tensor x = core_leaf({4, 6});
+    const Tensor w = shared_input({6, 5, 4});
+    const Tensor x = core_input({4, 6});
     const Tensor y = dot_general(x, w, {{}, {}, {0}, {2}});    // [6, 6, 5]
-    const Tensor z = dot_general(core_leaf({7, 24}), reshape(transpose(w, {0, 2, 1}), {24, 5}),
+    const Tensor z = dot_general(core_input({7, 24}), reshape(transpose(w, {0, 2, 1}), {24, 5}),
                                  {{}, {}, {1}, {0}});
     const Graph graph = graph_of({y, z});
     const Program program = lower(graph, {});
@@ -56,24 +56,24 @@ TEST(Stages, do_replicated_work_once_even_copies) {
 
 // Goal: a view that cannot be had without a copy is copied in its stage and read in a later one.
 TEST(Stages, keep_a_copy_that_a_later_one_reads) {
-    const Tensor x = tanh(core_leaf({4, 6, 5}));
+    const Tensor x = tanh(core_input({4, 6, 5}));
     const Tensor flat = reshape(transpose(x, {2, 0, 1}), {5, 24});
     const Tensor total = all_reduce(flat);
-    const Graph graph = graph_of({flat * total, matmul(flat, shared_leaf({24, 3}))});
+    const Graph graph = graph_of({flat * total, matmul(flat, shared_input({24, 3}))});
     EXPECT_EQ(compare_with_reference(graph, sum_tolerance(24), 6), "");
 }
 
 TEST(AllReduce, takes_its_contribution_from_anywhere) {
-    const Tensor x = core_leaf();
-    const Tensor product = matmul(x, shared_leaf());
+    const Tensor x = core_input();
+    const Tensor product = matmul(x, shared_input());
     const Graph graph = graph_of({
-        all_reduce(x),                              // a leaf
+        all_reduce(x),                              // an input
         all_reduce(transpose(x, {1, 0})),           // a view
         all_reduce(product),                        // a result
         all_reduce(product, Reduction::maximum),    // the same once more
         all_reduce(reshape(product, {64})),         // and under another shape
         all_reduce(tanh(x), Reduction::minimum),
-        all_reduce(broadcast_in_dim(core_leaf({8}), {8, 8}, {0})),
+        all_reduce(broadcast_in_dim(core_input({8}), {8, 8}, {0})),
         product,    // which is an output too
         x - all_reduce(product),
     });
@@ -81,7 +81,7 @@ TEST(AllReduce, takes_its_contribution_from_anywhere) {
 }
 
 TEST(AllReduce, keeps_values_that_later_stages_read_for_each_core) {
-    const Tensor x = core_leaf();
+    const Tensor x = core_input();
     const Tensor y = matmul(x, x);
     const Tensor sum = all_reduce(y);
     const Tensor z = y - sum;
@@ -90,8 +90,8 @@ TEST(AllReduce, keeps_values_that_later_stages_read_for_each_core) {
 }
 
 TEST(Outputs, may_be_anything) {
-    const Tensor x = core_leaf();
-    const Tensor w = shared_leaf();
+    const Tensor x = core_input();
+    const Tensor w = shared_input();
     const Tensor y = tanh(w);
     const Graph graph =
         graph_of({x, w, w, transpose(w, {1, 0}), y, y, reshape(y, {64}), constant(3),
@@ -104,63 +104,63 @@ TEST(Outputs, may_be_none) {
     EXPECT_THAT(lower(graph_of({}), {}).steps, IsEmpty());
 }
 
-/// Donates leaf i to output i for the first `count` leaves; returns the program's arena for
+/// Donates input i to output i for the first `count` inputs; returns the program's arena for
 /// replicated temporaries.
 std::int64_t check_donation(Graph graph, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i)
-        graph.donations.push_back({.output = i, .leaf = i});
+        graph.donations.push_back({.output = i, .input = i});
     EXPECT_EQ(compare_with_reference(graph, {1e-6, 1e-6}, 6), "");
     return lower(graph, {}).arena_bytes[std::size_t(Region::shared)];
 }
 
-Graph with_leaves(std::vector<Tensor> leaves, std::vector<Tensor> outputs) {
-    return {std::move(leaves), std::move(outputs), {}};
+Graph with_inputs(std::vector<Tensor> inputs, std::vector<Tensor> outputs) {
+    return {std::move(inputs), std::move(outputs), {}};
 }
 
-TEST(Donation, overwrites_a_leaf_that_nobody_reads_any_more) {
-    const Tensor w = shared_leaf();
-    const Tensor gradient = shared_leaf();
-    EXPECT_EQ(check_donation(with_leaves({w, gradient}, {w - gradient * constant(0.1)}), 1), 0);
+TEST(Donation, overwrites_a_input_that_nobody_reads_any_more) {
+    const Tensor w = shared_input();
+    const Tensor gradient = shared_input();
+    EXPECT_EQ(check_donation(with_inputs({w, gradient}, {w - gradient * constant(0.1)}), 1), 0);
 }
 
 TEST(Donation, works_for_momentum_without_temporaries) {
-    const Tensor w = shared_leaf();
-    const Tensor velocity = shared_leaf();
-    const Tensor gradient = shared_leaf();
+    const Tensor w = shared_input();
+    const Tensor velocity = shared_input();
+    const Tensor gradient = shared_input();
     const Tensor next = velocity * constant(0.9) + gradient;
     EXPECT_EQ(
-        check_donation(with_leaves({w, velocity, gradient}, {w - next * constant(0.1), next}), 2),
+        check_donation(with_inputs({w, velocity, gradient}, {w - next * constant(0.1), next}), 2),
         0);
 }
 
 TEST(Donation, waits_for_readers_of_the_old_value) {
-    const Tensor w = shared_leaf();
+    const Tensor w = shared_input();
     const Tensor next = w * constant(2);
     const Tensor late = matmul(w, next);
-    EXPECT_GT(check_donation(with_leaves({w}, {next, late}), 1), 0);
-    EXPECT_GT(check_donation(with_leaves({w}, {next, w}), 1), 0);
-    EXPECT_GT(check_donation(with_leaves({w}, {matmul(w, w)}), 1), 0);
-    EXPECT_GT(check_donation(with_leaves({w}, {w + transpose(w, {1, 0})}), 1), 0);
-    const Tensor x = core_leaf();
-    EXPECT_GT(check_donation(with_leaves({w, x}, {next, all_reduce(x * w)}), 1), 0);
+    EXPECT_GT(check_donation(with_inputs({w}, {next, late}), 1), 0);
+    EXPECT_GT(check_donation(with_inputs({w}, {next, w}), 1), 0);
+    EXPECT_GT(check_donation(with_inputs({w}, {matmul(w, w)}), 1), 0);
+    EXPECT_GT(check_donation(with_inputs({w}, {w + transpose(w, {1, 0})}), 1), 0);
+    const Tensor x = core_input();
+    EXPECT_GT(check_donation(with_inputs({w, x}, {next, all_reduce(x * w)}), 1), 0);
 }
 
-TEST(Donation, may_give_a_leaf_back_or_swap_two) {
-    const Tensor w = shared_leaf();
-    const Tensor v = shared_leaf();
-    EXPECT_EQ(check_donation(with_leaves({w}, {w}), 1), 0);
-    EXPECT_GT(check_donation(with_leaves({w, v}, {v, w}), 2), 0);
-    EXPECT_GT(check_donation(with_leaves({w, v}, {transpose(w, {1, 0}), w}), 2), 0);
+TEST(Donation, may_give_a_input_back_or_swap_two) {
+    const Tensor w = shared_input();
+    const Tensor v = shared_input();
+    EXPECT_EQ(check_donation(with_inputs({w}, {w}), 1), 0);
+    EXPECT_GT(check_donation(with_inputs({w, v}, {v, w}), 2), 0);
+    EXPECT_GT(check_donation(with_inputs({w, v}, {transpose(w, {1, 0}), w}), 2), 0);
     // One kernel reads both before it writes both.
-    EXPECT_EQ(check_donation(with_leaves({w, v}, {w + v, w - v}), 2), 0);
+    EXPECT_EQ(check_donation(with_inputs({w, v}, {w + v, w - v}), 2), 0);
     const Tensor same = w * v;
-    EXPECT_GT(check_donation(with_leaves({w, v}, {same, same}), 2), 0);
-    EXPECT_GE(check_donation(with_leaves({w, v}, {broadcast(constant(1), {8, 8}), w}), 2), 0);
+    EXPECT_GT(check_donation(with_inputs({w, v}, {same, same}), 2), 0);
+    EXPECT_GE(check_donation(with_inputs({w, v}, {broadcast(constant(1), {8, 8}), w}), 2), 0);
 }
 
 TEST(BufferPlan, lets_temporaries_share_bytes) {
-    Tensor x = core_leaf({100, 100});
-    const Tensor w = shared_leaf({100, 100});
+    Tensor x = core_input({100, 100});
+    const Tensor w = shared_input({100, 100});
     for (int i = 0; i < 20; ++i)
         x = matmul(x, w);
     const Program program = lower(graph_of({x}), {});
@@ -172,7 +172,7 @@ TEST(BufferPlan, lets_temporaries_share_bytes) {
 }
 
 TEST(BufferPlan, lets_results_take_their_operands_place) {
-    const Tensor x = core_leaf({100, 100});
+    const Tensor x = core_input({100, 100});
     const Tensor y = matmul(x, x);
     const Tensor z = tanh(y) + constant(1);    // y ends here
     const Tensor both = z * z;
@@ -186,13 +186,13 @@ TEST(BufferPlan, lets_results_take_their_operands_place) {
 }
 
 TEST(Lowering, is_the_same_every_time) {
-    const Tensor x = core_leaf();
-    const Graph graph = graph_of({all_reduce(matmul(tanh(x), shared_leaf())), x * x});
+    const Tensor x = core_input();
+    const Graph graph = graph_of({all_reduce(matmul(tanh(x), shared_input())), x * x});
     EXPECT_EQ(print(lower(graph, {})), print(lower(graph, {})));
 }
 
 TEST(Lowering, counts_the_code_of_each_kernel_once) {
-    const Tensor x = core_leaf(), w = shared_leaf();
+    const Tensor x = core_input(), w = shared_input();
     const Tensor once = matmul(tanh(matmul(x, w)), w);
     const Tensor twice = matmul(tanh(once), w);
     const std::int64_t bytes = lower(graph_of({once}), {}).code_bytes;
@@ -204,11 +204,11 @@ TEST(Lowering, counts_the_code_of_each_kernel_once) {
 
 // What has no kernel is an answer to whoever asked for it, not the end of the process.
 TEST(Lowering, refuses_what_it_has_no_kernel_for) {
-    const Tensor x = core_leaf();
+    const Tensor x = core_input();
     const std::vector<Tensor> refused{
         softmax(x),
-        batch_norm_training(x, shared_leaf({8}), shared_leaf({8}), 0.1, 1).mean,
-        erf(leaf({DType::f64, {8}}, Placement::per_core, "exact")),
+        batch_norm_training(x, shared_input({8}), shared_input({8}), 0.1, 1).mean,
+        erf(input({DType::f64, {8}}, Placement::per_core, "exact")),
     };
     for (const Tensor& tensor : refused) {
         try {

@@ -8,15 +8,15 @@
 namespace slipway {
 namespace {
 
-Tensor core_leaf(Dims dims, DType dtype = DType::f32) {
-    return leaf({dtype, std::move(dims)}, Placement::per_core, "x");
+Tensor core_input(Dims dims, DType dtype = DType::f32) {
+    return input({dtype, std::move(dims)}, Placement::per_core, "x");
 }
 
 const DType all_types[] = {DType::f32, DType::i32, DType::i64, DType::u8, DType::pred};
 
 TEST(Movement, puts_elements_where_the_reference_puts_them) {
     for (const DType dtype : all_types) {
-        const Tensor x = core_leaf({4, 6, 5}, dtype);
+        const Tensor x = core_input({4, 6, 5}, dtype);
         const Graph graph = graph_of({
             transpose(x, {2, 0, 1}),
             reverse(x, {0, 2}),
@@ -36,7 +36,7 @@ TEST(Movement, puts_elements_where_the_reference_puts_them) {
 
 TEST(Movement, pads_between_around_and_less_than_nothing) {
     for (const DType dtype : all_types) {
-        const Tensor x = core_leaf({5, 7}, dtype);
+        const Tensor x = core_input({5, 7}, dtype);
         const Graph graph = graph_of({
             pad(x, 1, {{1, 2}, {0, 3}, {0, 0}}),
             pad(x, 0, {{0, 0}, {0, 0}, {2, 1}}),
@@ -51,11 +51,11 @@ TEST(Movement, pads_between_around_and_less_than_nothing) {
 }
 
 TEST(Movement, concatenates_along_each_dimension) {
-    const Tensor x = core_leaf({3, 4});
-    const Tensor y = leaf({DType::f32, {4, 5}}, Placement::replicated, "y");
+    const Tensor x = core_input({3, 4});
+    const Tensor y = input({DType::f32, {4, 5}}, Placement::replicated, "y");
     const Graph graph = graph_of({concatenate({x, x, reverse(x, {1})}, 0),
-                                  concatenate({x, transpose(core_leaf({6, 3}), {1, 0})}, 1),
-                                  concatenate({y, core_leaf({0, 5}), core_leaf({2, 5})}, 0)});
+                                  concatenate({x, transpose(core_input({6, 3}), {1, 0})}, 1),
+                                  concatenate({y, core_input({0, 5}), core_input({2, 5})}, 0)});
     EXPECT_EQ(compare_with_reference(graph, exactly, 3), "");
 }
 
@@ -69,8 +69,8 @@ TEST(Movement, counts_and_repeats_constants) {
 }
 
 TEST(Movement, takes_no_step_where_a_reader_can_look_through_it) {
-    const Tensor x = core_leaf({4, 6});
-    const Tensor y = leaf({DType::f32, {6, 4}}, Placement::replicated, "y");
+    const Tensor x = core_input({4, 6});
+    const Tensor y = input({DType::f32, {6, 4}}, Placement::replicated, "y");
     const Tensor z = reshape(transpose(y, {1, 0}) + reverse(x, {0}), {24});
     EXPECT_EQ(lower(graph_of({z}), {}).steps.size(), 1u);
 }

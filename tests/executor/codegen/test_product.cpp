@@ -16,11 +16,11 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-Tensor core_leaf(Dims dims, DType dtype = DType::f32) {
-    return leaf({dtype, std::move(dims)}, Placement::per_core, "x");
+Tensor core_input(Dims dims, DType dtype = DType::f32) {
+    return input({dtype, std::move(dims)}, Placement::per_core, "x");
 }
-Tensor shared_leaf(Dims dims, DType dtype = DType::f32) {
-    return leaf({dtype, std::move(dims)}, Placement::replicated, "w");
+Tensor shared_input(Dims dims, DType dtype = DType::f32) {
+    return input({dtype, std::move(dims)}, Placement::replicated, "w");
 }
 
 std::string steps_of(const Graph& graph) {
@@ -31,10 +31,10 @@ std::string steps_of(const Graph& graph) {
 }
 
 TEST(DotGeneral, multiplies_matrices_in_each_transposition) {
-    const Tensor ab = core_leaf({33, 70});
-    const Tensor ba = core_leaf({70, 33});
-    const Tensor bc = shared_leaf({70, 20});
-    const Tensor cb = shared_leaf({20, 70});
+    const Tensor ab = core_input({33, 70});
+    const Tensor ba = core_input({70, 33});
+    const Tensor bc = shared_input({70, 20});
+    const Tensor cb = shared_input({20, 70});
     EXPECT_EQ(
         compare_with_reference(
             graph_of(
@@ -48,20 +48,20 @@ TEST(DotGeneral, multiplies_matrices_in_each_transposition) {
 }
 
 TEST(DotGeneral, takes_transpositions_and_batches_without_copies) {
-    const Tensor x = core_leaf({4, 8, 5, 16});
-    const Tensor y = core_leaf({4, 8, 7, 16});
+    const Tensor x = core_input({4, 8, 5, 16});
+    const Tensor y = core_input({4, 8, 7, 16});
     const Tensor scores = dot_general(x, y, {{0, 1}, {0, 1}, {3}, {3}});
-    const Tensor w = shared_leaf({10, 80});
+    const Tensor w = shared_input({10, 80});
     const Tensor z = matmul(reshape(x, {32, 80}), transpose(w, {1, 0}));
     EXPECT_EQ(lower(graph_of({scores, z}), {}).steps.size(), 2u);
     EXPECT_EQ(compare_with_reference(graph_of({scores, z}), sum_tolerance(80), 2), "");
 }
 
 TEST(DotGeneral, knows_vectors_scalars_and_empty_extents) {
-    const Tensor x = core_leaf({9});
-    const Tensor y = shared_leaf({9});
-    const Tensor m = shared_leaf({9, 6});
-    const Tensor scalar = core_leaf({});
+    const Tensor x = core_input({9});
+    const Tensor y = shared_input({9});
+    const Tensor m = shared_input({9, 6});
+    const Tensor scalar = core_input({});
     EXPECT_EQ(
         compare_with_reference(
             graph_of({dot_general(x, y, {{}, {}, {0}, {0}}), dot_general(x, y, {{}, {}, {}, {}}),
@@ -69,8 +69,8 @@ TEST(DotGeneral, knows_vectors_scalars_and_empty_extents) {
                       dot_general(m, x, {{}, {}, {0}, {0}}),
                       dot_general(scalar, m, {{}, {}, {}, {}}),
                       dot_general(scalar, scalar, {{}, {}, {}, {}}),
-                      dot_general(core_leaf({3, 0}), shared_leaf({0, 4}), {{}, {}, {1}, {0}}),
-                      dot_general(core_leaf({0, 3}), shared_leaf({3, 4}), {{}, {}, {1}, {0}}),
+                      dot_general(core_input({3, 0}), shared_input({0, 4}), {{}, {}, {1}, {0}}),
+                      dot_general(core_input({0, 3}), shared_input({3, 4}), {{}, {}, {1}, {0}}),
                       dot_general(broadcast_in_dim(x, {5, 9}, {1}), m, {{}, {}, {1}, {0}})}),
             sum_tolerance(9), 3),
         "");
@@ -112,7 +112,7 @@ Tensor random_product(const RandomProduct& kind, std::uint64_t seed) {
         if (role == 1) a.lhs_contracting.push_back(std::int64_t(i));
         if (role == 1) a.rhs_contracting.push_back(other - rhs_dims.begin());
     }
-    Tensor y = dot_general(core_leaf(lhs, kind.operands), shared_leaf(rhs, kind.operands), a);
+    Tensor y = dot_general(core_input(lhs, kind.operands), shared_input(rhs, kind.operands), a);
     if (random() % 2 == 0) return y;
     Dims permutation(y.dims().size());
     std::iota(permutation.begin(), permutation.end(), std::int64_t{0});
@@ -153,13 +153,13 @@ TEST(DotGeneral, of_attention_copies_nothing) {
         const auto split = [](const Tensor& x) {
             return transpose(reshape(x, {3, 20, 4, 8}), {0, 2, 1, 3});
         };
-        const Tensor q = split(core_leaf({3, 20, 32}, dtype));
-        const Tensor k = split(core_leaf({3, 20, 32}, dtype));
-        const Tensor v = split(core_leaf({3, 20, 32}, dtype));
+        const Tensor q = split(core_input({3, 20, 32}, dtype));
+        const Tensor k = split(core_input({3, 20, 32}, dtype));
+        const Tensor v = split(core_input({3, 20, 32}, dtype));
         const Tensor scores = dot_general(q, k, {{0, 1}, {0, 1}, {3}, {3}});
         const Tensor context = dot_general(scores, v, {{0, 1}, {0, 1}, {3}, {2}});
         const Tensor merged = reshape(transpose(context, {0, 2, 1, 3}), {60, 32});
-        const Tensor y = dot_general(merged, shared_leaf({32, 32}, dtype), {{}, {}, {1}, {1}});
+        const Tensor y = dot_general(merged, shared_input({32, 32}, dtype), {{}, {}, {1}, {1}});
         EXPECT_EQ(lower(graph_of({y}), {}).steps.size(), 3u) << steps_of(graph_of({y}));
         // Scores in [-8, 8]: a result is a sum of 32 sums of 20 products with them, rounded in
         // between when they are bf16.
@@ -171,7 +171,7 @@ TEST(DotGeneral, of_attention_copies_nothing) {
 
 // Goal: queries, keys and values that are parts of one value are cut out once, for all products.
 TEST(DotGeneral, of_parts_of_one_value_is_what_the_reference_says) {
-    const Tensor joined = core_leaf({2, 40, 3 * 64}, DType::bf16);
+    const Tensor joined = core_input({2, 40, 3 * 64}, DType::bf16);
     const auto part = [&](std::int64_t i) {
         const Tensor x = slice(joined, {0, 0, i * 64}, {2, 40, (i + 1) * 64}, {1, 1, 1});
         return transpose(reshape(x, {2, 40, 4, 16}), {0, 2, 1, 3});
@@ -179,7 +179,7 @@ TEST(DotGeneral, of_parts_of_one_value_is_what_the_reference_says) {
     const auto across = [&](const Tensor& x, const Tensor& y) {
         return dot_general(x, y, {{0, 1}, {0, 1}, {3}, {3}, DType::f32});
     };
-    const Tensor narrow = slice(core_leaf({9, 20}, DType::bf16), {0, 0}, {9, 7}, {1, 1});
+    const Tensor narrow = slice(core_input({9, 20}, DType::bf16), {0, 0}, {9, 7}, {1, 1});
     const Graph graph = graph_of({across(part(0), part(1)), across(part(1), part(2)),
                                   dot_general(narrow, narrow, {{}, {}, {1}, {1}, DType::f32})});
     EXPECT_EQ(lower(graph, {}).steps.size(), 6u) << steps_of(graph);
@@ -196,12 +196,12 @@ void expect_packing(const Graph& graph) {
 
 // Goal: one product of f32 matrices goes by the routine that copies its operands; not many.
 TEST(DotGeneral, of_one_f32_matrix_each_copies_what_it_reads) {
-    const Tensor x = core_leaf({40, 64}), y = shared_leaf({64, 72});
+    const Tensor x = core_input({40, 64}), y = shared_input({64, 72});
     const auto by = [](const Tensor& product) { return steps_of(graph_of({product})); };
     EXPECT_THAT(by(matmul(x, y)), HasSubstr("sgemm"));
-    EXPECT_THAT(by(dot_general(core_leaf({64, 40}), y, {{}, {}, {0}, {0}})), HasSubstr("sgemm"));
+    EXPECT_THAT(by(dot_general(core_input({64, 40}), y, {{}, {}, {0}, {0}})), HasSubstr("sgemm"));
     EXPECT_THAT(
-        by(dot_general(core_leaf({3, 40, 64}), core_leaf({3, 64, 72}), {{0}, {0}, {2}, {1}})),
+        by(dot_general(core_input({3, 40, 64}), core_input({3, 64, 72}), {{0}, {0}, {2}, {1}})),
         Not(HasSubstr("sgemm")));
 }
 
@@ -209,12 +209,12 @@ TEST(DotGeneral, of_one_f32_matrix_each_copies_what_it_reads) {
 // way the other operand lies.
 TEST(DotGeneral, of_rows_far_apart_turned_around_is_what_the_reference_says) {
     constexpr std::int64_t terms = 300;
-    const Tensor far = slice(core_leaf({terms, 1024}), {0, 0}, {terms, 40}, {1, 1});
+    const Tensor far = slice(core_input({terms, 1024}), {0, 0}, {terms, 40}, {1, 1});
     const DotAttributes as_it_lies{{}, {}, {0}, {0}}, turned_around{{}, {}, {0}, {1}};
-    const Graph graph = graph_of({dot_general(far, shared_leaf({terms, 24}), as_it_lies),
-                                  dot_general(far, shared_leaf({24, terms}), turned_around),
-                                  dot_general(far, core_leaf({terms, 1}), as_it_lies),
-                                  dot_general(core_leaf({terms, 24}), far, as_it_lies)});
+    const Graph graph = graph_of({dot_general(far, shared_input({terms, 24}), as_it_lies),
+                                  dot_general(far, shared_input({24, terms}), turned_around),
+                                  dot_general(far, core_input({terms, 1}), as_it_lies),
+                                  dot_general(core_input({terms, 24}), far, as_it_lies)});
     EXPECT_THAT(steps_of(graph), HasSubstr("sgemm"));
     EXPECT_EQ(compare_with_reference(graph, sum_tolerance(terms), 13), "");
 }
@@ -222,11 +222,11 @@ TEST(DotGeneral, of_rows_far_apart_turned_around_is_what_the_reference_says) {
 // Goal: products large enough for the library to pack an operand.
 TEST(DotGeneral, of_packed_weights_is_what_the_reference_says) {
     for (const DType dtype : {DType::f32, DType::bf16}) {
-        const Tensor x = core_leaf({2048, 64}, dtype);
-        const Tensor w = shared_leaf({64, 72}, dtype);
+        const Tensor x = core_input({2048, 64}, dtype);
+        const Tensor w = shared_input({64, 72}, dtype);
         DotAttributes across{{}, {}, {1}, {0}, DType::f32};
         DotAttributes back{{}, {}, {1}, {1}, DType::f32};
-        const Tensor dy = core_leaf({2048, 72}, dtype);
+        const Tensor dy = core_input({2048, 72}, dtype);
         const Graph graph = graph_of({reduce(dot_general(x, w, across), {0}, Reduction::add),
                                       reduce(dot_general(dy, w, back), {0}, Reduction::add)});
         expect_packing(graph);
@@ -237,10 +237,10 @@ TEST(DotGeneral, of_packed_weights_is_what_the_reference_says) {
 // Goal: a square matrix and its transpose, which look alike to the library, are packed each.
 TEST(DotGeneral, of_square_packed_weights_both_ways_is_what_the_reference_says) {
     for (const DType dtype : {DType::f32, DType::bf16}) {
-        const Tensor w = shared_leaf({64, 64}, dtype);
+        const Tensor w = shared_input({64, 64}, dtype);
         std::vector<Tensor> sums;
         for (const std::int64_t contracted : {0, 1})
-            sums.push_back(reduce(dot_general(core_leaf({2048, 64}, dtype), w,
+            sums.push_back(reduce(dot_general(core_input({2048, 64}, dtype), w,
                                               {{}, {}, {1}, {contracted}, DType::f32}),
                                   {0}, Reduction::add));
         const Graph graph = graph_of(sums);
@@ -251,17 +251,17 @@ TEST(DotGeneral, of_square_packed_weights_both_ways_is_what_the_reference_says) 
 
 // Goal: rows a multiple of 4096 bytes apart are packed, in the cores' stage when they are theirs.
 TEST(DotGeneral, of_rows_that_collide_in_the_cache_is_what_the_reference_says) {
-    const Tensor x = slice(core_leaf({520, 1040}), {0, 7}, {520, 47}, {1, 1});
-    const Tensor dy = core_leaf({520, 1024});
+    const Tensor x = slice(core_input({520, 1040}), {0, 7}, {520, 47}, {1, 1});
+    const Tensor dy = core_input({520, 1024});
     const Graph graph = graph_of({all_reduce(dot_general(x, dy, {{}, {}, {0}, {0}}))});
     expect_packing(graph);
     EXPECT_EQ(compare_with_reference(graph, sum_tolerance(4 * 520), 8), "");
 }
 
 TEST(DotGeneral, refuses_double_precision) {
-    const Tensor x = core_leaf({3, 3}, DType::f64);
+    const Tensor x = core_input({3, 3}, DType::f64);
     EXPECT_THROW(
-        lower(graph_of({matmul(x, leaf({DType::f64, {3, 3}}, Placement::replicated, "y"))}), {}),
+        lower(graph_of({matmul(x, input({DType::f64, {3, 3}}, Placement::replicated, "y"))}), {}),
         Error);
 }
 

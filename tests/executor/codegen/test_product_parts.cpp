@@ -14,7 +14,7 @@ namespace {
 using Range = ProductPart::Range;
 
 Tensor values(Dims dims) {
-    return leaf({DType::f32, std::move(dims)}, Placement::per_core, "x");
+    return input({DType::f32, std::move(dims)}, Placement::per_core, "x");
 }
 
 Tensor masked(const Tensor& x, double hidden) {
@@ -84,7 +84,7 @@ TEST(ProductParts, are_the_whole_where_nothing_is_known) {
     const Tensor both = masked(scores, 0) + scores;
     ASSERT_EQ(parts_of(scores, both).size(), 1u);
     expect_parts(parts_of(scores, both), {128, 128, 3}, [](auto, auto, auto) { return true; });
-    const Tensor narrow = leaf({DType::bf16, {2, 128, 3}}, Placement::per_core, "x");
+    const Tensor narrow = input({DType::bf16, {2, 128, 3}}, Placement::per_core, "x");
     const Tensor narrow_scores = dot_general(narrow, narrow, {{0}, {0}, {2}, {2}, DType::f32});
     EXPECT_EQ(parts_of(narrow_scores, masked(narrow_scores, 0)).size(), 1u);
     // Several dimensions make the rows: no square matrix.

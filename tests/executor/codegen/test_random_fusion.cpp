@@ -13,17 +13,17 @@ namespace {
 
 /// A random graph over values of a few related shapes: whole arrays, their rows, their columns,
 /// what lies between, the same arrays under other dims. Every op keeps numbers within about
-/// [-1, 1] and amplifies errors little; what jumps (compare) is applied to leaves only.
+/// [-1, 1] and amplifies errors little; what jumps (compare) is applied to inputs only.
 class RandomGraph {
 public:
     explicit RandomGraph(std::uint64_t seed) : random_(seed) {
         for (std::int64_t& extent : dims_)
             extent = std::int64_t(1 + below(below(4) == 0 ? 40 : 6));
         for (int i = 0; i < 2; ++i) {
-            add(leaf({DType::f32, dims_}, Placement::per_core, "x"));
-            add(leaf({DType::f32, dims_}, Placement::replicated, "w"));
+            add(input({DType::f32, dims_}, Placement::per_core, "x"));
+            add(input({DType::f32, dims_}, Placement::replicated, "w"));
         }
-        leaves_ = whole_;
+        inputs_ = whole_;
         for (int i = 0; i < 18; ++i)
             add(next());
         for (int i = 0; i < 4; ++i)
@@ -42,7 +42,7 @@ private:
     std::size_t below(std::size_t bound) { return std::size_t(random_() % bound); }
     void add(const Tensor& tensor) { whole_.push_back(tensor); }
     const Tensor& any() { return whole_[below(whole_.size())]; }
-    const Tensor& any_leaf() { return leaves_[below(leaves_.size())]; }
+    const Tensor& any_input() { return inputs_[below(inputs_.size())]; }
     std::int64_t count() const { return dims_[0] * dims_[1] * dims_[2]; }
 
     Tensor per_core() {
@@ -139,7 +139,7 @@ private:
             case 1:
                 return layer_norm(
                            x,
-                           reshape(slice(leaves_[1], {0, 0, 0}, {1, 1, dims_[2]}, {1, 1, 1}), last),
+                           reshape(slice(inputs_[1], {0, 0, 0}, {1, 1, dims_[2]}, {1, 1, 1}), last),
                            broadcast(constant(0.1), last), 0.5) *
                        constant(0.5);
             case 2:
@@ -170,7 +170,7 @@ private:
             case 7:
                 return layer(any());
             case 8:
-                return select(compare(any_leaf(), any_leaf(), Comparison::gt), any(), any());
+                return select(compare(any_input(), any_input(), Comparison::gt), any(), any());
             default:
                 return below(2) == 0 ? all_reduce(per_core()) * constant(0.25)
                                      : (any() - any()) * constant(0.5);
@@ -179,8 +179,8 @@ private:
 
     /// Of a smooth function alone: a maximum's gradient jumps.
     void add_gradients() {
-        const Tensor x = leaves_[0];
-        const Tensor w = leaves_[1];
+        const Tensor x = inputs_[0];
+        const Tensor w = inputs_[1];
         const Tensor y = gelu(softmax(x * w + tanh(x)) * w, false);
         const Tensor loss = reduce(y * y, {0, 1, 2}, Reduction::add);
         const std::vector<Tensor> of{x, w};
@@ -190,7 +190,7 @@ private:
 
     std::mt19937_64 random_;
     Dims dims_{1, 1, 1};
-    std::vector<Tensor> whole_, leaves_, outputs_;
+    std::vector<Tensor> whole_, inputs_, outputs_;
     bool rounds_to_bf16_ = false;
 };
 
@@ -211,15 +211,15 @@ TEST_P(RandomFusion, changes_no_value_beyond_rounding) {
         const std::uint64_t seed = 1 + GetParam() * graphs_per_shard + i;
         const RandomGraph random(seed);
         const Graph graph = random.graph();
-        const auto leaves = random_leaves(graph, 2, seed);
-        const auto expected = evaluate(graph, leaves, 2);
+        const auto inputs = random_inputs(graph, 2, seed);
+        const auto expected = evaluate(graph, inputs, 2);
         const Graph optimized = optimize(graph).graph;
-        const auto actual = run_graph(optimized, leaves, {2, 1});
+        const auto actual = run_graph(optimized, inputs, {2, 1});
         for (std::size_t k = 0; k < expected.size(); ++k)
             ASSERT_EQ(difference(actual[k], expected[k], random.tolerance()), "")
                 << "seed " << seed << ", output " << k;
         if (i % 10 != 0) continue;
-        const auto again = run_graph(optimized, leaves, {2, 2});
+        const auto again = run_graph(optimized, inputs, {2, 2});
         for (std::size_t k = 0; k < expected.size(); ++k)
             ASSERT_EQ(difference(again[k], actual[k], exactly), "") << "seed " << seed;
     }

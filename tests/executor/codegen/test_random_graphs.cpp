@@ -12,15 +12,15 @@ namespace slipway {
 namespace {
 
 /// A random graph over [size, size] values. Every op keeps numbers within about [-1, 1], so
-/// rounding errors stay in proportion; what jumps (compare) is applied to leaves only.
+/// rounding errors stay in proportion; what jumps (compare) is applied to inputs only.
 class RandomGraph {
 public:
     RandomGraph(std::uint64_t seed, std::int64_t size) : random_(seed), n_(size) {
         for (int i = 0; i < 3; ++i) {
-            add(leaf(shape(), Placement::replicated, "w"));
-            add(leaf(shape(), Placement::per_core, "x"));
+            add(input(shape(), Placement::replicated, "w"));
+            add(input(shape(), Placement::per_core, "x"));
         }
-        graph_.leaves = values_;
+        graph_.inputs = values_;
         for (int i = 0; i < 30; ++i)
             add(next());
         for (int i = 0; i < 6; ++i)
@@ -35,7 +35,7 @@ private:
     std::size_t below(std::size_t bound) { return std::size_t(random_() % bound); }
     void add(const Tensor& tensor) { values_.push_back(tensor); }
     const Tensor& any() { return values_[below(values_.size())]; }
-    const Tensor& any_leaf() { return values_[below(6)]; }
+    const Tensor& any_input() { return values_[below(6)]; }
 
     Tensor per_core() {
         for (;;) {
@@ -75,7 +75,7 @@ private:
             case 12:
                 return all_reduce(per_core(), Reduction::maximum);
             case 13:
-                return select(compare(any_leaf(), any_leaf(), Comparison::gt), any(), any());
+                return select(compare(any_input(), any_input(), Comparison::gt), any(), any());
             case 14:
                 return reshape(max_pool_2d(reshape(pad(any(), 0, {{0, 0}, {0, 0}, {1, 1}}),
                                                    {1, 1, 2 * n_ - 1, 2 * n_ - 1}),
@@ -92,13 +92,13 @@ private:
     }
 
     void donate() {
-        std::vector<bool> taken(graph_.leaves.size());
+        std::vector<bool> taken(graph_.inputs.size());
         for (std::size_t output = 0; output < graph_.outputs.size(); ++output) {
             if (graph_.outputs[output].node().placement != Placement::replicated) continue;
-            const std::size_t leaf = 2 * below(3);
-            if (taken[leaf] || below(2) == 0) continue;
-            taken[leaf] = true;
-            graph_.donations.push_back({output, leaf});
+            const std::size_t input = 2 * below(3);
+            if (taken[input] || below(2) == 0) continue;
+            taken[input] = true;
+            graph_.donations.push_back({output, input});
         }
     }
 
@@ -121,10 +121,10 @@ TEST(RandomGraphs, are_what_the_reference_says) {
 }
 
 void check_bits(const RandomGraph& random, std::uint64_t seed) {
-    const auto leaves = random_leaves(random.graph(), 8, seed);
-    const auto expected = run_graph(random.graph(), leaves, {8, 1});
+    const auto inputs = random_inputs(random.graph(), 8, seed);
+    const auto expected = run_graph(random.graph(), inputs, {8, 1});
     for (const int workers : {2, 3, 4, 8}) {
-        const auto actual = run_graph(random.graph(), leaves, {8, workers});
+        const auto actual = run_graph(random.graph(), inputs, {8, workers});
         for (std::size_t i = 0; i < expected.size(); ++i)
             ASSERT_EQ(difference(actual[i], expected[i], exactly), "")
                 << "seed " << seed << ", " << workers << " workers, output " << i;

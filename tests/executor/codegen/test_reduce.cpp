@@ -6,8 +6,8 @@
 namespace slipway {
 namespace {
 
-Tensor core_leaf(Dims dims, DType dtype = DType::f32) {
-    return leaf({dtype, std::move(dims)}, Placement::per_core, "x");
+Tensor core_input(Dims dims, DType dtype = DType::f32) {
+    return input({dtype, std::move(dims)}, Placement::per_core, "x");
 }
 
 struct ReduceCase {
@@ -32,7 +32,7 @@ const ReduceCase reduce_cases[] = {
 
 TEST(Reduce, is_what_the_reference_says_over_any_dimensions) {
     for (const auto& [dims, dimensions] : reduce_cases) {
-        const Tensor x = core_leaf(dims);
+        const Tensor x = core_input(dims);
         Shape counted{DType::f32, dims};
         EXPECT_EQ(compare_with_reference(graph_of({reduce(x, dimensions, Reduction::add)}),
                                          sum_tolerance(counted.element_count()), 1),
@@ -48,7 +48,7 @@ TEST(Reduce, is_what_the_reference_says_over_any_dimensions) {
 
 TEST(Reduce, is_exact_for_integers) {
     for (const DType dtype : {DType::i32, DType::i64, DType::u8}) {
-        const Tensor x = core_leaf({6, 70, 3}, dtype);
+        const Tensor x = core_input({6, 70, 3}, dtype);
         std::vector<Tensor> outputs;
         for (const Reduction reduction : {Reduction::add, Reduction::maximum, Reduction::minimum})
             for (const Dims& dimensions : {Dims{0}, Dims{1}, Dims{2}, Dims{0, 2}, Dims{0, 1, 2}})
@@ -58,8 +58,8 @@ TEST(Reduce, is_exact_for_integers) {
 }
 
 TEST(Reduce, walks_operands_that_are_not_dense) {
-    const Tensor x = core_leaf({40, 30});
-    const Tensor row = core_leaf({30});
+    const Tensor x = core_input({40, 30});
+    const Tensor row = core_input({30});
     EXPECT_EQ(compare_with_reference(
                   graph_of({reduce(transpose(x, {1, 0}), {0}, Reduction::add),
                             reduce(transpose(x, {1, 0}), {1}, Reduction::add),
@@ -72,7 +72,7 @@ TEST(Reduce, walks_operands_that_are_not_dense) {
 }
 
 TEST(Reduce, lets_not_a_number_through) {
-    const Tensor x = log(core_leaf({3, 100}));
+    const Tensor x = log(core_input({3, 100}));
     EXPECT_EQ(compare_with_reference(
                   graph_of({reduce(x, {1}, Reduction::maximum), reduce(x, {0}, Reduction::minimum),
                             reduce(x, {0, 1}, Reduction::maximum)}),
@@ -118,7 +118,7 @@ class Windows : public testing::TestWithParam<WindowCase> {};
 
 TEST_P(Windows, are_reduced_as_the_reference_says) {
     const auto& [name, dims, window] = GetParam();
-    const Tensor x = core_leaf(dims);
+    const Tensor x = core_input(dims);
     const Tensor largest = reduce_window(x, window, Reduction::maximum);
     EXPECT_EQ(compare_with_reference(
                   graph_of({largest, reduce_window(x, window, Reduction::minimum)}), exactly, 6),
@@ -126,7 +126,7 @@ TEST_P(Windows, are_reduced_as_the_reference_says) {
     EXPECT_EQ(compare_with_reference(graph_of({reduce_window(x, window, Reduction::add)}),
                                      sum_tolerance(100), 7),
               "");
-    const Tensor y = core_leaf(dims, DType::i32);
+    const Tensor y = core_input(dims, DType::i32);
     EXPECT_EQ(compare_with_reference(graph_of({reduce_window(y, window, Reduction::maximum),
                                                reduce_window(y, window, Reduction::add)}),
                                      exactly, 8),
@@ -135,16 +135,16 @@ TEST_P(Windows, are_reduced_as_the_reference_says) {
 
 TEST_P(Windows, scatter_to_their_first_largest_element) {
     const auto& [name, dims, window] = GetParam();
-    const Tensor x = core_leaf(dims);
+    const Tensor x = core_input(dims);
     const Tensor largest = reduce_window(x, window, Reduction::maximum);
-    const Tensor source = core_leaf(largest.dims());
+    const Tensor source = core_input(largest.dims());
     EXPECT_EQ(compare_with_reference(graph_of({select_and_scatter(x, source, window)}),
                                      sum_tolerance(30), 9),
               "");
     // Small integers have many equals, and logarithms of negative numbers are no numbers.
-    const Tensor y = core_leaf(dims, DType::i32);
-    const Tensor integers = core_leaf(largest.dims(), DType::i32);
-    const Tensor odd = log(core_leaf(dims));
+    const Tensor y = core_input(dims, DType::i32);
+    const Tensor integers = core_input(largest.dims(), DType::i32);
+    const Tensor odd = log(core_input(dims));
     EXPECT_EQ(compare_with_reference(
                   graph_of({select_and_scatter(y, integers, window),
                             select_and_scatter(odd, convert(integers, DType::f32), window)}),
@@ -156,7 +156,7 @@ INSTANTIATE_TEST_SUITE_P(Reduce, Windows, testing::ValuesIn(window_cases),
                          [](const auto& row) { return std::string(row.param.name); });
 
 TEST(ReduceWindow, knows_gaps_in_operand_and_window) {
-    const Tensor x = core_leaf({5, 11});
+    const Tensor x = core_input({5, 11});
     for (const std::int64_t base : {1, 2, 3}) {
         for (const std::int64_t dilation : {1, 2}) {
             const std::vector<WindowDimension> window{

@@ -14,7 +14,7 @@ constexpr std::int64_t rows = 128;
 const Dims dims{2, rows, rows};
 
 Tensor values(DType dtype = DType::f32) {
-    return leaf({dtype, dims}, Placement::per_core, "x");
+    return input({dtype, dims}, Placement::per_core, "x");
 }
 
 Tensor number(double value, DType dtype = DType::f32) {
@@ -106,7 +106,7 @@ TEST(Triangles, are_unread_where_every_reader_drops_them) {
 
 TEST(Triangles, a_product_reads_no_zeros_where_they_are_all_it_contracts) {
     const Tensor zero = select(lower_mask(), values(), number(0));
-    const Tensor x = leaf({DType::f32, {2, rows, 8}}, Placement::per_core, "x");
+    const Tensor x = input({DType::f32, {2, rows, 8}}, Placement::per_core, "x");
     for (const std::int64_t contracted : {1, 2}) {
         const Tensor left = dot_general(zero, x, {{0}, {0}, {contracted}, {1}});
         const Tensor right = dot_general(x, zero, {{0}, {0}, {1}, {contracted}});

@@ -12,7 +12,7 @@ namespace {
 /// [n, c, h, w] whose channels lie innermost.
 Tensor image(Dims dims, DType dtype) {
     const Tensor lying =
-        leaf({dtype, {dims[0], dims[2], dims[3], dims[1]}}, Placement::per_core, "x");
+        input({dtype, {dims[0], dims[2], dims[3], dims[1]}}, Placement::per_core, "x");
     return transpose(lying, {0, 3, 1, 2});
 }
 

@@ -213,7 +213,7 @@ TEST(Packed, of_two_jobs_one_makes_it_and_a_half_made_one_is_taken_over) {
 
 // Goal: whenever a process is killed that makes a pack, the next one makes it as if nothing had
 // been. Method: a child that stops in the middle of the images, seen from outside and then killed.
-TEST(Packed, a_process_that_is_killed_leaves_no_pack_and_the_next_one_makes_it) {
+TEST(Packed, a_process_that_is_killed_inputs_no_pack_and_the_next_one_makes_it) {
     constexpr std::int64_t count = 600;    // written in blocks of 256
     const auto image = [](std::int64_t sample) {
         return PackedImage{.image = patterned_image(3, 6, 5 + int(sample % 4), int(sample))};
@@ -282,7 +282,7 @@ TEST(Packed, jobs_that_begin_at_once_all_get_their_images) {
     EXPECT_EQ(photos.packs().size(), 1U);
 }
 
-TEST(Packed, a_pack_that_is_too_large_or_cannot_be_written_leaves_nothing) {
+TEST(Packed, a_pack_that_is_too_large_or_cannot_be_written_inputs_nothing) {
     const PackedPhotos photos;
     const auto images = photos.open({.image_size = 8});
     PackOptions options = photos.options();

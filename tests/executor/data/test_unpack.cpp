@@ -193,7 +193,7 @@ TEST(Unpack, folders_count_as_entries_and_are_at_most_32_deep) {
     EXPECT_EQ(Upload().refusal(three, "upload", {.entries_max = 4}), ErrorCode::exhausted);
 }
 
-TEST(Unpack, a_damaged_archive_leaves_nothing) {
+TEST(Unpack, a_damaged_archive_inputs_nothing) {
     const std::string zip = archive_of({{"a.txt", std::string(3000, 'a')}, {"b.txt", "b"}}, true);
     for (std::size_t i = 0; i < zip.size(); i += 7) {
         for (const std::string& damaged : {zip.substr(0, i), with_flipped_byte(zip, i)}) {

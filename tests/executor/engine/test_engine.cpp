@@ -23,21 +23,21 @@ Array random_array(Dims dims, std::uint64_t seed) {
     return array;
 }
 
-Tensor shared_leaf(Dims dims, const char* name = "w") {
-    return leaf({DType::f32, std::move(dims)}, Placement::replicated, name);
+Tensor shared_input(Dims dims, const char* name = "w") {
+    return input({DType::f32, std::move(dims)}, Placement::replicated, name);
 }
 
 /// A training step of a small network: squared error, momentum; everything donated.
-///   leaves   w1, w2, v1, v2, x (per core), y (per core)      outputs  w1, w2, v1, v2, loss
+///   inputs   w1, w2, v1, v2, x (per core), y (per core)      outputs  w1, w2, v1, v2, loss
 struct TrainStep {
     Graph graph;
-    std::vector<Value> leaves;
+    std::vector<Value> inputs;
 
     explicit TrainStep(int cores) {
-        const Tensor w1 = shared_leaf({200, 300}), w2 = shared_leaf({300, 10});
-        const Tensor v1 = shared_leaf({200, 300}), v2 = shared_leaf({300, 10});
-        const Tensor x = leaf({DType::f32, {16, 200}}, Placement::per_core, "x");
-        const Tensor y = leaf({DType::f32, {16, 10}}, Placement::per_core, "y");
+        const Tensor w1 = shared_input({200, 300}), w2 = shared_input({300, 10});
+        const Tensor v1 = shared_input({200, 300}), v2 = shared_input({300, 10});
+        const Tensor x = input({DType::f32, {16, 200}}, Placement::per_core, "x");
+        const Tensor y = input({DType::f32, {16, 10}}, Placement::per_core, "y");
         const Tensor wrong = matmul(tanh(matmul(x, w1)), w2) - y;
         const Tensor loss =
             reduce(wrong * wrong, {0, 1}, Reduction::add) * constant(1.0 / double(160 * cores));
@@ -49,28 +49,28 @@ struct TrainStep {
             next_velocities.push_back(velocities[i] * constant(0.9) + all_reduce(gradient[i]));
             next_weights.push_back(weights[i] - next_velocities[i] * constant(0.05));
         }
-        graph.leaves = {w1, w2, v1, v2, x, y};
+        graph.inputs = {w1, w2, v1, v2, x, y};
         graph.outputs = {next_weights[0], next_weights[1], next_velocities[0], next_velocities[1],
                          all_reduce(loss)};
         graph.donations = {{0, 0}, {1, 1}, {2, 2}, {3, 3}};
-        leaves.resize(6);
+        inputs.resize(6);
         for (std::size_t i = 0; i < 4; ++i) {
-            leaves[i].arrays = {random_array(graph.leaves[i].dims(), i)};
-            for (float& value : leaves[i].arrays[0].as<float>())
+            inputs[i].arrays = {random_array(graph.inputs[i].dims(), i)};
+            for (float& value : inputs[i].arrays[0].as<float>())
                 value *= i < 2 ? 0.1F : 0.0F;
         }
         for (std::size_t i = 4; i < 6; ++i)
             for (int core = 0; core < cores; ++core)
-                leaves[i].arrays.push_back(
-                    random_array(graph.leaves[i].dims(), 100 * i + std::uint64_t(core)));
+                inputs[i].arrays.push_back(
+                    random_array(graph.inputs[i].dims(), 100 * i + std::uint64_t(core)));
     }
 
     /// Runs `steps` steps, feeding outputs back; returns the losses.
     std::vector<float> train(Engine& engine, int steps) {
         std::vector<float> losses;
         for (int step = 0; step < steps; ++step) {
-            const auto outputs = engine.run(*engine.compile(graph), leaves);
-            std::copy_n(outputs.begin(), 4, leaves.begin());
+            const auto outputs = engine.run(*engine.compile(graph), inputs);
+            std::copy_n(outputs.begin(), 4, inputs.begin());
             losses.push_back(outputs[4].arrays[0].as<float>()[0]);
         }
         return losses;
@@ -97,22 +97,22 @@ TEST(Engine, trains_with_the_same_bits_on_any_number_of_workers) {
         EXPECT_EQ(engine.workers(), workers);
         EXPECT_EQ(step.train(engine, 6), losses);
         for (std::size_t i = 0; i < 4; ++i)
-            EXPECT_EQ(numbers_of(step.leaves[i]), numbers_of(reference.leaves[i]));
+            EXPECT_EQ(numbers_of(step.inputs[i]), numbers_of(reference.inputs[i]));
     }
 }
 
 // Sums of up to 300 products of numbers below 1 in f32, against sums in f64.
 TEST(Engine, gives_what_the_reference_gives) {
     TrainStep step(4);
-    std::vector<ReferenceValue> leaves;
-    for (const Value& value : step.leaves) {
-        leaves.emplace_back();
+    std::vector<ReferenceValue> inputs;
+    for (const Value& value : step.inputs) {
+        inputs.emplace_back();
         for (const Array& array : value.arrays)
-            leaves.back().push_back(array.clone());
+            inputs.back().push_back(array.clone());
     }
-    const auto expected = evaluate(step.graph, leaves, 4);
+    const auto expected = evaluate(step.graph, inputs, 4);
     Engine engine({.cores = 4, .workers = 2});
-    const auto actual = engine.run(*engine.compile(step.graph), step.leaves);
+    const auto actual = engine.run(*engine.compile(step.graph), step.inputs);
     for (std::size_t i = 0; i < expected.size(); ++i) {
         const auto numbers = numbers_of(actual[i]);
         for (std::size_t k = 0; k < numbers.size(); ++k)
@@ -120,12 +120,12 @@ TEST(Engine, gives_what_the_reference_gives) {
     }
 }
 
-TEST(Engine, writes_donated_outputs_into_their_leaves) {
+TEST(Engine, writes_donated_outputs_into_their_inputs) {
     TrainStep step(2);
     Engine engine({.cores = 2});
-    const auto outputs = engine.run(*engine.compile(step.graph), step.leaves);
+    const auto outputs = engine.run(*engine.compile(step.graph), step.inputs);
     for (std::size_t i = 0; i < 4; ++i)
-        EXPECT_EQ(outputs[i].arrays[0].bytes(), step.leaves[i].arrays[0].bytes());
+        EXPECT_EQ(outputs[i].arrays[0].bytes(), step.inputs[i].arrays[0].bytes());
 }
 
 TEST(Engine, compiles_equal_graphs_once) {
@@ -153,10 +153,10 @@ TEST(Engine, names_a_program_by_its_graph_and_its_precision) {
     EXPECT_EQ(engine.last_compile().hash, program_hash(graph, PrecisionPolicy::bf16));
 }
 
-TEST(Engine, takes_no_notice_of_leaf_names) {
+TEST(Engine, takes_no_notice_of_input_names) {
     Engine engine({});
     const auto named = [](const char* name) {
-        const Tensor w = shared_leaf({3}, name);
+        const Tensor w = shared_input({3}, name);
         return Graph{{w}, {w + w}, {}};
     };
     EXPECT_EQ(engine.compile(named("a")), engine.compile(named("b name=c")));
@@ -165,7 +165,7 @@ TEST(Engine, takes_no_notice_of_leaf_names) {
 TEST(Engine, forgets_the_programs_it_used_least_recently) {
     Engine engine({});
     const auto graph = [](int n) {
-        const Tensor w = shared_leaf({n});
+        const Tensor w = shared_input({n});
         return Graph{{w}, {w + w}, {}};
     };
     for (int n = 1; n <= 64; ++n)
@@ -216,34 +216,34 @@ TEST(Engine, refuses_a_step_over_the_limit_before_it_runs) {
     }
 }
 
-TEST(Engine, refuses_leaves_that_do_not_fit_and_goes_on) {
+TEST(Engine, refuses_inputs_that_do_not_fit_and_goes_on) {
     TrainStep step(2);
     Engine engine({.cores = 2});
     const auto executable = engine.compile(step.graph);
-    const auto refused = [&](const std::vector<Value>& leaves) {
+    const auto refused = [&](const std::vector<Value>& inputs) {
         try {
-            engine.run(*executable, leaves);
+            engine.run(*executable, inputs);
         } catch (const Error& error) {
             return error.code() == ErrorCode::invalid_argument;
         }
         return false;
     };
-    std::vector<Value> leaves = step.leaves;
-    leaves.pop_back();
-    EXPECT_TRUE(refused(leaves));
-    leaves = step.leaves;
-    leaves[5].arrays.pop_back();
-    EXPECT_TRUE(refused(leaves));
-    leaves = step.leaves;
-    leaves[0].arrays[0] = random_array({300, 200}, 1);
-    EXPECT_TRUE(refused(leaves));
-    leaves = step.leaves;
-    leaves[0].arrays[0] = Array();
-    EXPECT_TRUE(refused(leaves));
-    leaves = step.leaves;
-    leaves[2] = leaves[0];    // two donated leaves, one memory
-    EXPECT_TRUE(refused(leaves));
-    EXPECT_NO_THROW(engine.run(*executable, step.leaves));
+    std::vector<Value> inputs = step.inputs;
+    inputs.pop_back();
+    EXPECT_TRUE(refused(inputs));
+    inputs = step.inputs;
+    inputs[5].arrays.pop_back();
+    EXPECT_TRUE(refused(inputs));
+    inputs = step.inputs;
+    inputs[0].arrays[0] = random_array({300, 200}, 1);
+    EXPECT_TRUE(refused(inputs));
+    inputs = step.inputs;
+    inputs[0].arrays[0] = Array();
+    EXPECT_TRUE(refused(inputs));
+    inputs = step.inputs;
+    inputs[2] = inputs[0];    // two donated inputs, one memory
+    EXPECT_TRUE(refused(inputs));
+    EXPECT_NO_THROW(engine.run(*executable, step.inputs));
 }
 
 TEST(Engine, refuses_teams_that_make_no_sense) {

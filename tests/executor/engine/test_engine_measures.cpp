@@ -10,20 +10,20 @@ namespace {
 
 /// w += the sum over cores of x's columns; w is donated.
 Graph accumulate(std::int64_t batch) {
-    const Tensor w = leaf({DType::f32, {4}}, Placement::replicated, "w");
-    const Tensor x = leaf({DType::f32, {batch, 4}}, Placement::per_core, "features");
+    const Tensor w = input({DType::f32, {4}}, Placement::replicated, "w");
+    const Tensor x = input({DType::f32, {batch, 4}}, Placement::per_core, "features");
     Graph graph;
-    graph.leaves = {w, x};
+    graph.inputs = {w, x};
     graph.outputs = {w + all_reduce(reduce(x, {0}, Reduction::add))};
     graph.donations = {{0, 0}};
     return graph;
 }
 
 std::vector<Value> values(std::int64_t batch, int cores) {
-    std::vector<Value> leaves{{{Array({DType::f32, {4}})}}, {}};
+    std::vector<Value> inputs{{{Array({DType::f32, {4}})}}, {}};
     for (int core = 0; core < cores; ++core)
-        leaves[1].arrays.emplace_back(Shape{DType::f32, {batch, 4}});
-    return leaves;
+        inputs[1].arrays.emplace_back(Shape{DType::f32, {batch, 4}});
+    return inputs;
 }
 
 TEST(EngineMeasures, every_run_but_the_first_of_a_program_is_a_cached_compile) {

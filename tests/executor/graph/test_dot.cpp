@@ -12,18 +12,18 @@ namespace slipway {
 namespace {
 
 Tensor weight() {
-    return leaf({DType::f32, {3}}, Placement::replicated, "fc.weight");
+    return input({DType::f32, {3}}, Placement::replicated, "fc.weight");
 }
 
 TEST(Dot, shows_op_shape_placement_attributes_outputs_and_donations) {
     const Tensor w = weight();
-    const Tensor x = leaf({DType::f32, {3}}, Placement::per_core, "x");
+    const Tensor x = input({DType::f32, {3}}, Placement::per_core, "x");
     const Tensor sum = all_reduce(x);
     EXPECT_EQ(print_dot({{w, x}, {w + sum}, {{0, 0}}}),
               "digraph step {\n"
               "node [shape=box, fontname=monospace]\n"
-              "n0 [label=\"leaf\\nf32[3] replicated\\nname=fc.weight\"]\n"
-              "n1 [label=\"leaf\\nf32[3] per_core\\nname=x\", style=filled]\n"
+              "n0 [label=\"input\\nf32[3] replicated\\nname=fc.weight\"]\n"
+              "n1 [label=\"input\\nf32[3] per_core\\nname=x\", style=filled]\n"
               "n2 [label=\"all_reduce\\nf32[3] replicated\\nreduction=add\"]\n"
               "n3 [label=\"add\\nf32[3] replicated\"]\n"
               "n1 -> n2\n"
@@ -48,7 +48,7 @@ TEST(Dot, nodes_of_one_frame_are_drawn_together) {
 }
 
 TEST(Dot, a_name_cannot_end_its_label) {
-    const Tensor x = leaf({DType::f32, {}}, Placement::replicated, "a\"b\\");
+    const Tensor x = input({DType::f32, {}}, Placement::replicated, "a\"b\\");
     EXPECT_NE(print_dot({{x}, {x}, {}}).find("name=a\\\"b\\\\\"]"), std::string::npos);
 }
 

@@ -11,14 +11,14 @@ namespace {
 
 Tensor input(Dims dims = {4, 4}, DType dtype = DType::f32,
              Placement placement = Placement::replicated, const char* name = "x") {
-    return leaf({dtype, std::move(dims)}, placement, name);
+    return input({dtype, std::move(dims)}, placement, name);
 }
 
-Graph one_output(std::vector<Tensor> leaves, Tensor output) {
-    return {std::move(leaves), {std::move(output)}, {}};
+Graph one_output(std::vector<Tensor> inputs, Tensor output) {
+    return {std::move(inputs), {std::move(output)}, {}};
 }
 
-/// A graph of one leaf and what `make` does with it.
+/// A graph of one input and what `make` does with it.
 Graph of(const std::function<Tensor(const Tensor&)>& make) {
     const Tensor x = input();
     return one_output({x}, make(x));
@@ -42,29 +42,29 @@ using std::string;
 
 using Graphs = std::map<string, Graph>;
 
-/// The order of operands, leaves and outputs; donations; what leaves and constants are.
+/// The order of operands, inputs and outputs; donations; what inputs and constants are.
 void add_structures(Graphs& graphs) {
     const auto add = [&](const string& name, Graph graph) { graphs.emplace(name, graph); };
     const Tensor x = input();
     const Tensor z = input();
     add("subtract", one_output({x, z}, x - z));
     add("subtract, operands swapped", one_output({x, z}, z - x));
-    add("subtract, leaves swapped in the list and the operands", one_output({x, z}, x - z + x));
-    add("subtract, the same leaf twice", one_output({x, z}, x - x));
-    add("subtract, the other leaf twice", one_output({x, z}, z - z));
+    add("subtract, inputs swapped in the list and the operands", one_output({x, z}, x - z + x));
+    add("subtract, the same input twice", one_output({x, z}, x - x));
+    add("subtract, the other input twice", one_output({x, z}, z - z));
     add("two differences", one_output({x, z}, (x - z) + (x - z)));
     add("two opposite differences", one_output({x, z}, (x - z) + (z - x)));
     add("another op", one_output({x, z}, x / z));
-    add("one leaf more", one_output({x, z, input()}, x - z));
+    add("one input more", one_output({x, z, input()}, x - z));
     add("output twice", {{x, z}, {x, x}, {}});
     add("other output first", {{x, z}, {x, z}, {}});
     add("outputs in the other order", {{x, z}, {z, x}, {}});
     add("donation", {{x, z}, {x, z}, {{0, 0}}});
     add("another donation", {{x, z}, {x, z}, {{0, 1}}});
     add("two donations", {{x, z}, {x, z}, {{0, 0}, {1, 1}}});
-    add("shape of a leaf", one_output({input({4, 2})}, constant(1)));
-    add("dtype of a leaf", one_output({input({4, 4}, DType::f64)}, constant(1)));
-    add("placement of a leaf",
+    add("shape of an input", one_output({input({4, 2})}, constant(1)));
+    add("dtype of an input", one_output({input({4, 4}, DType::f64)}, constant(1)));
+    add("placement of an input",
         one_output({input({4, 4}, DType::f32, Placement::per_core)}, constant(1)));
     for (const double value : {0.0, -0.0, 1.0, 1.0000000000000002})
         add("constant " + std::to_string(graphs.size()), one_output({}, constant(value)));
@@ -213,7 +213,7 @@ TEST(Hash, type_of_a_product_has_one_spelling) {
     EXPECT_EQ(dot_general(x, x, named).node().hash, unnamed.node().hash);
 }
 
-TEST(Hash, names_of_leaves_do_not_count) {
+TEST(Hash, names_of_inputs_do_not_count) {
     const Tensor x = input({2}, DType::f32, Placement::replicated, "x");
     const Tensor renamed = input({2}, DType::f32, Placement::replicated, "weight");
     EXPECT_EQ(hash_of(one_output({x}, negate(x))), hash_of(one_output({renamed}, negate(renamed))));

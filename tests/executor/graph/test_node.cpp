@@ -9,11 +9,11 @@ namespace slipway {
 namespace {
 
 Tensor replicated(Dims dims) {
-    return leaf({DType::f32, std::move(dims)}, Placement::replicated, "replicated");
+    return input({DType::f32, std::move(dims)}, Placement::replicated, "replicated");
 }
 
 Tensor per_core(Dims dims) {
-    return leaf({DType::f32, std::move(dims)}, Placement::per_core, "per_core");
+    return input({DType::f32, std::move(dims)}, Placement::per_core, "per_core");
 }
 
 TEST(Node, result_is_per_core_when_any_operand_is) {
@@ -81,7 +81,7 @@ TEST(Node, very_deep_graph_can_be_walked_and_dropped) {
     x = Tensor();
 }
 
-TEST(Graph, order_is_leaves_then_operands_before_users) {
+TEST(Graph, order_is_inputs_then_operands_before_users) {
     const Tensor unused = replicated({1});
     const Tensor x = replicated({1});
     const Tensor y = negate(x);

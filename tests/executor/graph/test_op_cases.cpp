@@ -19,10 +19,10 @@ int core_count(const OpCase& op_case) {
 
 void expect_result(const OpCase& op_case) {
     const Graph graph = build(op_case);
-    std::vector<ReferenceValue> leaves;
+    std::vector<ReferenceValue> inputs;
     for (const CaseValue& input : op_case.inputs)
-        leaves.push_back(input.arrays);
-    const auto outputs = evaluate(graph, leaves, core_count(op_case));
+        inputs.push_back(input.arrays);
+    const auto outputs = evaluate(graph, inputs, core_count(op_case));
     ASSERT_TRUE(op_case.expected.has_value()) << "the case needs y or error";
     ASSERT_EQ(outputs[0].size(), op_case.expected->arrays.size());
     for (std::size_t core = 0; core < outputs[0].size(); ++core)

@@ -50,11 +50,11 @@ TEST(OpTable, every_op_has_a_gradient_or_the_reason_for_none) {
         EXPECT_NE(row.gradient == nullptr, row.no_gradient.empty()) << row.name;
 }
 
-TEST(OpTable, every_op_but_leaf_has_a_shape_rule_and_an_evaluator) {
+TEST(OpTable, every_op_but_input_has_a_shape_rule_and_an_evaluator) {
     for (const OpRow& row : op_table()) {
         EXPECT_NE(row.infer, nullptr) << row.name;
         const bool is_evaluated = row.evaluate != nullptr || row.evaluate_over_cores != nullptr;
-        EXPECT_NE(is_evaluated, row.op == OpCode::leaf) << row.name;
+        EXPECT_NE(is_evaluated, row.op == OpCode::input) << row.name;
         EXPECT_EQ(row.more_shapes == nullptr, row.evaluate_result == nullptr) << row.name;
     }
 }

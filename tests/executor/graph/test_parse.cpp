@@ -29,8 +29,8 @@ TEST(Parse, every_op_reads_back) {
 }
 
 TEST(Parse, donations_and_names_with_blanks_read_back) {
-    const Tensor x = leaf({DType::f32, {2}}, Placement::replicated, "a name with blanks");
-    const Tensor z = leaf({DType::f32, {2}}, Placement::per_core, "");
+    const Tensor x = input({DType::f32, {2}}, Placement::replicated, "a name with blanks");
+    const Tensor z = input({DType::f32, {2}}, Placement::per_core, "");
     const Graph graph{{x, z}, {x * constant(0.1), all_reduce(z)}, {{1, 0}}};
     expect_round_trip(graph);
     const Graph parsed = parse_graph(print(graph));
@@ -52,13 +52,13 @@ struct Refusal {
 TEST(Parse, broken_text_is_refused) {
     const std::vector<Refusal> refusals{
         {"%0 = laef f32[2] replicated name=x", "line 1: no op: laef"},
-        {"%0 = leaf f33[2] replicated name=x", "no dtype: f33"},
-        {"%0 = leaf f32[2 replicated name=x", "no list"},
-        {"%0 = leaf f32[a] replicated name=x", "no number: a"},
-        {"%0 = leaf f32[2] somewhere name=x", "no placement"},
-        {"%0 = leaf f32[2] replicated", "name is missing"},
-        {"%0 leaf f32[2] replicated name=x", "= is missing"},
-        {"%0 = leaf f32[2]", "the line ends too early"},
+        {"%0 = input f33[2] replicated name=x", "no dtype: f33"},
+        {"%0 = input f32[2 replicated name=x", "no list"},
+        {"%0 = input f32[a] replicated name=x", "no number: a"},
+        {"%0 = input f32[2] somewhere name=x", "no placement"},
+        {"%0 = input f32[2] replicated", "name is missing"},
+        {"%0 input f32[2] replicated name=x", "= is missing"},
+        {"%0 = input f32[2]", "the line ends too early"},
         {"output %7", "no value: %7"},
         {"%0 = constant f32[] replicated value=1\n%1 = add f32[] replicated %0",
          "line 2: 2 operands are wanted"},
@@ -70,7 +70,7 @@ TEST(Parse, broken_text_is_refused) {
         {"%0 = constant f32[] replicated value=1\n%1 = composite f32[] replicated %0 name=relu6",
          "composite_c1"},
         {"%0 = constant f32[] replicated value=1\ndonate output 0 to %0",
-         "only leaves are donated"},
+         "only inputs are donated"},
     };
     for (const auto& [text, message] : refusals) {
         try {

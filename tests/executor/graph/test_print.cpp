@@ -8,8 +8,8 @@ namespace slipway {
 namespace {
 
 Graph linear_layer() {
-    const Tensor weight = leaf({DType::f32, {3, 2}}, Placement::replicated, "fc.weight");
-    const Tensor x = leaf({DType::f32, {4, 2}}, Placement::per_core, "features");
+    const Tensor weight = input({DType::f32, {3, 2}}, Placement::replicated, "fc.weight");
+    const Tensor x = input({DType::f32, {4, 2}}, Placement::per_core, "features");
     const Tensor product = dot_general(
         x, weight,
         {.lhs_batching = {}, .rhs_batching = {}, .lhs_contracting = {1}, .rhs_contracting = {1}});
@@ -19,8 +19,8 @@ Graph linear_layer() {
 
 TEST(Print, one_line_per_node) {
     EXPECT_EQ(print(linear_layer()),
-              "%0 = leaf f32[3,2] replicated name=fc.weight\n"
-              "%1 = leaf f32[4,2] per_core name=features\n"
+              "%0 = input f32[3,2] replicated name=fc.weight\n"
+              "%1 = input f32[4,2] per_core name=features\n"
               "%2 = dot_general f32[4,3] per_core %1 %0 lhs_contracting=[1] rhs_contracting=[1]\n"
               "%3 = constant f32[] replicated value=0\n"
               "%4 = broadcast_in_dim f32[4,3] replicated %3\n"

@@ -15,8 +15,8 @@ namespace slipway {
 namespace {
 
 TEST(StableHlo, one_op) {
-    const Tensor x = leaf({DType::f32, {2, 3}}, Placement::replicated, "x");
-    const Tensor z = leaf({DType::f32, {2, 3}}, Placement::replicated, "z");
+    const Tensor x = input({DType::f32, {2, 3}}, Placement::replicated, "x");
+    const Tensor z = input({DType::f32, {2, 3}}, Placement::replicated, "z");
     EXPECT_EQ(print_stablehlo({{x, z}, {x + z}, {}}, 8),
               "\"builtin.module\"() ({\n"
               "\"func.func\"() ({\n"
@@ -31,8 +31,8 @@ TEST(StableHlo, one_op) {
 
 /// What only one op writes: if it is there, the op was.
 TEST(StableHlo, attributes_of_some_ops) {
-    const Tensor x = leaf({DType::f32, {4, 3}}, Placement::per_core, "x");
-    const Tensor indices = leaf({DType::i32, {5}}, Placement::per_core, "i");
+    const Tensor x = input({DType::f32, {4, 3}}, Placement::per_core, "x");
+    const Tensor indices = input({DType::i32, {5}}, Placement::per_core, "i");
     const Graph graph{
         {x, indices}, {gather(x, indices), softmax(x), all_reduce(x), clamp(x, x, x)}, {}};
     const std::string text = print_stablehlo(graph, 2);
@@ -47,7 +47,7 @@ TEST(StableHlo, attributes_of_some_ops) {
 
 TEST(StableHlo, erf_as_polynomial_is_near_erf) {
     constexpr std::int64_t count = 4001;
-    const Tensor x = leaf({DType::f32, {count}}, Placement::replicated, "x");
+    const Tensor x = input({DType::f32, {count}}, Placement::replicated, "x");
     Array values(x.shape());
     for (std::int64_t i = 0; i < count; ++i)
         values.as<float>()[std::size_t(i)] = float(i - count / 2) / 400;

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 Tensor input(Placement placement = Placement::replicated, Dims dims = {2}) {
-    return leaf({DType::f32, std::move(dims)}, placement, "x");
+    return input({DType::f32, std::move(dims)}, placement, "x");
 }
 
 /// A node as nobody should make it: the law's own rules are what is tested.
@@ -37,18 +37,18 @@ TEST(Verify, graph_without_outputs_is_found) {
     EXPECT_THAT(broken_laws({{input()}, {}, {}}), ElementsAre(HasSubstr("no output")));
 }
 
-TEST(Verify, leaf_that_is_not_listed_is_found) {
+TEST(Verify, input_that_is_not_listed_is_found) {
     EXPECT_THAT(broken_laws({{}, {negate(input())}, {}}), ElementsAre(HasSubstr("not listed")));
 }
 
-TEST(Verify, leaf_listed_twice_is_found) {
+TEST(Verify, input_listed_twice_is_found) {
     const Tensor x = input();
     EXPECT_THAT(broken_laws({{x, x}, {x}, {}}), ElementsAre(HasSubstr("twice")));
 }
 
-TEST(Verify, leaf_that_is_none_is_found) {
+TEST(Verify, input_that_is_none_is_found) {
     const Tensor x = input();
-    EXPECT_THAT(broken_laws({{x, negate(x)}, {x}, {}}), ElementsAre(HasSubstr("no leaf")));
+    EXPECT_THAT(broken_laws({{x, negate(x)}, {x}, {}}), ElementsAre(HasSubstr("no input")));
 }
 
 TEST(Verify, wrong_shape_is_found) {
@@ -81,9 +81,9 @@ TEST(Verify, donations_that_do_not_fit_are_found) {
     const Tensor x = input();
     const Tensor z = input(Placement::replicated, {3});
     const Tensor local = input(Placement::per_core);
-    const std::vector<Tensor> leaves{x, z, local};
+    const std::vector<Tensor> inputs{x, z, local};
     const auto laws_with = [&](std::vector<Graph::Donation> donations) {
-        return broken_laws({leaves, {negate(x), negate(local)}, std::move(donations)});
+        return broken_laws({inputs, {negate(x), negate(local)}, std::move(donations)});
     };
     EXPECT_THAT(laws_with({{0, 0}}), IsEmpty());
     EXPECT_THAT(laws_with({{2, 0}}), ElementsAre(HasSubstr("there are")));

@@ -139,7 +139,7 @@ TEST(ReadAttempt, an_order_with_something_missing_or_wrong_names_it) {
     EXPECT_FALSE(read_attempt(folder.path()));
 }
 
-TEST(RunAttempt, a_run_that_ends_says_so_last_and_leaves_its_process_record) {
+TEST(RunAttempt, a_run_that_ends_says_so_last_and_inputs_its_process_record) {
     const TempFolder folder;
     folder.write("attempt.json", order_json(folder.path()).dump());
     const int code = run_attempt(

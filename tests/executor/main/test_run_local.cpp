@@ -101,7 +101,7 @@ TEST(RunLocal, a_damaged_checkpoint_is_named_to_the_resumed_run) {
               0);
 }
 
-TEST(RunLocal, a_resumed_run_repeats_no_row_and_leaves_nothing_half_written) {
+TEST(RunLocal, a_resumed_run_repeats_no_row_and_inputs_nothing_half_written) {
     ByHand by_hand;
     const auto& out = by_hand.options.out;
     const auto reports = [](std::vector<std::int64_t> steps) {

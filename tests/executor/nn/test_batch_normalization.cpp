@@ -59,13 +59,13 @@ struct Layer {
         BatchNormalization layer = BatchNormalization::create(parameters, "norm", channels);
         layer.sync = sync;
         const Shape shape{DType::f32, {whole_batch / cores, channels, side, side}};
-        const Tensor x = leaf(shape, Placement::per_core, "x");
-        const Tensor slope = leaf(shape, Placement::per_core, "slope");
+        const Tensor x = input(shape, Placement::per_core, "x");
+        const Tensor slope = input(shape, Placement::per_core, "slope");
         ForwardPass pass{.training = true, .core_share = constant(1.0 / cores)};
         const Tensor y = layer(x, pass);
         const Tensor loss = reduce(slope * y * y, {0, 1, 2, 3}, Reduction::add);
         const auto flows = gradients(loss, std::vector{x, layer.weight, layer.bias});
-        graph.leaves = {x, slope, layer.weight, layer.bias, layer.running_mean, layer.running_var};
+        graph.inputs = {x, slope, layer.weight, layer.bias, layer.running_mean, layer.running_var};
         graph.outputs = {y, flows[0], all_reduce(flows[1]), all_reduce(flows[2])};
         for (const ForwardPass::StatisticUpdate& update : pass.updates)
             graph.outputs.push_back(update.value);
@@ -102,11 +102,11 @@ TEST(BatchNormalization, over_all_cores_is_that_of_the_whole_batch) {
 
 std::vector<ReferenceValue> run_on_engine(const Layer& layer, const EngineOptions& options) {
     Engine engine(options);
-    std::vector<Value> leaves;
+    std::vector<Value> inputs;
     for (const ReferenceValue& value : layer.values)
-        leaves.push_back({value});
+        inputs.push_back({value});
     std::vector<ReferenceValue> outputs;
-    for (const Value& value : engine.run(*engine.compile(layer.graph), leaves))
+    for (const Value& value : engine.run(*engine.compile(layer.graph), inputs))
         outputs.push_back(value.arrays);
     return outputs;
 }
@@ -149,23 +149,24 @@ std::vector<ReferenceValue> run_network(int cores, bool sync) {
         parameters, init,
         {.blocks = {1, 1, 1, 1}, .classes = classes, .width = 2, .sync_norms = sync});
     const Shape images{DType::f32, {batch / cores, 3, size, size}};
-    const Tensor x = leaf(images, Placement::per_core, "images");
-    const Tensor slope = leaf({DType::f32, {batch / cores, classes}}, Placement::per_core, "slope");
+    const Tensor x = input(images, Placement::per_core, "images");
+    const Tensor slope =
+        input({DType::f32, {batch / cores, classes}}, Placement::per_core, "slope");
     ForwardPass pass{.training = true, .core_share = constant(1.0 / cores)};
     const Tensor loss = reduce(model(x, pass) * slope, {0, 1}, Reduction::add);
-    Graph graph{.leaves = parameters.leaves(), .outputs = {all_reduce(loss)}, .donations = {}};
-    for (const Tensor& gradient : gradients(loss, parameters.leaves()))
+    Graph graph{.inputs = parameters.inputs(), .outputs = {all_reduce(loss)}, .donations = {}};
+    for (const Tensor& gradient : gradients(loss, parameters.inputs()))
         graph.outputs.push_back(all_reduce(gradient));
     std::vector<ReferenceValue> values;
     for (const Parameter& parameter : parameters.all())
         values.push_back({parameter.value});
     for (const Parameter& statistic : parameters.statistics()) {
-        graph.leaves.push_back(statistic.leaf);
+        graph.inputs.push_back(statistic.input);
         values.push_back({statistic.value});
     }
     for (const ForwardPass::StatisticUpdate& update : pass.updates)
         graph.outputs.push_back(update.value);
-    graph.leaves.insert(graph.leaves.end(), {x, slope});
+    graph.inputs.insert(graph.inputs.end(), {x, slope});
     values.push_back(parts_of(normal({DType::f32, {batch, 3, size, size}}, 7), cores));
     values.push_back(parts_of(normal({DType::f32, {batch, classes}}, 8), cores));
     return evaluate(graph, values, cores);

@@ -21,7 +21,7 @@ constexpr std::int64_t vocabulary = 1000;
 Names names_of(const ParameterList& parameters) {
     Names names;
     for (const Parameter& parameter : parameters.all())
-        names[parameter.name] = parameter.leaf.dims();
+        names[parameter.name] = parameter.input.dims();
     return names;
 }
 

@@ -12,8 +12,8 @@ namespace {
 
 ReferenceValue run(const ParameterList& parameters, const Tensor& input, const Array& value,
                    const Tensor& output) {
-    Graph graph{.leaves = parameters.leaves(), .outputs = {output}, .donations = {}};
-    graph.leaves.push_back(input);
+    Graph graph{.inputs = parameters.inputs(), .outputs = {output}, .donations = {}};
+    graph.inputs.push_back(input);
     std::vector<ReferenceValue> values;
     for (const Parameter& parameter : parameters.all())
         values.push_back({parameter.value});
@@ -29,7 +29,7 @@ TEST(Linear, is_x_times_weight_transposed_plus_bias) {
                       parameters.all()[0].value.as<float>().begin());
     std::ranges::copy(std::array<float, 3>{10, 20, 30},
                       parameters.all()[1].value.as<float>().begin());
-    const Tensor x = leaf({DType::f32, {1, 2}}, Placement::replicated, "x");
+    const Tensor x = input({DType::f32, {1, 2}}, Placement::replicated, "x");
     const auto y =
         run(parameters, x, array_of<float>({1, 2}, std::array<float, 2>{1, -1}), layer(x));
     EXPECT_EQ(y[0].shape().dims, (Dims{1, 3}));
@@ -44,7 +44,7 @@ TEST(Convolution, keeps_the_extent_with_padding_and_adds_its_bias_per_channel) {
         parameters, init, "conv", {.in_channels = 1, .out_channels = 2, .size = 3, .padding = 1});
     std::ranges::fill(parameters.all()[0].value.as<float>(), 1.0F);
     std::ranges::copy(std::array<float, 2>{0, 100}, parameters.all()[1].value.as<float>().begin());
-    const Tensor x = leaf({DType::f32, {1, 1, 3, 3}}, Placement::replicated, "x");
+    const Tensor x = input({DType::f32, {1, 1, 3, 3}}, Placement::replicated, "x");
     Array ones(x.shape());
     std::ranges::fill(ones.as<float>(), 1.0F);
     const auto y = run(parameters, x, ones, layer(x));

@@ -17,11 +17,11 @@ Sums sums_of(const std::vector<float>& logits, const std::vector<std::int32_t>& 
              const std::vector<float>& weights) {
     const auto n = std::int64_t(labels.size());
     const auto classes = std::int64_t(logits.size()) / n;
-    const Tensor x = leaf({DType::f32, {n, classes}}, Placement::replicated, "logits");
-    const Tensor y = leaf({DType::i32, {n}}, Placement::replicated, "labels");
-    const Tensor w = leaf({DType::f32, {n}}, Placement::replicated, "weights");
+    const Tensor x = input({DType::f32, {n, classes}}, Placement::replicated, "logits");
+    const Tensor y = input({DType::i32, {n}}, Placement::replicated, "labels");
+    const Tensor w = input({DType::f32, {n}}, Placement::replicated, "weights");
     const auto sums = classification_sums(x, y, w);
-    const Graph graph{.leaves = {x, y, w}, .outputs = {sums.loss, sums.correct}, .donations = {}};
+    const Graph graph{.inputs = {x, y, w}, .outputs = {sums.loss, sums.correct}, .donations = {}};
     const std::vector<ReferenceValue> values{{array_of<float>({n, classes}, logits)},
                                              {array_of<std::int32_t>({n}, labels)},
                                              {array_of<float>({n}, weights)}};
@@ -53,16 +53,16 @@ TEST(ClassificationSums, of_equal_logits_the_first_class_is_the_answer) {
 /// loss, count and correct of two samples of three tokens; a vocabulary of four.
 std::array<double, 3> token_sums_of(const std::vector<std::int32_t>& labels,
                                     const std::vector<float>& weights) {
-    const Tensor x = leaf({DType::f32, {2, 3, 4}}, Placement::replicated, "logits");
-    const Tensor y = leaf({DType::i32, {2, 3}}, Placement::replicated, "labels");
-    const Tensor w = leaf({DType::f32, {2}}, Placement::replicated, "weights");
+    const Tensor x = input({DType::f32, {2, 3, 4}}, Placement::replicated, "logits");
+    const Tensor y = input({DType::i32, {2, 3}}, Placement::replicated, "labels");
+    const Tensor w = input({DType::f32, {2}}, Placement::replicated, "weights");
     const TokenSums sums = token_sums(x, y, w);
     // Every token's largest logit is that of 2, by log 3.
     Array logits(x.shape());
     for (std::size_t i = 2; i < 24; i += 4)
         logits.as<float>()[i] = std::log(3.0F);
     const Graph graph{
-        .leaves = {x, y, w}, .outputs = {sums.loss, sums.count, sums.correct}, .donations = {}};
+        .inputs = {x, y, w}, .outputs = {sums.loss, sums.count, sums.correct}, .donations = {}};
     const std::vector<ReferenceValue> values{
         {logits}, {array_of<std::int32_t>({2, 3}, labels)}, {array_of<float>({2}, weights)}};
     const auto outputs = evaluate(graph, values, 1);

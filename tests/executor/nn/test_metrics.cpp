@@ -50,22 +50,22 @@ struct Batch {
         targets.resize(std::size_t(samples * columns), 0);
     }
 
-    /// What `trace` gives of these leaves: logits, labels or targets, weights.
+    /// What `trace` gives of these inputs: logits, labels or targets, weights.
     std::vector<std::vector<float>> operator()(
         const std::function<std::vector<Tensor>(const Tensor&, const Tensor&, const Tensor&)>&
             trace) const {
-        const Tensor a = leaf({DType::f32, {samples, columns}}, Placement::replicated, "x");
+        const Tensor a = input({DType::f32, {samples, columns}}, Placement::replicated, "x");
         const bool classes = !labels.empty();
         const Shape shape =
             classes ? Shape{DType::i32, {samples}} : Shape{DType::f32, {samples, columns}};
-        const Tensor b = leaf(shape, Placement::replicated, "labels");
-        const Tensor w = leaf({DType::f32, {samples}}, Placement::replicated, "weights");
+        const Tensor b = input(shape, Placement::replicated, "labels");
+        const Tensor w = input({DType::f32, {samples}}, Placement::replicated, "weights");
         const std::vector<ReferenceValue> values{
             {array_of<float>({samples, columns}, x)},
             {classes ? array_of<std::int32_t>({samples}, labels)
                      : array_of<float>({samples, columns}, targets)},
             {array_of<float>({samples}, weights)}};
-        const Graph graph{.leaves = {a, b, w}, .outputs = trace(a, b, w), .donations = {}};
+        const Graph graph{.inputs = {a, b, w}, .outputs = trace(a, b, w), .donations = {}};
         std::vector<std::vector<float>> found;
         for (const ReferenceValue& output : evaluate(graph, values, 1)) {
             const auto numbers = output[0].as<float>();
@@ -118,8 +118,8 @@ TEST_P(Metrics, of_mixed_labels_are_torchs_and_so_is_the_gradient) {
             return reduce(soft_cross_entropy(x, y, share) * w, {0}, Reduction::add);
         };
         const Tensor smoothed = summed(smoothing);
-        const std::vector leaves{x};
-        return std::vector{summed(0), smoothed, gradients(smoothed, leaves)[0]};
+        const std::vector inputs{x};
+        return std::vector{summed(0), smoothed, gradients(smoothed, inputs)[0]};
     });
     EXPECT_NEAR(double(found[0][0]) / samples, wanted["loss"].get<double>(), near);
     EXPECT_NEAR(double(found[1][0]) / samples, wanted["smoothed_loss"].get<double>(), near);

@@ -14,7 +14,7 @@ TEST(Mlp, has_a_layer_for_each_width_and_one_for_the_classes) {
     const Mlp model = Mlp::create(parameters, init, 784, {256, 64}, 10);
     EXPECT_EQ(parameters.element_count(), 784 * 256 + 256 + 256 * 64 + 64 + 64 * 10 + 10);
     EXPECT_EQ(parameters.all()[2].name, "layers.1.weight");
-    const Tensor x = leaf({DType::f32, {3, 1, 28, 28}}, Placement::per_core, "x");
+    const Tensor x = input({DType::f32, {3, 1, 28, 28}}, Placement::per_core, "x");
     EXPECT_EQ(model(x).dims(), (Dims{3, 10}));
     EXPECT_EQ(model(x).node().placement, Placement::per_core);
 }
@@ -26,7 +26,7 @@ TEST(LeNet, has_the_parameters_of_lenet_5) {
         LeNet::create(parameters, init,
                       {.channels = 1, .height = 28, .width = 28, .classes = 10, .multiplier = 1});
     EXPECT_EQ(parameters.element_count(), 61706);
-    const Tensor x = leaf({DType::f32, {2, 1, 28, 28}}, Placement::per_core, "x");
+    const Tensor x = input({DType::f32, {2, 1, 28, 28}}, Placement::per_core, "x");
     EXPECT_EQ(model(x).dims(), (Dims{2, 10}));
 }
 
@@ -47,7 +47,7 @@ TEST(ParameterList, keeps_the_order_of_making) {
     parameters.add("b", Array({DType::f32, {1}}));
     parameters.add("a", Array({DType::f32, {2}}));
     EXPECT_EQ(parameters.all()[0].name, "b");
-    EXPECT_EQ(parameters.leaves().size(), 2U);
+    EXPECT_EQ(parameters.inputs().size(), 2U);
 }
 
 }    // namespace

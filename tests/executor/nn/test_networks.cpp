@@ -44,7 +44,8 @@ struct Traced {
 
     Tensor input(const char* name, Array values) {
         return inputs
-            .emplace_back(leaf(values.shape(), Placement::replicated, name), std::move(values))
+            .emplace_back(slipway::input(values.shape(), Placement::replicated, name),
+                          std::move(values))
             .first;
     }
 };
@@ -166,11 +167,11 @@ void expect_torchs(const Json& expected, const ParameterList& parameters, const 
     EXPECT_NEAR(double(outputs.back()[0].as<float>()[0]), expected.at("loss").get<double>(), 1e-5);
 }
 
-std::vector<Value> leaves_of(const std::vector<ReferenceValue>& values) {
-    std::vector<Value> leaves;
+std::vector<Value> inputs_of(const std::vector<ReferenceValue>& values) {
+    std::vector<Value> inputs;
     for (const ReferenceValue& value : values)
-        leaves.push_back({value});
-    return leaves;
+        inputs.push_back({value});
+    return inputs;
 }
 
 /// A network's training pass: gradients, new statistics, logits and loss.
@@ -178,14 +179,14 @@ struct TrainingPass {
     ParameterList parameters;
     ForwardPass pass{.training = true, .core_share = constant(1)};
     Graph graph;
-    std::vector<ReferenceValue> values;    ///< of the graph's leaves
+    std::vector<ReferenceValue> values;    ///< of the graph's inputs
 
     explicit TrainingPass(const Trace& trace);
 
     std::vector<ReferenceValue> run(PrecisionPolicy precision) const {
         Engine engine({.cores = 1, .workers = 2, .precision = precision});
         std::vector<ReferenceValue> outputs;
-        for (const Value& value : engine.run(*engine.compile(graph), leaves_of(values)))
+        for (const Value& value : engine.run(*engine.compile(graph), inputs_of(values)))
             outputs.push_back(value.arrays);
         return outputs;
     }
@@ -196,17 +197,17 @@ TrainingPass::TrainingPass(const Trace& trace) {
     Traced traced;
     trace(parameters, init, pass, traced);
     set_weights(parameters);
-    graph = {.leaves = parameters.leaves(),
-             .outputs = gradients(traced.loss, parameters.leaves()),
+    graph = {.inputs = parameters.inputs(),
+             .outputs = gradients(traced.loss, parameters.inputs()),
              .donations = {}};
     for (const Parameter& parameter : parameters.all())
         values.push_back({parameter.value});
     for (const Parameter& statistic : parameters.statistics()) {
-        graph.leaves.push_back(statistic.leaf);
+        graph.inputs.push_back(statistic.input);
         values.push_back({statistic.value});
     }
     for (const auto& [input, array] : traced.inputs) {
-        graph.leaves.push_back(input);
+        graph.inputs.push_back(input);
         values.push_back({array});
     }
     for (const ForwardPass::StatisticUpdate& update : pass.updates)
@@ -312,7 +313,7 @@ std::vector<float> evaluated_logits(const ResNet::Options& options) {
     Graph graph;
     std::vector<Value> values;
     for (const Parameter& parameter : parameters.all()) {
-        graph.leaves.push_back(parameter.leaf);
+        graph.inputs.push_back(parameter.input);
         values.push_back({{parameter.value}});
     }
     for (Parameter& statistic : parameters.statistics()) {
@@ -321,14 +322,14 @@ std::vector<float> evaluated_logits(const ResNet::Options& options) {
         std::ranges::transform(numbers_of_name, statistic.value.as<float>().begin(), [&](double x) {
             return float(is_mean ? x * 0.125 : x * 0.25 + 1.0);
         });
-        graph.leaves.push_back(statistic.leaf);
+        graph.inputs.push_back(statistic.input);
         values.push_back({{statistic.value}});
     }
     const Array pixels = reals("images", {batch, 3, 128, 128});
-    graph.leaves.push_back(leaf(pixels.shape(), Placement::replicated, "images"));
+    graph.inputs.push_back(input(pixels.shape(), Placement::replicated, "images"));
     values.push_back({{pixels}});
     ForwardPass pass;
-    graph.outputs = {model(graph.leaves.back(), pass)};
+    graph.outputs = {model(graph.inputs.back(), pass)};
     Engine engine({.cores = 1, .workers = 1});
     const Array logits = engine.run(*engine.compile(graph), values)[0].arrays[0];
     return {logits.as<float>().begin(), logits.as<float>().end()};
@@ -362,11 +363,11 @@ void expect_language_logits(
     Array text = integers("tokens", {2, 32}, 1, words);
     std::ranges::fill(text.as<std::int32_t>().last(8), 0);
     ParameterList parameters;
-    const Tensor tokens = leaf(text.shape(), Placement::replicated, "tokens");
+    const Tensor tokens = input(text.shape(), Placement::replicated, "tokens");
     const Tensor y = logits(parameters, tokens);
     set_weights(parameters);
-    Graph graph{.leaves = parameters.leaves(), .outputs = {y}, .donations = {}};
-    graph.leaves.push_back(tokens);
+    Graph graph{.inputs = parameters.inputs(), .outputs = {y}, .donations = {}};
+    graph.inputs.push_back(tokens);
     std::vector<Value> values;
     for (const Parameter& parameter : parameters.all())
         values.push_back({{parameter.value}});

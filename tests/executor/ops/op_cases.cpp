@@ -255,7 +255,8 @@ const std::map<std::string, Builder>& plain_builders() {
 /// Functions with attributes.
 const std::map<std::string, Builder>& builders() {
     static const std::map<std::string, Builder> table{
-        {"leaf", [](const Call& c) { return leaf(shape_attribute(c), Placement::replicated, ""); }},
+        {"input",
+         [](const Call& c) { return input(shape_attribute(c), Placement::replicated, ""); }},
         {"constant", [](const Call& c) { return constant(std::stod(c.text("value")), c.dtype()); }},
         {"iota", [](const Call& c) { return iota(shape_attribute(c), c.number("dimension")); }},
         {"broadcast_in_dim",
@@ -494,9 +495,9 @@ std::vector<OpCase> read_op_cases(const std::filesystem::path& file) {
 Graph build(const OpCase& op_case) {
     Graph graph;
     std::map<std::string, Tensor> by_name;
-    for (const CaseValue& input : op_case.inputs) {
-        graph.leaves.push_back(leaf(input.arrays[0].shape(), input.placement, input.name));
-        by_name.emplace(input.name, graph.leaves.back());
+    for (const CaseValue& given : op_case.inputs) {
+        graph.inputs.push_back(input(given.arrays[0].shape(), given.placement, given.name));
+        by_name.emplace(given.name, graph.inputs.back());
     }
     Call call;
     for (std::size_t i = 1; i < op_case.call.size(); ++i) {

@@ -50,7 +50,7 @@ std::vector<std::filesystem::path> op_case_files();
 /// The cases of one file. A malformed file is an Error invalid_argument naming file and line.
 std::vector<OpCase> read_op_cases(const std::filesystem::path& file);
 
-/// The graph of a case: its inputs as leaves, the call's result as the one output. Throws what the
+/// The graph of a case: its inputs as inputs, the call's result as the one output. Throws what the
 /// function of ops.h throws.
 Graph build(const OpCase& op_case);
 

@@ -14,24 +14,24 @@ namespace {
 /// The value of a one-element parameter after each of three updates by a constant gradient.
 std::vector<float> three_updates(const Optimizer& optimizer, Hyper hyper, float start,
                                  float slope) {
-    const HyperLeaf hyper_leaf;
+    const HyperInput hyper_input;
     const Shape shape{DType::f32, {1}};
-    const Tensor parameter = leaf(shape, Placement::replicated, "parameter");
-    const Tensor gradient = leaf(shape, Placement::replicated, "gradient");
-    std::vector<Tensor> slots;
-    for (const auto slot : optimizer.slots) {
-        slots.push_back(leaf(shape, Placement::replicated, std::string(slot)));
+    const Tensor parameter = input(shape, Placement::replicated, "parameter");
+    const Tensor gradient = input(shape, Placement::replicated, "gradient");
+    std::vector<Tensor> state;
+    for (const auto name : optimizer.state) {
+        state.push_back(input(shape, Placement::replicated, std::string(name)));
     }
-    const Update update = optimizer.update({hyper_leaf, {}}, parameter, gradient, slots);
-    Graph graph{.leaves = {hyper_leaf.leaf(), gradient, parameter},
+    const Update update = optimizer.update({hyper_input, {}}, parameter, gradient, state);
+    Graph graph{.inputs = {hyper_input.input(), gradient, parameter},
                 .outputs = {update.parameter},
                 .donations = {}};
-    graph.leaves.insert(graph.leaves.end(), slots.begin(), slots.end());
-    graph.outputs.insert(graph.outputs.end(), update.slots.begin(), update.slots.end());
+    graph.inputs.insert(graph.inputs.end(), state.begin(), state.end());
+    graph.outputs.insert(graph.outputs.end(), update.state.begin(), update.state.end());
 
     std::vector<ReferenceValue> values{
         {}, {array_of<float>({1}, std::array{slope})}, {array_of<float>({1}, std::array{start})}};
-    for (std::size_t i = 0; i < slots.size(); ++i)
+    for (std::size_t i = 0; i < state.size(); ++i)
         values.push_back({Array(shape)});
     std::vector<float> path;
     for (hyper.step = 1; hyper.step <= 3; ++hyper.step) {

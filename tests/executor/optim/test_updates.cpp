@@ -134,18 +134,18 @@ public:
         : setting_(std::move(setting)), hyper_(setting_.plan.groups) {
         std::vector<Tensor> parameters;
         for (const Named& one : network())
-            parameters.push_back(leaf({DType::f32, one.dims}, Placement::replicated, one.name));
-        const Tensor x = leaf({DType::f32, {batch, features}}, Placement::replicated, "x");
-        const Tensor labels = leaf({DType::i32, {batch}}, Placement::replicated, "labels");
+            parameters.push_back(input({DType::f32, one.dims}, Placement::replicated, one.name));
+        const Tensor x = input({DType::f32, {batch, features}}, Placement::replicated, "x");
+        const Tensor labels = input({DType::i32, {batch}}, Placement::replicated, "labels");
         const UpdatePlan& plan = setting_.plan;
         const auto trained = plan.chosen(parameters, true);
         const OptimizerStep step = trace_optimizer(
             plan, hyper_, parameters, gradients(mean_loss(parameters, x, labels), trained));
-        graph_ = {step.leaves, step.outputs, {}};
+        graph_ = {step.inputs, step.outputs, {}};
         for (const Tensor& frozen : plan.chosen(parameters, false))
-            graph_.leaves.push_back(frozen);
-        for (const Tensor& input : {hyper_.leaf(), x, labels})
-            graph_.leaves.push_back(input);
+            graph_.inputs.push_back(frozen);
+        for (const Tensor& input : {hyper_.input(), x, labels})
+            graph_.inputs.push_back(input);
         if (plan.clips) graph_.outputs.push_back(step.gradient_norm);
         moving_ = step.outputs.size();
         graph_ = merge_common(expand_composites(graph_, {}));    // each node is evaluated once
@@ -178,27 +178,27 @@ private:
 
     void begin() {
         const auto trained = setting_.plan.chosen(network(), true);
-        const auto names = setting_.plan.slots();
+        const auto names = setting_.plan.state_names();
         for (const Named& one : trained)
             values_.push_back({initial(one)});
         for (const Named& one : trained)
-            for (const std::string_view slot : names)
+            for (const std::string_view name : names)
                 values_.push_back(
-                    {slot == average_slot ? initial(one) : Array({DType::f32, one.dims})});
+                    {name == average_state ? initial(one) : Array({DType::f32, one.dims})});
         for (const Named& one : setting_.plan.chosen(network(), false))
             values_.push_back({initial(one)});
         values_.resize(values_.size() + 3);
     }
 
     std::vector<double> flat(bool averages) const {
-        const std::size_t slots = setting_.plan.slots().size();
+        const std::size_t states = setting_.plan.state_names().size();
         const std::size_t count = setting_.plan.chosen(network(), true).size();
         std::size_t trained = 0, frozen = moving_;
         std::vector<double> all;
         for (std::size_t i = 0; i < network().size(); ++i) {
             std::size_t at = frozen;
             if (setting_.plan.rule(i).trained) {
-                at = averages ? count + trained * slots + slots - 1 : trained;
+                at = averages ? count + trained * states + states - 1 : trained;
                 ++trained;
             } else {
                 ++frozen;
@@ -210,10 +210,10 @@ private:
     }
 
     Setting setting_;
-    HyperLeaf hyper_;
+    HyperInput hyper_;
     Graph graph_;
     std::vector<ReferenceValue> values_;
-    std::size_t moving_ = 0;    ///< leaves and outputs that are parameters and slots
+    std::size_t moving_ = 0;    ///< inputs and outputs that are parameters and optimizer state
 };
 
 void expect_near(const std::vector<double>& found, const Json& expected, const std::string& what) {

@@ -9,8 +9,8 @@
 namespace slipway {
 
 /// Small whole numbers: sums are exact, and many elements of a window are equal.
-inline ReferenceValue small_numbers(const Tensor& leaf) {
-    Array array(leaf.shape());
+inline ReferenceValue small_numbers(const Tensor& input) {
+    Array array(input.shape());
     std::uint32_t seed = 1;
     for (float& value : array.as<float>()) {
         seed = seed * 1664525U + 1013904223U;
@@ -19,13 +19,13 @@ inline ReferenceValue small_numbers(const Tensor& leaf) {
     return {array};
 }
 
-/// Two graphs of the same leaves come to the same bits, also where windows have several largest
+/// Two graphs of the same inputs come to the same bits, also where windows have several largest
 /// elements.
 inline void expect_equal_on_ties(const Graph& graph, const Graph& other) {
-    std::vector<ReferenceValue> leaves;
-    for (const Tensor& leaf : graph.leaves)
-        leaves.push_back(small_numbers(leaf));
-    const auto before = evaluate(graph, leaves, 1), after = evaluate(other, leaves, 1);
+    std::vector<ReferenceValue> inputs;
+    for (const Tensor& input : graph.inputs)
+        inputs.push_back(small_numbers(input));
+    const auto before = evaluate(graph, inputs, 1), after = evaluate(other, inputs, 1);
     ASSERT_EQ(before.size(), after.size());
     for (std::size_t i = 0; i < before.size(); ++i)
         EXPECT_TRUE(std::ranges::equal(before[i][0].as<float>(), after[i][0].as<float>()))

@@ -15,7 +15,7 @@ public:
     explicit Maker(RandomStream& random) : random_(random) {
         for (const Placement placement : {Placement::replicated, Placement::replicated,
                                           Placement::per_core, Placement::per_core})
-            add_leaf(placement);
+            add_input(placement);
     }
 
     RandomGraph take(int node_count) {
@@ -23,22 +23,22 @@ public:
             pool_.push_back(random_op());
         result_.graph.outputs = {pool_.back(), pool_[pool_.size() / 2], any()};
         const Tensor loss = reduce(tanh(pool_.back()), {0, 1, 2}, Reduction::add);
-        for (const Tensor& gradient : gradients(loss, result_.graph.leaves))
+        for (const Tensor& gradient : gradients(loss, result_.graph.inputs))
             result_.graph.outputs.push_back(gradient);
         return std::move(result_);
     }
 
 private:
-    void add_leaf(Placement placement) {
-        pool_.push_back(leaf({DType::f64, common_dims}, placement, "x"));
-        result_.graph.leaves.push_back(pool_.back());
+    void add_input(Placement placement) {
+        pool_.push_back(input({DType::f64, common_dims}, placement, "x"));
+        result_.graph.inputs.push_back(pool_.back());
         ReferenceValue value;
         for (int core = 0; core < (placement == Placement::per_core ? result_.cores : 1); ++core) {
             value.emplace_back(Shape{DType::f64, common_dims});
             for (double& x : value.back().as<double>())
                 x = 2 * double(random_.next_uniform()) - 1;
         }
-        result_.leaves.push_back(std::move(value));
+        result_.inputs.push_back(std::move(value));
     }
 
     const Tensor& any() { return pool_[random_.next_below(pool_.size())]; }

@@ -8,14 +8,14 @@
 
 namespace slipway {
 
-/// A graph and values for its leaves, per_core ones for `cores` cores.
+/// A graph and values for its inputs, per_core ones for `cores` cores.
 struct RandomGraph {
     Graph graph;
-    std::vector<ReferenceValue> leaves;
+    std::vector<ReferenceValue> inputs;
     int cores = 2;
 };
 
-/// Some `node_count` random ops over a few leaves, rich in what passes look for: ones and zeros,
+/// Some `node_count` random ops over a few inputs, rich in what passes look for: ones and zeros,
 /// chains of transposes, reshapes and converts, the same expression twice. All floating values are
 /// f64.
 RandomGraph random_graph(RandomStream& random, int node_count);

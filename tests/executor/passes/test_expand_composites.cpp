@@ -30,10 +30,10 @@ TEST(ExpandComposites, every_op_case_stays_true) {
             SCOPED_TRACE(op_case.file + ":" + std::to_string(op_case.line));
             const Graph optimized = optimize(build(op_case)).graph;
             EXPECT_FALSE(holds_expandable(optimized));
-            std::vector<ReferenceValue> leaves;
+            std::vector<ReferenceValue> inputs;
             for (const CaseValue& input : op_case.inputs)
-                leaves.push_back(input.arrays);
-            const auto outputs = evaluate(optimized, leaves, core_count(op_case));
+                inputs.push_back(input.arrays);
+            const auto outputs = evaluate(optimized, inputs, core_count(op_case));
             for (std::size_t core = 0; core < outputs[0].size(); ++core)
                 EXPECT_EQ(difference(outputs[0][core], op_case.expected->arrays[core], 2e-6), "");
         }
@@ -41,8 +41,8 @@ TEST(ExpandComposites, every_op_case_stays_true) {
 }
 
 Graph norm_and_softmax() {
-    const Tensor x = leaf({DType::f32, {4, 2}}, Placement::replicated, "x");
-    const Tensor scale = leaf({DType::f32, {2}}, Placement::replicated, "scale");
+    const Tensor x = input({DType::f32, {4, 2}}, Placement::replicated, "x");
+    const Tensor scale = input({DType::f32, {2}}, Placement::replicated, "scale");
     const BatchNorm norm = batch_norm_relu(x, scale, scale, 0.1, 1);
     return {{x, scale}, {softmax(norm.y), norm.mean}, {}};
 }
@@ -67,8 +67,8 @@ TEST(ExpandComposites, claimed_ones_stay_whole) {
 
 // Forward and backward look at the same rows: what both need is there once.
 TEST(ExpandComposites, rules_share_nodes_with_decompositions) {
-    const Tensor x = leaf({DType::f32, {4, 3}}, Placement::replicated, "x");
-    const Tensor labels = leaf({DType::i32, {4}}, Placement::replicated, "labels");
+    const Tensor x = input({DType::f32, {4, 3}}, Placement::replicated, "x");
+    const Tensor labels = input({DType::i32, {4}}, Placement::replicated, "labels");
     const Tensor loss = cross_entropy(x, labels);
     const Tensor flow = broadcast(constant(1), {4});
     const Tensor dx = row_of(OpCode::composite).gradient(loss, flow)[0];

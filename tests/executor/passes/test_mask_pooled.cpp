@@ -15,10 +15,10 @@ const std::vector<WindowDimension> overlapping{
     {}, {}, {.size = 3, .stride = 2, .padding_low = 1}, {.size = 2, .stride = 1}};
 
 Tensor images(Dims dims) {
-    return leaf({DType::f32, std::move(dims)}, Placement::per_core, "x");
+    return input({DType::f32, std::move(dims)}, Placement::per_core, "x");
 }
 
-/// The gradient of a weighted sum of pooled relu(x), over leaves x and weights.
+/// The gradient of a weighted sum of pooled relu(x), over inputs x and weights.
 Graph pooled_gradient(const std::vector<WindowDimension>& window) {
     const Tensor x = images({2, 3, 7, 6});
     const Tensor pooled = reduce_window(relu(x), window, Reduction::maximum);
@@ -32,9 +32,9 @@ OpCode op_of_gradient(const Graph& graph) {
 }
 
 /// Few values, so that many elements of a window are equal; some are 0, some below, some no number.
-ReferenceValue values_of(const Tensor& leaf) {
+ReferenceValue values_of(const Tensor& input) {
     constexpr float numbers[] = {-2, -0.0F, 0, 1, 3, std::numeric_limits<float>::quiet_NaN()};
-    Array array(leaf.shape());
+    Array array(input.shape());
     std::uint32_t seed = 1;
     for (float& value : array.as<float>()) {
         seed = seed * 1664525U + 1013904223U;
@@ -51,10 +51,10 @@ TEST(MaskPooled, the_mask_goes_below_the_pool) {
 
 TEST(MaskPooled, every_bit_stays) {
     const Graph graph = pooled_gradient(overlapping);
-    const std::vector<ReferenceValue> leaves{values_of(graph.leaves[0]),
-                                             values_of(graph.leaves[1])};
-    const Array before = evaluate(graph, leaves, 1)[1][0];
-    const Array after = evaluate(mask_pooled(graph), leaves, 1)[1][0];
+    const std::vector<ReferenceValue> inputs{values_of(graph.inputs[0]),
+                                             values_of(graph.inputs[1])};
+    const Array before = evaluate(graph, inputs, 1)[1][0];
+    const Array after = evaluate(mask_pooled(graph), inputs, 1)[1][0];
     EXPECT_EQ(std::memcmp(before.bytes(), after.bytes(), std::size_t(before.shape().byte_count())),
               0);
 }

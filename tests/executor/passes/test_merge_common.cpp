@@ -7,7 +7,7 @@ namespace slipway {
 namespace {
 
 Tensor input() {
-    return leaf({DType::f32, {2}}, Placement::replicated, "x");
+    return input({DType::f32, {2}}, Placement::replicated, "x");
 }
 
 std::size_t merged_count(const Graph& graph) {
@@ -30,15 +30,15 @@ TEST(MergeCommon, equal_expressions_of_equal_expressions_become_one) {
     EXPECT_EQ(topological_order(merged).size(), 3u);
 }
 
-// Goal: equal numbers today may differ tomorrow, so leaves of one shape stay apart, and so does
+// Goal: equal numbers today may differ tomorrow, so inputs of one shape stay apart, and so does
 // what is made of them, although their nodes' hashes are equal.
-TEST(MergeCommon, leaves_of_one_shape_are_never_merged) {
+TEST(MergeCommon, inputs_of_one_shape_are_never_merged) {
     const Tensor x = input();
     const Tensor z = input();
     ASSERT_EQ(tanh(x).node().hash, tanh(z).node().hash);
     const Graph graph{{x, z}, {tanh(x) - tanh(z)}, {}};
     EXPECT_EQ(merged_count(graph), 5u);
-    EXPECT_EQ(merge_common(graph).leaves, graph.leaves);
+    EXPECT_EQ(merge_common(graph).inputs, graph.inputs);
 }
 
 TEST(MergeCommon, other_attributes_operands_or_types_stay_apart) {

@@ -15,16 +15,16 @@ constexpr std::int64_t samples = 4, features = 6, hidden = 5;
 
 /// loss and the weights' gradients of relu(x w1) w2, summed over the cores.
 struct Step {
-    Tensor w1 = leaf({DType::f32, {features, hidden}}, Placement::replicated, "w1");
-    Tensor w2 = leaf({DType::f32, {hidden, 3}}, Placement::replicated, "w2");
-    Tensor x = leaf({DType::f32, {samples, features}}, Placement::per_core, "x");
+    Tensor w1 = input({DType::f32, {features, hidden}}, Placement::replicated, "w1");
+    Tensor w2 = input({DType::f32, {hidden, 3}}, Placement::replicated, "w2");
+    Tensor x = input({DType::f32, {samples, features}}, Placement::per_core, "x");
     Graph graph;
 
     Step() {
         const Tensor y = matmul(relu(matmul(x, w1)), w2);
         const Tensor loss = reduce(y * y, {0, 1}, Reduction::add);
         const std::vector<Tensor> weights{w1, w2};
-        graph.leaves = {w1, w2, x};
+        graph.inputs = {w1, w2, x};
         graph.outputs = {all_reduce(loss)};
         for (const Tensor& gradient : gradients(loss, weights))
             graph.outputs.push_back(all_reduce(gradient));
@@ -68,9 +68,9 @@ TEST(MixPrecision, gradients_of_weights_and_sums_over_cores_stay_wide) {
 }
 
 TEST(MixPrecision, a_gradient_with_rows_added_stays_wide) {
-    const Tensor x = leaf({DType::f32, {4, 6}}, Placement::per_core, "x");
-    const Tensor rows = leaf({DType::f32, {3, 6}}, Placement::per_core, "rows");
-    const Tensor numbers = leaf({DType::i32, {3}}, Placement::per_core, "numbers");
+    const Tensor x = input({DType::f32, {4, 6}}, Placement::per_core, "x");
+    const Tensor rows = input({DType::f32, {3, 6}}, Placement::per_core, "rows");
+    const Tensor numbers = input({DType::i32, {3}}, Placement::per_core, "numbers");
     const Tensor product = matmul(transpose(x, {1, 0}), x);
     const Graph graph =
         mix_precision({{x, rows, numbers},
@@ -93,18 +93,18 @@ TEST(MixPrecision, weights_are_rounded_once) {
     EXPECT_EQ(roundings, 1);    // read by two products
 }
 
-TEST(MixPrecision, leaves_and_outputs_keep_their_shapes) {
+TEST(MixPrecision, inputs_and_outputs_keep_their_shapes) {
     const Step step;
     const Graph graph = lowered(step.graph);
-    EXPECT_EQ(graph.leaves, step.graph.leaves);
+    EXPECT_EQ(graph.inputs, step.graph.inputs);
     for (std::size_t i = 0; i < graph.outputs.size(); ++i)
         EXPECT_EQ(graph.outputs[i].shape(), step.graph.outputs[i].shape());
 }
 
 TEST(MixPrecision, a_view_lies_on_top_of_its_rounding) {
-    const Tensor x = leaf({DType::f32, {2, 3}}, Placement::per_core, "x");
+    const Tensor x = input({DType::f32, {2, 3}}, Placement::per_core, "x");
     const Tensor y = tanh(x);
-    const Tensor w = leaf({DType::f32, {2, 4}}, Placement::replicated, "w");
+    const Tensor w = input({DType::f32, {2, 4}}, Placement::replicated, "w");
     const Graph graph = mix_precision({{x, w}, {matmul(transpose(y, {1, 0}), w)}, {}});
     const Tensor product = nodes_of(graph, OpCode::dot_general).at(0);
     const Tensor left = product.node().operands[0];
@@ -113,8 +113,8 @@ TEST(MixPrecision, a_view_lies_on_top_of_its_rounding) {
 }
 
 TEST(MixPrecision, parts_of_the_narrow_type_are_joined_narrow) {
-    const Tensor x = leaf({DType::f32, {2, 3}}, Placement::per_core, "x");
-    const Tensor w = leaf({DType::f32, {3, 3}}, Placement::replicated, "w");
+    const Tensor x = input({DType::f32, {2, 3}}, Placement::per_core, "x");
+    const Tensor w = input({DType::f32, {3, 3}}, Placement::replicated, "w");
     const Tensor joined = concatenate({matmul(x, w), matmul(tanh(x), w)}, 0);
     const Tensor sum = reduce(joined, {0}, Reduction::add);
     const Graph graph = mix_precision({{x, w}, {matmul(joined, w), sum}, {}});
@@ -127,8 +127,8 @@ TEST(MixPrecision, results_are_those_of_f32_within_its_rounding) {
     const Step step;
     std::vector<ReferenceValue> values;
     std::uint32_t seed = 1;
-    for (const Tensor& leaf : step.graph.leaves) {
-        Array array(leaf.shape());
+    for (const Tensor& input : step.graph.inputs) {
+        Array array(input.shape());
         for (float& value : array.as<float>()) {
             seed = seed * 1664525U + 1013904223U;
             value = float(seed >> 8) * 0x1p-23F - 1.0F;
@@ -145,7 +145,7 @@ TEST(MixPrecision, results_are_those_of_f32_within_its_rounding) {
             error += std::abs(double(got[k]) - double(expected[k]));
             size += std::abs(double(expected[k]));
         }
-        // Four roundings of 2^-9 each lie between a leaf and a gradient.
+        // Four roundings of 2^-9 each lie between an input and a gradient.
         EXPECT_LT(error, size * 4 * 0x1p-9) << "output " << i;
         EXPECT_GT(error, 0) << "output " << i;
     }

@@ -16,15 +16,15 @@ const Window disjoint{{}, {}, {.size = 2, .stride = 2}, {.size = 2, .stride = 2}
 const Window overlapping{{}, {}, {.size = 3, .stride = 2}, {.size = 2, .stride = 1}};
 
 Tensor image(Dims dims) {
-    return leaf({DType::f32, std::move(dims)}, Placement::per_core, "x");
+    return input({DType::f32, std::move(dims)}, Placement::per_core, "x");
 }
 
 /// A small network's first layer, as training has it: relu(convolution + bias) below a pool, and
 /// the gradients of weights and bias.
 struct Layer {
     Tensor x = image({2, 1, 10, 9});
-    Tensor weights = leaf({DType::f32, {4, 1, 3, 3}}, Placement::replicated, "weights");
-    Tensor bias = leaf({DType::f32, {4}}, Placement::replicated, "bias");
+    Tensor weights = input({DType::f32, {4, 1, 3, 3}}, Placement::replicated, "weights");
+    Tensor bias = input({DType::f32, {4}}, Placement::replicated, "bias");
     Tensor scale;
     Graph graph;
 
@@ -34,7 +34,7 @@ struct Layer {
         const Tensor pooled = reduce_window(relu(sum), window, Reduction::maximum);
         scale = image(pooled.dims());
         const Tensor loss = reduce(pooled * scale, {0, 1, 2, 3}, Reduction::add);
-        graph.leaves = {x, weights, bias, scale};
+        graph.inputs = {x, weights, bias, scale};
         graph.outputs = {all_reduce(loss)};
         for (const Tensor& gradient : gradients(loss, {{weights, bias}}))
             graph.outputs.push_back(all_reduce(gradient));

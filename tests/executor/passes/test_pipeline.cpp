@@ -25,8 +25,8 @@ bool are_equal(const Array& x, const Array& z) {
 
 void expect_equal_results(const RandomGraph& original, const Graph& rewritten,
                           std::string_view pass) {
-    const auto before = evaluate(original.graph, original.leaves, original.cores);
-    const auto after = evaluate(rewritten, original.leaves, original.cores);
+    const auto before = evaluate(original.graph, original.inputs, original.cores);
+    const auto after = evaluate(rewritten, original.inputs, original.cores);
     ASSERT_EQ(before.size(), after.size());
     for (std::size_t i = 0; i < before.size(); ++i) {
         ASSERT_EQ(before[i].size(), after[i].size());
@@ -76,7 +76,7 @@ private:
 };
 
 Graph with_two_equal_sums() {
-    const Tensor x = leaf({DType::f32, {2}}, Placement::replicated, "x");
+    const Tensor x = input({DType::f32, {2}}, Placement::replicated, "x");
     return {{x}, {(x + x) * (x + x) + constant(0)}, {}};
 }
 
@@ -120,20 +120,20 @@ TEST(Pipeline, unknown_name_to_skip_is_refused) {
     EXPECT_THROW(optimize(with_two_equal_sums(), options), Error);
 }
 
-TEST(Pipeline, leaves_outputs_and_donations_keep_their_places) {
-    const Tensor unused = leaf({DType::f32, {2}}, Placement::replicated, "unused");
-    const Tensor x = leaf({DType::f32, {2}}, Placement::replicated, "x");
+TEST(Pipeline, inputs_outputs_and_donations_keep_their_places) {
+    const Tensor unused = input({DType::f32, {2}}, Placement::replicated, "unused");
+    const Tensor x = input({DType::f32, {2}}, Placement::replicated, "x");
     const Graph graph{{unused, x}, {x * constant(1), negate(negate(unused))}, {{0, 1}}};
     const Graph optimized = optimize(graph).graph;
-    EXPECT_EQ(optimized.leaves, graph.leaves);
+    EXPECT_EQ(optimized.inputs, graph.inputs);
     EXPECT_THAT(optimized.outputs, ElementsAre(x, unused));
     ASSERT_EQ(optimized.donations.size(), 1u);
-    EXPECT_EQ(optimized.donations[0].leaf, 1u);
+    EXPECT_EQ(optimized.donations[0].input, 1u);
 }
 
 TEST(PipelineDeathTest, graph_that_breaks_a_law_stops_the_process) {
-    const Tensor x = leaf({DType::f32, {2}}, Placement::replicated, "x");
-    EXPECT_DEATH(optimize({{}, {x}, {}}), "after tracing: a leaf in use is not listed");
+    const Tensor x = input({DType::f32, {2}}, Placement::replicated, "x");
+    EXPECT_DEATH(optimize({{}, {x}, {}}), "after tracing: an input in use is not listed");
 }
 
 }    // namespace

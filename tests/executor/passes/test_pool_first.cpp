@@ -12,7 +12,7 @@ const std::vector<WindowDimension> overlapping{
     {}, {}, {.size = 3, .stride = 2, .padding_low = 1}, {.size = 2, .stride = 1}};
 
 Tensor image(Dims dims) {
-    return leaf({DType::f32, std::move(dims)}, Placement::per_core, "x");
+    return input({DType::f32, std::move(dims)}, Placement::per_core, "x");
 }
 
 /// Pooled relu(x + bias) and its gradients over x and bias, as training has them.
@@ -28,7 +28,7 @@ Graph pooled_activation(const Tensor& bias, Dims bias_dimensions) {
 }
 
 Graph pooled_activation() {
-    return pooled_activation(leaf({DType::f32, {3}}, Placement::replicated, "bias"), {1});
+    return pooled_activation(input({DType::f32, {3}}, Placement::replicated, "bias"), {1});
 }
 
 int count(const Graph& graph, OpCode op, const Dims& dims) {
@@ -60,8 +60,8 @@ TEST(PoolFirst, other_pools_stay) {
         const Tensor pool = reduce_window(operand, overlapping, reduction);
         return pool_first({{x}, {pool}, {}}).outputs[0] == pool;
     };
-    const Tensor bias = leaf({DType::f32, {3}}, Placement::replicated, "bias");
-    const Tensor wide = leaf({DType::f32, {6}}, Placement::replicated, "wide");
+    const Tensor bias = input({DType::f32, {3}}, Placement::replicated, "bias");
+    const Tensor wide = input({DType::f32, {6}}, Placement::replicated, "wide");
     const Tensor biased = x + broadcast_in_dim(bias, x.dims(), {1});
     EXPECT_FALSE(is_kept(relu(biased), Reduction::maximum));
     EXPECT_TRUE(is_kept(relu(biased), Reduction::add));
@@ -75,7 +75,7 @@ TEST(PoolFirst, other_pools_stay) {
 
 TEST(PoolFirst, scattered_sources_that_nothing_masks_keep_what_they_were_compared_in) {
     const Tensor x = image({2, 3, 7, 6});
-    const Tensor bias = leaf({DType::f32, {3}}, Placement::replicated, "bias");
+    const Tensor bias = input({DType::f32, {3}}, Placement::replicated, "bias");
     const Tensor y = relu(x + broadcast_in_dim(bias, x.dims(), {1}));
     const Tensor pooled = reduce_window(y, overlapping, Reduction::maximum);
     const Tensor source = image(pooled.dims());

@@ -13,7 +13,7 @@ namespace slipway {
 namespace {
 
 Tensor input(Dims dims, Placement placement = Placement::replicated) {
-    return leaf({DType::f32, std::move(dims)}, placement, "x");
+    return input({DType::f32, std::move(dims)}, placement, "x");
 }
 
 /// Two layers, their loss and gradients, an update of the weights.
@@ -74,18 +74,18 @@ TEST(ApplyPrecision, bf16_copies_below_views) {
     const Tensor kernel = input({3, 2, 3, 3});
     const Tensor y = convolution_2d(image, kernel, 1, 1);
     const Tensor loss = reduce(y * y, {0, 1, 2, 3}, Reduction::add);
-    const std::vector<Tensor> leaves{image, kernel};
-    const Graph graph = in_precision({leaves, gradients(loss, leaves), {}}, PrecisionPolicy::bf16);
+    const std::vector<Tensor> inputs{image, kernel};
+    const Graph graph = in_precision({inputs, gradients(loss, inputs), {}}, PrecisionPolicy::bf16);
     EXPECT_EQ(count(graph, is_copy), 3);    // image, kernel (also reversed), the flow
 }
 
-TEST(ApplyPrecision, bf16_true_is_narrow_but_for_leaves_outputs_metrics_and_sums_over_cores) {
+TEST(ApplyPrecision, bf16_true_is_narrow_but_for_inputs_outputs_metrics_and_sums_over_cores) {
     const Step step;
     const Graph graph = in_precision(step.graph, PrecisionPolicy::bf16_true);
     std::vector<OpCode> wide;
     for (const Tensor& tensor : topological_order(graph)) {
         const Node& node = tensor.node();
-        if (node.shape.dtype != DType::f32 || node.op == OpCode::leaf ||
+        if (node.shape.dtype != DType::f32 || node.op == OpCode::input ||
             node.op == OpCode::convert || node.op == OpCode::all_reduce)
             continue;
         wide.push_back(node.op);
@@ -99,17 +99,17 @@ TEST(ApplyPrecision, bf16_true_is_narrow_but_for_leaves_outputs_metrics_and_sums
 TEST(ApplyPrecision, results_are_near_those_in_f32) {
     const Step step;
     RandomStream random(test_seed(), 0, 0);
-    std::vector<ReferenceValue> leaves;
-    for (const Tensor& leaf : step.graph.leaves) {
-        Array values(leaf.shape());
+    std::vector<ReferenceValue> inputs;
+    for (const Tensor& input : step.graph.inputs) {
+        Array values(input.shape());
         for (float& value : values.as<float>())
             value = random.next_uniform() - 0.5F;
-        leaves.push_back({values});
+        inputs.push_back({values});
     }
-    const auto expected = evaluate(step.graph, leaves, 1);
+    const auto expected = evaluate(step.graph, inputs, 1);
     for (const auto& [precision, tolerance] :
          {std::pair{PrecisionPolicy::bf16, 0.01}, std::pair{PrecisionPolicy::bf16_true, 0.03}}) {
-        const auto found = evaluate(in_precision(step.graph, precision), leaves, 1);
+        const auto found = evaluate(in_precision(step.graph, precision), inputs, 1);
         for (std::size_t i = 0; i < expected.size(); ++i)
             EXPECT_EQ(difference(found[i][0], expected[i][0], tolerance), "");
     }
@@ -129,10 +129,10 @@ TEST(ApplyPrecision, bf16_true_counts_exactly) {
     const Tensor share = input({});
     const Graph graph{
         {x, w, share}, {all_reduce(reduce(hits, {0, 1}, Reduction::add)) * share}, {}};
-    const std::vector<ReferenceValue> leaves{{filled_with(x.shape(), 1)},
+    const std::vector<ReferenceValue> inputs{{filled_with(x.shape(), 1)},
                                              {filled_with(w.shape(), 1)},
                                              {filled_with({DType::f32, {}}, 1.0F / 3)}};
-    const auto found = evaluate(in_precision(graph, PrecisionPolicy::bf16_true), leaves, 1);
+    const auto found = evaluate(in_precision(graph, PrecisionPolicy::bf16_true), inputs, 1);
     EXPECT_EQ(found[0][0].as<float>()[0], 301 * (1.0F / 3));    // in bf16 300 thirds of 0.332
 }
 
@@ -143,10 +143,10 @@ TEST(ApplyPrecision, bf16_true_rounds_sines_of_constants_alone) {
     const Tensor angles = iota({DType::f32, {302}}, 0) * constant(1.1);
     const Tensor y = reshape(x + sine(angles) + cosine(angles), {1, 302});
     const Graph graph{{x, w}, {matmul(y, w), y}, {}};
-    const std::vector<ReferenceValue> leaves{{filled_with(x.shape(), 0)},
+    const std::vector<ReferenceValue> inputs{{filled_with(x.shape(), 0)},
                                              {filled_with(w.shape(), 1)}};
-    const auto exact = evaluate(graph, leaves, 1);
-    const auto found = evaluate(in_precision(graph, PrecisionPolicy::bf16_true), leaves, 1);
+    const auto exact = evaluate(graph, inputs, 1);
+    const auto found = evaluate(in_precision(graph, PrecisionPolicy::bf16_true), inputs, 1);
     EXPECT_EQ(difference(found[1][0], exact[1][0], 0.02), "");
 }
 
@@ -157,10 +157,10 @@ TEST(ApplyPrecision, bf16_true_rounds_no_sum_of_several_numbers_and_no_label) {
     const Tensor distance = matmul(x, w) - labels;
     const Graph graph{
         {x, w, labels}, {all_reduce(reduce(distance, {0}, Reduction::add)), abs(labels)}, {}};
-    const std::vector<ReferenceValue> leaves{{filled_with(x.shape(), 1)},
+    const std::vector<ReferenceValue> inputs{{filled_with(x.shape(), 1)},
                                              {filled_with(w.shape(), 1)},
                                              {filled_with(labels.shape(), 1000.5F)}};
-    const auto found = evaluate(in_precision(graph, PrecisionPolicy::bf16_true), leaves, 1);
+    const auto found = evaluate(in_precision(graph, PrecisionPolicy::bf16_true), inputs, 1);
     EXPECT_EQ(found[0][0].as<float>()[0], 301 * (2 - 1000.5F));
     EXPECT_EQ(found[1][0].as<float>()[0], 1000.5F);
 }
@@ -177,9 +177,9 @@ TEST(ApplyPrecision, codes_are_read_as_they_are) {
     std::ranges::copy(std::vector<float>{257, 0, 771, 999, 0, 3}, samples.as<float>().begin());
     for (std::size_t row = 1; row < 1000; row += 2)
         parities.as<float>()[row] = 1;
-    const std::vector<ReferenceValue> leaves{{samples}, {parities}, {filled_with(w.shape(), 1)}};
+    const std::vector<ReferenceValue> inputs{{samples}, {parities}, {filled_with(w.shape(), 1)}};
     for (const auto precision : {PrecisionPolicy::bf16, PrecisionPolicy::bf16_true}) {
-        const auto found = evaluate(in_precision(graph, precision), leaves, 1);
+        const auto found = evaluate(in_precision(graph, precision), inputs, 1);
         // Above 256 every number of bf16 is even.
         EXPECT_THAT(found[1][0].as<float>(), testing::Each(1)) << int(precision);
     }
@@ -189,9 +189,9 @@ TEST(ApplyPrecision, bf16_true_adds_batches_up_in_f32) {
     const Tensor sum = input({3});
     const Tensor x = input({3}, Placement::per_core);
     const Graph graph{{sum, x}, {sum + all_reduce(x)}, {{0, 0}}};
-    const std::vector<ReferenceValue> leaves{{filled_with(sum.shape(), 256)},
+    const std::vector<ReferenceValue> inputs{{filled_with(sum.shape(), 256)},
                                              {filled_with(x.shape(), 1)}};
-    const auto found = evaluate(in_precision(graph, PrecisionPolicy::bf16_true), leaves, 1);
+    const auto found = evaluate(in_precision(graph, PrecisionPolicy::bf16_true), inputs, 1);
     EXPECT_EQ(found[0][0].as<float>()[0], 257);    // 256 in bf16
 }
 

@@ -9,7 +9,7 @@ namespace slipway {
 namespace {
 
 Tensor input(Dims dims) {
-    return leaf({DType::f32, std::move(dims)}, Placement::replicated, "x");
+    return input({DType::f32, std::move(dims)}, Placement::replicated, "x");
 }
 
 /// What a row does with x [2,3], z [4,3] and b [5,2,3].
@@ -91,7 +91,7 @@ TEST(CanonicalizeProducts, takes_transposes_out) {
 }
 
 TEST(CanonicalizeProducts, type_of_the_result_stays) {
-    const Tensor x = leaf({DType::bf16, {2, 3}}, Placement::replicated, "x");
+    const Tensor x = input({DType::bf16, {2, 3}}, Placement::replicated, "x");
     const Tensor product = dot_general(x, transpose(x, {1, 0}), {{}, {}, {1}, {0}, DType::f32});
     const Graph plain = canonicalize_products({{x}, {product}, {}});
     EXPECT_EQ(plain.outputs[0].dtype(), DType::f32);

@@ -45,23 +45,23 @@ Graph lenet_step() {
 
 /// One block of a transformer with its gradients.
 Graph block_step() {
-    std::vector<Tensor> leaves;
-    const auto add_leaf = [&](Shape shape, Placement placement) {
-        leaves.push_back(leaf(std::move(shape), placement, "x"));
-        return leaves.back();
+    std::vector<Tensor> inputs;
+    const auto add_input = [&](Shape shape, Placement placement) {
+        inputs.push_back(input(std::move(shape), placement, "x"));
+        return inputs.back();
     };
     const auto weight = [&](Dims dims) {
-        return add_leaf({DType::f32, std::move(dims)}, Placement::replicated);
+        return add_input({DType::f32, std::move(dims)}, Placement::replicated);
     };
     const Tensor table = weight({7, 8});
     const Tensor scale = weight({8});
     const Tensor offset = weight({8});
     const Tensor inner = weight({8, 8});
-    const std::vector<Tensor> parameters = leaves;
-    const Tensor rate = add_leaf({DType::f32, {}}, Placement::replicated);
-    const Tensor key = add_leaf({DType::u32, {2}}, Placement::replicated);
-    const Tensor first = add_leaf({DType::i32, {}}, Placement::per_core);
-    const Tensor tokens = add_leaf({DType::i32, {2, 5}}, Placement::per_core);
+    const std::vector<Tensor> parameters = inputs;
+    const Tensor rate = add_input({DType::f32, {}}, Placement::replicated);
+    const Tensor key = add_input({DType::u32, {2}}, Placement::replicated);
+    const Tensor first = add_input({DType::i32, {}}, Placement::per_core);
+    const Tensor tokens = add_input({DType::i32, {2, 5}}, Placement::per_core);
     const Tensor x = layer_norm(embedding(table, tokens), scale, offset, 1e-5);
     const Tensor heads = transpose(reshape(x, {2, 5, 2, 4}), {0, 2, 1, 3});
     const Tensor mixed = attention(heads, heads, heads, 0.5, true, Tensor());
@@ -69,7 +69,7 @@ Graph block_step() {
     const Tensor hidden = dropout(gelu(linear(joined, inner, offset), true), rate, key, 1, first);
     const Tensor logits = linear(hidden, table, Tensor());
     const Tensor loss = reduce(cross_entropy(logits, tokens), {0, 1}, Reduction::add);
-    Graph graph{leaves, {all_reduce(loss)}, {}};
+    Graph graph{inputs, {all_reduce(loss)}, {}};
     for (const Tensor& flow : gradients(loss, parameters))
         graph.outputs.push_back(all_reduce(flow));
     return graph;

@@ -173,7 +173,7 @@ const std::vector<RewriteCase> constants{
     {"choice",
      [](auto&, auto&) { return select(constant(1, DType::pred), constant(5), constant(6)); },
      [](auto&, auto&) { return constant(5); }},
-    {"leaf_stays", [](auto& x, auto&) { return x + constant(1); },
+    {"input_stays", [](auto& x, auto&) { return x + constant(1); },
      [](auto& x, auto&) { return x + constant(1); }},
     {"too_large_for_a_constant_stays",
      [](auto&, auto&) { return constant(0x1p52, DType::i64) * constant(4, DType::i64); },
@@ -181,8 +181,8 @@ const std::vector<RewriteCase> constants{
 };
 
 void expect_rewrite(const RewriteCase& row, Graph (*pass)(const Graph&, const PassOptions&)) {
-    const Tensor x = leaf({DType::f32, {2, 3}}, Placement::replicated, "x");
-    const Tensor n = leaf({DType::i32, {2, 3}}, Placement::replicated, "n");
+    const Tensor x = input({DType::f32, {2, 3}}, Placement::replicated, "x");
+    const Tensor n = input({DType::i32, {2, 3}}, Placement::replicated, "n");
     const Graph rewritten = pass({{x, n}, {row.before(x, n)}, {}}, {});
     EXPECT_EQ(print(rewritten), print({{x, n}, {row.after(x, n)}, {}})) << row.name;
 }
@@ -200,8 +200,8 @@ TEST(FoldConstants, calculates_what_is_constant) {
 // A choice that is always the replicated value must stay one per core, or an all_reduce above it
 // would be refused.
 TEST(SimplifyAlgebra, placement_is_kept) {
-    const Tensor x = leaf({DType::f32, {2}}, Placement::replicated, "x");
-    const Tensor local = leaf({DType::f32, {2}}, Placement::per_core, "local");
+    const Tensor x = input({DType::f32, {2}}, Placement::replicated, "x");
+    const Tensor local = input({DType::f32, {2}}, Placement::per_core, "local");
     const Tensor chosen = all_reduce(select(constant(1, DType::pred), x, local));
     const Graph graph{{x, local}, {chosen}, {}};
     EXPECT_EQ(print(simplify_algebra(graph)), print(graph));

@@ -25,15 +25,15 @@ Step step(std::vector<BufferId> reads, std::vector<BufferId> writes) {
             .kernel = [](const KernelCall&) {}};
 }
 
-/// leaf 0 (replicated, donated to output 0), leaf 1 (per core), output 1 (per core):
+/// input 0 (replicated, donated to output 0), input 1 (per core), output 1 (per core):
 /// stage 0 replicated: 2 <- 0.  stage 1 per core: 3 <- 1, 2; 4 <- 3; all_reduce 4; 6 <- 3.
 /// stage 2 replicated: 5 <- 4; 0 <- 0, 5.
 Program sound_program() {
     Program program;
     const Shape shape{DType::f32, {16}};
-    program.leaves = {{shape, false, 0}, {shape, true, {}}};
+    program.inputs = {{shape, false, 0}, {shape, true, {}}};
     program.outputs = {{shape, false, 0}, {shape, true, {}}};
-    program.buffers = {buffer_at(Region::leaf, 0, 0),  buffer_at(Region::leaf, 0, 1),
+    program.buffers = {buffer_at(Region::input, 0, 0), buffer_at(Region::input, 0, 1),
                        buffer_at(Region::shared, 0),   buffer_at(Region::worker, 0),
                        buffer_at(Region::sum, 0),      buffer_at(Region::shared, 64),
                        buffer_at(Region::output, 0, 1)};
@@ -60,11 +60,11 @@ const Fault faults[] = {
     {"a_read_before_the_write", [](Program& p) { p.steps[0].reads = {5}; }, "before written"},
     {"a_worker_value_used_by_a_replicated_step", [](Program& p) { p.steps[4].reads = {3}; },
      "of one core"},
-    {"a_per_core_leaf_used_by_a_replicated_step", [](Program& p) { p.steps[4].reads = {1}; },
+    {"a_per_core_input_used_by_a_replicated_step", [](Program& p) { p.steps[4].reads = {1}; },
      "of one core"},
-    {"a_leaf_written_that_is_not_donated", [](Program& p) { p.steps[3].writes = {1}; },
+    {"a_input_written_that_is_not_donated", [](Program& p) { p.steps[3].writes = {1}; },
      "may not write"},
-    {"a_donated_leaf_written_by_one_core", [](Program& p) { p.steps[3].writes = {0}; },
+    {"a_donated_input_written_by_one_core", [](Program& p) { p.steps[3].writes = {0}; },
      "may not write"},
     {"a_shared_buffer_written_by_one_core", [](Program& p) { p.steps[3].writes = {5}; },
      "may not write"},
@@ -77,9 +77,9 @@ const Fault faults[] = {
      },
      "replicated stage"},
     {"an_output_never_written", [](Program& p) { p.steps[3].writes = {3}; }, "never written"},
-    {"an_output_over_a_leaf_that_is_not_given",
+    {"an_output_over_a_input_that_is_not_given",
      [](Program& p) {
-         p.leaves[0].donated.reset();
+         p.inputs[0].donated.reset();
          p.steps[5].writes = {5};
      },
      "not given"},
@@ -150,10 +150,10 @@ TEST(ProgramVerifier, lets_a_result_take_its_operands_place_only_when_declared) 
 
 TEST(ProgramPrint, shows_slots_stages_steps_and_places) {
     const std::string text = print(sound_program());
-    EXPECT_THAT(text, HasSubstr("leaf0 f32[16] donated 0\n"));
+    EXPECT_THAT(text, HasSubstr("input0 f32[16] donated 0\n"));
     EXPECT_THAT(text, HasSubstr("output1 f32[16] per_core\n"));
     EXPECT_THAT(text,
-                HasSubstr("stage per_core\n    %3@worker+0 <- work <- %1@leaf1, %2@shared+0"));
+                HasSubstr("stage per_core\n    %3@worker+0 <- work <- %1@input1, %2@shared+0"));
     EXPECT_THAT(text, HasSubstr("all_reduce add %4@sum+0\n"));
 }
 

@@ -16,7 +16,7 @@ Array vector_of(std::vector<float> values) {
 }
 
 Tensor input(Placement placement, Dims dims = {2}) {
-    return leaf({DType::f32, std::move(dims)}, placement, "x");
+    return input({DType::f32, std::move(dims)}, placement, "x");
 }
 
 TEST(Evaluate, replicated_value_is_calculated_once) {
@@ -30,9 +30,9 @@ TEST(Evaluate, each_core_has_its_own_value) {
     const Tensor weight = input(Placement::replicated);
     const Tensor x = input(Placement::per_core);
     const Graph graph{{weight, x}, {weight * x, all_reduce(weight * x)}, {}};
-    const std::vector<ReferenceValue> leaves{{vector_of({2, 3})},
+    const std::vector<ReferenceValue> inputs{{vector_of({2, 3})},
                                              {vector_of({1, 2}), vector_of({10, 20})}};
-    const auto outputs = evaluate(graph, leaves, 2);
+    const auto outputs = evaluate(graph, inputs, 2);
     ASSERT_EQ(outputs[0].size(), 2u);
     EXPECT_THAT(outputs[0][0].as<float>(), ElementsAre(2, 6));
     EXPECT_THAT(outputs[0][1].as<float>(), ElementsAre(20, 60));
@@ -46,10 +46,10 @@ TEST(Evaluate, all_reduce_sums_by_the_fixed_tree) {
     const Graph graph{{x}, {all_reduce(x)}, {}};
     const float big = 0x1p24F;
     const auto sum = [&](const std::vector<float>& values) {
-        ReferenceValue leaf_value;
+        ReferenceValue input_value;
         for (const float value : values)
-            leaf_value.push_back(vector_of({value}));
-        return evaluate(graph, {{leaf_value}}, int(values.size()))[0][0].as<float>()[0];
+            input_value.push_back(vector_of({value}));
+        return evaluate(graph, {{input_value}}, int(values.size()))[0][0].as<float>()[0];
     };
     EXPECT_EQ(sum({big, 0, 1, 1, 0, 0, 0, 0}), big + 2);
     EXPECT_EQ(sum({big, 1, 0, 1, 0, 0, 0, 0}), big);
@@ -58,7 +58,7 @@ TEST(Evaluate, all_reduce_sums_by_the_fixed_tree) {
     EXPECT_EQ(sum({big}), big);
 }
 
-TEST(Evaluate, leaf_can_be_an_output) {
+TEST(Evaluate, input_can_be_an_output) {
     const Tensor x = input(Placement::replicated);
     const auto outputs = evaluate({{x}, {x, x}, {}}, {{{vector_of({1, 2})}}}, 1);
     EXPECT_THAT(outputs[1][0].as<float>(), ElementsAre(1, 2));
@@ -71,7 +71,7 @@ TEST(Evaluate, inputs_are_left_as_they_are) {
     EXPECT_THAT(value.as<float>(), ElementsAre(1, 2));
 }
 
-TEST(Evaluate, leaves_that_do_not_fit_are_refused) {
+TEST(Evaluate, inputs_that_do_not_fit_are_refused) {
     const Tensor x = input(Placement::replicated);
     const Tensor local = input(Placement::per_core);
     const Graph graph{{x, local}, {x}, {}};
@@ -85,8 +85,8 @@ TEST(Evaluate, leaves_that_do_not_fit_are_refused) {
         {{Array()}, {good, good}},
         {{Array(Shape{DType::f64, {2}})}, {good, good}},
     };
-    for (const auto& leaves : refused)
-        EXPECT_THROW(evaluate(graph, leaves, 2), Error);
+    for (const auto& inputs : refused)
+        EXPECT_THROW(evaluate(graph, inputs, 2), Error);
     EXPECT_NO_THROW(evaluate(graph, std::vector<ReferenceValue>{{good}, {good, good}}, 2));
 }
 

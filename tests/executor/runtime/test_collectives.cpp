@@ -50,7 +50,7 @@ private:
     std::barrier<> barrier_;
 };
 
-/// leaf 0 per core, f32[n] -> all_reduce, twice in two stages -> outputs 0 and 1.
+/// input 0 per core, f32[n] -> all_reduce, twice in two stages -> outputs 0 and 1.
 Program two_sums(std::int64_t n) {
     const Shape shape{DType::f32, {n}};
     const auto copy = [n](const KernelCall& call) {
@@ -58,9 +58,9 @@ Program two_sums(std::int64_t n) {
     };
     const std::int64_t aligned = (n * 4 + 63) / 64 * 64;
     Program program;
-    program.leaves = {{shape, true, {}}};
+    program.inputs = {{shape, true, {}}};
     program.outputs = {{shape, false, {}}, {shape, false, {}}};
-    program.buffers = {{shape, Region::leaf, 0, 0},
+    program.buffers = {{shape, Region::input, 0, 0},
                        {shape, Region::sum, 0, 0},
                        {shape, Region::output, 0, 0},
                        {shape, Region::sum, 0, aligned},
@@ -82,7 +82,7 @@ std::vector<std::vector<float>> run(Runtime& runtime, const Program& program,
     std::vector<std::vector<float>> outputs(2, std::vector<float>(replicas[0].size()));
     Bindings bindings{{{}}, {}};
     for (std::vector<float>& replica : replicas)
-        bindings.leaves[0].push_back(reinterpret_cast<std::byte*>(replica.data()));
+        bindings.inputs[0].push_back(reinterpret_cast<std::byte*>(replica.data()));
     for (std::vector<float>& output : outputs)
         bindings.outputs.push_back({reinterpret_cast<std::byte*>(output.data())});
     runtime.run(program, make_run_plan(program, runtime.team()), bindings);

@@ -41,15 +41,15 @@ public:
 
     /// Every buffer has memory of its own, for each core.
     std::vector<std::vector<Values>> evaluate(
-        const std::vector<std::vector<Values>>& leaves) const {
+        const std::vector<std::vector<Values>>& inputs) const {
         std::vector<std::vector<Values>> memory(program_.buffers.size());
         for (BufferId id = 0; id < memory.size(); ++id) {
             memory[id].assign(std::size_t(cores_), Values(std::size_t(elements_of(program_, id))));
             const Buffer& buffer = program_.buffers[id];
-            if (buffer.region == Region::leaf)
+            if (buffer.region == Region::input)
                 for (std::size_t core = 0; core < std::size_t(cores_); ++core)
-                    memory[id][core] = leaves[buffer.position]
-                                             [program_.leaves[buffer.position].per_core ? core : 0];
+                    memory[id][core] = inputs[buffer.position]
+                                             [program_.inputs[buffer.position].per_core ? core : 0];
         }
         for (const Stage& stage : program_.stages)
             evaluate(stage, memory);
@@ -59,17 +59,17 @@ public:
         return outputs;
     }
 
-    std::vector<std::vector<Values>> random_leaves(std::uint64_t seed) const {
+    std::vector<std::vector<Values>> random_inputs(std::uint64_t seed) const {
         std::mt19937_64 random(seed);
-        std::vector<std::vector<Values>> leaves;
-        for (const Slot& slot : program_.leaves) {
-            leaves.emplace_back(std::size_t(slot.per_core ? cores_ : 1),
+        std::vector<std::vector<Values>> inputs;
+        for (const Slot& slot : program_.inputs) {
+            inputs.emplace_back(std::size_t(slot.per_core ? cores_ : 1),
                                 Values(std::size_t(slot.shape.element_count())));
-            for (Values& values : leaves.back())
+            for (Values& values : inputs.back())
                 for (std::int32_t& value : values)
                     value = std::int32_t(random());
         }
-        return leaves;
+        return inputs;
     }
 
 private:
@@ -77,7 +77,7 @@ private:
 
     BufferId add_buffer(Region region, std::int64_t elements, std::size_t position = 0) {
         Buffer buffer{.shape = {DType::i32, {elements}}, .region = region, .position = position};
-        if (region != Region::leaf && region != Region::output) {
+        if (region != Region::input && region != Region::output) {
             std::int64_t& arena = program_.arena_bytes[std::size_t(region)];
             buffer.offset = arena;
             arena += (elements * 4 + 63) / 64 * 64;
@@ -89,10 +89,10 @@ private:
     void add_slots() {
         for (std::size_t i = 0; i < sizes_.size(); ++i) {
             const Shape shape{DType::i32, {sizes_[i]}};
-            program_.leaves.push_back({shape, false, {}});
-            replicated_.push_back(add_buffer(Region::leaf, sizes_[i], 2 * i));
-            program_.leaves.push_back({shape, true, {}});
-            per_core_.push_back(add_buffer(Region::leaf, sizes_[i], 2 * i + 1));
+            program_.inputs.push_back({shape, false, {}});
+            replicated_.push_back(add_buffer(Region::input, sizes_[i], 2 * i));
+            program_.inputs.push_back({shape, true, {}});
+            per_core_.push_back(add_buffer(Region::input, sizes_[i], 2 * i + 1));
         }
     }
 
@@ -165,7 +165,7 @@ private:
     void pack() {
         ASSERT_THAT(find_problems(program_), testing::IsEmpty());
         for (Buffer& buffer : program_.buffers) {
-            if (buffer.region == Region::leaf || buffer.region == Region::output) continue;
+            if (buffer.region == Region::input || buffer.region == Region::output) continue;
             for (int attempt = 0; attempt < 8; ++attempt) {
                 const std::int64_t before = buffer.offset;
                 buffer.offset = std::int64_t(below(std::size_t(before / 64 + 1))) * 64;
@@ -222,13 +222,13 @@ std::vector<std::vector<std::byte*>> addresses(std::vector<std::vector<Values>>&
 }
 
 std::vector<std::vector<Values>> run(Runtime& runtime, const Program& program,
-                                     std::vector<std::vector<Values>> leaves,
+                                     std::vector<std::vector<Values>> inputs,
                                      bool timeline = false) {
     std::vector<std::vector<Values>> outputs;
     for (const Slot& slot : program.outputs)
         outputs.push_back({Values(std::size_t(slot.shape.element_count()))});
     const RunPlan plan = make_run_plan(program, runtime.team());
-    runtime.run(program, plan, {addresses(leaves), addresses(outputs)}, timeline);
+    runtime.run(program, plan, {addresses(inputs), addresses(outputs)}, timeline);
     return outputs;
 }
 
@@ -240,9 +240,9 @@ TEST(Runtime, runs_random_programs_like_the_obvious_evaluation) {
         for (const int workers : {1, 2, 3, 8}) {
             Runtime runtime({8, workers});
             for (std::uint64_t round = 0; round < 2; ++round) {
-                const auto leaves = random.random_leaves(seed * 100 + round);
-                const auto expected = random.evaluate(leaves);
-                const auto outputs = run(runtime, random.program(), leaves);
+                const auto inputs = random.random_inputs(seed * 100 + round);
+                const auto expected = random.evaluate(inputs);
+                const auto outputs = run(runtime, random.program(), inputs);
                 for (std::size_t i = 0; i < outputs.size(); ++i)
                     ASSERT_EQ(outputs[i][0], expected[i][0])
                         << "seed " << seed << ", " << workers << " workers, output " << i;
@@ -251,17 +251,17 @@ TEST(Runtime, runs_random_programs_like_the_obvious_evaluation) {
     }
 }
 
-/// leaf 0 per core, f32[n] -> all_reduce -> output 0.
+/// input 0 per core, f32[n] -> all_reduce -> output 0.
 Program sum_program(std::int64_t n) {
     const Shape shape{DType::f32, {n}};
     const auto copy = [n](const KernelCall& call) {
         std::copy_n(call.reads[0], n * 4, call.writes[0]);
     };
     Program program;
-    program.leaves = {{shape, true, {}}};
+    program.inputs = {{shape, true, {}}};
     program.outputs = {{shape, false, {}}};
     program.buffers = {
-        {shape, Region::leaf, 0, 0}, {shape, Region::sum, 0, 0}, {shape, Region::output, 0, 0}};
+        {shape, Region::input, 0, 0}, {shape, Region::sum, 0, 0}, {shape, Region::output, 0, 0}};
     program.steps = {{"copy", {0}, {1}, {}, 0, copy}, {"copy", {1}, {2}, {}, 0, copy}};
     program.stages = {{true, 0, 1, {{1, Combine::add}}}, {false, 1, 1, {}}};
     program.arena_bytes[std::size_t(Region::sum)] = (n * 4 + 63) / 64 * 64;
@@ -283,7 +283,7 @@ TEST(Runtime, adds_the_cores_in_the_order_of_the_fixed_tree) {
         std::vector<float> sum(n);
         Bindings bindings{{{}}, {{reinterpret_cast<std::byte*>(sum.data())}}};
         for (auto& core : x)
-            bindings.leaves[0].push_back(reinterpret_cast<std::byte*>(core.data()));
+            bindings.inputs[0].push_back(reinterpret_cast<std::byte*>(core.data()));
         runtime.run(program, make_run_plan(program, runtime.team()), bindings);
         for (std::size_t i = 0; i < n; ++i)
             ASSERT_EQ(sum[i], ((x[0][i] + x[1][i]) + (x[2][i] + x[3][i])) +
@@ -292,7 +292,7 @@ TEST(Runtime, adds_the_cores_in_the_order_of_the_fixed_tree) {
     }
 }
 
-/// leaf 0 per core, f32[n] -> a replicated step over n elements that is given each core's.
+/// input 0 per core, f32[n] -> a replicated step over n elements that is given each core's.
 Program joining_program(std::int64_t n) {
     const Shape shape{DType::f32, {n}};
     const auto join = [](const KernelCall& call) {
@@ -304,9 +304,9 @@ Program joining_program(std::int64_t n) {
         }
     };
     Program program;
-    program.leaves = {{shape, true, {}}};
+    program.inputs = {{shape, true, {}}};
     program.outputs = {{shape, false, {}}};
-    program.buffers = {{shape, Region::leaf, 0, 0}, {shape, Region::output, 0, 0}};
+    program.buffers = {{shape, Region::input, 0, 0}, {shape, Region::output, 0, 0}};
     program.steps = {{"join", {0}, {1}, {}, n, join, true}};
     program.stages = {{false, 0, 1, {}}};
     return program;
@@ -328,7 +328,7 @@ TEST(Runtime, gives_a_step_that_joins_the_cores_what_each_has_in_their_order) {
         std::vector<float> joined(n);
         Bindings bindings{{{}}, {{reinterpret_cast<std::byte*>(joined.data())}}};
         for (auto& core : x)
-            bindings.leaves[0].push_back(reinterpret_cast<std::byte*>(core.data()));
+            bindings.inputs[0].push_back(reinterpret_cast<std::byte*>(core.data()));
         const RunPlan plan = make_run_plan(program, runtime.team());
         EXPECT_EQ(plan.steps[0].sliced, workers > 1);
         runtime.run(program, plan, bindings);
@@ -355,9 +355,9 @@ TEST(Runtime, shares_few_elements_that_join_the_cores_among_all_workers) {
 // Goal: an error of any core or slice ends the run, reaches the caller, and hurts no later run.
 TEST(Runtime, rethrows_an_error_of_a_kernel_and_can_be_used_again) {
     const RandomProgram random(99, 8);
-    const auto leaves = random.random_leaves(1);
+    const auto inputs = random.random_inputs(1);
     Runtime runtime({8, 4});
-    const auto healthy = run(runtime, random.program(), leaves);
+    const auto healthy = run(runtime, random.program(), inputs);
     for (std::size_t step = 0; step < random.program().steps.size(); ++step) {
         Program faulty = random.program();
         const Kernel inner = faulty.steps[step].kernel;
@@ -366,8 +366,8 @@ TEST(Runtime, rethrows_an_error_of_a_kernel_and_can_be_used_again) {
             if (calls->fetch_add(1) == 0) throw std::runtime_error("step failed");
             inner(call);
         };
-        EXPECT_THROW(run(runtime, faulty, leaves), std::runtime_error);
-        EXPECT_EQ(run(runtime, random.program(), leaves), healthy);
+        EXPECT_THROW(run(runtime, faulty, inputs), std::runtime_error);
+        EXPECT_EQ(run(runtime, random.program(), inputs), healthy);
     }
 }
 
@@ -375,12 +375,12 @@ TEST(Runtime, rethrows_an_error_of_a_kernel_and_can_be_used_again) {
 // it ran: once for each core, or once for each worker that had a part of it.
 TEST(Runtime, says_where_the_time_of_a_run_went) {
     const RandomProgram random(5, 8);
-    const auto leaves = random.random_leaves(1);
+    const auto inputs = random.random_inputs(1);
     for (const int workers : {1, 2, 8}) {
         Runtime runtime({8, workers});
         const RunPlan plan = make_run_plan(random.program(), runtime.team());
         for (const bool timeline : {true, false}) {
-            run(runtime, random.program(), leaves, timeline);
+            run(runtime, random.program(), inputs, timeline);
             const RunTimes& times = runtime.times();
             ASSERT_EQ(times.workers.size(), std::size_t(workers));
             EXPECT_LE(times.start_wait(), times.end - times.begin);

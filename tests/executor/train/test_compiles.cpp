@@ -141,15 +141,15 @@ TEST_F(Compiles, a_hundred_learning_rates_are_one_program) {
             trace_train_step(model, class_task(), optimizer, class_batch(8, {4}));
         const auto executable = engine.compile(step.graph);
         const Bindings<StepInput>& inputs = step.bindings.inputs;
-        std::vector<Array> parameters, slots;
+        std::vector<Array> parameters, states;
         for (const Parameter& parameter : model.parameters.all())
             parameters.push_back(parameter.value.clone());
-        for (const Tensor& slot :
-             inputs.of(std::span(step.graph.leaves), StepInput::optimizer_state))
-            slots.emplace_back(slot.shape());
+        for (const Tensor& state :
+             inputs.of(std::span(step.graph.inputs), StepInput::optimizer_state))
+            states.emplace_back(state.shape());
         StepValues values(inputs);
         values.set(StepInput::parameters, parameters);
-        values.set(StepInput::optimizer_state, slots);
+        values.set(StepInput::optimizer_state, states);
         values.set(StepInput::hyper,
                    Value{{hyper_values({.lr = rate(job), .step = 1, .label_count = 8})}});
         set_batch(values, batch);

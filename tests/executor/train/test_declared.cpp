@@ -301,7 +301,7 @@ JobSpec two_layers(std::vector<std::array<std::string, 2>> tie) {
     return spec;
 }
 
-TEST(Ties, one_parameter_has_the_gradient_of_both_and_one_slot) {
+TEST(Ties, one_parameter_has_the_gradient_of_both_and_one_state) {
     const Model model = build(two_layers({{"b.weight", "a.weight"}, {"b.bias", "norm.bias"}}));
     EXPECT_EQ(model.parameters.all().size(), 6U);
     EXPECT_EQ(model.head, "c");

@@ -44,7 +44,7 @@ Model dropping(double rate) {
 
 Task sum_of_outputs() {
     return {.trace =
-                [](const Model& model, const BatchLeaves& batch, ForwardPass& pass) {
+                [](const Model& model, const BatchInputs& batch, ForwardPass& pass) {
                     const Tensor y = model.forward(batch.features, pass);
                     return std::vector<TaskSum>{
                         {"loss", reduce(y, {0, 1}, Reduction::add)},
@@ -115,12 +115,12 @@ TEST(TrainingDropout, numbers_the_samples_of_a_step) {
         inputs.add(name, 1);
     StepValues values(inputs);
     set_dropout(values, {.rate = 0.1, .seed = 1, .batches_per_step = 4}, 0, ones(6));
-    const std::vector<Value> leaves = std::move(values).take();
-    EXPECT_EQ(scalar_of(leaves[0]), 0.1F);
+    const std::vector<Value> taken = std::move(values).take();
+    EXPECT_EQ(scalar_of(taken[0]), 0.1F);
     // Batch 6 is the third of its step, after two of 2 x 3 samples.
-    ASSERT_EQ(leaves[2].arrays.size(), 2U);
-    EXPECT_EQ(leaves[2].arrays[0].as<std::int32_t>()[0], 12);
-    EXPECT_EQ(leaves[2].arrays[1].as<std::int32_t>()[0], 15);
+    ASSERT_EQ(taken[2].arrays.size(), 2U);
+    EXPECT_EQ(taken[2].arrays[0].as<std::int32_t>()[0], 12);
+    EXPECT_EQ(taken[2].arrays[1].as<std::int32_t>()[0], 15);
     const Bindings<StepInput> none;
     StepValues no_values(none);
     set_dropout(no_values, {}, 0, ones(6));

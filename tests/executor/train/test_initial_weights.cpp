@@ -184,7 +184,7 @@ TEST_F(InitialWeights, files_of_the_bare_network_and_with_older_words_are_read) 
         tensors.clear();
         for (const auto* list : {&model_.parameters.all(), &model_.parameters.statistics()})
             for (const Parameter& parameter : *list)
-                tensors.push_back({parameter.name, filled(parameter.leaf.dims(), 7)});
+                tensors.push_back({parameter.name, filled(parameter.input.dims(), 7)});
         tensors.push_back({"bert.mask", Array({DType::u8, {4, 4}})});
         for (NamedArray& one : tensors) {
             if (one.name.starts_with("bert.")) one.name.erase(0, 5);

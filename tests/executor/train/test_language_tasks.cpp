@@ -140,7 +140,7 @@ TEST_P(LanguageTask, learns) {
                           .step = ++state.step,
                           .label_count = double(batch->step_labels),
                           .core_count = 2};
-        progress.take(engine.run(*program, progress.leaves(state, hyper, *batch)), *batch, state);
+        progress.take(engine.run(*program, progress.inputs(state, hyper, *batch)), *batch, state);
         const MetricSums sums = progress.finish();
         EXPECT_EQ(sums.scalar("labels"), batch->step_labels);
         last = value_of(task_.values(sums), "loss");

@@ -88,7 +88,7 @@ std::pair<std::vector<double>, std::vector<Array>> train(const std::string& mode
     for (const Parameter& parameter : model.parameters.all())
         values.push_back(parameter.value.clone());
     for (const Parameter& parameter : model.parameters.all()) {
-        for (std::size_t i = 0; i < optimizer.slots.size(); ++i)
+        for (std::size_t i = 0; i < optimizer.state.size(); ++i)
             values.emplace_back(parameter.value.shape());
     }
     std::vector<double> losses;
@@ -96,15 +96,15 @@ std::pair<std::vector<double>, std::vector<Array>> train(const std::string& mode
         // Traced again each time: equal steps are one program.
         const TracedStep step = trace_train_step(model, class_task(), optimizer, shape);
         const auto executable = engine.compile(step.graph);
-        StepValues leaves(step.bindings.inputs);
+        StepValues inputs(step.bindings.inputs);
         for (const StepInput name : {StepInput::parameters, StepInput::optimizer_state})
-            leaves.set(name, step.bindings.inputs.of(std::span<const Array>(values), name));
+            inputs.set(name, step.bindings.inputs.of(std::span<const Array>(values), name));
         Hyper hyper = hyper_of(optimizer_name);
         hyper.step = k + 1;
         hyper.label_count = batch_size;
-        leaves.set(StepInput::hyper, Value{{hyper_values(hyper)}});
-        set_batch(leaves, batch_of(k, setup.cores));
-        const auto outputs = engine.run(*executable, std::move(leaves).take());
+        inputs.set(StepInput::hyper, Value{{hyper_values(hyper)}});
+        set_batch(inputs, batch_of(k, setup.cores));
+        const auto outputs = engine.run(*executable, std::move(inputs).take());
         for (std::size_t i = 0; i < values.size(); ++i)
             values[i] = outputs[i].arrays[0];
         losses.push_back(double(scalar_of(outputs[values.size()])) / batch_size);

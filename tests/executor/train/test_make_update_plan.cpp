@@ -31,7 +31,7 @@ TEST(MakeUpdatePlan, all_parameters_are_trained_alike_by_default) {
     const UpdatePlan plan = make_update_plan({}, parameters());
     EXPECT_EQ(plan.groups, 1U);
     EXPECT_FALSE(plan.clips || plan.averages);
-    EXPECT_TRUE(plan.slots().empty());
+    EXPECT_TRUE(plan.state_names().empty());
 }
 
 TEST(MakeUpdatePlan, names_and_ranks_choose_parameters) {

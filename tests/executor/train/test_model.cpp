@@ -34,7 +34,7 @@ Json names_of(const Model& model) {
     Json names = Json::object();
     for (const auto* list : {&model.parameters.all(), &model.parameters.statistics()})
         for (const Parameter& parameter : *list)
-            names[parameter.name] = parameter.leaf.dims();
+            names[parameter.name] = parameter.input.dims();
     for (const BatchCount& count : model.parameters.batch_counts())
         names[count.name] = Json::array();
     return names;
@@ -51,7 +51,7 @@ TEST_P(Architecture, has_the_names_and_shapes_of_its_reference) {
 TEST_P(Architecture, makes_logits_of_gray_images_too) {
     const Model model = build_model(spec_of(GetParam()), {1, 64, 64}, classes, Init::zeros());
     ForwardPass pass;
-    const Tensor x = leaf({DType::f32, {2, 1, 64, 64}}, Placement::per_core, "x");
+    const Tensor x = input({DType::f32, {2, 1, 64, 64}}, Placement::per_core, "x");
     EXPECT_EQ(model.forward(x, pass).dims(), (Dims{2, classes}));
 }
 
@@ -85,7 +85,7 @@ TEST(Model, language_models_have_the_published_sizes) {
             << to_string(arch);
         EXPECT_EQ(model.dropout, 0.1);
         ForwardPass pass;
-        const Tensor x = leaf({DType::i32, {2, length}}, Placement::per_core, "x");
+        const Tensor x = input({DType::i32, {2, length}}, Placement::per_core, "x");
         EXPECT_EQ(model.forward(x, pass).dims(), (Dims{2, length, tokens}));
     }
 }
@@ -95,8 +95,8 @@ TEST(Model, a_language_model_may_know_more_than_its_text_has) {
     spec.model.vocab_size = 60;
     spec.model.max_length = 20;
     const Model model = build_model(spec, {16}, 50, Init::zeros(), {.padding = 0});
-    EXPECT_EQ(model.parameters.all()[0].leaf.dims(), (Dims{60, 128}));
-    EXPECT_EQ(model.parameters.all()[1].leaf.dims(), (Dims{20, 128}));
+    EXPECT_EQ(model.parameters.all()[0].input.dims(), (Dims{60, 128}));
+    EXPECT_EQ(model.parameters.all()[1].input.dims(), (Dims{20, 128}));
 }
 
 /// The heads of a network's first attention, whose result is [batch, heads, tokens, features].
@@ -106,7 +106,7 @@ std::int64_t heads_of(const JobSpec& spec, const Dims& sample) {
     Dims dims = sample;
     dims.insert(dims.begin(), 2);
     const DType dtype = language_task(spec.model.arch) ? DType::i32 : DType::f32;
-    const Tensor y = model.forward(leaf({dtype, dims}, Placement::per_core, "x"), pass);
+    const Tensor y = model.forward(input({dtype, dims}, Placement::per_core, "x"), pass);
     for (const Tensor& node : topological_order({&y, 1})) {
         const auto* composite = std::get_if<CompositeAttributes>(&node.node().attributes);
         if (composite != nullptr && composite->name == "attention") return node.dims()[1];

@@ -134,7 +134,7 @@ TEST_F(RunOptimizer, the_average_is_evaluated_and_saved_in_place_of_the_weights)
         EXPECT_EQ(beside.at(name + ".raw"), values) << name;
 }
 
-TEST_F(RunOptimizer, what_is_frozen_keeps_its_bits_and_has_no_slot) {
+TEST_F(RunOptimizer, what_is_frozen_keeps_its_bits_and_has_no_state) {
     AttemptPlan one_step = plan(), all_steps = plan();
     one_step.spec.train.epochs.reset();
     one_step.spec.train.steps = 1;
@@ -152,8 +152,8 @@ TEST_F(RunOptimizer, what_is_frozen_keeps_its_bits_and_has_no_slot) {
     ASSERT_EQ(std::ranges::count_if(late.weights, is_frozen, &NamedArray::name), 2);
     for (const auto& [name, values] : tensors(late.weights))
         EXPECT_EQ(values == early.at(name), is_frozen(name)) << name;
-    for (const NamedArray& slot : late.optimizer)
-        EXPECT_FALSE(is_frozen(slot.name)) << slot.name;
+    for (const NamedArray& state : late.optimizer)
+        EXPECT_FALSE(is_frozen(state.name)) << state.name;
 }
 
 TEST_F(RunOptimizer, early_stopping_ends_a_run_that_gets_no_better) {

@@ -110,8 +110,8 @@ struct Trainer {
                           .momentum = 0.9,
                           .label_count = double(batch.step_labels),
                           .core_count = cores};
-        const auto leaves = step.leaves(state, hyper, batch);
-        step.take(engine.run(*engine.compile(graph), leaves), batch, state);
+        const auto inputs = step.inputs(state, hyper, batch);
+        step.take(engine.run(*engine.compile(graph), inputs), batch, state);
         if (batch.ends_step) step.finish();
     }
     std::span<const Array> statistics() const {
@@ -132,7 +132,7 @@ TEST(RunningStatistics, each_batch_of_a_step_moves_them) {
     }
 }
 
-TEST(RunningStatistics, a_step_that_is_given_up_leaves_them) {
+TEST(RunningStatistics, a_step_that_is_given_up_inputs_them) {
     Trainer trainer;
     trainer.run(random_batch(0, false));
     expect_values(trainer.statistics()[0], {0, 0});
@@ -148,10 +148,10 @@ TEST(RunningStatistics, are_what_evaluations_normalise_by) {
     StepValues bound(evaluation.bindings.inputs);
     set_network(bound, network_values(trainer.state, trainer.model, trainer.optimizer));
     set_batch(bound, batch);
-    const std::vector<Value> leaves = std::move(bound).take();
-    const auto outputs = trainer.engine.run(*trainer.engine.compile(evaluation.graph), leaves);
+    const std::vector<Value> inputs = std::move(bound).take();
+    const auto outputs = trainer.engine.run(*trainer.engine.compile(evaluation.graph), inputs);
 
-    const auto values = [&](std::size_t i) { return leaves[i].arrays[0].as<float>(); };
+    const auto values = [&](std::size_t i) { return inputs[i].arrays[0].as<float>(); };
     double loss = 0;
     for (const Batch& core : batch.cores) {
         for (std::int64_t sample = 0; sample < batch_size; ++sample) {

@@ -151,7 +151,7 @@ TEST_F(TaskRun, a_single_column_of_numbers_may_be_a_label) {
 }
 
 // They tell what is to be found out: a network that sees sum need not learn it.
-TEST_F(TaskRun, labels_and_groups_that_a_job_leaves_out_are_no_features) {
+TEST_F(TaskRun, labels_and_groups_that_a_job_inputs_out_are_no_features) {
     AttemptPlan plan = numbers_plan(TaskType::regression, {"gap"});
     plan.spec.model.hidden.emplace();    // one weight for each feature: a, b, who
     plan.dataset_options =

@@ -94,14 +94,14 @@ std::vector<Array> zeros(const Model& model, std::size_t count = 1) {
     return values;
 }
 
-/// What a step reads; a program without slots or sums gets none.
+/// What a step reads; a program without states or sums gets none.
 struct Inputs {
-    std::vector<Array> parameters, slots, sums;
+    std::vector<Array> parameters, states, sums;
 
     std::vector<Value> of(const TracedStep& step, const LoadedBatch& batch) const {
         StepValues values(step.bindings.inputs);
         values.set(StepInput::parameters, parameters);
-        values.set(StepInput::optimizer_state, slots);
+        values.set(StepInput::optimizer_state, states);
         values.set(StepInput::gradient_sums, sums);
         values.set(StepInput::hyper, numbers());
         set_batch(values, batch);
@@ -114,11 +114,11 @@ class AccumulatedStep : public testing::TestWithParam<const char*> {};
 TEST_P(AccumulatedStep, is_the_step_of_all_samples) {
     const Model model = small_model();
     const Optimizer& optimizer = find_optimizer(GetParam());
-    const std::size_t slots = optimizer.slots.size();
+    const std::size_t states = optimizer.state.size();
 
     const TracedStep whole = trace_train_step(model, class_task(), optimizer,
                                               class_batch(batch_size * batches, {features}));
-    const Inputs undivided{initial_values(model), zeros(model, slots), {}};
+    const Inputs undivided{initial_values(model), zeros(model, states), {}};
     std::vector<ReferenceValue> values;
     for (const Value& value : undivided.of(whole, large_batch()))
         values.push_back(value.arrays);
@@ -143,13 +143,13 @@ TEST_P(AccumulatedStep, is_the_step_of_all_samples) {
     }
     const TracedStep last =
         trace_train_step(model, class_task(), optimizer, shape, Accumulation::finished);
-    inputs.slots = zeros(model, slots);
+    inputs.states = zeros(model, states);
     const std::vector<Value> outputs =
         engine.run(*engine.compile(last.graph), inputs.of(last, small_batch(batches - 1)));
     add(last, outputs);
 
     // Sums of some ten numbers below 1 in f32, against the evaluator's in f64.
-    const std::size_t state_count = (1 + slots) * model.parameters.all().size();
+    const std::size_t state_count = (1 + states) * model.parameters.all().size();
     for (std::size_t i = 0; i < state_count; ++i) {
         const auto found = outputs[i].arrays[0].as<float>();
         for (std::size_t k = 0; k < found.size(); ++k)
@@ -172,15 +172,15 @@ TEST(TrainStep, of_one_batch_has_no_sums) {
     const Task task = class_task();
     const BatchShape shape = class_batch(batch_size, {features});
     const std::size_t count = model.parameters.all().size();
-    EXPECT_EQ(trace_train_step(model, task, optimizer, shape).graph.leaves.size(), 3 * count + 4);
+    EXPECT_EQ(trace_train_step(model, task, optimizer, shape).graph.inputs.size(), 3 * count + 4);
     EXPECT_EQ(
-        trace_train_step(model, task, optimizer, shape, Accumulation::finished).graph.leaves.size(),
+        trace_train_step(model, task, optimizer, shape, Accumulation::finished).graph.inputs.size(),
         4 * count + 4);
-    EXPECT_EQ(trace_accumulation_step(model, task, optimizer, shape).graph.leaves.size(),
+    EXPECT_EQ(trace_accumulation_step(model, task, optimizer, shape).graph.inputs.size(),
               2 * count + 4);
 }
 
-TEST(TrainStep, names_each_of_its_leaves_and_outputs) {
+TEST(TrainStep, names_each_of_its_inputs_and_outputs) {
     const Model model = small_model();
     UpdatePlan plan = find_optimizer("adam");
     plan.rules.resize(model.parameters.all().size());
@@ -189,7 +189,7 @@ TEST(TrainStep, names_each_of_its_leaves_and_outputs) {
     const TracedStep step =
         trace_train_step(model, class_task(), plan, class_batch(batch_size, {features}));
     const auto& [inputs, outputs, sum_names, row_names] = step.bindings;
-    EXPECT_EQ(inputs.size(), step.graph.leaves.size());
+    EXPECT_EQ(inputs.size(), step.graph.inputs.size());
     EXPECT_EQ(outputs.size(), step.graph.outputs.size());
     EXPECT_EQ(inputs.count(StepInput::parameters), 3U);
     EXPECT_EQ(inputs.count(StepInput::optimizer_state), 6U);
@@ -197,14 +197,14 @@ TEST(TrainStep, names_each_of_its_leaves_and_outputs) {
     EXPECT_EQ(outputs.count(StepOutput::gradient_norm), 1U);
     EXPECT_EQ(outputs.count(StepOutput::sums), sum_names.size());
     EXPECT_TRUE(row_names.empty());
-    const std::span leaves(step.graph.leaves);
-    EXPECT_EQ(inputs.of(leaves, StepInput::frozen_parameters)[0].get(),
-              model.parameters.leaves()[0].get());
-    const auto name_of_leaf = [&](StepInput input) {
-        return std::get<LeafAttributes>(inputs.of(leaves, input)[0].node().attributes).name;
+    const std::span tensors(step.graph.inputs);
+    EXPECT_EQ(inputs.of(tensors, StepInput::frozen_parameters)[0].get(),
+              model.parameters.inputs()[0].get());
+    const auto name_of_input = [&](StepInput input) {
+        return std::get<InputAttributes>(inputs.of(tensors, input)[0].node().attributes).name;
     };
-    EXPECT_EQ(name_of_leaf(StepInput::features), "features");
-    EXPECT_EQ(name_of_leaf(StepInput::weights), "weights");
+    EXPECT_EQ(name_of_input(StepInput::features), "features");
+    EXPECT_EQ(name_of_input(StepInput::weights), "weights");
     EXPECT_EQ(step.graph.donations.size(), 9U);
 }
 

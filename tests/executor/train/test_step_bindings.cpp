@@ -53,21 +53,21 @@ TEST(StepValues, are_in_the_order_of_the_program_whatever_order_they_came_in) {
     values.set(StepInput::parameters, std::array{number(1), number(2)});
     values.set(StepInput::statistics, std::span<const Array>());
     values.set(StepInput::hyper, std::span<const Array>());
-    const std::vector<Value> leaves = std::move(values).take();
-    ASSERT_EQ(leaves.size(), 3U);
-    EXPECT_EQ(first_number(leaves[0]), 1);
-    EXPECT_EQ(first_number(leaves[1]), 2);
-    EXPECT_EQ(first_number(leaves[2]), 3);
+    const std::vector<Value> taken = std::move(values).take();
+    ASSERT_EQ(taken.size(), 3U);
+    EXPECT_EQ(first_number(taken[0]), 1);
+    EXPECT_EQ(first_number(taken[1]), 2);
+    EXPECT_EQ(first_number(taken[2]), 3);
 }
 
 TEST(StepValues, one_too_few_or_one_for_nothing_is_a_bug) {
     const Bindings<StepInput> inputs = some_inputs();
     StepValues values(inputs);
-    EXPECT_DEATH(values.set(StepInput::parameters, std::array{number(1)}), "each leaf of a name");
-    EXPECT_DEATH(values.set(StepInput::parameters, Value{{number(1)}}), "one leaf");
-    EXPECT_DEATH(values.set(StepInput::hyper, Value{{number(1)}}), "one leaf");
+    EXPECT_DEATH(values.set(StepInput::parameters, std::array{number(1)}), "each input of a name");
+    EXPECT_DEATH(values.set(StepInput::parameters, Value{{number(1)}}), "one input");
+    EXPECT_DEATH(values.set(StepInput::hyper, Value{{number(1)}}), "one input");
     values.set(StepInput::weights, Value{{number(3)}});
-    EXPECT_DEATH(std::move(values).take(), "every leaf");
+    EXPECT_DEATH(std::move(values).take(), "every input");
 }
 
 }    // namespace

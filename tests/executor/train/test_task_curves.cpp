@@ -74,15 +74,15 @@ std::vector<double> losses_of(const JobSpec& spec, std::size_t steps) {
         values.emplace_back(parameter.value.shape());
     std::vector<double> losses;
     for (std::size_t k = 0; k < steps; ++k) {
-        StepValues leaves(step.bindings.inputs);
+        StepValues inputs(step.bindings.inputs);
         for (const StepInput name : {StepInput::parameters, StepInput::optimizer_state})
-            leaves.set(name, step.bindings.inputs.of(std::span<const Array>(values), name));
+            inputs.set(name, step.bindings.inputs.of(std::span<const Array>(values), name));
         Hyper hyper{.lr = 0.05, .momentum = 0.9, .weight_decay = 1e-4};
         hyper.step = std::int64_t(k) + 1;
         hyper.label_count = double(batch_size * (type == TaskType::classification ? 1 : outputs));
-        leaves.set(StepInput::hyper, Value{{hyper_values(hyper)}});
-        set_batch(leaves, batch_of(type, std::int64_t(k)));
-        const auto found = engine.run(*program, std::move(leaves).take());
+        inputs.set(StepInput::hyper, Value{{hyper_values(hyper)}});
+        set_batch(inputs, batch_of(type, std::int64_t(k)));
+        const auto found = engine.run(*program, std::move(inputs).take());
         for (std::size_t i = 0; i < values.size(); ++i)
             values[i] = found[i].arrays[0];
         losses.push_back(double(scalar_of(found[values.size()])) /

@@ -333,8 +333,8 @@ TEST(Tasks, a_training_pass_measures_what_sums_can_say) {
         const Task task = make_task(spec_of(type, {all.begin(), all.end()}), names);
         ForwardPass pass;
         pass.training = true;
-        const BatchLeaves leaves({5, MadeSamples(type).shape()});
-        const auto sums = task.trace(net.model, leaves, pass);
+        const BatchInputs inputs({5, MadeSamples(type).shape()});
+        const auto sums = task.trace(net.model, inputs, pass);
         EXPECT_EQ(sums[0].name, "loss");
         EXPECT_EQ(sums[1].name, "labels");
         for (const TaskSum& sum : sums) {

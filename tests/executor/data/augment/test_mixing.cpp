@@ -140,7 +140,7 @@ TEST(Mixing, each_sample_takes_its_share_of_the_one_before_it_in_its_step) {
 }
 
 // As CutMix of torchvision 0.17 for these numbers: half sides are 0.5 sqrt(1 - share) of the
-// image's, rounded down; the share is then what the cut box leaves.
+// image's, rounded down; the share is then what the cut box inputs.
 TEST(Mixing, a_box_is_cut_off_at_the_border_and_the_share_corrected) {
     const Dims image{3, 32, 48};
     const Mix whole = cut_around(16, 24, 0.75, image);

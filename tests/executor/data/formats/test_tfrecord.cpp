@@ -133,7 +133,7 @@ TEST(Tfrecord, a_plain_file_that_begins_like_gzip_is_none) {
     FAIL() << "no record of 35615 bytes was made";
 }
 
-TEST(Tfrecord, every_cut_is_named_with_record_and_byte_or_leaves_whole_records) {
+TEST(Tfrecord, every_cut_is_named_with_record_and_byte_or_inputs_whole_records) {
     const SmallSet good;
     const std::size_t size = good.records.size() / 3;
     for (std::size_t length = 1; length < good.records.size(); ++length) {

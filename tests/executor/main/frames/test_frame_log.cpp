@@ -90,7 +90,7 @@ TEST(FrameLog, bytes_that_are_no_text_are_replaced) {
     EXPECT_EQ(Json::parse(lines[0]).at("message"), "a\xef\xbf\xbd\nb");
 }
 
-TEST(FrameLog, a_full_disk_ends_the_run_and_leaves_whole_lines) {
+TEST(FrameLog, a_full_disk_ends_the_run_and_inputs_whole_lines) {
     if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
     EXPECT_THROW(
         {
@@ -145,7 +145,7 @@ ErrorCode code_of_emit(FrameLog& log, const std::string& message) {
     return ErrorCode::internal;
 }
 
-TEST(FrameLog, a_disk_that_fills_amid_a_line_leaves_whole_lines_and_takes_the_last_word) {
+TEST(FrameLog, a_disk_that_fills_amid_a_line_inputs_whole_lines_and_takes_the_last_word) {
     const TempFolder folder;
     FrameLog log(folder.path() / "frames.ndjson", system_clock());
     log.emit(log_frame("a"));

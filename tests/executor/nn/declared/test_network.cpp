@@ -47,7 +47,7 @@ nlohmann::json names_of(const ParameterList& parameters) {
     nlohmann::json names = nlohmann::json::object();
     for (const auto* list : {&parameters.all(), &parameters.statistics()})
         for (const Parameter& parameter : *list)
-            names[parameter.name] = parameter.leaf.dims();
+            names[parameter.name] = parameter.input.dims();
     for (const BatchCount& count : parameters.batch_counts())
         names[count.name] = nlohmann::json::array();
     for (const ParameterAlias& alias : parameters.aliases())
@@ -79,13 +79,13 @@ struct Traced {
         set_weights(parameters);
         for (const auto* list : {&parameters.all(), &parameters.statistics()})
             for (const Parameter& parameter : *list)
-                add_leaf(parameter.leaf, parameter.value);
+                add_input(parameter.input, parameter.value);
         Dims features{batch};
         features.insert(features.end(), dims.begin(), dims.end());
         const Tensor logits = network(input("features", features_of(chosen, features)), pass);
         const Tensor labels = input("labels", integers("labels", {batch}, 0, classes));
         const Tensor loss = cross_entropy_sum(logits, labels) * constant(1.0 / batch);
-        graph.outputs = gradients(loss, parameters.leaves());
+        graph.outputs = gradients(loss, parameters.inputs());
         for (const ForwardPass::StatisticUpdate& update : pass.updates)
             graph.outputs.push_back(update.value);
         graph.outputs.push_back(logits);
@@ -99,13 +99,13 @@ struct Traced {
         std::ranges::copy(codes.as<std::int32_t>(), features.as<float>().begin());
         return features;
     }
-    void add_leaf(const Tensor& tensor, const Array& value) {
-        graph.leaves.push_back(tensor);
+    void add_input(const Tensor& tensor, const Array& value) {
+        graph.inputs.push_back(tensor);
         values.push_back({value});
     }
     Tensor input(const char* name, const Array& value) {
-        const Tensor tensor = leaf(value.shape(), Placement::replicated, name);
-        add_leaf(tensor, value);
+        const Tensor tensor = slipway::input(value.shape(), Placement::replicated, name);
+        add_input(tensor, value);
         return tensor;
     }
 };
@@ -162,10 +162,10 @@ TEST(DeclaredNetwork, initial_values_are_torchs) {
     }
 }
 
-std::vector<Tensor> network_leaves(const ParameterList& parameters, const Tensor& x) {
-    std::vector<Tensor> leaves = parameters.leaves();
-    leaves.push_back(x);
-    return leaves;
+std::vector<Tensor> network_inputs(const ParameterList& parameters, const Tensor& x) {
+    std::vector<Tensor> inputs = parameters.inputs();
+    inputs.push_back(x);
+    return inputs;
 }
 
 TEST(DeclaredNetwork, an_embedding_begins_as_torchs) {
@@ -202,10 +202,10 @@ TEST(DeclaredNetwork, positions_are_those_of_the_formula) {
             {.sample_dims = {length, width}, .outputs = length * width, .batch_size = batch});
         EXPECT_TRUE(parameters.all().empty());
         const Array given = reals("features", {batch, length, width});
-        const Tensor x = leaf(given.shape(), Placement::per_core, "features");
+        const Tensor x = input(given.shape(), Placement::per_core, "features");
         ForwardPass pass{.training = true, .core_share = constant(1), .dropout = {}, .updates = {}};
-        const std::vector<ReferenceValue> leaves{{given}};
-        const auto found = evaluate({{x}, {network(x, pass)}, {}}, leaves, 1);
+        const std::vector<ReferenceValue> inputs{{given}};
+        const auto found = evaluate({{x}, {network(x, pass)}, {}}, inputs, 1);
         const auto numbers = found[0][0].as<float>();
         for (std::size_t at = 0; at < numbers.size(); ++at) {
             const auto column = std::int64_t(at) % width;
@@ -231,15 +231,15 @@ TEST(DeclaredNetwork, positions_are_rounded_once_in_bf16_true) {
         {.sample_dims = {length, width}, .outputs = length * width, .batch_size = 1});
     const Array given(Shape{DType::f32, {1, length, width}});
     const Array ones(Shape{DType::f32, {length * width, 1}});
-    const Tensor x = leaf(given.shape(), Placement::per_core, "features");
-    const Tensor w = leaf(ones.shape(), Placement::replicated, "w");
+    const Tensor x = input(given.shape(), Placement::per_core, "features");
+    const Tensor w = input(ones.shape(), Placement::replicated, "w");
     ForwardPass pass{.training = true, .core_share = constant(1), .dropout = {}, .updates = {}};
     const Tensor y = network(x, pass);
     const Graph graph{{x, w}, {matmul(y, w), y}, {}};
-    const std::vector<ReferenceValue> leaves{{given}, {ones}};
-    const auto expected = evaluate(graph, leaves, 1);
+    const std::vector<ReferenceValue> inputs{{given}, {ones}};
+    const auto expected = evaluate(graph, inputs, 1);
     const Graph narrow = apply_precision(graph, {.precision = PrecisionPolicy::bf16_true});
-    const auto found = evaluate(narrow, leaves, 1);
+    const auto found = evaluate(narrow, inputs, 1);
     double worst = 0;
     for (std::size_t at = 0; at < std::size_t(length * width); ++at)
         worst = std::max(worst, std::abs(double(found[1][0].as<float>()[at]) -
@@ -287,14 +287,14 @@ TEST(DeclaredNetwork, a_relu_behind_a_batch_norm_is_done_with_it) {
         parameters, init, layers,
         {.sample_dims = {classes}, .outputs = classes, .batch_size = batch});
     ForwardPass pass{.training = true, .core_share = constant(1), .dropout = {}, .updates = {}};
-    const Tensor x = leaf({DType::f32, {batch, classes}}, Placement::replicated, "x");
+    const Tensor x = input({DType::f32, {batch, classes}}, Placement::replicated, "x");
     const std::string text = print(
-        {.leaves = network_leaves(parameters, x), .outputs = {network(x, pass)}, .donations = {}});
+        {.inputs = network_inputs(parameters, x), .outputs = {network(x, pass)}, .donations = {}});
     EXPECT_NE(text.find("batch_norm_relu"), text.npos) << text;
     EXPECT_NE(text.find("batch_norm_training"), text.npos) << text;
 }
 
-// The leaf has the highest rate; of 2000 elements the share that is dropped is within 0.04, four
+// The input has the highest rate; of 2000 elements the share that is dropped is within 0.04, four
 // standard deviations, of the layer's own.
 TEST(DeclaredNetwork, each_dropout_has_its_own_rate_and_mask) {
     const auto layers = layers_of(nlohmann::json::parse(
@@ -307,12 +307,13 @@ TEST(DeclaredNetwork, each_dropout_has_its_own_rate_and_mask) {
     const auto network = DeclaredNetwork::create(parameters, init, layers,
                                                  {.sample_dims = {half}, .outputs = classes});
     EXPECT_EQ(network.dropout, 0.5);
-    const DropoutLeaves leaves{.rate = leaf({DType::f32, {}}, Placement::replicated, "rate"),
-                               .key = leaf({DType::u32, {2}}, Placement::replicated, "key"),
-                               .first_sample = leaf({DType::i32, {}}, Placement::replicated, "at")};
-    const Tensor x = leaf({DType::f32, {rows, half}}, Placement::replicated, "x");
-    ForwardPass training{.training = true, .dropout = leaves}, evaluation;
-    const Graph graph{.leaves = {x, leaves.rate, leaves.key, leaves.first_sample},
+    const DropoutInputs inputs{
+        .rate = input({DType::f32, {}}, Placement::replicated, "rate"),
+        .key = input({DType::u32, {2}}, Placement::replicated, "key"),
+        .first_sample = input({DType::i32, {}}, Placement::replicated, "at")};
+    const Tensor x = input({DType::f32, {rows, half}}, Placement::replicated, "x");
+    ForwardPass training{.training = true, .dropout = inputs}, evaluation;
+    const Graph graph{.inputs = {x, inputs.rate, inputs.key, inputs.first_sample},
                       .outputs = {network(x, training), network(x, evaluation)},
                       .donations = {}};
     const std::array<std::uint32_t, 2> key{3, 4};

@@ -100,9 +100,9 @@ class Theirs:
         subprocess.run([executor, "export", checkpoint, "--out", exported], check=True)
         self.network.load_state_dict(safetensors_file.read(exported), strict=True)
         self.optimizer = torch.optim.SGD(self.network.parameters(), RATE, MOMENTUM, weight_decay=DECAY)
-        slots = safetensors_file.read(checkpoint / "optimizer.safetensors")
+        states = safetensors_file.read(checkpoint / "optimizer.safetensors")
         for name, parameter in self.network.named_parameters():
-            self.optimizer.state[parameter]["momentum_buffer"] = slots[name + ".momentum_buffer"]
+            self.optimizer.state[parameter]["momentum_buffer"] = states[name + ".momentum_buffer"]
 
     def validate(self, images, labels):
         self.network.eval()

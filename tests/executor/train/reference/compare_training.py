@@ -325,8 +325,8 @@ def compare(executor, logits_program, row, steps, folder, say):
     one = ours("one", *small, 1, {"name": "sgd", "lr": 1e-9, "momentum": 0.9}, {"name": "constant"})
     all_steps = ours("all", row, data, steps)
     say("ours is done")
-    slots = safetensors_file.read(one.last / "optimizer.safetensors")
-    gradients = {name.removesuffix(".momentum_buffer"): tensor for name, tensor in slots.items()}
+    states = safetensors_file.read(one.last / "optimizer.safetensors")
+    gradients = {name.removesuffix(".momentum_buffer"): tensor for name, tensor in states.items()}
     weights = safetensors_file.read(all_steps.last / "model.safetensors")
     logits = our_logits(logits_program, row, data, "all.json", all_steps.last, folder)
 

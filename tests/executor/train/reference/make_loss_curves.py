@@ -6,7 +6,7 @@ Weights and batches come from the same counter-based generator as ours (Philox-4
 time in numpy, so both sides start from the same bits without a file of weights. Sample i of class c is
 2 * (prototype[c] + noise[i]) - 2; step k trains on samples k*32 ... k*32+31.
 
-Learning rates are chosen so that float32 can tell: with lr 0.001 and eps 1e-8 torch's own float32 curve of LeNet leaves
+Learning rates are chosen so that float32 can tell: with lr 0.001 and eps 1e-8 torch's own float32 curve of LeNet inputs
 its float64 curve by 1.4e-3 within 50 steps (Adam divides by the square root of tiny squares); with the two settings of
 Adam below it stays within 3e-7.
 """

@@ -11,13 +11,13 @@ struct BatchShape {
     SampleShape sample;
 };
 
-/// The leaves that each core fills with its own samples.
-struct BatchLeaves {
+/// The inputs that each core fills with its own samples.
+struct BatchInputs {
     Tensor features;    ///< [batch_size_per_core, …sample.features]
     Tensor labels;      ///< [batch_size_per_core, …sample.labels]
     Tensor weights;     ///< f32 [batch_size_per_core]: 1, or 0 for padding
 
-    explicit BatchLeaves(const BatchShape& batch);
+    explicit BatchInputs(const BatchShape& batch);
 };
 
 }    // namespace slipway
