@@ -11,12 +11,13 @@ double pairs(const ProductPart& part) {
     return double(part.rows.count()) * double(part.columns.count()) * double(part.terms.count());
 }
 
-double dot_flops(const Tensor& tensor, const DotAttributes& dot, const Triangles& triangles) {
+double dot_flops(const Tensor& tensor, const DotAttributes& dot,
+                 const TriangularAnalysis& triangular) {
     double batch = 1;
     for (const std::int64_t i : dot.lhs_batching)
         batch *= double(tensor.node().operands[0].dims()[std::size_t(i)]);
     double flops = 0;
-    for (const ProductPart& part : product_parts(tensor, triangles))
+    for (const ProductPart& part : product_parts(tensor, triangular))
         flops += 2 * batch * pairs(part);
     return flops;
 }
@@ -30,10 +31,10 @@ double convolution_flops(const Node& node, const ConvolutionAttributes& convolut
     return 2 * terms * double(node.shape.element_count()) / double(convolution.batch_groups);
 }
 
-double flops_of(const Tensor& tensor, const Triangles& triangles) {
+double flops_of(const Tensor& tensor, const TriangularAnalysis& triangular) {
     const Node& node = tensor.node();
     if (const auto* dot = std::get_if<DotAttributes>(&node.attributes))
-        return dot_flops(tensor, *dot, triangles);
+        return dot_flops(tensor, *dot, triangular);
     if (const auto* convolution = std::get_if<ConvolutionAttributes>(&node.attributes))
         return convolution_flops(node, *convolution);
     return 0;
@@ -42,11 +43,11 @@ double flops_of(const Tensor& tensor, const Triangles& triangles) {
 }    // namespace
 
 double product_flops(const Graph& graph, int cores) {
-    const Triangles triangles = find_triangles(graph);
+    const TriangularAnalysis triangular = analyze_triangular(graph);
     double flops = 0;
     for (const Tensor& tensor : topological_order(graph)) {
         const bool on_each = tensor.node().placement == Placement::per_core;
-        flops += flops_of(tensor, triangles) * (on_each ? cores : 1);
+        flops += flops_of(tensor, triangular) * (on_each ? cores : 1);
     }
     return flops;
 }

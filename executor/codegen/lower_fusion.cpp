@@ -2,10 +2,10 @@
 #include <limits>
 #include <optional>
 
+#include "executor/codegen/causal_block_kernels.h"
 #include "executor/codegen/cluster_kernel.h"
 #include "executor/codegen/jit/loop_plan.h"
 #include "executor/codegen/lowering.h"
-#include "executor/codegen/staircase_kernels.h"
 
 /// Clusters: one loop kernel and one step for each.
 namespace slipway {
@@ -23,7 +23,7 @@ public:
           made_(kernel_of_cluster(lowering, cluster)) {}
 
     void run() {
-        if (const auto row_loop = staircase_rows()) return emit_staircase(*row_loop);
+        if (const auto row_loop = causal_rows()) return emit_causal_blocks(*row_loop);
         coalesce(made_.kernel);
         emit();
     }
@@ -31,16 +31,16 @@ public:
 private:
     Role role_of(const Tensor& member) const { return lowering_.fusion().roles.at(member.get()); }
 
-    // ---- the staircase ---------------------------------------------------------------------
+    // ---- causal blocks ---------------------------------------------------------------------
 
-    /// The loop over the rows of square matrices whose elements beyond the staircase the kernel
+    /// The loop over the rows of square matrices whose elements beyond the causal blocks the kernel
     /// need not compute.
-    std::optional<std::size_t> staircase_rows() const {
+    std::optional<std::size_t> causal_rows() const {
         const std::size_t rank = space_.extents.size();
         if (rank < 2 || space_.extents[rank - 1] != space_.extents[rank - 2]) return {};
         const bool is_cut = row_blocks(space_.extents.back()).size() > 1;
         if (!is_cut || !std::ranges::all_of(cluster_.members, [&](const Tensor& member) {
-                return ends_with_staircase(member);
+                return is_in_causal_blocks(member);
             }))
             return {};
         const LoopOrder& order = made_.order;
@@ -55,7 +55,7 @@ private:
     /// gpt_small's softmax in bf16 takes 15 ms as a whole, 18 in blocks.
     bool pays_to_cut() const { return cluster_.row_elements > 0 || zeroed_stores().empty(); }
 
-    bool ends_with_staircase(const Tensor& member) const {
+    bool is_in_causal_blocks(const Tensor& member) const {
         const Node& node = member.node();
         if (role_of(member) == Role::row) return true;
         if (role_of(member) == Role::row_reduction) {
@@ -66,26 +66,26 @@ private:
         }
         if (role_of(member) != Role::element || node.op == OpCode::reduce) return false;
         if (!lowering_.fusion().stored.contains(&node)) return true;
-        const Triangles& triangles = lowering_.triangles();
+        const TriangularAnalysis& triangular = lowering_.triangular();
         return member.dims().back() == space_.extents.back() &&
-               (triangles.zero.contains(&node) || triangles.unread.contains(&node));
+               (triangular.zero.contains(&node) || triangular.unread.contains(&node));
     }
 
-    /// Positions of the stores whose zeros beyond the staircase somebody reads.
+    /// Positions of the stores whose zeros beyond the causal blocks somebody reads.
     std::vector<std::size_t> zeroed_stores() const {
         std::vector<std::size_t> positions;
         for (std::size_t i = 0; i < made_.kernel.stores.size(); ++i)
             if (made_.kernel.stores[i].kind == LoopStoreKind::element &&
-                !lowering_.triangles().unread.contains(made_.stored[i]))
+                !lowering_.triangular().unread.contains(made_.stored[i]))
                 positions.push_back(i);
         return positions;
     }
 
-    void emit_staircase(std::size_t row_loop) {
+    void emit_causal_blocks(std::size_t row_loop) {
         std::vector<Kernel> kernels;
         std::int64_t scratch_bytes = 0;
         for (const LoopKernel& kernel :
-             staircase_kernels({made_.kernel, row_loop, zeroed_stores()})) {
+             causal_block_kernels({made_.kernel, row_loop, zeroed_stores()})) {
             kernels.push_back(lowering_.compiled(kernel));
             scratch_bytes = std::max(scratch_bytes, plan_of(kernel).scratch_bytes);
         }

@@ -313,7 +313,7 @@ void lower_dot_general(Lowering& lowering, const Tensor& tensor) {
                           .operands = types.operands,
                           .results = types.results};
     if (result.is_swapped) std::swap(lhs, rhs);
-    const std::vector<ProductPart> parts = product_parts(tensor, lowering.triangles());
+    const std::vector<ProductPart> parts = product_parts(tensor, lowering.triangular());
     std::vector<LibraryKernel> kernels;
     for (const ProductPart& part : parts) {
         MatmulSpec piece = part_of(spec, part);

@@ -37,7 +37,7 @@ Lowering::Lowering(const Graph& graph, const LowerOptions& options)
       options_(options),
       analysis_(analyse(graph)),
       fusion_(fuse(graph, analysis_)),
-      triangles_(find_triangles(graph)) {
+      triangular_(analyze_triangular(graph)) {
     if (options_.kernels == nullptr) options_.kernels = std::make_shared<KernelStore>();
     // The last stage is replicated: outputs that are copied have a place to be.
     stages_.resize(std::size_t(analysis_.last_stage) / 2 * 2 + 3);

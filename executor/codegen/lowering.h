@@ -11,7 +11,7 @@
 #include "executor/codegen/kernels/view.h"
 #include "executor/codegen/lower.h"
 #include "executor/codegen/onednn/library_kernel.h"
-#include "executor/codegen/triangles.h"
+#include "executor/codegen/triangular_analysis.h"
 
 namespace slipway {
 
@@ -42,7 +42,7 @@ public:
     /// Where the value is; views and constants are placed when they are first asked for.
     const PlacedValue& value_of(const Tensor& tensor);
     const Fusion& fusion() const { return fusion_; }
-    const Triangles& triangles() const { return triangles_; }
+    const TriangularAnalysis& triangular() const { return triangular_; }
     /// The loop kernel's code, compiled where the store does not have it.
     Kernel compiled(const LoopKernel& kernel);
     const Shape& shape_of(BufferId buffer) const { return program_.buffers[buffer].shape; }
@@ -124,7 +124,7 @@ private:
     LowerOptions options_;
     Analysis analysis_;
     const Fusion fusion_;
-    const Triangles triangles_;
+    const TriangularAnalysis triangular_;
     Program program_;
     std::unordered_map<const Node*, PlacedValue> values_;
     std::vector<StageParts> stages_;

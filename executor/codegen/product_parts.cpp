@@ -43,10 +43,11 @@ bool has_matrices(const Tensor& product) {
 
 }    // namespace
 
-std::vector<ProductPart> product_parts(const Tensor& product, const Triangles& triangles) {
+std::vector<ProductPart> product_parts(const Tensor& product,
+                                       const TriangularAnalysis& triangular) {
     const ProductPart whole = whole_product(product);
     std::vector<ProductPart> parts;
-    if (const auto operand = operand_with_zeros(product.node(), triangles)) {
+    if (const auto operand = operand_with_zeros(product.node(), triangular)) {
         const auto& a = std::get<DotAttributes>(product.node().attributes);
         const Dims& dims = product.node().operands[*operand].dims();
         const Dims& contracting = *operand == 0 ? a.lhs_contracting : a.rhs_contracting;
@@ -59,7 +60,7 @@ std::vector<ProductPart> product_parts(const Tensor& product, const Triangles& t
         return parts;
     }
     const bool is_cut = is_product_cut(product.node()) && has_matrices(product);
-    if (is_cut && triangles.unread.contains(product.get())) {
+    if (is_cut && triangular.unread.contains(product.get())) {
         for (const RowBlock& block : row_blocks(product.dims().back())) {
             ProductPart& part = parts.emplace_back(whole);
             part.rows = {block.first, block.last};

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "executor/codegen/triangles.h"
+#include "executor/codegen/triangular_analysis.h"
 
 /// What is left of a product [batch, m, k] x [batch, k, n] when the upper half of a square matrix,
 /// an operand or the result, is left out.
@@ -21,6 +21,6 @@ struct ProductPart {
 
 /// The parts of a dot_general, which together write all of its result that somebody reads, each
 /// element once. One part, the whole product, where nothing is known of it.
-std::vector<ProductPart> product_parts(const Tensor& product, const Triangles& triangles);
+std::vector<ProductPart> product_parts(const Tensor& product, const TriangularAnalysis& triangular);
 
 }    // namespace slipway

@@ -96,7 +96,7 @@ std::vector<ReferenceValue> filled_inputs(const Graph& graph, int cores, float v
     return inputs;
 }
 
-// Goal: what lies beyond the staircase reaches nobody.
+// Goal: what lies beyond the causal blocks reaches nobody.
 // Method: memory is full of what a run made of NaN; the next run is as without it.
 TEST(CausalAttention, does_not_see_what_memory_held_before) {
     for (const PrecisionPolicy precision : {PrecisionPolicy::f32, PrecisionPolicy::bf16}) {
@@ -159,7 +159,7 @@ TEST(CausalAttention, gives_all_scores_to_those_who_ask) {
     EXPECT_EQ(compare_with_reference(graph_of({y}), {2e-3, 1e-4}, 8), "");
 }
 
-// Goal: sums and largest elements of rows end with the staircase where that changes nothing, and
+// Goal: sums and largest elements of rows end with the causal block where that changes nothing, and
 // only there.
 TEST(CausalAttention, reduces_rows_as_the_reference_does) {
     constexpr double infinity = std::numeric_limits<double>::infinity();

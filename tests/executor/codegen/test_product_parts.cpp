@@ -25,7 +25,7 @@ Tensor masked(const Tensor& x, double hidden) {
 }
 
 std::vector<ProductPart> parts_of(const Tensor& product, const Tensor& output) {
-    return product_parts(product, find_triangles(graph_of({output})));
+    return product_parts(product, analyze_triangular(graph_of({output})));
 }
 
 bool holds(const Range& range, std::int64_t i) {

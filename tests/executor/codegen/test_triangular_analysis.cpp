@@ -1,4 +1,4 @@
-#include "executor/codegen/triangles.h"
+#include "executor/codegen/triangular_analysis.h"
 
 #include <gtest/gtest.h>
 
@@ -30,11 +30,11 @@ Tensor lower_mask() {
 }
 
 bool is_zero(const Tensor& x) {
-    return find_triangles(graph_of({x})).zero.contains(x.get());
+    return analyze_triangular(graph_of({x})).zero.contains(x.get());
 }
 
 bool is_unread(const Tensor& x, std::vector<Tensor> outputs) {
-    return find_triangles(graph_of(std::move(outputs))).unread.contains(x.get());
+    return analyze_triangular(graph_of(std::move(outputs))).unread.contains(x.get());
 }
 
 TEST(RowBlocks, cover_all_rows_in_order) {
@@ -52,7 +52,7 @@ TEST(RowBlocks, cover_all_rows_in_order) {
     }
 }
 
-TEST(Triangles, know_a_mask_by_what_it_compares) {
+TEST(TriangularAnalysis, knows_a_mask_by_what_it_compares) {
     const Tensor x = values();
     const Tensor whole = iota({DType::i32, dims}, 1);
     const Tensor whole_columns = iota({DType::i32, dims}, 2);
@@ -74,7 +74,7 @@ TEST(Triangles, know_a_mask_by_what_it_compares) {
         EXPECT_FALSE(is_zero(select(mask, x, number(0))));
 }
 
-TEST(Triangles, follow_zeros_as_far_as_they_stay_zeros) {
+TEST(TriangularAnalysis, follows_zeros_as_far_as_they_stay_zeros) {
     const Tensor x = values();
     const Tensor zero = select(lower_mask(), x, number(0));
     EXPECT_TRUE(is_zero(convert(zero, DType::bf16)));
@@ -87,7 +87,7 @@ TEST(Triangles, follow_zeros_as_far_as_they_stay_zeros) {
     EXPECT_FALSE(is_zero(select(lower_mask(), number(0), x)));
 }
 
-TEST(Triangles, are_unread_where_every_reader_drops_them) {
+TEST(TriangularAnalysis, finds_unread_where_every_reader_drops_them) {
     const Tensor x = negate(values());
     const Tensor dropped = select(lower_mask(), x * x, number(-1e30));
     EXPECT_TRUE(is_unread(x, {dropped}));
@@ -104,24 +104,24 @@ TEST(Triangles, are_unread_where_every_reader_drops_them) {
         EXPECT_FALSE(is_unread(x, {dropped, other}));
 }
 
-TEST(Triangles, a_product_reads_no_zeros_where_they_are_all_it_contracts) {
+TEST(TriangularAnalysis, a_product_reads_no_zeros_where_they_are_all_it_contracts) {
     const Tensor zero = select(lower_mask(), values(), number(0));
     const Tensor x = input({DType::f32, {2, rows, 8}}, Placement::per_core, "x");
     for (const std::int64_t contracted : {1, 2}) {
         const Tensor left = dot_general(zero, x, {{0}, {0}, {contracted}, {1}});
         const Tensor right = dot_general(x, zero, {{0}, {0}, {1}, {contracted}});
-        EXPECT_EQ(operand_with_zeros(left.node(), find_triangles(graph_of({left}))), 0u);
-        EXPECT_EQ(operand_with_zeros(right.node(), find_triangles(graph_of({right}))), 1u);
+        EXPECT_EQ(operand_with_zeros(left.node(), analyze_triangular(graph_of({left}))), 0u);
+        EXPECT_EQ(operand_with_zeros(right.node(), analyze_triangular(graph_of({right}))), 1u);
         EXPECT_TRUE(is_unread(zero, {left, right}));
     }
     // Both sides cannot be left out: the right one is read.
     const Tensor square = dot_general(zero, zero, {{0}, {0}, {2}, {1}});
     EXPECT_FALSE(is_unread(zero, {square}));
     const Tensor over_batch = dot_general(zero, zero, {{1}, {1}, {2}, {2}});
-    EXPECT_FALSE(operand_with_zeros(over_batch.node(), find_triangles(graph_of({over_batch}))));
+    EXPECT_FALSE(operand_with_zeros(over_batch.node(), analyze_triangular(graph_of({over_batch}))));
 }
 
-TEST(Triangles, know_what_changes_no_reduction) {
+TEST(TriangularAnalysis, knows_what_changes_no_reduction) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const auto masked = [](double hidden) {
         return select(lower_mask(), values(), number(hidden));

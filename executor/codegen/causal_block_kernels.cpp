@@ -1,4 +1,4 @@
-#include "executor/codegen/staircase_kernels.h"
+#include "executor/codegen/causal_block_kernels.h"
 
 namespace slipway {
 
@@ -30,7 +30,7 @@ LoopKernel over_window(LoopKernel kernel, std::size_t row_loop, const Window& wi
 }
 
 /// Stores zeros where the request wants them, everywhere.
-LoopKernel zeroing(const StaircaseRequest& request) {
+LoopKernel zeroing(const CausalBlockRequest& request) {
     LoopKernel kernel{.extents = request.kernel.extents,
                       .values = {},
                       .stores = {},
@@ -48,7 +48,7 @@ LoopKernel zeroing(const StaircaseRequest& request) {
 
 }    // namespace
 
-std::vector<LoopKernel> staircase_kernels(const StaircaseRequest& request) {
+std::vector<LoopKernel> causal_block_kernels(const CausalBlockRequest& request) {
     const std::int64_t columns = request.kernel.extents.back();
     const LoopKernel zeros = zeroing(request);
     std::vector<LoopKernel> kernels;

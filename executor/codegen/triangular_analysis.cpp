@@ -1,4 +1,4 @@
-#include "executor/codegen/triangles.h"
+#include "executor/codegen/triangular_analysis.h"
 
 #include <algorithm>
 #include <array>
@@ -91,10 +91,10 @@ bool hides_above(const Node& node) {
     return node.op == OpCode::select && is_false_above(node.operands[0]);
 }
 
-bool is_zero_above(const Tensor& x, const Triangles& triangles) {
+bool is_zero_above(const Tensor& x, const TriangularAnalysis& triangular) {
     const Node& node = x.node();
     const auto is_zero = [&](std::size_t i) {
-        return triangles.zero.contains(node.operands[i].get());
+        return triangular.zero.contains(node.operands[i].get());
     };
     const auto is_finite = [&](std::size_t i) {
         const std::optional<double> number = uniform_number(node.operands[i]);
@@ -129,8 +129,8 @@ std::optional<std::size_t> contracted_dimension(const Dims& dims, const Dims& ba
 /// Finds what is unread from the users up.
 class UnreadFinder {
 public:
-    UnreadFinder(std::span<const Tensor> order, const Graph& graph, Triangles& triangles)
-        : order_(order), triangles_(triangles) {
+    UnreadFinder(std::span<const Tensor> order, const Graph& graph, TriangularAnalysis& triangular)
+        : order_(order), triangular_(triangular) {
         for (const Tensor& output : graph.outputs)
             read_.insert(output.get());
     }
@@ -138,7 +138,7 @@ public:
     void run() {
         for (std::size_t i = order_.size(); i-- > 0;) {
             const Tensor& x = order_[i];
-            if (!read_.contains(x.get()) && is_in_blocks(x)) triangles_.unread.insert(x.get());
+            if (!read_.contains(x.get()) && is_in_blocks(x)) triangular_.unread.insert(x.get());
             const Node& user = x.node();
             for (std::size_t k = 0; k < user.operands.size(); ++k)
                 if (!ignores_beyond(user, k)) read_.insert(user.operands[k].get());
@@ -147,16 +147,16 @@ public:
 
 private:
     /// Whether the user's result, as far as somebody reads it, is the same whatever lies beyond the
-    /// staircase of an operand. Integers are left out: not all their ops take any bits.
+    /// causal blocks of an operand. Integers are left out: not all their ops take any bits.
     bool ignores_beyond(const Node& user, std::size_t operand) const {
         if (user.op == OpCode::select && operand == 1 && hides_above(user)) return true;
-        if (user.op == OpCode::dot_general) return operand_with_zeros(user, triangles_) == operand;
-        return is_elementwise(user.op) && triangles_.unread.contains(&user);
+        if (user.op == OpCode::dot_general) return operand_with_zeros(user, triangular_) == operand;
+        return is_elementwise(user.op) && triangular_.unread.contains(&user);
     }
 
-    std::span<const Tensor> order_;    // outlives the finder, as the triangles do
-    Triangles& triangles_;
-    std::unordered_set<const Node*> read_;    ///< beyond the staircase
+    std::span<const Tensor> order_;    // outlives the finder, as the triangular do
+    TriangularAnalysis& triangular_;
+    std::unordered_set<const Node*> read_;    ///< beyond the causal blocks
 };
 
 }    // namespace
@@ -172,27 +172,28 @@ std::vector<RowBlock> row_blocks(std::int64_t rows) {
     return blocks;
 }
 
-Triangles find_triangles(const Graph& graph) {
-    Triangles triangles;
+TriangularAnalysis analyze_triangular(const Graph& graph) {
+    TriangularAnalysis triangular;
     const std::vector<Tensor> order = topological_order(graph);
     for (const Tensor& x : order)
-        if (is_in_blocks(x) && is_zero_above(x, triangles)) triangles.zero.insert(x.get());
-    UnreadFinder(order, graph, triangles).run();
-    return triangles;
+        if (is_in_blocks(x) && is_zero_above(x, triangular)) triangular.zero.insert(x.get());
+    UnreadFinder(order, graph, triangular).run();
+    return triangular;
 }
 
 bool is_product_cut(const Node& product) {
     return product.operands[0].dtype() == DType::f32;
 }
 
-std::optional<std::size_t> operand_with_zeros(const Node& product, const Triangles& triangles) {
+std::optional<std::size_t> operand_with_zeros(const Node& product,
+                                              const TriangularAnalysis& triangular) {
     if (!is_product_cut(product)) return {};
     const auto& a = std::get<DotAttributes>(product.attributes);
     const std::array batching{a.lhs_batching, a.rhs_batching};
     const std::array contracting{a.lhs_contracting, a.rhs_contracting};
     for (std::size_t i = 0; i < 2; ++i) {
         const Tensor& operand = product.operands[i];
-        if (triangles.zero.contains(operand.get()) &&
+        if (triangular.zero.contains(operand.get()) &&
             contracted_dimension(operand.dims(), batching[i], contracting[i]))
             return i;
     }
