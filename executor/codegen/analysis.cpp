@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "executor/codegen/joined_product.h"
+#include "executor/codegen/batched_product.h"
 #include "executor/codegen/node_views.h"
 
 namespace slipway {
@@ -41,7 +41,7 @@ public:
         for (const Tensor& tensor : analysis_.order)
             find_addition_in_place(tensor);
         for (const Tensor& tensor : analysis_.order)
-            if (tensor.node().op == OpCode::all_reduce) find_joined(tensor);
+            if (tensor.node().op == OpCode::all_reduce) find_batched(tensor);
         for (std::size_t i = analysis_.order.size(); i-- > 0;)
             find_uses(analysis_.order[i]);
         place_outputs();
@@ -96,7 +96,7 @@ private:
     }
 
     /// A product whose only user adds it up, by way of a scatter_add or not.
-    void find_joined(const Tensor& all_reduce) {
+    void find_batched(const Tensor& all_reduce) {
         std::vector<Tensor> parts{all_reduce.node().operands[0]};
         const auto reduction =
             std::get<AllReduceAttributes>(all_reduce.node().attributes).reduction;
@@ -105,7 +105,7 @@ private:
             parts.push_back(parts[0].node().operands[0]);
         if (!pays_to_join(parts.back())) return;
         for (const Tensor& part : parts) {
-            facts(part).is_joined = true;
+            facts(part).is_batched = true;
             facts(part).stage = facts(all_reduce).stage;
         }
     }

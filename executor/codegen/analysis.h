@@ -20,7 +20,7 @@ struct NodeFacts {
     bool is_only_summed = false;
     /// A product that is made of the rows of all cores at once, or what is added to it, in the
     /// stage of its sum.
-    bool is_joined = false;
+    bool is_batched = false;
     /// It is a scatter_add onto what its stage computes and nobody else reads: in that buffer.
     bool adds_in_place = false;
     /// The order in which its only user wants its dimensions: a transposition.

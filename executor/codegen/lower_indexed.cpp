@@ -93,7 +93,7 @@ void emit(Lowering& lowering, const Tensor& tensor, Reads reads, Kernel kernel, 
                    .in_place = {},
                    .elements = 0,
                    .kernel = std::move(kernel),
-                   .joins_cores = lowering.facts(tensor).is_joined});
+                   .batches_cores = lowering.facts(tensor).is_batched});
 }
 
 /// The strides of a value that ends with its rows: its one element counts as a vector.
@@ -186,8 +186,8 @@ void lower_scatter_add(Lowering& lowering, const Tensor& tensor) {
     const PlacedValue indices = lowering.value_of(tensor.node().operands[1]);
     const PlacedValue updates = lowering.value_of(tensor.node().operands[2]);
     const bool adds_in_place = lowering.facts(tensor).adds_in_place;
-    if (!lowering.facts(tensor.node().operands[0]).is_joined && lowering.facts(tensor).is_joined)
-        lowering.make_apart(tensor);
+    if (!lowering.facts(tensor.node().operands[0]).is_batched && lowering.facts(tensor).is_batched)
+        lowering.unbatch(tensor);
     const View target = adds_in_place ? operand.view : dense_view(tensor.dims());
     Reads reads;
     const std::size_t whole = reads.add(operand);
@@ -215,7 +215,7 @@ void lower_scatter_add(Lowering& lowering, const Tensor& tensor) {
         lowering.set_value(tensor, operand);
         if (is_empty) return;
         Kernel kernel = std::move(builder).finish(lowering, count);
-        if (lowering.facts(tensor).is_joined) {
+        if (lowering.facts(tensor).is_batched) {
             lowering.keep(indices.buffer);
             lowering.keep(updates.buffer);
             kernel = for_each_core(std::move(kernel));

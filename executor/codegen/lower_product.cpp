@@ -238,7 +238,7 @@ LibraryKernel make_kernel(const MatmulSpec& spec, int workers) {
 }
 
 /// The product of all cores' rows; nothing done where an operand would have to be copied first.
-bool lower_joined(Lowering& lowering, const Tensor& tensor, const Product& product) {
+bool lower_batched(Lowering& lowering, const Tensor& tensor, const Product& product) {
     const auto matrices = operand_matrices(product, true);
     if (!matrices[0] || !matrices[1]) return false;
     const ResultPlan result = plan_result(product, lowering.facts(tensor).wanted_order, true);
@@ -261,7 +261,7 @@ bool lower_joined(Lowering& lowering, const Tensor& tensor, const Product& produ
         stage, step_name("dot_general of all cores " + sum->kernel.name, tensor.shape()),
         sum->kernel, std::move(reads), lowering.make_result(tensor, result.order));
     step.elements = sum->elements;
-    step.joins_cores = true;
+    step.batches_cores = true;
     lowering.emit(stage, std::move(step));
     return true;
 }
@@ -296,9 +296,9 @@ ProductTypes product_types(const Tensor& tensor) {
 void lower_dot_general(Lowering& lowering, const Tensor& tensor) {
     const ProductTypes types = product_types(tensor);
     const Product product = product_of(lowering, tensor);
-    if (lowering.facts(tensor).is_joined) {
-        if (lower_joined(lowering, tensor, product)) return;
-        lowering.make_apart(tensor);
+    if (lowering.facts(tensor).is_batched) {
+        if (lower_batched(lowering, tensor, product)) return;
+        lowering.unbatch(tensor);
     }
     const int stage = lowering.facts(tensor).stage;
     const std::optional<Dims> wanted = lowering.facts(tensor).wanted_order;

@@ -21,7 +21,7 @@ Combine combine_of(Reduction reduction) {
 
 void lower_all_reduce(Lowering& lowering, const Tensor& tensor) {
     const Tensor& operand = tensor.node().operands[0];
-    if (lowering.facts(operand).is_joined) {
+    if (lowering.facts(operand).is_batched) {
         PlacedValue sum = lowering.value_of(operand);
         sum.placement = Placement::replicated;
         return lowering.set_value(tensor, sum);

@@ -64,11 +64,11 @@ void Lowering::set_value(const Tensor& tensor, PlacedValue value) {
     values_.insert_or_assign(tensor.get(), std::move(value));
 }
 
-void Lowering::make_apart(const Tensor& joined) {
-    NodeFacts& joined_facts = analysis_.facts.at(joined.get());
-    joined_facts.is_joined = false;
-    joined_facts.stage = joined_facts.last_use_stage = joined_facts.stage - 1;
-    joined_facts.region = Region::sum;
+void Lowering::unbatch(const Tensor& batched) {
+    NodeFacts& batched_facts = analysis_.facts.at(batched.get());
+    batched_facts.is_batched = false;
+    batched_facts.stage = batched_facts.last_use_stage = batched_facts.stage - 1;
+    batched_facts.region = Region::sum;
 }
 
 void Lowering::keep(BufferId buffer) {

@@ -36,9 +36,9 @@ public:
 
     int workers() const { return options_.workers; }
     const NodeFacts& facts(const Tensor& tensor) const { return analysis_.of(tensor); }
-    /// Takes back that a product, or what is added to it, is joined: each core makes its own, to be
-    /// added up.
-    void make_apart(const Tensor& joined);
+    /// Takes back that a product, or what is added to it, is batched: each core makes its own, to
+    /// be added up.
+    void unbatch(const Tensor& batched);
     /// Where the value is; views and constants are placed when they are first asked for.
     const PlacedValue& value_of(const Tensor& tensor);
     const Fusion& fusion() const { return fusion_; }

@@ -34,7 +34,7 @@ std::string print(const Program& program, const Step& step) {
     for (const auto& [read, write] : step.in_place)
         text += fmt::format(" in_place({},{})", read, write);
     if (step.elements > 0) text += fmt::format(" elements={}", step.elements);
-    if (step.joins_cores) text += " joins_cores";
+    if (step.batches_cores) text += " batches_cores";
     return text + "\n";
 }
 

@@ -68,7 +68,7 @@ struct Step {
     Kernel kernel;
     /// In a replicated stage: a read of a per-core buffer is given once for each core, in their
     /// order; where it has elements, which are many numbers each, it is worth slicing however few.
-    bool joins_cores = false;
+    bool batches_cores = false;
 };
 
 enum class Combine : std::uint8_t { add, maximum, minimum };

@@ -91,7 +91,7 @@ private:
         for (std::size_t i = stage.first_step; i < end; ++i) {
             const Step& step = program_.steps[i];
             if (!step.kernel) problem("{}: no kernel", step.name);
-            if (step.joins_cores && stage.per_core)
+            if (step.batches_cores && stage.per_core)
                 problem("{}: a step of one core joins all", step.name);
             for (const BufferId id : step.reads)
                 check_read(stage, i, id);
@@ -117,7 +117,7 @@ private:
         const Step& step = program_.steps[step_number];
         const Buffer& buffer = program_.buffers[id];
         Life& life = lives_[id];
-        if (!stage.per_core && is_per_core(program_, buffer) && !step.joins_cores)
+        if (!stage.per_core && is_per_core(program_, buffer) && !step.batches_cores)
             problem("{}: a replicated step reads %{} of one core", step.name, id);
         if (buffer.region == Region::input || buffer.region == Region::constant) return;
         if (life.first_write == never) problem("{}: %{} is read before written", step.name, id);

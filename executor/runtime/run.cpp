@@ -172,7 +172,7 @@ private:
             if (!step_plan.sliced && worker_ != step_plan.worker) continue;
             const Range range = step_plan.sliced
                                     ? slice_of(step.elements, worker_, run_.workers.count(),
-                                               step.joins_cores ? 1 : grain_of_lines)
+                                               step.batches_cores ? 1 : grain_of_lines)
                                     : Range{0, step.elements};
             run_.workers.guarded([&] { run_step(step, range); });
         }
@@ -199,7 +199,7 @@ private:
 
     void add_read(const Step& step, BufferId id) {
         const Buffer& buffer = run_.program.buffers[id];
-        const bool is_each = step.joins_cores && is_per_core(run_.program, buffer);
+        const bool is_each = step.batches_cores && is_per_core(run_.program, buffer);
         if (!is_each) return reads_.push_back(addresses_[id]);
         for (std::size_t core = 0; core < run_.memory.core.size(); ++core)
             reads_.push_back(address(buffer, core));
@@ -316,8 +316,9 @@ void Runtime::run(const Program& program, const RunPlan& plan, const Bindings& b
     check_bindings(program.inputs, bindings.inputs, parts_->team.cores);
     check_bindings(program.outputs, bindings.outputs, parts_->team.cores);
     check(plan.steps.size() == program.steps.size(), "the plan is of this program");
-    check(parts_->collectives == nullptr || std::ranges::none_of(program.steps, &Step::joins_cores),
-          "a program for several processes has no step that reads the values of all cores");
+    check(
+        parts_->collectives == nullptr || std::ranges::none_of(program.steps, &Step::batches_cores),
+        "a program for several processes has no step that reads the values of all cores");
     parts_->reserve(program);
     RunTimes& times = parts_->times;
     const Run run{program,         plan,  bindings,           parts_->memory,

@@ -31,7 +31,7 @@ public:
     /// collectives  of the other processes that run the same programs on other replicas; null:
     /// there
     ///              are none. Must outlive the runtime. A program that joins cores in a step
-    ///              (Step::joins_cores) is for one process alone.
+    ///              (Step::batches_cores) is for one process alone.
     explicit Runtime(Team team, const std::string& cpu_scope = {},
                      Collectives* collectives = nullptr);
     ~Runtime();

@@ -65,7 +65,7 @@ public:
 
     RunPlan::StepPlan plan(const Step& step) {
         const bool slices =
-            step.elements >= sliced_elements_min || (step.joins_cores && step.elements > 0);
+            step.elements >= sliced_elements_min || (step.batches_cores && step.elements > 0);
         return slices ? plan_sliced(step) : plan_whole(step);
     }
 
@@ -80,7 +80,7 @@ private:
                 if (!access.written && program_.buffers[id].shape.element_count() != step.elements)
                     continue;
                 // Scratch memory is cut by worker, not by element.
-                if (access.written && step.joins_cores && id != step.writes[0]) continue;
+                if (access.written && step.batches_cores && id != step.writes[0]) continue;
                 access.sharing = Sharing::by_slice;
                 access.owner = step.elements;
             }

@@ -101,7 +101,7 @@ const Fault faults[] = {
      "share bytes"},
     {"stages_that_leave_a_step_out", [](Program& p) { p.stages[2].step_count = 1; }, "cover"},
     {"a_step_without_a_kernel", [](Program& p) { p.steps[1].kernel = nullptr; }, "no kernel"},
-    {"a_step_of_one_core_that_joins_all", [](Program& p) { p.steps[1].joins_cores = true; },
+    {"a_step_of_one_core_that_joins_all", [](Program& p) { p.steps[1].batches_cores = true; },
      "joins all"},
     {"a_worker_value_kept_for_a_later_stage",
      [](Program& p) {
@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(Verifier, FaultyProgram, testing::ValuesIn(faults),
 TEST(ProgramVerifier, lets_a_step_that_joins_the_cores_read_what_each_keeps) {
     Program program = sound_program();
     program.steps[4].reads = {1, 3, 4};
-    program.steps[4].joins_cores = true;
+    program.steps[4].batches_cores = true;
     EXPECT_THAT(find_problems(program), Contains(HasSubstr("outlive")));
     program.buffers[3].region = Region::core;
     EXPECT_THAT(find_problems(program), IsEmpty());

@@ -84,9 +84,9 @@ TEST(RunPlan, waits_where_memory_is_taken_over_in_another_cut) {
 }
 
 // Goal: a worker's part of scratch memory need not be its part of a result at the same place.
-TEST(RunPlan, waits_where_scratch_memory_of_a_step_that_joins_cores_is_taken_over) {
+TEST(RunPlan, waits_where_scratch_memory_of_a_step_that_batches_cores_is_taken_over) {
     Step joining = step({}, {0, 1}, 5), next = step({}, {1}, 5);
-    joining.joins_cores = next.joins_cores = true;
+    joining.batches_cores = next.batches_cores = true;
     EXPECT_EQ(barriers({shared_buffer(large, 0), shared_buffer(large, 4 * large)},
                        {joining, step({}, {0}, large), next}),
               (Bools{false, true, false}));

@@ -39,39 +39,39 @@ std::size_t sums_of(const Graph& graph) {
     return sums;
 }
 
-void expect_joined(const Graph& graph, std::int64_t rows) {
+void expect_batched(const Graph& graph, std::int64_t rows) {
     EXPECT_THAT(steps_of(graph), HasSubstr("of all cores"));
     EXPECT_EQ(sums_of(graph), 0u);
     EXPECT_EQ(compare_with_reference(graph, sum_tolerance(4 * rows), 3), "");
 }
 
-TEST(JoinedProducts, are_made_of_the_rows_of_all_cores) {
+TEST(BatchedProducts, are_made_of_the_rows_of_all_cores) {
     const Tensor x = core_input({20, 136}), dy = core_input({20, 70});
-    expect_joined(graph_of({all_reduce(dot_general(dy, x, over_rows)) * constant(0.5)}), 20);
+    expect_batched(graph_of({all_reduce(dot_general(dy, x, over_rows)) * constant(0.5)}), 20);
 }
 
 // Goal: several blocks of rows, and rows of 4 KiB, of which more than 128 are in turns.
-TEST(JoinedProducts, of_many_rows_and_terms) {
+TEST(BatchedProducts, of_many_rows_and_terms) {
     const Tensor x = core_input({130, 1100}), dy = core_input({130, 400});
-    expect_joined(graph_of({all_reduce(dot_general(x, dy, over_rows))}), 130);
+    expect_batched(graph_of({all_reduce(dot_general(x, dy, over_rows))}), 130);
 }
 
-TEST(JoinedProducts, of_what_the_cores_computed_in_several_dimensions) {
+TEST(BatchedProducts, of_what_the_cores_computed_in_several_dimensions) {
     const Tensor x = tanh(core_input({2, 5, 48}) + shared_input({2, 5, 48}));
     const Tensor dy = core_input({2, 5, 64});
     const Tensor product = dot_general(x, dy, {{}, {}, {0, 1}, {0, 1}});
-    expect_joined(graph_of({all_reduce(product), x}), 10);
+    expect_batched(graph_of({all_reduce(product), x}), 10);
 }
 
 // Goal: a result that is wanted transposed is made so.
-TEST(JoinedProducts, of_a_transposed_result) {
+TEST(BatchedProducts, of_a_transposed_result) {
     const Tensor x = core_input({6, 64}), dy = core_input({6, 48});
     const Tensor sum = all_reduce(dot_general(x, dy, over_rows));
-    expect_joined(graph_of({matmul(shared_input({5, 48}), transpose(sum, {1, 0}))}), 6 * 64);
+    expect_batched(graph_of({matmul(shared_input({5, 48}), transpose(sum, {1, 0}))}), 6 * 64);
 }
 
 // Goal: heads that lie side by side again were copied by their core, which keeps the copy.
-TEST(JoinedProducts, of_an_operand_that_was_copied) {
+TEST(BatchedProducts, of_an_operand_that_was_copied) {
     const Tensor heads = tanh(core_input({2, 4, 5, 16}));
     const Tensor x = reshape(transpose(heads, {0, 2, 1, 3}), {10, 64});
     const Tensor y = matmul(x, shared_input({64, 3}));
@@ -83,14 +83,14 @@ TEST(JoinedProducts, of_an_operand_that_was_copied) {
 
 // Goal: blocks of rows, the last with fewer, and a transposed result. Products of bf16 are exact in
 // f32, where they are summed.
-TEST(JoinedProducts, of_bf16) {
+TEST(BatchedProducts, of_bf16) {
     if (multiplies_bf16_in_tiles()) GTEST_SKIP() << "each core's own where bf16 runs in tiles";
     if (!multiplies_bf16()) GTEST_SKIP() << "the library has no bf16 on this processor";
     const Tensor x = core_input({20, 500}, DType::bf16), dy = core_input({20, 130}, DType::bf16);
     const Tensor sum = all_reduce(dot_general(x, dy, over_rows_of_bf16));
-    expect_joined(graph_of({sum}), 20);
-    expect_joined(graph_of({all_reduce(dot_general(dy, x, over_rows_of_bf16))}), 20);
-    expect_joined(graph_of({matmul(shared_input({5, 130}), transpose(sum, {1, 0}))}), 20 * 130);
+    expect_batched(graph_of({sum}), 20);
+    expect_batched(graph_of({all_reduce(dot_general(dy, x, over_rows_of_bf16))}), 20);
+    expect_batched(graph_of({matmul(shared_input({5, 130}), transpose(sum, {1, 0}))}), 20 * 130);
 }
 
 /// The gradient of a table that words are looked up in and that is multiplied as well.
@@ -101,18 +101,18 @@ Tensor gradient_of_table(const Tensor& logit_gradients, const Tensor& x) {
     return scatter_add(product, words, tanh(core_input({3, 2, 64})));
 }
 
-// Goal: what look-ups add goes into the joined product, core by core.
-TEST(JoinedProducts, with_rows_that_are_added_to_them) {
+// Goal: what look-ups add goes into the batched product, core by core.
+TEST(BatchedProducts, with_rows_that_are_added_to_them) {
     const Tensor gradient = gradient_of_table(core_input({6, 40}), core_input({6, 64}));
-    expect_joined(graph_of({all_reduce(gradient) * constant(2.0)}), 20);
+    expect_batched(graph_of({all_reduce(gradient) * constant(2.0)}), 20);
     if (multiplies_bf16_in_tiles() || !multiplies_bf16()) return;
     const Tensor of_bf16 =
         gradient_of_table(core_input({6, 40}, DType::bf16), core_input({6, 64}, DType::bf16));
-    expect_joined(graph_of({all_reduce(of_bf16) * constant(2.0)}), 20);
+    expect_batched(graph_of({all_reduce(of_bf16) * constant(2.0)}), 20);
 }
 
-// Goal: where the product cannot be joined, neither is what is added to it.
-TEST(JoinedProducts, none_with_rows_added_where_an_operand_is_copied) {
+// Goal: where the product cannot be batched, neither is what is added to it.
+TEST(BatchedProducts, none_with_rows_added_where_an_operand_is_copied) {
     const Tensor turned = reverse(core_input({6, 40}), {0, 1});
     const Graph graph = graph_of({all_reduce(gradient_of_table(turned, core_input({6, 64})))});
     EXPECT_THAT(steps_of(graph), Not(HasSubstr("of all cores")));
@@ -120,7 +120,7 @@ TEST(JoinedProducts, none_with_rows_added_where_an_operand_is_copied) {
 }
 
 // Goal: rows that all cores share are added by each.
-TEST(JoinedProducts, none_with_shared_rows_added) {
+TEST(BatchedProducts, none_with_shared_rows_added) {
     const Tensor words = input({DType::i32, {3}}, Placement::replicated, "words");
     const Tensor product = dot_general(core_input({6, 40}), core_input({6, 64}), over_rows);
     const Graph graph = graph_of({all_reduce(scatter_add(product, words, core_input({3, 64})))});
@@ -129,7 +129,7 @@ TEST(JoinedProducts, none_with_shared_rows_added) {
 }
 
 // Goal: also of so few rows that a worker has one, which the library multiplies in another way.
-TEST(JoinedProducts, have_the_same_bits_on_any_number_of_workers) {
+TEST(BatchedProducts, have_the_same_bits_on_any_number_of_workers) {
     const Tensor x = core_input({7, 330}), dy = core_input({7, 200});
     const Tensor narrow_x = core_input({7, 800}, DType::bf16);
     const Tensor narrow_dy = core_input({7, 200}, DType::bf16);
@@ -192,7 +192,7 @@ TEST_P(ProductsApart, are_what_the_reference_says) {
     EXPECT_EQ(compare_with_reference(graph, sum_tolerance(160), 7), "");
 }
 
-INSTANTIATE_TEST_SUITE_P(JoinedProducts, ProductsApart, testing::ValuesIn(apart),
+INSTANTIATE_TEST_SUITE_P(BatchedProducts, ProductsApart, testing::ValuesIn(apart),
                          [](const auto& test) { return std::string(test.param.name); });
 
 }    // namespace

@@ -1,4 +1,4 @@
-#include "executor/codegen/joined_product.h"
+#include "executor/codegen/batched_product.h"
 
 #include "executor/codegen/node_views.h"
 #include "executor/codegen/onednn/matmul.h"

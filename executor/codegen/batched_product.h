@@ -13,7 +13,7 @@ namespace slipway {
 bool pays_to_join(const Tensor& tensor);
 
 /// Whether it is a scatter_add of what each core has: of the gradients of a look-up in a table that
-/// is multiplied as well. It may be joined with the product to which it adds.
+/// is multiplied as well. It may be batched with the product to which it adds.
 bool is_scatter_of_cores(const Tensor& tensor);
 
 }    // namespace slipway
