@@ -3,7 +3,7 @@
 // gap among those that are alive with it. Before that, a result takes over the bytes of an operand
 // that ends with the same step where the step allows it: the chain is one block with one life.
 //
-// What the functions keep: two blocks of one region whose lives meet share no byte. A per-core
+// What the functions keep: two blocks of one region whose lives overlap share no byte. A per-core
 // stage is run once for each core, so what the cores share is alive for the whole stage: the next
 // core begins the stage's steps again. Offsets depend on the program alone, never on addresses, so
 // equal graphs have equal plans.
@@ -31,7 +31,7 @@ struct Life {
         first = std::min(first, begin);
         last = std::max(last, end);
     }
-    bool meets(const Life& other) const { return first <= other.last && other.first <= last; }
+    bool overlaps(const Life& other) const { return first <= other.last && other.first <= last; }
 };
 
 /// Buffers that follow each other in the same bytes.
@@ -148,7 +148,7 @@ private:
         std::int64_t best_room = std::numeric_limits<std::int64_t>::max();
         for (const std::size_t k : placed) {
             const Block& other = blocks_[k];
-            if (other.region != block.region || !other.life.meets(block.life)) continue;
+            if (other.region != block.region || !other.life.overlaps(block.life)) continue;
             const std::int64_t room = other.offset - end;
             if (room >= block.bytes && room < best_room) {
                 best = end;

@@ -10,7 +10,7 @@ namespace slipway {
 void wait_while_equal(const std::atomic<std::uint32_t>& value, std::uint32_t old,
                       std::chrono::nanoseconds awake_max);
 
-/// A meeting point for a fixed number of threads, usable again and again; what a thread wrote
+/// A barrier for a fixed number of threads, usable again and again; what a thread wrote
 /// before it arrived is seen by all after.
 class Barrier {
 public:

@@ -19,12 +19,12 @@ struct Range {
 };
 
 /// Bounds on multiples of so many elements: no cache line has two writers.
-constexpr std::int64_t grain_of_lines = 64;
+constexpr std::int64_t line_alignment = 64;
 
 /// The elements of one worker.
-Range slice_of(std::int64_t elements, int worker, int workers, std::int64_t grain) {
+Range slice_of(std::int64_t elements, int worker, int workers, std::int64_t alignment) {
     const auto bound = [&](int part) {
-        return part == workers ? elements : elements * part / workers / grain * grain;
+        return part == workers ? elements : elements * part / workers / alignment * alignment;
     };
     return {bound(worker), bound(worker + 1)};
 }
@@ -52,10 +52,10 @@ Tick now() {
     return system_clock().tick();
 }
 
-/// One worker's walk through the program.
-class Walk {
+/// One worker's run of the program.
+class WorkerRun {
 public:
-    Walk(const Run& run, int worker)
+    WorkerRun(const Run& run, int worker)
         : run_(run),
           worker_(worker),
           times_(run.times.workers[std::size_t(worker)]),
@@ -69,7 +69,7 @@ public:
                 run_cores(stage);
             else
                 run_once(stage);
-            meet();
+            wait_at_barrier();
         }
         times_.end = now();
     }
@@ -83,7 +83,7 @@ private:
         times_.sums.clear();
     }
 
-    void meet() {
+    void wait_at_barrier() {
         if (run_.workers.count() == 1) return;
         const Tick begin = now();
         run_.workers.barrier().arrive_and_wait();
@@ -105,13 +105,13 @@ private:
         }
         if (stage.sums.empty()) return;
         if (blocks.size() > 1) {
-            meet();
+            wait_at_barrier();
             const Tick begin = now();
             run_.workers.guarded([&] { combine_blocks(stage); });
             reduced(begin);
         }
         if (run_.collectives == nullptr) return;
-        meet();
+        wait_at_barrier();
         if (worker_ != 0) return;
         const Tick begin = now();
         run_.workers.guarded([&] { combine_processes(stage); });
@@ -150,7 +150,7 @@ private:
                 roots[block] = partial(sum, block, 0);
             const Shape& shape = run_.program.buffers[sum.buffer].shape;
             const Range range =
-                slice_of(shape.element_count(), worker_, run_.workers.count(), grain_of_lines);
+                slice_of(shape.element_count(), worker_, run_.workers.count(), line_alignment);
             combine_roots(sum, shape.dtype, roots, range.begin, range.end);
         }
     }
@@ -168,11 +168,11 @@ private:
         for (std::size_t i = 0; i < stage.step_count; ++i) {
             const Step& step = run_.program.steps[stage.first_step + i];
             const RunPlan::StepPlan& step_plan = run_.plan.steps[stage.first_step + i];
-            if (step_plan.barrier_before) meet();
+            if (step_plan.barrier_before) wait_at_barrier();
             if (!step_plan.sliced && worker_ != step_plan.worker) continue;
             const Range range = step_plan.sliced
                                     ? slice_of(step.elements, worker_, run_.workers.count(),
-                                               step.batches_cores ? 1 : grain_of_lines)
+                                               step.batches_cores ? 1 : line_alignment)
                                     : Range{0, step.elements};
             run_.workers.guarded([&] { run_step(step, range); });
         }
@@ -325,7 +325,7 @@ void Runtime::run(const Program& program, const RunPlan& plan, const Bindings& b
                   parts_->workers, times, parts_->collectives};
     times.timeline = timeline;
     times.begin = now();
-    parts_->workers.run([&](int worker) { Walk(run, worker)(); });
+    parts_->workers.run([&](int worker) { WorkerRun(run, worker)(); });
     times.end = now();
 }
 

@@ -13,7 +13,7 @@ namespace slipway {
 
 namespace {
 
-// Below this a step takes a few microseconds: less than it costs to meet the other workers.
+// Below this a step takes a few microseconds: less than it costs to wait for the other workers.
 constexpr std::int64_t sliced_elements_min = 16384;
 constexpr std::int64_t dealt_bytes_min = 1 << 17;
 

@@ -27,8 +27,8 @@ public:
     Workers& operator=(const Workers&) = delete;
 
     /// Calls task(worker) on each worker and waits for all. The first exception is rethrown.
-    /// A task that meets others at barrier() must do so on every path: it asks failed() and skips
-    /// work, it does not return early; guarded() does that for a piece of work.
+    /// A task that waits for others at barrier() must do so on every path: it asks failed() and
+    /// skips work, it does not return early; guarded() does that for a piece of work.
     void run(const std::function<void(int worker)>& task);
 
     /// Runs `work` unless a worker has failed in this run; keeps its exception if it is the first.
