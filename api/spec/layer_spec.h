@@ -11,7 +11,7 @@
 
 namespace slipway {
 
-// The layers of a declared network (model.arch layers) as plain data. Bounds, documentation and
+// The layers of a layer-list model (model.arch layers) as plain data. Bounds, documentation and
 // what belongs to which type are in layer_tables.cpp.
 
 /// Each is a module or an expression of torch (docs/models.md says which).

@@ -6,7 +6,7 @@
 #include "api/spec/job_spec.h"
 #include "executor/data/dataset.h"
 #include "executor/data/split.h"
-#include "executor/nn/declared/code_columns.h"
+#include "executor/nn/layer_list/code_columns.h"
 
 /// Columns of a table that are codes: numbers of rows of an embedding, not quantities.
 namespace slipway {

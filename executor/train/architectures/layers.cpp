@@ -1,19 +1,19 @@
 #include "executor/train/architectures/architecture.h"
 
-#include "executor/nn/declared/network.h"
+#include "executor/nn/layer_list/network.h"
 #include "executor/train/train_error.h"
 
 namespace slipway {
 
 void build_layers(Model& model, Init& init, const NetworkRequest& request) {
     try {
-        const DeclaredNetwork network =
-            DeclaredNetwork::create(model.parameters, init, request.spec.model.layers,
-                                    {.sample_dims = request.sample_dims,
-                                     .outputs = request.classes,
-                                     .batch_size = normalized_together(request.spec),
-                                     .sync_norms = request.spec.model.sync_batch_norm,
-                                     .column_names = request.details.column_names});
+        const LayerListModel network =
+            LayerListModel::create(model.parameters, init, request.spec.model.layers,
+                                   {.sample_dims = request.sample_dims,
+                                    .outputs = request.classes,
+                                    .batch_size = normalized_together(request.spec),
+                                    .sync_norms = request.spec.model.sync_batch_norm,
+                                    .column_names = request.details.column_names});
         model.dropout = network.dropout;
         model.forward = network;
     } catch (const Error& error) {    // layers that do not fit are the user's to mend

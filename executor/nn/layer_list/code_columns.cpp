@@ -1,16 +1,16 @@
-#include "executor/nn/declared/code_columns.h"
+#include "executor/nn/layer_list/code_columns.h"
 
 #include <fmt/format.h>
 
 #include <numeric>
 
-#include "executor/nn/declared/layer.h"
+#include "executor/nn/layer_list/layer.h"
 
 namespace slipway {
 
 namespace {
 
-/// Which columns of the table a result is, as declared::Source has them.
+/// Which columns of the table a result is, as layer_list::Source has them.
 using Columns = std::vector<std::size_t>;
 
 struct Search {
@@ -34,7 +34,7 @@ struct Search {
             if (layer.type == LayerType::embedding)
                 for (const std::size_t column : read)
                     found.push_back(
-                        {column, layer.num_embeddings, declared::described(layer, here)});
+                        {column, layer.num_embeddings, layer_list::described(layer, here)});
             visit(layer.layers, here + ".layers", read);
             visit(layer.shortcut, here + ".shortcut", read);
             results.push_back(layer.type == LayerType::columns ? chosen(layer, read) : Columns{});

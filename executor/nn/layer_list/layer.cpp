@@ -1,9 +1,9 @@
-#include "executor/nn/declared/layer.h"
+#include "executor/nn/layer_list/layer.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace slipway::declared {
+namespace slipway::layer_list {
 
 std::string described(const LayerSpec& spec, const std::string& path) {
     const std::string name = spec.name.empty() ? "" : fmt::format(" \"{}\"", spec.name);
@@ -40,4 +40,4 @@ void require_trainable(const LayerRequest& request, const Dims& dims) {
                                 shown(dims), elements, elements_max));
 }
 
-}    // namespace slipway::declared
+}    // namespace slipway::layer_list

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "executor/nn/declared/builders.h"
+#include "executor/nn/layer_list/builders.h"
 
-namespace slipway::declared {
+namespace slipway::layer_list {
 
 namespace {
 
@@ -57,4 +57,4 @@ BuiltLayer build_global_avg_pool(const LayerRequest& request) {
             {image.channels, 1, 1}};
 }
 
-}    // namespace slipway::declared
+}    // namespace slipway::layer_list

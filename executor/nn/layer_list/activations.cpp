@@ -1,6 +1,6 @@
-#include "executor/nn/declared/builders.h"
+#include "executor/nn/layer_list/builders.h"
 
-namespace slipway::declared {
+namespace slipway::layer_list {
 
 namespace {
 
@@ -48,4 +48,4 @@ BuiltLayer build_dropout(const LayerRequest& request) {
             request.input()};
 }
 
-}    // namespace slipway::declared
+}    // namespace slipway::layer_list

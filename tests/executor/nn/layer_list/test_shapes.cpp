@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/spec/tables.h"
-#include "executor/nn/declared/network.h"
+#include "executor/nn/layer_list/network.h"
 
 namespace slipway {
 namespace {
@@ -31,7 +31,7 @@ std::string refused(const std::string& layers, const Dims& sample_dims,
     ParameterList parameters;
     Init init = Init::zeros();
     try {
-        DeclaredNetwork::create(
+        LayerListModel::create(
             parameters, init, layers_of(layers),
             {.sample_dims = sample_dims,
              .outputs = 10,

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "executor/nn/declared/builders.h"
-#include "executor/nn/declared/list.h"
+#include "executor/nn/layer_list/builders.h"
+#include "executor/nn/layer_list/list.h"
 
-namespace slipway::declared {
+namespace slipway::layer_list {
 
 namespace {
 
@@ -59,4 +59,4 @@ BuiltLayer build_add(const LayerRequest& request) {
             request.input()};
 }
 
-}    // namespace slipway::declared
+}    // namespace slipway::layer_list

@@ -1,11 +1,11 @@
-#include "executor/nn/declared/builders.h"
+#include "executor/nn/layer_list/builders.h"
 
 #include <algorithm>
 #include <array>
 
 #include "api/base/error.h"
 
-namespace slipway::declared {
+namespace slipway::layer_list {
 
 namespace {
 
@@ -47,4 +47,4 @@ BuiltLayer build_layer(const LayerRequest& request) {
     return builder->build(request);
 }
 
-}    // namespace slipway::declared
+}    // namespace slipway::layer_list

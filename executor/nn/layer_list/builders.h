@@ -1,9 +1,9 @@
 #pragma once
 
-#include "executor/nn/declared/layer.h"
+#include "executor/nn/layer_list/layer.h"
 
 /// How each type of layer is built: one function for each, in the file of its family.
-namespace slipway::declared {
+namespace slipway::layer_list {
 
 // products.cpp
 BuiltLayer build_linear(const LayerRequest& request);
@@ -38,4 +38,4 @@ BuiltLayer build_add(const LayerRequest& request);
 /// Of any type.
 BuiltLayer build_layer(const LayerRequest& request);
 
-}    // namespace slipway::declared
+}    // namespace slipway::layer_list

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <span>
 
-#include "executor/nn/declared/builders.h"
 #include "executor/nn/embedding.h"
+#include "executor/nn/layer_list/builders.h"
 
-namespace slipway::declared {
+namespace slipway::layer_list {
 
 namespace {
 
@@ -91,4 +91,4 @@ BuiltLayer build_embedding(const LayerRequest& request) {
             std::move(dims)};
 }
 
-}    // namespace slipway::declared
+}    // namespace slipway::layer_list

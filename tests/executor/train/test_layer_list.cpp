@@ -1,4 +1,4 @@
-// Goal: the declared networks of docs/models.md train, resume and are stored as it says; ties are
+// Goal: the layer-list models of docs/models.md train, resume and are stored as it says; ties are
 // one parameter from the gradient to the checkpoint.
 // Method: the documentation's own examples on small data; every error by its words.
 #include <gmock/gmock.h>
@@ -80,7 +80,7 @@ std::string phrases() {
     return text;
 }
 
-class DeclaredRun : public Run {
+class LayerListRun : public Run {
 protected:
     AttemptPlan plan_of_visits() {
         AttemptPlan chosen = plan_of("codes");
@@ -120,7 +120,7 @@ protected:
     }
 };
 
-TEST_F(DeclaredRun, the_residual_network_of_the_documentation_trains) {
+TEST_F(LayerListRun, the_residual_network_of_the_documentation_trains) {
     const AttemptPlan plan = plan_of("images");
     KeepingReporter reporter;
     run_training(plan, reporter);
@@ -135,7 +135,7 @@ TEST_F(DeclaredRun, the_residual_network_of_the_documentation_trains) {
     EXPECT_EQ(part_count(plan.spec, 4), 1) << "a core normalises its batch as a whole";
 }
 
-TEST_F(DeclaredRun, the_tied_network_of_the_documentation_trains_and_resumes) {
+TEST_F(LayerListRun, the_tied_network_of_the_documentation_trains_and_resumes) {
     AttemptPlan broken = plan_of("table");
     const AttemptPlan whole = plan_of("table");
     KeepingReporter reporter;
@@ -150,7 +150,7 @@ TEST_F(DeclaredRun, the_tied_network_of_the_documentation_trains_and_resumes) {
     expect_same_bits(broken, whole);
 }
 
-TEST_F(DeclaredRun, the_embedding_of_the_documentation_learns_codes_and_resumes) {
+TEST_F(LayerListRun, the_embedding_of_the_documentation_learns_codes_and_resumes) {
     AttemptPlan whole = plan_of_visits();
     whole.spec.train.steps = 40;
     whole.spec.train.batch_size_per_core = 16;
@@ -176,7 +176,7 @@ TEST_F(DeclaredRun, the_embedding_of_the_documentation_learns_codes_and_resumes)
 
 // The codes are read as they are, not rounded to bf16. Weights are: after ten large steps (lr 0.05)
 // the losses, 0.7 at first, are off by up to 0.03 (0.014 measured).
-TEST_F(DeclaredRun, in_bf16_true_the_embedding_learns_what_it_learns_in_f32) {
+TEST_F(LayerListRun, in_bf16_true_the_embedding_learns_what_it_learns_in_f32) {
     AttemptPlan wide = plan_of_visits();
     wide.spec.train.steps = 40;
     wide.spec.train.batch_size_per_core = 16;
@@ -197,7 +197,7 @@ TEST_F(DeclaredRun, in_bf16_true_the_embedding_learns_what_it_learns_in_f32) {
 }
 
 // Weights are rounded in bf16; positions, of one of which the sine is that of 2 radians, are not.
-TEST_F(DeclaredRun, the_sequence_of_the_documentation_trains_in_every_precision) {
+TEST_F(LayerListRun, the_sequence_of_the_documentation_trains_in_every_precision) {
     std::vector<std::vector<double>> losses;
     for (const Precision precision : {Precision::f32, Precision::bf16, Precision::bf16_true}) {
         AttemptPlan plan = plan_of("sequence");
@@ -219,7 +219,7 @@ TEST_F(DeclaredRun, the_sequence_of_the_documentation_trains_in_every_precision)
     }
 }
 
-TEST_F(DeclaredRun, moments_that_are_given_leave_codes_alone) {
+TEST_F(LayerListRun, moments_that_are_given_leave_codes_alone) {
     AttemptPlan by_job = plan_of_visits(), by_dataset = by_job;
     by_dataset.checkpoint_folder = folder_.path() / "other";
     by_job.spec.data.normalize = NormalizeSpec{.mean = {1, 2, 3}, .std = {4, 5, 6}};
@@ -230,7 +230,7 @@ TEST_F(DeclaredRun, moments_that_are_given_leave_codes_alone) {
     EXPECT_EQ(learnt.deviation, (std::vector<float>{4, 1, 6}));
 }
 
-TEST_F(DeclaredRun, what_is_no_code_is_named_before_the_first_step) {
+TEST_F(LayerListRun, what_is_no_code_is_named_before_the_first_step) {
     AttemptPlan plan = plan_of_visits();
     for (const std::string value : {"50", "-1", "2.5", "1e30"}) {
         plan.dataset_path = folder_.write("visits.csv", visits(value));
@@ -249,7 +249,7 @@ TEST_F(DeclaredRun, what_is_no_code_is_named_before_the_first_step) {
                                    "age, city, income"));
 }
 
-TEST_F(DeclaredRun, the_row_of_padding_and_frozen_tables_stay_as_they_are) {
+TEST_F(LayerListRun, the_row_of_padding_and_frozen_tables_stay_as_they_are) {
     AttemptPlan plan = plan_of_visits();
     std::vector<LayerSpec>& layers = plan.spec.model.layers;
     layers[1].padding_idx = 7;
@@ -353,7 +353,7 @@ TEST(Ties, a_head_that_is_replaced_is_not_tied_to_what_stays) {
     EXPECT_EQ(build(spec).head, "b");
 }
 
-TEST_F(DeclaredRun, tied_weights_are_read_under_either_name_and_never_two_of_them) {
+TEST_F(LayerListRun, tied_weights_are_read_under_either_name_and_never_two_of_them) {
     const auto array = [](float value) {
         return array_of<float>({4, 4}, std::vector<float>(16, value));
     };
@@ -380,7 +380,7 @@ TEST_F(DeclaredRun, tied_weights_are_read_under_either_name_and_never_two_of_the
     EXPECT_THROW(load(7, 8), TrainError);
 }
 
-TEST(DeclaredModel, what_does_not_fit_is_the_users_to_mend) {
+TEST(LayerListModel, what_does_not_fit_is_the_users_to_mend) {
     JobSpec spec = example("images");
     try {
         build(spec);

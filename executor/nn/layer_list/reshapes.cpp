@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "executor/nn/declared/builders.h"
+#include "executor/nn/layer_list/builders.h"
 
-namespace slipway::declared {
+namespace slipway::layer_list {
 
 BuiltLayer build_flatten(const LayerRequest& request) {
     return {forward_of([](const Tensor& x) {
@@ -27,4 +27,4 @@ BuiltLayer build_concat(const LayerRequest& request) {
             std::move(dims)};
 }
 
-}    // namespace slipway::declared
+}    // namespace slipway::layer_list

@@ -1,8 +1,8 @@
 #include "executor/nn/batch_normalization.h"
-#include "executor/nn/declared/builders.h"
+#include "executor/nn/layer_list/builders.h"
 #include "executor/nn/layer_normalization.h"
 
-namespace slipway::declared {
+namespace slipway::layer_list {
 
 BuiltLayer build_batch_norm(const LayerRequest& request) {
     const Dims& dims = request.input();
@@ -32,4 +32,4 @@ BuiltLayer build_layer_norm(const LayerRequest& request) {
     return {forward_of(norm), dims};
 }
 
-}    // namespace slipway::declared
+}    // namespace slipway::layer_list

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
 #include "executor/nn/convolution.h"
-#include "executor/nn/declared/builders.h"
+#include "executor/nn/layer_list/builders.h"
 #include "executor/nn/linear.h"
 
-namespace slipway::declared {
+namespace slipway::layer_list {
 
 BuiltLayer build_linear(const LayerRequest& request) {
     Maker& maker = request.maker;
@@ -54,4 +54,4 @@ BuiltLayer build_conv2d(const LayerRequest& request) {
             {spec.out_channels, windows(spec, image.height), windows(spec, image.width)}};
 }
 
-}    // namespace slipway::declared
+}    // namespace slipway::layer_list

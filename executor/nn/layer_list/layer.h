@@ -10,9 +10,9 @@
 #include "executor/nn/forward_pass.h"
 #include "executor/nn/init.h"
 
-/// What one layer of a declared network is made from, and what comes of it. Shapes are of one
+/// What one layer of a layer-list model is made from, and what comes of it. Shapes are of one
 /// sample: without the batch, which is the first dimension of every tensor.
-namespace slipway::declared {
+namespace slipway::layer_list {
 
 /// What all layers of a network are made with.
 struct Maker {
@@ -78,4 +78,4 @@ ImageShape image_of(const LayerRequest& request);
 /// errors  invalid_argument when a weight of these dims is larger than any machine of today trains
 void require_trainable(const LayerRequest& request, const Dims& dims);
 
-}    // namespace slipway::declared
+}    // namespace slipway::layer_list

@@ -1,8 +1,8 @@
-// Goal: a declared network is the torch network of the same modules: names and shapes of its state
+// Goal: a layer-list model is the torch network of the same modules: names and shapes of its state
 // dict, logits, loss, gradients, running statistics.
 // Method: reference/cases.json on both sides; reference/declared.json, written by
 // reference/make_declared.py; the naive evaluator runs ours.
-#include "executor/nn/declared/network.h"
+#include "executor/nn/layer_list/network.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include "api/spec/tables.h"
 #include "executor/autodiff/gradients.h"
 #include "executor/graph/print.h"
-#include "executor/nn/declared/code_columns.h"
+#include "executor/nn/layer_list/code_columns.h"
 #include "executor/nn/loss.h"
 #include "executor/passes/passes.h"
 #include "executor/reference/evaluate.h"
@@ -27,7 +27,7 @@ namespace {
 constexpr std::int64_t batch = 4, classes = 10;
 
 nlohmann::json read(const std::string& file) {
-    const std::string folder = SLIPWAY_SOURCE_DIR "/tests/executor/nn/declared/reference/";
+    const std::string folder = SLIPWAY_SOURCE_DIR "/tests/executor/nn/layer_list/reference/";
     return nlohmann::json::parse(std::ifstream(folder + file));
 }
 
@@ -71,11 +71,11 @@ struct Traced {
         const auto columns = chosen.value("columns", std::vector<std::string>{});
         Init init(1);
         const auto network =
-            DeclaredNetwork::create(parameters, init, layers_of(chosen.at("layers")),
-                                    {.sample_dims = dims,
-                                     .outputs = classes,
-                                     .batch_size = batch,
-                                     .column_names = columns});
+            LayerListModel::create(parameters, init, layers_of(chosen.at("layers")),
+                                   {.sample_dims = dims,
+                                    .outputs = classes,
+                                    .batch_size = batch,
+                                    .column_names = columns});
         set_weights(parameters);
         for (const auto* list : {&parameters.all(), &parameters.statistics()})
             for (const Parameter& parameter : *list)
@@ -141,11 +141,11 @@ INSTANTIATE_TEST_SUITE_P(Cases, Declared,
                          testing::Values("images", "named_inputs", "tied", "codes"),
                          [](const auto& one) { return std::string(one.param); });
 
-TEST(DeclaredNetwork, initial_values_are_torchs) {
+TEST(LayerListModel, initial_values_are_torchs) {
     ParameterList parameters;
     Init init(5);
-    DeclaredNetwork::create(parameters, init, layers_of(read("cases.json")["images"]["layers"]),
-                            {.sample_dims = {4, 12, 10}, .outputs = classes, .batch_size = batch});
+    LayerListModel::create(parameters, init, layers_of(read("cases.json")["images"]["layers"]),
+                           {.sample_dims = {4, 12, 10}, .outputs = classes, .batch_size = batch});
     for (const Parameter& parameter : parameters.all()) {
         const auto values = parameter.value.as<float>();
         const auto [least, most] = std::ranges::minmax(values);
@@ -168,15 +168,15 @@ std::vector<Tensor> network_inputs(const ParameterList& parameters, const Tensor
     return inputs;
 }
 
-TEST(DeclaredNetwork, an_embedding_begins_as_torchs) {
+TEST(LayerListModel, an_embedding_begins_as_torchs) {
     ParameterList parameters;
     Init init(5);
-    DeclaredNetwork::create(parameters, init,
-                            layers_of(nlohmann::json::parse(
-                                R"([{"type":"embedding","num_embeddings":1000,
+    LayerListModel::create(parameters, init,
+                           layers_of(nlohmann::json::parse(
+                               R"([{"type":"embedding","num_embeddings":1000,
                                      "embedding_dim":10,"padding_idx":7},
                                     {"type":"flatten"}])")),
-                            {.sample_dims = {1}, .outputs = 10});
+                           {.sample_dims = {1}, .outputs = 10});
     EXPECT_EQ(parameters.names(), std::vector<std::string>{"0.weight"});
     const auto values = parameters.all().at(0).value.as<float>();
     EXPECT_EQ(std::ranges::count(values.subspan(70, 10), 0.0F), 10);
@@ -190,12 +190,12 @@ TEST(DeclaredNetwork, an_embedding_begins_as_torchs) {
 // Goal: sinusoidal_position adds what PyTorch's tutorial on transformers does.
 // Method: its formula in f64: pe[s, 2i] = sin(s exp(-2i ln(10000) / d)), pe[s, 2i + 1] its cosine;
 // an odd width ends with a sine.
-TEST(DeclaredNetwork, positions_are_those_of_the_formula) {
+TEST(LayerListModel, positions_are_those_of_the_formula) {
     for (const std::int64_t width : {1, 6, 7}) {
         constexpr std::int64_t length = 300;
         ParameterList parameters;
         Init init = Init::zeros();
-        const auto network = DeclaredNetwork::create(
+        const auto network = LayerListModel::create(
             parameters, init,
             layers_of(
                 nlohmann::json::parse(R"([{"type":"sinusoidal_position"},{"type":"flatten"}])")),
@@ -221,11 +221,11 @@ TEST(DeclaredNetwork, positions_are_those_of_the_formula) {
 
 // Goal: in bf16, which has no 257, neither positions nor features are confused.
 // Method: the numbers that a product reads, against those in f32, to one rounding of 1 + 1.
-TEST(DeclaredNetwork, positions_are_rounded_once_in_bf16_true) {
+TEST(LayerListModel, positions_are_rounded_once_in_bf16_true) {
     constexpr std::int64_t length = 300, width = 300;
     ParameterList parameters;
     Init init = Init::zeros();
-    const auto network = DeclaredNetwork::create(
+    const auto network = LayerListModel::create(
         parameters, init,
         layers_of(nlohmann::json::parse(R"([{"type":"sinusoidal_position"},{"type":"flatten"}])")),
         {.sample_dims = {length, width}, .outputs = length * width, .batch_size = 1});
@@ -248,7 +248,7 @@ TEST(DeclaredNetwork, positions_are_rounded_once_in_bf16_true) {
     EXPECT_GT(worst, 0) << "or this network is not computed in bf16";
 }
 
-TEST(DeclaredNetwork, codes_are_found_wherever_embeddings_are) {
+TEST(LayerListModel, codes_are_found_wherever_embeddings_are) {
     const std::vector<std::string> names{"a", "b", "c"};
     const auto found = [&](const char* layers) {
         std::string said;
@@ -277,15 +277,15 @@ TEST(DeclaredNetwork, codes_are_found_wherever_embeddings_are) {
         << "what a layer made is no column any more, and what two has no b";
 }
 
-TEST(DeclaredNetwork, a_relu_behind_a_batch_norm_is_done_with_it) {
+TEST(LayerListModel, a_relu_behind_a_batch_norm_is_done_with_it) {
     const auto layers = layers_of(nlohmann::json::parse(
         R"([{"type":"batch_norm"},{"type":"relu"},{"type":"batch_norm","name":"twice"},
             {"type":"relu"},{"type":"add","inputs":["twice","3"]}])"));
     ParameterList parameters;
     Init init(1);
-    const auto network = DeclaredNetwork::create(
-        parameters, init, layers,
-        {.sample_dims = {classes}, .outputs = classes, .batch_size = batch});
+    const auto network =
+        LayerListModel::create(parameters, init, layers,
+                               {.sample_dims = {classes}, .outputs = classes, .batch_size = batch});
     ForwardPass pass{.training = true, .core_share = constant(1), .dropout = {}, .updates = {}};
     const Tensor x = input({DType::f32, {batch, classes}}, Placement::replicated, "x");
     const std::string text = print(
@@ -296,7 +296,7 @@ TEST(DeclaredNetwork, a_relu_behind_a_batch_norm_is_done_with_it) {
 
 // The input has the highest rate; of 2000 elements the share that is dropped is within 0.04, four
 // standard deviations, of the layer's own.
-TEST(DeclaredNetwork, each_dropout_has_its_own_rate_and_mask) {
+TEST(LayerListModel, each_dropout_has_its_own_rate_and_mask) {
     const auto layers = layers_of(nlohmann::json::parse(
         R"([{"type":"dropout","name":"a","rate":0.25},{"type":"dropout","name":"b",
              "inputs":["input"]},{"type":"concat","inputs":["a","b"]},
@@ -304,8 +304,8 @@ TEST(DeclaredNetwork, each_dropout_has_its_own_rate_and_mask) {
     ParameterList parameters;
     Init init(1);
     constexpr std::int64_t rows = 400, half = classes / 2;
-    const auto network = DeclaredNetwork::create(parameters, init, layers,
-                                                 {.sample_dims = {half}, .outputs = classes});
+    const auto network = LayerListModel::create(parameters, init, layers,
+                                                {.sample_dims = {half}, .outputs = classes});
     EXPECT_EQ(network.dropout, 0.5);
     const DropoutInputs inputs{
         .rate = input({DType::f32, {}}, Placement::replicated, "rate"),
@@ -338,7 +338,7 @@ TEST(DeclaredNetwork, each_dropout_has_its_own_rate_and_mask) {
     EXPECT_TRUE(std::ranges::all_of(outputs[1][0].as<float>(), [](float y) { return y == 1; }));
 }
 
-TEST(DeclaredNetwork, a_tied_parameter_is_drawn_and_listed_once) {
+TEST(LayerListModel, a_tied_parameter_is_drawn_and_listed_once) {
     const nlohmann::json chosen = read("cases.json").at("tied");
     const Traced traced(chosen);
     EXPECT_EQ(traced.parameters.all().size(), 6U);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Declared networks (model.arch layers) go to torch and back: the weights of a trained job, exported, are loaded with
+"""layer-list models (model.arch layers) go to torch and back: the weights of a trained job, exported, are loaded with
 strict=True by modules that are put together from the same job file, and torch's weights begin a job of ours.
 
 usage: compare_declared.py EXECUTOR
@@ -20,7 +20,7 @@ import numpy as np
 import torch
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parents[1] / "nn/declared/reference")]
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "nn/layer_list/reference")]
 
 import compare_torchvision as images  # noqa: E402
 import make_declared  # noqa: E402

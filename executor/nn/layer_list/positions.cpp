@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "executor/nn/declared/builders.h"
+#include "executor/nn/layer_list/builders.h"
 
-namespace slipway::declared {
+namespace slipway::layer_list {
 
 namespace {
 
@@ -38,4 +38,4 @@ BuiltLayer build_sinusoidal_position(const LayerRequest& request) {
             dims};
 }
 
-}    // namespace slipway::declared
+}    // namespace slipway::layer_list

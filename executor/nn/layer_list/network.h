@@ -12,7 +12,7 @@ namespace slipway {
 
 /// A network that a job declares layer by layer (model.arch layers). Layers, parameter names and
 /// initial values are those of the torch modules that docs/models.md names.
-struct DeclaredNetwork {
+struct LayerListModel {
     std::function<Tensor(const Tensor& x, ForwardPass& pass)> forward;
     /// The highest rate of its dropout layers: what DropoutInputs::rate must be; 0 without.
     double dropout = 0;
@@ -27,8 +27,8 @@ struct DeclaredNetwork {
     /// `layers` have been decoded without problems.
     /// errors  invalid_argument when shapes do not fit: names the layer, what it needs and what
     ///         comes in
-    static DeclaredNetwork create(ParameterList& parameters, Init& init,
-                                  const std::vector<LayerSpec>& layers, const Options& options);
+    static LayerListModel create(ParameterList& parameters, Init& init,
+                                 const std::vector<LayerSpec>& layers, const Options& options);
     /// x f32 [n, …] -> f32 [n, outputs]
     Tensor operator()(const Tensor& x, ForwardPass& pass) const { return forward(x, pass); }
 };

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "executor/nn/declared/layer.h"
+#include "executor/nn/layer_list/layer.h"
 
-namespace slipway::declared {
+namespace slipway::layer_list {
 
 /// Layers one after the other, each reading earlier ones.
 struct BuiltList {
@@ -24,7 +24,7 @@ struct ListRequest {
     Source input;
 };
 
-/// errors  invalid_argument as DeclaredNetwork::create
+/// errors  invalid_argument as LayerListModel::create
 BuiltList build_list(const ListRequest& request);
 
-}    // namespace slipway::declared
+}    // namespace slipway::layer_list

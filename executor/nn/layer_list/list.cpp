@@ -1,10 +1,10 @@
-#include "executor/nn/declared/list.h"
+#include "executor/nn/layer_list/list.h"
 
 #include <fmt/format.h>
 
-#include "executor/nn/declared/builders.h"
+#include "executor/nn/layer_list/builders.h"
 
-namespace slipway::declared {
+namespace slipway::layer_list {
 
 namespace {
 
@@ -69,4 +69,4 @@ BuiltList build_list(const ListRequest& request) {
     return list;
 }
 
-}    // namespace slipway::declared
+}    // namespace slipway::layer_list
