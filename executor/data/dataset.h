@@ -42,9 +42,9 @@ struct DatasetOptions {
     std::vector<float> deviation = {};            ///< likewise; (x - mean) / deviation
     TruncatedImages truncated_images = TruncatedImages::fail;    ///< images
     std::int64_t cache_bytes_max = 512 << 20;    ///< images: decoded pixels kept in memory
-    /// csv, tfrecord: learnt from only where feature_columns names them. The labels and groups of a
-    /// dataset whose job has others; not in the JSON.
-    std::vector<std::string> unlearnt_columns = {};
+    /// csv, tfrecord: used as features only where feature_columns names them. The labels and groups
+    /// of a dataset whose job has others; not in the JSON.
+    std::vector<std::string> excluded_columns = {};
     /// Numbers of label_columns must be from 0 to 1. What a task asks for; not in the JSON.
     bool labels_are_shares = false;
 };

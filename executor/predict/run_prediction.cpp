@@ -13,12 +13,12 @@
 #include "executor/train/evaluate.h"
 #include "executor/train/failure_reasons.h"
 #include "executor/train/initial_weights.h"
-#include "executor/train/learnt_samples.h"
 #include "executor/train/pace.h"
 #include "executor/train/run_options.h"
 #include "executor/train/step.h"
 #include "executor/train/train_data.h"
 #include "executor/train/train_error.h"
+#include "executor/train/trained_samples.h"
 
 namespace slipway {
 
@@ -34,9 +34,9 @@ SamplerOptions sampler_options(const PredictionSpec& prediction) {
 }
 
 /// Of the classes or labels; a text has none.
-std::vector<std::string> learnt_names(const AttemptPlan& plan) {
+std::vector<std::string> trained_names(const AttemptPlan& plan) {
     if (language_task(plan.spec.model.arch)) return {};
-    return read_learnt_samples(plan.prediction->checkpoint).names;
+    return read_trained_samples(plan.prediction->checkpoint).names;
 }
 
 /// A full disk is no full memory.
@@ -60,14 +60,14 @@ public:
           data_(open_train_data(plan)),
           batches_(batches()),
           sample_columns_(plan.spec, data_),
-          task_columns_(task_columns(plan.spec, learnt_names(plan))),
+          task_columns_(task_columns(plan.spec, trained_names(plan))),
           model_(build_model(plan.spec, data_.evaluated().shape().features.dims, data_.class_count,
                              Init::zeros(), data_.details())),
           engine_(engine_options(plan, batches_.options().cores, cache_.get())),
           pace_(system_clock()) {}
 
     TrainOutcome run() {
-        tell_left_out();
+        report_skipped();
         reporter_.state(JobState::compiling);
         compile();
         load();
@@ -101,12 +101,12 @@ private:
         return evaluation_sampler(chosen, options.batch_size_per_core, options.cores);
     }
 
-    void tell_left_out() {
-        if (data_.left_out.empty()) return;
+    void report_skipped() {
+        if (data_.skipped.empty()) return;
         reporter_.warning("images_skipped",
                           fmt::format("{} damaged images have no row; the first is {}",
-                                      data_.left_out.size(), to_string(data_.left_out.front())));
-        for (const DataProblem& problem : data_.left_out)
+                                      data_.skipped.size(), to_string(data_.skipped.front())));
+        for (const DataProblem& problem : data_.skipped)
             reporter_.log("warn", "left out: " + to_string(problem));
     }
 

@@ -1,4 +1,4 @@
-// Merges are learnt over the different words with their counts, not over the text: a text has far
+// Merges are learned over the different words with their counts, not over the text: a text has far
 // fewer different words than words. Pairs are kept with their counts and the words they were ever
 // seen in; the most frequent pair comes from a heap. A count that has meanwhile become smaller is
 // put back with its new value when it comes to the top (lazy deletion), and pairs that have grown

@@ -86,7 +86,7 @@ void leave_damaged_out(const AttemptPlan& plan, TrainData& data) {
         if (part->empty()) throw DataError(damaged.front().problem);
     }
     for (DamagedImage& one : damaged)
-        data.left_out.push_back(std::move(one.problem));
+        data.skipped.push_back(std::move(one.problem));
 }
 
 }    // namespace slipway

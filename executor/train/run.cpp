@@ -76,7 +76,7 @@ private:
         require_validation();
         report_.workers(engine_.worker_cpus());
         report_.packed(data_);
-        report_.left_out(data_);
+        report_.skipped(data_);
         reporter_.state(JobState::compiling);
         programs_ = compile_programs({plan_, sampler_.options(), data_, model_, task_, update_},
                                      {engine_, explainer_, report_, reporter_});

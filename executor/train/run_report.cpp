@@ -51,12 +51,12 @@ void RunReport::workers(std::span<const std::optional<int>> cpus) {
                                           free, granted_cpus()));
 }
 
-void RunReport::left_out(const TrainData& data) {
-    if (data.left_out.empty()) return;
+void RunReport::skipped(const TrainData& data) {
+    if (data.skipped.empty()) return;
     reporter_.warning("images_skipped",
                       fmt::format("{} damaged images are left out; the first is {}",
-                                  data.left_out.size(), to_string(data.left_out.front())));
-    for (const DataProblem& problem : data.left_out)
+                                  data.skipped.size(), to_string(data.skipped.front())));
+    for (const DataProblem& problem : data.skipped)
         reporter_.log("warn", "left out: " + to_string(problem));
 }
 

@@ -24,7 +24,7 @@ public:
 
     /// Which CPU each worker is kept on; also why some are kept on none.
     void workers(std::span<const std::optional<int>> cpus);
-    void left_out(const TrainData& data);
+    void skipped(const TrainData& data);
     /// What came of data.packed.
     void packed(const TrainData& data);
     /// Readers do not speak: what they took although it is damaged, and packed images that they

@@ -31,7 +31,7 @@ CutOptions cut_of(const JobSpec& spec) {
 
 /// The tokenizer whose tokens the weights of the checkpoint know, whatever the dataset's folder
 /// has by now; null for a run that begins.
-std::unique_ptr<Tokenizer> learnt_tokenizer(const AttemptPlan& plan) {
+std::unique_ptr<Tokenizer> trained_tokenizer(const AttemptPlan& plan) {
     if (!plan.resume_from && !plan.prediction) return nullptr;
     try {
         return load_tokenizer(plan.prediction ? plan.prediction->checkpoint : *plan.resume_from);
@@ -86,11 +86,11 @@ TrainData open_text_data(const AttemptPlan& plan) {
                                      to_string(spec.model.arch), plan.dataset_format));
     }
     TrainData data;
-    // What a tokenizer has learnt it need not see again: another text may lack the training part.
+    // What a tokenizer has learned it need not see again: another text may lack the training part.
     const std::string training_part = plan.prediction ? "" : spec.data.split.train_part;
     data.text = std::make_unique<TokenizedText>(
         open_token_sequences(plan.dataset_path, tokenizer_of(spec.data), cut_of(spec),
-                             training_part, learnt_tokenizer(plan)));
+                             training_part, trained_tokenizer(plan)));
     data.files = tokenizer_files(tokenizer_of(spec.data), *data.text->tokenizer);
     const TokenSequences& sequences = data.text->sequences;
     if (!plan.prediction) require_rows(spec, sequences);

@@ -17,9 +17,9 @@
 #include "executor/train/codes.h"
 #include "executor/train/damaged_images.h"
 #include "executor/train/data_version.h"
-#include "executor/train/learnt_samples.h"
 #include "executor/train/text_data.h"
 #include "executor/train/train_error.h"
+#include "executor/train/trained_samples.h"
 
 namespace slipway {
 
@@ -44,7 +44,7 @@ std::vector<std::string> answers_of(const DatasetOptions& options) {
 DatasetOptions options_of(const AttemptPlan& plan) {
     DatasetOptions options = parse_dataset_options(nlohmann::json::parse(plan.dataset_options));
     const DataSpec& data = plan.spec.data;
-    options.unlearnt_columns = answers_of(options);
+    options.excluded_columns = answers_of(options);
     if (data.image_size) options.image_size = *data.image_size;
     if (data.columns && !data.columns->features.empty())
         options.feature_columns = data.columns->features;
@@ -154,11 +154,11 @@ TrainData open_with(const AttemptPlan& plan, DatasetOptions& options) {
 
 /// A label that the network does not know is no error where there is one alone: whoever has no
 /// labels has to write something.
-bool knows_labels(const TrainData& data, const LearntSamples& learnt, bool numbers) {
-    if (numbers) return data.label_names == learnt.names;
+bool knows_labels(const TrainData& data, const TrainedSamples& trained, bool numbers) {
+    if (numbers) return data.label_names == trained.names;
     return data.label_names.size() <= 1 ||
            std::ranges::all_of(data.label_names, [&](const std::string& name) {
-               return std::ranges::find(learnt.names, name) != learnt.names.end();
+               return std::ranges::find(trained.names, name) != trained.names.end();
            });
 }
 
@@ -169,34 +169,34 @@ std::string shown_names(const std::vector<std::string>& names) {
                        shown.size() < names.size() ? ", …" : "");
 }
 
-void require_fit(const TrainData& data, const LearntSamples& learnt, const JobSpec& spec) {
+void require_fit(const TrainData& data, const TrainedSamples& trained, const JobSpec& spec) {
     const Dims& dims = data.evaluated().shape().features.dims;
-    if (dims != learnt.feature_dims) {
+    if (dims != trained.feature_dims) {
         throw TrainError(
             "data_error",
             fmt::format("the dataset's samples are {}, and the checkpoint's network "
                         "was trained on {}; give the dataset options that make them "
                         "alike (image_size, channels), or use another one",
-                        fmt::join(dims, " x "), fmt::join(learnt.feature_dims, " x ")));
+                        fmt::join(dims, " x "), fmt::join(trained.feature_dims, " x ")));
     }
     const bool numbers = reads_numbers(spec);
-    if (knows_labels(data, learnt, numbers)) return;
+    if (knows_labels(data, trained, numbers)) return;
     throw TrainError("data_error",
                      fmt::format("the dataset's {} are {}, and the checkpoint's are {}; {}",
                                  numbers ? "labels" : "classes", shown_names(data.label_names),
-                                 shown_names(learnt.names),
+                                 shown_names(trained.names),
                                  numbers ? "name the same columns in label_columns of the dataset"
                                          : "predict a dataset whose classes are among them, or "
                                            "one with a single class"));
 }
 
 TrainData open_to_predict(const AttemptPlan& plan, DatasetOptions& options) {
-    const LearntSamples learnt = read_learnt_samples(plan.prediction->checkpoint);
-    apply(learnt, options);
+    const TrainedSamples trained = read_trained_samples(plan.prediction->checkpoint);
+    apply(trained, options);
     TrainData data = open_with(plan, options);
-    require_fit(data, learnt, plan.spec);
+    require_fit(data, trained, plan.spec);
     // The network's outputs have the names that they were trained with.
-    data.class_count = std::int64_t(learnt.names.size());
+    data.class_count = std::int64_t(trained.names.size());
     return data;
 }
 

@@ -30,7 +30,7 @@ struct TrainData {
     Mixing mixing;                           ///< of `training`, whose labels it makes shares
     std::vector<CheckpointFile>
         files;    ///< that each checkpoint keeps: the tokenizer, the list of damaged images
-    std::vector<DataProblem> left_out;    ///< damaged images that `split` is without
+    std::vector<DataProblem> skipped;    ///< damaged images that `split` is without
 
     /// Before normalisation; packed ones may have been through the first steps of data.augment.
     const Dataset& images() const { return packed.dataset ? *packed.dataset : *raw; }

@@ -61,8 +61,8 @@ struct AgentCounts {
     std::int64_t crashed = 0;
     std::int64_t unresponsive = 0;    ///< killed because they said nothing for too long
     std::int64_t frames_relayed = 0;
-    std::int64_t metric_points_left_out = 0;    ///< of metrics above metric_names_max
-    std::int64_t failed_calls = 0;              ///< to the database
+    std::int64_t metric_points_skipped = 0;    ///< of metrics above metric_names_max
+    std::int64_t failed_calls = 0;             ///< to the database
     std::int64_t checks_running = 0;
     double database_lag_s = 0;    ///< since the database last answered
 };

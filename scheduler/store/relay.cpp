@@ -66,8 +66,8 @@ public:
     /// The names as they are when the batch is stored.
     void add_to(MetricNames& names) {
         names.known.merge(new_names_);
-        names.points_left_out += points_left_out_;
-        names.warned = names.warned || points_left_out_ > 0;
+        names.points_skipped += points_skipped_;
+        names.warned = names.warned || points_skipped_ > 0;
     }
 
     /// What the batch has done, by the answers to its statements.
@@ -114,8 +114,8 @@ private:
         metric.name = repaired_text(metric.name, name_bytes_max);
         if (metric.name.empty()) return;
         if (!has_room_for(metric.name)) {
-            if (!names_.warned && points_left_out_ == 0) warn_of(metric.name);
-            ++points_left_out_;
+            if (!names_.warned && points_skipped_ == 0) warn_of(metric.name);
+            ++points_skipped_;
             return;
         }
         metrics_.insert_or_assign({metric.name, metric.step}, metric);
@@ -185,7 +185,7 @@ private:
     const AttemptKey& key_;
     const MetricNames& names_;
     std::set<std::string> new_names_;
-    std::int64_t points_left_out_ = 0;
+    std::int64_t points_skipped_ = 0;
     Relayed relayed_;
     std::vector<Statement> statements_;
     std::vector<std::size_t> drops_;    ///< places of prune_checkpoints among them

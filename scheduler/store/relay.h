@@ -77,7 +77,7 @@ bool is_refused_content(const Error& error) noexcept;
 struct MetricNames {
     std::int64_t max = 0;             ///< 0: no limit
     std::set<std::string> known{};    ///< of list_metric_names, then of what was relayed
-    std::int64_t points_left_out = 0;
+    std::int64_t points_skipped = 0;
     bool warned = false;
 };
 

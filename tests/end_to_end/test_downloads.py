@@ -1,4 +1,4 @@
-"""Goal: what a job has learnt and measured leaves the service in files that other programs read: weights for other
+"""Goal: what a job has trained and measured leaves the service in files that other programs read: weights for other
 frameworks, event files for TensorBoard, a table. Method: readers of their own, of the standard library alone."""
 import csv
 import io

@@ -42,8 +42,8 @@ Columns find_columns(const CsvReader& table, const DatasetOptions& options) {
     if (!columns.features.empty()) return columns;
     for (std::size_t i = 0; i < table.columns().size(); ++i) {
         if (i == columns.label || i == columns.group || columns.targets.holds(i)) continue;
-        if (std::ranges::find(options.unlearnt_columns, table.columns()[i]) !=
-            options.unlearnt_columns.end())
+        if (std::ranges::find(options.excluded_columns, table.columns()[i]) !=
+            options.excluded_columns.end())
             continue;
         columns.features.push_back(i);
         columns.feature_names.push_back(table.columns()[i]);

@@ -16,7 +16,7 @@ public:
     TargetColumns() = default;
     /// `options` must outlive it.
     /// errors  throws DataError for a column that the table does not have; invalid_argument for one
-    ///         that is to be learnt from as well
+    ///         that is a feature as well
     TargetColumns(const CsvReader& table, const DatasetOptions& options);
 
     bool holds(std::size_t column) const;

@@ -216,9 +216,9 @@ private:
         const bool is_label = targets.empty()
                                   ? feature.name == options_.label_column
                                   : std::ranges::find(targets, feature.name) != targets.end();
-        const auto& unlearnt = options_.unlearnt_columns;
+        const auto& excluded = options_.excluded_columns;
         return numeric && !is_label && feature.name != options_.group_column &&
-               std::ranges::find(unlearnt, feature.name) == unlearnt.end();
+               std::ranges::find(excluded, feature.name) == excluded.end();
     }
 
     static void count(const TfrecordReader& reader, const Features& features, NumberLists& lists) {

@@ -13,8 +13,8 @@ namespace {
 /// The dataset's own options, with the group column that the split asks for.
 DatasetOptions options_of_split(const SplitOrder& order) {
     DatasetOptions options = order.options;
-    options.unlearnt_columns = {options.label_column};
-    if (!options.group_column.empty()) options.unlearnt_columns.push_back(options.group_column);
+    options.excluded_columns = {options.label_column};
+    if (!options.group_column.empty()) options.excluded_columns.push_back(options.group_column);
     if (!order.request.group_by.empty()) options.group_column = order.request.group_by;
     options.mean.clear();    // what is the same is the same before any normalisation
     options.deviation.clear();

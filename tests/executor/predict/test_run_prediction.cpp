@@ -8,7 +8,7 @@
 #include <set>
 
 #include "executor/data/split/make.h"
-#include "executor/train/learnt_samples.h"
+#include "executor/train/trained_samples.h"
 #include "tests/executor/predict/prediction_fixture.h"
 
 namespace slipway {
@@ -89,9 +89,9 @@ TEST_F(Prediction, has_one_row_for_each_sample_in_order_whatever_computes_it) {
 
 /// An mlp in float64, with the weights and the samples' moments as they were saved.
 double share_of_yes(const std::filesystem::path& checkpoint, std::vector<double> x) {
-    const LearntSamples learnt = read_learnt_samples(checkpoint);
+    const TrainedSamples trained = read_trained_samples(checkpoint);
     for (std::size_t i = 0; i < x.size(); ++i)
-        x[i] = (x[i] - double(learnt.mean[i])) / double(learnt.deviation[i]);
+        x[i] = (x[i] - double(trained.mean[i])) / double(trained.deviation[i]);
     const Checkpoint saved = load_checkpoint(checkpoint).value();
     const auto find = [&](const std::string& name) {
         const auto found = std::ranges::find(saved.weights, name, &NamedArray::name);

@@ -1,6 +1,6 @@
 // Goal: a language model says how well it knows each row of a text, read with the tokenizer that it
 // was trained with. Method: rows' losses add up to the evaluation's; a text that the tokenizer
-// would have learnt other characters from is read all the same.
+// would have trained other characters from is read all the same.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Goal: the merges learnt are those that the definition of BPE gives, whatever the order of words.
+// Goal: the merges trained are those that the definition of BPE gives, whatever the order of words.
 #include "executor/text/bpe_training.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ BpeDefinition trained(const std::string& text, std::int64_t vocabulary_size) {
     return train_bpe({&view, 1}, vocabulary_size);
 }
 
-std::vector<std::string> learnt(const BpeDefinition& definition) {
+std::vector<std::string> trained(const BpeDefinition& definition) {
     return {definition.tokens.begin() + 256, definition.tokens.end() - 3};
 }
 
@@ -24,14 +24,14 @@ std::vector<std::string> learnt(const BpeDefinition& definition) {
 TEST(BpeTraining, joins_the_most_frequent_neighbours_first) {
     // "ab" six times, " ab" three times, "abc" and "xy" twice each; the rest only once.
     const BpeDefinition definition = trained("ab ab ab abc\nabc\nabc\txy\nxy", 259 + 10);
-    EXPECT_EQ(learnt(definition), (std::vector<std::string>{"ab", " ab", "xy", "abc"}));
+    EXPECT_EQ(trained(definition), (std::vector<std::string>{"ab", " ab", "xy", "abc"}));
     EXPECT_EQ(definition.tokens.back(), "[MASK]");
     EXPECT_EQ(definition.special.size(), 3U);
     EXPECT_EQ(trained("ab ab ab abc\nabc\nabc\txy\nxy", 260).tokens.size(), 260U);
 }
 
 TEST(BpeTraining, a_run_of_one_letter_is_joined_from_the_left) {
-    EXPECT_EQ(learnt(trained("aaaaa\naaaaa", 265)),
+    EXPECT_EQ(trained(trained("aaaaa\naaaaa", 265)),
               (std::vector<std::string>{"aa", "aaa", "aaaaa"}));
 }
 

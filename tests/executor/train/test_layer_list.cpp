@@ -11,11 +11,11 @@
 #include "api/base/parsed_json.h"
 #include "api/spec/documents.h"
 #include "executor/train/initial_weights.h"
-#include "executor/train/learnt_samples.h"
 #include "executor/train/settings.h"
 #include "executor/train/ties.h"
 #include "executor/train/train_error.h"
 #include "executor/train/train_state.h"
+#include "executor/train/trained_samples.h"
 #include "tests/executor/train/run_fixture.h"
 
 namespace slipway {
@@ -167,11 +167,12 @@ TEST_F(LayerListRun, the_embedding_of_the_documentation_learns_codes_and_resumes
     EXPECT_EQ(losses_of_broken_run(broken, 20), reporter.values_of("train_loss"));
     expect_same_bits(broken, whole);
 
-    const LearntSamples learnt = read_learnt_samples(*newest_checkpoint(whole.checkpoint_folder));
-    EXPECT_EQ(learnt.columns, (std::vector<std::string>{"age", "city", "income"}));
-    EXPECT_EQ(learnt.mean[1], 0);
-    EXPECT_EQ(learnt.deviation[1], 1);
-    EXPECT_NEAR(learnt.mean[0], 40, 5);
+    const TrainedSamples trained =
+        read_trained_samples(*newest_checkpoint(whole.checkpoint_folder));
+    EXPECT_EQ(trained.columns, (std::vector<std::string>{"age", "city", "income"}));
+    EXPECT_EQ(trained.mean[1], 0);
+    EXPECT_EQ(trained.deviation[1], 1);
+    EXPECT_NEAR(trained.mean[0], 40, 5);
 }
 
 // The codes are read as they are, not rounded to bf16. Weights are: after ten large steps (lr 0.05)
@@ -225,9 +226,10 @@ TEST_F(LayerListRun, moments_that_are_given_leave_codes_alone) {
     by_job.spec.data.normalize = NormalizeSpec{.mean = {1, 2, 3}, .std = {4, 5, 6}};
     by_dataset.dataset_options = R"({"mean": [1, 2, 3], "std": [4, 5, 6]})";
     expect_same_run(by_job, by_dataset);
-    const LearntSamples learnt = read_learnt_samples(*newest_checkpoint(by_job.checkpoint_folder));
-    EXPECT_EQ(learnt.mean, (std::vector<double>{1, 0, 3}));
-    EXPECT_EQ(learnt.deviation, (std::vector<float>{4, 1, 6}));
+    const TrainedSamples trained =
+        read_trained_samples(*newest_checkpoint(by_job.checkpoint_folder));
+    EXPECT_EQ(trained.mean, (std::vector<double>{1, 0, 3}));
+    EXPECT_EQ(trained.deviation, (std::vector<float>{4, 1, 6}));
 }
 
 TEST_F(LayerListRun, what_is_no_code_is_named_before_the_first_step) {

@@ -218,7 +218,7 @@ TEST_F(TaskRun, a_classification_of_one_class_is_refused_before_the_first_step) 
     KeepingReporter reporter;
     try {
         run_training(plan, reporter);
-        ADD_FAILURE() << "it learnt to say a";
+        ADD_FAILURE() << "it trained to say a";
     } catch (const TrainError& error) {
         EXPECT_EQ(error.reason(), "data_error");
         EXPECT_NE(std::string(error.what()).find("label_column"), std::string::npos)

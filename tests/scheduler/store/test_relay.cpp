@@ -205,7 +205,7 @@ TEST_F(Relay, points_of_more_metrics_than_a_job_may_have_are_left_out) {
     EXPECT_THAT(list_metric_names(store, key.job_id, 10),
                 ElementsAre("a", "b", "of_another_attempt"));
     EXPECT_EQ(count("metric_point where name = 'a'"), 2);
-    EXPECT_EQ(names.points_left_out, 3);
+    EXPECT_EQ(names.points_skipped, 3);
     EXPECT_EQ(names.known.size(), 3U);
     ASSERT_EQ(count("job_event where type = 'warning'"), 1);
     const std::string body = database.sql("select body from job_event where type = 'warning'");

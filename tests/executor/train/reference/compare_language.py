@@ -5,7 +5,7 @@ batches, and compares validation perplexities: within 2 %.
 usage: compare_language.py EXECUTOR --text FOLDER [--arch bert_small] [--optimizer adam] [--lr 3e-4] [--steps 200]
                            [--batch 16] [--length 128] [--bytes N] [--validation-bytes N] [--figures FILE]
 
-FOLDER is wikitext2's: valid.txt is learnt from, test.txt validated on, N bytes of each. Needs torch and numpy (Debian 12:
+FOLDER is wikitext2's: valid.txt is learned from, test.txt validated on, N bytes of each. Needs torch and numpy (Debian 12:
 python3-torch). The text is bytes, and masks are drawn anew for each epoch (masks.py). Dropout is off. How far it is, is
 said all the while. Without --bytes the text has more than one epoch, so that slipway-executor, too, validates only once.
 """

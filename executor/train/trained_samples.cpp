@@ -1,4 +1,4 @@
-#include "executor/train/learnt_samples.h"
+#include "executor/train/trained_samples.h"
 
 #include <fmt/format.h>
 
@@ -13,11 +13,11 @@ namespace slipway {
 
 namespace {
 
-constexpr const char* learnt_file_name = "samples.json";
+constexpr const char* samples_file_name = "samples.json";
 
 }    // namespace
 
-CheckpointFile file_of(const LearntSamples& samples) {
+CheckpointFile file_of(const TrainedSamples& samples) {
     const Json json{{"feature_dims", samples.feature_dims},
                     {"names", samples.names},
                     {"columns", samples.columns},
@@ -25,17 +25,17 @@ CheckpointFile file_of(const LearntSamples& samples) {
                     {"channels", samples.channels},
                     {"mean", samples.mean},
                     {"std", samples.deviation}};
-    return {learnt_file_name, json.dump(2) + "\n"};
+    return {samples_file_name, json.dump(2) + "\n"};
 }
 
-LearntSamples read_learnt_samples(const std::filesystem::path& checkpoint) {
-    std::ifstream file(checkpoint / learnt_file_name, std::ios::binary);
+TrainedSamples read_trained_samples(const std::filesystem::path& checkpoint) {
+    std::ifstream file(checkpoint / samples_file_name, std::ios::binary);
     if (!file) {
         throw TrainError(
             "checkpoint_corrupt",
             fmt::format("the checkpoint {} has no {}: it is of an older version, which "
                         "did not keep how its samples were read; train the job again",
-                        checkpoint.filename().string(), learnt_file_name));
+                        checkpoint.filename().string(), samples_file_name));
     }
     const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     try {
@@ -49,14 +49,14 @@ LearntSamples read_learnt_samples(const std::filesystem::path& checkpoint) {
                 .deviation = json.at("std").get<std::vector<float>>()};
     } catch (const Json::exception& error) {
         throw TrainError("checkpoint_corrupt", fmt::format("{} of the checkpoint is damaged: {}",
-                                                           learnt_file_name, error.what()));
+                                                           samples_file_name, error.what()));
     } catch (const Error& error) {
         throw TrainError("checkpoint_corrupt", fmt::format("{} of the checkpoint is damaged: {}",
-                                                           learnt_file_name, error.what()));
+                                                           samples_file_name, error.what()));
     }
 }
 
-void apply(const LearntSamples& samples, DatasetOptions& options) {
+void apply(const TrainedSamples& samples, DatasetOptions& options) {
     if (!samples.columns.empty()) options.feature_columns = samples.columns;
     if (samples.image_size > 0) options.image_size = samples.image_size;
     if (samples.channels > 0) options.channels = samples.channels;

@@ -11,7 +11,7 @@ namespace slipway {
 
 /// What a network was trained on, as far as it must be given the same again: the weights mean
 /// nothing without it. Each checkpoint keeps it as samples.json; of a text the tokenizer instead.
-struct LearntSamples {
+struct TrainedSamples {
     Dims feature_dims;                 ///< of an evaluated sample
     std::vector<std::string> names;    ///< of the classes, or of the labels that are numbers
     std::vector<std::string>
@@ -20,19 +20,19 @@ struct LearntSamples {
     std::int64_t channels = 0;       ///< likewise
     std::vector<double> mean;        ///< what was taken from each feature; empty: nothing
     std::vector<float> deviation;    ///< what it was divided by; empty: nothing
-    bool operator==(const LearntSamples&) const = default;
+    bool operator==(const TrainedSamples&) const = default;
 };
 
 /// samples.json: every number comes back as it was.
-CheckpointFile file_of(const LearntSamples& samples);
+CheckpointFile file_of(const TrainedSamples& samples);
 
 /// From a checkpoint's folder.
 /// errors  TrainError checkpoint_corrupt when it is not there (an older version made the
 ///         checkpoint) or damaged
-LearntSamples read_learnt_samples(const std::filesystem::path& checkpoint);
+TrainedSamples read_trained_samples(const std::filesystem::path& checkpoint);
 
-/// Has a dataset read as the learnt ones were: columns by name, images of their size, normalised
+/// Has a dataset read as the trained ones were: columns by name, images of their size, normalised
 /// by the same numbers.
-void apply(const LearntSamples& samples, DatasetOptions& options);
+void apply(const TrainedSamples& samples, DatasetOptions& options);
 
 }    // namespace slipway
