@@ -14,7 +14,7 @@
 #include "executor/data/augment/augmented_samples.h"
 #include "executor/data/formats/csv_columns.h"
 #include "executor/train/augmented_data.h"
-#include "executor/train/codes.h"
+#include "executor/train/categorical_columns.h"
 #include "executor/train/damaged_images.h"
 #include "executor/train/data_version.h"
 #include "executor/train/text_data.h"
@@ -116,15 +116,16 @@ TrainData open_plain(const AttemptPlan& plan, DatasetOptions& options) {
     auto moments = moments_later ? take_moments(opened) : std::nullopt;
     data.raw = open_dataset(plan.dataset_format, plan.dataset_path, opened);
     data.split = split_for(plan, *data.raw);
-    const std::vector<CodeColumn> codes = codes_read(plan.spec.model, data.raw->index());
-    require_codes(*data.raw, data.split, codes);
+    const std::vector<CategoricalColumn> categorical =
+        categorical_columns_read(plan.spec.model, data.raw->index());
+    require_categories(*data.raw, data.split, categorical);
     pack_wanted(plan, opened, {}, data);
     const bool measured = !plan.prediction && wants_measured(plan, *data.raw, options);
     if (measured) moments = measure(*data.raw, data.split.train, 1);
-    if (moments && !codes.empty())
-        moments = without_codes(*moments, data.raw->index().feature_dims, codes);
+    if (moments && !categorical.empty())
+        moments = without_categorical(*moments, data.raw->index().feature_dims, categorical);
     if (moments) data.normalized = normalized(data.images(), *moments);
-    if (measured || (moments && !codes.empty())) {    // what a checkpoint keeps
+    if (measured || (moments && !categorical.empty())) {    // what a checkpoint keeps
         options.mean = moments->mean;
         options.deviation = moments->deviation;
     }

@@ -79,11 +79,12 @@ BuiltLayer build_embedding(const LayerRequest& request) {
     Dims dims = request.input();
     dims.push_back(spec.embedding_dim);
     return {forward_of([table, padding = spec.padding_idx](const Tensor& x) {
-                const Tensor codes = convert(x, DType::i32);
-                const Tensor rows = table(codes);
+                const Tensor categories = convert(x, DType::i32);
+                const Tensor rows = table(categories);
                 if (!padding) return rows;
                 const Tensor is_trained =
-                    compare(codes, broadcast(constant(double(*padding), DType::i32), codes.dims()),
+                    compare(categories,
+                            broadcast(constant(double(*padding), DType::i32), categories.dims()),
                             Comparison::ne);
                 return select(broadcast_in_dim(is_trained, rows.dims(), {0, 1}), rows,
                               stop_gradient(rows));

@@ -236,12 +236,13 @@ TEST_F(LayerListRun, what_is_no_code_is_named_before_the_first_step) {
     AttemptPlan plan = plan_of_visits();
     for (const std::string value : {"50", "-1", "2.5", "1e30"}) {
         plan.dataset_path = folder_.write("visits.csv", visits(value));
-        EXPECT_THAT(refusal_of(plan),
-                    testing::AllOf(
-                        testing::StartsWith("data_error: visits.csv, row 61, field city: "),
-                        testing::HasSubstr(" is no code that model.layers[1] (embedding \"city\") "
-                                           "has a row for: these are the whole numbers from 0 to "
-                                           "49; correct the table")))
+        EXPECT_THAT(
+            refusal_of(plan),
+            testing::AllOf(
+                testing::StartsWith("data_error: visits.csv, row 61, field city: "),
+                testing::HasSubstr(" is no category that model.layers[1] (embedding \"city\") "
+                                   "has a row for: these are the whole numbers from 0 to "
+                                   "49; correct the table")))
             << value;
     }
     plan.dataset_path = folder_.write("visits.csv", visits());

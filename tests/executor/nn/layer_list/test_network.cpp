@@ -15,7 +15,7 @@
 #include "api/spec/tables.h"
 #include "executor/autodiff/gradients.h"
 #include "executor/graph/print.h"
-#include "executor/nn/layer_list/code_columns.h"
+#include "executor/nn/layer_list/categorical_columns.h"
 #include "executor/nn/loss.h"
 #include "executor/passes/passes.h"
 #include "executor/reference/evaluate.h"
@@ -252,8 +252,8 @@ TEST(LayerListModel, codes_are_found_wherever_embeddings_are) {
     const std::vector<std::string> names{"a", "b", "c"};
     const auto found = [&](const char* layers) {
         std::string said;
-        for (const CodeColumn& code :
-             code_columns(layers_of(nlohmann::json::parse(layers)), names.size(), names))
+        for (const CategoricalColumn& code :
+             categorical_columns(layers_of(nlohmann::json::parse(layers)), names.size(), names))
             said += fmt::format("{} < {} of {}; ", code.column, code.count, code.layer);
         return said;
     };

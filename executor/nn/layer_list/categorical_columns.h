@@ -11,7 +11,7 @@
 namespace slipway {
 
 /// A column of the dataset's table that an embedding reads: whole numbers from 0 to `count` - 1.
-struct CodeColumn {
+struct CategoricalColumn {
     std::size_t column = 0;
     std::int64_t count = 0;
     std::string layer = {};    ///< in words: "model.layers[0] (embedding "city")"
@@ -19,7 +19,8 @@ struct CodeColumn {
 
 /// What embeddings ask of a table of so many columns. `names` are the columns', or empty where they
 /// have none; one that is not there is left out here, and refused when the network is built.
-std::vector<CodeColumn> code_columns(const std::vector<LayerSpec>& layers, std::size_t column_count,
-                                     std::span<const std::string> names);
+std::vector<CategoricalColumn> categorical_columns(const std::vector<LayerSpec>& layers,
+                                                   std::size_t column_count,
+                                                   std::span<const std::string> names);
 
 }    // namespace slipway

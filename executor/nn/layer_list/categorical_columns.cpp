@@ -1,4 +1,4 @@
-#include "executor/nn/layer_list/code_columns.h"
+#include "executor/nn/layer_list/categorical_columns.h"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ using Columns = std::vector<std::size_t>;
 
 struct Search {
     std::span<const std::string> names;
-    std::vector<CodeColumn> found = {};
+    std::vector<CategoricalColumn> found = {};
 
     Columns chosen(const LayerSpec& layer, const Columns& read) const {
         Columns columns;
@@ -44,8 +44,9 @@ struct Search {
 
 }    // namespace
 
-std::vector<CodeColumn> code_columns(const std::vector<LayerSpec>& layers, std::size_t column_count,
-                                     std::span<const std::string> names) {
+std::vector<CategoricalColumn> categorical_columns(const std::vector<LayerSpec>& layers,
+                                                   std::size_t column_count,
+                                                   std::span<const std::string> names) {
     Columns all(column_count);
     std::iota(all.begin(), all.end(), 0);
     Search search{names};
