@@ -23,7 +23,7 @@ struct BenchResult {
     double items_per_s = 0;    ///< samples, by the median
     double trace_ms = 0, compile_ms = 0;
     std::int64_t peak_bytes = 0;    ///< of the plan: inputs, outputs and temporaries
-    double flops = 0;               ///< of the products and convolutions left in the program
+    double flops = 0;               ///< of the matmuls and convolutions left in the program
     double limit_ms = 0;            ///< flops at the library's rate, measured in this process
     double rate = 0;                ///< that rate: flops per second over all threads
     double faults_per_step = 0;     ///< minor page faults of the process

@@ -221,7 +221,7 @@ ReportFacts Explainer::facts(bool finished) const {
     if (options_.cache != nullptr) facts.cache = counts_of(*options_.cache);
     facts.graphs = graphs_;
     facts.epochs = epochs_;
-    facts.circumstances = options_.circumstances;
+    facts.bottleneck = options_.bottleneck;
     return facts;
 }
 

@@ -23,7 +23,7 @@ struct ExplainOptions {
     Tick started{};                 ///< when the job's work began; the trace's zero
     int parts_per_core = 1;         ///< how many of the engine's cores are one of the job's
     int first_core = 1;             ///< the number of the first core, for people
-    Circumstances circumstances;    ///< what is known from the spec
+    BottleneckInputs bottleneck;    ///< what is known from the spec
     int loader_threads = 1;
     bool augments = false;
     std::function<std::int64_t()> decoded = {};    ///< images so far; none: they are no images

@@ -162,12 +162,12 @@ TimeShares time_shares(const ReportFacts& facts) {
 }
 
 Verdict verdict_of(const ReportFacts& facts) {
-    Circumstances circumstances = facts.circumstances;
-    circumstances.late_compiles = facts.late_compiles;
-    circumstances.cpu_share = cpu_share(facts);
-    circumstances.workers = std::max(1, int(facts.workers.size()));
-    circumstances.shared_memory_share = kernel_shares(facts.kernels).shared_memory;
-    return judge(time_shares(facts), circumstances);
+    BottleneckInputs bottleneck = facts.bottleneck;
+    bottleneck.late_compiles = facts.late_compiles;
+    bottleneck.cpu_share = cpu_share(facts);
+    bottleneck.workers = std::max(1, int(facts.workers.size()));
+    bottleneck.shared_memory_share = kernel_shares(facts.kernels).shared_memory;
+    return judge(time_shares(facts), bottleneck);
 }
 
 namespace {

@@ -48,12 +48,12 @@ struct ReportFacts {
     std::int64_t late_compiles = 0;
     std::map<std::string, std::int64_t> cache;    ///< counts of the compile cache; empty: none
     Json graphs;                                  ///< summaries, as in GET /graphs
-    Circumstances circumstances;
+    BottleneckInputs bottleneck;
     std::vector<EpochSummary> epochs;    ///< of this attempt, the newest last
 };
 
 TimeShares time_shares(const ReportFacts& facts);
-/// The circumstances' own fields that follow from the facts are filled in first.
+/// The bottleneck' own fields that follow from the facts are filled in first.
 Verdict verdict_of(const ReportFacts& facts);
 
 Json report_json(const ReportFacts& facts, const Metrics& metrics);

@@ -12,13 +12,13 @@ struct TimeShares {
     double compile = 0;     ///< tracing too
     double input = 0;       ///< waiting for the next batch
     double transfer = 0;    ///< binding arrays, reading results
-    double sync = 0;        ///< workers waiting for each other and adding up gradients
+    double sync = 0;        ///< all-reduces and waiting at barriers
     double memory = 0;      ///< kernels that mostly move data
-    double compute = 0;     ///< products and convolutions
+    double compute = 0;     ///< matmuls and convolutions
 };
 
 /// What a verdict needs to name the field that helps.
-struct Circumstances {
+struct BottleneckInputs {
     int cores = 1;      ///< that the job asked for
     int workers = 1;    ///< threads that run them
     int cpus = 1;       ///< granted to the process
@@ -41,6 +41,6 @@ struct Verdict {
 
 /// Pure. The share that is largest in relation to what is still fine decides; when all are fine the
 /// job is compute-bound, which is how it should be.
-Verdict judge(const TimeShares& shares, const Circumstances& circumstances);
+Verdict judge(const TimeShares& shares, const BottleneckInputs& bottleneck);
 
 }    // namespace slipway

@@ -96,13 +96,13 @@ Tensor average_pool_2d(const Tensor& x, std::int64_t size, std::int64_t stride);
 struct BatchNorm {
     Tensor y, mean, variance;
 };
-BatchNorm batch_norm_training(const Tensor& x, const Tensor& scale, const Tensor& offset,
+BatchNorm batch_norm_training(const Tensor& x, const Tensor& scale, const Tensor& bias,
                               double epsilon, std::int64_t feature_dimension);
-Tensor batch_norm_inference(const Tensor& x, const Tensor& scale, const Tensor& offset,
+Tensor batch_norm_inference(const Tensor& x, const Tensor& scale, const Tensor& bias,
                             const Tensor& mean, const Tensor& variance, double epsilon,
                             std::int64_t feature_dimension);
 struct BatchNormGradient {
-    Tensor dx, dscale, doffset;
+    Tensor dx, dscale, dbias;
 };
 BatchNormGradient batch_norm_grad(const Tensor& x, const Tensor& scale, const Tensor& mean,
                                   const Tensor& variance, const Tensor& dy, double epsilon,
@@ -134,7 +134,7 @@ Tensor softmax(const Tensor& x);
 Tensor cross_entropy(const Tensor& logits, const Tensor& labels);
 Tensor binary_cross_entropy_with_logits(const Tensor& logits, const Tensor& targets);
 /// Over the last axis; scale and offset have one element per element of it.
-Tensor layer_norm(const Tensor& x, const Tensor& scale, const Tensor& offset, double epsilon);
+Tensor layer_norm(const Tensor& x, const Tensor& scale, const Tensor& bias, double epsilon);
 Tensor gelu(const Tensor& x, bool tanh_approximation);
 /// Inverted dropout: 0 with probability `rate` (f32[]), else x / (1 - rate). The mask is threefry
 /// of key (u32[2]: seed and step) and site, at (first_sample (i32[]) + row, element), a word for
@@ -149,8 +149,8 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, double scale
                  const Tensor& mask);
 /// Rows of a table: gather.
 Tensor embedding(const Tensor& table, const Tensor& indices);
-BatchNorm batch_norm_relu(const Tensor& x, const Tensor& scale, const Tensor& offset,
-                          double epsilon, std::int64_t feature_dimension);
+BatchNorm batch_norm_relu(const Tensor& x, const Tensor& scale, const Tensor& bias, double epsilon,
+                          std::int64_t feature_dimension);
 
 /// Scalars of the parameter's dtype.
 struct SgdScalars {

@@ -83,7 +83,7 @@ void FrameReporter::checkpoint(const SavedCheckpoint& checkpoint) {
                                 .kinds = checkpoint.kinds,
                                 .files = files_of(checkpoint),
                                 .metric = checkpoint.metric,
-                                .pruned = checkpoint.drop,
+                                .pruned = checkpoint.pruned,
                                 .kept = CheckpointFrame::Kept{checkpoint.last, checkpoint.best}}));
 }
 

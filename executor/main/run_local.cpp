@@ -35,7 +35,7 @@ std::string read_text(const fs::path& file) {
     return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
-/// Nobody else keeps a record here: what is dropped goes at once.
+/// Nobody else keeps a record here: what is pruned goes at once.
 class AloneReporter final : public SinkReporter {
 public:
     AloneReporter(Reporter& frames, const AttemptPlan& plan, const Clock& clock, std::FILE* output)
@@ -45,7 +45,7 @@ public:
 
     void checkpoint(const SavedCheckpoint& checkpoint) override {
         SinkReporter::checkpoint(checkpoint);
-        for (const std::string& name : checkpoint.drop)
+        for (const std::string& name : checkpoint.pruned)
             fs::remove_all(checkpoints_ / fs::path(name).filename());
     }
 

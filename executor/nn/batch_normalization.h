@@ -8,7 +8,7 @@
 
 namespace slipway {
 
-/// Ioffe and Szegedy 2015, as torch.nn.BatchNorm2d: per channel (dimension 1), scale 1 and offset 0
+/// Ioffe and Szegedy 2015, as torch.nn.BatchNorm2d: per channel (dimension 1), scale 1 and bias 0
 /// at first. Evaluation: by the running statistics. Training:
 ///   by default   by the mean and variance of the core's own batch; the running statistics move by
 ///                `momentum` towards the mean over the cores of those (the variance unbiased)

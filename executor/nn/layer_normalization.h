@@ -7,7 +7,7 @@
 
 namespace slipway {
 
-/// Ba, Kiros and Hinton 2016, as torch.nn.LayerNorm over the last axis: scale 1, offset 0 at first.
+/// Ba, Kiros and Hinton 2016, as torch.nn.LayerNorm over the last axis: scale 1, bias 0 at first.
 /// x [..., features]   weight, bias [features]
 struct LayerNormalization {
     Tensor weight, bias;

@@ -66,8 +66,9 @@ KeepDecision keep(const KeepRule& rule, const KeptCheckpoints& before, const Ent
         for (const Entry& old : *entries) {
             const bool wanted =
                 contains(decision.kept.last, old.name) || contains(decision.kept.best, old.name);
-            const bool listed = std::ranges::find(decision.drop, old.name) != decision.drop.end();
-            if (!wanted && !listed) decision.drop.push_back(old.name);
+            const bool listed =
+                std::ranges::find(decision.pruned, old.name) != decision.pruned.end();
+            if (!wanted && !listed) decision.pruned.push_back(old.name);
         }
     }
     return decision;

@@ -25,9 +25,9 @@ struct KeptCheckpoints {
 
 /// What saving one more checkpoint means.
 struct KeepDecision {
-    KeptCheckpoints kept;              ///< with the new one
-    std::vector<std::string> kinds;    ///< of the new one: "last", "best"
-    std::vector<std::string> drop;     ///< names kept before and no longer wanted
+    KeptCheckpoints kept;               ///< with the new one
+    std::vector<std::string> kinds;     ///< of the new one: "last", "best"
+    std::vector<std::string> pruned;    ///< names kept before and no longer wanted
 };
 
 /// Pure. Of equal metrics the earlier one stays best; a metric that is NaN or infinite

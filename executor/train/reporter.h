@@ -45,7 +45,7 @@ struct SavedCheckpoint {
     std::vector<SavedFile> files;
     std::optional<std::pair<std::string, double>> metric;
     std::vector<std::string>
-        drop;    ///< older names no longer kept: whoever keeps the record removes them
+        pruned;    ///< older names no longer kept: whoever keeps the record removes them
 };
 
 struct CompiledProgram {

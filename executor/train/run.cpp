@@ -362,7 +362,7 @@ private:
                               .best = names_of(decision.kept.best),
                               .files = {},
                               .metric = {},
-                              .drop = decision.drop};
+                              .pruned = decision.pruned};
         if (entry.metric) saved.metric = {{settings_.keep.metric, *entry.metric}};
         for (const WrittenFile& file : write(name)) {
             saved.files.push_back({file.name, file.bytes, file.sha256});

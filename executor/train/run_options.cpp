@@ -55,21 +55,21 @@ ExplainOptions explain_options(const AttemptPlan& plan, const SamplerOptions& sa
                                const TrainData& data, const ObjectCache* cache, Tick started) {
     const auto cores = int(plan.spec.accelerator.cores);
     const bool reports = plan.spec.monitor.metrics_report != MetricsReport::never;
-    return {.folder = reports ? plan.report_folder : std::filesystem::path(),
-            .attempt = plan.attempt,
-            .started = started,
-            .parts_per_core = int(sampler.cores) / cores,
-            .first_core = int(plan.spec.accelerator.core_id.value_or(1)),
-            .circumstances = {.cores = cores,
-                              .cpus = granted_cpus(),
-                              .images = decodes_images(data),
-                              .bf16 = plan.spec.train.precision == Precision::f32 &&
-                                      has_bf16_products(),
-                              .counts_epochs = plan.spec.train.epochs.has_value()},
-            .loader_threads = loader_options(plan, data).threads,
-            .augments = !plan.spec.data.augment.empty(),
-            .decoded = [raw = data.raw.get()] { return raw ? raw->decoded_count() : 0; },
-            .cache = cache};
+    return {
+        .folder = reports ? plan.report_folder : std::filesystem::path(),
+        .attempt = plan.attempt,
+        .started = started,
+        .parts_per_core = int(sampler.cores) / cores,
+        .first_core = int(plan.spec.accelerator.core_id.value_or(1)),
+        .bottleneck = {.cores = cores,
+                       .cpus = granted_cpus(),
+                       .images = decodes_images(data),
+                       .bf16 = plan.spec.train.precision == Precision::f32 && has_bf16_products(),
+                       .counts_epochs = plan.spec.train.epochs.has_value()},
+        .loader_threads = loader_options(plan, data).threads,
+        .augments = !plan.spec.data.augment.empty(),
+        .decoded = [raw = data.raw.get()] { return raw ? raw->decoded_count() : 0; },
+        .cache = cache};
 }
 
 }    // namespace slipway

@@ -470,7 +470,7 @@ bool AttemptReconciler::relay_batch(Live& live) {
     live.job_state = relayed.job_state;
     live.frames_stored = relayed.frames_relayed;
     counts_.frames_relayed += std::int64_t(frames.size());
-    made_garbage_ = made_garbage_ || !relayed.dropped.empty();
+    made_garbage_ = made_garbage_ || !relayed.pruned.empty();
     for (const ReadFrame& each : read)
         if (each.done) keep_done(live, *each.done);
     live.tail.advance();

@@ -63,7 +63,7 @@ store::RelayedCheckpoint relayed(const CheckpointFrame& checkpoint, const Json& 
                                  .kinds = checkpoint.kinds,
                                  .files = body.at("files").dump(),
                                  .bytes = checkpoint.bytes(),
-                                 .drop = checkpoint.pruned};
+                                 .pruned = checkpoint.pruned};
     if (checkpoint.metric) {
         row.metric_name = checkpoint.metric->first;
         row.metric_value = checkpoint.metric->second;

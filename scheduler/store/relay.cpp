@@ -73,9 +73,9 @@ public:
     /// What the batch has done, by the answers to its statements.
     Relayed relayed(const std::vector<Rows>& answers) const {
         Relayed relayed = relayed_;
-        for (const std::size_t drop : drops_)
-            for (const Row row : answers.at(drop))
-                relayed.dropped.push_back(row.text("name"));
+        for (const std::size_t pruning : prunings_)
+            for (const Row row : answers.at(pruning))
+                relayed.pruned.push_back(row.text("name"));
         return relayed;
     }
 
@@ -169,11 +169,11 @@ private:
                                    {key_.job_id, repaired_names(checkpoint.kept->last),
                                     repaired_names(checkpoint.kept->best)}});
         }
-        std::vector<std::string> names = checkpoint.drop;
+        std::vector<std::string> names = checkpoint.pruned;
         std::erase_if(names, [](const std::string& name) { return !is_checkpoint_name(name); });
         if (!names.empty()) {
             statements_.push_back({&queries::lock_checkpoints, {key_.job_id, names}});
-            drops_.push_back(statements_.size());
+            prunings_.push_back(statements_.size());
             statements_.push_back({&queries::prune_checkpoints, {key_.job_id, names}});
         }
     }
@@ -188,7 +188,7 @@ private:
     std::int64_t points_skipped_ = 0;
     Relayed relayed_;
     std::vector<Statement> statements_;
-    std::vector<std::size_t> drops_;    ///< places of prune_checkpoints among them
+    std::vector<std::size_t> prunings_;    ///< places of prune_checkpoints among them
     std::vector<std::string> event_types_;
     std::vector<std::string> event_bodies_;
     /// By name and step: one statement must not write a point twice; the last one counts.

@@ -43,7 +43,7 @@ struct RelayedCheckpoint {
     std::int64_t bytes = 0;
     std::string metric_name{};    ///< empty: no metric
     double metric_value = 0;
-    std::vector<std::string> drop{};    ///< names no longer kept, see below
+    std::vector<std::string> pruned{};    ///< names no longer kept, see below
 };
 
 /// What one numbered frame leaves behind. A frame may be any of these, or nothing but its number.
@@ -63,8 +63,8 @@ struct Relayed {
     std::int64_t event_seq = 0;         ///< sequence number of the job's newest event
     JobState job_state{};               ///< e.g. cancelling: the agent must act
     std::optional<Intent> intent{};     ///< what is asked of it
-    /// Names of checkpoints that this batch dropped and nobody needs: their folders are garbage.
-    std::vector<std::string> dropped{};
+    /// Names of checkpoints that this batch pruned and nobody needs: their folders are garbage.
+    std::vector<std::string> pruned{};
 };
 
 /// True: the database did not take what was to be stored, and will not take it the next time
@@ -93,7 +93,7 @@ struct MetricNames {
 /// Points of a new metric that `names` have no room for are left out and counted; the first one is
 /// named in an event of type warning.
 ///
-/// A checkpoint that is dropped is marked deleted, unless it is pinned or used by a job that has
+/// A checkpoint that is pruned is marked deleted, unless it is pinned or used by a job that has
 /// not ended (NewJob::checkpoint_id); the latter goes when its last user ends.
 Relayed relay_frames(Store& store, const AttemptKey& key, const std::vector<RelayedFrame>& frames,
                      MetricNames& names);

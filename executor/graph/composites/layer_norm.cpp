@@ -3,8 +3,8 @@
 
 namespace slipway {
 
-Tensor layer_norm(const Tensor& x, const Tensor& scale, const Tensor& offset, double epsilon) {
-    return make_composite("layer_norm", {x, scale, offset}, {epsilon});
+Tensor layer_norm(const Tensor& x, const Tensor& scale, const Tensor& bias, double epsilon) {
+    return make_composite("layer_norm", {x, scale, bias}, {epsilon});
 }
 
 namespace {
@@ -54,7 +54,7 @@ std::vector<Tensor> gradient(const Tensor& y, const Tensor& dy) {
     return {dx, get_result(dx, 1), get_result(dx, 2)};
 }
 
-/// Operands: x, scale, mean, 1 / deviation, dy. Results: dx, dscale, doffset.
+/// Operands: x, scale, mean, 1 / deviation, dy. Results: dx, dscale, dbias.
 std::vector<Shape> infer_grad(const NodeRequest& request) {
     const Shape& x = request.operands[0].shape();
     require_rows(request, x);

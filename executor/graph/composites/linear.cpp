@@ -14,10 +14,10 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     return make_composite("linear", std::move(operands));
 }
 
-BatchNorm batch_norm_relu(const Tensor& x, const Tensor& scale, const Tensor& offset,
-                          double epsilon, std::int64_t feature_dimension) {
+BatchNorm batch_norm_relu(const Tensor& x, const Tensor& scale, const Tensor& bias, double epsilon,
+                          std::int64_t feature_dimension) {
     const Tensor y =
-        make_composite("batch_norm_relu", {x, scale, offset}, {epsilon, double(feature_dimension)});
+        make_composite("batch_norm_relu", {x, scale, bias}, {epsilon, double(feature_dimension)});
     return {y, get_result(y, 1), get_result(y, 2)};
 }
 
@@ -66,7 +66,7 @@ std::vector<Shape> infer_batch_norm_relu(const NodeRequest& request) {
     require(is_floating(x.dtype), request, 2, "operands must be floating");
     const Shape features{x.dtype, {x.dims[std::size_t(feature_dimension)]}};
     require(request.operands[1].shape() == features && request.operands[2].shape() == features,
-            request, 3, "scale and offset must have one element per feature: {}",
+            request, 3, "scale and bias must have one element per feature: {}",
             to_string(features));
     require(numbers_of(request)[0] >= 0, request, 4, "epsilon must not be negative");
     return {x, features, features};
@@ -91,7 +91,7 @@ std::vector<Tensor> gradient_batch_norm_relu(const Tensor& y, const Tensor& dy) 
     const Tensor flow = select(compare(normalised, zeros, Comparison::gt), dy, zeros);
     const BatchNormGradient flows =
         batch_norm_grad(operands[0], operands[1], mean, variance, flow, epsilon, feature_dimension);
-    return {flows.dx, flows.dscale, flows.doffset};
+    return {flows.dx, flows.dscale, flows.dbias};
 }
 
 }    // namespace

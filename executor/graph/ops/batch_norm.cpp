@@ -9,21 +9,21 @@
 /// Batch normalisation: training, inference, gradient.
 namespace slipway {
 
-BatchNorm batch_norm_training(const Tensor& x, const Tensor& scale, const Tensor& offset,
+BatchNorm batch_norm_training(const Tensor& x, const Tensor& scale, const Tensor& bias,
                               double epsilon, std::int64_t feature_dimension) {
     const Tensor y = make_node({.op = OpCode::batch_norm_training,
                                 .attributes = BatchNormAttributes{epsilon, feature_dimension},
-                                .operands = {x, scale, offset},
+                                .operands = {x, scale, bias},
                                 .result = {}});
     return {y, get_result(y, 1), get_result(y, 2)};
 }
 
-Tensor batch_norm_inference(const Tensor& x, const Tensor& scale, const Tensor& offset,
+Tensor batch_norm_inference(const Tensor& x, const Tensor& scale, const Tensor& bias,
                             const Tensor& mean, const Tensor& variance, double epsilon,
                             std::int64_t feature_dimension) {
     return make_node({.op = OpCode::batch_norm_inference,
                       .attributes = BatchNormAttributes{epsilon, feature_dimension},
-                      .operands = {x, scale, offset, mean, variance},
+                      .operands = {x, scale, bias, mean, variance},
                       .result = {}});
 }
 
@@ -155,7 +155,7 @@ std::vector<Tensor> gradient_batch_norm_training(const Tensor& y, const Tensor& 
     const BatchNormGradient flows =
         batch_norm_grad(operands[0], operands[1], get_result(y, 1), get_result(y, 2), dy, epsilon,
                         feature_dimension);
-    return {flows.dx, flows.dscale, flows.doffset};
+    return {flows.dx, flows.dscale, flows.dbias};
 }
 
 /// The statistics are operands here and get what is theirs.
@@ -165,10 +165,10 @@ std::vector<Tensor> gradient_batch_norm_inference(const Tensor& y, const Tensor&
     const Tensor& mean = y.node().operands[3];
     const Tensor inverse = frame.inverse_deviation(y.node().operands[4]);
     const Tensor dscale = frame.sum(dy * (frame.x - frame.spread(mean)) * frame.spread(inverse));
-    const Tensor doffset = frame.sum(dy);
+    const Tensor dbias = frame.sum(dy);
     const Tensor factor = scale * inverse;
     const Tensor dvariance = frame.number(-0.5) * dscale * factor * inverse;
-    return {dy * frame.spread(factor), dscale, doffset, negate(doffset * factor), dvariance};
+    return {dy * frame.spread(factor), dscale, dbias, negate(dbias * factor), dvariance};
 }
 
 std::vector<Tensor> decompose_batch_norm_training(const Node& node) {
@@ -195,13 +195,13 @@ std::vector<Tensor> decompose_batch_norm_grad(const Node& node) {
     const Tensor& dy = operands[4];
     const Tensor inverse = frame.inverse_deviation(operands[3]);
     const Tensor centered = frame.x - frame.spread(operands[2]);
-    const Tensor doffset = frame.sum(dy);
+    const Tensor dbias = frame.sum(dy);
     const Tensor dscale = frame.sum(dy * centered) * inverse;
     const Tensor share = frame.number(1 / frame.samples());
     const Tensor slope = dscale * inverse * share;
     const Tensor dx = frame.spread(operands[1] * inverse) *
-                      (dy - frame.spread(doffset * share) - centered * frame.spread(slope));
-    return {dx, dscale, doffset};
+                      (dy - frame.spread(dbias * share) - centered * frame.spread(slope));
+    return {dx, dscale, dbias};
 }
 
 Array evaluate_batch_norm_training_result(const Node& node, std::span<const Array> operands,
@@ -263,18 +263,18 @@ Array evaluate_batch_norm_grad_result(const Node& node, std::span<const Array> o
         const auto normal = [&](std::size_t n, std::size_t f) {
             return (at(0, n) - at(2, f)) / deviation(f);
         };
-        FeatureSums dscale(node), doffset(node);
+        FeatureSums dscale(node), dbias(node);
         for_each_element(node, [&](std::size_t n, std::size_t f) {
             dscale.values[f] += at(4, n) * normal(n, f);
-            doffset.values[f] += at(4, n);
+            dbias.values[f] += at(4, n);
         });
         if (index == 1) return rounded<T>(dscale.values, node.more_shapes[0]);
-        if (index == 2) return rounded<T>(doffset.values, node.more_shapes[1]);
+        if (index == 2) return rounded<T>(dbias.values, node.more_shapes[1]);
         Array result(node.shape);
         auto to = result.as<T>();
         for_each_element(node, [&](std::size_t n, std::size_t f) {
             const double common =
-                (doffset.values[f] + normal(n, f) * dscale.values[f]) / dscale.samples;
+                (dbias.values[f] + normal(n, f) * dscale.values[f]) / dscale.samples;
             to[n] = T(at(1, f) / deviation(f) * (at(4, n) - common));
         });
         return result;

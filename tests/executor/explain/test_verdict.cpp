@@ -8,7 +8,7 @@ namespace {
 
 struct Case {
     TimeShares shares;
-    Circumstances circumstances;
+    BottleneckInputs bottleneck;
     std::string kind;
     std::string field;
 };
@@ -38,7 +38,7 @@ TEST(Verdict, the_share_furthest_above_what_is_fine_decides) {
         {{}, {}, "compute_bound", "model.arch"},
     };
     for (const Case& each : cases) {
-        const Verdict verdict = judge(each.shares, each.circumstances);
+        const Verdict verdict = judge(each.shares, each.bottleneck);
         EXPECT_EQ(verdict.kind, each.kind);
         EXPECT_EQ(verdict.field, each.field) << each.kind;
     }

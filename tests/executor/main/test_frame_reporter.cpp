@@ -98,7 +98,7 @@ TEST(FrameReporter, a_checkpoint_says_its_files_kinds_and_what_it_replaces) {
     checkpoint.best = {"step_000500_attempt_2"};
     checkpoint.files = {{.name = "model.safetensors", .bytes = 12, .sha256 = "ab"}};
     checkpoint.metric = {{"val_loss", 0.25}};
-    checkpoint.drop = {"step_000100_attempt_1"};
+    checkpoint.pruned = {"step_000100_attempt_1"};
     said.reporter.checkpoint(checkpoint);
     const Json expected = Json::parse(R"({"type": "checkpoint", "name": "step_000500_attempt_2",
         "step": 500, "epoch": 2, "kinds": ["last", "best"],

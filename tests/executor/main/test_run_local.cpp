@@ -52,7 +52,7 @@ TrainOutcome train_one_epoch(const AttemptPlan& plan, Reporter& reporter) {
     reporter.metric(point);
     SavedCheckpoint saved;
     saved.name = name;
-    saved.drop = {"old", "../out"};
+    saved.pruned = {"old", "../out"};
     reporter.checkpoint(saved);
     TrainOutcome outcome;
     outcome.step = 10;

@@ -12,7 +12,7 @@ struct Row {
     const char* name;
     std::optional<double> metric;
     std::vector<std::string> kinds;
-    std::vector<std::string> drop;
+    std::vector<std::string> pruned;
 };
 
 void expect_path(const KeepRule& rule, const std::vector<Row>& rows) {
@@ -20,7 +20,7 @@ void expect_path(const KeepRule& rule, const std::vector<Row>& rows) {
     for (const Row& row : rows) {
         const auto decision = keep(rule, kept, {row.name, 1, row.metric});
         EXPECT_EQ(decision.kinds, row.kinds) << row.name;
-        EXPECT_EQ(decision.drop, row.drop) << row.name;
+        EXPECT_EQ(decision.pruned, row.pruned) << row.name;
         kept = decision.kept;
         EXPECT_EQ(kept_from_json(to_json(kept)), kept);
     }

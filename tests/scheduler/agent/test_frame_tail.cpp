@@ -87,7 +87,8 @@ TEST(ReadFrame, a_checkpoint_whose_metric_is_no_number_keeps_its_row_and_what_it
         const auto read = read_frame(line(1, body));
         ASSERT_TRUE(read->frame.checkpoint) << metric;
         EXPECT_TRUE(std::isnan(read->frame.checkpoint->metric_value));
-        EXPECT_EQ(read->frame.checkpoint->drop, std::vector<std::string>{"step_000100_attempt_1"});
+        EXPECT_EQ(read->frame.checkpoint->pruned,
+                  std::vector<std::string>{"step_000100_attempt_1"});
         EXPECT_TRUE(read->frame.best.empty()) << "never the best, whatever its kinds say";
     }
 }
@@ -104,7 +105,7 @@ TEST(ReadFrame, a_checkpoint_leaves_a_row_an_event_and_the_best_so_far) {
     EXPECT_EQ(row.name, "step_000500_attempt_2");
     EXPECT_EQ(row.bytes, 42);
     EXPECT_EQ(row.metric_value, 0.25);
-    EXPECT_EQ(row.drop, std::vector<std::string>{"step_000100_attempt_1"});
+    EXPECT_EQ(row.pruned, std::vector<std::string>{"step_000100_attempt_1"});
     const Json best = Json::parse(read->frame.best);
     EXPECT_EQ(best.at("checkpoint"), row.id);
     EXPECT_EQ(best.at("metric"), "val_loss");

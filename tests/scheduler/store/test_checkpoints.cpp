@@ -20,7 +20,7 @@ using ::testing::ElementsAre;
 class Checkpoints : public StoreTest {
 protected:
     std::string commit(const AttemptKey& key, std::int64_t number, std::int64_t step,
-                       std::vector<std::string> drop = {}) {
+                       std::vector<std::string> pruned = {}) {
         RelayedFrame frame;
         frame.number = number;
         frame.checkpoint = RelayedCheckpoint{.id = new_id("ckp"),
@@ -32,8 +32,8 @@ protected:
                                              .bytes = 77,
                                              .metric_name = "val_loss",
                                              .metric_value = 0.125,
-                                             .drop = std::move(drop)};
-        dropped = relay_frames(store, key, {frame}).dropped;
+                                             .pruned = std::move(pruned)};
+        pruned_names = relay_frames(store, key, {frame}).pruned;
         return frame.checkpoint->id;
     }
 
@@ -46,7 +46,7 @@ protected:
 
     bool is_kept(const std::string& id) { return !find_checkpoint(store, id)->deleted_at; }
 
-    std::vector<std::string> dropped;    ///< by the last commit()
+    std::vector<std::string> pruned_names;    ///< by the last commit()
 };
 
 TEST_F(Checkpoints, are_kept_as_they_were_relayed) {
@@ -119,7 +119,7 @@ TEST_F(Checkpoints, what_a_job_uses_goes_with_its_last_user) {
     const std::string second = submit_user(used);
     commit(key, 4, 20);
     commit(key, 5, 30, {"step_10", "step_20"});
-    EXPECT_THAT(dropped, ElementsAre("step_20"));
+    EXPECT_THAT(pruned_names, ElementsAre("step_20"));
     EXPECT_EQ(list_garbage(store, host).size(), 1U);
     EXPECT_EQ(code_of([&] { delete_checkpoint(store, used); }), ErrorCode::conflict);
 
@@ -151,7 +151,7 @@ TEST_F(Checkpoints, an_expired_user_lets_go_and_what_is_wanted_stays) {
         submit(job);
     }
     commit(key, 6, 40, {"step_10", "step_30"});
-    EXPECT_THAT(dropped, ElementsAre());
+    EXPECT_THAT(pruned_names, ElementsAre());
     pin_checkpoint(store, pinned, true);
     EXPECT_EQ(expire_queued_jobs(store).size(), 3U);
     EXPECT_FALSE(is_kept(unwanted));
@@ -230,7 +230,7 @@ TEST_F(Checkpoints, retention_and_new_jobs_do_not_miss_each_other) {
             commit(key, 4 + 2 * round, 1000 + round, {fmt::format("step_{}", round)});
         }
         EXPECT_EQ(is_kept(id), find_job(store, job.id).has_value());
-        EXPECT_EQ(dropped.empty(), is_kept(id));
+        EXPECT_EQ(pruned_names.empty(), is_kept(id));
     }
     EXPECT_EQ(int(users.size()) + refused, rounds);
     {

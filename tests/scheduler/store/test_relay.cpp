@@ -27,7 +27,7 @@ protected:
     }
 
     static RelayedFrame checkpoint_frame(std::int64_t number, const std::string& name,
-                                         std::vector<std::string> drop = {}) {
+                                         std::vector<std::string> pruned = {}) {
         RelayedFrame frame;
         frame.number = number;
         frame.checkpoint = RelayedCheckpoint{.id = new_id("ckp"),
@@ -36,7 +36,7 @@ protected:
                                              .kinds = {"last"},
                                              .files = R"([{"bytes": 3}])",
                                              .bytes = 3,
-                                             .drop = std::move(drop)};
+                                             .pruned = std::move(pruned)};
         return frame;
     }
 
@@ -228,7 +228,7 @@ TEST_F(Relay, poisoned_frames_are_repaired) {
         frames.back().metrics = {{"\xfe\0"s, 1, 1, 0.5}, {std::string(9000, 'x'), 1, 1, 0.5}};
     }
     frames.push_back(checkpoint_frame(20, "../../etc"));
-    // Once it had a row, and the garbage that its drop left was refused, in each turn again.
+    // Once it had a row, and the garbage that its pruning left was refused, in each turn again.
     frames.push_back(checkpoint_frame(21, "a..b"));
     frames.push_back(checkpoint_frame(22, "fine", {"nul\0"s, "a..b"}));
     frames.back().checkpoint->files = "[";

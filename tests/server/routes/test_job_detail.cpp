@@ -359,7 +359,7 @@ TEST_F(JobDetail, a_checkpoint_that_was_dropped_is_gone) {
                                                            .step = 20,
                                                            .kinds = {"last"},
                                                            .files = "[]",
-                                                           .drop = {"step_000010_attempt_1"}}}});
+                                                           .pruned = {"step_000010_attempt_1"}}}});
     for (const char* what : {"/files/model.safetensors", "/weights.safetensors"})
         EXPECT_EQ(service.expect(410, "GET", "/v1/checkpoints/" + id + what)["code"], "gone");
 }

@@ -7,9 +7,9 @@ import { html } from "../html";
 
 const renew_every_ms = 10000;
 const names: [keyof Report["verdict"]["shares"], string][] = [
-  ["compute", "products and convolutions"],
+  ["compute", "matmuls and convolutions"],
   ["memory", "moving data"],
-  ["sync", "waiting for each other, adding up"],
+  ["sync", "all-reduce, barrier wait"],
   ["input", "waiting for data"],
   ["transfer", "binding and reading"],
   ["compile", "tracing and compiling"],
