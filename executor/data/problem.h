@@ -22,8 +22,8 @@ DataProblem shortened(DataProblem problem);
 /// "labels.csv, row 17, field age: \"abc\" is not a number".
 std::string to_string(const DataProblem& problem);
 
-/// The user's data cannot be used. Every reader of this room throws it for whatever is in the
-/// files; other Errors of this room are about the request (not_found, invalid_argument) or the
+/// The user's data cannot be used. Every reader of this module throws it for whatever is in the
+/// files; other Errors of this module are about the request (not_found, invalid_argument) or the
 /// machine (exhausted, unavailable).
 class DataError : public Error {
 public:

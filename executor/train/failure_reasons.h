@@ -6,7 +6,7 @@
 
 namespace slipway {
 
-/// Runs a job's work. What the rooms below refuse gets the failure code of a job here, not where
+/// Runs a job's work. What the modules below refuse gets the failure code of a job here, not where
 /// files are read: data_error; spec_error for sizes that the spec asks for; out_of_memory.
 /// errors  TrainError; any other Error as it came
 template <class Work>

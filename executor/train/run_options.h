@@ -12,7 +12,7 @@
 
 namespace slipway {
 
-// What a run asks of the rooms below it, taken from its plan.
+// What a run asks of the modules below it, taken from its plan.
 
 /// Worker threads: those of the plan, else as many as CPUs are granted.
 int threads_of(const AttemptPlan& plan);

@@ -107,9 +107,9 @@ PlacedJob take(const WaitingJob& job, const std::string& host, HostSlots& slots)
 std::optional<PlacedJob> place_anywhere(const WaitingJob& job, Machine& machine) {
     std::pair<const std::string, HostSlots>* best = nullptr;
     for (auto& entry : machine) {
-        const std::int64_t room = count_free(entry.second);
-        if (room < job.cores || !has_memory(job, entry.second)) continue;
-        if (best == nullptr || room < count_free(best->second)) best = &entry;
+        const std::int64_t free_count = count_free(entry.second);
+        if (free_count < job.cores || !has_memory(job, entry.second)) continue;
+        if (best == nullptr || free_count < count_free(best->second)) best = &entry;
     }
     if (best == nullptr) return std::nullopt;
     return take(job, best->first, best->second);

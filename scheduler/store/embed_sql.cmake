@@ -1,5 +1,5 @@
 # Turns SQL files into C++ at build time. Called with cmake -D … -P embed_sql.cmake:
-#   KIND=queries     ROOM, FILES, HEADER, SOURCE   every `-- name: sentence` after a blank line starts a query
+#   KIND=queries     MODULE, FILES, HEADER, SOURCE   every `-- name: sentence` after a blank line starts a query
 #                                            (or several: see embed_query)
 #   KIND=migrations  FILES, SOURCE                 NNNN_name.up.sql, each with its .down.sql beside it
 # Text is handled by position only: CMake's lists would break at ";" and "[".
@@ -42,14 +42,14 @@ macro(append_query name body)
 endmacro()
 
 function(embed_queries)
-  if(ROOM STREQUAL "migrations")
+  if(MODULE STREQUAL "migrations")
     set(namespace "slipway::migrations::queries")
   else()
     set(namespace "slipway::store::queries")
   endif()
   set(header "#pragma once\n\n#include \"scheduler/store/pg/values.h\"\n\nnamespace ${namespace} {\n\n")
   string(APPEND header "using slipway::store::Query;\n\n")
-  set(source "#include \"${ROOM}/queries.h\"\n\nnamespace ${namespace} {\n\n")
+  set(source "#include \"${MODULE}/queries.h\"\n\nnamespace ${namespace} {\n\n")
   foreach(file IN LISTS FILES)
     file(READ "${file}" text)
     set(text "\n\n${text}")

@@ -59,13 +59,13 @@ public:
     std::optional<std::chrono::milliseconds> connected_for() const;
 
     const StoreOptions& options() const { return options_; }
-    /// For the functions of this room.
+    /// For the functions of this module.
     Pool& pool() { return *pool_; }
 
     /// Tells every Listener (of every process) that something about `topic` changed: a job id, or
     /// one of the words in `topics`. Coalesced, sent from a thread of its own, never in a caller's
     /// transaction; lost while the database is down: whoever waits polls as well. The functions of
-    /// this room call it themselves after each commit.
+    /// this module call it themselves after each commit.
     void announce(std::string_view topic);
 
 private:

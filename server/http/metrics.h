@@ -38,7 +38,7 @@ public:
     void buffered_bodies_changed(double bytes);
     void buffered_answers_changed(double bytes);
 
-    /// Where other rooms add their own families.
+    /// Where other modules add their own families.
     prometheus::Registry& registry();
     /// Everything in the registry in Prometheus' text format (version 0.0.4).
     std::string text() const;

@@ -20,7 +20,7 @@ def run(files):
 
 
 HEADER = "#pragma once\n/// Says what it is.\n"
-ROOMS = {
+MODULES = {
     "api/base/CMakeLists.txt": "module(NAME api/base)",
     "executor/tensor/CMakeLists.txt": "module(NAME executor/tensor)",
     "executor/graph/CMakeLists.txt": "module(NAME executor/graph USES executor/tensor)",
@@ -88,7 +88,7 @@ class Tidy(unittest.TestCase):
 
 def case(files, expected):
     def test(self):
-        status, output = run({**ROOMS, **files})
+        status, output = run({**MODULES, **files})
         if expected:
             self.assertIn(expected, output)
             self.assertEqual(status, 1)

@@ -9,10 +9,10 @@ import re
 import subprocess
 import sys
 
-ROOMS = ("api", "server", "scheduler", "executor", "migrations", "web", "tests", "bench")
+MODULES = ("api", "server", "scheduler", "executor", "migrations", "web", "tests", "bench")
 HEADER_LINES_MAX, SOURCE_LINES_MAX, FUNCTION_LINES_MAX, COLUMNS_MAX, FILE_BYTES_MAX = 300, 600, 70, 100, 1 << 20
 
-# Outside library -> the only rooms that may include it, and the reason a message can give.
+# Outside library -> the only modules that may include it, and the reason a message can give.
 ONLY_IN = [
     (re.compile(r"libpq-fe\.h|libpq/"), ("scheduler/store",)),
     (re.compile(r"boost/"), ("server/http", "api/client", "server/main")),
@@ -42,13 +42,13 @@ FORBIDDEN_EDGES = {"server": ("executor", "scheduler"), "scheduler": ("server", 
 
 
 def module_edges(root):
-    """Room -> rooms it may include, read from the module(NAME ... USES ...) lines that also make the targets."""
+    """Module -> modules it may include, read from the module(NAME ... USES ...) lines that also make the targets."""
     edges = {}
     for file in root.rglob("CMakeLists.txt"):
         if "build" in file.relative_to(root).parts:
             continue
         text = re.sub(r"#.*", "", file.read_text())
-        for call in re.finditer(r"\b(module|program|room_test)\s*\(([^)]*)\)", text):
+        for call in re.finditer(r"\b(module|program|module_test)\s*\(([^)]*)\)", text):
             words = call[2].split()
             name = words[words.index("NAME") + 1] if call[1] == "module" else str(file.parent.relative_to(root))
             uses = []
@@ -62,28 +62,28 @@ def module_edges(root):
 
 
 def reachable(edges):
-    """A room may include what the rooms it uses may include: CMake's PUBLIC links say the same."""
+    """A module may include what the modules it uses may include: CMake's PUBLIC links say the same."""
     closed = {}
 
-    def visit(room, seen):
-        for used in edges.get(room, ()):
+    def visit(module, seen):
+        for used in edges.get(module, ()):
             if used not in seen:
                 seen.add(used)
                 visit(used, seen)
         return seen
 
-    for room in edges:
-        closed[room] = visit(room, set()) | {room, "api/base"}
+    for module in edges:
+        closed[module] = visit(module, set()) | {module, "api/base"}
     return closed
 
 
-def room_of(path, edges):
-    """The innermost folder of `path` that is a room."""
+def module_of(path, edges):
+    """The innermost folder of `path` that is a module."""
     parts = pathlib.PurePosixPath(path).parent.parts
     for length in range(len(parts), 0, -1):
-        room = "/".join(parts[:length])
-        if room in edges:
-            return room
+        module = "/".join(parts[:length])
+        if module in edges:
+            return module
     return None
 
 
@@ -94,17 +94,17 @@ def without_comments(text):
 
 
 def include_problems(path, text, edges, may_include):
-    home = room_of(path, edges)
+    home = module_of(path, edges)
     for number, line in enumerate(text.splitlines(), 1):
         match = re.match(r'\s*#\s*include\s*["<](.+?)[">]', line)
         if not match:
             continue
         included = match[1]
-        for library, rooms in ONLY_IN:
-            if library.match(included) and not path.startswith(tuple(f"{room}/" for room in rooms)) \
+        for library, modules in ONLY_IN:
+            if library.match(included) and not path.startswith(tuple(f"{module}/" for module in modules)) \
                     and not path.startswith("tests/"):
-                yield number, f"{included} may be included only in {', '.join(rooms)}"
-        there = room_of(included, edges)
+                yield number, f"{included} may be included only in {', '.join(modules)}"
+        there = module_of(included, edges)
         if home is None or there is None or path.startswith(("tests/", "bench/")):
             continue
         if there not in may_include[home]:
@@ -204,7 +204,7 @@ def link_problems(root, path, text):
 # What code, scripts and pages call a page: docs/formats.md, docs/decisions/0013.
 NAMED_PAGE = re.compile(r"\bdocs/(?:decisions/\d{4}|[\w/]+\.md)\b")
 # A path of this tree in a page's code span. A part in capitals is a placeholder, and so is what has other characters.
-NAMED_PATH = re.compile(rf"`((?:{'|'.join((*ROOMS, 'deploy', 'docs'))})/[\w./-]+)`")
+NAMED_PATH = re.compile(rf"`((?:{'|'.join((*MODULES, 'deploy', 'docs'))})/[\w./-]+)`")
 PLACEHOLDER = re.compile(r"(^|/)[A-Z]{2,}(\.\w+)?(/|$)")
 NAMES_PAGES = (".h", ".cpp", ".py", ".md", ".txt", ".case", ".service", ".sql", ".ts", "")    # "": a script
 NAMES_WHAT_IS_GONE = ("CHANGELOG.md", "tests/tidy/test_tidy.py")
@@ -304,13 +304,13 @@ def requirement_problems(root, text):
 
 
 def test_problems(root, files):
-    """Every room with sources has a test program, its own or that of the room around it."""
-    for room, _ in sorted(module_edges(root).items()):
-        sources = [f for f in files if f.endswith(".cpp") and f.startswith(room + "/")]
-        rooms_around = ["/".join(room.split("/")[:n]) for n in range(2, room.count("/") + 2)] or [room]
-        if sources and not room.startswith(("tests", "bench")) and not any(
-                f.startswith(f"tests/{one}/") and f.endswith((".cpp", ".py")) for one in rooms_around for f in files):
-            yield f"{room}/CMakeLists.txt", 1, f"room {room} has sources and no test in tests/{room}"
+    """Every module with sources has a test program, its own or that of the module around it."""
+    for module, _ in sorted(module_edges(root).items()):
+        sources = [f for f in files if f.endswith(".cpp") and f.startswith(module + "/")]
+        modules_around = ["/".join(module.split("/")[:n]) for n in range(2, module.count("/") + 2)] or [module]
+        if sources and not module.startswith(("tests", "bench")) and not any(
+                f.startswith(f"tests/{one}/") and f.endswith((".cpp", ".py")) for one in modules_around for f in files):
+            yield f"{module}/CMakeLists.txt", 1, f"module {module} has sources and no test in tests/{module}"
 
 
 def tracked_files(root):
@@ -336,7 +336,7 @@ def all_problems(root):
     for path in files:
         if (root / path).stat().st_size > FILE_BYTES_MAX:
             yield path, 1, "file is over 1 MiB"
-        if path.endswith((".h", ".cpp")) and path.startswith(ROOMS):
+        if path.endswith((".h", ".cpp")) and path.startswith(MODULES):
             text = (root / path).read_text()
             code = without_comments(text)
             for check in (include_problems(path, text, edges, may_include), ban_problems(path, code), range_problems(path, code),

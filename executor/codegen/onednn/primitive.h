@@ -11,7 +11,7 @@
 #include "executor/codegen/onednn/library_kernel.h"
 #include "executor/tensor/dtype.h"
 
-/// What the primitives of this room share. Not for other rooms: they include no oneDNN.
+/// What the primitives of this module share. Not for other modules: they include no oneDNN.
 namespace slipway::onednn {
 
 using Desc = dnnl::memory::desc;
