@@ -233,6 +233,15 @@ SPELLINGS = [(re.compile(pattern), word) for pattern, word in (
     (r"\bdone_said\b", "done_received"),
     (r"\bput_figure\b", "append_sample"),
     (r"\brun_alone\b", "run_local"),
+    (r"\bOpCode::leaf\b|\w+_leaf\b|\bleaf_\w+|\b\w*Leaves\b|\bLeafAttributes\b", "input"),
+    (r"\b[Ss]taircase|\bTriangles\b", "causal blocks, TriangularAnalysis"),
+    (r"\bjoined_product|\bJoinedProduct|\bmake_apart\b", "batched_product, unbatch"),
+    (r"\b[Dd]eclared networks?\b|\bDeclaredNetwork\b|nn/declared\b", "layer-list model"),
+    (r"\b(un)?learnt\b|LearntSamples", "trained, excluded; or learned"),
+    (r"\bCircumstances\b", "BottleneckInputs"),
+    (r"\bCodeColumn\b|\bcode_columns\b", "categorical columns"),
+    (r"points_left_out", "points_skipped"),
+    (r"\broom_test\b|SLIPWAY_\w*ROOM", "module"),
 )]
 KEEPS_ITS_WORDS = ("docs/decisions/", "migrations/0", "web/dist/", *NAMES_WHAT_IS_GONE, "tests/tidy/tidy.py")
 
