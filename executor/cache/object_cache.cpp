@@ -1,3 +1,12 @@
+// One file an entry, named by key and environment, in a folder that many processes share without
+// talking to each other. An entry is written aside and renamed, so a reader sees all of it or
+// nothing; it is not synced, since a checksum over header and bytes finds what a power cut has
+// torn, and a damaged entry is removed by its reader. Only plain files of the own user count:
+// another one could plant machine code. Reading an entry sets its time; when the folder is too
+// large, one process (a lock that nobody waits for) removes the entries unused for longest until
+// a tenth is free. The size is counted as entries are stored and read from the folder again from
+// time to time, for what others have stored. Every failure means compiling again, never an
+// error.
 #include "executor/cache/object_cache.h"
 
 #include <fcntl.h>

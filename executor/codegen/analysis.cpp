@@ -1,3 +1,10 @@
+// What lowering must know of each node, by walks in topological order and back. A stage is a run
+// of per-core or of replicated work between two barriers; a node is in the first stage where its
+// operands are, then replicated nodes are postponed to the first stage that reads them. Then:
+// additions in place, products that are batched over the cores (batched_product.h), the last
+// stage that uses a value, which tells how long its memory is held, and which values are written
+// where an output or a sum wants them, which saves a copy. Order matters: a fact uses those that
+// were found before it.
 #include "executor/codegen/analysis.h"
 
 #include <algorithm>

@@ -1,3 +1,7 @@
+// A kernel for a block of rows is the kernel of the whole matrix over a window: extents are
+// narrowed and every access is moved to the window's first row and column; values and their
+// order stay, so each element has the bits that the whole kernel would give it. Zeros beyond a
+// block are a kernel of constants over the same stores.
 #include "executor/codegen/causal_block_kernels.h"
 
 namespace slipway {

@@ -1,3 +1,11 @@
+// Two facts about square matrices, found in two passes over the graph. Operands before users:
+// what is zero above the diagonal (a select by a mask that compares a row's number with a
+// column's, and what keeps zeros). Users before operands: what nobody reads there (operands of
+// such a select, of a product that leaves the zeros out, and of element-wise operations that are
+// unread themselves). Both look at the form of the graph, never at numbers, so they hold for all
+// inputs. A mask that is an input, or made another way, is not found: the whole matrix is
+// computed, which is correct. Matrices are cut into blocks of rows, not at the diagonal: a
+// block's rows end together, so kernels stay rectangular.
 #include "executor/codegen/triangular_analysis.h"
 
 #include <algorithm>

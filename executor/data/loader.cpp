@@ -1,3 +1,10 @@
+// Batches are decoded ahead by threads and taken in order. A thread claims the next batch and
+// its place in a queue of bounded length under the lock, decodes outside of it, and puts the
+// result into its place; the consumer waits for the first place alone. So the order of batches
+// never depends on which thread is fast, and memory is bounded by `batches_ahead`. What is drawn
+// for a sample follows from its number and epoch, not from a thread's stream. After an error
+// nothing more is claimed; batches before it are still taken, then it is thrown. Without threads
+// the consumer decodes by itself: the same batches.
 #include "executor/data/loader.h"
 
 #include <algorithm>

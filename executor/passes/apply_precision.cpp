@@ -1,3 +1,7 @@
+// bf16_true: every value is bf16 but those that the policy names. Outputs are walked back to
+// find what only a reported number needs (kept in f32), then each remaining node is made again
+// over converted operands. A value that is only moved and then converted to integers keeps its
+// type: token numbers above 256 have no bf16. For the policy bf16 the work is mix_precision's.
 #include <algorithm>
 #include <array>
 #include <unordered_map>

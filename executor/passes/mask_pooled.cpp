@@ -1,3 +1,7 @@
+// The gradient of relu before a maximum pool is a mask over all elements of the input, and the
+// pool's gradient scatters into the same elements. An element that the pool has picked is above
+// zero exactly when the pooled value is, so the mask can be applied to the pooled values before
+// they are scattered: a quarter of the elements for a pool of 2 x 2, the same bits.
 #include <algorithm>
 
 #include "executor/graph/ops.h"

@@ -1,3 +1,7 @@
+// Common subexpressions by hash: a node's hash covers operation, attributes, shape and operands,
+// so equal nodes have equal hashes and a table of those kept so far finds them in one pass.
+// Inputs of one shape have equal hashes too, therefore candidates are compared by the identity
+// of their operands. The operands have been merged before, so identity is enough.
 #include <unordered_map>
 
 #include "executor/passes/passes.h"

@@ -1,3 +1,8 @@
+// Passes in a fixed order, each once. Composites are expanded and precision is applied first, so
+// that all others see the operations that are computed; folding and simplifying before merging,
+// which finds more when forms are plain; the passes over pools last, since they look for equal
+// nodes that are merged. The graph is verified before the first and after every pass: a pass
+// that breaks it is named.
 #include "executor/passes/pipeline.h"
 
 #include <fmt/format.h>

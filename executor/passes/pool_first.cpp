@@ -1,3 +1,8 @@
+// max(relu(x + b)) over a window is relu(max(x) + b) when b is the same for the whole window:
+// both functions grow with x. So the pool goes first, and bias and relu run on the pooled
+// values. Its gradient is moved only where the mask is already below the pool (mask_pooled):
+// then what it scatters is what it scattered before. passes.h says which bits may differ and
+// why. Who else reads relu(x + b) keeps it; it is computed for them as before.
 #include <algorithm>
 
 #include "executor/graph/ops.h"

@@ -1,3 +1,7 @@
+// The one way in which passes change a graph: operands before users, each node is offered with
+// its operands rewritten, and what comes back takes its place. Nodes are immutable and shared,
+// so a rewrite that changes nothing costs no copy, and old and new graph may share all they have
+// in common. Shape and placement of a node must stay, which is checked here for all passes.
 #include "executor/passes/rewrite.h"
 
 #include <algorithm>

@@ -1,3 +1,8 @@
+// A table of local rules by operation: each looks at a node whose operands are already
+// simplified and returns what it equals, or the node. One pass from operands to users reaches
+// what rules enable for each other, since a rule's result is built of simplified nodes; it is
+// not repeated to a fixed point. No rule changes a bit, but for the sign of a zero that is added
+// to.
 #include <algorithm>
 #include <array>
 

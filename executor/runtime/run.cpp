@@ -1,3 +1,13 @@
+// Every worker runs the whole program: the stages in order, a barrier after each. In a stage of
+// per-core work a worker runs the cores of its blocks, one after the other, and adds their
+// contributions as it goes, by the tree of reduction_tree.h: with at most as many partial sums
+// as the tree is deep. The roots of the blocks are then combined by all workers, each a range of
+// elements, and one worker combines them with those of other processes (decision 0029). In a
+// replicated stage a step is either cut by elements, or one worker's, as the plan says
+// (run_plan.cpp); it waits at a barrier only where the plan found a collision. Bits do not
+// depend on the number of workers: the tree is over the numbers of cores, and a cut never splits
+// a sum. An error of a kernel is kept, and the worker goes on to every barrier, so that nobody
+// waits for ever.
 #include "executor/runtime/run.h"
 
 #include <algorithm>

@@ -1,3 +1,10 @@
+// Who does what in a replicated stage, and where workers must wait. A step of many elements is
+// cut: each worker does a range of them. Another one goes to the least busy worker that need not
+// wait for anybody. What must be waited for follows from the bytes: two accesses since the last
+// barrier collide when one of them writes, they overlap, and not the same worker has both. Only
+// then comes a barrier. A barrier before every step was simpler and cost more than the short
+// steps of an update. Invariant: between two barriers no two workers touch a byte that one of
+// them writes (tests compare random programs with an evaluation in order).
 #include "executor/runtime/run_plan.h"
 
 #include <fmt/format.h>

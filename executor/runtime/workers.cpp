@@ -1,3 +1,8 @@
+// Threads that stay, since a step is shorter than the start of a thread. One word counts the
+// orders and one the times that all have finished; a thread that waits looks at the word for
+// some microseconds and then sleeps in the kernel (futex). It looks only where every worker has
+// a CPU: else it would keep away whom it waits for. The caller is worker 0. The first error of a
+// task is kept and thrown to the caller once all have finished.
 #include "executor/runtime/workers.h"
 
 #include <utility>

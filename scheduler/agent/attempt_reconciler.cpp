@@ -1,3 +1,15 @@
+// The database says which attempts this host should run; the reconciler compares that with what
+// it runs and with the records of processes, and does the difference: start, adopt, stop, give
+// up. It keeps no state of its own that could be wrong after a crash: a new agent finds the live
+// attempts in the database, their processes by the records, and what they have reported in their
+// run folders. Order of each turn, which the agent keeps: leases first, since nothing else is
+// urgent; then look (after an outage the database may have forgotten frames that it confirmed,
+// so they are stored again from the file); relay frames in batches; end attempts whose processes
+// are gone and whose frames are all stored. Invariants: no executor runs without a record that
+// was kept before its program began; cores are free only when nothing of the process's session
+// is left; every write carries the fence, so an attempt that was rescued meanwhile writes
+// nothing. Asking the run folder who runs in it was tried and given up: its executor can write
+// there (process.json once named somebody else's process).
 #include "scheduler/agent/attempt_reconciler.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,11 @@
+// frames.ndjson is a log that one executor appends to and the agent reads from where it stopped,
+// in chunks and a bounded number of bytes a turn. A line counts once it ends: what a crash cut
+// off is left. Frames are numbered from 1; one whose number is not above the last is passed
+// over, so a log that is read again stores nothing twice. A line that is no frame is passed
+// over, and a frame that cannot be understood becomes a warning of the job: a hostile or newer
+// executor stops nobody, and its number is not asked for again. What each kind of frame becomes
+// in the database is one function of a table. The file is the truth: what the database loses is
+// read again from here.
 #include "scheduler/agent/frame_tail.h"
 
 #include <fcntl.h>

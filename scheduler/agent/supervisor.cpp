@@ -1,3 +1,9 @@
+// One thread polls the ends of all processes, their sockets and a descriptor that wakes it. What
+// is seen becomes an event of the watch (attempt_watch.h), a pure state machine that answers
+// with what to do: a request, a signal, or that it has ended. What was said is read before the
+// time is looked at, so that a pause of this thread kills nobody for silence. A process whose
+// leader has ended is reported only once nothing of it is left. A look that fails is tried again
+// and counts as nothing seen. No call of this thread waits for the database or the disk.
 #include "scheduler/agent/supervisor.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,10 @@
+// A batch of frames in one transaction: the attempt is locked by its fence, frames up to the
+// last one stored are passed over, the rest become statements that are sent together, and
+// `frames_relayed` moves with them. So a batch that is sent twice, by an agent that did not hear
+// the answer, is stored once. Points of one name and step are merged before they are sent (the
+// last one counts), events get the next numbers of the job, whose row is locked, and checkpoints
+// that are no longer kept become garbage unless somebody uses them. Text that PostgreSQL cannot
+// store is repaired, since one bad frame would otherwise stop the attempt for good.
 #include "scheduler/store/relay.h"
 
 #include <fmt/core.h>

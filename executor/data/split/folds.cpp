@@ -1,3 +1,11 @@
+// Methods are rows of a table: what is always stratified or by group, and a function that draws.
+// Samples are dealt like cards: shuffled, then (stratified) stably sorted by class, then one to
+// each fold in turn without a break between classes, which spreads each class and the whole
+// evenly at once. Groups are placed greedily, the largest first, each into the fold that then
+// has the least overlap with it, counted in fractions of each class: the fold for which the sum
+// of squared fractions grows least. An exact assignment is a bin packing problem; scikit-learn's
+// StratifiedGroupKFold is greedy as well. Every draw follows from seed and repeat alone, by
+// streams of their own, so a manifest can be made again.
 #include "executor/data/split/folds.h"
 
 #include <fmt/core.h>
