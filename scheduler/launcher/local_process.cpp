@@ -28,10 +28,7 @@ std::optional<int> LocalProcess::collect_exit() {
 }
 
 bool LocalProcess::is_cleared() {
-    const std::vector<pid_t> left = session_members(process_.id.pid);
-    for (const pid_t pid : left)
-        ::kill(pid, SIGKILL);
-    if (!left.empty()) return false;
+    if (!end_session(process_.id)) return false;
     if (!cgroup_.empty() && !remove_cgroup(cgroup_))
         log_warn("a cgroup cannot be removed yet", {{"cgroup", cgroup_.string()}});
     return true;

@@ -53,5 +53,16 @@ TEST(EndSession, a_pid_that_is_another_process_s_now_is_left_alone) {
     EXPECT_TRUE(innocent.is_alive());
 }
 
+// Goal: once it is reaped its number may be somebody else's, who is left alone.
+TEST(LocalProcess, is_cleared_when_its_pid_is_another_process_s) {
+    const TempFolder folder;
+    const Sleeper innocent(folder);
+    ProcessId id = innocent.id();
+    --id.start_ticks;
+    LocalProcess process(RunningProcess{.id = id, .pidfd = {}, .child = false}, {});
+    EXPECT_TRUE(process.is_cleared());
+    EXPECT_TRUE(innocent.is_alive());
+}
+
 }    // namespace
 }    // namespace slipway
