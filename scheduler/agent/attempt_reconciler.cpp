@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <csignal>
 #include <nlohmann/json.hpp>
 #include <set>
 
