@@ -1,3 +1,9 @@
+// Positions that are values of the program become terms of an access: a base that is loaded,
+// clamped to where the part fits and multiplied by a stride. So an operation of this family is a
+// loop kernel like any other, and dense rows are moved as vectors. One that changes a part of a
+// value first copies the whole, unless the analysis found that nobody else reads it: then it is
+// changed where it lies. Sums of scattered rows over the cores may be batched with the product
+// that they are added to (batched_product.h).
 #include <algorithm>
 #include <array>
 

@@ -1,3 +1,9 @@
+// Nodes are lowered in topological order, each by its family (lower_*.cpp), into steps of a
+// stage and buffers without places; places are found at the end, when the lives of all buffers
+// are known (buffers.cpp). A value is a view of a buffer, so views cost nothing until a kernel
+// wants a form that the view has not: then a copy is made, once for all who want the same form,
+// and of a replicated value before the per-core stage that needs it. An output is computed where
+// it belongs, or copied when all is done if its place is still read.
 #include "executor/codegen/lowering.h"
 
 #include <fmt/format.h>

@@ -162,7 +162,7 @@ private:
         return is_elementwise(user.op) && triangular_.unread.contains(&user);
     }
 
-    std::span<const Tensor> order_;    // outlives the finder, as the triangular do
+    std::span<const Tensor> order_;    // outlives the finder, as the analysis does
     TriangularAnalysis& triangular_;
     std::unordered_set<const Node*> read_;    ///< beyond the causal blocks
 };

@@ -1,3 +1,9 @@
+// Every sample is read once, in parts side by side on threads; each part adds up its own
+// findings, and parts are merged in the order of samples, so the report does not depend on the
+// number of threads. Sums of bytes are whole numbers and therefore exact in any order. A problem
+// does not end the reading: all are counted, the first ones are listed. Whatever a dataset can
+// hold in millions (names, classes, columns) has a largest number in the report, with the full
+// count beside it.
 #include "executor/data/inspect.h"
 
 #include <nlohmann/json.hpp>

@@ -1,3 +1,9 @@
+// What is unpacked goes into a folder aside, which is renamed when all of it is there: a half-
+// unpacked archive is never seen. Everything that an archive says is checked before it is used:
+// sizes are counted as bytes arrive, not as they are announced; names must be relative, plain
+// UTF-8 and there once; links and devices are refused; folders count as entries and have a
+// largest depth. Free space of the disk is asked for again from time to time, since others write
+// too.
 #include "executor/data/unpack.h"
 
 #include <archive.h>

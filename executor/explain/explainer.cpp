@@ -1,3 +1,8 @@
+// The training thread says when each phase begins and ends; the engine's times of each program
+// tell what the cores did, and its binding of arrays is taken from execution and counted as
+// transfer. A timeline is kept for the second step, when everything is compiled, and then for
+// every 64th. Files are written aside and renamed, at most every ten seconds while the job runs,
+// so that a reader never sees half a page.
 #include "executor/explain/explainer.h"
 
 #include <fmt/format.h>

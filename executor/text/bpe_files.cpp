@@ -1,3 +1,8 @@
+// Files of other programs are read for exactly what this tokenizer does. Each setting of a
+// tokenizer.json that would change the tokens is either done here or refused by name: to pass
+// over one would train on other tokens than the user has seen. Tokens are checked as they are
+// read (bytes all there, merges made of known parts, numbers without gaps), so that encoding
+// needs no checks.
 #include "executor/text/bpe_files.h"
 
 #include <fmt/core.h>

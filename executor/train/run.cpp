@@ -1,3 +1,9 @@
+// One loop over batches; after the last batch of a step come, in this order, what the step
+// reported, evaluation, checkpoint, and the question whether to stop. All decisions are taken on
+// values that were reduced over all cores, and what they depend on (the best values, early
+// stopping, the position of the sampler) is part of the checkpoint: a run that is killed and
+// resumed takes the same decisions and has the same bits. A stop within a step drops what its
+// batches have added up.
 #include "executor/train/run.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,9 @@
+// A turn of the thread that talks to the database, in order of urgency: the leases, then what
+// processes reported, then what has ended, then new work. Whatever fails ends the turn and is
+// done again in the next one, after a pause that grows: nothing is lost by that, since what is
+// not stored is still in the run folders. Events of the supervisor are taken before the turn and
+// never depend on the database. The host's row has an owner: an agent that finds another one
+// there does nothing until that one is gone.
 #include "scheduler/agent/agent.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,9 @@
+// Connections are coroutines on a few threads of I/O and handlers run on a bounded pool of
+// workers, so slow handlers keep no connection from being read, and slow clients keep no worker.
+// Each thing that a client can take has a budget in common: connections by address and in all,
+// bytes of bodies and of answers held, requests under way. Above it a request is refused at once
+// with 503; health and metrics have a lane of their own that this does not reach. A stop first
+// closes what is idle, then lets requests end, then cuts.
 #include "server/http/server.h"
 
 #include <sys/resource.h>

@@ -1,3 +1,8 @@
+// One operation as instructions, for a single value or a vector: the loop emitter asks for each
+// operation of a fused kernel and never knows which it is. bf16 is computed as float and rounded
+// where a value of that type is made, so registers hold exact bf16 numbers. Semantics are those
+// of the naive evaluators (executor/graph/ops), which the tests compare with to the bit, special
+// values included.
 #include "executor/codegen/jit/element_ops.h"
 
 #include <fmt/format.h>

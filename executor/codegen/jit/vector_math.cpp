@@ -1,3 +1,8 @@
+// Each function reduces its argument to a short interval, evaluates a polynomial there, and puts
+// scale or sign back. The bounds in the header are measured against values of higher precision
+// over samples of all floats. Libraries were the alternative: their bits differ between
+// machines, and a call from a loop of vectors cannot be fused into it. Invariant: every special
+// value has an answer of its own, and a lane's result does not depend on the other lanes.
 #include "executor/codegen/jit/vector_math.h"
 
 #include <llvm/IR/IntrinsicsX86.h>

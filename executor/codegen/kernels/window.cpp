@@ -1,3 +1,10 @@
+// A window reduction is separable for sums, maxima and minima: first across the rows that a row
+// of windows sees, element by element, then along the combined row. Rows whose windows do not
+// reach along them, such as channels of channels-last images, need the first half alone, and all
+// loops run over whole rows without branches. Short rows without a seam are collected into a
+// tile, since a loop over a few elements spends its time beginning and ending. The gradient of a
+// maximum pool finds where the largest element of each window lies without branches on values,
+// which are as good as random to a branch predictor.
 #include "executor/codegen/kernels/window.h"
 
 #include <algorithm>

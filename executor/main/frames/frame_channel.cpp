@@ -1,3 +1,9 @@
+// The log is the truth and the socket a shortcut: the channel keeps no queue, it remembers how
+// far each connection has been sent and reads the rest from the file. So a slow or dead agent
+// costs no memory, and one that comes back names the last frame it has stored and gets what
+// follows. Who connects must show the attempt's fence in its first message; a newer connection
+// with the right fence takes the place of the older one, since an agent that was replaced may
+// not know it yet. One thread polls the sockets and a descriptor that wakes it.
 #include "executor/main/frames/frame_channel.h"
 
 #include <poll.h>

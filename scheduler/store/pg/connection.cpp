@@ -1,3 +1,9 @@
+// libpq in pipeline mode with a socket that never blocks: statements are sent together and their
+// answers read as they come, so a transaction of several statements is one round trip, its begin
+// and commit included. Statements are prepared once for each connection. Every wait has an end:
+// the server ends a statement that takes too long, and a timeout somewhat longer than that ends
+// a connection whose server says nothing at all. An error of the server keeps the connection;
+// one of the connection itself breaks it for good, and the pool makes another.
 #include "scheduler/store/pg/connection.h"
 
 #include <fmt/core.h>
