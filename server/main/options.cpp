@@ -60,23 +60,23 @@ struct Raw {
 
 void add_common(CLI::App& app, Raw& raw) {
     app.add_option("--home", raw.options.home,
-                   "where everything is kept (SLIPWAY_HOME; else /var/lib/slipway as root, "
+                   "home folder with all data (SLIPWAY_HOME; default: /var/lib/slipway as root, "
                    "~/.local/share/slipway otherwise)");
     app.add_option("--database", raw.options.database,
-                   "a PostgreSQL of yours: postgresql://user@host/name; else a private one runs "
-                   "below the home folder");
+                   "external PostgreSQL: postgresql://user@host/name; default: a private one in "
+                   "the home folder");
     app.add_option("--database-file", raw.database_file,
-                   "a file of mode 0600 with that address, when it has a password; else "
-                   "SLIPWAY_DATABASE");
+                   "file of mode 0600 with the address of --database, for one with a password; or "
+                   "set SLIPWAY_DATABASE");
     app.add_option("--log-level", raw.options.log_level, "debug, info, warn or error")
         ->transform(CLI::CheckedTransformer(levels, CLI::ignore_case));
 }
 
 void add_log(CLI::App& app, Raw& raw) {
     app.add_option("--log-max-mib", raw.log_max_mib,
-                   "slipwayd.log is renamed to slipwayd.log.1 once it is so large")
+                   "size at which slipwayd.log is rotated, in MiB")
         ->check(CLI::Range(1, 65536));
-    app.add_option("--log-files", raw.options.log_files, "how many files of the log are kept")
+    app.add_option("--log-files", raw.options.log_files, "number of log files to keep")
         ->check(CLI::Range(1, 1000));
 }
 
@@ -93,57 +93,58 @@ std::string problem_of_root(const std::string& text) {
 }
 
 void add_machine(CLI::App& app, Raw& raw) {
-    app.add_option("--cores", raw.options.cores, "virtual cores this machine offers")
+    app.add_option("--cores", raw.options.cores, "number of virtual cores on this machine")
         ->check(CLI::Range(1, 8));
     app.add_option("--dataset-root", raw.dataset_roots,
-                   "a folder whose subfolders may be datasets, of all projects or of those before "
-                   "it: DIR, PROJECT,PROJECT=DIR; can be repeated")
+                   "folder whose subfolders may be datasets, for all projects or for the named "
+                   "ones: DIR, PROJECT,PROJECT=DIR; can be repeated")
         ->allow_extra_args(false)
         ->check(problem_of_root);
-    app.add_option("--executor", raw.executor, "the slipway-executor to start")
+    app.add_option("--executor", raw.executor, "path of slipway-executor")
         ->check(CLI::ExistingFile);
     app.add_option("--executor-grace-s", raw.grace_s,
-                   "an executor that hears of no agent for so long saves and ends")
+                   "seconds without an agent after which an executor saves and exits")
         ->check(CLI::Range(1, 86400));
-    app.add_option("--frames-max-mib", raw.options.frames_mib,
-                   "what one attempt may report in events, metrics and logs; 0: no limit")
+    app.add_option(
+           "--frames-max-mib", raw.options.frames_mib,
+           "maximum size of the events, metrics and logs of one attempt, in MiB; 0: no limit")
         ->check(CLI::Range(0, 1 << 20));
-    app.add_option("--metric-names-max", raw.options.metric_names_max,
-                   "metrics that one job may have points of; others are left out; 0: no limit")
+    app.add_option(
+           "--metric-names-max", raw.options.metric_names_max,
+           "maximum number of metrics per job; points of further metrics are skipped; 0: no limit")
         ->check(CLI::Range(0, 1'000'000));
-    app.add_option("--host-name", raw.options.host_name, "this machine's name in the database");
-    app.add_flag("--drain", raw.options.drain,
-                 "when asked to stop, first let running jobs save and end");
+    app.add_option("--host-name", raw.options.host_name, "name of this machine in the database");
+    app.add_flag("--drain", raw.options.drain, "on shutdown, first let running jobs save and end");
     app.add_option("--ready-file", raw.options.ready_file,
-                   "written with the address once requests are answered");
+                   "file to write the address to once the service is ready");
 }
 
 void add_cgroup(CLI::App& app, Raw& raw) {
-    app.add_option(
-        "--cgroup", raw.options.cgroup,
-        "where executors get cgroups that limit their memory: auto (what systemd gave to "
-        "the service), off, or the folder of a cgroup that is this service's alone");
+    app.add_option("--cgroup", raw.options.cgroup,
+                   "cgroup that limits the memory of executors: auto (the one that systemd gave "
+                   "the service), off, or the folder of a cgroup that only this service uses");
 }
 
 void add_confinement(CLI::App& app, Raw& raw) {
     app.add_option("--confinement", raw.options.confinement,
-                   "how executors are confined: best-effort (what the machine can enforce), "
-                   "required (refuse to start when it cannot enforce all), off")
+                   "confinement of executors: best-effort (what this machine can enforce), "
+                   "required (do not start unless all of it can be enforced), off")
         ->transform(CLI::CheckedTransformer(confinement_modes, CLI::ignore_case));
     app.add_option("--executor-user-base", raw.options.executor_user_base,
-                   "as root, executors of project N run as the user with this number + N; the "
-                   "60,000 numbers from there on must belong to nobody")
+                   "base of user ids, as root: executors of project N run with base + N; the "
+                   "60,000 ids from the base on must be unused")
         ->check(CLI::Range(1000U, 4'000'000'000U));
     add_cgroup(app, raw);
-    app.add_option("--job-memory-mib", raw.job_memory_mib,
-                   "memory that all jobs of this machine may use together; 0: nine tenths of it")
+    app.add_option(
+           "--job-memory-mib", raw.job_memory_mib,
+           "memory for all jobs on this machine, in MiB; 0: nine tenths of the machine's memory")
         ->check(CLI::Range(0, 1 << 30));
 }
 
 void add_listener(CLI::App& app, Raw& raw) {
-    app.add_option("--host", raw.options.addresses, "an address to listen on; can be repeated")
+    app.add_option("--host", raw.options.addresses, "address to listen on; can be repeated")
         ->allow_extra_args(false);
-    app.add_option("--port", raw.options.port, "0 takes any free one");
+    app.add_option("--port", raw.options.port, "port to listen on; 0: any free port");
     app.add_option("--tls-cert", raw.options.certificate_file,
                    "PEM file with the certificate chain: https")
         ->check(CLI::ExistingFile);
@@ -154,25 +155,25 @@ void add_listener(CLI::App& app, Raw& raw) {
 // Who may reach the service, and by which name.
 void add_edge(CLI::App& app, Raw& raw) {
     app.add_flag("--insecure", raw.options.insecure,
-                 "serve plain HTTP on an address that other machines reach: tokens can be read on "
-                 "the way");
+                 "allow plain HTTP on addresses that other machines can reach; tokens can then be "
+                 "read in transit");
     app.add_option("--trusted-proxy", raw.options.trusted_proxies,
-                   "a network whose X-Forwarded-For, -Proto and -Host are believed: 10.0.0.0/8; "
-                   "can be repeated")
+                   "network whose X-Forwarded-For, -Proto and -Host headers are trusted, such as "
+                   "10.0.0.0/8; can be repeated")
         ->allow_extra_args(false);
-    app.add_option("--public-name", raw.options.public_names,
-                   "a host name that the service answers for, besides this machine's; can be "
-                   "repeated")
+    app.add_option(
+           "--public-name", raw.options.public_names,
+           "host name that the service answers for, besides that of this machine; can be repeated")
         ->allow_extra_args(false);
 }
 
 // What one client, or all of them, may take.
 void add_limits(CLI::App& app, Raw& raw) {
     app.add_option("--buffered-bodies-max-mib", raw.buffered_bodies_mib,
-                   "bodies of requests that are held in memory, together")
+                   "maximum memory for request bodies, in MiB")
         ->check(CLI::Range(32, 65536));
     app.add_option("--buffered-answers-max-mib", raw.buffered_answers_mib,
-                   "large answers that are held in memory, together")
+                   "maximum memory for large responses, in MiB")
         ->check(CLI::Range(64, 65536));
     const auto at_a_time = [&](const char* name, std::int64_t& limit, const char* text) {
         app.add_option(name, limit, text)
@@ -180,25 +181,27 @@ void add_limits(CLI::App& app, Raw& raw) {
     };
     TenantLimits& limits = raw.options.limits;
     at_a_time("--queued-jobs-max", limits.queued_jobs,
-              "jobs that a project, or a token, may have in the queue; 0: no limit");
+              "maximum number of queued jobs per project and per token; 0: no limit");
     at_a_time("--checking-datasets-max", limits.checking_datasets,
-              "datasets of a project, or of a token, that may wait for their check; 0: no limit");
+              "maximum number of datasets waiting for their check, per project and per token; 0: "
+              "no limit");
     at_a_time("--making-splits-max", limits.making_splits,
-              "splits of a project, or of a token, that may be made or wait for it; 0: no limit");
+              "maximum number of splits being generated or waiting, per project and per token; 0: "
+              "no limit");
     at_a_time("--projects-max", limits.projects,
-              "projects that a token may have brought into being; 0: no limit");
+              "maximum number of projects created by one token; 0: no limit");
     at_a_time("--open-uploads-max", limits.open_uploads,
-              "uploads that a token may have open; 0: no limit");
-    at_a_time("--tokens-max", limits.tokens,
-              "valid tokens that may descend from one token; 0: no limit");
-    app.add_option("--audit-days", raw.options.audit_days,
-                   "how many days entries of the audit log are kept")
+              "maximum number of open uploads per token; 0: no limit");
+    at_a_time(
+        "--tokens-max", limits.tokens,
+        "maximum number of valid tokens created from one token, directly or not; 0: no limit");
+    app.add_option("--audit-days", raw.options.audit_days, "days to keep entries of the audit log")
         ->check(CLI::Range(1, 36500));
     app.add_option("--stored-max-gib", raw.stored_gib,
-                   "what a project, or a token, may keep of uploads and unpacked of them; 0: no "
-                   "limit")
+                   "maximum size of uploads and what was unpacked from them, per project and per "
+                   "token, in GiB; 0: no limit")
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 30));
-    app.add_option("--upload-max-gib", raw.upload_gib, "the largest file that may be uploaded")
+    app.add_option("--upload-max-gib", raw.upload_gib, "maximum size of an upload, in GiB")
         ->check(CLI::Range(1, 65536));
 }
 
@@ -244,7 +247,7 @@ private:
 };
 
 constexpr const char* config_help =
-    "a TOML file whose keys are serve's long options; the command line wins";
+    "TOML file with the long options of serve as keys; the command line takes precedence";
 
 CLI::App* add_command(CLI::App& app, Raw& raw, const char* name, const char* text,
                       Command command) {
@@ -261,9 +264,9 @@ CLI::App* add_command(CLI::App& app, Raw& raw, const char* name, const char* tex
 }
 
 void add_agent(CLI::App& app, Raw& raw) {
-    CLI::App* one = add_command(app, raw, "agent",
-                                "Offer this machine's cores to the service on the same --database",
-                                Command::agent);
+    CLI::App* one = add_command(
+        app, raw, "agent", "Add the cores of this machine to the service on the same --database",
+        Command::agent);
     add_common(*one, raw);
     add_log(*one, raw);
     add_machine(*one, raw);
@@ -271,24 +274,26 @@ void add_agent(CLI::App& app, Raw& raw) {
 }
 
 void add_migrate(CLI::App& app, Raw& raw) {
-    CLI::App* one = add_command(app, raw, "migrate", "Bring the database's schema to a version",
-                                Command::migrate);
+    CLI::App* one = add_command(
+        app, raw, "migrate", "Migrate the schema of the database to a version", Command::migrate);
     add_common(*one, raw);
     one->add_option("action", raw.options.migrate_action, "up, down or status")
         ->check(CLI::IsMember({"up", "down", "status"}));
-    one->add_option("--to", raw.migrate_to, "the version to stop at (down needs it)")
+    one->add_option("--to", raw.migrate_to, "target version; required for down")
         ->check(CLI::Range(0, 9999));
 }
 
 void add_login_link(CLI::App& app, Raw& raw) {
-    CLI::App* one = add_command(app, raw, "login-link",
-                                "Print a link that signs a browser in once (the service must run)",
-                                Command::login_link);
+    CLI::App* one =
+        add_command(app, raw, "login-link",
+                    "Print a link that signs a browser in once; the service must be running",
+                    Command::login_link);
     add_common(*one, raw);
     one->add_option("--host", raw.options.link_host,
-                    "where the service listens; else where that of the home folder answers");
-    one->add_option("--port", raw.options.link_port, "likewise");
-    one->add_option("--keep-s", raw.keep_s, "how long the link is good")
+                    "host of the service; default: that of the home folder");
+    one->add_option("--port", raw.options.link_port,
+                    "port of the service; default: that of the home folder");
+    one->add_option("--keep-s", raw.keep_s, "seconds until the link expires")
         ->check(CLI::Range(60, 600));
 }
 
@@ -390,9 +395,8 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     CLI::App app("Slipway's service: the HTTP API, the scheduler and this machine's agent.",
                  "slipwayd");
     app.footer(
-        "Without a command: serve. Exit codes: 0 stopped as asked; 2 wrong use, or a setting that "
-        "cannot work; 3 the home folder is in use; 4 a port, folder or database that cannot be "
-        "had; 1 anything else.");
+        "Without a command: serve. Exit codes: 0 stopped on request; 2 usage error or invalid "
+        "setting; 3 home folder in use; 4 port, folder or database unavailable; 1 other error.");
     app.set_config("--config", "", config_help)->type_name("FILE");
     app.config_formatter(std::make_shared<ConfigFile>(app));
     app.allow_config_extras(CLI::config_extras_mode::error);
@@ -402,9 +406,8 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     add_agent(app, raw);
     add_migrate(app, raw);
     add_login_link(app, raw);
-    CLI::App* doctor = add_command(
-        app, raw, "doctor", "Say what this machine can enforce and has, before serving on it",
-        Command::doctor);
+    CLI::App* doctor = add_command(app, raw, "doctor", "Show what this machine has and can enforce",
+                                   Command::doctor);
     add_common(*doctor, raw);
     add_cgroup(*doctor, raw);
     add_command(app, raw, "version", "Print the version", Command::version);
