@@ -19,7 +19,7 @@ namespace slipway {
 /// loss moves with every core's term.
 ///
 /// errors  invalid_argument when loss is no floating scalar, or a node between loss and a parameter
-///         has no gradient (named, with the reason), or an all_reduce is used in a way that inputs
+///         has no gradient (named, with the reason), or an all_reduce is used in a way that leaves
 ///         open how often what flows back counts
 std::vector<Tensor> gradients(const Tensor& loss, std::span<const Tensor> parameters);
 

@@ -97,7 +97,7 @@ TEST_F(RunImages, sizes_that_do_not_fit_are_a_spec_error_that_names_the_step) {
         << failure(made);
     made = photos();
     made.spec.data.augment.resize(1);
-    EXPECT_NE(failure(made).find("spec_error: data.augment[0] (resize) inputs"), std::string::npos);
+    EXPECT_NE(failure(made).find("spec_error: data.augment[0] (resize) leaves"), std::string::npos);
     AttemptPlan table = plan();
     table.spec.data.augment = photos().spec.data.augment;
     EXPECT_NE(failure(table).find("spec_error: data.augment needs images"), std::string::npos);
