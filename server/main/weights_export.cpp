@@ -47,24 +47,28 @@ class Ending {
 public:
     Ending(ProcessRecords& records, const std::string& name, LaunchedProcess& process)
         : records_(records), name_(name), process_(process) {}
-    ~Ending() { finish(); }
+    ~Ending() { end(); }
     Ending(const Ending&) = delete;
     Ending& operator=(const Ending&) = delete;
 
     /// Its exit status.
     std::optional<int> finish() {
-        if (finished_) return status_;
-        finished_ = true;
+        end();
+        return status_;
+    }
+
+private:
+    void end() {
+        if (ended_) return;
+        ended_ = true;
         process_.kill();
         pollfd watched{process_.end_fd(), POLLIN, 0};
         poll(&watched, 1, kill_max_ms);
         status_ = process_.collect_exit();
         clear();
         records_.forget(name_);
-        return status_;
     }
 
-private:
     void clear() {
         try {
             for (int tries = 0; !process_.is_cleared() && tries < end_tries_max; ++tries)
@@ -77,7 +81,7 @@ private:
     ProcessRecords& records_;
     const std::string& name_;
     LaunchedProcess& process_;
-    bool finished_ = false;
+    bool ended_ = false;
     std::optional<int> status_;
 };
 
