@@ -74,7 +74,7 @@ void run() {
     const auto executable = engine.compile(small_step());
     const double step_s = step_seconds(engine, *executable);
     Explainer explainer(engine,
-                        {.folder = folder, .started = system_clock().tick(), .circumstances = {}},
+                        {.folder = folder, .started = system_clock().tick(), .bottleneck = {}},
                         system_clock());
     const double cost_s = measuring_seconds(explainer, *executable);
     std::filesystem::remove_all(folder);

@@ -82,7 +82,7 @@ Graph optimized_of(const Graph& graph, const EngineOptions& options) {
     return optimize(graph, {.passes = {.precision = options.precision}}).graph;
 }
 
-void require_room(const MemoryReport& report, std::int64_t bytes_max) {
+void require_memory(const MemoryReport& report, std::int64_t bytes_max) {
     if (bytes_max == 0 || report.peak_bytes <= bytes_max) return;
     throw Error(
         ErrorCode::exhausted,
@@ -209,7 +209,7 @@ struct Engine::Parts {
             lower(executable->optimized, {.workers = team.workers, .kernels = kernels});
         executable->plan = make_run_plan(executable->program, team);
         executable->memory = memory_of(executable->program, team);
-        require_room(executable->memory, options.memory_bytes_max);
+        require_memory(executable->memory, options.memory_bytes_max);
         if (keeps_canonical) executable->canonical = canonical_text(graph);
         return executable;
     }

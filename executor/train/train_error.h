@@ -8,7 +8,7 @@
 
 namespace slipway {
 
-/// A training failure that is the user's to mend; `reason` is the job's failure code
+/// A training failure that is the user's to fix; `reason` is the job's failure code
 /// (data_error, nan_loss, out_of_memory, spec_error, checkpoint_corrupt, disk_full).
 class TrainError : public Error {
 public:

@@ -475,9 +475,9 @@ bool AttemptReconciler::relay_batch(Live& live) {
     for (const ReadFrame& each : read)
         frames.push_back(each.frame);
     store::MetricNames& names = metric_names_of(live);
-    const std::int64_t left_out_before = names.points_skipped;
+    const std::int64_t skipped_before = names.points_skipped;
     const store::Relayed relayed = store::relay_frames(store_, live.key, frames, names);
-    counts_.metric_points_skipped += names.points_skipped - left_out_before;
+    counts_.metric_points_skipped += names.points_skipped - skipped_before;
     live.job_state = relayed.job_state;
     live.frames_stored = relayed.frames_relayed;
     counts_.frames_relayed += std::int64_t(frames.size());

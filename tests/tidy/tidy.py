@@ -48,7 +48,7 @@ def module_edges(root):
         if "build" in file.relative_to(root).parts:
             continue
         text = re.sub(r"#.*", "", file.read_text())
-        for call in re.finditer(r"\b(module|program|module_test)\s*\(([^)]*)\)", text):
+        for call in re.finditer(r"\b(module|program|benchmark|module_test)\s*\(([^)]*)\)", text):
             words = call[2].split()
             name = words[words.index("NAME") + 1] if call[1] == "module" else str(file.parent.relative_to(root))
             uses = []

@@ -130,7 +130,7 @@ std::vector<std::string> read_names(const Folder& folder, const std::string& nam
     if (names.empty() || std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
         throw DataError(
             {.file = name,
-             .message = "it should name each class once, one a line; mend it or give class_names"});
+             .message = "it should name each class once, one a line; fix it or give class_names"});
     }
     return names;
 }

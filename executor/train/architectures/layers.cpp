@@ -16,7 +16,7 @@ void build_layers(Model& model, Init& init, const NetworkRequest& request) {
                                     .column_names = request.details.column_names});
         model.dropout = network.dropout;
         model.forward = network;
-    } catch (const Error& error) {    // layers that do not fit are the user's to mend
+    } catch (const Error& error) {    // layers that do not fit are the user's to fix
         if (error.code() != ErrorCode::invalid_argument) throw;
         throw TrainError("spec_error", error.what());
     }

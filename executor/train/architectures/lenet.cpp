@@ -14,7 +14,7 @@ void build_lenet(Model& model, Init& init, const NetworkRequest& request) {
                                                     .width = image.width,
                                                     .classes = request.classes}));
     } catch (
-        const Error& error) {    // the network's complaint about the images is the user's to mend
+        const Error& error) {    // the network's complaint about the images is the user's to fix
         throw TrainError("spec_error", error.what());
     }
 }

@@ -11,7 +11,7 @@ namespace slipway {
 struct ConfinementFeature {
     std::string name;    ///< "files", "system_calls", "network", "user", "memory", …
     bool enforced = false;
-    std::string detail;    ///< by what; or why not, and what would mend it
+    std::string detail;    ///< by what; or why not, and what would enable it
 };
 
 /// What of the machine the confinement depends on.

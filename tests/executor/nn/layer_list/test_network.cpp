@@ -1,7 +1,7 @@
 // Goal: a layer-list model is the torch network of the same modules: names and shapes of its state
 // dict, logits, loss, gradients, running statistics.
-// Method: reference/cases.json on both sides; reference/declared.json, written by
-// reference/make_declared.py; the naive evaluator runs ours.
+// Method: reference/cases.json on both sides; reference/layer_list.json, written by
+// reference/make_layer_list.py; the naive evaluator runs ours.
 #include "executor/nn/layer_list/network.h"
 
 #include <fmt/format.h>
@@ -113,7 +113,7 @@ struct Traced {
 class Declared : public testing::TestWithParam<const char*> {};
 
 TEST_P(Declared, computes_what_torch_does) {
-    const nlohmann::json expected = read("declared.json").at(GetParam());
+    const nlohmann::json expected = read("layer_list.json").at(GetParam());
     const Traced traced(read("cases.json").at(GetParam()));
     EXPECT_EQ(names_of(traced.parameters), expected.at("names"))
         << nlohmann::json::diff(expected.at("names"), names_of(traced.parameters)).dump(1);

@@ -1,4 +1,4 @@
-#!/ usr / bin / env python3
+#!/usr/bin/env python3
 """Writes networks.json: names and shapes of full networks, logits of the full residual ones in evaluation, and logits,
 loss, gradients and running statistics of tiny ones, from the torch networks of bench/torch_networks.py (named as torchvision, timm and Hugging Face name theirs).
 

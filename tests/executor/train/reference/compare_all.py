@@ -23,7 +23,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parents[3]
 LIMIT_S = 3600
 
-FRESH = ("nn/reference/make_networks.py", "nn/reference/make_metrics.py", "nn/layer_list/reference/make_declared.py",
+FRESH = ("nn/reference/make_networks.py", "nn/reference/make_metrics.py", "nn/layer_list/reference/make_layer_list.py",
          "optim/reference/make_updates.py", "train/reference/make_loss_curves.py", "train/reference/make_task_curves.py",
          "data/augment/make_goldens.py")
 WITH_FIGURES = ("training.", "large.", "perplexity.")

@@ -23,7 +23,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "nn/layer_list/reference")]
 
 import compare_torchvision as images  # noqa: E402
-import make_declared  # noqa: E402
+import make_layer_list  # noqa: E402
 import make_networks  # noqa: E402
 import safetensors_file  # noqa: E402
 
@@ -58,7 +58,7 @@ NETWORKS = {
 def network_of(model, sample):
     """torch's modules, as the job file declares them."""
     make_networks.CLASSES = 2
-    return make_declared.network_of({**model, "sample": sample})
+    return make_layer_list.network_of({**model, "sample": sample})
 
 
 class Images:

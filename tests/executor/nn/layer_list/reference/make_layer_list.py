@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes declared.json: of each network in cases.json the names and shapes of its state dict, logits, loss, gradients and
+"""Writes layer_list.json: of each network in cases.json the names and shapes of its state dict, logits, loss, gradients and
 running statistics, from torch modules that are put together as the case declares them.
 
-How it was made: python3 make_declared.py (Debian 12, python3-torch 1.13.1, computed in float64). Weights, inputs and what
+How it was made: python3 make_layer_list.py (Debian 12, python3-torch 1.13.1, computed in float64). Weights, inputs and what
 is kept of each tensor are those of ../../reference/make_networks.py.
 """
 import collections
@@ -153,7 +153,7 @@ def row_of(case):
 def main():
     cases = json.loads((HERE / "cases.json").read_text())
     rows = [f' "{name}": ' + json.dumps(row_of(case)) for name, case in cases.items()]
-    (HERE / "declared.json").write_text("{\n" + ",\n".join(rows) + "\n}\n")
+    (HERE / "layer_list.json").write_text("{\n" + ",\n".join(rows) + "\n}\n")
 
 
 if __name__ == "__main__":
