@@ -57,7 +57,7 @@ var Fl,ae,_r,Wo,cn,cr,dr,mr,gr,jo,Vo,zo,pa,cl={},vr=[],ha=/acit|ex(?:s|g|n|p|$)|
     <details><summary>Job spec</summary><pre>${JSON.stringify(o.prediction??o.spec,null,2)}</pre></details>
   </main>`}var Df=2e3;function Nf(e){let t=e.accelerator??{};return t.core_ids?`core ${t.core_ids.join(", ")}`:String(t.cores??1)}function Rf({job:e}){return W`<tr>
     <td><a href=${`#/jobs/${e.id}`}>${e.name}</a></td>
-    <td>${e.kind??"train"}</td>
+    <td>${e.kind}</td>
     <td><${_o} state=${e.state} /></td>
     <td><${ho} progress=${e.progress} /></td>
     <td>${e.best?`${e.best.metric} ${Je(e.best.value)}`:"\u2013"}</td>

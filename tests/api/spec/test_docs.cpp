@@ -10,6 +10,7 @@
 #include "api/spec/dataset_format.h"
 #include "api/spec/documents.h"
 #include "api/spec/event.h"
+#include "api/spec/job_kind.h"
 #include "api/spec/job_state.h"
 #include "tests/api/spec/examples.h"
 
@@ -72,17 +73,23 @@ TEST(Docs, every_dataset_format_has_an_example_and_its_place_in_the_documents) {
     }
 }
 
-std::string event_types_module() {
+template <class Word>
+std::string words_module(const std::string& source, const std::string& list_name,
+                         const std::string& type_name) {
     std::string list;
-    for (const std::string_view word : all_words<EventType>())
+    for (const std::string_view word : all_words<Word>())
         list += fmt::format("  \"{}\",\n", word);
-    return "// Written by test_api_spec from api/spec/event.h; SLIPWAY_UPDATE=1 renews it.\n"
-           "export const event_types = [\n" +
-           list + "] as const;\n\nexport type EventType = (typeof event_types)[number];\n";
+    return fmt::format(
+        "// Written by test_api_spec from {0}; SLIPWAY_UPDATE=1 renews it.\n"
+        "export const {1} = [\n{2}] as const;\n\nexport type {3} = (typeof {1})[number];\n",
+        source, list_name, list, type_name);
 }
 
-TEST(Docs, the_event_types_of_the_dashboard_are_fresh) {
-    expect_fresh("web/src/api/event_types.ts", event_types_module());
+TEST(Docs, the_words_of_the_dashboard_are_fresh) {
+    expect_fresh("web/src/api/event_types.ts",
+                 words_module<EventType>("api/spec/event.h", "event_types", "EventType"));
+    expect_fresh("web/src/api/job_kinds.ts",
+                 words_module<JobKind>("api/spec/job_kinds.def", "job_kinds", "JobKind"));
 }
 
 // Goal: the events that have a row in the page are those that a client can get.

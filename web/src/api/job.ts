@@ -1,4 +1,5 @@
 // The parts of the API's objects that the pages use. Field names are the contract's (see /openapi.json).
+import type { JobKind } from "./job_kinds";
 
 export interface Progress {
   epoch?: number;
@@ -17,7 +18,7 @@ export interface Job {
   project: string;
   state: string;
   reason?: { code: string; message: string } | null;
-  kind?: "train" | "predict";
+  kind: JobKind;
   spec: Record<string, any>;
   prediction?: Record<string, any> | null;
   effective?: Record<string, any>;

@@ -18,7 +18,7 @@ function cores(spec: Record<string, any>): string {
 function Row({ job }: { job: Job }) {
   return html`<tr>
     <td><a href=${`#/jobs/${job.id}`}>${job.name}</a></td>
-    <td>${job.kind ?? "train"}</td>
+    <td>${job.kind}</td>
     <td><${State} state=${job.state} /></td>
     <td><${ProgressBar} progress=${job.progress} /></td>
     <td>${job.best ? `${job.best.metric} ${number(job.best.value)}` : "–"}</td>
