@@ -90,7 +90,7 @@ struct Agent::Parts {
               options.heartbeat_every, [this] { notify(false); }, clock),
           launcher(*options.launcher),
           projects(store),
-          records(options.home / "processes"),
+          records(options.home / "processes", launcher.id_scope()),
           reconciler(parts(), clock, counts),
           checker(parts()),
           splitter(parts()),

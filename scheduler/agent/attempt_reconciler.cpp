@@ -181,7 +181,7 @@ bool AttemptReconciler::relay_one(Live& live) {
     } catch (const Error& error) {
         if (!store::is_refused_content(error)) throw;
         fail(live, "bad_frame",
-             fmt::format("the executor said something that cannot be stored: {}", error.what()));
+             fmt::format("a frame of the executor cannot be stored: {}", error.what()));
     }
     return false;
 }
@@ -243,7 +243,7 @@ void AttemptReconciler::begin(const store::HostAttempt& found) {
         // The machine's fault, not the database's: the job runs again, here or elsewhere.
         log_error("an attempt could not be started", {{"attempt", name}, {"reason", error.what()}});
         live.problem = error.what();
-        live.ended = Ended{.name = name, .exit_status = {}, .cause = EndCause::not_started};
+        live.ended = Ended{.name = name, .exit = {}, .cause = EndCause::not_started};
     }
     unknown_since_.erase(name);
     const auto [added, is_new] = live_.emplace(name, std::move(live));
@@ -260,7 +260,7 @@ bool AttemptReconciler::find_or_start(const store::HostAttempt& found, const Inp
     if (began || found.intent) {
         if (!began) live.problem = "it was ended before its executor started";
         live.ended = Ended{.name = live.name(),
-                           .exit_status = {},
+                           .exit = {},
                            .cause = found.intent ? cause_of(*found.intent) : EndCause::none};
     } else {
         start(found, inputs, live, *lock);
@@ -271,7 +271,7 @@ bool AttemptReconciler::find_or_start(const store::HostAttempt& found, const Inp
 /// What the job needs is gone: no executor could help.
 void AttemptReconciler::fail_unstarted(Live& live, const std::string& why) {
     live.done = DoneFrame{.code = "data_error", .message = why};
-    live.ended = Ended{.name = live.name(), .exit_status = {}, .cause = EndCause::none};
+    live.ended = Ended{.name = live.name(), .exit = {}, .cause = EndCause::none};
 }
 
 AttemptReconciler::Inputs AttemptReconciler::find_inputs(const store::HostAttempt& found) {
@@ -415,8 +415,8 @@ bool AttemptReconciler::is_unknown_for_long(Live& live) {
     const std::string name = live.name();
     const auto [since, first] = unknown_since_.try_emplace(name, clock_.tick());
     if (clock_.tick() - since->second < options_.start_max) return false;
-    log_error("somebody unknown holds a run folder", {{"attempt", name}});
-    live.ended = Ended{.name = name, .exit_status = {}, .cause = EndCause::not_started};
+    log_error("an unknown process holds a run folder", {{"attempt", name}});
+    live.ended = Ended{.name = name, .exit = {}, .cause = EndCause::not_started};
     return true;
 }
 
@@ -505,7 +505,7 @@ store::MetricNames& AttemptReconciler::metric_names_of(Live& live) {
 
 /// What the executor says cannot be kept: it ends, nothing more of it is read, nobody else waits.
 void AttemptReconciler::fail(Live& live, const std::string& code, const std::string& why) {
-    log_error("an attempt failed for what its executor said",
+    log_error("an attempt failed because a frame of its executor cannot be stored",
               {{"attempt", live.name()}, {"reason", why}});
     live.done = DoneFrame{.code = code, .message = why};
     live.failed = true;
@@ -521,7 +521,7 @@ void AttemptReconciler::keep_done(Live& live, const DoneFrame& done) {
 void AttemptReconciler::finish_one(Live& live) {
     const store::AttemptEnd end =
         decide_end({.done = live.done,
-                    .exit_status = live.ended->exit_status,
+                    .exit_status = exit_status_of(*live.ended),
                     .cause = live.ended->cause,
                     .memory = live.ended->memory,
                     .job_state = live.job_state,
@@ -562,7 +562,7 @@ void AttemptReconciler::give_up(Live& live) {
     live.fenced = true;
     log_warn("an attempt is no longer ours", {{"attempt", live.name()}});
     if (live.process.pid == 0) {
-        live.ended = Ended{.name = live.name(), .exit_status = {}, .cause = EndCause::fenced};
+        live.ended = Ended{.name = live.name(), .exit = {}, .cause = EndCause::fenced};
     }
     if (!live.ended) supervisor_.kill(live.name(), EndCause::fenced);
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <csignal>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -156,7 +155,7 @@ private:
         Work work{.claim = std::move(claim)};
         const auto end_with = [&](const std::string& message) {
             work.result = reject(message);
-            work.ended = Ended{.name = id, .exit_status = {}};
+            work.ended = Ended{.name = id, .exit = {}};
         };
         const auto missing = find_inputs(work.claim);
         // When the database does not answer, the work is begun again.
@@ -214,8 +213,8 @@ private:
             return reject(fmt::format("{} took longer than {} s", words_.doing,
                                       options.check_max.count() / 1000));
         }
-        const int status = work.ended->exit_status.value_or(0);
-        if (status == 0) {
+        const ProcessExit exit = work.ended->exit.value_or(ProcessExit{});
+        if (exit.status == 0) {
             // What is longer is rejected before it is read: one report once took 440 MiB here.
             const auto report = read_at_most(folder / "report.json", report_bytes_max_);
             return report ? read_report(*report)
@@ -226,20 +225,18 @@ private:
             return reject(fmt::format("{}: {}", words_.doing, describe(*work.ended->memory)));
         log_warn(fmt::format("a {} crashed", words_.name),
                  {{"id", id_of(work.claim)},
-                  {"exit_status", status},
+                  {"exit_status", exit.status},
                   {"output", read_tail(folder / "output.log", 400)}});
-        if (status == exit_code_out_of_memory) {
+        if (exit.status == exit_code_out_of_memory) {
             return reject(fmt::format("{} needs more than {} MiB of memory", words_.doing,
                                       options.check_memory_bytes >> 20));
         }
-        if (status == 128 + SIGXCPU) {
+        if (exit.exceeded_cpu) {
             return reject(fmt::format("{} took more than {} s of CPU time", words_.doing,
                                       options.check_cpu_max.count()));
         }
-        return reject(
-            fmt::format("{} ended with status {}: a file is damaged in a way that was "
-                        "not foreseen",
-                        words_.doing, status));
+        return reject(fmt::format("{} ended with status {}: a file is damaged in an unexpected way",
+                                  words_.doing, exit.status));
     }
 
     /// A result that the database does not take would be tried again for ever, and nothing else.

@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "scheduler/launcher/confine/limits.h"
-#include "scheduler/launcher/memory_use.h"
-
-// RLIMIT_DATA gives an honest executor an error that it can report, before anything here acts. What
-// is above it by uncounted_bytes_max is hostile or a defect: its cgroup ends it, or we do.
+// The launcher's own limit gives an honest executor an error that it can report, before anything
+// here acts. What is above it by uncounted_memory_bytes() is hostile or a defect: the launcher ends
+// it, or we do.
 namespace slipway {
 
 namespace {
@@ -18,33 +16,33 @@ constexpr const char* remedy =
 
 }    // namespace
 
-void MachineKills::read(Tick now) {
+void HostMemoryKills::read(Tick now) {
     if (since_ >= 0 && now - turned_ < lately) return;
     // Nothing was read while nobody was watched: what happened then is not lately.
     before_ = now - turned_ < 2 * lately ? since_ : -1;
-    since_ = out_of_memory_kills_of_machine();
+    since_ = process_.count_host_memory_kills();
     turned_ = now;
 }
 
-bool MachineKills::have_risen() const {
+bool HostMemoryKills::have_risen() const {
     const std::int64_t earlier = before_ >= 0 ? before_ : since_;
-    return earlier >= 0 && out_of_memory_kills_of_machine() > earlier;
+    return earlier >= 0 && process_.count_host_memory_kills() > earlier;
 }
 
 bool MemoryGuard::is_exceeded() {
     used_bytes_ = process_.read_memory_bytes();
-    return used_bytes_ > limit_bytes_ + uncounted_bytes_max;
+    return used_bytes_ > limit_bytes_ + process_.uncounted_memory_bytes();
 }
 
-std::optional<MemoryEnd> MemoryGuard::end(EndCause cause, bool machine) const {
+std::optional<MemoryEnd> MemoryGuard::end(EndCause cause, bool by_others) const {
     MemoryEnd end{.limit_bytes = limit_bytes_, .used_bytes = used_bytes_};
     if (cause == EndCause::memory) return end;
     if (process_.exceeded_memory()) {
-        end.used_bytes = limit_bytes_ + uncounted_bytes_max;
+        end.used_bytes = limit_bytes_ + process_.uncounted_memory_bytes();
         return end;
     }
-    end.machine = machine;
-    return machine ? std::optional(end) : std::nullopt;
+    end.machine = by_others && host_kills_.have_risen();
+    return end.machine ? std::optional(end) : std::nullopt;
 }
 
 std::string describe(const MemoryEnd& end) {

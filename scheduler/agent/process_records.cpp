@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "api/base/json.h"
@@ -19,25 +18,17 @@ namespace {
 
 constexpr std::size_t record_bytes_max = 4096;
 
-std::string read_boot_id() {
-    // A file of /proc has no size of its own, so it is read as a stream.
-    std::ifstream file("/proc/sys/kernel/random/boot_id");
-    std::string id;
-    std::getline(file, id);
-    return id;
-}
-
 struct NamedRecord {
     std::string name;
     ProcessRecord record;
 };
 
-/// None when the file is damaged, or from before the machine's last start.
-std::optional<NamedRecord> read_record(const fs::path& file, const std::string& boot) {
+/// None when the file is damaged, or of another scope.
+std::optional<NamedRecord> read_record(const fs::path& file, const std::string& scope) {
     const auto text = read_at_most(file, record_bytes_max);
     const Json stored = Json::parse(text.value_or(""), nullptr, false);
     try {
-        if (stored.at("boot") != boot) return std::nullopt;
+        if (stored.at("boot") != scope) return std::nullopt;
         return NamedRecord{
             .name = stored.at("name").get<std::string>(),
             .record = {.id = {.pid = stored.at("pid").get<pid_t>(),
@@ -50,13 +41,13 @@ std::optional<NamedRecord> read_record(const fs::path& file, const std::string& 
 
 }    // namespace
 
-ProcessRecords::ProcessRecords(fs::path folder)
-    : folder_(std::move(folder)), boot_(read_boot_id()) {
+ProcessRecords::ProcessRecords(fs::path folder, std::string id_scope)
+    : folder_(std::move(folder)), id_scope_(std::move(id_scope)) {
     std::error_code absent;
     for (const auto& entry : fs::directory_iterator(folder_, absent)) {
         std::error_code problem;
         if (!entry.is_regular_file(problem)) continue;    // of exports
-        if (auto found = read_record(entry.path(), boot_)) {
+        if (auto found = read_record(entry.path(), id_scope_)) {
             records_.insert_or_assign(std::move(found->name), std::move(found->record));
         } else {
             fs::remove(entry.path(), problem);
@@ -70,7 +61,7 @@ void ProcessRecords::keep(const std::string& name, const ProcessRecord& record) 
                       {"pid", record.id.pid},
                       {"start_ticks", record.id.start_ticks},
                       {"fence", record.fence},
-                      {"boot", boot_}};
+                      {"boot", id_scope_}};
     write_file_aside(file_of(name), stored.dump());
     records_.insert_or_assign(name, record);
 }

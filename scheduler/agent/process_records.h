@@ -24,8 +24,9 @@ struct ProcessRecord {
 /// One thread.
 class ProcessRecords {
 public:
-    /// Reads what earlier agents kept; records of before the machine's last start are removed.
-    explicit ProcessRecords(std::filesystem::path folder);
+    /// Reads what earlier agents kept; records of another `id_scope` (Launcher::id_scope) are
+    /// removed.
+    ProcessRecords(std::filesystem::path folder, std::string id_scope);
 
     /// `name` as in Watched. Replaces an earlier record of the same name.
     /// errors  throws exhausted, unavailable
@@ -39,7 +40,7 @@ private:
     std::filesystem::path file_of(const std::string& name) const;
 
     const std::filesystem::path folder_;
-    const std::string boot_;    // process ids mean nothing after the next start of the machine
+    const std::string id_scope_;
     std::map<std::string, ProcessRecord> records_;
 };
 

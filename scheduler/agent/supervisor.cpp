@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <csignal>
 #include <deque>
 #include <mutex>
 #include <thread>
@@ -40,7 +39,7 @@ struct SupervisedProcess {
     std::optional<ExecutorLink> link;
     Watch watch;
     MemoryGuard memory{*watched.process, watched.memory_bytes};
-    std::optional<int> exit_status;
+    std::optional<ProcessExit> exit;
     bool killed = false;    // by us
     bool unseen = false;    // the last look at it failed
     bool gone = false;      // the leader has ended; the rest of its session may not have
@@ -81,7 +80,6 @@ struct Supervisor::Parts {
         processes;    // pointers: a SupervisedProcess stays where it is
     Tick next_heartbeat{};
     Tick next_reading{};    // of memory
-    MachineKills machine_kills;
 
     std::thread thread;
 
@@ -184,8 +182,8 @@ struct Supervisor::Parts {
         const Tick now = clock.tick();
         if (now < next_reading) return;
         next_reading = now + read_memory_every;
-        if (!processes.empty()) machine_kills.read(now);
         for (const auto& supervised : processes) {
+            supervised->memory.read_host(now);
             if (supervised->gone || !supervised->memory.reads()) continue;
             alone(*supervised, [&] {
                 if (supervised->memory.is_exceeded())
@@ -212,10 +210,9 @@ struct Supervisor::Parts {
     /// The leader has ended.
     void collect_exit(SupervisedProcess& supervised) {
         supervised.gone = true;
-        supervised.exit_status = supervised.process().collect_exit();
-        const bool by_somebody = !supervised.killed && supervised.exit_status == 128 + SIGKILL;
-        supervised.memory_end = supervised.memory.end(supervised.watch.cause,
-                                                      by_somebody && machine_kills.have_risen());
+        supervised.exit = supervised.process().collect_exit();
+        const bool by_others = !supervised.killed && supervised.exit && supervised.exit->killed;
+        supervised.memory_end = supervised.memory.end(supervised.watch.cause, by_others);
     }
 
     /// One look at one process. A look that fails, for want of descriptors, is tried again: nobody
@@ -245,7 +242,7 @@ struct Supervisor::Parts {
             told = true;
             const std::scoped_lock lock(mutex);
             events.ended.push_back({.name = supervised->watched.name,
-                                    .exit_status = supervised->exit_status,
+                                    .exit = supervised->exit,
                                     .cause = supervised->watch.cause,
                                     .memory = supervised->memory_end});
             return true;

@@ -37,10 +37,14 @@ struct Watched {
 /// A process that has ended, with everything it started.
 struct Ended {
     std::string name;
-    std::optional<int> exit_status;    ///< none when it was not our child
+    std::optional<ProcessExit> exit;    ///< none when it is not known
     EndCause cause = EndCause::none;
     std::optional<MemoryEnd> memory = {};
 };
+
+inline std::optional<int> exit_status_of(const Ended& ended) {
+    return ended.exit ? std::optional(ended.exit->status) : std::nullopt;
+}
 
 /// What happened since the last call.
 struct SupervisorEvents {

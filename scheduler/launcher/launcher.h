@@ -42,6 +42,13 @@ struct LaunchRequest {
     std::int64_t cpu_seconds = 0;                        ///< 0: no limit
 };
 
+/// How a program ended.
+struct ProcessExit {
+    int status = 0;               ///< its exit code, or 128 + the signal
+    bool killed = false;          ///< by a signal that no program can handle
+    bool exceeded_cpu = false;    ///< it has used LaunchRequest::cpu_seconds
+};
+
 /// A program that a launcher runs, with everything that it starts itself. It outlives this. For one
 /// thread.
 class LaunchedProcess {
@@ -58,9 +65,8 @@ public:
     virtual void terminate() = 0;
     /// Ends it, and what it started.
     virtual void kill() = 0;
-    /// Once, after its end: the exit code, or 128 + the signal; none when it is not known. Ends
-    /// what it has left behind.
-    virtual std::optional<int> collect_exit() = 0;
+    /// Once, after its end; none when it is not known. Ends what it has left behind.
+    virtual std::optional<ProcessExit> collect_exit() = 0;
     /// Whether nothing that it started is left, so that its cores are free; what is left is ended.
     /// Once nothing is, what the launcher kept for it goes too.
     /// errors  throws exhausted when that cannot be found out now
@@ -73,6 +79,11 @@ public:
     /// Whether the limit that the launcher keeps has ended a part of it since it was launched or
     /// adopted.
     virtual bool exceeded_memory() const = 0;
+    /// What an honest program may keep above its limit, since the limit does not count it.
+    virtual std::int64_t uncounted_memory_bytes() const = 0;
+    /// How many programs the system of its host has ended because the host's memory was used up;
+    /// it only grows. -1: not known.
+    virtual std::int64_t count_host_memory_kills() const = 0;
 
 protected:
     LaunchedProcess() = default;
@@ -98,6 +109,8 @@ public:
     /// Ends what is left of a process that nobody watches. True when nothing is.
     /// errors  as LaunchedProcess::is_cleared
     virtual bool end_left(const ProcessId& id) const = 0;
+    /// Names what ids are of: kept with an id, it tells whether the id still means anything.
+    virtual std::string id_scope() const = 0;
     /// Removes what was kept for processes that ended while no service ran. From time to time.
     virtual void remove_left(Instant now) const = 0;
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <fstream>
+
 #include "api/base/error.h"
 #include "scheduler/launcher/hand_over.h"
 #include "scheduler/launcher/local_process.h"
@@ -90,6 +92,14 @@ fs::path LocalLauncher::find_cgroup(const std::string& name) const {
     fs::path group = cgroup_folder(options_.cgroups, name);
     std::error_code absent;
     return fs::is_directory(group, absent) ? group : fs::path();
+}
+
+std::string LocalLauncher::id_scope() const {
+    // A file of /proc has no size of its own, so it is read as a stream.
+    std::ifstream file("/proc/sys/kernel/random/boot_id");
+    std::string boot;
+    std::getline(file, boot);
+    return boot;
 }
 
 void LocalLauncher::remove_left(Instant now) const {

@@ -34,6 +34,7 @@ public:
     std::unique_ptr<LaunchedProcess> adopt(const std::string& name,
                                            const ProcessId& id) const override;
     bool end_left(const ProcessId& id) const override;
+    std::string id_scope() const override;
     void remove_left(Instant now) const override;
 
 private:

@@ -4,6 +4,7 @@
 
 #include "api/base/log.h"
 #include "scheduler/launcher/confine/cgroup.h"
+#include "scheduler/launcher/confine/limits.h"
 #include "scheduler/launcher/memory_use.h"
 
 namespace slipway {
@@ -21,10 +22,14 @@ void LocalProcess::kill() {
     signal_group(process_, SIGKILL);
 }
 
-std::optional<int> LocalProcess::collect_exit() {
+std::optional<ProcessExit> LocalProcess::collect_exit() {
     // Killed before it is reaped: until then the number of the group cannot belong to anybody else.
     if (process_.child) kill();
-    return reap(process_);
+    const std::optional<int> status = reap(process_);
+    if (!status) return std::nullopt;
+    return ProcessExit{.status = *status,
+                       .killed = *status == 128 + SIGKILL,
+                       .exceeded_cpu = *status == 128 + SIGXCPU};
 }
 
 bool LocalProcess::is_cleared() {
@@ -40,6 +45,14 @@ std::int64_t LocalProcess::read_memory_bytes() const {
 
 bool LocalProcess::exceeded_memory() const {
     return !cgroup_.empty() && out_of_memory_kills(cgroup_) > kills_before_;
+}
+
+std::int64_t LocalProcess::uncounted_memory_bytes() const {
+    return uncounted_bytes_max;
+}
+
+std::int64_t LocalProcess::count_host_memory_kills() const {
+    return out_of_memory_kills_of_machine();
 }
 
 bool end_session(const ProcessId& leader) {

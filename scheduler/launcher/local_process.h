@@ -16,11 +16,13 @@ public:
     int end_fd() const override { return process_.pidfd.get(); }
     void terminate() override;
     void kill() override;
-    std::optional<int> collect_exit() override;
+    std::optional<ProcessExit> collect_exit() override;
     bool is_cleared() override;
     bool keeps_memory_limit() const override { return !cgroup_.empty(); }
     std::int64_t read_memory_bytes() const override;
     bool exceeded_memory() const override;
+    std::int64_t uncounted_memory_bytes() const override;
+    std::int64_t count_host_memory_kills() const override;
 
 private:
     const RunningProcess process_;

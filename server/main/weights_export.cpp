@@ -51,10 +51,10 @@ public:
     Ending(const Ending&) = delete;
     Ending& operator=(const Ending&) = delete;
 
-    /// Its exit status.
-    std::optional<int> finish() {
+    /// How it ended; none when it is not known.
+    std::optional<ProcessExit> finish() {
         end();
-        return status_;
+        return exit_;
     }
 
 private:
@@ -64,7 +64,7 @@ private:
         process_.kill();
         pollfd watched{process_.end_fd(), POLLIN, 0};
         poll(&watched, 1, kill_max_ms);
-        status_ = process_.collect_exit();
+        exit_ = process_.collect_exit();
         clear();
         records_.forget(name_);
     }
@@ -82,7 +82,7 @@ private:
     const std::string& name_;
     LaunchedProcess& process_;
     bool ended_ = false;
-    std::optional<int> status_;
+    std::optional<ProcessExit> exit_;
 };
 
 /// What another process wrote may be anything: a link would have a client read whatever it names.
@@ -124,7 +124,7 @@ WeightsExporter::WeightsExporter(store::Store& store, const AgentOptions& option
       options_(options),
       launcher_(*options_.launcher),
       folder_(std::move(folder)),
-      records_(options.home / "processes" / "exports") {
+      records_(options.home / "processes" / "exports", launcher_.id_scope()) {
     end_earlier(launcher_, records_);
     fs::remove_all(folder_);    // what a killed service left
     make_private_folder(folder_);
@@ -135,7 +135,7 @@ std::unique_ptr<LaunchedProcess> WeightsExporter::start(const std::string& name,
                                                         const WeightsExport& wanted,
                                                         const fs::path& own) {
     const auto number = store::executor_number(store_, wanted.project);
-    if (!number) throw Error{ErrorCode::exhausted, "no user is left for the executors"};
+    if (!number) throw Error{ErrorCode::exhausted, "no user id is left for the executors"};
     return launcher_.launch(
         {.name = name,
          .process = {.program = options_.executor,
@@ -168,7 +168,7 @@ void WeightsExporter::run(const WeightsExport& wanted, const fs::path& file,
     const auto killed =
         memory.end(wait == Wait::too_large ? EndCause::memory : EndCause::none, false);
     if (killed) throw Error{ErrorCode::unavailable, "the export: " + describe(*killed)};
-    if (ending.finish().value_or(0) == 0) {
+    if (ending.finish().value_or(ProcessExit{}).status == 0) {
         keep_plain_file(own.path / weights_name, file);
         return;
     }

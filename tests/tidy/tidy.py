@@ -21,6 +21,8 @@ ONLY_IN = [
     (re.compile(r"gloo/"), ("executor/runtime/gloo",)),
     (re.compile(r"unicode/|sentencepiece"), ("executor/text",)),
     (re.compile(r"spdlog/"), ("api/base",)),
+    # Who starts and watches processes knows the launcher's interface alone; main chooses the launcher.
+    (re.compile(r"scheduler/launcher/(?!(launcher|process_id|private_folder)\.h)"), ("scheduler/launcher", "server/main")),
 ]
 
 # Word -> what to use instead. Applied to C++ outside tests' fixtures, after comments and strings are gone.

@@ -98,6 +98,9 @@ protected:
         return key;
     }
 
+    /// Of the launcher of this machine.
+    static std::string id_scope() { return LocalLauncher(LauncherOptions{}).id_scope(); }
+
     bool reaches(const std::string& job_id, JobState state) {
         return eventually([&] { return state_of(job_id) == state; }, std::chrono::seconds(20));
     }

@@ -380,7 +380,7 @@ TEST_F(AgentTest, a_run_folder_that_somebody_lives_in_is_not_started_again) {
         run / "attempt.json",
         to_json(attempt_order(found, {.dataset = "/", .checkpoints = folder.path() / "c"})).dump());
     auto lock = lock_run_folder(run);
-    ProcessRecords records(options.home / "processes");
+    ProcessRecords records(options.home / "processes", id_scope());
     const RunningProcess earlier =
         spawn({.program = options.executor,
                .arguments = {"attempt", run.string()},

@@ -146,7 +146,7 @@ TEST_F(AgentMaintenance, a_check_of_an_agent_before_this_one_is_killed) {
     const auto record = processes / (wanted.id + ".json");
     ASSERT_TRUE(eventually([&] { return std::filesystem::exists(record); }));
     agent.reset();
-    const ProcessId check = ProcessRecords(processes).find(wanted.id)->id;
+    const ProcessId check = ProcessRecords(processes, id_scope()).find(wanted.id)->id;
     EXPECT_TRUE(open_process(check));
     start_agent();
     EXPECT_TRUE(eventually([&] { return session_members(check.pid).empty(); }));

@@ -17,16 +17,19 @@ class MemoryGuardTest : public AgentBench {};
 /// One whose memory is as a test says.
 struct FakeProcess final : LaunchedProcess {
     bool keeps = false, exceeded = false;
+    std::int64_t host_kills = 0;
 
     ProcessId id() const override { return {}; }
     int end_fd() const override { return -1; }
     void terminate() override {}
     void kill() override {}
-    std::optional<int> collect_exit() override { return std::nullopt; }
+    std::optional<ProcessExit> collect_exit() override { return std::nullopt; }
     bool is_cleared() override { return true; }
     bool keeps_memory_limit() const override { return keeps; }
     std::int64_t read_memory_bytes() const override { return 0; }
     bool exceeded_memory() const override { return exceeded; }
+    std::int64_t uncounted_memory_bytes() const override { return 100; }
+    std::int64_t count_host_memory_kills() const override { return host_kills; }
 };
 
 TEST_F(MemoryGuardTest, an_executor_that_holds_more_than_its_memory_is_ended_for_good) {
@@ -50,12 +53,31 @@ TEST_F(MemoryGuardTest, an_executor_that_holds_more_than_its_memory_is_ended_for
 }
 
 TEST(MemoryGuards, say_whose_memory_was_used_up) {
-    const FakeProcess process;
-    const MemoryGuard guard(process, 1000);
+    FakeProcess process;
+    MemoryGuard guard(process, 1000);
+    guard.read_host(Tick{} + std::chrono::hours(1));
     EXPECT_FALSE(guard.end(EndCause::none, false));
+    EXPECT_FALSE(guard.end(EndCause::none, true)) << "killed, and not for the host's memory";
     EXPECT_FALSE(guard.end(EndCause::cancel, false));
     EXPECT_FALSE(guard.end(EndCause::memory, false)->machine);
+    process.host_kills = 1;
+    EXPECT_FALSE(guard.end(EndCause::none, false)) << "it was another process";
     EXPECT_TRUE(guard.end(EndCause::none, true)->machine);
+}
+
+TEST(MemoryGuards, know_of_a_host_what_happened_lately) {
+    FakeProcess process;
+    MemoryGuard guard(process, 1000);
+    const Tick begin = Tick{} + std::chrono::hours(1);
+    guard.read_host(begin);
+    process.host_kills = 1;
+    guard.read_host(begin + std::chrono::seconds(11));
+    EXPECT_TRUE(guard.end(EndCause::none, true)) << "eleven seconds ago";
+    guard.read_host(begin + std::chrono::seconds(22));
+    EXPECT_FALSE(guard.end(EndCause::none, true)) << "more than ten, before the last two readings";
+    process.host_kills = 2;
+    guard.read_host(begin + std::chrono::hours(1));
+    EXPECT_FALSE(guard.end(EndCause::none, true)) << "nobody had looked for an hour";
 }
 
 TEST(MemoryGuards, believe_a_launcher_that_keeps_the_limit) {

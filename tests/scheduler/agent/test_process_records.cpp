@@ -15,13 +15,13 @@ namespace {
 TEST(ProcessRecords, the_next_agent_reads_what_this_one_kept) {
     const TempFolder folder;
     {
-        ProcessRecords records(folder.path() / "processes");
+        ProcessRecords records(folder.path() / "processes", "boot_1");
         records.keep("job_1/2", {.id = {.pid = 12, .start_ticks = 345}, .fence = "f00d"});
         records.keep("ds_1", {.id = {.pid = 13, .start_ticks = 346}, .fence = {}});
         records.keep("ds_2", {.id = {.pid = 14, .start_ticks = 347}, .fence = {}});
         records.forget("ds_2");
     }
-    const ProcessRecords records(folder.path() / "processes");
+    const ProcessRecords records(folder.path() / "processes", "boot_1");
     EXPECT_EQ(records.all().size(), 2U);
     const auto found = records.find("job_1/2");
     ASSERT_TRUE(found);
@@ -39,7 +39,7 @@ TEST(ProcessRecords, damage_and_records_of_another_start_of_the_machine_are_remo
     folder.write("processes/b.json", R"({"name": "ds_1", "pid": "12"})");
     folder.write("processes/c.json",
                  R"({"name":"ds_1","pid":12,"start_ticks":1,"fence":"","boot":"another"})");
-    const ProcessRecords records(folder.path() / "processes");
+    const ProcessRecords records(folder.path() / "processes", "boot_1");
     EXPECT_TRUE(records.all().empty());
     EXPECT_TRUE(std::filesystem::is_empty(folder.path() / "processes"));
 }

@@ -12,7 +12,8 @@ namespace slipway {
 inline std::optional<int> exit_of(LaunchedProcess& process) {
     pollfd ended{process.end_fd(), POLLIN, 0};
     if (poll(&ended, 1, 60'000) != 1) return std::nullopt;
-    return process.collect_exit();
+    const std::optional<ProcessExit> exit = process.collect_exit();
+    return exit ? std::optional(exit->status) : std::nullopt;
 }
 
 }    // namespace slipway

@@ -67,7 +67,8 @@ TEST_F(WeightsExportTest, only_a_plain_file_is_taken) {
 }
 
 TEST_F(WeightsExportTest, a_service_ends_what_the_one_before_it_was_exporting) {
-    ProcessRecords records(folder.path() / "processes" / "exports");
+    ProcessRecords records(folder.path() / "processes" / "exports",
+                           LocalLauncher(LauncherOptions{}).id_scope());
     const RunningProcess left = spawn({.program = "/bin/sleep",
                                        .arguments = {"1000"},
                                        .folder = folder.path(),
