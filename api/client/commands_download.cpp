@@ -100,17 +100,18 @@ ExitCode download(const HttpClient& client, const std::string& checkpoint_id,
         if (fetch_rest(client, address, part.path, have)) break;
         if (attempt == tries_max)
             throw Stop(ExitCode::unreachable,
-                       fmt::format("the download broke off {} times; run the command again to go "
-                                   "on from {} of {} bytes",
+                       fmt::format("the download broke off {} times; run the command again to "
+                                   "continue from {} of {} bytes",
                                    attempt, size_of(part.path), expected.bytes));
         pause_for(std::chrono::seconds{1});
     }
     if (sha256_file(part.path) != expected.sha256) {
         part.keep = false;
-        throw Stop(ExitCode::refused,
-                   fmt::format("what arrived is not {} of {} (checksums differ); it was removed, "
-                               "run the command again",
-                               file, checkpoint_id));
+        throw Stop(
+            ExitCode::refused,
+            fmt::format("the downloaded file is not {} of {} (checksums differ); it was removed, "
+                        "run the command again",
+                        file, checkpoint_id));
     }
     move_into_place(part, target);
     fmt::print("{}\n", target.string());
@@ -142,7 +143,7 @@ ExitCode export_weights(const HttpClient& client, const std::string& checkpoint_
     for (int attempt = 1; !fetch_rest(client, address, part.path, 0); ++attempt) {
         if (attempt == tries_max)
             throw Stop(ExitCode::unreachable,
-                       fmt::format("the weights did not come in {} tries", attempt));
+                       fmt::format("the weights were not complete after {} tries", attempt));
         pause_for(std::chrono::seconds{1});
     }
     move_into_place(part, target);

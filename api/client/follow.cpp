@@ -221,10 +221,12 @@ ExitCode follow_job(const HttpClient& client, const std::string& job_id) {
         const Tick now = system_clock().tick();
         if (view.connected) heard_at = now;
         if (now - heard_at > patience)
-            throw Stop(ExitCode::unreachable,
-                       fmt::format("lost the service for five minutes ({}); the job may go on: "
-                                   "slipway follow {}",
-                                   trouble, job_id));
+            throw Stop(
+                ExitCode::unreachable,
+                fmt::format(
+                    "the service did not answer for five minutes ({}); the job may continue: "
+                    "slipway follow {}",
+                    trouble, job_id));
         view.connected = false;
         if (shown_connected) screen.show(view);
         pause_for(std::chrono::milliseconds{500});

@@ -128,7 +128,7 @@ Json call(const HttpClient& client, const std::string& method, const std::string
     Json answer = Json::parse(response.body, nullptr, false);
     if (answer.is_discarded())
         throw Stop(ExitCode::unreachable,
-                   fmt::format("{} does not speak Slipway's JSON; is the address right?",
+                   fmt::format("{} did not answer with Slipway's JSON; is the address right?",
                                to_string(client.options().url)));
     return answer;
 }

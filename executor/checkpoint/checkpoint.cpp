@@ -122,7 +122,7 @@ Result<StateRecord> read_state(const fs::path& checkpoint) {
     std::error_code error;
     const auto size = fs::file_size(checkpoint / state_file, error);
     if (error) {
-        return Error{ErrorCode::not_found, fmt::format("{} is no checkpoint: {} is missing",
+        return Error{ErrorCode::not_found, fmt::format("{} is not a checkpoint: {} is missing",
                                                        checkpoint.string(), state_file)};
     }
     if (size > state_bytes_max) return damaged(checkpoint, "state.json is too large");
@@ -146,8 +146,7 @@ Result<StateRecord> read_state(const fs::path& checkpoint) {
                             checkpoint.filename().string(), version, checkpoint_format_version)};
         }
         StateRecord record = record_from_json(content);
-        if (!is_sound(record.state))
-            return damaged(checkpoint, "state.json has a state that no run has been in");
+        if (!is_sound(record.state)) return damaged(checkpoint, "state.json has an invalid state");
         return record;
     } catch (const Json::exception& problem) {    // a missing or wrong field of a file from outside
         return damaged(checkpoint, fmt::format("state.json: {}", problem.what()));
@@ -185,7 +184,8 @@ std::optional<Error> find_damage(const fs::path& checkpoint, const StateRecord& 
         return damaged(checkpoint, "state.json does not list its weights and its optimizer");
     }
     for (const WrittenFile& file : record.files) {
-        if (!is_plain(file.name)) return damaged(checkpoint, "state.json lists what is no file");
+        if (!is_plain(file.name))
+            return damaged(checkpoint, "state.json lists an invalid file name");
         std::error_code error;
         const auto size = fs::file_size(checkpoint / file.name, error);
         if (error) return damaged(checkpoint, file.name + " is missing");

@@ -8,7 +8,7 @@ namespace slipway {
 
 struct ExportOptions {
     DType dtype = DType::f32;    ///< of numbers: f32 or bf16, rounded to the nearest; counts stay
-    /// Where a job keeps a moving average: the weights that training goes on with instead of it.
+    /// Where a job keeps a moving average: the weights that training continues with instead of it.
     bool raw = false;
 };
 

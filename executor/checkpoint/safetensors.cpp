@@ -124,7 +124,7 @@ Result<Safetensors> read_safetensors(const std::filesystem::path& path, std::int
     const std::int64_t header_max = std::min(safetensors_header_bytes_max, source.size() - 8);
     if (length > std::uint64_t(header_max)) {
         return source.error(ErrorCode::data_loss,
-                            fmt::format("the header is said to have {} bytes; {} is the most here",
+                            fmt::format("the header should have {} bytes; at most {} are read",
                                         length, header_max));
     }
     std::string text(length, '\0');

@@ -55,17 +55,17 @@ public:
     std::string problem;
 
     // Names and results are those that nlohmann::json::sax_parse asks for.
-    bool null() { return refuse("null has no place in a header"); }
-    bool boolean(bool /*value*/) { return refuse("true and false have no place in a header"); }
+    bool null() { return refuse("null is not allowed in a header"); }
+    bool boolean(bool /*value*/) { return refuse("true and false are not allowed in a header"); }
     bool number_float(double /*value*/, const std::string& /*text*/) {
-        return refuse("a fraction has no place in a header");
+        return refuse("a fraction is not allowed in a header");
     }
-    bool binary(Json::binary_t& /*value*/) { return refuse("binary has no place in a header"); }
+    bool binary(Json::binary_t& /*value*/) { return refuse("binary is not allowed in a header"); }
     bool number_integer(std::int64_t /*value*/) { return refuse("a number is negative"); }
 
     bool number_unsigned(std::uint64_t value) {
         if (place_ != Place::shape && place_ != Place::offsets) {
-            return refuse("a number is where none belongs");
+            return refuse("a number is in the wrong place");
         }
         if (value > std::uint64_t(std::numeric_limits<std::int64_t>::max())) {
             return refuse("a number is too large");
@@ -85,7 +85,7 @@ public:
             return true;
         }
         if (place_ != Place::tensor || key_ != "dtype")
-            return refuse("a text is where none belongs");
+            return refuse("a string is in the wrong place");
         const std::optional<DType> dtype = dtype_of_name(value);
         if (!dtype) {
             return refuse(
@@ -102,7 +102,7 @@ public:
             place_ = Place::top;
             return true;
         }
-        if (place_ != Place::top) return refuse("an object is where none belongs");
+        if (place_ != Place::top) return refuse("an object is in the wrong place");
         place_ = key_ == "__metadata__" ? Place::metadata : Place::tensor;
         entry_ = {key_, {}, 0, 0};
         offsets_.clear();
@@ -137,7 +137,7 @@ public:
 
     bool start_array(std::size_t /*size*/) {
         if (place_ != Place::tensor || key_ == "dtype")
-            return refuse("a list is where none belongs");
+            return refuse("a list is in the wrong place");
         place_ = key_ == "shape" ? Place::shape : Place::offsets;
         return true;
     }

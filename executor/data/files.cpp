@@ -36,7 +36,7 @@ std::string reason_of(int error) {
             return "the file does not exist";
         case EXDEV:
         case ELOOP:
-            return "the name leads out of the dataset's folder";
+            return "the name points outside the dataset's folder";
         default:
             return fmt::format("the file cannot be opened: {}", strerror(error));
     }

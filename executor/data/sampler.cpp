@@ -102,15 +102,17 @@ void Sampler::seek(SamplerPosition position) {
     const bool last = options_.epochs > 0 && position.epoch == options_.epochs;
     if (position.epoch < 0 || position.batch < 0 || position.batch >= batches_per_epoch_ ||
         (options_.epochs > 0 && position.epoch > options_.epochs) || (last && position.batch > 0)) {
-        throw Error{ErrorCode::data_loss,
-                    fmt::format("epoch {}, batch {} is no position of a sampler with {} batches an "
-                                "epoch",
-                                position.epoch, position.batch, batches_per_epoch_)};
+        throw Error{
+            ErrorCode::data_loss,
+            fmt::format("epoch {}, batch {} is not a position of a sampler with {} batches an "
+                        "epoch",
+                        position.epoch, position.batch, batches_per_epoch_)};
     }
     if (position.batch % options_.batches_per_step != 0) {
-        throw Error{ErrorCode::data_loss,
-                    fmt::format("batch {} is amid a step of {} batches; no step ended there",
-                                position.batch, options_.batches_per_step)};
+        throw Error{
+            ErrorCode::data_loss,
+            fmt::format("batch {} is in the middle of a step of {} batches; no step ended there",
+                        position.batch, options_.batches_per_step)};
     }
     position_ = position;
 }

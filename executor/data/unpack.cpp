@@ -91,7 +91,7 @@ private:
         if (free_bytes < static_cast<std::uint64_t>(limits_.free_bytes_min)) {
             throw Error{ErrorCode::exhausted,
                         fmt::format("it cannot be unpacked: the disk of {} has less than {} MiB "
-                                    "free, which stay so for others",
+                                    "free, which are reserved for others",
                                     folder_.parent_path().string(), limits_.free_bytes_min >> 20)};
         }
         // A file system without a fixed number of inodes says 0.
@@ -100,7 +100,7 @@ private:
             throw Error{
                 ErrorCode::exhausted,
                 fmt::format("it cannot be unpacked: the disk of {} can hold few more files; "
-                            "{} % of its inodes stay free for others",
+                            "{} % of its inodes are reserved for others",
                             folder_.parent_path().string(), inodes_min)};
         }
     }
@@ -231,7 +231,7 @@ private:
         fs::path safe;
         for (const fs::path& part : path) {
             const std::string text = part.string();
-            if (text == "..") refuse_entry(name, "the name leads upwards");
+            if (text == "..") refuse_entry(name, "the name points to a parent folder");
             if (text.size() > 255) refuse_entry(name, "the name is longer than 255 bytes");
             if (text.empty() || text == ".") continue;
             if (text.starts_with('.') || text == "__MACOSX") return std::nullopt;
@@ -366,7 +366,7 @@ UnpackReport unpack(const fs::path& upload, const std::string& name, const fs::p
                     const UnpackLimits& limits) {
     if (!is_plain_name(name)) {
         throw Error{ErrorCode::invalid_argument,
-                    fmt::format("\"{}\" is no name for a file: it must not be empty, begin with a "
+                    fmt::format("\"{}\" is not a file name: it must not be empty, begin with a "
                                 "dot or have a slash",
                                 name)};
     }

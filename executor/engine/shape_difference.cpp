@@ -103,7 +103,7 @@ std::string difference(const GraphShapes& wanted, const GraphShapes& known) {
     }
     append_changes(changes, wanted.outputs, known.outputs);
     if (!changes.empty()) return joined(std::move(changes));
-    return fmt::format("the shapes are the same, the computation is another: {} nodes, was {}",
+    return fmt::format("the shapes are the same, but the computation differs: {} nodes, was {}",
                        wanted.nodes, known.nodes);
 }
 

@@ -61,7 +61,7 @@ int run_order(const std::filesystem::path& run_folder, const ResolvedAttempt& or
              [&log] {
                  say_last(log, {.outcome = AttemptOutcome::orphaned,
                                 .code = {},
-                                .message = "no agent was heard of, and saving took too long",
+                                .message = "the agent did not answer, and saving took too long",
                                 .result = {},
                                 .exit_code = exit_orphaned});
                  _exit(exit_orphaned);

@@ -35,8 +35,8 @@ constexpr StopRow stop_rows[] = {
     {StopReason::cancel, AttemptOutcome::cancelled, "cancelled on request", exit_done},
     {StopReason::timeout, AttemptOutcome::timed_out,
      "the time of limits.max_wall_s or limits.max_core_s is used up", exit_done},
-    {StopReason::drain, AttemptOutcome::orphaned, "saved and left on request", exit_orphaned},
-    {StopReason::orphaned, AttemptOutcome::orphaned, "no agent was heard of; saved and left",
+    {StopReason::drain, AttemptOutcome::orphaned, "saved and exited on request", exit_orphaned},
+    {StopReason::orphaned, AttemptOutcome::orphaned, "the agent did not answer; saved and exited",
      exit_orphaned},
 };
 
@@ -138,9 +138,9 @@ Ending train_to_the_end(const Trainer& trainer, AttemptPlan plan, Reporter& repo
                                ? newest_checkpoint(plan.checkpoint_folder)
                                : std::nullopt;
         if (!other || *other == *plan.resume_from) return failure(error.reason(), error.what());
-        reporter.warning(
-            "checkpoint_corrupt",
-            fmt::format("{}; going on from {} instead", error.what(), other->filename().string()));
+        reporter.warning("checkpoint_corrupt",
+                         fmt::format("{}; continuing from {} instead", error.what(),
+                                     other->filename().string()));
         plan.resume_from = other;
         return train_to_the_end(trainer, std::move(plan), reporter);
     } catch (const Error& error) {

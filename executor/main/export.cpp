@@ -15,7 +15,7 @@ CLI::App* add_export(CLI::App& app, ExportCommand& command) {
         ->check(CLI::IsMember({"f32", "bf16"}));
     one->add_option("--weights", command.weights,
                     "average: the moving average where the job keeps one; raw: the weights that "
-                    "training goes on with; default: average")
+                    "training continues with; default: average")
         ->check(CLI::IsMember({"average", "raw"}));
     return one;
 }

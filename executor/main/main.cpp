@@ -55,7 +55,7 @@ CLI::App* add_run(CLI::App& app, RunLocalOptions& alone, const std::string& form
         ->check(CLI::Range(0, 64));
     by_hand->add_option("--cache", alone.cache, "Folder of compiled code that runs share");
     by_hand->add_option("--packed", alone.packed, "Folder of packed images that runs share");
-    by_hand->add_flag("--resume", alone.resume, "Go on from the newest checkpoint in --out");
+    by_hand->add_flag("--resume", alone.resume, "Continue from the newest checkpoint in --out");
     return by_hand;
 }
 

@@ -108,14 +108,14 @@ void prepare_out(const RunLocalOptions& options) {
     fs::create_directories(options.out);
     if (options.resume || !fs::exists(options.out / "frames.ndjson")) return;
     throw Error{ErrorCode::conflict,
-                fmt::format("{} already holds a run: go on with it by --resume, or give another "
+                fmt::format("{} already holds a run: continue it with --resume, or give another "
                             "folder with --out",
                             options.out.string())};
 }
 
 void tell_ending(const Ending& ending, const fs::path& out, std::FILE* output) {
     if (ending.outcome == AttemptOutcome::orphaned) {
-        fmt::print(output, "stopped and saved; go on with --resume\n");
+        fmt::print(output, "stopped and saved; continue with --resume\n");
         return;
     }
     if (ending.outcome != AttemptOutcome::succeeded) {

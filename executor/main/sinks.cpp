@@ -120,7 +120,7 @@ void SinkReporter::give(std::function<void(const Value&)> Sink::*part, const Val
 }
 
 void SinkReporter::complain(const std::string& name, const Error& error) {
-    warning("sink_failed", fmt::format("the sink {} gets nothing more: {}", name, error.what()));
+    warning("sink_failed", fmt::format("the sink {} is off from now on: {}", name, error.what()));
 }
 
 }    // namespace slipway

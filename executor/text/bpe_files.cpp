@@ -77,7 +77,7 @@ public:
     }
 
     void take_vocabulary(const Json& vocabulary) {
-        if (!vocabulary.is_object()) refuse("the vocabulary is no JSON object");
+        if (!vocabulary.is_object()) refuse("the vocabulary is not a JSON object");
         for (const auto& [name, value] : vocabulary.items()) {
             const std::int32_t token = number(value, name);
             numbers_.emplace(name, token);
@@ -118,7 +118,7 @@ public:
         const std::size_t blank = text.find(' ');
         const bool one = blank != std::string::npos && blank > 0 && blank + 1 < text.size() &&
                          text.find(' ', blank + 1) == std::string::npos;
-        if (!one) refuse(fmt::format("\"{}\" is no merge of two tokens", text), row);
+        if (!one) refuse(fmt::format("\"{}\" is not a merge of two tokens", text), row);
         take_merge(text.substr(0, blank), text.substr(blank + 1), row);
     }
 

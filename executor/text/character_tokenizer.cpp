@@ -64,7 +64,7 @@ std::vector<UChar32> read_characters(const Folder& folder, const std::string& na
     const auto refuse = [&](const std::string& message) {
         throw DataError({.file = name, .message = message});
     };
-    if (!list.is_array()) refuse("it is no JSON list of characters");
+    if (!list.is_array()) refuse("it is not a JSON list of characters");
     std::vector<UChar32> characters;
     std::set<UChar32> seen;
     for (std::size_t i = 0; i < list.size(); ++i) {

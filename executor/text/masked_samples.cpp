@@ -98,7 +98,7 @@ void require_tokens(const TokenSequences& sequences) {
         sequences.token_counts, [&](std::int32_t count) { return count < sequences.length; });
     if (is_short && !sequences.padding)
         refuse(
-            "masked_lm fills short rows up, and this tokenizer has no padding token; use another "
+            "masked_lm pads short rows, and this tokenizer has no padding token; use another "
             "data.tokenizer");
     if (std::int64_t(sequences.special.size()) >= sequences.vocabulary_size)
         refuse("this tokenizer has no token that stands for text; use another data.tokenizer");

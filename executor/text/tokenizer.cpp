@@ -86,7 +86,7 @@ TokenizerSpec read_tokenizer_spec(const Folder& folder, const std::string& name)
 void check_token(std::int32_t token, std::int64_t vocabulary_size) {
     if (token >= 0 && token < vocabulary_size) return;
     throw Error{ErrorCode::invalid_argument,
-                fmt::format("{} is no token: they are 0 to {}", token, vocabulary_size - 1)};
+                fmt::format("{} is not a token: tokens are 0 to {}", token, vocabulary_size - 1)};
 }
 
 }    // namespace slipway

@@ -29,7 +29,7 @@ public:
             throw DataError(
                 {.file = file,
                  .message = fmt::format(
-                     "it is no model of sentencepiece: {}",
+                     "it is not a sentencepiece model: {}",
                      status.ok() ? "it has no pieces" : readable(status.error_message()))});
         }
         std::vector<NamedToken> special;
@@ -75,9 +75,8 @@ private:
     /// Some models are wrong in ways that only show when they are used.
     [[noreturn]] static void refuse_use(const char* what,
                                         const sentencepiece::util::Status& status) {
-        throw Error{ErrorCode::data_loss,
-                    fmt::format("the model of sentencepiece cannot {} text: {}", what,
-                                readable(status.error_message()))};
+        throw Error{ErrorCode::data_loss, fmt::format("the sentencepiece model cannot {} text: {}",
+                                                      what, readable(status.error_message()))};
     }
 
     sentencepiece::util::Status load(const std::string& bytes, const std::string& file) {
@@ -85,7 +84,7 @@ private:
             return processor_.LoadFromSerializedProto(bytes);
         } catch (const std::exception& problem) {    // of its trie: a piece with a zero byte
             throw DataError({.file = file,
-                             .message = fmt::format("it is no model of sentencepiece: {}",
+                             .message = fmt::format("it is not a sentencepiece model: {}",
                                                     readable(problem.what()))});
         }
     }

@@ -17,7 +17,7 @@ namespace {
     problem.field =
         column.column < names.size() ? names[column.column] : fmt::format("{}", column.column);
     problem.message = fmt::format(
-        "{} is no category that {} has a row for: these are the whole numbers from 0 to "
+        "{} is not a category of {}: its categories are the whole numbers from 0 to "
         "{}; correct the table, or train with a larger num_embeddings",
         value, column.layer, column.count - 1);
     throw DataError(std::move(problem));

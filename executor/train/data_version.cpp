@@ -17,8 +17,8 @@ void require_version(const AttemptPlan& plan, const TrainData& data) {
     const std::string found = hash_content(plan.dataset_path, files, plan.worker_threads).hash;
     if (is_of_version(found, version)) return;
     throw DataError({.file = plan.dataset_path.filename().string(),
-                     .message = fmt::format("the files have the content hash {}, and data.version "
-                                            "is {}: they are others, or have changed",
+                     .message = fmt::format("the files have the content hash {}, but data.version "
+                                            "is {}: they are other files, or have changed",
                                             found, version)});
 }
 

@@ -27,8 +27,8 @@ bool ends_training(const EarlyStoppingSpec& rule, const EarlyStopping& state) {
 
 std::string reason_of(const EarlyStoppingSpec& rule, const EarlyStopping& state) {
     if (!state.best)
-        return fmt::format("train.early_stopping: {} was no number in {} evaluations", rule.metric,
-                           state.without_better);
+        return fmt::format("train.early_stopping: {} was not a number in {} evaluations",
+                           rule.metric, state.without_better);
     return fmt::format(
         "train.early_stopping: {} was best at step {} ({:.6g}); {} evaluations since "
         "were no better",

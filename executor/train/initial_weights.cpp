@@ -138,10 +138,11 @@ void require_fit(const LoadedWeights& weights, const std::filesystem::path& from
     std::string differences;
     if (!weights.missing.empty()) differences += "; it lacks " + listed(weights.missing);
     if (!weights.skipped.empty()) differences += "; it has also " + listed(weights.skipped);
-    throw TrainError("spec_error",
-                     fmt::format("{} is not of this network{}; set model.init.strict to false to "
-                                 "load what fits, or model.head.replace for another head",
-                                 from.filename().string(), differences));
+    throw TrainError(
+        "spec_error",
+        fmt::format("{} is not a tensor of this network{}; set model.init.strict to false to "
+                    "load what fits, or model.head.replace for another head",
+                    from.filename().string(), differences));
 }
 
 }    // namespace

@@ -25,12 +25,11 @@ struct FieldPattern {
 };
 
 [[noreturn]] void refuse_pattern(const FieldPattern& one, const ParameterList& parameters) {
-    throw TrainError(
-        "spec_error",
-        fmt::format("{} is {}, and no parameter of the network is named so; * stands for any text, "
-                    "and the names go from {} to {}",
-                    one.field, one.pattern, parameters.all().front().name,
-                    parameters.all().back().name));
+    throw TrainError("spec_error",
+                     fmt::format("{} is {}, and no parameter of the network has such a name; * "
+                                 "matches any text, and the names range from {} to {}",
+                                 one.field, one.pattern, parameters.all().front().name,
+                                 parameters.all().back().name));
 }
 
 /// Under its own name or another: a tied parameter is one.

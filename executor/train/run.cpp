@@ -125,7 +125,7 @@ private:
                                 .batches_per_step = sampler_.options().batches_per_step});
         for (const std::string& damage : plan_.passed_over) {
             reporter_.warning("checkpoint_corrupt",
-                              fmt::format("{}; going on from {} instead", damage,
+                              fmt::format("{}; continuing from {} instead", damage,
                                           plan_.resume_from ? plan_.resume_from->filename().string()
                                                             : "the first step"));
         }

@@ -53,7 +53,7 @@ void require_free_head(const Model& model) {
         if (in_head(alias.name) == in_head(alias.parameter)) continue;
         throw TrainError(
             "spec_error",
-            fmt::format("model.head.replace draws {} anew, and {} is tied to {}, which "
+            fmt::format("model.head.replace initialises {}, and {} is tied to {}, which "
                         "stays; leave one of the two out",
                         model.head, alias.name, alias.parameter));
     }

@@ -289,7 +289,7 @@ Split split_of(const AttemptPlan& plan, const Dataset& dataset) {
     if (spec.id.empty()) return split_of(dataset.index(), spec);
     if (!plan.split_file) {
         throw Error{ErrorCode::invalid_argument,
-                    fmt::format("nobody said where the manifest of the split {} is", spec.id)};
+                    fmt::format("the manifest of the split {} was not given", spec.id)};
     }
     return read_fold(*plan.split_file, spec.fold, dataset, plan.dataset_path);
 }

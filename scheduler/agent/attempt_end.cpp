@@ -60,10 +60,10 @@ std::string how_it_went(const EndFacts& facts) {
     std::string text = "the executor ended without a done frame";
     switch (facts.cause) {
         case EndCause::silent:
-            text = "the executor said nothing for too long and was killed";
+            text = "the executor sent nothing for too long and was killed";
             break;
         case EndCause::not_started:
-            text = "the executor did not start to talk in time and was killed";
+            text = "the executor sent no first frame in time and was killed";
             break;
         default:
             if (facts.exit_status) text += exit_text(*facts.exit_status);

@@ -11,7 +11,7 @@ namespace slipway {
 
 /// What becomes of work of a project that has no number.
 inline constexpr std::string_view no_project_number =
-    "no user is left for the executors of another project; use a project that has run before";
+    "no user id is left for the executors of another project; use a project that has run before";
 
 /// The numbers of projects (store::executor_number), each asked for once. One thread.
 class ProjectNumbers {

@@ -78,7 +78,7 @@ struct MaintenanceLoop::Parts {
             began = clock.tick();
             const std::optional<store::LeaderTerm> led = leader.lead();
             if (led && led->number != term.number)
-                log_info("this process does the periodic work now", {{"term", led->number}});
+                log_info("this process is the leader now", {{"term", led->number}});
             counts.leads = led.has_value();
             if (led) {
                 term = *led;

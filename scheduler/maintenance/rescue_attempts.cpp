@@ -13,7 +13,7 @@ std::int64_t rescue_attempts(store::Store& store, const std::string& own_host,
     if (*connected >= 2 * lease) rule.own_grace = lease;
     const auto rescued = store::rescue_expired(store, rule, term);
     for (const store::Rescued& each : rescued) {
-        log_warn("an attempt was taken from a host that is gone",
+        log_warn("an attempt was taken from a lost host",
                  {{"job_id", each.key.job_id},
                   {"attempt", each.key.attempt},
                   {"host", each.host},

@@ -143,8 +143,8 @@ WaitReason wait_for_core(const WaitingJob& job, Slot& slot) {
     WaitReason reason{.job_id = job.job_id, .code = {}, .message = {}, .cores = {number}};
     if (!slot.core.alive) {
         reason.code = "host_lost";
-        reason.message = fmt::format("core {} belongs to host {}, which has not been heard of",
-                                     number, slot.core.host);
+        reason.message = fmt::format("core {} belongs to host {}, which sends no heartbeat", number,
+                                     slot.core.host);
         return reason;
     }
     if (slot.core.drained) {
@@ -248,8 +248,8 @@ WaitReason explain_no_host(const WaitingJob& job, const Machine& machine) {
                                      fmt::join(reason.cores, ", "));
     } else {
         reason.code = "host_lost";
-        reason.message = fmt::format(
-            "the job needs {} cores of one host; a host has not been heard of", job.cores);
+        reason.message =
+            fmt::format("the job needs {} cores of one host; a host sends no heartbeat", job.cores);
     }
     return reason;
 }

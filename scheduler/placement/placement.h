@@ -14,7 +14,7 @@ struct CoreSlot {
     std::string host;
     int core = 1;    ///< 1 to 8
     bool drained = false;
-    bool alive = true;                     ///< its host is heard of
+    bool alive = true;                     ///< its host sends heartbeats
     std::string held_by;                   ///< job id; empty: free
     std::int64_t host_memory_bytes = 0;    ///< of all jobs of its host together; 0: no limit
     std::optional<std::int64_t> held_memory_bytes = {};    ///< as WaitingJob::memory_bytes

@@ -45,7 +45,7 @@ void require_fewer_tokens(Transaction& transaction, const std::string& maker, st
     if (made < max) return;
     throw Error{ErrorCode::exhausted,
                 fmt::format("this token, the first one that it descends from and what that has "
-                            "made have made {} tokens that are valid, and {} is the most "
+                            "made have made {} tokens that are valid, and the maximum is {} "
                             "(--tokens-max); revoke some first",
                             made, max)};
 }

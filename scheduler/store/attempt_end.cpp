@@ -154,9 +154,10 @@ std::vector<Rescued> rescue_expired(Store& store, const RescueRule& rule, const 
     const AttemptEnd lost{
         .exit_kind = "lost",
         .exit_status = std::nullopt,
-        .message = "its host was not heard of for longer than its lease",
+        .message = "its host sent no heartbeat for longer than its lease",
         .job_state = queued,
-        .reason = Reason{"host_lost", "the host was not heard of; the job runs again elsewhere"},
+        .reason =
+            Reason{"host_lost", "the host sent no heartbeat; the job runs again on another host"},
         .result = {}};
     std::vector<Rescued> rescued;
     for (const Row row : read(store.pool(), queries::list_expired_attempts,

@@ -65,8 +65,8 @@ void require_fewer_checks(Transaction& transaction, const NewDataset& dataset, s
     const auto require = [max](const std::string& who, std::int64_t checking) {
         if (checking < max) return;
         throw Error{ErrorCode::exhausted,
-                    fmt::format("{} has {} datasets that wait for their check, and {} is the most "
-                                "(--checking-datasets-max); try again when some are ready",
+                    fmt::format("{} has {} datasets that wait for their check, and the maximum is "
+                                "{} (--checking-datasets-max); try again when some are ready",
                                 who, checking, max)};
     };
     require(fmt::format("project {}", dataset.project), counts[0].integer("of_project"));
@@ -160,7 +160,7 @@ Dataset create_dataset(Store& store, const NewDataset& dataset, const DatasetLim
     } catch (const PgError& error) {
         // The constraint knows what a look before the insert could only guess.
         if (error.constraint() != "dataset_project_name_key") throw;
-        throw Error{ErrorCode::conflict, fmt::format("project {} has a dataset named {} already",
+        throw Error{ErrorCode::conflict, fmt::format("project {} already has a dataset named {}",
                                                      dataset.project, dataset.name)};
     }
 }

@@ -86,7 +86,7 @@ void claim_project(Transaction& transaction, std::string_view project, std::stri
         if (made >= projects_max) {
             throw Error{ErrorCode::exhausted,
                         fmt::format("project {} is new, this token has used {} new projects, and "
-                                    "{} is the most (--projects-max); use one of those",
+                                    "the maximum is {} (--projects-max); use one of those",
                                     project, made, projects_max)};
         }
     }
@@ -95,7 +95,7 @@ void claim_project(Transaction& transaction, std::string_view project, std::stri
     } catch (const PgError& error) {
         if (error.sqlstate() != check_violation) throw;
         throw Error{ErrorCode::exhausted,
-                    fmt::format("no user is left for the executors of project {}", project)};
+                    fmt::format("no user id is left for the executors of project {}", project)};
     }
 }
 

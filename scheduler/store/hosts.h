@@ -20,7 +20,7 @@ struct Host {
 
 /// Makes the host known or updates what it offers; drained cores stay drained. Counts as a
 /// heartbeat. Error{conflict} while a process with another home folder speaks for the host: one
-/// that was heard of within `silence_max`.
+/// that sent a heartbeat within `silence_max`.
 void register_host(Store& store, const Host& host,
                    std::chrono::milliseconds silence_max = std::chrono::seconds{10});
 
@@ -35,7 +35,7 @@ struct Core {
     std::string host;
     int core = 1;
     bool drained = false;
-    bool alive = true;                    ///< its host was heard of within `silence_max`
+    bool alive = true;                    ///< its host sent a heartbeat within `silence_max`
     std::int64_t job_memory_bytes = 0;    ///< Host's
     std::string job_id;                   ///< empty: free
     /// That this job asks for; none: the share of its cores.

@@ -18,12 +18,11 @@ IdempotencyInFlight::IdempotencyInFlight(const std::string& key)
           fmt::format("the first request with the idempotency key \"{}\" is still running", key)) {}
 
 IdempotencyUnknown::IdempotencyUnknown(const std::string& key)
-    : Error(
-          ErrorCode::conflict,
-          fmt::format("the first request with the idempotency key \"{}\" began and its answer was "
-                      "not kept, so it is not done again: look whether it made what you want, and "
-                      "if it did not, ask with another key",
-                      key)) {}
+    : Error(ErrorCode::conflict,
+            fmt::format("the first request with the idempotency key \"{}\" started, but its "
+                        "response was not stored, so it is not repeated: check whether it had its "
+                        "effect, and if it did not, send it with another key",
+                        key)) {}
 
 std::optional<StoredResponse> claim_key(Transaction& transaction, const IdempotentRequest& request,
                                         Repeat repeat) {

@@ -275,8 +275,8 @@ bool delete_job(Store& store, std::string_view id) {
         const Rows users = transaction.run(queries::find_user_of_checkpoints, {id});
         if (!users.empty()) {
             throw Error{ErrorCode::conflict,
-                        fmt::format("job {} uses checkpoint {} of this job; delete this one when "
-                                    "that has ended, or cancel that",
+                        fmt::format("job {} uses checkpoint {} of this job; wait until that job "
+                                    "has ended, or cancel it",
                                     users[0].text("job_id"), users[0].text("checkpoint_id"))};
         }
         transaction.commit({{&queries::add_garbage_of_job, {id}}, {&queries::delete_job, {id}}});

@@ -139,10 +139,10 @@ private:
     void warn_of(const std::string& name) {
         const nlohmann::json body{
             {"code", "metric_names_limit"},
-            {"message", fmt::format("the job has {} metrics, and that is the most "
-                                    "(--metric-names-max): points of {} and of every other new "
-                                    "metric are left out",
-                                    names_.max, name)}};
+            {"message",
+             fmt::format("the job has {} metrics, which is the maximum (--metric-names-max): "
+                         "points of {} and of every other new metric are skipped",
+                         names_.max, name)}};
         add_event({.type = "warning", .body = body.dump()});
     }
 

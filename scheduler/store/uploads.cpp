@@ -26,15 +26,15 @@ void check_upload_capacity(const Row& open, const Upload& upload, const UploadLi
     const std::int64_t uploads = open.integer("uploads");
     if (limits.open_max > 0 && uploads >= limits.open_max) {
         throw Error{ErrorCode::exhausted,
-                    fmt::format("this token has {} uploads that are not complete, and {} is the "
-                                "most (--open-uploads-max); complete or delete some first",
+                    fmt::format("this token has {} uploads that are not complete, and the maximum "
+                                "is {} (--open-uploads-max); complete or delete some first",
                                 uploads, limits.open_max)};
     }
     const std::int64_t announced = open.integer("bytes");
     if (limits.bytes > 0 && upload.size > limits.bytes - announced) {
         throw NoRoom(
-            fmt::format("there is no room for {} bytes: {} are free, of which {} are "
-                        "announced by uploads that have not arrived",
+            fmt::format("there is not enough disk space for {} bytes: {} are free, of which {} are "
+                        "reserved for uploads that have not arrived",
                         upload.size, limits.bytes, announced));
     }
 }

@@ -16,8 +16,8 @@ void require_place(const std::string& who, std::int64_t jobs, std::int64_t more,
     if (jobs + more <= limit) return;
     throw Error{
         ErrorCode::exhausted,
-        fmt::format("{} has {} queued jobs{}, and {} is the most that it may have "
-                    "(--queued-jobs-max); wait until some have started, or cancel some",
+        fmt::format("{} has {} queued jobs{}, and the maximum is {} (--queued-jobs-max); wait "
+                    "until some have started, or cancel some",
                     who, jobs, more == 1 ? "" : fmt::format(" and submits {}", more), limit)};
 }
 

@@ -158,7 +158,7 @@ std::string make_login_ticket(store::Store& store, std::string_view token_id,
                               std::chrono::seconds keep) {
     if (keep < ticket_keep_min || keep > ticket_keep_max)
         throw Error(ErrorCode::invalid_argument,
-                    fmt::format("a one-time link lives {} to {} seconds, got {}",
+                    fmt::format("a one-time link is valid for {} to {} seconds, got {}",
                                 ticket_keep_min.count(), ticket_keep_max.count(), keep.count()));
     std::string secret = make_secret();
     store::create_login_ticket(store, sha256_hex(secret), token_id, keep);

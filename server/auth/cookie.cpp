@@ -28,11 +28,11 @@ std::string own_origin(const Request& request) {
 }
 
 [[noreturn]] void refuse_cross_site() {
-    throw ProblemError({.status = 403,
-                        .code = "cross_site",
-                        .detail =
-                            "a browser's cookie counts only for requests that our own pages make; "
-                            "programs send Authorization: Bearer slp_…"});
+    throw ProblemError(
+        {.status = 403,
+         .code = "cross_site",
+         .detail = "a session cookie is accepted only in requests of the dashboard's own pages; "
+                   "programs send Authorization: Bearer slp_…"});
 }
 
 }    // namespace

@@ -39,7 +39,7 @@ MaybeRefusal read_version(std::string_view version, RequestHead& head) {
     if (!well_formed)
         return Refusal{400, "bad_request_line", "the request line must end with HTTP/1.1"};
     if (version[5] != '1')
-        return Refusal{505, "version_not_supported", "only HTTP/1.1 and HTTP/1.0 are spoken here"};
+        return Refusal{505, "version_not_supported", "only HTTP/1.1 and HTTP/1.0 are supported"};
     head.minor_version = version[7] - '0';
     head.http_1_1 = head.minor_version > 0;
     return std::nullopt;
@@ -81,7 +81,7 @@ MaybeRefusal read_headers(std::string_view rest, const HttpLimits& limits, Reque
         const std::string_view line = rest.substr(0, end);
         rest.remove_prefix(end + 2);
         if (line.starts_with(' ') || line.starts_with('\t'))
-            return Refusal{400, "folded_header", "a header may not go on in the next line"};
+            return Refusal{400, "folded_header", "a header must not continue on the next line"};
         std::optional<Pair> field = parse_field_line(line);
         if (!field) return Refusal{400, "bad_header", "a header must be: name, colon, value"};
         if (head.headers.size() == limits.header_count)
@@ -149,7 +149,8 @@ MaybeRefusal check_host(RequestHead& head) {
 MaybeRefusal check_expect(RequestHead& head) {
     for (const std::string_view value : values_of(head, "expect")) {
         if (!equal_ignoring_case(value, "100-continue"))
-            return Refusal{417, "expectation_failed", "the only expectation met is 100-continue"};
+            return Refusal{417, "expectation_failed",
+                           "the only supported expectation is 100-continue"};
         head.expects_continue = head.http_1_1;
     }
     return std::nullopt;

@@ -59,7 +59,7 @@ ProblemError::Fields fields_of(const Error& error) {
     return {.status = http_status(error.code()),
             .code = std::string(to_string(error.code())),
             .detail = shown ? std::string(error.what())
-                            : "something broke inside; the log has it under this request_id"};
+                            : "internal error; the log contains this request_id"};
 }
 
 void log_failure(std::string_view what, std::string_view where, const Request& request) {

@@ -42,7 +42,7 @@ asio::awaitable<std::optional<Refusal>> store(Sink& sink, std::string_view bytes
     if (sink.target == nullptr) {
         if (!sink.share.grow(bytes.size()))
             co_return Refusal{503, "overloaded",
-                              "too many requests send a body just now; try again soon"};
+                              "too many requests are sending a body; try again soon"};
         sink.request.body.append(bytes);
     } else {
         const std::uint64_t offset = sink.target->offset + sink.request.received_bytes;

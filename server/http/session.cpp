@@ -171,7 +171,7 @@ std::optional<Refusal> locate(Connection& connection, Exchange& exchange) {
                                    origin.host)};
     if (origin.forwarded && !exchange.client.enter(counted_address(origin.client),
                                                    options.limits.connections_per_address))
-        return Refusal{503, "overloaded", "this address has too many requests under way"};
+        return Refusal{503, "overloaded", "this address has too many requests in progress"};
     exchange.above_limit = !has_room(connection, origin);
     return std::nullopt;
 }
@@ -380,9 +380,9 @@ std::string encode(Exchange& exchange, AnswerFacts& facts) {
         log_error("request failed",
                   {{"request_id", exchange.request.request_id}, {"error", error.what()}});
         if (exchange.response.events) exchange.response.events->close();
-        exchange.response = problem_response(
-            {.status = 500, .code = "internal", .detail = "something broke inside"},
-            exchange.request.request_id);
+        exchange.response =
+            problem_response({.status = 500, .code = "internal", .detail = "internal error"},
+                             exchange.request.request_id);
         return encode_head(exchange.response, facts);
     }
 }
@@ -420,7 +420,7 @@ void count_answer(Exchange& exchange) {
     exchange.response = problem_response(
         {.status = 503,
          .code = "overloaded",
-         .detail = "too many large answers are on their way to clients; try again soon, or ask for "
+         .detail = "too many large responses are being sent; try again soon, or ask for "
                    "less at once (limit, resolution)",
          .headers = {{"Retry-After", "1"}}},
         exchange.request.request_id);

@@ -26,7 +26,7 @@ Finding kernel() {
 }
 
 Finding database(const Options& options) {
-    if (!options.database.empty()) return {"database", true, "yours, by --database"};
+    if (!options.database.empty()) return {"database", true, "external, set by --database"};
     try {
         const auto tools = store::find_tools(store::layout_of(home_folder(options.home)), {});
         return {"database", true, fmt::format("private, by the programs in {}", tools.string())};

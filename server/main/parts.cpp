@@ -21,7 +21,7 @@ Database open_database(const Options& options, const Home& home) {
         database.url = database.cluster->database_url();
     }
     for (const int number : migrations::up(database.url))
-        log_info("the schema was brought up", {{"migration", number}});
+        log_info("the schema was migrated", {{"migration", number}});
     database.store = std::make_unique<store::Store>(store::StoreOptions{.database = database.url});
     return database;
 }
@@ -128,7 +128,7 @@ std::vector<PrometheusSample> samples_of(const AgentCounts& agent,
               static_cast<double>(agent.checks_running)),
         gauge("database_lag_seconds", "Since the database last answered the agent.",
               agent.database_lag_s),
-        gauge("maintenance_is_leader", "1: this process does the periodic work.",
+        gauge("maintenance_is_leader", "1: this process is the leader, which runs maintenance.",
               maintenance.leads ? 1 : 0),
         counter("maintenance_ticks_total", "Passes over the queue.", maintenance.ticks),
         counter("maintenance_failed_ticks_total", "Passes that failed.", maintenance.failed_ticks),

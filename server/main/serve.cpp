@@ -86,7 +86,7 @@ WaitExplanation explanation_of(const WaitReason& reason) {
 
 // The second signal: end now, but do not leave the cluster half-way: it recovers from its log.
 void end_at_once(const Database& database) {
-    log_warn("asked again: ending now");
+    log_warn("second signal: ending now");
     const int postmaster = database.cluster ? database.cluster->pid() : 0;
     if (postmaster > 1) kill(postmaster, SIGQUIT);
     std::_Exit(1);

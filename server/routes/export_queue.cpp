@@ -51,8 +51,8 @@ void ExportQueue::add(const Key& key, const WeightsExport& wanted, const std::st
     });
     if (std::size_t(of_token) >= limits_.of_token)
         throw Error{ErrorCode::exhausted,
-                    fmt::format("{} exports of this token are being made, which is the most at a "
-                                "time; wait until one is there",
+                    fmt::format("{} exports of this token are in progress, which is the maximum; "
+                                "wait until one is complete",
                                 of_token)};
     if (entries_.size() >= limits_.in_all)
         throw Error{ErrorCode::unavailable, "too many exports wait to be made; try again later"};
@@ -97,7 +97,7 @@ void ExportQueue::make_one(std::unique_lock<std::mutex>& lock, const Key& key) {
     const std::string name = random_hex(16) + ".safetensors";
     lock.unlock();
     std::optional<OpenedFile> file;
-    std::string failure = "the weights were written and are not there";
+    std::string failure = "the exported weights are missing";
     try {
         make_(wanted, folder_ / name, stop_);
         file = open_below(folder_, name);

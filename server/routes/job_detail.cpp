@@ -189,7 +189,7 @@ Response explain_job(const Context& context) {
     } else {
         answer["code"] = to_string(job.state);
         answer["message"] = job.state == JobState::queued
-                                ? std::string("it will be placed with the next tick")
+                                ? std::string("it will be placed in the scheduler's next pass")
                                 : fmt::format("the job is {}", to_string(job.state));
     }
     return json_response(answer);

@@ -38,13 +38,12 @@ std::optional<Instant> end_of(const Context& context, std::optional<Instant> ask
     const auto maker = store::find_token(context.services.store, context.who.token_id);
     if (!maker || !maker->expires_at) return asked;
     if (asked && *asked > *maker->expires_at)
-        throw_problems(
-            {{.pointer = "/expires_at",
-              .code = "out_of_bounds",
-              .message = fmt::format("must not be after {}, when your own token ends; leave it "
-                                     "out to end with that",
-                                     to_rfc3339(*maker->expires_at))}},
-            "invalid_token", "the token");
+        throw_problems({{.pointer = "/expires_at",
+                         .code = "out_of_bounds",
+                         .message = fmt::format("must not be after {}, when your own token "
+                                                "expires; leave it out to expire at the same time",
+                                                to_rfc3339(*maker->expires_at))}},
+                       "invalid_token", "the token");
     return asked ? asked : maker->expires_at;
 }
 

@@ -55,7 +55,7 @@ std::uint64_t arrived(const Services& services, const std::string& id) {
 std::int64_t room_for_uploads(const Services& services) {
     struct statvfs disk {};
     if (statvfs(services.artifacts.folder(Artifact::upload).c_str(), &disk) != 0)
-        fail("the disk cannot be asked how much of it is free");
+        fail("the free space of the disk cannot be read");
     const std::uint64_t bytes = static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize;
     const std::uint64_t reserve = services.disk_reserve_bytes;
     return static_cast<std::int64_t>(bytes > reserve ? bytes - reserve : 1);
@@ -142,8 +142,8 @@ void require_content(const Services& services, const store::Upload& upload) {
     if (found == upload.sha256) return;
     throw ProblemError({.status = 409,
                         .code = "checksum_mismatch",
-                        .detail = fmt::format("the bytes that arrived have the SHA-256 {}, "
-                                              "announced was {}; delete the upload and send the "
+                        .detail = fmt::format("the received bytes have the SHA-256 {}, but {} was "
+                                              "announced; delete the upload and send the "
                                               "file again",
                                               found, upload.sha256)});
 }

@@ -214,10 +214,11 @@ ImageSize size_after(std::span<const AugmentSpec> steps, ImageSize size) {
         }
     }
     if (size.known()) return size;
-    throw Error{ErrorCode::invalid_argument,
-                fmt::format("{} leaves images of different sizes; give it height and width, or put "
-                            "a crop behind it",
-                            here(last))};
+    throw Error{
+        ErrorCode::invalid_argument,
+        fmt::format(
+            "{} leaves images of different sizes; give it height and width, or put a crop after it",
+            here(last))};
 }
 
 }    // namespace slipway

@@ -42,7 +42,7 @@ public:
 
     void read(std::int64_t sample, std::span<float> features) const override {
         check(std::int64_t(features.size()) == index_.feature_count(),
-              "a sample is read into room for its features");
+              "a sample is read into a buffer of its features' size");
         const Batch& batch = batches_[batch_of(sample)];
         const std::uint8_t* planes =
             &batch.bytes[std::size_t((sample - batch.begin) * record_bytes) + 1];
@@ -196,7 +196,7 @@ private:
                  bytes % cifar100_record_bytes == 0
                      ? "; the file looks like CIFAR-100's, with two labels for each image, which "
                        "is not read"
-                     : "; the file is truncated or no binary batch")});
+                     : "; the file is truncated or is not a binary batch")});
     }
 
     void add_label(const std::string& name, std::int64_t record, std::int32_t label) {

@@ -106,7 +106,7 @@ private:
     Bytes take(std::uint64_t size) {
         if (damaged()) return {};
         if (size > rest_.size()) {
-            fail(fmt::format("{} bytes are promised where {} are left", size, rest_.size()));
+            fail(fmt::format("{} bytes are declared and {} are left", size, rest_.size()));
             return {};
         }
         const Bytes taken = rest_.first(std::size_t(size));
@@ -214,7 +214,7 @@ Result<std::vector<ExampleFeature>> read_example(std::span<const std::byte> reco
     }
     if (!reading.damage.empty()) {
         return Error{ErrorCode::data_loss,
-                     fmt::format("the record is no tf.train.Example: {}", reading.damage)};
+                     fmt::format("the record is not a tf.train.Example: {}", reading.damage)};
     }
     return sorted_and_unique(std::move(features));
 }

@@ -38,9 +38,10 @@ Dims read_header(ByteStream& stream) {
     const int type = std::to_integer<int>(magic[2]);
     const int rank = std::to_integer<int>(magic[3]);
     if (magic[0] != std::byte{0} || magic[1] != std::byte{0} || rank < 1 || rank > 3) {
-        refuse(stream.name(), fmt::format("it does not begin as an idx file of 1 to 3 dimensions: "
-                                          "{:#010x}",
-                                          big_endian(magic)));
+        refuse(stream.name(),
+               fmt::format("it does not begin like an idx file of 1 to 3 dimensions: "
+                           "{:#010x}",
+                           big_endian(magic)));
     }
     if (type != 0x08) {
         refuse(
@@ -55,7 +56,7 @@ Dims read_header(ByteStream& stream) {
         dims.push_back(big_endian(std::span(sizes).subspan(std::size_t(i) * 4, 4)));
         if (dims.back() < 1) refuse(stream.name(), "the header has a dimension of size 0");
         if (dims.back() > table_bytes_max / count) {
-            refuse(stream.name(), fmt::format("the header promises more than {} bytes, the most "
+            refuse(stream.name(), fmt::format("the header declares more than {} bytes, the most "
                                               "that is read",
                                               table_bytes_max));
         }
@@ -83,14 +84,14 @@ IdxFile read_idx(const Folder& folder, const std::string& name) {
         const auto room = std::as_writable_bytes(std::span(file.bytes)).subspan(begin);
         const std::size_t count = stream.read(room);
         if (count < room.size()) {
-            refuse(name, fmt::format("the header promises {} bytes ({}) and the file has {}",
+            refuse(name, fmt::format("the header declares {} bytes ({}) and the file has {}",
                                      promised, fmt::join(file.dims, " x "), begin + count));
         }
     }
     std::byte more{};
     if (stream.read({&more, 1}) != 0) {
         refuse(name,
-               fmt::format("the file goes on after the {} bytes ({}) that its header promises",
+               fmt::format("the file goes on after the {} bytes ({}) that its header declares",
                            promised, fmt::join(file.dims, " x ")));
     }
     return file;
@@ -140,7 +141,7 @@ public:
     void read(std::int64_t sample, std::span<float> features) const override {
         const Part& part = part_of(sample);
         check(std::int64_t(features.size()) == index_.feature_count(),
-              "a sample is read into room for its features");
+              "a sample is read into a buffer of its features' size");
         const std::uint8_t* from = &part.bytes[std::size_t(sample - part.begin) * features.size()];
         for (std::size_t i = 0; i < features.size(); ++i)
             features[i] = float(from[i]) / 255.0F;

@@ -87,8 +87,8 @@ private:
         const auto [earlier, added] = rows_.try_emplace(name, row);
         if (!added) {
             return problem(row, options_.file_column,
-                           fmt::format("{} is listed already in row {}; a file twice could train "
-                                       "and validate",
+                           fmt::format("{} is listed already in row {}; a file listed twice could "
+                                       "be in both training and validation",
                                        shown(name), earlier->second));
         }
         if (!can_be_opened(row, name)) return;

@@ -45,7 +45,8 @@ Result<ImageHeader> ImageDataset::header_of(std::int64_t sample) const {
 }
 
 void ImageDataset::read(std::int64_t sample, std::span<float> features) const {
-    check(features.size() == feature_count(), "a sample is read into room for its features");
+    check(features.size() == feature_count(),
+          "a sample is read into a buffer of its features' size");
     const auto channels = std::size_t(index_.feature_dims[0]);
     if (const auto pixels = cached(sample); !pixels.empty()) {
         return to_planes(pixels, channels, features);

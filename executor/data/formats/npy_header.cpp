@@ -155,7 +155,7 @@ Result<std::int64_t> count_items(const NpyHeader& header) {
     for (const std::int64_t dim : header.shape) {
         if (dim < 1) return wrong(fmt::format("it has a dimension of size {}", dim));
         if (dim > bytes_max / std::int64_t(header.type.bytes) / items)
-            return wrong("its header promises more bytes than 63 bits can count");
+            return wrong("its header declares more bytes than 63 bits can count");
         items *= dim;
     }
     return items;

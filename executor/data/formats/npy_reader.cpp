@@ -37,7 +37,7 @@ NpyReader::NpyReader(ZipReader zip, const std::string& array)
     constexpr std::string_view signature = "\x93NUMPY";
     const bool whole = zip_.read(magic) == magic.size();
     if (!whole || std::memcmp(magic.data(), signature.data(), signature.size()) != 0)
-        refuse("it does not begin as an array of NumPy (.npy)");
+        refuse("it does not begin like a NumPy array (.npy)");
     const int version = std::to_integer<int>(magic[6]);
     if (version < 1 || version > 3)
         refuse(fmt::format("it is of version {} of the .npy format; 1 to 3 are read", version));
@@ -57,7 +57,7 @@ NpyReader::NpyReader(ZipReader zip, const std::string& array)
     header_ = *header;
     bytes_left_ = header_.items * std::int64_t(header_.type.bytes);
     if (bytes_left_ > table_bytes_max) {
-        refuse(fmt::format("its header promises {} bytes ({}), and at most {} are read",
+        refuse(fmt::format("its header declares {} bytes ({}), and at most {} are read",
                            bytes_left_, fmt::join(header_.shape, " x "), table_bytes_max));
     }
 }
@@ -72,7 +72,7 @@ std::span<const std::byte> NpyReader::next() {
     if (buffer_.empty()) {
         std::byte more{};
         if (zip_.read({&more, 1}) != 0) {
-            refuse(fmt::format("it goes on after the {} items ({}) that its header promises",
+            refuse(fmt::format("it goes on after the {} items ({}) that its header declares",
                                header_.items, shape()));
         }
         return {};
@@ -80,7 +80,7 @@ std::span<const std::byte> NpyReader::next() {
     const std::size_t count = zip_.read(buffer_);
     if (count < buffer_.size()) {
         const std::int64_t promised = header_.items * std::int64_t(header_.type.bytes);
-        refuse(fmt::format("its header promises {} bytes ({}) and there are {}", promised, shape(),
+        refuse(fmt::format("its header declares {} bytes ({}) and there are {}", promised, shape(),
                            promised - bytes_left_ + std::int64_t(count)));
     }
     bytes_left_ -= std::int64_t(count);

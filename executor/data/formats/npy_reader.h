@@ -25,7 +25,7 @@ public:
     /// "60000 x 28 x 28", for messages.
     std::string shape() const;
 
-    /// The next whole items; none at the end, where all that the header promises has come and the
+    /// The next whole items; none at the end, where all that the header declares has come and the
     /// checksum is right. Valid until the next call.
     /// errors  throws DataError when there are more or fewer bytes than promised, or damaged ones
     std::span<const std::byte> next();

@@ -244,7 +244,7 @@ private:
             return bad_class(labels, row, *wrong);
         if (const auto known = classes_.class_number(label, options_.class_names)) return *known;
         return bad_class(labels, row,
-                         fmt::format("{} is not among class_names and no place there, 0 to {}",
+                         fmt::format("{} is neither in class_names nor an index into it, 0 to {}",
                                      shown(label), options_.class_names.size() - 1));
     }
 

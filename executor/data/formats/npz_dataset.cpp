@@ -23,7 +23,7 @@ NpzDataset::NpzDataset(DatasetIndex index, Dims stored, std::vector<NpzBlock> bl
 
 void NpzDataset::read(std::int64_t sample, std::span<float> features) const {
     check(std::int64_t(features.size()) == index_.feature_count(),
-          "a sample is read into room for its features");
+          "a sample is read into a buffer of its features' size");
     const NpzBlock& block = block_of(sample);
     if (index_.feature_dims != stored_) {
         const Image changed = image(sample, 0);
@@ -51,7 +51,8 @@ Image NpzDataset::image(std::int64_t sample, std::int64_t side_hint) const {
         if (bad == numbers.end()) return Dataset::image(sample, side_hint);
         DataProblem problem = place(sample);
         problem.message = fmt::format(
-            "pixels that are numbers are shown and augmented where all are from 0 to 1, and one is "
+            "images of floats are shown and augmented only if all values are from 0 to 1, and one "
+            "is "
             "{}; save the images as uint8",
             *bad);
         throw DataError(std::move(problem));

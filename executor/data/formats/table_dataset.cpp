@@ -22,7 +22,7 @@ TableDataset::TableDataset(DatasetIndex index, std::vector<float> features,
 
 void TableDataset::read(std::int64_t sample, std::span<float> features) const {
     const std::size_t columns = std::size_t(index_.feature_count());
-    check(features.size() == columns, "a sample is read into room for its features");
+    check(features.size() == columns, "a sample is read into a buffer of its features' size");
     std::copy_n(&features_[std::size_t(sample) * columns], columns, features.begin());
 }
 

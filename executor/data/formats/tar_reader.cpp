@@ -46,7 +46,7 @@ struct TarReader::State {
 
     [[noreturn]] void damaged() const {
         const char* reason = archive_error_string(handle.get());
-        refuse({}, fmt::format("the tar file is damaged or none, at byte {}: {}",
+        refuse({}, fmt::format("the file is damaged or is not a tar file, at byte {}: {}",
                                archive_filter_bytes(handle.get(), 0),
                                reason != nullptr ? reason : "unreadable"));
     }

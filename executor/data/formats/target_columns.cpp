@@ -42,16 +42,17 @@ std::optional<DataProblem> TargetColumns::read(const std::vector<std::string>& f
 
 std::optional<std::string> target_problem(float value, const DatasetOptions& options) {
     if (!options.labels_are_shares || (value >= 0 && value <= 1)) return std::nullopt;
-    return fmt::format("a label of this task must be 0, 1 or between, got {}", value);
+    return fmt::format("a label of this task must be from 0 to 1, got {}", value);
 }
 
 void check_target_columns(const DatasetOptions& options) {
     for (const std::string& name : options.label_columns) {
         if (std::ranges::find(options.feature_columns, name) == options.feature_columns.end())
             continue;
-        throw Error{ErrorCode::invalid_argument,
-                    fmt::format("{} is a label column and a feature column; it can be one of them",
-                                shown(name))};
+        throw Error{
+            ErrorCode::invalid_argument,
+            fmt::format("{} is a label column and a feature column; it can be only one of them",
+                        shown(name))};
     }
 }
 

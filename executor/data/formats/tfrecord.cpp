@@ -265,7 +265,7 @@ private:
         const auto number = classes_.class_number(label, options_.class_names);
         if (!number) {
             refuse(reader, column,
-                   fmt::format("{} is neither among class_names nor a place there, 0 to {}",
+                   fmt::format("{} is neither in class_names nor an index into it, 0 to {}",
                                shown(label), options_.class_names.size() - 1));
         }
         return *number;

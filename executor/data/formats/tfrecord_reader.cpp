@@ -68,8 +68,8 @@ std::optional<std::span<const std::byte>> TfrecordReader::next() {
     }
     if (!header_holds(header)) {
         refuse(
-            fmt::format("the length at byte {} does not match its checksum; the file is damaged "
-                        "or no TFRecord file",
+            fmt::format("the length at byte {} does not match its checksum; the file is damaged or "
+                        "is not a TFRecord file",
                         begin_));
     }
     const std::uint64_t length = little_endian(std::span(header).first(length_bytes));

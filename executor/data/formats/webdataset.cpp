@@ -181,7 +181,7 @@ private:
         const auto number = classes_.class_number(*sample_.label, options_.class_names);
         if (!number) {
             return refuse(sample_.label_member,
-                          fmt::format("{} is neither among class_names nor a place there, 0 to {}",
+                          fmt::format("{} is neither in class_names nor an index into it, 0 to {}",
                                       shown(*sample_.label), options_.class_names.size() - 1));
         }
         pieces_.push_back(std::move(*sample_.image));

@@ -41,7 +41,7 @@ struct ZipReader::State {
         std::string words = reason != nullptr ? reason : "unreadable";
         while (words.ends_with('\n'))
             words.pop_back();
-        refuse(fmt::format("the zip file is damaged or none: {}", words));
+        refuse(fmt::format("the file is damaged or is not a zip file: {}", words));
     }
 };
 

@@ -21,7 +21,7 @@ namespace {
 constexpr int manifest_version = 1;
 
 [[noreturn]] void refuse_manifest(const std::string& why) {
-    throw Error{ErrorCode::data_loss, "it is no manifest of a split: " + why};
+    throw Error{ErrorCode::data_loss, "it is not a manifest of a split: " + why};
 }
 
 FoldTraining training_from(const std::string& word) {

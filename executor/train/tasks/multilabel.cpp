@@ -88,7 +88,7 @@ Json details_of(const MetricSums& sums, const std::vector<std::string>& names) {
         if (areas[label]) continue;
         details["left_out"].push_back(
             fmt::format("the auc of {} is left out: the validation part has only samples with it, "
-                        "or only samples without, or scores that are no numbers",
+                        "or only samples without, or scores that are not numbers",
                         names[label]));
     }
     return details;

@@ -58,7 +58,7 @@ ConfinementFeature user(const MachineSupport& machine) {
 }
 
 ConfinementFeature signals(const MachineSupport& machine) {
-    if (machine.filters) return {"signals", true, "seccomp: to itself alone"};
+    if (machine.filters) return {"signals", true, "seccomp: only to itself"};
     if (machine.landlock >= landlock_with_scopes)
         return {"signals", true, fmt::format("Landlock {}", machine.landlock)};
     return {"signals", false, "the kernel has neither seccomp filters nor Landlock 6"};
@@ -66,7 +66,7 @@ ConfinementFeature signals(const MachineSupport& machine) {
 
 ConfinementFeature processes(const MachineSupport& machine) {
     if (!machine.filters) return {"processes", false, no_filter};
-    return {"processes", true, "seccomp: none but itself; limits and CPUs of its own alone"};
+    return {"processes", true, "seccomp: only itself; only its own limits and CPUs"};
 }
 
 ConfinementFeature threads(const MachineSupport& machine) {

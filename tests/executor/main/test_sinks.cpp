@@ -118,9 +118,9 @@ TEST_F(Sinks, one_that_fails_later_is_said_once_and_left_out) {
     for (const std::int64_t step : {1, 2, 3})
         reporter.metric({.step = step, .epoch = 1, .values = {}});
     EXPECT_EQ(inner.warnings,
-              std::vector<std::string>{"sink_failed: the sink paper gets nothing more: no paper"});
+              std::vector<std::string>{"sink_failed: the sink paper is off from now on: no paper"});
     EXPECT_EQ(lines,
-              std::vector<std::string>{"warning: the sink paper gets nothing more: no paper"});
+              std::vector<std::string>{"warning: the sink paper is off from now on: no paper"});
 }
 
 }    // namespace

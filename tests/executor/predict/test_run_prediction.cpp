@@ -179,8 +179,8 @@ TEST_F(Prediction, reads_codes_as_they_are_and_refuses_those_without_a_row) {
                                       "a,b,c,d,label,e\n0,0,0,0,no,39\n"
                                       "0,0,0,0,no,40\n");
     EXPECT_EQ(refusal_of(plan),
-              "data_error: others.csv, row 3, field e: 40 is no category that model.layers[1] "
-              "(embedding \"code\") has a row for: these are the whole numbers from 0 to 39; "
+              "data_error: others.csv, row 3, field e: 40 is not a category of model.layers[1] "
+              "(embedding \"code\"): its categories are the whole numbers from 0 to 39; "
               "correct the table, or train with a larger num_embeddings");
 }
 

@@ -240,8 +240,8 @@ TEST_F(LayerListRun, what_is_no_code_is_named_before_the_first_step) {
             refusal_of(plan),
             testing::AllOf(
                 testing::StartsWith("data_error: visits.csv, row 61, field city: "),
-                testing::HasSubstr(" is no category that model.layers[1] (embedding \"city\") "
-                                   "has a row for: these are the whole numbers from 0 to "
+                testing::HasSubstr(" is not a category of model.layers[1] (embedding \"city\"): "
+                                   "its categories are the whole numbers from 0 to "
                                    "49; correct the table")))
             << value;
     }

@@ -69,7 +69,7 @@ TEST_F(Run, what_has_changed_since_the_checkpoint_is_named) {
     EXPECT_THAT(second.logs, testing::Contains(testing::HasSubstr(
                                  "the spec has changed: train.optimizer.lr: 0.02 -> 0.5")));
     EXPECT_THAT(second.logs, testing::Contains(testing::HasSubstr(
-                                 "step_000009_attempt_1 is damaged; going on from step_00000")));
+                                 "step_000009_attempt_1 is damaged; continuing from step_00000")));
     other.spec.train.optimizer.lr = 0.02;
     other.spec.model.width = 16;
     try {

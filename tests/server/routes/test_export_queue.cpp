@@ -79,8 +79,8 @@ TEST_F(ExportQueueTest, a_token_waits_for_few_exports_at_a_time) {
     queue.ask(of("one"), "tok_a");
     queue.ask(of("two"), "tok_a");
     EXPECT_EQ(refusal(of("three")),
-              "exhausted: 2 exports of this token are being made, which is the most at a time; "
-              "wait until one is there");
+              "exhausted: 2 exports of this token are in progress, which is the maximum; wait "
+              "until one is complete");
     EXPECT_EQ(refusal(of("two")), "") << "it has been asked for before";
     EXPECT_EQ(refusal(of("three"), "tok_b"), "");
     may_end.release();

@@ -75,7 +75,7 @@ TEST(Example, damage_is_refused_with_its_byte) {
     for (const auto& [record, words] : std::vector<std::pair<std::string, std::string>>{
              {"\x0A\x05"
               "abc",
-              "5 bytes are promised where 3 are left at byte 2"},
+              "5 bytes are declared and 3 are left at byte 2"},
              {"\x0B", "wire type 3"},
              {std::string("\x02\x00", 2), "no valid number"},
              {std::string(11, '\xFF'), "more than 5 bytes"},

@@ -73,7 +73,7 @@ TEST(Tfrecord, a_label_is_a_name_or_a_place_among_the_names) {
     const DataProblem problem = set.problem({.class_names = {"a", "b", "c"}});
     EXPECT_EQ(problem.row, 1);
     EXPECT_EQ(problem.field, "label");
-    EXPECT_TRUE(says(problem, "\"4\" is neither among class_names nor a place there, 0 to 2"))
+    EXPECT_TRUE(says(problem, "\"4\" is neither in class_names nor an index into it, 0 to 2"))
         << problem.message;
 }
 
