@@ -10,6 +10,10 @@
 
 #include "api/base/parsed_json.h"
 
+// The library parses; what it gives are events, from which the value is built here without
+// recursion, so that depth, items and repeated names can be limited and named. Numbers above the
+// range of a double make the library give up, so they are replaced before it reads and put back as
+// problems of their fields. Messages have line and column.
 namespace slipway {
 
 namespace {

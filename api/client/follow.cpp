@@ -14,6 +14,9 @@
 #include "api/base/metric_value.h"
 #include "api/base/printable.h"
 
+// Events come over a stream; when it ends early, the next one begins after the last event that was
+// seen (Last-Event-ID), with growing pauses, for at most five minutes without any answer. The exit
+// code is the job's end.
 namespace slipway::client {
 namespace {
 

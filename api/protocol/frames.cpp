@@ -7,6 +7,9 @@
 #include "api/protocol/members.h"
 #include "api/spec/checkpoint_name.h"
 
+// A frame is a line of JSON with a type. Whoever reads one does not trust the writer: names that
+// become parts of paths are checked here, codes are words, counts have bounds. What an older
+// executor calls by an older name is read too.
 namespace slipway {
 
 namespace {

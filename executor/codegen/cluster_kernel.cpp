@@ -11,6 +11,13 @@
 #include "executor/codegen/node_views.h"
 #include "executor/graph/op_table.h"
 
+// Members are added in topological order, and each becomes a value of the kernel: a load, a
+// constant, a counter, a computation or a reduction. A chain of views between two nodes costs
+// nothing where it can be written as strides of a load; where it cannot, a dense copy is made
+// first. Which order the loops have is asked of loop_order when all values are known, and only then
+// do stores and free reductions get their form. When the loads of a large array would not be side
+// by side in that order, the cluster is built a second time with copies in the kernel's own order:
+// one pass over memory instead of a cache line for each element.
 namespace slipway {
 
 namespace {

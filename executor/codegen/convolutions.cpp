@@ -3,6 +3,11 @@
 #include <algorithm>
 #include <optional>
 
+// The graph has one convolution operation, and gradients are convolutions too, with reversed
+// kernels, gaps or exchanged roles. The library has three kernels: forward, by data and by weights.
+// Each of as_forward, as_backward_data and as_backward_weights reads a node's views back as one of
+// them, or says that it does not fit; the most likely kind is tried first. Reading the views, not
+// the history, keeps convolutions that a user writes as fast as gradients.
 namespace slipway {
 
 namespace {

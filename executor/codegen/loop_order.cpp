@@ -4,6 +4,12 @@
 #include <cstdlib>
 #include <numeric>
 
+// The space of a cluster is cut into dimensions fine enough for the strides of every member. They
+// are ordered as the first dense load lies in memory. Where the innermost one is reduced, the
+// reduction is one of rows. Where it is not, it is one of columns: what lies within all reduced
+// dimensions, at most columns_max partial sums, which stay in the cache; the other dimensions
+// become groups. All choices are made from the cluster alone, so that the order of sums is the same
+// on every machine.
 namespace slipway {
 
 namespace {

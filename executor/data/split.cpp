@@ -8,6 +8,10 @@
 #include "api/base/check.h"
 #include "executor/data/split/draws.h"
 
+// Samples are drawn in a shuffled order until each class has its share. Groups are whole or not at
+// all: in a shuffled order a group is taken when it brings the counts of the classes nearer to what
+// is wanted (in squares), and if none does, the one that overshoots least. Every split is counted
+// afterwards: no sample and no group on both sides.
 namespace slipway {
 
 namespace {

@@ -18,6 +18,12 @@
 #include "executor/runtime/run.h"
 #include "executor/runtime/run_plan.h"
 
+// compile() finds a program by the hash of its graph, which the names of inputs do not change, or
+// optimises, lowers and compiles it; the least recently used of 64 goes. When a program must be
+// made after the warm-up, the shapes of earlier ones say why, for the event that users see. run()
+// binds arrays to the program's inputs and outputs: an input that is donated is overwritten and
+// must have no other owner, which is checked for every run. In debug builds equal hashes are
+// checked to mean equal graphs.
 namespace slipway {
 
 /// A program ready to run, and what is known about it.

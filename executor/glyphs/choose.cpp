@@ -13,6 +13,11 @@
 
 #include "executor/data/parallel.h"
 
+// Faces are judged by their 36 characters drawn at 16 pixels. A face is left out when two
+// characters look the same, when figures are old-style, or when most characters are not nearest to
+// the mean of their own over the other families: ornaments, other scripts, blanks. Families whose
+// ink differs by less than same_design_max are joined, also through a third one, so that no design
+// is on both sides of a split by family.
 namespace slipway {
 
 namespace {

@@ -17,6 +17,9 @@
 #include "api/base/check.h"
 #include "api/base/error.h"
 
+// Font files disagree about what a family is, and clones must not be counted twice: the name is
+// taken without words of style and a foundry's mark. Characters are drawn by FreeType after one
+// affine map from font units, so that each is rotated and slanted before it becomes pixels.
 namespace slipway {
 
 namespace fs = std::filesystem;

@@ -16,6 +16,9 @@
 #include "executor/data/parallel.h"
 #include "executor/tensor/random.h"
 
+// Each sample has a random stream of its own, named by the seed and its number, so the same set
+// comes out of any number of threads. The set is written beside its place and renamed, so it is
+// there as a whole or not at all.
 namespace slipway {
 
 namespace fs = std::filesystem;

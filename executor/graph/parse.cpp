@@ -12,6 +12,9 @@
 #include "api/base/error.h"
 #include "executor/graph/op_table.h"
 
+// Text is read line by line, and each node is made by the same function that a trace calls, so that
+// shape rules and constraints check it; what a rule rejects is told with its line. A table says how
+// many operands an operation has and how its attributes are read.
 namespace slipway {
 
 namespace {

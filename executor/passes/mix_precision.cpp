@@ -9,6 +9,11 @@
 #include "executor/passes/passes.h"
 #include "executor/passes/rewrite.h"
 
+// Two passes over the graph. The first gives every product bf16 operands and widens its result for
+// its users, but for gradients of weights, which stay f32 from the product's own sums to the
+// optimizer. The second finds values that some product wants in bf16 anyway and lets all users read
+// that copy: half the memory to write, keep and read. Conversions are placed below views, so that
+// the kernel that computes a value writes it narrow itself.
 namespace slipway {
 
 namespace {

@@ -20,6 +20,10 @@
 #include "executor/train/train_error.h"
 #include "executor/train/trained_samples.h"
 
+// The network of the checkpoint runs forward over the samples in order, in global batches as
+// training has them, so that the number of cores changes no bit. Rows are written as batches
+// arrive, to a file that gets its name when it is complete. A sum over all batches shows that every
+// sample was predicted once.
 namespace slipway {
 
 namespace {

@@ -5,6 +5,11 @@
 
 #include "executor/program/program.h"
 
+// Checks a program as a whole, independently of what lowered it: every read sees bytes that were
+// written before, every write goes where it may, and no two buffers that hold something at the same
+// time share bytes. The life of a buffer is counted in steps; what the cores share lives for whole
+// stages, since another core may run the stage's steps later. Lowering runs it on every program
+// that it makes.
 namespace slipway {
 
 namespace {

@@ -12,6 +12,10 @@
 #include "executor/text/word_cache.h"
 #include "executor/text/written_tokens.h"
 
+// Greedy, longest first: of the rest of a word the longest token that it begins with, inside a word
+// with ## before it; a word with a part that no token covers is [UNK] as a whole. Words are cached,
+// since a text has few different ones.
+// Source: Devlin et al., "BERT", 2018; google-research/bert, tokenization.py
 namespace slipway {
 
 namespace {

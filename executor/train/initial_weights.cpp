@@ -15,6 +15,10 @@
 #include "executor/checkpoint/checkpoint.h"
 #include "executor/train/train_error.h"
 
+// Tensors are taken out of the file one by one by the names of the network; what is left, and what
+// was not found, decides whether the file fits. Names of older files (gamma, beta, a model without
+// its prefix) are changed only where the name is unknown and its new name is free. A tensor that a
+// file has twice because it was tied counts once.
 namespace slipway {
 
 namespace {

@@ -21,6 +21,11 @@
 #include "executor/train/train_error.h"
 #include "executor/train/trained_samples.h"
 
+// The options of the dataset come first, what the job overrides second, and what the task requires
+// of labels last. Then: open the files, divide the samples, measure mean and deviation on the
+// training part alone, pack and augment. A prediction opens its data as the training did, from what
+// the checkpoint keeps, and must fit the network. Every mistake of the user is a TrainError that
+// names the field.
 namespace slipway {
 
 namespace {

@@ -11,6 +11,11 @@
 #include "executor/train/resumed_spec.h"
 #include "executor/train/train_error.h"
 
+// The values of a state have one order: parameters, the optimizer's states parameter by parameter,
+// running statistics. For the first two Layout is the only place that knows it. A checkpoint has
+// them by name, so it is read whatever its order, and every name and shape is compared before
+// anything is taken. With a moving average the weights in the file are the average and the raw ones
+// lie among the optimizer's states: what others load is what was evaluated.
 namespace slipway {
 
 namespace {

@@ -9,6 +9,10 @@
 #include "api/base/parsed_json.h"
 #include "scheduler/agent/remove_some.h"
 
+// A check runs the executor over the files and stores its report. An upload is unpacked by the same
+// process, below the folder of the check; only when the result is stored does the unpacked folder
+// get its name, so a check that is cut short leaves nothing that a job could read. What is removed
+// is renamed first and removed in pieces, since one turn must not last long.
 namespace slipway {
 
 namespace fs = std::filesystem;

@@ -17,6 +17,10 @@
 #include "server/http/problem.h"
 #include "server/http/text.h"
 
+// A path from a request is opened below a folder by openat2 with RESOLVE_BENEATH, or step by step
+// where the kernel has no such call: no link, no "..", only regular files. One byte range is
+// answered, with If-Range and entity tags; several are not, which RFC 9110 allows.
+// Source: RFC 9110, sections 8.8, 13 and 14
 namespace slipway {
 
 namespace {

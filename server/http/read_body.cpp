@@ -11,6 +11,10 @@
 #include "server/http/chunked.h"
 #include "server/http/transfer_permit.h"
 
+// A body goes into memory or straight into a file, in pieces, and its size is known or chunked. It
+// must come at a minimum rate over its whole length, with a grace at the beginning, so that a
+// client that sends a byte a second cannot keep a connection. A transfer may lose its permit
+// meanwhile, when its token ends.
 namespace slipway {
 
 namespace {

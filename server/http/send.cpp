@@ -16,6 +16,10 @@
 #include "api/base/posix.h"
 #include "server/http/answer.h"
 
+// A large body is sent in pieces, each with the time limit of a write. A stream of events sleeps
+// until its source wakes it from any thread; many wakes become one. While it sleeps, a watcher
+// reads from the connection, since nothing else would notice that the client has gone. A comment
+// after each heartbeat interval keeps proxies from closing it.
 namespace slipway {
 
 namespace {

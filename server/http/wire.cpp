@@ -10,6 +10,9 @@
 
 #include "api/base/error.h"
 
+// One interface over a socket and TLS. A deadline cancels what the socket waits for and leaves it
+// open, so that a client that is too slow can still be told so; Beast's own stream would close it.
+// A cancelled timer may still fire, so each alarm has a generation.
 namespace slipway {
 
 using asio::ip::tcp;

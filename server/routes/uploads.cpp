@@ -22,6 +22,10 @@
 #include "server/routes/problems.h"
 #include "server/routes/render.h"
 
+// An upload is a row with what was announced and a file with what has arrived; the file alone says
+// how far it is, so a broken connection loses nothing and is continued at Upload-Offset. One writer
+// at a time holds a lock on the file. The checksum is computed as bytes arrive; what came before a
+// restart is read once. Only a complete file of the announced size and checksum can be used.
 namespace slipway::routes {
 namespace {
 

@@ -28,6 +28,11 @@
 #include "executor/codegen/jit/loop_emitter.h"
 #include "executor/codegen/jit/loop_plan.h"
 
+// The emitter already writes vectors, so LLVM runs only the passes that keep variables in registers
+// and move what is invariant out of loops. An object is position-independent and depends only on
+// the kernel's text, the target and emitter_version, so it can be stored and loaded by another
+// process. Each object is loaded into a library of its own, since all give their function the same
+// name.
 namespace slipway {
 
 namespace {

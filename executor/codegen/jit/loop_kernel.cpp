@@ -8,6 +8,10 @@
 
 #include "executor/graph/op_table.h"
 
+// The text of a kernel is what its compiled object is found by, so it names operations, not their
+// numbers. find_problem checks everything that the emitter takes for granted before code is made.
+// coalesce joins neighbouring loops whose strides continue each other in every access: fewer loops
+// mean fewer counters, and a longer innermost one fills whole vectors.
 namespace slipway {
 
 namespace {

@@ -2,6 +2,11 @@
 
 #include <algorithm>
 
+// A row is walked in passes: a value that depends on a reduction over the row belongs to a pass
+// after the one that computes the reduction. A later pass computes a value again or reads it from
+// scratch memory, whichever is cheaper: cost_of counts vector instructions, and from kept_cost_min
+// on a value is kept. Scratch memory is laid out for the widest vectors, so that its size, and with
+// it the plan of memory, is the same on every machine.
 namespace slipway {
 
 namespace {

@@ -9,6 +9,9 @@
 #include "api/base/error.h"
 #include "executor/tensor/bfloat16.h"
 
+// Everything here moves elements and computes nothing, so a type is only its size. A move is a nest
+// of loops over two views, with dimensions joined where both allow it; the innermost loop is a
+// memmove when both sides are dense.
 namespace slipway {
 
 namespace {

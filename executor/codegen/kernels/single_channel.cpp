@@ -5,6 +5,10 @@
 
 #include "executor/codegen/kernels/rounded_vectors.h"
 
+// A convolution of one input channel has few products for each result, too few for a product of
+// matrices. So the output channels lie in a register, the image is padded once so that no window
+// needs a test, and four neighbouring pixels share each weight that is loaded. The sums of a
+// gradient are added image by image, in their order.
 namespace slipway {
 
 namespace {

@@ -5,6 +5,10 @@
 #include "executor/codegen/onednn/primitive.h"
 #include "executor/codegen/onednn/widened.h"
 
+// A plan is asked for twice, with our layout and with the library's, and the better rank wins: a
+// kernel made for this machine, one that goes through a matrix product, or a reference loop. The
+// library's own layout costs a reorder of the images, so it comes second unless is_better_blocked
+// knows that it pays. bf16 without a kernel of its own is widened to f32 and rounded once.
 namespace slipway {
 
 namespace {

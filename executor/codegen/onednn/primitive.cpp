@@ -9,6 +9,11 @@
 #include "api/base/error.h"
 #include "executor/codegen/onednn/openmp.h"
 
+// A primitive is created once, and each worker has its own memory objects, stream and part of the
+// scratch memory, so a call allocates nothing and shares nothing. Operands whose layout differs
+// from the one that the primitive wants are reordered into scratch memory within the call; those
+// that live longer than a step (weights) are packed once, by a kernel of their own. The library's
+// threads are switched off: workers are ours.
 namespace slipway::onednn {
 
 namespace {

@@ -7,6 +7,9 @@
 
 #include "api/base/check.h"
 
+// An affine map is inverted once, and each pixel of the new image asks where it comes from in the
+// old one: no pixel is left without a value. Coordinates are f64 and colours f32, as torchvision
+// computes them; a place outside the image gets the fill.
 namespace slipway {
 
 namespace {

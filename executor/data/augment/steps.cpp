@@ -13,6 +13,10 @@
 #include "executor/data/augment/draws.h"
 #include "executor/data/augment/geometry.h"
 
+// A table has a row for each step: what it does with a random stream, what an evaluation does in
+// its place (the middle of a crop, nothing of a flip), and which size it leaves. Sizes are followed
+// through the list before any image is read, so a list that leaves images of different sizes is
+// rejected at once.
 namespace slipway {
 
 namespace {

@@ -11,6 +11,10 @@
 #include "executor/data/problem.h"
 #include "executor/data/utf8.h"
 
+// RFC 4180 over a stream, one byte ahead: quoted fields, doubled quotes, three kinds of line ends,
+// a byte order mark. Fields, columns and rows have limits that are checked while reading, so a file
+// without a single line end costs as much memory as the limit and no more. A number is parsed by
+// from_chars, which no locale changes.
 namespace slipway {
 
 namespace {

@@ -8,6 +8,10 @@
 
 #include "executor/data/utf8.h"
 
+// tf.train.Example is a protobuf message of three levels. They are read here, without the library
+// and its generated code: a few kinds of fields are enough, unknown ones are passed over, and every
+// length is checked against what is left before anything is allocated. Values of packed lists are
+// counted over the record, because one byte of file can become eight of memory.
 namespace slipway {
 
 namespace {

@@ -9,6 +9,9 @@
 #include "executor/data/formats/format.h"
 #include "executor/data/formats/image.h"
 
+// The header is checked first; the file is then read piece by piece until it has what the header
+// declares, so a header that lies about its size costs no memory. Files come in pairs, of images
+// and labels, whose names differ in one word; the rest of the name is the part.
 namespace slipway {
 
 namespace {

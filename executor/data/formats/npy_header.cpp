@@ -14,6 +14,10 @@
 #include "executor/data/formats/csv_reader.h"
 #include "executor/data/utf8.h"
 
+// The header of an array is a Python dictionary literal of three known keys. It is read by a small
+// parser of just that: no general Python, no nesting. The number of items is a product that is
+// checked for overflow dimension by dimension.
+// Source: NumPy Enhancement Proposal 1
 namespace slipway {
 
 namespace {

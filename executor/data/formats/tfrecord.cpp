@@ -19,6 +19,9 @@
 #include "executor/data/formats/tfrecord_reader.h"
 #include "executor/data/utf8.h"
 
+// The first pass reads every record, checks its checksums and its labels, and keeps where its image
+// lies; pixels are decoded when a job wants them. The first record decides what a sample is (an
+// encoded image, raw pixels or numbers), and every other one must agree with it.
 namespace slipway {
 
 namespace {

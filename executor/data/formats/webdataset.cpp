@@ -16,6 +16,10 @@
 #include "executor/data/formats/tar_reader.h"
 #include "executor/data/utf8.h"
 
+// Members of a tar that follow one another and share folder and name up to the first dot are one
+// sample: .jpg or .png is the image, .cls the class. A key that occurs again after others is an
+// error, since a reader that streams would make two samples of it. Only the places of images are
+// kept; they are decoded when a job wants them.
 namespace slipway {
 
 namespace {

@@ -15,6 +15,11 @@
 #include "executor/data/augment/steps.h"
 #include "executor/data/packed/pack.h"
 
+// A pack is found by a hash of all that its pixels depend on: files with sizes and times, options,
+// the steps before the first one that is drawn, and the version of the decoder. A sample's checksum
+// is compared when it is first read; a pack with a wrong one is removed, its samples are decoded
+// again, and the next job makes it anew. A job needs no pack: whatever goes wrong here is a
+// warning.
 namespace slipway {
 
 namespace fs = std::filesystem;

@@ -13,6 +13,10 @@
 #include "executor/data/packed/pack_layout.h"
 #include "executor/data/parallel.h"
 
+// The file is written under a temporary name with a lock that ends with its process, so two jobs
+// never write one, and what a killed one left behind is known by its free lock. It gets its name
+// after it is on disk. Threads decode blocks of samples, which are written in the order of samples:
+// memory is bounded by a block. Old packs go by the time of their last use.
 namespace slipway {
 
 namespace fs = std::filesystem;

@@ -8,6 +8,12 @@
 #include "executor/graph/ops/rules.h"
 #include "executor/graph/ops/window.h"
 
+// Both gradients are convolutions again. That of the input is dy with the reversed kernel, whose
+// features change roles, with the forward strides as gaps between elements. That of the kernel is
+// the input with dy as the kernel, batch and features exchanged, with the forward strides as
+// dilations. So second derivatives follow from the same rules. The naive evaluation adds in f64,
+// element by element.
+// Source: Dumoulin, Visin, "A guide to convolution arithmetic for deep learning", 2016
 namespace slipway {
 
 Tensor convolution(const Tensor& input, const Tensor& kernel, ConvolutionAttributes attributes) {

@@ -13,6 +13,10 @@
 #include "executor/graph/stablehlo/attributes.h"
 #include "executor/graph/stablehlo/erf_as_polynomial.h"
 
+// Written in MLIR's generic form, which every version of the tools reads, with one function for the
+// step. A composite is a stablehlo.composite whose decomposition is a function of its own, made
+// from the table's rule. Values per core become the replicas of one module, so a sum over cores is
+// an all_reduce with one group.
 namespace slipway {
 
 namespace {

@@ -17,6 +17,10 @@
 #include "api/base/error.h"
 #include "api/base/sha256.h"
 
+// The private PostgreSQL lives in the home folder: data, socket and log. Its postmaster.pid says
+// whether an earlier one still works there. Each step that can fail for a reason of the machine (a
+// home that its user cannot enter, data of another major version, no package) is checked before
+// PostgreSQL is started, because its own message would not name the remedy.
 namespace slipway::store {
 
 namespace {

@@ -20,6 +20,10 @@
 #include "api/base/error.h"
 #include "api/base/posix.h"
 
+// As root, PostgreSQL's programs run as its own user. Everything that the child needs is made
+// before fork, since after it only async-signal-safe calls are allowed; the child gives up root,
+// closes what is ours and becomes the program. When it cannot, it writes errno into a pipe, so the
+// caller's error has the system's reason.
 namespace slipway::store {
 
 namespace {

@@ -6,6 +6,11 @@
 #include "api/base/log.h"
 #include "scheduler/store/queries.h"
 
+// Callers share a bounded set of connections and wait for one with a time limit. When a connection
+// cannot be made and none lives, or a statement gets no answer in its time, the pool is down: all
+// callers fail at once, and one thread tries to connect with growing, jittered pauses. A single
+// refusal while another connection lives is no outage. A read is repeated on another connection, a
+// write after a deadlock only: whether a lost write was done is not known.
 namespace slipway::store {
 
 namespace {
