@@ -1,8 +1,11 @@
 // The stage between spawn and run: takes from itself what an executor must not have, then becomes
 // it. A program of its own, because a service of many threads cannot do this between fork and exec,
 // and because the program that it starts is not trusted to confine itself. The order matters: what
-// needs privileges first, then the user, then what binds every process alike.
+// needs privileges first, then the user, then what binds every process alike. The program may lie
+// below a folder that only the service can enter, such as a clone in /root: it is opened, and the
+// rules for paths are made, while we still can.
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +17,7 @@
 #include <optional>
 
 #include "api/base/error.h"
+#include "api/base/posix.h"
 #include "scheduler/launcher/confine/limits.h"
 #include "scheduler/launcher/confine/paths.h"
 #include "scheduler/launcher/confine/privileges.h"
@@ -52,10 +56,12 @@ int become(Request& request) {
     // What an executor makes is for its user alone, whatever mode a library asks for.
     umask(S_IRWXG | S_IRWXO);
     set_limits(request.limits);
+    const UniqueFd program(open(request.command.front().c_str(), O_PATH | O_CLOEXEC));
+    const UniqueFd path_rules = make_path_rules(request.paths);
     drop_privileges(request.user, request.shared_groups);
     // What the kernel does not have is left out: whether to start at all without it is the
     // service's decision (--confinement), which asks confinement_features().
-    confine_to_paths(request.paths);
+    enforce_path_rules(path_rules);
     allow_system_calls();
     std::vector<char*> arguments;
     for (std::string& word : request.command)
@@ -63,6 +69,8 @@ int become(Request& request) {
     arguments.push_back(nullptr);
     set_memory_limit(request.limits);
     execv(arguments.front(), arguments.data());
+    if (errno == EACCES && program)
+        execv(fmt::format("/proc/self/fd/{}", program.get()).c_str(), arguments.data());
     throw Error{ErrorCode::unavailable,
                 fmt::format("cannot run {}: {}", request.command.front(), std::strerror(errno))};
 }

@@ -61,39 +61,20 @@ RulesetAttributes attributes_of(int version) {
     throw Error{ErrorCode::unavailable, fmt::format("{}: {}", what, std::strerror(errno))};
 }
 
-class Ruleset {
-public:
-    explicit Ruleset(const RulesetAttributes& attributes)
-        : handled_(attributes.handled_access_fs),
-          fd_(int(syscall(SYS_landlock_create_ruleset, &attributes, sizeof(attributes), 0))) {
-        // An older kernel refuses a larger structure only when what it does not know is not 0.
-        if (!fd_) throw_errno("the rules for files cannot be made");
-    }
-
-    void allow(const std::filesystem::path& path, std::uint64_t rights) const {
-        const UniqueFd place(open(path.c_str(), O_PATH | O_CLOEXEC));
-        if (!place && (errno == ENOENT || errno == ENOTDIR || errno == EACCES)) return;
-        if (!place) throw_errno(fmt::format("{} cannot be allowed", path.string()));
-        struct stat found {};
-        if (fstat(place.get(), &found) != 0) throw_errno(path.string());
-        if (!S_ISDIR(found.st_mode)) rights &= file_rights;
-        landlock_path_beneath_attr rule{};
-        rule.allowed_access = rights & handled_;
-        rule.parent_fd = place.get();
-        if (syscall(SYS_landlock_add_rule, fd_.get(), LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0)
-            throw_errno(fmt::format("{} cannot be allowed", path.string()));
-    }
-
-    void enforce() const {
-        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) throw_errno("no_new_privs");
-        if (syscall(SYS_landlock_restrict_self, fd_.get(), 0) != 0)
-            throw_errno("the rules for files cannot be enforced");
-    }
-
-private:
-    std::uint64_t handled_;
-    UniqueFd fd_;
-};
+void allow(const UniqueFd& rules, std::uint64_t handled, const std::filesystem::path& path,
+           std::uint64_t rights) {
+    const UniqueFd place(open(path.c_str(), O_PATH | O_CLOEXEC));
+    if (!place && (errno == ENOENT || errno == ENOTDIR || errno == EACCES)) return;
+    if (!place) throw_errno(fmt::format("{} cannot be allowed", path.string()));
+    struct stat found {};
+    if (fstat(place.get(), &found) != 0) throw_errno(path.string());
+    if (!S_ISDIR(found.st_mode)) rights &= file_rights;
+    landlock_path_beneath_attr rule{};
+    rule.allowed_access = rights & handled;
+    rule.parent_fd = place.get();
+    if (syscall(SYS_landlock_add_rule, rules.get(), LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0)
+        throw_errno(fmt::format("{} cannot be allowed", path.string()));
+}
 
 }    // namespace
 
@@ -103,18 +84,29 @@ int landlock_version() {
     return version > 0 ? int(version) : 0;
 }
 
-bool confine_to_paths(const AllowedPaths& paths) {
+UniqueFd make_path_rules(const AllowedPaths& paths) {
     const int version = landlock_version();
-    if (version == 0) return false;
-    const Ruleset rules(attributes_of(version));
-    for (const auto& path : paths.readable)
-        rules.allow(path, read_rights);
-    for (const auto& path : paths.executable)
-        rules.allow(path, execute_rights);
-    for (const auto& path : paths.writable)
-        rules.allow(path, write_rights);
-    rules.enforce();
-    return true;
+    if (version == 0) return {};
+    const RulesetAttributes attributes = attributes_of(version);
+    UniqueFd rules(int(syscall(SYS_landlock_create_ruleset, &attributes, sizeof(attributes), 0)));
+    // An older kernel refuses a larger structure only when what it does not know is not 0.
+    if (!rules) throw_errno("the rules for files cannot be made");
+    const auto allow_all = [&](const std::vector<std::filesystem::path>& all,
+                               std::uint64_t rights) {
+        for (const auto& path : all)
+            allow(rules, attributes.handled_access_fs, path, rights);
+    };
+    allow_all(paths.readable, read_rights);
+    allow_all(paths.executable, execute_rights);
+    allow_all(paths.writable, write_rights);
+    return rules;
+}
+
+void enforce_path_rules(const UniqueFd& rules) {
+    if (!rules) return;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) throw_errno("no_new_privs");
+    if (syscall(SYS_landlock_restrict_self, rules.get(), 0) != 0)
+        throw_errno("the rules for files cannot be enforced");
 }
 
 }    // namespace slipway

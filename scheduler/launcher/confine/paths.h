@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "api/base/posix.h"
+
 namespace slipway {
 
 /// Files and folders (with all below them) that a process may use. What is not listed does not
@@ -20,10 +22,15 @@ constexpr int landlock_with_scopes = 6;    ///< of signals and abstract sockets
 /// The version of Landlock that the kernel has; 0: none.
 int landlock_version();
 
-/// Confines this thread and what it becomes to these paths, to its own abstract sockets and to
-/// signals among its own (Landlock 6), and takes TCP away (Landlock 4). A path that does not exist
-/// is passed over. False when the kernel has no Landlock: nothing is confined.
+/// Rules that allow these paths. To be made before privileges are dropped: a path may lie below a
+/// folder that only the service can enter. A path that does not exist is passed over. None when the
+/// kernel has no Landlock.
 /// errors  throws unavailable with the path and the system's reason
-bool confine_to_paths(const AllowedPaths& paths);
+UniqueFd make_path_rules(const AllowedPaths& paths);
+
+/// Confines this thread and what it becomes to the paths of the rules, to its own abstract sockets
+/// and to signals among its own (Landlock 6), and takes TCP away (Landlock 4). Without rules
+/// nothing is confined. errors  throws unavailable with the system's reason
+void enforce_path_rules(const UniqueFd& rules);
 
 }    // namespace slipway

@@ -403,6 +403,20 @@ TEST_F(Confined, what_cannot_be_run_says_why) {
         "slipway-confine: cannot run /usr/bin/absent: No such file or directory\n status 126");
 }
 
+// Goal: a service that root starts from a clone in /root runs executors, whose users cannot enter
+// it.
+TEST_F(Confined, a_program_runs_below_a_folder_that_its_user_cannot_enter) {
+    const fs::path hidden = folder.path() / "hidden";
+    fs::create_directories(hidden);
+    fs::copy_file("/bin/echo", hidden / "echo");
+    fs::permissions(hidden, fs::perms(0700));
+    program = hidden / "echo";
+    EXPECT_EQ(run("all of it"), "-I -S -c import os, socket, ctypes, sys\nall of it\n");
+    program = "/usr/bin/python3";
+    if (geteuid() == 0)
+        EXPECT_EQ(attempt("open('../hidden/echo')"), "PermissionError") << "it alone is run";
+}
+
 TEST_F(Confined, what_it_makes_is_for_its_user_alone) {
     EXPECT_EQ(attempt("os.mkdir('made', 0o777); os.close(os.open('made/file', os.O_CREAT, 0o666))"),
               "done");
