@@ -226,9 +226,9 @@ TEST(ImageCsv, a_bad_row_is_named_by_row_and_field) {
     };
     const std::vector<Case> cases = {
         {"images/9.png,7,sans", "file", "does not exist"},
-        {"/etc/passwd,7,sans", "file", "leads out"},
-        {"../labels.csv,7,sans", "file", "leads out"},
-        {"images/../../x.png,7,sans", "file", "leads out"},
+        {"/etc/passwd,7,sans", "file", "points outside"},
+        {"../labels.csv,7,sans", "file", "points outside"},
+        {"images/../../x.png,7,sans", "file", "points outside"},
         {"images,7,sans", "file", "regular file"},
         {",7,sans", "file", "empty"},
         {"images/1.png,7,sans", "file", "row 3"},    // listed twice

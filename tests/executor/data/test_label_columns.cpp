@@ -79,8 +79,8 @@ TEST(LabelColumns, a_bad_number_is_named_by_row_and_column) {
         {"4.png,1,nan,0,p", "age", "\"nan\" is not a finite number"},
         {"4.png,1,1e39,0,p", "age", "\"1e39\" is not a finite number"},
         {"4.png,1,,0,p", "age", "missing"},
-        {"4.png,2,0,0,p", "sick", "must be 0, 1 or between, got 2", true},
-        {"4.png,-0.5,0,0,p", "sick", "must be 0, 1 or between, got -0.5", true},
+        {"4.png,2,0,0,p", "sick", "must be from 0 to 1, got 2", true},
+        {"4.png,-0.5,0,0,p", "sick", "must be from 0 to 1, got -0.5", true},
     };
     for (const char* format : formats) {
         for (const Case& one : cases) {

@@ -156,14 +156,14 @@ TEST(Bpe, a_damaged_file_is_named_with_the_token_or_merge) {
         std::int64_t row;
     };
     for (const Case& bad :
-         {Case{"/model/vocab", Json::array(), "no JSON object", 0},
+         {Case{"/model/vocab", Json::array(), "not a JSON object", 0},
           Case{"/model/vocab/low", 0, "another token", 0},
           Case{"/model/vocab/low", "x", "\"low\" is \"x\"", 0},
           Case{"/model/vocab/low", -1, "\"low\" is -1", 0},
           Case{"/model/vocab/low", 100'000'000, "from 0 to", 0},
           Case{"/model/vocab/low", 5000, "has no token", 0},
           Case{"/model/vocab/\u4E16", 263, "stands for no byte", 0},
-          Case{"/model/merges/1", "a b c", "no merge of two", 2},
+          Case{"/model/merges/1", "a b c", "not a merge of two", 2},
           Case{"/model/merges/1", "lo est", "\"est\"", 2}, Case{"/model/merges/1", 3, "no text", 2},
           Case{"/model/merges", Json(), "no list of merges", 0},
           Case{"/added_tokens/0/id", "x", "without id", 0},

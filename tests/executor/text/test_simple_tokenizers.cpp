@@ -46,7 +46,7 @@ TEST(CharacterTokenizer, has_the_characters_of_the_training_text_in_order) {
 }
 
 TEST(CharacterTokenizer, a_bad_file_is_named) {
-    for (const auto& [bytes, words] : {std::pair("{}", "no JSON list"),
+    for (const auto& [bytes, words] : {std::pair("{}", "not a JSON list"),
                                        {"[\"a\",\"bc\"]", "item 1"},
                                        {"[1]", "item 0"},
                                        {"[\"a\",\"b\",\"a\"]", "twice"},

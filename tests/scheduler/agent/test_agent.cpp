@@ -208,7 +208,7 @@ TEST_F(AgentTest, a_silent_executor_is_killed_and_its_job_runs_again) {
     ASSERT_TRUE(reaches(key.job_id, queued));
     EXPECT_TRUE(is_gone(key));
     EXPECT_TRUE(eventually([&] { return agent->counts().unresponsive == 1; }));
-    EXPECT_NE(attempt_of(key).message.find("said nothing"), std::string::npos);
+    EXPECT_NE(attempt_of(key).message.find("sent nothing"), std::string::npos);
 }
 
 TEST_F(AgentTest, an_executor_that_never_speaks_is_given_up) {

@@ -133,7 +133,8 @@ TEST_F(Submit, several_jobs_for_which_a_queue_has_no_place_are_refused_together)
         send({job, job, job}, 2);
         ADD_FAILURE() << "they were stored";
     } catch (const Error& error) {
-        EXPECT_THAT(error.what(), HasSubstr("has 0 queued jobs and submits 3, and 2 is the most"));
+        EXPECT_THAT(error.what(),
+                    HasSubstr("has 0 queued jobs and submits 3, and the maximum is 2"));
     }
     EXPECT_EQ(send({job, job}, 2).jobs.size(), 2U) << "those refused do not count";
 }

@@ -325,7 +325,7 @@ TEST(Limits, large_answers_in_memory_have_a_budget_in_common) {
     const RawAnswer refused = second.read_answer();
     EXPECT_EQ(refused.status, 503);
     EXPECT_NE(refused.header("retry-after"), "");
-    EXPECT_NE(refused.body.find("large answers"), std::string::npos);
+    EXPECT_NE(refused.body.find("large responses"), std::string::npos);
     second.send(plain_get("/probe"));
     EXPECT_EQ(second.read_answer().status, 200) << "small answers go on, on the same connection";
     EXPECT_EQ(first.read_answer().body.size(), huge_answer_bytes);

@@ -108,7 +108,7 @@ TEST_F(Uploads, announced_bytes_are_reserved) {
     const Json refused = service.expect(507, "POST", "/v1/uploads",
                                         {{"filename", "y"}, {"size", bytes_free / 4 + (1 << 20)}});
     EXPECT_EQ(refused["code"], "disk_full");
-    EXPECT_NE(refused["detail"].get<std::string>().find("announced"), std::string::npos);
+    EXPECT_NE(refused["detail"].get<std::string>().find("reserved for uploads"), std::string::npos);
     service.call("DELETE", "/v1/uploads/" + id);
     announce(bytes_free / 4 + (1 << 20));
 }

@@ -81,7 +81,7 @@ TEST(Example, damage_is_refused_with_its_byte) {
              {std::string(11, '\xFF'), "more than 5 bytes"},
              {"\x0A\xFF", "cut short"},
              {example({{"\xC3(", ints({1})}}), "UTF-8"},
-             {example({{"a", field(2, field(1, "12345"))}}), "4 bytes are promised where 1 are"}}) {
+             {example({{"a", field(2, field(1, "12345"))}}), "4 bytes are declared and 1 are"}}) {
         EXPECT_NE(read(record).find(words), std::string::npos) << read(record);
     }
 }

@@ -149,7 +149,7 @@ TEST(Npz, labels_are_classes_of_text_and_names_of_class_names) {
     const DataProblem bad =
         problem_of({{"x", table()}, {"y", labels()}}, {.class_names = {"cat", "dog"}});
     EXPECT_EQ(bad.row, 1);
-    EXPECT_TRUE(says(bad, "\"7\" is not among class_names"));
+    EXPECT_TRUE(says(bad, "\"7\" is neither in class_names"));
 }
 
 TEST(Npz, labels_are_numbers_where_they_are_floats_several_or_named) {
@@ -209,10 +209,10 @@ TEST(Npz, what_an_array_holds_is_refused_with_file_and_array) {
         {npy_file("<f8", "(1, 2, 2, 2)", doubles({1, 2, 3, 4, 5, 6, 7, 8})), "its shape is"},
         {npy_file("<f8", "(3, 1)", doubles({1, 2, 3})), ""},    // 2 labels, which are named
         {npy_file("<U1", "(2, 2)", std::string(16, '\0')), "features are numbers"},
-        {"\x93NUMPY\x09", "does not begin as an array"},
+        {"\x93NUMPY\x09", "does not begin like a NumPy array"},
         {std::string("\x93NUMPY\x09\0\0\0", 10), "version 9"},
         {std::string("\x93NUMPY\x02\0\xff\xff\xff\x3f{", 13), "1073741823 bytes, more than"},
-        {"", "does not begin as an array"}};
+        {"", "does not begin like a NumPy array"}};
     for (const auto& [content, words] : bad) {
         const DataProblem problem = problem_of({{"x", content}, {"y", labels()}});
         EXPECT_EQ(problem.file, "points.npz");

@@ -95,7 +95,7 @@ TEST(Tfrecord, labels_may_be_numbers_one_or_several_in_a_feature) {
     const DataProblem share = set.problem({.label_columns = {"age"}, .labels_are_shares = true});
     EXPECT_EQ(share.row, 1);
     EXPECT_EQ(share.field, "age");
-    EXPECT_TRUE(says(share, "must be 0, 1 or between, got 30.5")) << share.message;
+    EXPECT_TRUE(says(share, "must be from 0 to 1, got 30.5")) << share.message;
     set.records += record({1}, 0);
     const DataProblem shorter = set.problem({.label_columns = {"found"}});
     EXPECT_EQ(shorter.row, 3);
@@ -198,7 +198,7 @@ TEST(Tfrecord, a_bad_record_is_named_with_its_feature) {
         {example({{"label", texts({""})}, {"x", floats({1, 2})}, {"n", n}}), "label", "empty"},
         {example({{"label", texts({"\xFF"})}, {"x", floats({1, 2})}, {"n", n}}), "label",
          "not UTF-8"},
-        {"hello", "", "no tf.train.Example"},
+        {"hello", "", "not a tf.train.Example"},
         {"", "label", "it has none"},
     };
     for (const Case& c : cases) {
