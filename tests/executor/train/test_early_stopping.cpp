@@ -41,7 +41,7 @@ TEST(EarlyStopping, what_is_no_number_is_never_better) {
     const EarlyStoppingSpec rule{.mode = MetricMode::min, .patience = 2};
     EXPECT_EQ(after(rule, {no_number, -std::numeric_limits<double>::infinity()}),
               (EarlyStopping{{}, 0, 2}));
-    EXPECT_NE(reason_of(rule, after(rule, {no_number, no_number})).find("no number"),
+    EXPECT_NE(reason_of(rule, after(rule, {no_number, no_number})).find("not a number"),
               std::string::npos);
     EXPECT_EQ(after(rule, {no_number, 3}), (EarlyStopping{3.0, 20, 0}));
     EXPECT_EQ(after(rule, {3, no_number}), (EarlyStopping{3.0, 10, 1}));

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <filesystem>
 
 #include "api/base/error.h"
 #include "scheduler/store/pg/password.h"
@@ -23,6 +24,8 @@ struct DatabaseAddress : testing::Test {
     TempFolder folder;
 
     std::string file(const std::string& text, mode_t mode) {
+        // The one before may be one that even its owner must not write to.
+        std::filesystem::remove(folder.path() / "database");
         const std::string path = folder.write("database", text).string();
         chmod(path.c_str(), mode);
         return path;
