@@ -66,13 +66,19 @@ end
 $$;
 
 CREATE FUNCTION public.counted_memory_bytes(spec jsonb) RETURNS bigint
-    LANGUAGE sql IMMUTABLE
+    LANGUAGE plpgsql IMMUTABLE
     AS $$
-    select (asked + step - 1) / step * step
-    from (select (spec #>> '{accelerator,memory_bytes}')::bigint as asked) as of_spec
-    cross join lateral (
-        select greatest(1048576, 1::bigint << greatest(
-            length(ltrim(asked::bit(64)::text, '0')) - 3, 0)) as step) as rounding
+declare
+    asked bigint := (spec #>> '{accelerator,memory_bytes}')::bigint;
+    step  bigint;
+begin
+    if asked is null then
+        return null;
+    end if;
+    step := greatest(1048576, 1::bigint << greatest(
+        length(ltrim(asked::bit(64)::text, '0')) - 3, 0));
+    return (asked + step - 1) / step * step;
+end
 $$;
 
 CREATE FUNCTION public.dataset_is_there() RETURNS trigger
