@@ -36,6 +36,16 @@ Json words() {
     return as_strings(all_words<E>());
 }
 
+/// Of every task, each once.
+Json losses() {
+    Json names = Json::array();
+    for (const std::string_view task : all_words<TaskType>()) {
+        const Json name = loss_of(*parse_word<TaskType>(task));
+        if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+    return names;
+}
+
 }    // namespace
 
 Json capabilities_document(const Json& confinement, const Json& limits) {
@@ -48,7 +58,7 @@ Json capabilities_document(const Json& confinement, const Json& limits) {
         {"augmentations", variants_of(augment_table(), definitions)},
         {"formats", formats(definitions)},
         {"tasks", words<TaskType>()},
-        {"losses", Json::array({"cross_entropy"})},
+        {"losses", losses()},
         {"metrics", words<TaskMetric>()},
         {"precisions", words<Precision>()},
         {"lr_scalings", words<LrScaling>()},

@@ -18,16 +18,17 @@ constexpr std::array regression_metrics{loss, mae, r2};
 /// The first `usual` of `metrics` are measured when nothing is said.
 struct TaskRow {
     TaskType type;
+    std::string_view loss;
     std::span<const TaskMetric> metrics;
     std::size_t usual;
 };
 
 constexpr std::array tasks{
-    TaskRow{TaskType::classification, classification_metrics, 2},
-    TaskRow{TaskType::masked_lm, language_metrics, 2},
-    TaskRow{TaskType::causal_lm, language_metrics, 2},
-    TaskRow{TaskType::multilabel, multilabel_metrics, 3},
-    TaskRow{TaskType::regression, regression_metrics, 3},
+    TaskRow{TaskType::classification, "cross_entropy", classification_metrics, 2},
+    TaskRow{TaskType::masked_lm, "cross_entropy", language_metrics, 2},
+    TaskRow{TaskType::causal_lm, "cross_entropy", language_metrics, 2},
+    TaskRow{TaskType::multilabel, "binary_cross_entropy", multilabel_metrics, 3},
+    TaskRow{TaskType::regression, "mean_squared_error", regression_metrics, 3},
 };
 static_assert(tasks.size() == all_words<TaskType>().size());
 
@@ -51,6 +52,10 @@ constexpr std::array metrics{
 static_assert(metrics.size() == all_words<TaskMetric>().size());
 
 }    // namespace
+
+std::string_view loss_of(TaskType type) {
+    return row_of(type).loss;
+}
 
 std::span<const TaskMetric> metrics_of(TaskType type) {
     return row_of(type).metrics;

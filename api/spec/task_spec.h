@@ -26,6 +26,8 @@ struct TaskSpec {
     bool operator==(const TaskSpec&) const = default;
 };
 
+/// The name of the loss function that a task minimises.
+std::string_view loss_of(TaskType type);
 /// What a task can measure, the loss first.
 std::span<const TaskMetric> metrics_of(TaskType type);
 /// What it measures when the spec does not say.

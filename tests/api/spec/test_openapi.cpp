@@ -110,6 +110,8 @@ TEST(Capabilities, they_list_what_exists_with_its_parameters) {
     EXPECT_FALSE(document["optimizers"][0]["parameters"]["properties"].contains("name"));
     EXPECT_EQ(document["optimizers"][0]["parameters"]["required"], Json::array({"lr"}));
     EXPECT_EQ(document["formats"].size(), all_words<DatasetFormat>().size());
+    EXPECT_EQ(document["losses"],
+              Json::array({"cross_entropy", "binary_cross_entropy", "mean_squared_error"}));
     std::set<std::string> references;
     collect_references(document, references);
     EXPECT_TRUE(references.contains("#/$defs/InitSpec"));
