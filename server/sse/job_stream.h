@@ -12,7 +12,7 @@ namespace slipway {
 /// the job has ended and the client has seen its last event: 204, which tells a browser not to come
 /// back. A cursor beyond the newest event is taken as the newest. The caller has checked the right
 /// to see the job; `owner` is who the cap on streams counts for.
-/// errors  throws not_found; ProblemError 400 `bad_event_id`, 422 `unknown_event_type`, 429
+/// errors  throws not_found; ProblemError 400 `bad_event_id`, 429
 Response job_event_stream(Hub& hub, const Request& request, const std::string& job_id,
                           const std::string& owner);
 
@@ -23,8 +23,7 @@ bool wants_event_stream(const Request& request);
 /// errors  throws ProblemError 400 `bad_event_id`
 std::int64_t requested_event_cursor(const Request& request);
 
-/// The parts of ?types=, each a known type of event; empty: all.
-/// errors  throws ProblemError 422 `unknown_event_type`
+/// The parts of ?types=, which the query of the endpoint was checked for; empty: all.
 std::vector<std::string> requested_event_types(const Request& request);
 
 }    // namespace slipway
