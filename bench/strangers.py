@@ -3,7 +3,8 @@
 
 Each case starts a fresh service of each build and sends what one stranger, with one token or none, can send. While it
 does, /healthz is asked every 20 ms from a process of its own and memory is looked at as often: `service_mib` is the
-peak of slipwayd, `program_mib` that of any program it runs (executors that check datasets), both resident.
+peak of slipwayd, `program_mib` that of any program it runs (executors that check datasets), both resident without pages
+of files; `inodes` is the peak of those in use on the whole file system, beyond those before; `entries` are left at the end.
 
 usage: bench/strangers.py --bin build/release/bin [--other BIN] [--case NAME ...]
 """
@@ -60,14 +61,16 @@ def long_names(labels):
     return gzip.compress("\n".join(lines).encode(), 9)
 
 
-def folders(count):
+def folders(chains, depth):
+    """An archive of two images and `chains` empty files, each of which makes `depth` folders within one another."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=9) as archive:
-        for number in range(count):
-            entry = tarfile.TarInfo(f"{number:x}")
-            entry.type = tarfile.DIRTYPE
-            entry.mode = 0o755
-            archive.addfile(entry)
+        for number in range(chains):
+            archive.addfile(tarfile.TarInfo(f"{number}" + "/a" * depth))
+        for name in ("a/a.png", "b/b.png"):
+            entry = tarfile.TarInfo(name)
+            entry.size = len(png(8))
+            archive.addfile(entry, io.BytesIO(png(8)))
     return buffer.getvalue()
 
 
@@ -179,7 +182,7 @@ def long_paths(service):
 
 
 def many_folders(service):
-    content = folders(100_000)
+    content = folders(1500, 66)
     return {"sent_bytes": len(content), "state": check(service, "folders", "folders.tar.gz", content, "image_folder")}
 
 
@@ -192,7 +195,7 @@ def compressed_text(service):
 
 
 def announced_uploads(service):
-    answers = [service.call("POST", "/v1/uploads", {"filename": "a.bin", "size": 64 << 30}).status for _ in range(10)]
+    answers = [service.call("POST", "/v1/uploads", {"filename": "a.bin", "size": 16 << 30}).status for _ in range(40)]
     return {"announced_gib": 640, "answers": count_statuses(answers)}
 
 
@@ -202,7 +205,7 @@ def jobs_and_tokens(service):
     service.dataset("points", "csv", {"group_column": "family"})
     held = json.dumps(programs.points_job(limits={"start_after": "2099-01-01T00:00:00Z"}))
     jobs = [service.call("POST", "/v1/jobs", held).status for _ in range(2500)]
-    tokens = [service.call("POST", "/v1/tokens", {"name": f"t{number}", "role": "viewer"}).status for number in range(300)]
+    tokens = [service.call("POST", "/v1/tokens", {"name": f"t{number}", "role": "viewer"}).status for number in range(1500)]
     return {"jobs": count_statuses(jobs), "tokens": count_statuses(tokens)}
 
 
@@ -246,12 +249,19 @@ def programs_of(home):
     return found
 
 
-def watch_memory(service, stop, peaks):
+def watch(service, stop, peaks):
+    before = used_inodes(service.home)
     while not stop.is_set():
         peaks["service_mib"] = max(peaks["service_mib"], resident_mib(service.process.pid))
         for process in programs_of(service.home):
             peaks["program_mib"] = max(peaks["program_mib"], resident_mib(process))
+        peaks["inodes"] = max(peaks["inodes"], used_inodes(service.home) - before)
         time.sleep(0.02)
+
+
+def used_inodes(folder):
+    of = os.statvfs(folder)
+    return of.f_files - of.f_ffree
 
 
 def size_of_logs(home):
@@ -270,8 +280,8 @@ def measure(bin_folder, case):
     try:
         service.start()
         before_log, before_entries = size_of_logs(service.home), entries(service.home)
-        peaks = {"service_mib": 0.0, "program_mib": 0.0}
-        watcher = threading.Thread(target=watch_memory, args=(service, stop, peaks))
+        peaks = {"service_mib": 0.0, "program_mib": 0.0, "inodes": 0}
+        watcher = threading.Thread(target=watch, args=(service, stop, peaks))
         asker = multiprocessing.Process(target=ask_health, args=(service.port, asked_stop, slowest_ms))
         watcher.start()
         asker.start()
