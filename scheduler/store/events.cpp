@@ -10,7 +10,6 @@ namespace slipway::store {
 namespace {
 
 constexpr int events_max = 5000;
-constexpr int points_in_answer_max = 200000;
 
 Event read_event(const Row& row) {
     return {row.text("job_id"), row.integer("seq"), row.text("type"), row.text("body"),
@@ -88,9 +87,9 @@ std::optional<std::int64_t> append_event(Store& store, std::string_view job_id,
 std::vector<MetricPoint> list_metrics(Store& store, std::string_view job_id,
                                       const MetricQuery& query) {
     std::vector<MetricPoint> points;
-    for (const Row row : read(store.pool(), queries::list_metrics,
-                              {job_id, Param::or_null(query.names), query.step_min, query.step_max,
-                               points_in_answer_max})) {
+    for (const Row row :
+         read(store.pool(), queries::list_metrics,
+              {job_id, Param::or_null(query.names), query.step_min, query.step_max, query.limit})) {
         points.push_back({row.text("name"), row.integer("step"), row.integer("epoch"),
                           row.number("value"), row.small("attempt"), row.time("at")});
     }

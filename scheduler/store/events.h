@@ -74,10 +74,10 @@ struct MetricQuery {
     std::vector<std::string> names{};    ///< empty: all
     std::int64_t step_min = 0;
     std::optional<std::int64_t> step_max{};
+    std::int64_t limit = 200'000;    ///< at most so many points
 };
 
-/// The first points, ordered by name, then step, at most 200,000. For curves that may be longer:
-/// curves.h.
+/// The first points, ordered by name, then step. For curves that may be longer: curves.h.
 std::vector<MetricPoint> list_metrics(Store& store, std::string_view job_id,
                                       const MetricQuery& query);
 

@@ -21,6 +21,8 @@ namespace {
 // Of one answer, whatever was asked for.
 constexpr std::int64_t points_max = 200000;
 constexpr std::int64_t names_max = 1000;
+// Of a curve before it is measured.
+constexpr std::int64_t points_read_at_once = 1000;
 
 struct Curve {
     std::string name;
@@ -34,11 +36,12 @@ MetricSample to_sample(const store::MetricPoint& point) {
 }
 
 std::vector<MetricSample> read_samples(const Context& context, const std::string& job_id,
-                                       const std::string& name, const store::StepRange& range) {
+                                       const std::string& name, const store::StepRange& range,
+                                       std::int64_t limit) {
     std::vector<MetricSample> samples;
-    for (const store::MetricPoint& point :
-         store::list_metrics(context.services.store, job_id,
-                             {.names = {name}, .step_min = range.first, .step_max = range.last}))
+    for (const store::MetricPoint& point : store::list_metrics(
+             context.services.store, job_id,
+             {.names = {name}, .step_min = range.first, .step_max = range.last, .limit = limit}))
         samples.push_back(to_sample(point));
     return samples;
 }
@@ -51,14 +54,18 @@ Curve read_curve(const Context& context, const std::string& job_id, const std::s
     if (request.query("step_max")) range.last = query_number(request, "step_max", 0);
     const std::int64_t resolution = query_number(request, "resolution", 0);
     store::Store& store = context.services.store;
-    const store::CurveExtent extent = store::measure_curve(store, job_id, name, range, share + 1);
     Curve curve{.name = name, .points = {}, .stretches = resolution > 0};
-    if (extent.points <= share) {
-        const auto samples = read_samples(context, job_id, name, range);
+    const auto keep = [&](const std::vector<MetricSample>& samples) {
         const std::size_t buckets = resolution > 0 ? std::size_t(resolution) : samples.size();
         curve.points = downsample(samples, buckets);
         return curve;
-    }
+    };
+    // Most curves are short: their points cost less than finding out how many there are.
+    const std::int64_t few = std::min<std::int64_t>(share, points_read_at_once);
+    const auto samples = read_samples(context, job_id, name, range, few + 1);
+    if (std::ssize(samples) <= few) return keep(samples);
+    const store::CurveExtent extent = store::measure_curve(store, job_id, name, range, share + 1);
+    if (extent.points <= share) return keep(read_samples(context, job_id, name, range, share));
     curve.thinned = resolution == 0 || resolution > share;
     curve.stretches = true;
     for (const store::CurveStretch& stretch :

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/base/check.h"
 #include "api/base/error.h"
 #include "api/spec/documents.h"
 #include "server/routes/handlers.h"
@@ -33,6 +34,13 @@ std::string database_samples(const DatabaseHealth& health) {
     for (const auto& [state, count] : health.jobs)
         text += fmt::format("slipway_jobs{{state=\"{}\"}} {}\n", to_string(state), count);
     return text;
+}
+
+// Puts `value` in the place of `mark`, which `text` has once.
+void fill(std::string& text, std::string_view mark, const std::string& value) {
+    const std::size_t place = text.find(mark);
+    check(place != std::string::npos, "the document has its mark");
+    text.replace(place, mark.size(), value);
 }
 
 }    // namespace
@@ -78,8 +86,12 @@ Response get_capabilities(const Context& context) {
                     {"stored_bytes", limits.stored_bytes},
                     {"tokens", limits.tokens},
                     {"upload_bytes", context.services.upload_bytes_max}};
-    return text_response(capabilities_document(confinement, told).dump() + "\n",
-                         "application/json");
+    // The tables stay as they are; they are rendered once.
+    static const std::string document = capabilities_document("@confinement", "@limits").dump();
+    std::string text = document;
+    fill(text, "\"@confinement\"", confinement.dump());
+    fill(text, "\"@limits\"", told.dump());
+    return text_response(text + "\n", "application/json");
 }
 
 Response get_openapi(const Context&) {

@@ -35,10 +35,13 @@ where id = $1
 --        $5 kind  $6 id to begin after  $7 limit  $8 bytes_max;
 --        null = no such condition
 -- out    rows_found: also those left out because the rows before them have bytes_max
-with page as (
-    select id, name, project, labels, state, reason_code, reason_message, spec, effective, progress,
-           best, result, dataset_id, queue_class, event_seq, attempts, restarts, version, created_by,
-           created_at, started_at, finished_at, kind, payload, '' as sort_key
+-- What is long is made text once, to be measured and to be sent.
+with page as materialized (
+    select id, name, project, labels::text as labels, state, reason_code, reason_message,
+           spec::text as spec, effective::text as effective, progress::text as progress,
+           best::text as best, result::text as result, dataset_id, queue_class, event_seq, attempts,
+           restarts, version, created_by, created_at, started_at, finished_at, kind,
+           payload::text as payload, '' as sort_key
     from job
     where job_matches(job, $1, $2, $3, $4, $5)
       and ($6::text is null or id < $6)
@@ -46,7 +49,9 @@ with page as (
     limit $7
 ), measured as (
     select page.*, count(*) over () as rows_found,
-           coalesce(sum(octet_length(page::text)) over before_it, 0) as bytes_before
+           coalesce(sum(500 + octet_length(concat(name, labels, reason_message, spec, effective,
+                                                  progress, best, result, payload)))
+                    over before_it, 0) as bytes_before
     from page
     window before_it as (order by id desc
                          rows between unbounded preceding and 1 preceding)
