@@ -48,9 +48,9 @@ class Benches(unittest.TestCase):
         for name in ("post_per_s_1", "post_per_s_16", "submit_to_start_p50_ms", "submit_to_end_p50_ms"):
             self.assertAlmostEqual(figures["ratio"][name], figures["other"][name] / figures["first"][name], delta=0.05)
 
-    def test_what_a_stranger_costs_the_service_is_printed(self):
+    def test_what_a_hostile_input_costs_the_service_is_printed(self):
         programs = os.environ["SLIPWAY_BIN_DIR"]
-        ran = subprocess.run([sys.executable, ROOT / "bench" / "strangers.py", "--bin", programs, "--case", "announced_uploads"],
+        ran = subprocess.run([sys.executable, ROOT / "bench" / "hostile_inputs.py", "--bin", programs, "--case", "announced_uploads"],
                              capture_output=True, text=True)
         self.assertEqual(ran.returncode, 0, ran.stderr)
         figures = json.loads(ran.stdout)
@@ -60,7 +60,7 @@ class Benches(unittest.TestCase):
         self.assertGreater(figures["healthz_slowest_ms"], 0)
 
     def test_a_case_that_does_not_exist_is_refused_with_those_there_are(self):
-        ran = subprocess.run([sys.executable, ROOT / "bench" / "strangers.py", "--case", "none"], capture_output=True, text=True)
+        ran = subprocess.run([sys.executable, ROOT / "bench" / "hostile_inputs.py", "--case", "none"], capture_output=True, text=True)
         self.assertNotEqual(ran.returncode, 0)
         self.assertIn("announced_uploads", ran.stderr)
 

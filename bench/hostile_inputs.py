@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """What small inputs cost the service: memory, the answer of /healthz, lines of the log, entries on disk.
 
-Each case starts a fresh service of each build and sends what one stranger, with one token or none, can send. While it
+Each case starts a fresh service of each build and sends what a hostile client, with one token or none, can send. While it
 does, /healthz is asked every 20 ms from a process of its own and memory is looked at as often: `service_mib` is the
 peak of slipwayd, `program_mib` that of any program it runs (executors that check datasets), both resident without pages
 of files; `inodes` is the peak of those in use on the whole file system, beyond those before; `entries` are left at the end.
 
-usage: bench/strangers.py --bin build/release/bin [--other BIN] [--case NAME ...]
+usage: bench/hostile_inputs.py --bin build/release/bin [--other BIN] [--case NAME ...]
 """
 
 import argparse
@@ -111,7 +111,7 @@ def count_statuses(statuses):
 
 
 def silent(service, content):
-    """The status of a POST without a token, or `closed`: whatever of `content` is taken is left unanswered for a while."""
+    """The connection of a POST without a token that has sent its body as far as it was taken; None: no connection."""
     with contextlib.suppress(OSError):
         connection = socket.create_connection(("127.0.0.1", service.port), 5)
         connection.settimeout(5)
