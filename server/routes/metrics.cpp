@@ -55,10 +55,10 @@ Curve read_curve(const Context& context, const std::string& job_id, const std::s
     const std::int64_t resolution = query_number(request, "resolution", 0);
     store::Store& store = context.services.store;
     Curve curve{.name = name, .points = {}, .stretches = resolution > 0};
-    const auto keep = [&](const std::vector<MetricSample>& samples) {
+    const auto keep = [&](const std::vector<MetricSample>& samples) -> Curve {
         const std::size_t buckets = resolution > 0 ? std::size_t(resolution) : samples.size();
         curve.points = downsample(samples, buckets);
-        return curve;
+        return std::move(curve);
     };
     // Most curves are short: their points cost less than finding out how many there are.
     const std::int64_t few = std::min<std::int64_t>(share, points_read_at_once);

@@ -89,8 +89,8 @@ Response get_capabilities(const Context& context) {
     // The tables stay as they are; they are rendered once.
     static const std::string document = capabilities_document("@confinement", "@limits").dump();
     std::string text = document;
-    fill(text, "\"@confinement\"", confinement.dump());
     fill(text, "\"@limits\"", told.dump());
+    fill(text, "\"@confinement\"", confinement.dump());
     return text_response(text + "\n", "application/json");
 }
 

@@ -35,7 +35,7 @@ where id = $1
 --        $5 kind  $6 id to begin after  $7 limit  $8 bytes_max;
 --        null = no such condition
 -- out    rows_found: also those left out because the rows before them have bytes_max
--- What is long is made text once, to be measured and to be sent.
+-- What is long is made text once, to be measured and to be sent; 600: all else of a job as JSON.
 with page as materialized (
     select id, name, project, labels::text as labels, state, reason_code, reason_message,
            spec::text as spec, effective::text as effective, progress::text as progress,
@@ -49,7 +49,7 @@ with page as materialized (
     limit $7
 ), measured as (
     select page.*, count(*) over () as rows_found,
-           coalesce(sum(500 + octet_length(concat(name, labels, reason_message, spec, effective,
+           coalesce(sum(600 + octet_length(concat(name, labels, reason_message, spec, effective,
                                                   progress, best, result, payload)))
                     over before_it, 0) as bytes_before
     from page
