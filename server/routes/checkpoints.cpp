@@ -56,14 +56,14 @@ Response list_checkpoints(const Context& context) {
         throw_not_found("job", filter.job_id);
     const auto page =
         store::list_checkpoints(context.services.store, filter, query_page(context.request));
-    Json items = Json::array();
+    std::vector<JsonText> items;
     for (const store::Checkpoint& one : page.items)
         items.push_back(render(one));
-    return json_response(render_list(std::move(items), page.next_cursor));
+    return json_text_response(render_list(items, page.next_cursor));
 }
 
 Response get_checkpoint(const Context& context) {
-    return json_response(render(the_checkpoint(context)));
+    return json_text_response(render(the_checkpoint(context)));
 }
 
 Response get_checkpoint_file(const Context& context) {

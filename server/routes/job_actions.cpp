@@ -13,7 +13,7 @@ Response end_job(const Context& context, Intent intent, const store::Reason& rea
     const auto job = store::request_intent(context.services.store, before.id, intent, reason);
     if (!job) throw_not_found("job", before.id);
     context.services.on_changed();
-    return json_response(render(*job, std::nullopt)).with("ETag", version_etag(job->version));
+    return json_text_response(render(*job, std::nullopt)).with("ETag", version_etag(job->version));
 }
 
 }    // namespace

@@ -8,7 +8,8 @@
 namespace slipway::routes {
 
 Response job_response(const store::Job& job, std::optional<int> position, int status) {
-    return json_response(render(job, position), status).with("ETag", version_etag(job.version));
+    return json_text_response(render(job, position), status)
+        .with("ETag", version_etag(job.version));
 }
 
 std::optional<int> position_of(const Context& context, const store::Job& job) {
@@ -27,10 +28,10 @@ Response job_list(const Context& context, const store::JobFilter& filter, store:
                   bool descending) {
     const auto page = store::list_jobs(context.services.store, filter, query_page(context.request),
                                        order, descending);
-    Json items = Json::array();
+    std::vector<JsonText> items;
     for (const store::Job& job : page.items)
         items.push_back(render(job, std::nullopt));
-    return json_response(render_list(std::move(items), page.next_cursor));
+    return json_text_response(render_list(items, page.next_cursor));
 }
 
 }    // namespace slipway::routes

@@ -107,12 +107,11 @@ Response list_job_events(const Context& context) {
                                             .types = requested_event_types(request),
                                             .limit = limit,
                                             .newest = false});
-    Json items = Json::array();
+    std::vector<JsonText> items;
     for (const store::Event& event : events)
         items.push_back(render(event));
     const bool more = store::may_go_on(events, limit);
-    return json_response(
-        render_list(std::move(items), more ? fmt::format("{}", events.back().seq) : ""));
+    return json_text_response(render_list(items, more ? fmt::format("{}", events.back().seq) : ""));
 }
 
 Response list_job_logs(const Context& context) {
@@ -153,10 +152,10 @@ Response list_job_checkpoints(const Context& context) {
     const store::Job job = the_job(context);
     const auto page = store::list_checkpoints(
         context.services.store, {.job_id = job.id, .projects = {}}, query_page(context.request));
-    Json items = Json::array();
+    std::vector<JsonText> items;
     for (const store::Checkpoint& one : page.items)
         items.push_back(render(one));
-    return json_response(render_list(std::move(items), page.next_cursor));
+    return json_text_response(render_list(items, page.next_cursor));
 }
 
 Response list_job_attempts(const Context& context) {

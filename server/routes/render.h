@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/base/json.h"
 #include "scheduler/store/access.h"
@@ -22,12 +23,15 @@
 
 namespace slipway {
 
-/// Stored objects as their JSON on the wire. Pure. What is not known yet is null.
+using store::JsonText;
 
-Json render(const store::Job& job, std::optional<int> position);
+/// Stored objects as their JSON on the wire. Pure. What is not known yet is null. Those with much
+/// stored JSON are text already.
+
+JsonText render(const store::Job& job, std::optional<int> position);
+JsonText render(const store::Event& event);
+JsonText render(const store::Checkpoint& checkpoint);
 Json render(const store::Attempt& attempt);
-Json render(const store::Event& event);
-Json render(const store::Checkpoint& checkpoint);
 Json render(const store::Dataset& dataset);
 Json render(const store::StoredSplit& split);
 Json render(const store::Upload& upload);
@@ -39,6 +43,7 @@ Json render(const Identity& identity);
 
 /// {"items": […], "next_cursor": "…" or null}.
 Json render_list(Json items, const std::string& next_cursor = {});
+JsonText render_list(const std::vector<JsonText>& items, const std::string& next_cursor = {});
 
 /// Null, or the time as RFC 3339.
 Json render_time(const std::optional<Instant>& time);
@@ -52,6 +57,7 @@ std::string version_etag(std::int64_t version);
 std::string to_text(const Json& value);
 
 Response json_response(const Json& body, int status = 200);
+Response json_text_response(JsonText body, int status = 200);
 Response text_response(std::string body, std::string media_type = "text/plain; charset=utf-8");
 /// 204.
 Response no_content();

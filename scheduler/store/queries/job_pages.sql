@@ -103,15 +103,19 @@ with found as (
     from found
     order by sort_key collate "C" @WAY@, id @WAY@
     limit $8
-), page as (
-    select id, job.name, project, labels, state, reason_code, reason_message, spec, effective,
-           progress, best, result, dataset_id, queue_class, event_seq, attempts, restarts, version,
-           created_by, created_at, started_at, finished_at, kind, payload, sort_key
+), page as materialized (
+    select id, job.name, project, labels::text as labels, state, reason_code, reason_message,
+           spec::text as spec, effective::text as effective, progress::text as progress,
+           best::text as best, result::text as result, dataset_id, queue_class, event_seq, attempts,
+           restarts, version, created_by, created_at, started_at, finished_at, kind,
+           payload::text as payload, sort_key
     from chosen
     join job using (id)
 ), measured as (
     select page.*, count(*) over () as rows_found,
-           coalesce(sum(octet_length(page::text)) over before_it, 0) as bytes_before
+           coalesce(sum(600 + octet_length(concat(name, labels, reason_message, spec, effective,
+                                                  progress, best, result, payload)))
+                    over before_it, 0) as bytes_before
     from page
     window before_it as (order by sort_key collate "C" @WAY@, id @WAY@
                          rows between unbounded preceding and 1 preceding)
