@@ -36,11 +36,23 @@ std::string database_samples(const DatabaseHealth& health) {
     return text;
 }
 
-// Puts `value` in the place of `mark`, which `text` has once.
-void fill(std::string& text, std::string_view mark, const std::string& value) {
-    const std::size_t place = text.find(mark);
-    check(place != std::string::npos, "the document has its mark");
-    text.replace(place, mark.size(), value);
+// The capabilities around their two members that are not the same for every service: a rendered
+// document, cut where they belong.
+struct CapabilitiesText {
+    std::string before_confinement, before_limits, end;
+};
+
+CapabilitiesText cut_capabilities() {
+    constexpr std::string_view confinement = "\"@confinement\"";
+    constexpr std::string_view limits = "\"@limits\"";
+    const std::string text = capabilities_document("@confinement", "@limits").dump();
+    const std::size_t first = text.find(confinement);
+    const std::size_t second = text.find(limits);
+    check(first < second && second != std::string::npos, "the document has both, in this order");
+    return {.before_confinement = text.substr(0, first),
+            .before_limits =
+                text.substr(first + confinement.size(), second - first - confinement.size()),
+            .end = text.substr(second + limits.size()) + "\n"};
 }
 
 }    // namespace
@@ -87,11 +99,10 @@ Response get_capabilities(const Context& context) {
                     {"tokens", limits.tokens},
                     {"upload_bytes", context.services.upload_bytes_max}};
     // The tables stay as they are; they are rendered once.
-    static const std::string document = capabilities_document("@confinement", "@limits").dump();
-    std::string text = document;
-    fill(text, "\"@limits\"", told.dump());
-    fill(text, "\"@confinement\"", confinement.dump());
-    return text_response(text + "\n", "application/json");
+    static const CapabilitiesText parts = cut_capabilities();
+    return text_response(parts.before_confinement + confinement.dump() + parts.before_limits +
+                             told.dump() + parts.end,
+                         "application/json");
 }
 
 Response get_openapi(const Context&) {

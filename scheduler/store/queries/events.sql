@@ -1,16 +1,23 @@
+-- Numbers have no gaps but where old events have gone, so that the first one there is tells where a
+-- page ends. Without that bound the planner may read and sort all that follow.
+
 -- list_events: the next events of a job
 -- in     $1 job_id  $2 after seq  $3 types text[] or null  $4 limit  $5 bytes_max of the bodies,
 --        but for the last one
-with page as materialized (
-    select job_id, seq, type, body::text as body, created_at
+with page as (
+    select job_id, seq, type, body, created_at
     from job_event
     where job_id = $1
       and seq > $2
+      and seq < case when $3::text[] is null
+                     then (select seq from job_event where job_id = $1 and seq > $2
+                           order by seq limit 1) + $4::bigint
+                     else 9223372036854775807 end
       and ($3::text[] is null or type = any ($3))
     order by seq
     limit $4
 ), measured as (
-    select page.*, coalesce(sum(octet_length(body)) over before_it, 0) as bytes_before
+    select page.*, coalesce(sum(octet_length(body::text)) over before_it, 0) as bytes_before
     from page
     window before_it as (order by seq rows between unbounded preceding and 1 preceding)
 )
@@ -21,16 +28,19 @@ order by seq
 
 -- list_newest_events: the last events of a job, in order
 -- in     as list_events; bytes_max but for the first one
-with page as materialized (
-    select job_id, seq, type, body::text as body, created_at
+with page as (
+    select job_id, seq, type, body, created_at
     from job_event
     where job_id = $1
-      and seq > $2
+      and seq > case when $3::text[] is null
+                     then greatest($2, (select seq from job_event where job_id = $1
+                                        order by seq desc limit 1) - $4::bigint)
+                     else $2 end
       and ($3::text[] is null or type = any ($3))
     order by seq desc
     limit $4
 ), measured as (
-    select page.*, coalesce(sum(octet_length(body)) over after_it, 0) as bytes_after
+    select page.*, coalesce(sum(octet_length(body::text)) over after_it, 0) as bytes_after
     from page
     window after_it as (order by seq desc rows between unbounded preceding and 1 preceding)
 )
@@ -45,11 +55,15 @@ order by seq
 select event.job_id, event.seq, event.type, event.body, event.created_at
 from unnest($1::text[], $2::bigint[]) as reader (job_id, after_seq)
 cross join lateral (
-    select page.*, coalesce(sum(octet_length(body)) over before_it, 0) as bytes_before
+    select page.*, coalesce(sum(octet_length(body::text)) over before_it, 0) as bytes_before
     from (
-        select job_id, seq, type, body::text as body, created_at
+        select job_id, seq, type, body, created_at
         from job_event
-        where job_event.job_id = reader.job_id and job_event.seq > reader.after_seq
+        where job_event.job_id = reader.job_id
+          and job_event.seq > reader.after_seq
+          and job_event.seq < (select next.seq from job_event as next
+                               where next.job_id = reader.job_id and next.seq > reader.after_seq
+                               order by next.seq limit 1) + $3::bigint
         order by seq
         limit $3
     ) as page
