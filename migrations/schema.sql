@@ -282,8 +282,13 @@ CASE
     ELSE NULL::text
 END) STORED,
     kind text NOT NULL,
+    origin_action text,
+    origin_job_id text,
+    continues_from text,
+    saves_requested integer DEFAULT 0 NOT NULL,
     CONSTRAINT job_check CHECK (((core_id IS NULL) OR (cores = 1))),
     CONSTRAINT job_check1 CHECK (((reason_code IS NULL) = (reason_message IS NULL))),
+    CONSTRAINT job_continues_from_check CHECK (((continues_from IS NULL) OR (origin_job_id IS NOT NULL))),
     CONSTRAINT job_core_id_check CHECK ((core_id >= 1)),
     CONSTRAINT job_cores_check CHECK (((cores >= 1) AND (cores <= 2048))),
     CONSTRAINT job_id_check CHECK ((id ~ '^job_[0-9a-hjkmnp-tv-z]{26}$'::text)),
@@ -298,10 +303,13 @@ END),
     CONSTRAINT job_kind_payload CHECK (((kind = 'train'::text) = (payload IS NULL))),
     CONSTRAINT job_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
     CONSTRAINT job_name_check CHECK ((name <> ''::text)),
+    CONSTRAINT job_origin_action_check CHECK ((origin_action = ANY (ARRAY['retry'::text, 'fork'::text]))),
+    CONSTRAINT job_origin_check CHECK (((origin_action IS NULL) = (origin_job_id IS NULL))),
     CONSTRAINT job_payload_check CHECK ((jsonb_typeof(payload) = 'object'::text)),
     CONSTRAINT job_project_check CHECK ((project <> ''::text)),
     CONSTRAINT job_queue_class_check CHECK ((queue_class = ANY (ARRAY['urgent'::text, 'high'::text, 'normal'::text, 'low'::text, 'idle'::text]))),
-    CONSTRAINT job_restarts_max_check CHECK ((restarts_max >= 0))
+    CONSTRAINT job_restarts_max_check CHECK ((restarts_max >= 0)),
+    CONSTRAINT job_saves_requested_check CHECK ((saves_requested >= 0))
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01');
 

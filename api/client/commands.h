@@ -23,8 +23,37 @@ struct ListOptions {
 };
 ExitCode list_jobs(const HttpClient& client, const ListOptions& options);
 ExitCode show_job(const HttpClient& client, const std::string& job_id);
-/// `verb` is cancel or kill.
+/// `verb` is cancel, kill, pause or resume.
 ExitCode act_on_job(const HttpClient& client, const std::string& job_id, const std::string& verb);
+/// Asks for a checkpoint and waits until it is there, or the job has ended.
+ExitCode save_checkpoint(const HttpClient& client, const std::string& job_id);
+ExitCode retry_job(const HttpClient& client, const std::string& job_id, bool follow);
+
+struct ForkOptions {
+    std::string job_id = {};
+    std::vector<std::string> changes = {};    ///< train.epochs=20: a field and its value as JSON
+    std::string file = {};                    ///< a merge patch of the spec; before `changes`
+    std::string start = "continue";           ///< or weights, scratch
+    std::string checkpoint = {};              ///< empty: the newest one
+    bool follow = false;
+    bool dry_run = false;
+};
+ExitCode fork_job(const HttpClient& client, const ForkOptions& options);
+
+struct BulkOptions {
+    std::string action = {};
+    std::string state = {};    ///< comma-separated, as of `jobs`
+    std::string project = {};
+    std::string name = {};
+    std::map<std::string, std::string> labels = {};
+    std::vector<std::string> ids = {};
+    bool dry_run = false;
+};
+/// Acts on all jobs that match, however many; one line for each.
+ExitCode bulk(const HttpClient& client, const BulkOptions& options);
+/// `verb` is pin or unpin.
+ExitCode act_on_checkpoint(const HttpClient& client, const std::string& checkpoint_id,
+                           const std::string& verb);
 ExitCode explain_job(const HttpClient& client, const std::string& job_id);
 ExitCode print_logs(const HttpClient& client, const std::string& job_id);
 /// `names` empty: all. `csv`: every point as text.

@@ -76,12 +76,6 @@ ExitCode show_job(const HttpClient& client, const std::string& job_id) {
     return ExitCode::ok;
 }
 
-ExitCode act_on_job(const HttpClient& client, const std::string& job_id, const std::string& verb) {
-    const Json job = call(client, "POST", job_path(job_id) + "/" + verb, Json::object());
-    fmt::print("{} {}\n", cell(job, "id"), cell(job, "state"));
-    return ExitCode::ok;
-}
-
 ExitCode explain_job(const HttpClient& client, const std::string& job_id) {
     const Json answer = get(client, job_path(job_id) + "/explain");
     fmt::print("{}: {}\n", cell(answer, "code"), cell(answer, "message"));

@@ -24,6 +24,8 @@ struct Line {
     DatasetOptions dataset;
     ExportWeightsOptions weights;
     PredictOptions predict;
+    ForkOptions fork;
+    BulkOptions bulk;
     std::string id;
     std::string file;
     std::string out;
@@ -34,6 +36,7 @@ struct Line {
     bool csv = false;
     bool keep_made = false;
     bool json = false;
+    bool follow = false;
     Command chosen;
 };
 
@@ -65,10 +68,6 @@ void add_job_commands(CLI::App& app, Line& line) {
                 [&line](const HttpClient& c) { return show_job(c, line.id); });
     add_with_id(app, "follow", "Follow a job until it ends", line,
                 [&line](const HttpClient& c) { return follow_job(c, line.id); });
-    add_with_id(app, "cancel", "Cancel a job; it saves a checkpoint first", line,
-                [&line](const HttpClient& c) { return act_on_job(c, line.id, "cancel"); });
-    add_with_id(app, "kill", "Kill a job at once, without saving", line,
-                [&line](const HttpClient& c) { return act_on_job(c, line.id, "kill"); });
     add_with_id(app, "explain", "Explain the state of a job", line,
                 [&line](const HttpClient& c) { return explain_job(c, line.id); });
     add_with_id(app, "logs", "Print the logs of a job", line,
@@ -99,6 +98,71 @@ void add_job_commands(CLI::App& app, Line& line) {
                     "training continues with")
         ->check(CLI::IsMember({"average", "raw"}));
     one->add_option("--out", line.weights.out, "output file");
+}
+
+// "key=value" into `pairs`.
+void add_pairs(CLI::App& one, const char* option, std::map<std::string, std::string>& pairs,
+               const std::string& text) {
+    one.add_option_function<std::vector<std::string>>(
+        option,
+        [&pairs, option](const std::vector<std::string>& given) {
+            for (const std::string& pair : given) {
+                const std::size_t equals = pair.find('=');
+                if (equals == std::string::npos)
+                    throw CLI::ValidationError(option, "must be name=value, got " + pair);
+                pairs[pair.substr(0, equals)] = pair.substr(equals + 1);
+            }
+        },
+        text);
+}
+
+void add_action_commands(CLI::App& app, Line& line) {
+    add_with_id(app, "cancel", "Cancel a job; it saves a checkpoint first", line,
+                [&line](const HttpClient& c) { return act_on_job(c, line.id, "cancel"); });
+    add_with_id(app, "kill", "Kill a job at once, without saving", line,
+                [&line](const HttpClient& c) { return act_on_job(c, line.id, "kill"); });
+    add_with_id(app, "pause", "Pause a job; it saves a checkpoint and frees its cores", line,
+                [&line](const HttpClient& c) { return act_on_job(c, line.id, "pause"); });
+    add_with_id(app, "resume", "Queue a paused job again", line,
+                [&line](const HttpClient& c) { return act_on_job(c, line.id, "resume"); });
+    add_with_id(app, "checkpoint", "Save a checkpoint of a running job and print its id", line,
+                [&line](const HttpClient& c) { return save_checkpoint(c, line.id); });
+    CLI::App* one = add_with_id(
+        app, "retry",
+        "Submit a job that has ended without success again; it continues from its newest "
+        "checkpoint",
+        line, [&line](const HttpClient& c) { return retry_job(c, line.id, line.follow); });
+    one->add_flag("--follow", line.follow, "follow the new job until it ends");
+    one = add(app, "fork", "Submit a job like another one, with changes", line,
+              [&line](const HttpClient& c) { return fork_job(c, line.fork); });
+    one->add_option("id", line.fork.job_id, "id, as returned by the service")->required();
+    one->add_option("--set", line.fork.changes,
+                    "field of the spec and its new value, such as train.epochs=20; null removes "
+                    "the field");
+    one->add_option("--file", line.fork.file, "JSON file with the fields of the spec to change");
+    one->add_option("--start", line.fork.start,
+                    "continue: from the full training state of a checkpoint; weights: from its "
+                    "weights only; scratch: without a checkpoint")
+        ->check(CLI::IsMember({"continue", "weights", "scratch"}));
+    one->add_option("--checkpoint", line.fork.checkpoint,
+                    "checkpoint to start from: last, best or an id");
+    one->add_flag("--follow", line.fork.follow, "follow the new job until it ends");
+    one->add_flag("--dry-run", line.fork.dry_run, "validate only; store nothing");
+    one = add(app, "bulk", "Cancel, kill, pause, resume or delete all jobs that match", line,
+              [&line](const HttpClient& c) { return bulk(c, line.bulk); });
+    one->add_option("action", line.bulk.action, "action: cancel, kill, pause, resume or delete")
+        ->required()
+        ->check(CLI::IsMember({"cancel", "kill", "pause", "resume", "delete"}));
+    one->add_option("--state", line.bulk.state, "jobs in these states, comma-separated");
+    one->add_option("--project", line.bulk.project, "jobs of this project");
+    one->add_option("--name", line.bulk.name, "jobs whose name contains this text");
+    add_pairs(*one, "--label", line.bulk.labels, "jobs with this label, as key=value");
+    one->add_option("--id", line.bulk.ids, "these jobs");
+    one->add_flag("--dry-run", line.bulk.dry_run, "show what would change; change nothing");
+    add_with_id(app, "pin", "Keep a checkpoint until it is unpinned", line,
+                [&line](const HttpClient& c) { return act_on_checkpoint(c, line.id, "pin"); });
+    add_with_id(app, "unpin", "Let a pinned checkpoint go", line,
+                [&line](const HttpClient& c) { return act_on_checkpoint(c, line.id, "unpin"); });
 }
 
 void add_predict_commands(CLI::App& app, Line& line) {
@@ -157,17 +221,8 @@ void add_dataset_commands(CLI::App& app, Line& line) {
                     "file to upload: a zip, a tar or a single data file")
         ->excludes(path)
         ->check(CLI::ExistingFile);
-    one->add_option_function<std::vector<std::string>>(
-        "--option",
-        [&line](const std::vector<std::string>& pairs) {
-            for (const std::string& pair : pairs) {
-                const std::size_t equals = pair.find('=');
-                if (equals == std::string::npos)
-                    throw CLI::ValidationError("--option", "must be name=value, got " + pair);
-                line.dataset.options[pair.substr(0, equals)] = pair.substr(equals + 1);
-            }
-        },
-        "format option as name=value, such as label_column=label");
+    add_pairs(*one, "--option", line.dataset.options,
+              "format option as name=value, such as label_column=label");
     one->add_flag("!--no-wait", line.dataset.wait, "do not wait for the check");
     add_with_id(*dataset, "show", "Show a dataset as JSON, by id or name", line,
                 [&line](const HttpClient& c) { return show_dataset(c, line.id); });
@@ -245,6 +300,7 @@ int run(int argc, char** argv) {
     app.add_option("--ca", line.connect.certificate_authority,
                    "PEM file of the certificate authority to trust (https)");
     add_job_commands(app, line);
+    add_action_commands(app, line);
     add_predict_commands(app, line);
     add_report_commands(app, line);
     add_dataset_commands(app, line);

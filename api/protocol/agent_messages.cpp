@@ -30,13 +30,18 @@ std::string stop_line(Intent reason) {
     return Json{{"type", "stop"}, {"reason", to_string(reason)}}.dump() + "\n";
 }
 
+std::string save_line(std::int64_t number) {
+    return Json{{"type", "save"}, {"number", number}}.dump() + "\n";
+}
+
 std::optional<AgentMessage> read_agent_message(std::string_view line) {
     const Json message = Json::parse(line, nullptr, false);
     if (!message.is_object()) return std::nullopt;
     return AgentMessage{.type = text_field(message, "type").value_or(""),
                         .fence = text_field(message, "fence"),
                         .after = number_field(message, "after"),
-                        .reason = text_field(message, "reason").value_or("")};
+                        .reason = text_field(message, "reason").value_or(""),
+                        .number = number_field(message, "number")};
 }
 
 }    // namespace slipway

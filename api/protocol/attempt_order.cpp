@@ -85,6 +85,7 @@ Json to_json(const AttemptOrder& order) {
             {"init_from", or_null(order.init_from)},
             {"checkpoint", or_null(order.checkpoint)},
             {"split", or_null(order.split)},
+            {"saves_requested", order.saves_requested},
             {"worker_threads", order.worker_threads},
             {"grace_s", order.grace_s},
             {"memory_bytes", order.memory_bytes},
@@ -115,6 +116,7 @@ AttemptOrder read_attempt_order(const Json& json) {
         order.init_from = unless_null(json, "init_from", read_text);
         order.checkpoint = unless_null(json, "checkpoint", read_text);
         order.split = unless_null(json, "split", read_stored_split_order);
+        order.saves_requested = member<std::int64_t>(json, "saves_requested");
         order.worker_threads = member<int>(json, "worker_threads");
         order.grace_s = member<double>(json, "grace_s");
         order.memory_bytes = member<std::int64_t>(json, "memory_bytes");

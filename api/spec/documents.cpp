@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "api/base/parsed_json.h"
+#include "api/spec/job_actions.h"
 #include "api/spec/tables.h"
 
 namespace slipway {
@@ -59,6 +60,14 @@ Decoded<PredictionSpec> decode_prediction(const Json& json) {
 
 Decoded<JobPatchBody> decode_job_patch(const ParsedJson& parsed) {
     return decode(job_patch_table(), parsed);
+}
+
+Decoded<JobForkBody> decode_job_fork(const ParsedJson& parsed) {
+    return decode(job_fork_table(), parsed);
+}
+
+Decoded<JobBulkBody> decode_job_bulk(const ParsedJson& parsed) {
+    return decode(job_bulk_table(), parsed);
 }
 
 Decoded<DatasetCreate> decode_dataset_create(const ParsedJson& parsed) {

@@ -14,6 +14,9 @@
 
 namespace slipway {
 
+struct JobForkBody;
+struct JobBulkBody;
+
 /// A decoded body. With problems, `value` holds what could be read: for messages, not for use.
 template <class T>
 struct Decoded {
@@ -27,6 +30,8 @@ struct Decoded {
 Decoded<JobSpec> decode_job_spec(const ParsedJson& parsed);
 Decoded<PredictionSpec> decode_prediction(const ParsedJson& parsed);
 Decoded<JobPatchBody> decode_job_patch(const ParsedJson& parsed);
+Decoded<JobForkBody> decode_job_fork(const ParsedJson& parsed);    // job_actions.h
+Decoded<JobBulkBody> decode_job_bulk(const ParsedJson& parsed);    // likewise
 Decoded<DatasetCreate> decode_dataset_create(const ParsedJson& parsed);
 Decoded<SplitCreate> decode_split_create(const ParsedJson& parsed);
 Decoded<UploadCreate> decode_upload_create(const ParsedJson& parsed);

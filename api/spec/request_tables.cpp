@@ -1,4 +1,5 @@
 #include "api/base/id.h"
+#include "api/spec/job_actions.h"
 #include "api/spec/table/collections.h"
 #include "api/spec/tables.h"
 
@@ -255,7 +256,7 @@ std::span<const ObjectTable* const> request_tables() {
     static const std::vector<const ObjectTable*> all{
         &job_table(),          &job_patch_table(),     &dataset_create_table(), &augment_table(),
         &split_create_table(), &upload_create_table(), &token_create_table(),   &login_table(),
-        &layer_table(),        &prediction_table()};
+        &layer_table(),        &prediction_table(),    &job_fork_table(),       &job_bulk_table()};
     return all;
 }
 

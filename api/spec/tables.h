@@ -11,6 +11,9 @@
 
 namespace slipway {
 
+struct JobForkBody;
+struct JobBulkBody;
+
 // The field tables. One function per object, each with one table that lives for ever. To add a
 // field: a member in the struct, a row in the table. To let something documented for later exist:
 // move its name from `later` to a row, or to the enumeration.
@@ -24,6 +27,10 @@ const Object<MonitorSpec>& monitor_table();
 const Object<LimitsSpec>& limits_table();
 const Object<QueueSpec>& queue_table();
 const Object<JobPatchBody>& job_patch_table();
+
+// job_action_tables.cpp
+const Object<JobForkBody>& job_fork_table();
+const Object<JobBulkBody>& job_bulk_table();
 
 // model_tables.cpp
 const Object<ModelSpec>& model_table();

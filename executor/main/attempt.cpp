@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "api/base/printable.h"
 #include "api/spec/intent.h"
@@ -72,7 +73,13 @@ int run_order(const std::filesystem::path& run_folder, const ResolvedAttempt& or
             log.emit(frame);
             channel.wake();
         },
-        [&] { return stop_reason(channel, grace); }, clock);
+        {.stop = [&] { return stop_reason(channel, grace); },
+         .save =
+             [&, answered = order.saves_requested]() mutable {
+                 const std::int64_t asked = channel.saves_requested();
+                 return asked > std::exchange(answered, std::max(answered, asked));
+             }},
+        clock);
     SinkReporter with_sinks(reporter, order.plan.spec.monitor.sinks, order.plan.report_folder,
                             clock);
     const Ending ending = train_to_the_end(trainer, order.plan, with_sinks);

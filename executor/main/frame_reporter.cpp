@@ -30,8 +30,8 @@ std::string bounded(std::string text) {
     return text + "…";
 }
 
-FrameReporter::FrameReporter(FrameSink sink, std::function<StopReason()> stop, const Clock& clock)
-    : sink_(std::move(sink)), stop_(std::move(stop)), clock_(clock) {}
+FrameReporter::FrameReporter(FrameSink sink, RunRequests requests, const Clock& clock)
+    : sink_(std::move(sink)), requests_(std::move(requests)), clock_(clock) {}
 
 void FrameReporter::state(JobState state) {
     sink_(to_json(StateFrame{.state = state}));
@@ -105,8 +105,12 @@ void FrameReporter::reported(const WrittenReport& report) {
                               .message = bounded(report.message)}));
 }
 
+bool FrameReporter::save_requested() {
+    return requests_.save();
+}
+
 StopReason FrameReporter::stop_requested() {
-    return stop_();
+    return requests_.stop();
 }
 
 }    // namespace slipway

@@ -15,13 +15,19 @@ namespace slipway {
 /// Where frames go: FrameLog::emit, followed by whatever wakes the listener.
 using FrameSink = std::function<void(const Json& frame)>;
 
+/// What a run is asked for, looked up between steps; see Reporter.
+struct RunRequests {
+    std::function<StopReason()> stop;
+    std::function<bool()> save = [] { return false; };
+};
+
 /// Turns what a training run says into frames, as docs/formats.md describes them. Progress is
 /// passed on at most twice a second, the last step of a phase always; an epoch's summary at most
 /// once a second, the last one always. Training thread only.
 class FrameReporter : public Reporter {
 public:
-    /// `stop` is asked between steps. `clock` outlives the reporter.
-    FrameReporter(FrameSink sink, std::function<StopReason()> stop, const Clock& clock);
+    /// `clock` outlives the reporter.
+    FrameReporter(FrameSink sink, RunRequests requests, const Clock& clock);
 
     void state(JobState state) override;
     void begin(std::int64_t step) override;
@@ -33,11 +39,12 @@ public:
     void checkpoint(const SavedCheckpoint& checkpoint) override;
     void compiled(const CompiledProgram& program) override;
     void reported(const WrittenReport& report) override;
+    bool save_requested() override;
     StopReason stop_requested() override;
 
 private:
     const FrameSink sink_;
-    const std::function<StopReason()> stop_;
+    const RunRequests requests_;
     const Clock& clock_;
     Tick next_progress_{}, next_epoch_{};
     std::string phase_;    // of the last progress passed on

@@ -65,7 +65,8 @@ Result<ResolvedAttempt> read_attempt(const std::filesystem::path& run_folder) {
         return ResolvedAttempt{.plan = plan_of(order),
                                .job_id = order.job_id,
                                .fence = order.fence,
-                               .grace_s = order.grace_s};
+                               .grace_s = order.grace_s,
+                               .saves_requested = order.saves_requested};
     } catch (const Error& error) {
         return Error{error.code(), fmt::format("{}: {}", path.string(), error.what())};
     }

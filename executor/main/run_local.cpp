@@ -135,9 +135,9 @@ Ending train(const RunLocalOptions& options, const Trainer& trainer, const Clock
     prepare_out(options);
     AttemptPlan plan = plan_of(options);
     FrameLog log(options.out / "frames.ndjson", clock);
-    FrameReporter frames([&log](const Json& frame) { log.emit(frame); },
-                         [] { return stop_signalled() ? StopReason::drain : StopReason::none; },
-                         clock);
+    FrameReporter frames(
+        [&log](const Json& frame) { log.emit(frame); },
+        {.stop = [] { return stop_signalled() ? StopReason::drain : StopReason::none; }}, clock);
     Ending ending;
     {
         AloneReporter reporter(frames, plan, clock, output);

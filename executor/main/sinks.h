@@ -58,6 +58,7 @@ public:
     void checkpoint(const SavedCheckpoint& checkpoint) override { inner_.checkpoint(checkpoint); }
     void compiled(const CompiledProgram& program) override { inner_.compiled(program); }
     void reported(const WrittenReport& report) override { inner_.reported(report); }
+    bool save_requested() override { return inner_.save_requested(); }
     StopReason stop_requested() override { return inner_.stop_requested(); }
 
 private:

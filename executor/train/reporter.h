@@ -88,6 +88,9 @@ public:
     virtual void compiled(const CompiledProgram& program) = 0;
     virtual void reported(const WrittenReport& report) = 0;
 
+    /// Asked between steps. True: a checkpoint is wanted at this step, and the run goes on.
+    virtual bool save_requested() { return false; }
+
     /// Asked between steps. Anything but none: the run saves (orphaned, drain), ends and says so in
     /// its outcome.
     virtual StopReason stop_requested() = 0;

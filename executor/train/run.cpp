@@ -142,6 +142,8 @@ private:
         }
         model_.parameters.forget_values();
         state_ = from_checkpoint(*plan_.resume_from, plan_.spec, model_, update_);
+        // What another job keeps is its own.
+        if (continues_another_job()) state_.kept = {};
         for (const std::string& change : state_.spec_changes) {
             reporter_.warning("spec_changed",
                               fmt::format("since {} was saved the spec has changed: {}",
@@ -152,6 +154,10 @@ private:
         saved_step_ = state_.step;
         reporter_.log("info", fmt::format("resumed at step {} from {}", state_.step,
                                           plan_.resume_from->filename().string()));
+    }
+
+    bool continues_another_job() const {
+        return plan_.resume_from->parent_path() != plan_.checkpoint_folder;
     }
 
     void load_weights() {
@@ -263,8 +269,9 @@ private:
         }
         if (epoch_ended || ended) summarize(batch, evaluated);
         const std::int64_t epochs_done = batch.position.epoch + 1;
+        const bool asked = reporter_.save_requested();
         const bool save_now =
-            ended || stopped_early() ||
+            ended || stopped_early() || asked ||
             (settings_.save_every_steps > 0 && state_.step % settings_.save_every_steps == 0) ||
             (epoch_ended && settings_.save_every_epochs > 0 &&
              epochs_done % settings_.save_every_epochs == 0);

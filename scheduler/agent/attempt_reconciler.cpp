@@ -226,7 +226,8 @@ void AttemptReconciler::begin(const store::HostAttempt& found) {
               .restarts = found.restarts,
               .process = {},
               .resumed_from_id = found.resume_checkpoint_id,
-              .recorded = member.pid.has_value()};
+              .recorded = member.pid.has_value(),
+              .saves_requested = found.saves_requested};
     const std::string name = live.name();
     // What only the database knows, first: when it does not answer, the attempt has not begun, and
     // the next turn begins it.
@@ -296,6 +297,9 @@ AttemptReconciler::Inputs AttemptReconciler::find_inputs(const store::HostAttemp
     } else if (!split) {
         inputs.missing = "the split of data.split.id is no longer kept";
     }
+    if (!found.resume_checkpoint.empty())
+        inputs.resume =
+            artifacts_.locate(Artifact::checkpoint, found.resume_job_id, found.resume_checkpoint);
     inputs.weights = weights.value_or(fs::path());
     inputs.checkpoint = checkpoint.value_or(fs::path());
     if (split) {
@@ -323,6 +327,7 @@ void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inp
     const AttemptPaths paths{
         .dataset = location->path,
         .checkpoints = artifacts_.locate(Artifact::checkpoint, live.key.job_id),
+        .resume = inputs.resume,
         .report = artifacts_.locate(Artifact::report, live.key.job_id),
         .cache = artifacts_.locate(Artifact::compile_cache, project),
         .packed = artifacts_.locate(Artifact::packed_images, project),
@@ -350,7 +355,8 @@ void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inp
         .writable = {live.folder, paths.checkpoints, paths.report, paths.cache, paths.packed},
         .memory_bytes = process_memory_bytes(found)};
     if (!location->upload.empty()) request.owned.push_back(paths.dataset);
-    for (const fs::path& input : {inputs.weights, inputs.checkpoint, inputs.split}) {
+    const fs::path others = found.resume_job_id == live.key.job_id ? fs::path() : inputs.resume;
+    for (const fs::path& input : {inputs.weights, inputs.checkpoint, inputs.split, others}) {
         if (!input.empty()) request.shared.push_back(input);
     }
     std::unique_ptr<LaunchedProcess> process = launcher_.launch(request);
@@ -406,6 +412,8 @@ bool AttemptReconciler::adopt(const store::HostAttempt& found, const ProcessReco
         "executor taken over",
         {{"job_id", live.key.job_id}, {"attempt", live.key.attempt}, {"pid", live.process.pid}});
     watch(live, std::move(process), found);
+    // Whether the agent before us has told it is not known; said twice, it asks for no other one.
+    if (found.saves_requested > 0) supervisor_.save(live.name(), found.saves_requested);
     return true;
 }
 
@@ -433,6 +441,10 @@ void AttemptReconciler::update(const store::HostAttempt& found, Live& live) {
         live.tail = FrameTail(live.folder / "frames.ndjson", live.frames_stored);
     }
     if (live.ended) return;
+    if (found.saves_requested > live.saves_requested) {
+        live.saves_requested = found.saves_requested;
+        supervisor_.save(live.name(), found.saves_requested);
+    }
     if (found.intent) supervisor_.stop(live.name(), *found.intent);
     if (live.time_is_up && clock_.tick() >= *live.time_is_up) {
         supervisor_.stop(live.name(), Intent::timeout);

@@ -61,6 +61,7 @@ private:
         std::optional<Ended> ended = {};
         std::optional<Tick> time_is_up = {};    // limits.max_wall_s, max_core_s
         std::string problem = {};               // why it could not be started
+        int saves_requested = 0;                // of which the executor was told
 
         std::string name() const;    // among those watched
     };
@@ -69,6 +70,7 @@ private:
     struct Inputs {
         std::filesystem::path weights;
         std::filesystem::path checkpoint;
+        std::filesystem::path resume;    // from which training goes on; empty: from the beginning
         std::filesystem::path split;
         std::string split_hash;
         int project_number = 0;

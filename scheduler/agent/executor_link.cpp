@@ -28,7 +28,7 @@ bool ExecutorLink::connect() {
     if (!connection) return false;
     socket_ = std::move(*connection);
     to_send_ = hello_line(fence_, after_);
-    to_send_ += stop_line_;
+    to_send_ += save_line_ + stop_line_;
     at_line_start_ = true;
     write();
     return bool(socket_);
@@ -82,6 +82,13 @@ void ExecutorLink::stop(Intent intent) {
     stop_line_ = stop_line(intent);
     if (!socket_) return;
     to_send_ += stop_line_;
+    write();
+}
+
+void ExecutorLink::save(std::int64_t number) {
+    save_line_ = save_line(number);
+    if (!socket_) return;
+    to_send_ += save_line_;
     write();
 }
 

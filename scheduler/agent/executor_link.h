@@ -39,6 +39,8 @@ public:
     void heartbeat();
     /// Asks the executor to end. Kept and sent again after a reconnect.
     void stop(Intent intent);
+    /// Asks the executor for a checkpoint: see save_line. Likewise.
+    void save(std::int64_t number);
 
 private:
     void close();
@@ -48,7 +50,8 @@ private:
     const std::int64_t after_;
     UniqueFd socket_;
     std::string to_send_;
-    std::string stop_line_;        // empty: nothing asked yet
+    std::string save_line_;        // empty: nothing asked yet
+    std::string stop_line_;        // likewise
     bool at_line_start_ = true;    // of what was read
 };
 

@@ -83,8 +83,10 @@ AttemptOrder attempt_order(const store::HostAttempt& attempt, const AttemptPaths
                                    .options = parse_stored(attempt.dataset_options),
                                    .content_hash = attempt.dataset_content_hash},
                        .checkpoint_folder = paths.checkpoints.string(),
+                       .resume_from = unless_empty(paths.resume),
                        .init_from = unless_empty(paths.init),
                        .checkpoint = unless_empty(paths.checkpoint),
+                       .saves_requested = attempt.saves_requested,
                        .worker_threads = paths.worker_threads,
                        .grace_s = paths.grace_s,
                        .memory_bytes = paths.memory_bytes,
@@ -93,8 +95,6 @@ AttemptOrder attempt_order(const store::HostAttempt& attempt, const AttemptPaths
                        .packed_folder = paths.packed.string()};
     if (!attempt.payload.empty()) order.payload = parse_stored(attempt.payload);
     if (!paths.split.empty()) order.split = {paths.split.string(), paths.split_hash};
-    if (!attempt.resume_checkpoint.empty())
-        order.resume_from = (paths.checkpoints / attempt.resume_checkpoint).string();
     return order;
 }
 

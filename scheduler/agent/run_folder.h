@@ -26,6 +26,7 @@ std::optional<UniqueFd> lock_run_folder(const std::filesystem::path& folder);
 struct AttemptPaths {
     std::filesystem::path dataset;
     std::filesystem::path checkpoints;        ///< of the job
+    std::filesystem::path resume = {};        ///< a checkpoint to go on from; empty: none
     std::filesystem::path report = {};        ///< of the job: where its time goes
     std::filesystem::path cache = {};         ///< of compiled code, of the project's jobs
     std::filesystem::path packed = {};        ///< of packed images, of the project's jobs

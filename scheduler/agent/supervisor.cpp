@@ -51,6 +51,7 @@ struct SupervisedProcess {
 struct Command {
     std::string name;
     WatchEvent event;
+    std::int64_t save = 0;    // then the event is none
 };
 
 }    // namespace
@@ -152,8 +153,9 @@ struct Supervisor::Parts {
         }
         for (const Command& command : taken) {
             for (const auto& supervised : processes) {
-                if (supervised->watched.name == command.name && !supervised->gone)
-                    apply(*supervised, command.event);
+                if (supervised->watched.name != command.name || supervised->gone) continue;
+                if (command.save == 0) apply(*supervised, command.event);
+                if (command.save > 0 && supervised->link) supervised->link->save(command.save);
             }
         }
     }
@@ -263,10 +265,10 @@ struct Supervisor::Parts {
         on_events();
     }
 
-    void command(const std::string& name, const WatchEvent& event) {
+    void command(Command given) {
         {
             const std::scoped_lock lock(mutex);
-            commands.push_back({.name = name, .event = event});
+            commands.push_back(std::move(given));
         }
         notify();
     }
@@ -294,15 +296,19 @@ void Supervisor::watch(Watched watched) {
 }
 
 void Supervisor::stop(const std::string& name, Intent intent) {
-    parts_->command(name, {.kind = WatchEvent::Kind::stop, .intent = intent});
+    parts_->command({.name = name, .event = {.kind = WatchEvent::Kind::stop, .intent = intent}});
+}
+
+void Supervisor::save(const std::string& name, std::int64_t number) {
+    parts_->command({.name = name, .event = {}, .save = number});
 }
 
 void Supervisor::kill(const std::string& name, EndCause cause) {
-    parts_->command(name, {.kind = WatchEvent::Kind::kill, .cause = cause});
+    parts_->command({.name = name, .event = {.kind = WatchEvent::Kind::kill, .cause = cause}});
 }
 
 void Supervisor::done_received(const std::string& name) {
-    parts_->command(name, {.kind = WatchEvent::Kind::done_received});
+    parts_->command({.name = name, .event = {.kind = WatchEvent::Kind::done_received}});
 }
 
 SupervisorEvents Supervisor::take_events() {

@@ -70,6 +70,8 @@ public:
     void watch(Watched watched);
     /// Nothing happens for a name that is no longer watched.
     void stop(const std::string& name, Intent intent);
+    /// Asks for a checkpoint: see save_line.
+    void save(const std::string& name, std::int64_t number);
     void kill(const std::string& name, EndCause cause);
     void done_received(const std::string& name);
 

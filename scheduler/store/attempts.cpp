@@ -58,6 +58,8 @@ HostAttempt read_host_attempt(const Row& row) {
             .dataset_content_hash = row.text("dataset_content_hash"),
             .resume_checkpoint = row.text("checkpoint_name"),
             .resume_checkpoint_id = row.text("checkpoint_id"),
+            .resume_job_id = row.text("checkpoint_job_id"),
+            .saves_requested = row.small("saves_requested"),
             .lease_expired = row.flag("lease_expired")};
 }
 

@@ -49,8 +49,12 @@ struct HostAttempt {
     JsonText dataset_source;
     JsonText dataset_options;
     std::string dataset_content_hash;
-    std::string resume_checkpoint;    ///< name of the newest checkpoint of the job, or empty
+    /// The newest checkpoint of the job, or the one that it continues another job's training from:
+    /// its name, its id and the job that made it; empty: none.
+    std::string resume_checkpoint;
     std::string resume_checkpoint_id;
+    std::string resume_job_id;
+    int saves_requested = 0;       ///< checkpoints that were asked for, ever
     bool lease_expired = false;    ///< that of the host, by database time
 
     const AttemptMember& member() const { return attempt.members.at(std::size_t(rank)); }

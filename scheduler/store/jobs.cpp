@@ -130,6 +130,19 @@ Statement intent_statement(std::string_view id, JobState to, const std::optional
             {id, to_string(to), reason_code(reason), reason_message(reason), intent}};
 }
 
+std::optional<JobOrigin> origin_of(const Row& row) {
+    if (row.text("origin_action").empty()) return std::nullopt;
+    return JobOrigin{.action = row.text("origin_action"),
+                     .job_id = row.text("origin_job_id"),
+                     .continues_from = row.text("continues_from")};
+}
+
+/// Its executor is on its way to the next step, and nobody has asked for an end.
+bool is_training(JobState state) {
+    using enum JobState;
+    return state == starting || state == compiling || state == running;
+}
+
 }    // namespace
 
 VersionMismatch::VersionMismatch(std::int64_t present)
@@ -172,7 +185,8 @@ Job read_job(const Row& row) {
             .created_by = row.text("created_by"),
             .created_at = row.time("created_at"),
             .started_at = row.maybe_time("started_at"),
-            .finished_at = row.maybe_time("finished_at")};
+            .finished_at = row.maybe_time("finished_at"),
+            .origin = origin_of(row)};
 }
 
 std::optional<Intent> intent_of(const Row& row) {
@@ -246,6 +260,51 @@ std::optional<Job> request_intent(Store& store, std::string_view id, Intent inte
         if (!target) return commit_and_read(transaction, id, {});
         const Param word = is_active(*target) ? Param(to_string(intent)) : Param(std::nullopt);
         return commit_and_read(transaction, id, {intent_statement(id, *target, reason, word)});
+    });
+    if (job) store.announce(id);
+    return job;
+}
+
+std::optional<JobState> state_after(Intent intent, JobState present) {
+    return target_of({.state = present, .intent = default_intent(present)}, intent);
+}
+
+bool is_resumed(JobState present) {
+    using enum JobState;
+    if (present == paused) return true;
+    // A preempted job goes on by itself.
+    if (is_training(present) || present == queued || present == finishing || present == preempting)
+        return false;
+    throw IllegalTransition(std::string(to_string(present)), std::string(to_string(queued)));
+}
+
+std::optional<Job> resume_job(Store& store, std::string_view id) {
+    bool moved = false;
+    auto job = transact(store.pool(), [&](Transaction& transaction) -> std::optional<Job> {
+        const std::optional<LockedJob> locked = lock_job(transaction, id);
+        if (!locked) return std::nullopt;
+        moved = is_resumed(locked->state);
+        if (!moved) return commit_and_read(transaction, id, {});
+        return commit_and_read(transaction, id,
+                               {move_statement(id, JobState::queued, std::nullopt)});
+    });
+    if (!moved) return job;
+    store.announce(id);
+    store.announce(topics::queue);
+    return job;
+}
+
+std::optional<Job> request_save(Store& store, std::string_view id) {
+    auto job = transact(store.pool(), [&](Transaction& transaction) -> std::optional<Job> {
+        const std::optional<LockedJob> locked = lock_job(transaction, id);
+        if (!locked) return std::nullopt;
+        if (!is_training(locked->state))
+            throw Error{
+                ErrorCode::conflict,
+                fmt::format("a checkpoint can be saved while a job is starting, compiling or "
+                            "running; it is {}",
+                            to_string(locked->state))};
+        return commit_and_read(transaction, id, {{&queries::request_save, {id}}});
     });
     if (job) store.announce(id);
     return job;

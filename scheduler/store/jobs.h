@@ -13,6 +13,13 @@
 
 namespace slipway::store {
 
+/// What a job was made from, when it was made from another one.
+struct JobOrigin {
+    std::string action{};            ///< retry or fork
+    std::string job_id{};            ///< that may have been deleted since
+    std::string continues_from{};    ///< the checkpoint that training goes on from; empty: none
+};
+
 /// A job as stored. Empty JsonText = not known yet.
 struct Job {
     std::string id{};    ///< job_…
@@ -39,6 +46,7 @@ struct Job {
     Instant created_at{};
     std::optional<Instant> started_at{};
     std::optional<Instant> finished_at{};
+    std::optional<JobOrigin> origin{};
 };
 
 /// What a route hands over once the spec has been checked.
@@ -62,6 +70,7 @@ struct NewJob {
     /// What it begins with or reads: kept until the job has ended. Empty: none.
     std::string checkpoint_id{};
     std::string upload_id{};    ///< that it begins with, likewise
+    std::optional<JobOrigin> origin{};
 };
 
 struct Submitted {
@@ -139,6 +148,24 @@ private:
 /// when there is none. `timeout` is the agent's alone.
 std::optional<Job> request_intent(Store& store, std::string_view id, Intent intent,
                                   const Reason& reason);
+
+/// Where request_intent would take a job in this state; nothing when it stays. Pure. errors  throws
+/// IllegalTransition
+std::optional<JobState> state_after(Intent intent, JobState present);
+
+/// Whether resume_job moves a job in this state, or leaves it as it is. Pure. errors  throws
+/// IllegalTransition
+bool is_resumed(JobState present);
+
+/// Puts a paused job back into the queue, at the place of its age. One that is queued or runs stays
+/// as it is; one that cannot go on: IllegalTransition. Returns the job after it; nothing when there
+/// is none.
+std::optional<Job> resume_job(Store& store, std::string_view id);
+
+/// Asks the live attempt of a training job for a checkpoint; it goes on after it. A job that has no
+/// live attempt, or one that is ending: Error{conflict}. Returns the job; nothing when there is
+/// none.
+std::optional<Job> request_save(Store& store, std::string_view id);
 
 /// Moves a job to another state with its `state` event: pause, resume, preempt; stop while queued.
 /// Already there: nothing happens. A job with a live attempt reaches an end state or the queue only

@@ -27,11 +27,14 @@ namespace slipway::store {
 namespace {
 
 Statement insert_statement(const NewJob& job) {
-    return {&queries::insert_job,
-            {job.id, job.name, job.project, labels_to_json(job.labels), job.spec,
-             Param::or_null(job.effective), Param::or_null(job.dataset_id), job.queue_class,
-             job.cores, job.core_id, job.restarts_max, job.start_after, job.valid_until,
-             job.created_by, to_string(job.kind), Param::or_null(job.payload)}};
+    const JobOrigin origin = job.origin.value_or(JobOrigin{});
+    return {
+        &queries::insert_job,
+        {job.id, job.name, job.project, labels_to_json(job.labels), job.spec,
+         Param::or_null(job.effective), Param::or_null(job.dataset_id), job.queue_class, job.cores,
+         job.core_id, job.restarts_max, job.start_after, job.valid_until, job.created_by,
+         to_string(job.kind), Param::or_null(job.payload), Param::or_null(origin.action),
+         Param::or_null(origin.job_id), Param::or_null(origin.continues_from)}};
 }
 
 Statement audit_statement(const AuditEntry& entry, const std::string& job_id) {

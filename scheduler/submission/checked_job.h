@@ -10,6 +10,7 @@
 #include "api/spec/documents.h"
 #include "api/spec/job_kind.h"
 #include "scheduler/store/datasets.h"
+#include "scheduler/store/jobs.h"
 
 namespace slipway::submission {
 
@@ -27,6 +28,7 @@ struct CheckedJob {
     std::optional<store::Dataset> dataset = {};
     std::string checkpoint_id = {};    ///< that it begins with or reads, kept until it has ended
     std::string upload_id = {};        ///< likewise
+    std::optional<store::JobOrigin> origin = {};    ///< of a retry or a fork
 
     std::string dataset_id() const { return dataset ? dataset->id : std::string(); }
 };

@@ -38,6 +38,7 @@ store::NewJob new_job(CheckedJob checked, const std::string& token_id) {
     job.created_by = token_id;
     job.checkpoint_id = std::move(checked.checkpoint_id);
     job.upload_id = std::move(checked.upload_id);
+    job.origin = std::move(checked.origin);
     return job;
 }
 

@@ -38,6 +38,16 @@ OpenedFile open_file(const Context& context, const store::Checkpoint& checkpoint
     return *file;
 }
 
+Response set_pin(const Context& context, bool pinned) {
+    const store::Checkpoint checkpoint = the_checkpoint(context);
+    if (checkpoint.deleted_at)
+        throw Error{ErrorCode::conflict,
+                    fmt::format("checkpoint {} is no longer kept", checkpoint.id)};
+    const auto changed = store::pin_checkpoint(context.services.store, checkpoint.id, pinned);
+    if (!changed) throw_not_found("checkpoint", checkpoint.id);
+    return json_text_response(render(*changed));
+}
+
 // How often a request that waits for an export looks whether it is there.
 constexpr double look_every_s = 0.1;
 
@@ -64,6 +74,21 @@ Response list_checkpoints(const Context& context) {
 
 Response get_checkpoint(const Context& context) {
     return json_text_response(render(the_checkpoint(context)));
+}
+
+Response delete_checkpoint(const Context& context) {
+    const store::Checkpoint checkpoint = the_checkpoint(context);
+    if (!store::delete_checkpoint(context.services.store, checkpoint.id))
+        throw_not_found("checkpoint", checkpoint.id);
+    return no_content();
+}
+
+Response pin_checkpoint(const Context& context) {
+    return set_pin(context, true);
+}
+
+Response unpin_checkpoint(const Context& context) {
+    return set_pin(context, false);
 }
 
 Response get_checkpoint_file(const Context& context) {

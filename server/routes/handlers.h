@@ -18,6 +18,16 @@ Response delete_job(const Context& context);
 // job_actions.cpp
 Response cancel_job(const Context& context);
 Response kill_job(const Context& context);
+Response pause_job(const Context& context);
+Response resume_job(const Context& context);
+Response checkpoint_job(const Context& context);
+
+// job_forks.cpp
+Response retry_job(const Context& context);
+Response fork_job(const Context& context);
+
+// job_bulk.cpp
+Response bulk_jobs(const Context& context);
 
 // job_detail.cpp
 Response list_job_events(const Context& context);
@@ -52,6 +62,9 @@ Response get_prediction_result(const Context& context);
 // checkpoints.cpp
 Response list_checkpoints(const Context& context);
 Response get_checkpoint(const Context& context);
+Response delete_checkpoint(const Context& context);
+Response pin_checkpoint(const Context& context);
+Response unpin_checkpoint(const Context& context);
 Response get_checkpoint_file(const Context& context);
 Response get_checkpoint_weights(const Context& context);
 

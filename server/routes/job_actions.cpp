@@ -1,31 +1,45 @@
-#include <nlohmann/json.hpp>
-
 #include "server/routes/handlers.h"
+#include "server/routes/job_action.h"
+#include "server/routes/job_answer.h"
 #include "server/routes/lookup.h"
 #include "server/routes/problems.h"
-#include "server/routes/render.h"
 
 namespace slipway::routes {
 namespace {
 
-Response end_job(const Context& context, Intent intent, const store::Reason& reason) {
+Response act(const Context& context, JobAction action) {
     const store::Job before = the_job(context);
-    const auto job = store::request_intent(context.services.store, before.id, intent, reason);
+    const auto job = act_on(context, before, action);
     if (!job) throw_not_found("job", before.id);
-    context.services.on_changed();
-    return json_text_response(render(*job, std::nullopt)).with("ETag", version_etag(job->version));
+    return job_response(*job, position_of(context, *job));
 }
 
 }    // namespace
 
 Response cancel_job(const Context& context) {
-    return end_job(context, Intent::cancel,
-                   {.code = "cancelled", .message = "cancelled by a user"});
+    return act(context, JobAction::cancel);
 }
 
 Response kill_job(const Context& context) {
-    return end_job(context, Intent::kill,
-                   {.code = "killed", .message = "killed by a user, without saving"});
+    return act(context, JobAction::kill);
+}
+
+Response pause_job(const Context& context) {
+    return act(context, JobAction::pause);
+}
+
+Response resume_job(const Context& context) {
+    return act(context, JobAction::resume);
+}
+
+Response checkpoint_job(const Context& context) {
+    const store::Job before = the_job(context);
+    if (before.kind != JobKind::train)
+        throw Error{ErrorCode::conflict, "only a training job saves checkpoints"};
+    const auto job = store::request_save(context.services.store, before.id);
+    if (!job) throw_not_found("job", before.id);
+    context.services.on_changed();
+    return job_response(*job, std::nullopt);
 }
 
 }    // namespace slipway::routes

@@ -51,6 +51,11 @@ JsonText render(const store::Job& job, std::optional<int> position) {
              {"created_at", to_rfc3339(job.created_at)},
              {"started_at", render_time(job.started_at)},
              {"finished_at", render_time(job.finished_at)}};
+    out["origin"] = nullptr;
+    if (job.origin)
+        out["origin"] = {{"action", job.origin->action},
+                         {"job_id", job.origin->job_id},
+                         {"continues_from", text_or_null(job.origin->continues_from)}};
     if (job.reason) out["reason"] = {{"code", job.reason->code}, {"message", job.reason->message}};
     if (position) out["queue"] = {{"position", *position}, {"eta_s", nullptr}};
     JsonText text = to_text(out);

@@ -33,8 +33,11 @@ submission::CheckedJob read_job(const Context& context, JobKind kind) {
     if (request.ok()) require_project(context.who, submission::project_of(request.value));
     Decoded<submission::CheckedJob> checked =
         row.check(std::move(request), submitter_of(context.who), context.services.store);
-    throw_problems(checked.problems, "invalid_spec",
-                   fmt::format("the {}", traits(kind).request_name));
+    return require_job(std::move(checked), fmt::format("the {}", traits(kind).request_name));
+}
+
+submission::CheckedJob require_job(Decoded<submission::CheckedJob> checked, std::string_view what) {
+    throw_problems(checked.problems, "invalid_spec", what);
     return std::move(checked.value);
 }
 

@@ -13,6 +13,10 @@ namespace slipway::routes {
 ///         every problem of the body and of the artifacts that it names
 submission::CheckedJob read_job(const Context& context, JobKind kind);
 
+/// Throws 422 `invalid_spec` with the problems of a job that cannot be stored, when it has some.
+/// `what` names it in messages ("the job spec").
+submission::CheckedJob require_job(Decoded<submission::CheckedJob> checked, std::string_view what);
+
 /// The answer of a dry run: what would be stored, and its place in the queue.
 Json preview(const Context& context, const submission::CheckedJob& job);
 

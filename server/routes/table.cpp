@@ -19,6 +19,12 @@ constexpr auto rows = std::to_array<RouteRow>({
     {"delete_job", {routes::delete_job}},
     {"cancel_job", {routes::cancel_job}},
     {"kill_job", {routes::kill_job}},
+    {"pause_job", {routes::pause_job}},
+    {"resume_job", {routes::resume_job}},
+    {"checkpoint_job", {routes::checkpoint_job}},
+    {"retry_job", {.function = routes::retry_job, .own_idempotency = true}},
+    {"fork_job", {.function = routes::fork_job, .own_idempotency = true}},
+    {"bulk_jobs", {routes::bulk_jobs}},
     {"list_job_events", {routes::list_job_events}},
     {"list_job_logs", {routes::list_job_logs}},
     {"list_job_metrics", {routes::list_job_metrics}},
@@ -36,6 +42,9 @@ constexpr auto rows = std::to_array<RouteRow>({
 
     {"list_checkpoints", {routes::list_checkpoints}},
     {"get_checkpoint", {routes::get_checkpoint}},
+    {"delete_checkpoint", {routes::delete_checkpoint}},
+    {"pin_checkpoint", {routes::pin_checkpoint}},
+    {"unpin_checkpoint", {routes::unpin_checkpoint}},
     {"get_checkpoint_file", {routes::get_checkpoint_file}},
     {"get_checkpoint_weights", {routes::get_checkpoint_weights}},
 

@@ -64,6 +64,12 @@ ENDPOINTS = {
     "delete_job": Row(EDIT, "object", fresh="job"),
     "cancel_job": Row(EDIT, "object", ok=409),      # it has ended
     "kill_job": Row(EDIT, "object", ok=409),
+    "pause_job": Row(EDIT, "object", ok=409),
+    "resume_job": Row(EDIT, "object", ok=409),
+    "checkpoint_job": Row(EDIT, "object", ok=409),
+    "retry_job": Row(EDIT, "object", ok=409),       # it has succeeded
+    "fork_job": Row(EDIT, "object", body=lambda made: {"start": "scratch"}),
+    "bulk_jobs": Row(EDIT, "list", body=lambda made: {"action": "pause", "filter": {"ids": [made["job"]]}}),
     "list_job_events": Row(VIEW, "object"),
     "list_job_logs": Row(VIEW, "object"),
     "list_job_metrics": Row(VIEW, "object"),
@@ -80,6 +86,9 @@ ENDPOINTS = {
     "get_job_trace": Row(VIEW, "object"),
     "list_checkpoints": Row(VIEW, "list"),
     "get_checkpoint": Row(VIEW, "object"),
+    "delete_checkpoint": Row(EDIT, "object", ok=409, fresh="pinned"),
+    "pin_checkpoint": Row(EDIT, "object"),
+    "unpin_checkpoint": Row(EDIT, "object"),
     "get_checkpoint_file": Row(VIEW, "object"),
     "get_checkpoint_weights": Row(VIEW, "object"),
     "create_prediction": Row(EDIT, "create", body=lambda made: made["prediction_spec"]),
@@ -275,6 +284,8 @@ class AccessMatrix(unittest.TestCase):
             self.service.post(f"/v1/jobs/{queued}/kill", {})
             self.service.wait_end(queued)
             made["job"] = queued
+        elif kind == "pinned":
+            self.service.post(f"/v1/checkpoints/{made['checkpoint']}/pin", {})
         elif kind == "dataset":
             made["dataset"] = self.dataset(f"kestrel-gone-{next(self.numbers)}", PROJECT)
         elif kind == "split":

@@ -107,6 +107,74 @@ class Commands(unittest.TestCase):
     def test_kill(self):
         self.end_early("kill")
 
+    def running(self):
+        """A job that goes on until somebody ends it."""
+        job = self.service.submit(points_job(
+            train={"epochs": 100000, "batch_size_per_core": 16, "optimizer": {"name": "sgd", "lr": 1e-6}},
+            checkpoint={"every_epochs": 100000}))
+        self.service.wait_state(job, "running")
+        self.addCleanup(self.service.post, f"/v1/jobs/{job}/kill", {})
+        return job
+
+    def test_pause(self):
+        job = self.running()
+        self.assertRegex(self.ok("pause", job), rf"^{job} (pausing|paused)\n$")
+        self.service.wait_state(job, "paused")
+        self.assertEqual(self.ok("pause", job), f"{job} paused\n")
+
+    def test_resume(self):
+        job = self.running()
+        self.ok("pause", job)
+        self.service.wait_state(job, "paused")
+        self.assertEqual(self.ok("resume", job), f"{job} queued\n")
+        self.service.wait_state(job, "running")
+
+    def test_checkpoint(self):
+        job = self.running()
+        made = self.ok("checkpoint", job).strip()
+        kept = [one["id"] for one in self.service.get(f"/v1/jobs/{job}/checkpoints")["items"]]
+        self.assertEqual(kept, [made])
+        self.assertIn("a checkpoint can be saved while", run("checkpoint", self.job, home=self.service.home, check=4).stderr)
+
+    def test_retry(self):
+        job = self.running()
+        self.ok("kill", job)
+        self.service.wait_end(job)
+        again = self.ok("retry", job).strip()
+        self.addCleanup(self.service.post, f"/v1/jobs/{again}/kill", {})
+        self.assertEqual(self.service.job(again)["origin"], {"action": "retry", "job_id": job, "continues_from": None})
+
+    def test_fork(self):
+        followed = self.ok("fork", self.job, "--set", "train.epochs=3", "--set", "name=longer", "--follow")
+        fork = followed.split()[0]
+        self.assertIn("succeeded, validation accuracy", followed)
+        self.assertEqual([self.service.job(fork)["spec"]["train"]["epochs"], self.service.job(fork)["name"]], [3, "longer"])
+        patch = self.folder / "patch.json"
+        patch.write_text(json.dumps({"train": {"batch_size_per_core": 8}}))
+        self.assertIn('"batch_size_per_core": 8', self.ok("fork", self.job, "--file", patch, "--start", "scratch", "--dry-run"))
+        refused = run("fork", self.job, "--set", "train.batch_size_per_core=8", home=self.service.home, check=4)
+        self.assertIn("set start to weights or scratch", refused.stderr)
+        for bad in ("epochs", "=3"):
+            self.assertIn("--set must be field=value", run("fork", self.job, "--set", bad, home=self.service.home, check=2).stderr)
+
+    def test_bulk(self):
+        jobs = {self.service.submit(points_job(name="many", labels={"run": "bulk"}, limits={"start_after": "2099-01-01T00:00:00Z"}))
+                for _ in range(3)}
+        rows = self.table(self.ok("bulk", "cancel", "--label", "run=bulk", "--dry-run"), "id", "name", "state", "outcome", "message")
+        self.assertEqual({(row[0], row[3]) for row in rows}, {(job, "changed") for job in jobs})
+        self.ok("bulk", "cancel", "--label", "run=bulk", "--state", "queued,paused")
+        self.assertEqual({self.service.job(job)["state"] for job in jobs}, {"cancelled"})
+        refused = run("bulk", "pause", "--id", self.job, home=self.service.home, check=1)
+        self.assertIn("the job is succeeded; it cannot become paused", refused.stdout)
+        self.assertIn("name the jobs: --state", run("bulk", "kill", home=self.service.home, check=2).stderr)
+
+    def test_pin(self):
+        self.assertEqual(self.ok("pin", self.checkpoint), f"{self.checkpoint} pinned\n")
+        self.assertEqual(self.ok("unpin", self.checkpoint), f"{self.checkpoint} not pinned\n")
+
+    def test_unpin(self):
+        self.assertEqual(self.ok("unpin", self.checkpoint), f"{self.checkpoint} not pinned\n")
+
     def test_explain(self):
         self.assertRegex(self.ok("explain", self.job), r"^[a-z_]+: .+\n$")
 

@@ -71,9 +71,19 @@ try {
   found.live_steps_before = await step();
   await page.waitForTimeout(2500);
   found.live_steps_after = await step();
+  await page.getByRole("button", { name: "Save checkpoint" }).click();
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.locator(".state-paused").waitFor({ timeout: 30000 });
+  found.buttons_while_paused = await page.locator(".title button").allInnerTexts();
+  await page.getByRole("button", { name: "Resume" }).click();
+  await page.locator(".state-running").waitFor({ timeout: 30000 });
   await page.getByRole("button", { name: "Cancel" }).click();
   await page.locator(".state-cancelled").waitFor({ timeout: 30000 });
   found.state_after_cancel = await page.locator(".title .state").innerText();
+  await page.getByRole("button", { name: "Retry" }).click();
+  await page.getByText("retry of").waitFor({ timeout: 30000 });
+  found.retry_of = await page.locator(".facts a").innerText();
+  await page.getByRole("button", { name: "Cancel" }).click();
 
   const again = await browser.browser()?.newContext() ?? browser;
   await browser.clearCookies();

@@ -51,6 +51,10 @@ class Dashboard(unittest.TestCase):
         self.assertEqual(self.found["state_after_cancel"], "cancelled")
         self.assertEqual(self.service.executors(self.live), [])
 
+    def test_a_job_is_paused_resumed_and_retried(self):
+        self.assertEqual(self.found["buttons_while_paused"], ["Resume", "Cancel"])
+        self.assertEqual(self.found["retry_of"], self.live)
+
     def test_a_checkpoint_can_be_downloaded(self):
         self.assertEqual(self.found["downloaded"], "model.safetensors")
 

@@ -68,6 +68,42 @@ const Object<Answer>& place_table() {
     return table;
 }
 
+const Object<Answer>& origin_table() {
+    static const auto table =
+        Object<Answer>("JobOrigin", "Job that another job was made from.")
+            .open()
+            .field("action", "retry or fork.", any_text, known)
+            .field("job_id", "job_…; it may have been deleted since.", any_text, known)
+            .field("continues_from",
+                   "Checkpoint that training continues from; null: it does not continue.", any_text,
+                   or_null);
+    return table;
+}
+
+const Object<Answer>& bulk_result_table() {
+    static const auto item =
+        Object<Answer>("JobBulkItem", "What happened to a job.")
+            .open()
+            .field("job_id", "job_…", any_text, known)
+            .field("name", "Name of the job; null: there is no such job.", any_text, or_null)
+            .field("state", "State after the action; null: the job is gone.", Choice<JobState>{},
+                   or_null)
+            .field("outcome", "changed; unchanged: it was there already; refused: see message.",
+                   any_text, known)
+            .field("message", "Why the action was refused.", any_text, or_null);
+    static const auto table =
+        Object<Answer>("JobBulkResult", "Result of an action on many jobs.")
+            .open()
+            .field("action", "The action.", any_text, known)
+            .field("dry_run", "true: nothing was changed.", Flag{}, known)
+            .field("changed", "Number of jobs that were changed, or would be.", count, known)
+            .field("unchanged", "Number of jobs that were there already.", count, known)
+            .field("refused", "Number of jobs that cannot be changed in this way.", count, known)
+            .field("more", "true: more jobs match; send the request again.", Flag{}, known)
+            .field("items", "Each job, newest first.", List<Nested<Answer>>{{&item}}, known);
+    return table;
+}
+
 const Object<Answer>& job_answer_table() {
     static const auto table =
         Object<Answer>("Job", "A job.")
@@ -99,6 +135,8 @@ const Object<Answer>& job_answer_table() {
             .field("created_at", "Time of submission.", Time{}, known)
             .field("started_at", "Time of the first start.", Time{}, or_null)
             .field("finished_at", "Time at which the job ended.", Time{}, or_null)
+            .field("origin", "Job that a retry or a fork was made from.",
+                   Nested<Answer>{&origin_table()}, or_null)
             .field("queue", "Position in the queue, while the job is queued.",
                    Nested<Answer>{&place_table()}, {.nullable = true});
     return table;
@@ -271,6 +309,7 @@ std::span<const ObjectTable* const> job_answer_tables() {
                                                      &lines,
                                                      &metric_list_table(),
                                                      &attempts,
+                                                     &bulk_result_table(),
                                                      &explanation_table()};
     return all;
 }

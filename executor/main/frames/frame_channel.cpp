@@ -99,6 +99,7 @@ struct FrameChannel::Parts {
     const UniqueFd waker;
     std::atomic<bool> stopping{false};
     std::atomic<Tick::rep> last_request;
+    std::atomic<std::int64_t> saves_requested{0};
 
     mutable std::mutex mutex;
     std::condition_variable delivered_changed;
@@ -193,6 +194,8 @@ struct FrameChannel::Parts {
             if (from.closed) return;
         }
         last_request = clock.tick().time_since_epoch().count();
+        if (message->type == "save")
+            saves_requested = std::max(saves_requested.load(), message->number);
         if (message->type == "stop") {
             const std::scoped_lock lock(mutex);
             if (!stop_reason) stop_reason = message->reason;
@@ -256,6 +259,10 @@ void FrameChannel::wake() {
 std::optional<std::string> FrameChannel::stop_reason() const {
     const std::scoped_lock lock(parts_->mutex);
     return parts_->stop_reason;
+}
+
+std::int64_t FrameChannel::saves_requested() const {
+    return parts_->saves_requested;
 }
 
 std::chrono::milliseconds FrameChannel::agent_silence() const {

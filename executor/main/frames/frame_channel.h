@@ -40,6 +40,8 @@ public:
     void wake();
     /// What the agent asked for, the word of an Intent; the first request stays.
     std::optional<std::string> stop_reason() const;
+    /// The highest number of a request to save: how many have been asked for, ever.
+    std::int64_t saves_requested() const;
     /// Time since an agent last said anything; since the start when none ever did.
     std::chrono::milliseconds agent_silence() const;
     /// Waits until a connected agent has been sent everything, at most `limit`; false when it has

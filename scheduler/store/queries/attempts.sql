@@ -7,11 +7,13 @@ select attempt.job_id, attempt.attempt, attempt.fence, attempt.resumed_from, att
        member.rank, member.host, member.cores, member.pid, member.start_ticks,
        member.frames_relayed,
        job.project, job.state, job.intent, job.spec, job.kind, job.payload, job.restarts,
-       job.restarts_max,
+       job.restarts_max, job.saves_requested,
        dataset.id as dataset_id, dataset.name as dataset_name, dataset.format as dataset_format,
        dataset.source as dataset_source, dataset.options as dataset_options,
        dataset.content_hash as dataset_content_hash,
-       newest.name as checkpoint_name, newest.id as checkpoint_id,
+       coalesce(newest.id, origin.id) as checkpoint_id,
+       coalesce(newest.name, origin.name) as checkpoint_name,
+       case when newest.id is null then origin.job_id else job.id end as checkpoint_job_id,
        not exists (select from lease
                    where lease.host = $1
                      and lease.job_id = attempt.job_id
@@ -29,6 +31,7 @@ left join lateral (
     order by step desc, created_at desc
     limit 1
 ) as newest on true
+left join checkpoint as origin on origin.id = job.continues_from and origin.deleted_at is null
 where attempt.ended_at is null
 order by attempt.created_at, attempt.job_id, member.rank
 

@@ -2,7 +2,8 @@
 -- dataset is not there or has failed its check
 -- in     $1 id  $2 name  $3 project  $4 labels  $5 spec  $6 effective  $7 dataset_id
 --        $8 queue_class  $9 cores  $10 core_id  $11 restarts_max  $12 not_before
---        $13 valid_until  $14 created_by  $15 kind  $16 payload
+--        $13 valid_until  $14 created_by  $15 kind  $16 payload  $17 origin_action
+--        $18 origin_job_id  $19 continues_from
 -- locks  the dataset's row, shared: it cannot change state before the job is stored
 with usable as materialized (
     select id
@@ -11,9 +12,11 @@ with usable as materialized (
     for share
 )
 insert into job (id, name, project, labels, spec, effective, dataset_id, queue_class, cores,
-                 core_id, restarts_max, not_before, valid_until, created_by, kind, payload)
+                 core_id, restarts_max, not_before, valid_until, created_by, kind, payload,
+                 origin_action, origin_job_id, continues_from)
 select $1, $2, $3, $4::jsonb, $5::jsonb, $6::jsonb, $7::text, $8, $9::integer, $10::integer,
-       $11::integer, $12::timestamptz, $13::timestamptz, $14, $15, $16::jsonb
+       $11::integer, $12::timestamptz, $13::timestamptz, $14, $15, $16::jsonb,
+       $17::text, $18::text, $19::text
 where $7::text is null or exists (select from usable)
 
 -- find_state_of_dataset: why a job was not stored
@@ -26,7 +29,7 @@ where id = $1
 -- in     $1 id
 select id, name, project, labels, state, reason_code, reason_message, spec, effective, progress,
        best, result, dataset_id, queue_class, event_seq, attempts, restarts, version, created_by,
-       created_at, started_at, finished_at, kind, payload
+       created_at, started_at, finished_at, kind, payload, origin_action, origin_job_id, continues_from
 from job
 where id = $1
 
@@ -41,7 +44,7 @@ with page as materialized (
            spec::text as spec, effective::text as effective, progress::text as progress,
            best::text as best, result::text as result, dataset_id, queue_class, event_seq, attempts,
            restarts, version, created_by, created_at, started_at, finished_at, kind,
-           payload::text as payload, '' as sort_key
+           payload::text as payload, origin_action, origin_job_id, continues_from, '' as sort_key
     from job
     where job_matches(job, $1, $2, $3, $4, $5)
       and ($6::text is null or id < $6)
@@ -69,6 +72,12 @@ select state, intent, version, event_seq, attempts
 from job
 where id = $1
 for no key update
+
+-- request_save: one more checkpoint is asked for of the live attempt
+-- in     $1 id
+update job
+set saves_requested = saves_requested + 1
+where id = $1
 
 -- move_job: to another state; the triggers refuse or record it
 -- in     $1 id  $2 state  $3 reason_code  $4 reason_message  $5 intent or null

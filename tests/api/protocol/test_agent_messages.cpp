@@ -24,9 +24,13 @@ TEST(AgentMessage, what_the_agent_writes_is_read) {
     ASSERT_TRUE(stop);
     EXPECT_EQ(stop->type, "stop");
     EXPECT_EQ(stop->reason, "preempt");
+    const auto save = read_agent_message(save_line(3));
+    ASSERT_TRUE(save);
+    EXPECT_EQ(save->type, "save");
+    EXPECT_EQ(save->number, 3);
     EXPECT_EQ(read_agent_message(heartbeat_line)->type, "heartbeat");
-    for (const std::string& line :
-         {hello_line("f00d", 12), stop_line(Intent::cancel), std::string(heartbeat_line)})
+    for (const std::string& line : {hello_line("f00d", 12), stop_line(Intent::cancel), save_line(1),
+                                    std::string(heartbeat_line)})
         EXPECT_EQ(line.find('\n'), line.size() - 1);
 }
 

@@ -1,11 +1,12 @@
-// One job: state, progress, live curves, log, checkpoints, cancel.
+// One job: state, progress, live curves, log, checkpoints, and what can be done to it.
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { get, post } from "../api/client";
+import { get } from "../api/client";
 import type { Checkpoint, Job as JobObject } from "../api/job";
 import { bytes, duration, final_states, metric_value, number, queue_place, time } from "../format";
 import { html } from "../html";
 import { Chart } from "../parts/chart";
 import { ErrorNote } from "../parts/error_note";
+import { JobActions } from "../parts/job_actions";
 import { ProgressBar } from "../parts/progress_bar";
 import { State } from "../parts/state";
 import { TimeShares } from "../parts/time_shares";
@@ -24,6 +25,8 @@ function Facts({ job }: { job: JobObject }) {
     ["global batch", job.effective?.global_batch],
     ...(job.prediction ? [] : [["learning rate", number(job.effective?.lr)] as [string, unknown]]),
     ["attempts", job.attempts ?? 0],
+    ...(job.origin ? [[job.origin.action === "retry" ? "retry of" : "fork of",
+      html`<a href=${`#/jobs/${job.origin.job_id}`}>${job.origin.job_id}</a>`] as [string, unknown]] : []),
     ["created", time(job.created_at)],
     ["ran", duration(ran_s)],
   ];
@@ -91,19 +94,15 @@ export function Job({ id }: { id: string }) {
   if (!job) return html`<main><p class="hint">Loading…</p><${ErrorNote} error=${feed.error.value} /></main>`;
 
   const ended = final_states.includes(job.state);
-  const cancel = async () => {
-    if (!confirm(`Cancel ${job.name}? Its checkpoints are kept.`)) return;
-    try {
-      await post(`/v1/jobs/${id}/cancel`);
-      await feed.reload();
-    } catch (problem) {
-      set_error(problem);
-    }
+  const acted = (answer: JobObject) => {
+    set_error(undefined);
+    if (answer.id !== id) location.hash = `#/jobs/${answer.id}`;
+    void feed.reload();
   };
   return html`<main>
     <nav aria-label="breadcrumb"><a href="#/">Jobs</a></nav>
     <div class="title"><h1>${job.name}</h1> <${State} state=${job.state} />
-      ${!ended && html`<button class="danger" onClick=${cancel} disabled=${job.state === "cancelling"}>Cancel</button>`}
+      <${JobActions} job=${job} done=${acted} failed=${set_error} />
       ${!ended && html`<span class="hint" role="status">${feed.connection.value}</span>`}
     </div>
     ${job.reason && html`<p class=${job.state === "failed" ? "error" : "hint"}>${job.reason.message}</p>`}

@@ -1,0 +1,153 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "api/base/printable.h"
+#include "api/client/commands.h"
+#include "api/client/follow.h"
+#include "api/spec/job_state.h"
+
+namespace slipway::client {
+namespace {
+
+constexpr std::chrono::milliseconds look_every{200};
+
+std::string newest_checkpoint(const HttpClient& client, const std::string& job_id) {
+    const Json page = get(client, job_path(job_id) + "/checkpoints?limit=1");
+    return page.at("items").empty() ? std::string() : cell(page.at("items").front(), "id");
+}
+
+bool has_ended(const Json& job) {
+    const auto state = parse_word<JobState>(cell(job, "state"));
+    return state && is_final(*state);
+}
+
+Json read_json(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw Stop(ExitCode::usage, fmt::format("{} cannot be read", path));
+    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    Json json = Json::parse(text, nullptr, false);
+    if (!json.is_object()) throw Stop(ExitCode::usage, fmt::format("{} is no JSON object", path));
+    return json;
+}
+
+// "train.epochs=20" into {"train": {"epochs": 20}}. A value that is no JSON is a text.
+void apply(const std::string& change, Json& changes) {
+    const std::size_t equals = change.find('=');
+    if (equals == std::string::npos || equals == 0)
+        throw Stop(
+            ExitCode::usage,
+            fmt::format("--set must be field=value, such as train.epochs=20, got {}", change));
+    std::string place = "/" + change.substr(0, equals);
+    std::ranges::replace(place, '.', '/');
+    const std::string text = change.substr(equals + 1);
+    const Json value = Json::parse(text, nullptr, false);
+    try {
+        changes[Json::json_pointer(place)] = value.is_discarded() ? Json(text) : value;
+    } catch (const Json::exception&) {
+        throw Stop(ExitCode::usage,
+                   fmt::format("--set {}: there is no such place in the changes", change));
+    }
+}
+
+ExitCode print_made(const HttpClient& client, const Json& job, bool follow) {
+    const std::string job_id = cell(job, "id");
+    fmt::print("{}\n", job_id);
+    return follow ? follow_job(client, job_id) : ExitCode::ok;
+}
+
+Json bulk_body(const BulkOptions& options) {
+    Json filter = Json::object();
+    if (!options.ids.empty()) filter["ids"] = options.ids;
+    if (!options.project.empty()) filter["project"] = options.project;
+    if (!options.name.empty()) filter["name"] = options.name;
+    if (!options.labels.empty()) filter["labels"] = options.labels;
+    std::string states = options.state;
+    while (!states.empty()) {
+        const std::size_t comma = std::min(states.find(','), states.size());
+        filter["state"].push_back(states.substr(0, comma));
+        states.erase(0, comma + 1);
+    }
+    return {{"action", options.action}, {"filter", std::move(filter)}};
+}
+
+}    // namespace
+
+ExitCode act_on_job(const HttpClient& client, const std::string& job_id, const std::string& verb) {
+    const Json job = call(client, "POST", job_path(job_id) + "/" + verb, Json::object());
+    fmt::print("{} {}\n", cell(job, "id"), cell(job, "state"));
+    return ExitCode::ok;
+}
+
+ExitCode save_checkpoint(const HttpClient& client, const std::string& job_id) {
+    const std::string before = newest_checkpoint(client, job_id);
+    call(client, "POST", job_path(job_id) + "/checkpoint", Json::object());
+    while (true) {
+        const bool ended = has_ended(get(client, job_path(job_id)));
+        const std::string now = newest_checkpoint(client, job_id);
+        if (now != before) {
+            fmt::print("{}\n", now);
+            return ExitCode::ok;
+        }
+        if (ended) throw Stop(ExitCode::job_failed, "the job ended before it saved the checkpoint");
+        std::this_thread::sleep_for(look_every);
+    }
+}
+
+ExitCode retry_job(const HttpClient& client, const std::string& job_id, bool follow) {
+    return print_made(client, call(client, "POST", job_path(job_id) + "/retry", Json::object()),
+                      follow);
+}
+
+ExitCode fork_job(const HttpClient& client, const ForkOptions& options) {
+    Json changes = options.file.empty() ? Json::object() : read_json(options.file);
+    for (const std::string& change : options.changes)
+        apply(change, changes);
+    Json body{{"changes", std::move(changes)}, {"start", options.start}};
+    if (!options.checkpoint.empty()) body["checkpoint"] = options.checkpoint;
+    const Json job =
+        call(client, "POST",
+             job_path(options.job_id) + (options.dry_run ? "/fork?dry_run=true" : "/fork"), body);
+    if (!options.dry_run) return print_made(client, job, options.follow);
+    fmt::print("{}\n", printable_text(job.dump(2)));
+    return ExitCode::ok;
+}
+
+ExitCode bulk(const HttpClient& client, const BulkOptions& options) {
+    const Json body = bulk_body(options);
+    if (body.at("filter").empty())
+        throw Stop(ExitCode::usage, "name the jobs: --state, --project, --name, --label or --id");
+    std::vector<std::vector<std::string>> rows;
+    std::int64_t refused = 0;
+    Json answer;
+    do {
+        answer = call(client, "POST",
+                      options.dry_run ? "/v1/jobs/bulk?dry_run=true" : "/v1/jobs/bulk", body);
+        for (const Json& one : answer.at("items"))
+            rows.push_back({cell(one, "job_id"), cell(one, "name"), cell(one, "state"),
+                            cell(one, "outcome"), cell(one, "message")});
+        refused += answer.at("refused").get<std::int64_t>();
+        // What was changed may match still (a job that is cancelling does when no state is asked
+        // for): then the next round would find the same ones.
+    } while (answer.at("more") == true && !options.dry_run && answer.at("changed") > 0);
+    print_table({"id", "name", "state", "outcome", "message"}, rows);
+    if (answer.at("more") == true) fmt::print(stderr, "There are more jobs that match.\n");
+    return refused == 0 ? ExitCode::ok : ExitCode::job_failed;
+}
+
+ExitCode act_on_checkpoint(const HttpClient& client, const std::string& checkpoint_id,
+                           const std::string& verb) {
+    const Json checkpoint =
+        call(client, "POST", "/v1/checkpoints/" + percent_encode(checkpoint_id) + "/" + verb,
+             Json::object());
+    fmt::print("{} {}\n", cell(checkpoint, "id"),
+               checkpoint.at("pinned") == true ? "pinned" : "not pinned");
+    return ExitCode::ok;
+}
+
+}    // namespace slipway::client
