@@ -1,30 +1,40 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "api/base/printable.h"
 #include "api/client/commands.h"
 #include "api/client/follow.h"
-#include "api/spec/job_state.h"
+#include "api/client/sse_parser.h"
 
 namespace slipway::client {
 namespace {
-
-constexpr std::chrono::milliseconds look_every{200};
 
 std::string newest_checkpoint(const HttpClient& client, const std::string& job_id) {
     const Json page = get(client, job_path(job_id) + "/checkpoints?limit=1");
     return page.at("items").empty() ? std::string() : cell(page.at("items").front(), "id");
 }
 
-bool has_ended(const Json& job) {
-    const auto state = parse_word<JobState>(cell(job, "state"));
-    return state && is_final(*state);
+// The checkpoints and the end of a job, from its first event or after `last_id`, until `use` is
+// false or the connection ends.
+void listen(const HttpClient& client, const std::string& job_id, std::string& last_id,
+            const std::function<bool(const SseEvent&)>& use) {
+    bool goes_on = true;
+    SseParser parser([&](const SseEvent& event) {
+        last_id = event.id;
+        if (goes_on) goes_on = use(event);
+    });
+    ClientRequest request{.target = job_path(job_id) + "/events?types=checkpoint,end"};
+    request.headers.push_back({"Accept", "text/event-stream"});
+    if (!last_id.empty()) request.headers.push_back({"Last-Event-ID", last_id});
+    require_success(client.stream(request, [&](std::string_view bytes) {
+        parser.feed(bytes);
+        return goes_on;
+    }));
 }
 
 Json read_json(const std::string& path) {
@@ -87,16 +97,20 @@ ExitCode act_on_job(const HttpClient& client, const std::string& job_id, const s
 ExitCode save_checkpoint(const HttpClient& client, const std::string& job_id) {
     const std::string before = newest_checkpoint(client, job_id);
     call(client, "POST", job_path(job_id) + "/checkpoint", Json::object());
-    while (true) {
-        const bool ended = has_ended(get(client, job_path(job_id)));
-        const std::string now = newest_checkpoint(client, job_id);
-        if (now != before) {
-            fmt::print("{}\n", now);
-            return ExitCode::ok;
-        }
-        if (ended) throw Stop(ExitCode::job_failed, "the job ended before it saved the checkpoint");
-        std::this_thread::sleep_for(look_every);
-    }
+    std::string saved;
+    bool ended = false;
+    std::string last_id;
+    while (saved.empty() && !ended)
+        listen(client, job_id, last_id, [&](const SseEvent& event) {
+            const std::string newest = newest_checkpoint(client, job_id);
+            if (newest != before) saved = newest;
+            ended = event.type == "end";
+            return saved.empty() && !ended;
+        });
+    if (saved.empty())
+        throw Stop(ExitCode::job_failed, "the job ended before it saved the checkpoint");
+    fmt::print("{}\n", saved);
+    return ExitCode::ok;
 }
 
 ExitCode retry_job(const HttpClient& client, const std::string& job_id, bool follow) {

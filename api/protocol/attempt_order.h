@@ -44,9 +44,9 @@ struct AttemptOrder {
     std::optional<std::string> checkpoint = {};     ///< such a folder: what the payload names
     std::optional<StoredSplitOrder> split = {};
     std::int64_t saves_requested = 0;    ///< before it began: those ask nothing of this attempt
-    int worker_threads = 0;           ///< 0: as many as CPUs
-    double grace_s = 60;              ///< without a sign of an agent: save and end
-    std::int64_t memory_bytes = 0;    ///< that the program may plan; 0: no limit
+    int worker_threads = 0;              ///< 0: as many as CPUs
+    double grace_s = 60;                 ///< without a sign of an agent: save and end
+    std::int64_t memory_bytes = 0;       ///< that the program may plan; 0: no limit
     std::string report_folder = {};
     std::string cache_folder = {};     ///< of compiled code; empty: none
     std::string packed_folder = {};    ///< of packed images; empty: none

@@ -15,7 +15,8 @@ struct Said {
     std::vector<Json> frames;
     HandClock clock;
     FrameReporter reporter{[this](const Json& frame) { frames.push_back(frame); },
-                           {.stop = [] { return StopReason::cancel; }}, clock};
+                           {.stop = [] { return StopReason::cancel; }},
+                           clock};
 };
 
 Progress at_step(std::int64_t step, const std::string& phase = "train") {
