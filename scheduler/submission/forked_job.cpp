@@ -42,7 +42,14 @@ Problem problem_at(std::string pointer, std::string code, std::string message) {
 struct ChosenCheckpoint {
     std::string id;    ///< empty: none, or a problem
     std::vector<Problem> problems = {};
+    std::int64_t step = 0;
+    std::int64_t epoch = 0;    ///< that it has completed
 };
+
+ChosenCheckpoint take(const store::Checkpoint& checkpoint) {
+    return {
+        .id = checkpoint.id, .problems = {}, .step = checkpoint.step, .epoch = checkpoint.epoch};
+}
 
 ChosenCheckpoint refuse(std::string pointer, std::string code, std::string message) {
     return {.id = {},
@@ -53,7 +60,7 @@ ChosenCheckpoint choose_best(const store::Job& origin, store::Store& store) {
     const Json best = store::stored_json(origin.best);
     const std::string id = best.is_object() ? best.value("checkpoint", "") : std::string();
     const auto found = id.empty() ? std::nullopt : store::find_checkpoint(store, id);
-    if (found && !found->deleted_at) return {.id = id};
+    if (found && !found->deleted_at) return take(*found);
     return refuse("/checkpoint", "no_checkpoint",
                   fmt::format("job {} has no best checkpoint; leave checkpoint out for the newest "
                               "one",
@@ -65,12 +72,12 @@ ChosenCheckpoint choose(const store::Job& origin, const std::string& wanted, sto
     if (wanted == "best") return choose_best(origin, store);
     if (wanted == "last") {
         const auto newest = store::find_newest_checkpoint(store, origin.id);
-        if (newest) return {.id = newest->id};
+        if (newest) return take(*newest);
         return refuse("/start", "no_checkpoint",
                       fmt::format("job {} has no checkpoint; set start to scratch", origin.id));
     }
     const auto found = is_id("ckp", wanted) ? store::find_checkpoint(store, wanted) : std::nullopt;
-    if (found && found->job_id == origin.id && !found->deleted_at) return {.id = found->id};
+    if (found && found->job_id == origin.id && !found->deleted_at) return take(*found);
     return refuse("/checkpoint", "not_found",
                   fmt::format("job {} has no checkpoint \"{}\"; checkpoint must be last, best or "
                               "the id of one of its checkpoints (GET /v1/jobs/{}/checkpoints)",
@@ -124,12 +131,58 @@ Decoded<JobSpec> changed_spec(const JobSpec& before, const Json& changes) {
     return dropped ? decode_job_spec(changed) : std::move(spec);
 }
 
+/// A run that continues has something left to do.
+std::vector<Problem> check_rest(const TrainSpec& train, const ChosenCheckpoint& from) {
+    const auto refuse_end = [&](const char* field, std::int64_t done) {
+        return problem_at(
+            fmt::format("/train/{}", field), "out_of_bounds",
+            fmt::format("train.{} must be more than {}, which the checkpoint has completed; raise "
+                        "it, or set checkpoint to an earlier one",
+                        field, done));
+    };
+    if (train.epochs && *train.epochs <= from.epoch) return {refuse_end("epochs", from.epoch)};
+    if (train.steps && *train.steps <= from.step) return {refuse_end("steps", from.step)};
+    return {};
+}
+
 /// Gives the request the weights of the checkpoint, or takes those away that the state replaces.
 void set_start(JobSpec& spec, ForkStart start, const std::string& checkpoint_id) {
     if (start == ForkStart::keep_training) spec.model.init.reset();
-    if (start != ForkStart::weights) return;
+    if (start != ForkStart::weights || checkpoint_id.empty()) return;
     if (!spec.model.init) spec.model.init.emplace();
     spec.model.init->from = checkpoint_id;
+}
+
+Decoded<CheckedJob> check_again(const store::Job& origin, const JobForkBody& request,
+                                const Submitter& submitter, store::Store& store, bool is_retry) {
+    const JobSpec before = stored_spec(origin);
+    Decoded<JobSpec> spec = changed_spec(before, request.changes);
+    std::vector<Problem> problems;
+    ChosenCheckpoint chosen;
+    if (request.start != ForkStart::scratch) {
+        chosen = choose(origin, request.checkpoint, store);
+        problems = std::move(chosen.problems);
+    }
+    const bool continues = request.start == ForkStart::keep_training;
+    if (continues && spec.ok()) spec.problems = check_continued(before, spec.value);
+    // A retry may have nothing left but its end.
+    if (continues && spec.ok() && !is_retry) spec.problems = check_rest(spec.value.train, chosen);
+    set_start(spec.value, request.start, chosen.id);
+    Decoded<CheckedJob> checked = check_training(std::move(spec), submitter, store);
+    if (continues && checked.ok() && checked.value.dataset_id() != origin.dataset_id)
+        checked.problems.push_back(
+            problem_at("/data/dataset", "inconsistent",
+                       "data.dataset must stay the same to continue from a checkpoint; set start "
+                       "to weights or scratch for another dataset"));
+    put_below(checked.problems, "/changes");
+    std::ranges::move(problems, std::back_inserter(checked.problems));
+    sort_problems(checked.problems);
+    checked.value.origin =
+        store::JobOrigin{.action = is_retry ? "retry" : "fork",
+                         .job_id = origin.id,
+                         .continues_from = continues ? chosen.id : std::string()};
+    if (continues) checked.value.checkpoint_id = chosen.id;
+    return checked;
 }
 
 }    // namespace
@@ -143,9 +196,7 @@ Decoded<CheckedJob> check_retry(const store::Job& origin, const Submitter& submi
         // Or it would expire again at once.
         if (origin.state == JobState::expired)
             same.changes = {{"limits", {{"valid_until", nullptr}}}};
-        Decoded<CheckedJob> checked = check_fork(origin, same, submitter, store);
-        checked.value.origin->action = "retry";
-        return checked;
+        return check_again(origin, same, submitter, store, true);
     }
     const JobKindRow& row = row_of(origin.kind);
     ParsedJson request;
@@ -157,32 +208,7 @@ Decoded<CheckedJob> check_retry(const store::Job& origin, const Submitter& submi
 
 Decoded<CheckedJob> check_fork(const store::Job& origin, const JobForkBody& request,
                                const Submitter& submitter, store::Store& store) {
-    const JobSpec before = stored_spec(origin);
-    Decoded<JobSpec> spec = changed_spec(before, request.changes);
-    std::vector<Problem> problems;
-    ChosenCheckpoint chosen;
-    if (request.start != ForkStart::scratch) {
-        chosen = choose(origin, request.checkpoint, store);
-        problems = std::move(chosen.problems);
-    }
-    const bool continues = request.start == ForkStart::keep_training;
-    if (continues && spec.ok()) spec.problems = check_continued(before, spec.value);
-    set_start(spec.value, request.start, chosen.id);
-    Decoded<CheckedJob> checked = check_training(std::move(spec), submitter, store);
-    if (continues && checked.ok() && checked.value.dataset_id() != origin.dataset_id)
-        checked.problems.push_back(
-            problem_at("/data/dataset", "inconsistent",
-                       "data.dataset must stay the same to continue from a checkpoint; set start "
-                       "to weights or scratch for another dataset"));
-    put_below(checked.problems, "/changes");
-    std::ranges::move(problems, std::back_inserter(checked.problems));
-    sort_problems(checked.problems);
-    checked.value.origin =
-        store::JobOrigin{.action = "fork",
-                         .job_id = origin.id,
-                         .continues_from = continues ? chosen.id : std::string()};
-    if (continues) checked.value.checkpoint_id = chosen.id;
-    return checked;
+    return check_again(origin, request, submitter, store, false);
 }
 
 }    // namespace slipway::submission

@@ -145,10 +145,10 @@ class Commands(unittest.TestCase):
         self.assertEqual(self.service.job(again)["origin"], {"action": "retry", "job_id": job, "continues_from": None})
 
     def test_fork(self):
-        followed = self.ok("fork", self.job, "--set", "train.epochs=3", "--set", "name=longer", "--follow")
+        followed = self.ok("fork", self.job, "--set", "train.epochs=6", "--set", "name=longer", "--follow")
         fork = followed.split()[0]
         self.assertIn("succeeded, validation accuracy", followed)
-        self.assertEqual([self.service.job(fork)["spec"]["train"]["epochs"], self.service.job(fork)["name"]], [3, "longer"])
+        self.assertEqual([self.service.job(fork)["spec"]["train"]["epochs"], self.service.job(fork)["name"]], [6, "longer"])
         patch = self.folder / "patch.json"
         patch.write_text(json.dumps({"train": {"batch_size_per_core": 8}}))
         self.assertIn('"batch_size_per_core": 8', self.ok("fork", self.job, "--file", patch, "--start", "scratch", "--dry-run"))

@@ -243,6 +243,10 @@ TEST_F(JobActions, what_does_not_fit_the_saved_state_is_refused_by_name) {
     service.ready_dataset("others");
     refused(done.job, {{"changes", {{"data", {{"dataset", "others"}}}}}}, "/changes/data/dataset");
     refused(done.job, {{"changes", {{"train", {{"epochs", 0}}}}}}, "/changes/train/epochs");
+    const std::string nothing_left =
+        refused(done.job, {{"changes", {{"train", {{"epochs", 1}}}}}}, "/changes/train/epochs")
+            .value("message", "");
+    EXPECT_NE(nothing_left.find("more than 1"), std::string::npos) << nothing_left;
     refused(done.job, {{"checkpoint", new_id("ckp")}}, "/checkpoint");
     refused(done.job, {{"start", "scratch"}, {"checkpoint", "best"}}, "/checkpoint");
     refused(done.job, {{"start", "afresh"}}, "/start");
