@@ -104,6 +104,10 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.decayed_usage(core_seconds double precision, at timestamp with time zone) RETURNS double precision
+    LANGUAGE sql STABLE
+    RETURN (core_seconds * power((2)::double precision, (((- GREATEST((0)::numeric, EXTRACT(epoch FROM (statement_timestamp() - at)))) / (86400)::numeric))::double precision));
+
 CREATE FUNCTION public.job_counted() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -343,9 +347,92 @@ begin
 end
 $$;
 
+CREATE FUNCTION public.project_standings(also text DEFAULT NULL::text) RETURNS TABLE(project text, weight double precision, used_core_s double precision)
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return query
+    with recursive present (name) as (
+        (select queue.project from queue where ready order by queue.project limit 1)
+        union all
+        select (select queue.project
+                from queue
+                where ready and queue.project > present.name
+                order by queue.project
+                limit 1)
+        from present
+        where present.name is not null
+    ), wanted as (
+        select name from present where name is not null
+        union
+        select also where also is not null
+    ), ended as (
+        select project_usage.project as name, sum(decayed_usage(core_seconds, at)) as core_seconds
+        from project_usage
+        group by project_usage.project
+    ), running as (
+        select job.project as name,
+               sum(job.cores * extract(epoch from statement_timestamp() - attempt.created_at))
+                   ::double precision as core_seconds
+        from attempt
+        join job on job.id = attempt.job_id
+        where attempt.ended_at is null
+        group by job.project
+    )
+    select wanted.name, coalesce(known.weight, 1),
+           coalesce(ended.core_seconds, 0) + coalesce(running.core_seconds, 0)
+    from wanted
+    left join project as known using (name)
+    left join ended using (name)
+    left join running using (name);
+end
+$$;
+
 CREATE FUNCTION public.queue_class_rank(queue_class text) RETURNS smallint
     LANGUAGE sql IMMUTABLE
     RETURN (array_position(ARRAY['urgent'::text, 'high'::text, 'normal'::text, 'low'::text, 'idle'::text], queue_class) - 1);
+
+CREATE FUNCTION public.ready_in_fair_order(jobs_max bigint) RETURNS TABLE(job_id text, project text, class_rank smallint, used double precision, queued_at timestamp with time zone)
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return query
+    select head.job_id, standing.project, head.class_rank,
+           (standing.used_core_s + 60 * head.cores_ahead) / standing.weight, head.queued_at
+    from (select all_of_them.*,
+                 least(jobs_max, greatest(50, 20000 / count(*) over ())) as jobs_read
+          from project_standings() as all_of_them) as standing
+    cross join lateral (
+        select first.job_id, first.class_rank, first.queued_at,
+               coalesce(sum(first.cores) over before_it, 0)::double precision as cores_ahead
+        from (select queue.job_id, queue.class_rank, queue.queued_at, queue.cores
+              from queue
+              where ready and queue.project = standing.project
+              order by queue.class_rank, queue.queued_at, queue.job_id
+              limit standing.jobs_read) as first
+        window before_it as (order by first.class_rank, first.queued_at, first.job_id
+                             rows between unbounded preceding and 1 preceding)
+    ) as head;
+end
+$$;
+
+CREATE FUNCTION public.time_left_s(about public.job) RETURNS double precision
+    LANGUAGE plpgsql STABLE
+    AS $$
+declare
+    limit_s double precision := least((about.spec -> 'limits' ->> 'max_wall_s')::double precision,
+                                      (about.spec -> 'limits' ->> 'max_core_s')::double precision
+                                      / about.cores);
+begin
+    if limit_s is null then
+        return null;
+    end if;
+    return greatest(0, limit_s - coalesce(
+        (select sum(extract(epoch from ended_at - started_at))
+         from attempt
+         where job_id = about.id and ended_at is not null and started_at is not null), 0));
+end
+$$;
 
 CREATE TABLE public.attempt (
     job_id text NOT NULL,
@@ -467,14 +554,6 @@ CREATE TABLE public.deleted_job (
     deleted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 
-CREATE TABLE public.executor_user (
-    project text NOT NULL,
-    number integer NOT NULL,
-    created_by text DEFAULT ''::text NOT NULL,
-    CONSTRAINT executor_user_number_check CHECK (((number >= 1) AND (number <= 60000))),
-    CONSTRAINT executor_user_project_check CHECK ((project <> ''::text))
-);
-
 CREATE TABLE public.garbage (
     id bigint NOT NULL,
     path text NOT NULL,
@@ -586,6 +665,27 @@ CREATE TABLE public.metric_point (
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT metric_point_name_check CHECK ((name <> ''::text))
 );
+
+CREATE TABLE public.project (
+    name text NOT NULL,
+    number integer NOT NULL,
+    created_by text DEFAULT ''::text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    weight double precision DEFAULT 1 NOT NULL,
+    cores_max integer,
+    CONSTRAINT project_cores_max_check CHECK ((cores_max >= 0)),
+    CONSTRAINT project_name_check CHECK ((name <> ''::text)),
+    CONSTRAINT project_number_check CHECK (((number >= 1) AND (number <= 60000))),
+    CONSTRAINT project_weight_check CHECK (((weight >= (0.01)::double precision) AND (weight <= (1000)::double precision)))
+);
+
+CREATE TABLE public.project_usage (
+    project text NOT NULL,
+    core_seconds double precision NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT project_usage_core_seconds_check CHECK ((core_seconds >= (0)::double precision))
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000');
 
 CREATE TABLE public.queue (
     job_id text NOT NULL,
@@ -714,12 +814,6 @@ ALTER TABLE ONLY public.deleted_dataset
 ALTER TABLE ONLY public.deleted_job
     ADD CONSTRAINT deleted_job_pkey PRIMARY KEY (id);
 
-ALTER TABLE ONLY public.executor_user
-    ADD CONSTRAINT executor_user_number_key UNIQUE (number);
-
-ALTER TABLE ONLY public.executor_user
-    ADD CONSTRAINT executor_user_pkey PRIMARY KEY (project);
-
 ALTER TABLE ONLY public.garbage
     ADD CONSTRAINT garbage_pkey PRIMARY KEY (id);
 
@@ -752,6 +846,12 @@ ALTER TABLE ONLY public.login_ticket
 
 ALTER TABLE ONLY public.metric_point
     ADD CONSTRAINT metric_point_pkey PRIMARY KEY (job_id, name, step);
+
+ALTER TABLE ONLY public.project
+    ADD CONSTRAINT project_number_key UNIQUE (number);
+
+ALTER TABLE ONLY public.project
+    ADD CONSTRAINT project_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY public.queue
     ADD CONSTRAINT queue_pkey PRIMARY KEY (job_id);
@@ -798,8 +898,6 @@ CREATE INDEX deleted_dataset_order ON public.deleted_dataset USING btree (delete
 
 CREATE INDEX deleted_job_order ON public.deleted_job USING btree (deleted_at, id);
 
-CREATE INDEX executor_user_maker ON public.executor_user USING btree (created_by) WHERE (created_by <> ''::text);
-
 CREATE INDEX garbage_due ON public.garbage USING btree (due_at, id);
 
 CREATE INDEX idempotency_started ON public.idempotency USING btree (started_at);
@@ -832,6 +930,8 @@ CREATE INDEX login_ticket_expires ON public.login_ticket USING btree (expires_at
 
 CREATE INDEX login_ticket_token ON public.login_ticket USING btree (token_id, expires_at);
 
+CREATE INDEX project_maker ON public.project USING btree (created_by) WHERE (created_by <> ''::text);
+
 CREATE INDEX queue_dataset ON public.queue USING btree (dataset_id, job_id) WHERE (NOT dataset_ready);
 
 CREATE INDEX queue_due ON public.queue USING btree (class_rank, not_before, job_id) WHERE (not_before IS NOT NULL);
@@ -844,7 +944,9 @@ CREATE INDEX queue_order ON public.queue USING btree (class_rank, queued_at, job
 
 CREATE INDEX queue_project ON public.queue USING btree (project, class_rank, queued_at, job_id);
 
-CREATE INDEX queue_ready ON public.queue USING btree (shape, class_rank, queued_at, job_id) WHERE ready;
+CREATE INDEX queue_ready_project ON public.queue USING btree (project, class_rank, queued_at, job_id) WHERE ready;
+
+CREATE INDEX queue_ready_shape ON public.queue USING btree (project, shape, class_rank, queued_at, job_id) WHERE ready;
 
 CREATE INDEX session_expires ON public.session USING btree (expires_at);
 

@@ -297,12 +297,12 @@ const Object<QueueSpec>& queue_table() {
     static const auto table =
         Object<QueueSpec>("QueueSpec", "Scheduling class and preemption.")
             .field("class", &QueueSpec::job_class,
-                   "Scheduling class: more urgent classes go first; within a class, older jobs go "
-                   "first.",
+                   "Scheduling class: more urgent classes go first; within a class, projects take "
+                   "turns by weight, and within a project older jobs go first.",
                    Choice<QueueClass>{})
             .field("preemptible", &QueueSpec::preemptible,
-                   "Whether the job may be saved and requeued in favour of a more urgent one. "
-                   "Preemption is not implemented yet: the value is stored and has no effect.",
+                   "Whether the job may be saved and requeued in favour of a job of a more urgent "
+                   "class.",
                    Flag{});
     return table;
 }

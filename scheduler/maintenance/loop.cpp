@@ -13,6 +13,7 @@
 #include "scheduler/store/jobs.h"
 #include "scheduler/store/pg/leader.h"
 #include "scheduler/store/prune.h"
+#include "scheduler/store/queue.h"
 
 // One thread, one table of tasks: each row has a name, an interval and a function that does a
 // bounded amount of work and says whether more can be done at once. What a task does is a file of
@@ -136,7 +137,8 @@ struct MaintenanceLoop::Parts {
         const PlaceCounts done = place_jobs(store, options.lease, options.host_silence_max, term);
         counts.placed += done.placed;
         counts.lost_races += done.lost_races;
-        if (done.placed > 0 && options.on_placed) options.on_placed();
+        counts.preempted += done.preempted;
+        if (done.placed + done.preempted > 0 && options.on_placed) options.on_placed();
         return done.more_are_due;
     }
 
@@ -154,6 +156,7 @@ struct MaintenanceLoop::Parts {
 
     bool count() {
         store::fold_job_counts(store, term);
+        store::fold_project_usage(store, term);
         return false;
     }
 

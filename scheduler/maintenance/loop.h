@@ -36,6 +36,7 @@ struct MaintenanceCounts {
     std::int64_t failed_ticks = 0;
     std::int64_t placed = 0;
     std::int64_t lost_races = 0;
+    std::int64_t preempted = 0;
     std::int64_t rescued = 0;
     std::int64_t expired = 0;
     std::int64_t pruned = 0;

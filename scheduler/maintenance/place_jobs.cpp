@@ -1,9 +1,12 @@
 #include "scheduler/maintenance/place_jobs.h"
 
+#include <fmt/format.h>
+
 #include <vector>
 
 #include "api/base/id.h"
 #include "scheduler/maintenance/snapshot.h"
+#include "scheduler/store/jobs.h"
 
 namespace slipway {
 
@@ -21,6 +24,12 @@ PlaceCounts place_jobs(store::Store& store, std::chrono::milliseconds lease,
         store::release_due_jobs(store, released_at_once, term) == released_at_once;
     const Plan plan = make_plan(read_snapshot(store, host_silence_max));
     counts.waiting = std::int64_t(plan.waiting.size());
+    for (const PreemptedJob& one : plan.preempt) {
+        const store::Reason reason{
+            .code = "preempted",
+            .message = fmt::format("job {} of a higher class needs the cores", one.for_job)};
+        if (store::preempt_job(store, one.job_id, reason, term)) ++counts.preempted;
+    }
     if (plan.start.empty()) return counts;
     std::vector<store::Placement> placements;
     for (const PlacedJob& placed : plan.start) {

@@ -11,6 +11,7 @@ namespace slipway {
 struct PlaceCounts {
     std::int64_t placed = 0;
     std::int64_t lost_races = 0;    ///< decided, but the database had changed meanwhile
+    std::int64_t preempted = 0;     ///< asked to give their cores up
     std::int64_t waiting = 0;       ///< of those that were looked at
     bool more_are_due = false;      ///< start times have come that this pass did not reach
 };

@@ -14,8 +14,34 @@ WaitingJob to_waiting_job(const store::QueuedJob& job) {
             .memory_bytes = job.memory_bytes,
             .due = job.due,
             .due_at = job.not_before ? to_rfc3339(*job.not_before) : "",
-            .dataset_state = job.dataset_state};
+            .dataset_state = job.dataset_state,
+            .project = job.project,
+            .runs_at_most = job.runs_at_most};
 }
+
+namespace {
+
+RunningJob to_running_job(const store::RunningJobRow& job) {
+    std::optional<Instant> ends_by;
+    if (job.runs_at_most) ends_by = job.started_at + *job.runs_at_most;
+    return {.job_id = job.job_id,
+            .project = job.project,
+            .class_rank = job.class_rank,
+            .cores = job.cores,
+            .started_at = job.started_at,
+            .preemptible = job.preemptible,
+            .ending = job.ending,
+            .ends_by = ends_by};
+}
+
+ProjectShare to_share(const store::ProjectStanding& standing) {
+    return {.name = standing.name,
+            .weight = standing.weight,
+            .usage_core_s = standing.usage_core_s,
+            .cores_max = standing.cores_max};
+}
+
+}    // namespace
 
 CoreSlot to_core_slot(const store::Core& core) {
     return {.host = core.host,
@@ -34,6 +60,12 @@ Snapshot read_snapshot(store::Store& store, std::chrono::milliseconds host_silen
     const int of_each_shape = std::max(1, int(snapshot.cores.size()));
     std::ranges::transform(store::list_ready_jobs(store, of_each_shape),
                            std::back_inserter(snapshot.queue), to_waiting_job);
+    if (snapshot.queue.empty()) return snapshot;
+    std::ranges::transform(store::list_running_jobs(store), std::back_inserter(snapshot.running),
+                           to_running_job);
+    const store::ProjectStandings standings = store::list_standings(store);
+    std::ranges::transform(standings.projects, std::back_inserter(snapshot.projects), to_share);
+    if (standings.now) snapshot.now = *standings.now;
     return snapshot;
 }
 

@@ -1,15 +1,17 @@
-// One pass over the queue in its order, on a copy of the machine in which each decision is entered
-// at once: a placed job holds its cores, a waiting job reserves what it waits for. Younger jobs see
-// the cores that are left. Reservation instead of backfilling: nobody says how long a job runs, so
-// a younger job cannot be let pass without risking that the older one waits for ever; the price is
-// cores that idle while an eight-core job waits. The caller may hand in only as many jobs of each
-// shape as there are cores (docs/decisions/0017): the jobs placed are the same as with the whole
-// queue.
+// One pass over the queue in fair order, on a copy of the machine in which each decision is entered
+// at once: a placed job holds its cores, a waiting job reserves what it waits for. Jobs behind see
+// the cores that are left. A reservation has a time where the limits of all jobs in its way are
+// known: until then its cores are lent. It is made again in each pass from what runs then, so that
+// nothing has to be remembered, and who gives way has been asked to when the next pass looks
+// (RunningJob::ending). The caller may hand in only as many jobs of each shape and project as there
+// are cores (docs/decisions/0017): the jobs placed are the same as with the whole queue.
 //
 // What the functions keep: a core is given to one job and reserved for one job at most; a job that
 // is not placed has exactly one reason, and the reason names what would have to change; only what
-// running jobs alone keep from a job is reserved, never what an operator, a dataset or a time does;
-// the order of the cores that are handed in does not matter.
+// running jobs alone keep from a job is reserved, never what an operator, a dataset, a quota or a
+// time does; the order of the cores that are handed in does not matter. Tried: backfilling without
+// limits, by the mean of a project's past runs; a wrong guess has the job that is ahead wait, and
+// nobody can say how long.
 
 #include "scheduler/placement/placement.h"
 
@@ -21,158 +23,172 @@
 #include <tuple>
 #include <utility>
 
+#include "scheduler/placement/fair_share.h"
+#include "scheduler/placement/machine.h"
+#include "scheduler/placement/preemption.h"
+
 namespace slipway {
 
 namespace {
 
-struct Slot {
-    CoreSlot core;
-    std::string reserved_by;    // an older waiting job; empty: nobody
-
-    bool usable() const { return core.alive && !core.drained; }
-    bool free() const { return usable() && core.held_by.empty() && reserved_by.empty(); }
+/// What the pass works on.
+struct Pass {
+    Machine machine;
+    RunningJobs running;
+    std::map<std::string, ProjectShare> projects;
+    std::map<std::string, int> cores_held;    // by the jobs of a project
+    Instant now{};
+    Plan plan = {};
 };
 
-/// The cores of one host, by number.
-using HostSlots = std::vector<Slot>;
-using Machine = std::map<std::string, HostSlots>;
-
-/// Of all jobs of a host together; 0: no limit.
-std::int64_t memory_of(const HostSlots& slots) {
-    return slots.front().core.host_memory_bytes;
-}
-
-/// What counts for a job on so many cores of the host; never more than all, as its limit is not.
-std::int64_t limit_of(std::optional<std::int64_t> counted, int cores, const HostSlots& slots) {
-    const std::int64_t share = memory_of(slots) / std::int64_t(slots.size()) * cores;
-    return std::min(counted.value_or(share), memory_of(slots));
-}
-
-std::int64_t held_memory(const HostSlots& slots) {
-    std::map<std::string, std::pair<std::optional<std::int64_t>, int>> jobs;
-    for (const Slot& slot : slots) {
-        if (slot.core.held_by.empty()) continue;
-        auto& [asked, cores] = jobs[slot.core.held_by];
-        asked = slot.core.held_memory_bytes;
-        ++cores;
+Pass pass_over(const Snapshot& snapshot) {
+    Pass pass{.machine = machine_of(snapshot.cores),
+              .running = {},
+              .projects = {},
+              .cores_held = {},
+              .now = snapshot.now};
+    for (const RunningJob& job : snapshot.running) {
+        pass.running.emplace(job.job_id, job);
+        pass.cores_held[job.project] += job.cores;
     }
-    std::int64_t held = 0;
-    for (const auto& [job, wanted] : jobs)
-        held += limit_of(wanted.first, wanted.second, slots);
-    return held;
+    for (const ProjectShare& project : snapshot.projects)
+        pass.projects.emplace(project.name, project);
+    return pass;
 }
 
-/// Whether the memory of the host is enough, were no other job there. What counts is at most a
-/// quarter more than what was asked for.
-bool has_ever_memory(const WaitingJob& job, const HostSlots& slots) {
-    const std::int64_t counted = job.memory_bytes.value_or(0);
-    return memory_of(slots) == 0 || counted - counted / 5 <= memory_of(slots);
-}
-
-/// Whether the limits of all leave room for the job's.
-bool has_memory(const WaitingJob& job, const HostSlots& slots) {
-    if (memory_of(slots) == 0) return true;
-    if (!has_ever_memory(job, slots)) return false;
-    return held_memory(slots) + limit_of(job.memory_bytes, job.cores, slots) <= memory_of(slots);
-}
-
-Machine machine_of(const std::vector<CoreSlot>& cores) {
-    Machine machine;
-    for (const CoreSlot& core : cores)
-        machine[core.host].push_back({.core = core, .reserved_by = {}});
-    for (auto& [host, slots] : machine)
-        std::ranges::sort(slots, {}, [](const Slot& slot) { return slot.core.core; });
-    return machine;
-}
-
-std::int64_t count_free(const HostSlots& slots) {
-    return std::ranges::count_if(slots, &Slot::free);
-}
-
-/// Takes the `count` lowest free cores of the host.
-PlacedJob take(const WaitingJob& job, const std::string& host, HostSlots& slots) {
-    PlacedJob placed{.job_id = job.job_id, .host = host, .cores = {}};
-    for (Slot& slot : slots) {
-        if (int(placed.cores.size()) == job.cores) break;
-        if (!slot.free()) continue;
-        slot.core.held_by = job.job_id;
-        slot.core.held_memory_bytes = job.memory_bytes;
-        placed.cores.push_back(slot.core.core);
-    }
-    return placed;
+void hold(const WaitingJob& job, Slot& slot, PlacedJob& placed) {
+    slot.core.held_by = job.job_id;
+    slot.core.held_memory_bytes = job.memory_bytes;
+    placed.cores.push_back(slot.core.core);
 }
 
 /// The host with the fewest free cores that are still enough: small jobs pack, whole hosts stay
 /// free.
-std::optional<PlacedJob> place_anywhere(const WaitingJob& job, Machine& machine) {
+std::optional<PlacedJob> place_anywhere(const WaitingJob& job, Pass& pass) {
     std::pair<const std::string, HostSlots>* best = nullptr;
-    for (auto& entry : machine) {
-        const std::int64_t free_count = count_free(entry.second);
-        if (free_count < job.cores || !has_memory(job, entry.second)) continue;
-        if (best == nullptr || free_count < count_free(best->second)) best = &entry;
+    std::int64_t best_free = 0;
+    for (auto& entry : pass.machine) {
+        const std::int64_t free = count_free(job, entry.second, pass.now);
+        if (free < job.cores || !has_memory(job, entry.second)) continue;
+        if (best != nullptr && free >= best_free) continue;
+        best = &entry;
+        best_free = free;
     }
     if (best == nullptr) return std::nullopt;
-    return take(job, best->first, best->second);
+    PlacedJob placed{.job_id = job.job_id, .host = best->first, .cores = {}};
+    for (Slot& slot : best->second) {
+        if (int(placed.cores.size()) == job.cores) break;
+        if (is_free_for(job, slot, pass.now)) hold(job, slot, placed);
+    }
+    return placed;
 }
 
-std::optional<PlacedJob> place_on_core(const WaitingJob& job, Machine& machine) {
-    for (auto& [host, slots] : machine) {
+std::optional<PlacedJob> place_on_core(const WaitingJob& job, Pass& pass) {
+    for (auto& [host, slots] : pass.machine) {
         for (Slot& slot : slots) {
-            if (slot.core.core != *job.core_id || !slot.free() || !has_memory(job, slots)) continue;
-            slot.core.held_by = job.job_id;
-            slot.core.held_memory_bytes = job.memory_bytes;
-            return PlacedJob{.job_id = job.job_id, .host = host, .cores = {slot.core.core}};
+            if (slot.core.core != *job.core_id || !is_free_for(job, slot, pass.now)) continue;
+            if (!has_memory(job, slots)) continue;
+            PlacedJob placed{.job_id = job.job_id, .host = host, .cores = {}};
+            hold(job, slot, placed);
+            return placed;
         }
     }
     return std::nullopt;
 }
 
+/// When the holder of the slot has ended; none: nobody knows.
+std::optional<Instant> ends_by(const Slot& slot, const Pass& pass) {
+    if (slot.core.held_by.empty()) return pass.now;
+    const auto holder = pass.running.find(slot.core.held_by);
+    if (holder == pass.running.end()) return std::nullopt;
+    return holder->second.ends_by;
+}
+
+/// Keeps the slots for the job, and lends them until as many of them as it needs are free by the
+/// limits of those who hold them.
+void reserve(const WaitingJob& job, const std::vector<Slot*>& slots, const Pass& pass) {
+    std::vector<Instant> known;
+    for (const Slot* slot : slots)
+        if (const auto end = ends_by(*slot, pass)) known.push_back(*end);
+    std::ranges::sort(known);
+    std::optional<Instant> all_free;
+    if (std::ssize(known) >= job.cores) all_free = known[std::size_t(job.cores) - 1];
+    for (Slot* slot : slots) {
+        slot->reserved_by = job.job_id;
+        slot->lent_until = all_free;
+    }
+}
+
+WaitReason reason_for(const WaitingJob& job, std::string code, std::string message) {
+    return {
+        .job_id = job.job_id, .code = std::move(code), .message = std::move(message), .cores = {}};
+}
+
 WaitReason behind(const WaitingJob& job, const Slot& slot) {
-    return {.job_id = job.job_id,
-            .code = "behind",
-            .message = fmt::format("core {} is kept for job {}, which is ahead in the queue",
-                                   slot.core.core, slot.reserved_by),
-            .cores = {slot.core.core},
-            .blocking_job = slot.reserved_by};
+    WaitReason reason =
+        reason_for(job, "behind",
+                   fmt::format("core {} is kept for job {}, which is ahead in the queue",
+                               slot.core.core, slot.reserved_by));
+    reason.cores = {slot.core.core};
+    reason.blocking_job = slot.reserved_by;
+    return reason;
+}
+
+/// Enters who gives way, and says so; none when nobody has to or can.
+std::optional<WaitReason> preempt(const WaitingJob& job, const HostSlots& slots, Pass& pass) {
+    const auto preemption = choose_preemption(job, slots, pass.running);
+    if (!preemption) return std::nullopt;
+    if (preemption->give_way.empty() && preemption->ending.empty()) return std::nullopt;
+    for (const std::string& id : preemption->give_way) {
+        pass.running.at(id).ending = true;
+        pass.plan.preempt.push_back({.job_id = id, .for_job = job.job_id});
+    }
+    const std::string& first =
+        preemption->give_way.empty() ? preemption->ending : preemption->give_way.front();
+    WaitReason reason = reason_for(
+        job, "preempting",
+        fmt::format("job {} saves and gives its cores up; the job starts when it has", first));
+    reason.blocking_job = first;
+    return reason;
 }
 
 /// Why core N of a host is not to be had, and keeps it for `job` when only a running job is in the
 /// way.
-WaitReason wait_for_core(const WaitingJob& job, Slot& slot) {
+WaitReason wait_for_core(const WaitingJob& job, Slot& slot, const HostSlots& slots, Pass& pass) {
     const int number = slot.core.core;
-    WaitReason reason{.job_id = job.job_id, .code = {}, .message = {}, .cores = {number}};
+    WaitReason reason;
     if (!slot.core.alive) {
-        reason.code = "host_lost";
-        reason.message = fmt::format("core {} belongs to host {}, which sends no heartbeat", number,
-                                     slot.core.host);
-        return reason;
+        reason = reason_for(job, "host_lost",
+                            fmt::format("core {} belongs to host {}, which sends no heartbeat",
+                                        number, slot.core.host));
+    } else if (slot.core.drained) {
+        reason =
+            reason_for(job, "core_drained",
+                       fmt::format("core {} is drained; undrain it or ask for another", number));
+    } else if (!slot.reserved_by.empty()) {
+        return behind(job, slot);
+    } else {
+        reason = reason_for(job, "core_busy",
+                            fmt::format("core {} is busy with job {}", number, slot.core.held_by));
+        reason.blocking_job = slot.core.held_by;
+        if (auto gives_way = preempt(job, slots, pass)) reason = std::move(*gives_way);
+        reserve(job, {&slot}, pass);
     }
-    if (slot.core.drained) {
-        reason.code = "core_drained";
-        reason.message = fmt::format("core {} is drained; undrain it or ask for another", number);
-        return reason;
-    }
-    if (!slot.reserved_by.empty()) return behind(job, slot);
-    slot.reserved_by = job.job_id;
-    reason.code = "core_busy";
-    reason.message = fmt::format("core {} is busy with job {}", number, slot.core.held_by);
-    reason.blocking_job = slot.core.held_by;
+    reason.cores = {number};
     return reason;
 }
 
-/// Cores are free and memory is not. Keeps the cores: what younger jobs took would be given back
+/// Cores are free and memory is not. Keeps the cores: what jobs behind took would be given back
 /// later still.
 WaitReason wait_for_memory(const WaitingJob& job, HostSlots& slots) {
     const std::int64_t wanted = limit_of(job.memory_bytes, job.cores, slots);
-    WaitReason reason{
-        .job_id = job.job_id,
-        .code = "waiting_for_memory",
-        .message = fmt::format(
-            "the job may use {} bytes of memory, and the running jobs of host {} "
-            "leave {} of {}",
-            wanted, slots.front().core.host,
-            std::max<std::int64_t>(memory_of(slots) - held_memory(slots), 0), memory_of(slots)),
-        .cores = {}};
+    WaitReason reason = reason_for(
+        job, "waiting_for_memory",
+        fmt::format("the job may use {} bytes of memory, and the running jobs of host {} "
+                    "leave {} of {}",
+                    wanted, slots.front().core.host,
+                    std::max<std::int64_t>(memory_of(slots) - held_memory(slots), 0),
+                    memory_of(slots)));
     for (Slot& slot : slots) {
         if (!slot.core.held_by.empty() && reason.blocking_job.empty())
             reason.blocking_job = slot.core.held_by;
@@ -182,46 +198,48 @@ WaitReason wait_for_memory(const WaitingJob& job, HostSlots& slots) {
     return reason;
 }
 
-WaitReason explain_core(const WaitingJob& job, Machine& machine) {
-    Slot* best = nullptr;    // the one that is nearest to being free
-    for (auto& [host, slots] : machine) {
+WaitReason explain_core(const WaitingJob& job, Pass& pass) {
+    std::pair<Slot*, HostSlots*> best{};    // the one that is nearest to being free
+    for (auto& [host, slots] : pass.machine) {
         for (Slot& slot : slots) {
             if (slot.core.core != *job.core_id) continue;
-            if (slot.free()) return wait_for_memory(job, slots);
+            if (is_free_for(job, slot, pass.now)) return wait_for_memory(job, slots);
             const auto rank = [](const Slot& s) {
                 return std::tuple(!s.core.alive, s.core.drained, !s.reserved_by.empty());
             };
-            if (best == nullptr || rank(slot) < rank(*best)) best = &slot;
+            if (best.first == nullptr || rank(slot) < rank(*best.first)) best = {&slot, &slots};
         }
     }
-    if (best != nullptr) return wait_for_core(job, *best);
-    return {.job_id = job.job_id,
-            .code = "no_such_core",
-            .message = fmt::format("no host has a core {}", *job.core_id),
-            .cores = {*job.core_id}};
+    if (best.first != nullptr) return wait_for_core(job, *best.first, *best.second, pass);
+    WaitReason reason =
+        reason_for(job, "no_such_core", fmt::format("no host has a core {}", *job.core_id));
+    reason.cores = {*job.core_id};
+    return reason;
 }
 
-/// The host where `job` will fit soonest: all its cores are usable in number, and the fewest are
-/// held or kept by others.
-HostSlots* host_to_wait_for(const WaitingJob& job, Machine& machine) {
+/// The host where `job` will fit soonest: all its cores are usable in number; the fewest jobs give
+/// way to it, and the fewest cores are held or kept by others.
+HostSlots* host_to_wait_for(const WaitingJob& job, Pass& pass) {
     HostSlots* best = nullptr;
-    const auto ahead = [](const HostSlots& slots) {
-        return std::tuple(
-            std::ranges::any_of(
-                slots, [](const Slot& slot) { return slot.usable() && !slot.reserved_by.empty(); }),
-            -count_free(slots));
-    };
-    for (auto& [host, slots] : machine) {
+    using Rank = std::tuple<bool, bool, std::size_t, int, std::int64_t>;
+    Rank best_rank;
+    for (auto& [host, slots] : pass.machine) {
         if (std::ranges::count_if(slots, &Slot::usable) < job.cores) continue;
         if (!has_ever_memory(job, slots)) continue;
-        if (best == nullptr || ahead(slots) < ahead(*best)) best = &slots;
+        const bool kept = std::ranges::any_of(
+            slots, [](const Slot& slot) { return slot.usable() && !slot.reserved_by.empty(); });
+        const auto preemption = choose_preemption(job, slots, pass.running);
+        const Rank rank{!preemption.has_value(), kept, preemption ? preemption->give_way.size() : 0,
+                        preemption ? preemption->cores : 0, -count_free(job, slots, pass.now)};
+        if (best != nullptr && rank >= best_rank) continue;
+        best = &slots;
+        best_rank = rank;
     }
     return best;
 }
 
 WaitReason explain_no_host(const WaitingJob& job, const Machine& machine) {
-    WaitReason reason{
-        .job_id = job.job_id, .code = "waiting_for_cores", .message = {}, .cores = {}};
+    WaitReason reason = reason_for(job, "waiting_for_cores", "");
     std::size_t largest = 0;
     std::int64_t most_memory = 0;
     bool fits = false;
@@ -256,77 +274,91 @@ WaitReason explain_no_host(const WaitingJob& job, const Machine& machine) {
 
 /// Why a job without a core of its own is not to be had, and keeps for a job of several cores what
 /// it waits for.
-WaitReason explain_anywhere(const WaitingJob& job, Machine& machine) {
-    HostSlots* slots = host_to_wait_for(job, machine);
-    if (slots == nullptr) return explain_no_host(job, machine);
-    for (const Slot& slot : *slots) {
-        const bool taken = slot.core.held_by.empty() && !slot.reserved_by.empty();
-        if (slot.usable() && taken) return behind(job, slot);
-    }
-    const std::int64_t free = count_free(*slots);
+WaitReason explain_anywhere(const WaitingJob& job, Pass& pass) {
+    HostSlots* slots = host_to_wait_for(job, pass);
+    if (slots == nullptr) return explain_no_host(job, pass.machine);
+    const std::int64_t free = count_free(job, *slots, pass.now);
+    const auto gives_way = free < job.cores ? preempt(job, *slots, pass) : std::nullopt;
+    if (!gives_way)
+        for (const Slot& slot : *slots)
+            if (slot.usable() && slot.core.held_by.empty() && !slot.reserved_by.empty())
+                return behind(job, slot);
     if (free >= job.cores) return wait_for_memory(job, *slots);
-    WaitReason reason{
-        .job_id = job.job_id, .code = "waiting_for_cores", .message = {}, .cores = {}};
+    WaitReason reason =
+        gives_way
+            ? *gives_way
+            : reason_for(job, "waiting_for_cores",
+                         fmt::format("the job needs {} core{} and {} {} free", job.cores,
+                                     job.cores == 1 ? "" : "s", free, free == 1 ? "is" : "are"));
+    std::vector<Slot*> kept;
     for (Slot& slot : *slots) {
         if (!slot.usable()) continue;
         if (!slot.core.held_by.empty()) {
             reason.cores.push_back(slot.core.core);
             if (reason.blocking_job.empty()) reason.blocking_job = slot.core.held_by;
         }
-        if (job.cores > 1 && slot.reserved_by.empty()) slot.reserved_by = job.job_id;
+        // One core is free soon enough, unless somebody gives it up for this very job.
+        if ((job.cores > 1 || gives_way) && slot.reserved_by.empty()) kept.push_back(&slot);
     }
-    reason.message = fmt::format("the job needs {} core{} and {} {} free", job.cores,
-                                 job.cores == 1 ? "" : "s", free, free == 1 ? "is" : "are");
+    if (job.cores == 1 && gives_way) {
+        std::erase_if(
+            kept, [&](const Slot* slot) { return slot->core.held_by != gives_way->blocking_job; });
+        kept.resize(std::min<std::size_t>(kept.size(), 1));
+    }
+    if (!kept.empty()) reserve(job, kept, pass);
     return reason;
 }
 
 /// Reasons that have nothing to do with cores: such a job keeps nothing from others.
-std::optional<WaitReason> not_ready(const WaitingJob& job) {
-    if (!job.due) {
-        return WaitReason{.job_id = job.job_id,
-                          .code = "start_after",
-                          .message = fmt::format("the job starts after {}", job.due_at),
-                          .cores = {}};
+std::optional<WaitReason> not_ready(const WaitingJob& job, const Pass& pass) {
+    if (!job.due)
+        return reason_for(job, "start_after", fmt::format("the job starts after {}", job.due_at));
+    if (job.dataset_state != "ready") {
+        const std::string state = job.dataset_state.empty() ? "gone" : job.dataset_state;
+        return reason_for(job, "waiting_for_dataset",
+                          state == "checking"
+                              ? "the dataset is still being checked"
+                              : fmt::format("the dataset cannot be used: it is {}", state));
     }
-    if (job.dataset_state == "ready") return std::nullopt;
-    const std::string state = job.dataset_state.empty() ? "gone" : job.dataset_state;
-    return WaitReason{.job_id = job.job_id,
-                      .code = "waiting_for_dataset",
-                      .message = state == "checking"
-                                     ? "the dataset is still being checked"
-                                     : fmt::format("the dataset cannot be used: it is {}", state),
-                      .cores = {}};
+    const auto project = pass.projects.find(job.project);
+    if (project == pass.projects.end() || !project->second.cores_max) return std::nullopt;
+    const auto held = pass.cores_held.find(job.project);
+    const int cores = held == pass.cores_held.end() ? 0 : held->second;
+    if (cores + job.cores <= *project->second.cores_max) return std::nullopt;
+    return reason_for(
+        job, "quota",
+        fmt::format("the job needs {} core{}; project {} holds {} and its quota is {}", job.cores,
+                    job.cores == 1 ? "" : "s", job.project, cores, *project->second.cores_max));
+}
+
+void decide(const WaitingJob& job, Pass& pass) {
+    std::optional<WaitReason> reason = not_ready(job, pass);
+    if (!reason) {
+        auto placed = job.core_id ? place_on_core(job, pass) : place_anywhere(job, pass);
+        if (placed) {
+            pass.cores_held[job.project] += job.cores;
+            pass.plan.start.push_back(std::move(*placed));
+            return;
+        }
+        reason = job.core_id ? explain_core(job, pass) : explain_anywhere(job, pass);
+    }
+    pass.plan.waiting.push_back(std::move(*reason));
 }
 
 }    // namespace
 
-bool goes_before(const WaitingJob& a, const WaitingJob& b) {
-    return std::tie(a.class_rank, a.queued_at, a.job_id) <
-           std::tie(b.class_rank, b.queued_at, b.job_id);
-}
-
 Plan make_plan(const Snapshot& snapshot) {
-    Machine machine = machine_of(snapshot.cores);
-    Plan plan;
-    for (const WaitingJob& job : snapshot.queue) {
-        std::optional<WaitReason> reason = not_ready(job);
-        if (!reason) {
-            auto placed = job.core_id ? place_on_core(job, machine) : place_anywhere(job, machine);
-            if (placed) {
-                plan.start.push_back(std::move(*placed));
-                continue;
-            }
-            reason = job.core_id ? explain_core(job, machine) : explain_anywhere(job, machine);
-        }
-        plan.waiting.push_back(std::move(*reason));
-    }
-    return plan;
+    Pass pass = pass_over(snapshot);
+    for (const WaitingJob& job :
+         in_fair_order(snapshot.queue, snapshot.projects, snapshot.cores.size()))
+        decide(job, pass);
+    return std::move(pass.plan);
 }
 
 std::optional<WaitReason> explain(Snapshot snapshot, const WaitingJob& job) {
     std::vector<WaitingJob>& queue = snapshot.queue;
     if (std::ranges::find(queue, job.job_id, &WaitingJob::job_id) == queue.end())
-        queue.insert(std::ranges::upper_bound(queue, job, goes_before), job);
+        queue.push_back(job);
     Plan plan = make_plan(snapshot);
     const auto found = std::ranges::find(plan.waiting, job.job_id, &WaitReason::job_id);
     if (found == plan.waiting.end()) return std::nullopt;

@@ -1,39 +1,12 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "api/base/clock.h"
+#include "scheduler/placement/snapshot.h"
 
 namespace slipway {
-
-/// One virtual core, as placement sees it.
-struct CoreSlot {
-    std::string host;
-    int core = 1;    ///< 1 to 8
-    bool drained = false;
-    bool alive = true;                     ///< its host sends heartbeats
-    std::string held_by;                   ///< job id; empty: free
-    std::int64_t host_memory_bytes = 0;    ///< of all jobs of its host together; 0: no limit
-    std::optional<std::int64_t> held_memory_bytes = {};    ///< as WaitingJob::memory_bytes
-};
-
-/// One waiting job.
-struct WaitingJob {
-    std::string job_id;
-    int class_rank = 2;            ///< of its class: the lower goes first
-    Instant queued_at{};           ///< its age: the earlier goes first
-    int cores = 1;                 ///< 1 to 8, all of one host
-    std::optional<int> core_id;    ///< only this core
-    /// What counts for it: what it asks for, rounded up by at most a quarter, so that there are few
-    /// shapes of jobs. None: the share of its cores.
-    std::optional<std::int64_t> memory_bytes = {};
-    bool due = true;       ///< start_after or back-off has passed
-    std::string due_at;    ///< for the reason: RFC 3339, when not due
-    std::string dataset_state = "ready";
-};
 
 /// A decision: this job starts there.
 struct PlacedJob {
@@ -43,8 +16,15 @@ struct PlacedJob {
     bool operator==(const PlacedJob&) const = default;
 };
 
+/// A decision: this running job saves, gives its cores to the other one and waits again.
+struct PreemptedJob {
+    std::string job_id;
+    std::string for_job;
+    bool operator==(const PreemptedJob&) const = default;
+};
+
 /// Why a job waits. Codes: waiting_for_cores, waiting_for_memory, core_busy, core_drained,
-/// host_lost, behind, waiting_for_dataset, start_after, no_such_core.
+/// host_lost, behind, preempting, quota, waiting_for_dataset, start_after, no_such_core.
 struct WaitReason {
     std::string job_id;
     std::string code;
@@ -54,38 +34,40 @@ struct WaitReason {
     bool operator==(const WaitReason&) const = default;
 };
 
-/// What one pass decides on: the queue in its order (goes_before), and every core.
-struct Snapshot {
-    std::vector<WaitingJob> queue;
-    std::vector<CoreSlot> cores;
-};
-
-/// Each job of the queue starts or waits. A policy that preempts or that backfills before a
-/// reservation adds its decisions here.
+/// Each job of the queue starts or waits.
 struct Plan {
     std::vector<PlacedJob> start;
-    std::vector<WaitReason> waiting;    ///< one for each job that does not start, in queue order
+    std::vector<PreemptedJob> preempt = {};
+    std::vector<WaitReason> waiting = {};    ///< one for each job that does not start, in order
 };
 
-/// The order of the queue: class, then age, then id. The queries of the store have the same.
-bool goes_before(const WaitingJob& a, const WaitingJob& b);
+/// A job that runs into its limit is given time to save: what is reserved may not be lent to it for
+/// less.
+inline constexpr std::chrono::seconds backfill_margin{90};
 
-/// Who starts now, and why the others do not. Pure: the same snapshot gives the same plan.
+/// Who starts now, who gives way, and why the others wait. Pure: the same snapshot gives the same
+/// plan.
 ///
-/// The rule, in the queue's order: a job takes what it needs when that is free, one core the lowest
-/// free one of the fullest host, several cores those of the host with just enough left. A job that
-/// could start but for running jobs reserves what it waits for, and no younger job takes it: a core
-/// by number reserves that core, a job of several cores reserves the undrained cores of the host
-/// where the fewest jobs are in its way. So no job waits for ever; the price is that cores may idle
-/// while an 8-core job waits for the last one. The memory of a host is counted likewise: the limits
-/// of the jobs that run there and of the one that starts, each what it asks for or the share of its
-/// cores, are never more than the host has for jobs. A job that waits for memory reserves the cores
-/// of its host, since only jobs that end give memory back. A job that waits for something else (a
-/// drained core, its dataset, a time) reserves nothing.
+/// The rule, in fair order (fair_share.h): a job takes what it needs when that is free, one core
+/// the lowest free one of the fullest host, several cores those of the host with just enough left.
+/// A job that could start but for running jobs reserves what it waits for, and no job behind it
+/// takes that: a core by number reserves that core, a job of several cores reserves the undrained
+/// cores of the host where the fewest jobs are in its way. So no job waits for ever. Two things
+/// keep reserved cores from idling. Backfill: where the limits of all jobs in the way say when the
+/// last of them has ended, a job behind whose own limit is over before then (and backfill_margin)
+/// runs there meanwhile. Preemption: jobs of a lower class that are preemptible give way, as few as
+/// do, those of the lowest class and among them those that started last; nobody is asked while
+/// those who end already leave enough.
+///
+/// The memory of a host is counted likewise: the limits of the jobs that run there and of the one
+/// that starts, each what it asks for or the share of its cores, are never more than the host has
+/// for jobs. A job that waits for memory reserves the cores of its host, since only jobs that end
+/// give memory back; nobody is preempted for memory. A job that waits for something else (a drained
+/// core, its dataset, a time, its project's quota) reserves nothing.
 Plan make_plan(const Snapshot& snapshot);
 
-/// Why `job` waits, by the same plan; nothing when it starts. A job that the snapshot does not
-/// hold (held, or behind all that a pass reads) is put at its place in the queue.
+/// Why `job` waits, by the same plan; nothing when it starts. A job that the snapshot does not hold
+/// (held, or behind all that a pass reads) is put at its place in the queue.
 std::optional<WaitReason> explain(Snapshot snapshot, const WaitingJob& job);
 
 }    // namespace slipway

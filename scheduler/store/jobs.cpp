@@ -310,6 +310,20 @@ std::optional<Job> request_save(Store& store, std::string_view id) {
     return job;
 }
 
+bool preempt_job(Store& store, std::string_view id, const Reason& reason, const LeaderTerm& term) {
+    const bool asked = transact(store.pool(), [&](Transaction& transaction) {
+        const std::optional<LockedJob> locked = lock_job(transaction, id);
+        if (!locked || !is_training(locked->state)) return false;
+        std::vector<Statement> last{
+            intent_statement(id, JobState::preempting, reason, Param(to_string(Intent::preempt)))};
+        if (term.number > 0) last.push_back(check_statement(term));
+        transaction.commit(std::move(last));
+        return true;
+    });
+    if (asked) store.announce(id);
+    return asked;
+}
+
 Job move_job(Store& store, std::string_view id, JobState to, const std::optional<Reason>& reason) {
     Job job = transact(store.pool(), [&](Transaction& transaction) {
         const std::optional<LockedJob> locked = lock_job(transaction, id);

@@ -157,6 +157,10 @@ std::optional<JobState> state_after(Intent intent, JobState present);
 /// IllegalTransition
 bool is_resumed(JobState present);
 
+/// Asks a job that starts, compiles or runs to save and give its cores up (Intent::preempt), as the
+/// leader. False when it does something else by now. errors  throws LeaderReplaced
+bool preempt_job(Store& store, std::string_view id, const Reason& reason, const LeaderTerm& term);
+
 /// Puts a paused job back into the queue, at the place of its age. One that is queued or runs stays
 /// as it is; one that cannot go on: IllegalTransition. Returns the job after it; nothing when there
 /// is none.

@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
 #include "scheduler/store/text.h"
@@ -75,6 +78,7 @@ std::vector<Param> place_params(const std::optional<CursorPlace>& place) {
 QueuedJob read_wanted_cores(const Row& row) {
     QueuedJob job;
     job.job_id = row.text("job_id");
+    job.project = row.text("project");
     job.class_rank = row.small("class_rank");
     job.queued_at = row.time("queued_at");
     job.cores = row.small("cores");
@@ -93,17 +97,23 @@ QueuedJob read_waiting(const Row& row) {
 
 QueuedJob read_listed(const Row& row) {
     QueuedJob job = read_waiting(row);
-    job.project = row.text("project");
     job.queue_class = row.text("queue_class");
     job.valid_until = row.maybe_time("valid_until");
     job.position = row.maybe_small("position");
     return job;
 }
 
-int position_after(Store& store, const std::vector<Param>& place) {
+int position_after(Store& store, std::string_view project, const std::vector<Param>& place) {
     Statement count{&queries::count_ready_ahead, place};
     count.params.emplace_back(queue_position_max);
+    count.params.emplace_back(project);
     return 1 + read(store.pool(), count)[0].small("jobs");
+}
+
+std::optional<std::chrono::seconds> time_left(const Row& row) {
+    const auto seconds = row.maybe_number("runs_at_most_s");
+    if (!seconds) return std::nullopt;
+    return std::chrono::seconds(std::int64_t(std::min(std::ceil(*seconds), 1e12)));
 }
 
 }    // namespace
@@ -130,8 +140,39 @@ std::vector<QueuedJob> list_ready_jobs(Store& store, int of_each_shape) {
         ready.push_back(read_wanted_cores(row));
         ready.back().dataset_state = "ready";
         ready.back().memory_bytes = row.maybe_integer("memory_bytes");
+        ready.back().runs_at_most = time_left(row);
     }
     return ready;
+}
+
+std::vector<RunningJobRow> list_running_jobs(Store& store) {
+    std::vector<RunningJobRow> running;
+    for (const Row row : read(store.pool(), queries::list_running_jobs))
+        running.push_back({.job_id = row.text("job_id"),
+                           .project = row.text("project"),
+                           .class_rank = row.small("class_rank"),
+                           .cores = row.small("cores"),
+                           .started_at = row.time("started_at"),
+                           .preemptible = row.flag("preemptible"),
+                           .ending = row.flag("ending"),
+                           .runs_at_most = time_left(row)});
+    return running;
+}
+
+ProjectStandings list_standings(Store& store) {
+    ProjectStandings standings;
+    for (const Row row : read(store.pool(), queries::list_shares)) {
+        standings.projects.push_back({.name = row.text("name"),
+                                      .weight = row.number("weight"),
+                                      .usage_core_s = row.number("usage_core_s"),
+                                      .cores_max = row.maybe_small("cores_max")});
+        standings.now = row.time("now");
+    }
+    return standings;
+}
+
+void fold_project_usage(Store& store, const LeaderTerm& term) {
+    write_as_leader(store.pool(), term, {{&queries::fold_project_usage, {}}});
 }
 
 std::optional<QueuedJob> find_queued_job(Store& store, std::string_view job_id) {
@@ -170,12 +211,12 @@ std::vector<PlacementOutcome> commit_placements(Store& store,
 std::optional<int> find_queue_position(Store& store, std::string_view job_id) {
     const std::optional<QueuedJob> job = find_queued_job(store, job_id);
     if (!job) return std::nullopt;
-    return position_after(store, {job->class_rank, job->queued_at, job->job_id});
+    return position_after(store, job->project, {job->class_rank, job->queued_at, job->job_id});
 }
 
-int next_queue_position(Store& store, int class_rank) {
+int next_queue_position(Store& store, std::string_view project, int class_rank) {
     // Ids sort by time: what is submitted next is behind all of its class.
-    return position_after(store, {class_rank, "infinity", ""});
+    return position_after(store, project, {class_rank, "infinity", ""});
 }
 
 }    // namespace slipway::store

@@ -21,22 +21,59 @@ struct QueuedJob {
     std::string dataset_id;
     std::string dataset_state;      ///< "ready", "checking", "failed", or empty when it is gone
     std::optional<int> position;    ///< 1 = next; none: held, or behind queue_position_max jobs
+    /// What its limits of time leave to it; none: no limit.
+    std::optional<std::chrono::seconds> runs_at_most;
+};
+
+/// A job that holds cores, as the scheduler sees it.
+struct RunningJobRow {
+    std::string job_id;
+    std::string project;
+    int class_rank = 2;
+    int cores = 1;
+    Instant started_at;          ///< its attempt
+    bool preemptible = false;    ///< by its spec and its state
+    bool ending = false;
+    std::optional<std::chrono::seconds> runs_at_most;    ///< from started_at on
+};
+
+/// What a project with jobs in the queue is entitled to and has used.
+struct ProjectStanding {
+    std::string name;
+    double weight = 1;
+    double usage_core_s = 0;    ///< decayed to half in a day, running jobs included
+    std::optional<int> cores_max;
+};
+
+struct ProjectStandings {
+    std::vector<ProjectStanding> projects;
+    std::optional<Instant> now;    ///< the database's; none without projects
 };
 
 /// Positions are counted so far: what a count costs does not depend on the length of the queue.
 constexpr int queue_position_max = 1000;
 
-/// A page of the queue, held jobs too, in the one order: class, then age, then id.
+/// A page of the queue by class and age, held jobs too. Positions are those of the fair order.
 /// `projects` empty: of all.
 Page<QueuedJob> list_queue(Store& store, const std::vector<std::string>& projects = {},
                            const PageRequest& page = {.limit = 200});
 
-/// The jobs that may start now, in the order of the queue: the first `of_each_shape` that want the
-/// same cores. What more would wait for the same cores as they, so placement needs no others, and
-/// the cost does not depend on how many jobs wait. Only of these: id, class, age, cores, core_id,
-/// memory. Jobs of one shape may ask for different memory: behind as many of them as there are
-/// cores, all of which wait for memory, others of the shape wait, too.
+/// The jobs that may start now, by class and age: of each project the first `of_each_shape` that
+/// want the same cores. What more would wait for the same cores as they, so placement needs no
+/// others, and the cost does not depend on how many jobs wait. Only of these: id, project, class,
+/// age, cores, core_id, memory, runs_at_most. Jobs of one shape may ask for different memory:
+/// behind as many of them as there are cores, all of which wait for memory, others of the shape
+/// wait, too.
 std::vector<QueuedJob> list_ready_jobs(Store& store, int of_each_shape);
+
+/// Who holds cores.
+std::vector<RunningJobRow> list_running_jobs(Store& store);
+
+/// Of the projects that have jobs which may start.
+ProjectStandings list_standings(Store& store);
+
+/// Adds up what ended attempts have used, so that few rows are read.
+void fold_project_usage(Store& store, const LeaderTerm& term = {});
 
 /// One waiting job and what holds it back; nothing when it is not queued.
 std::optional<QueuedJob> find_queued_job(Store& store, std::string_view job_id);
@@ -77,7 +114,7 @@ std::vector<PlacementOutcome> commit_placements(Store& store,
 /// queue_position_max + 1 = behind at least so many. Nothing when it is not queued.
 std::optional<int> find_queue_position(Store& store, std::string_view job_id);
 
-/// Where a job of this class would stand if it were submitted now; likewise.
-int next_queue_position(Store& store, int class_rank);
+/// Where a job of this project and class would stand if it were submitted now; likewise.
+int next_queue_position(Store& store, std::string_view project, int class_rank);
 
 }    // namespace slipway::store

@@ -18,10 +18,10 @@ namespace slipway::routes {
 
 namespace {
 
-/// {"position", "eta_s"} of a job of this class, were it submitted now.
-Json queue_place(const Context& context, QueueClass job_class) {
-    const int rank = static_cast<int>(job_class);
-    return {{"position", store::next_queue_position(context.services.store, rank)},
+/// {"position", "eta_s"} of the job, were it submitted now.
+Json queue_place(const Context& context, const JobSpec& spec) {
+    const int rank = static_cast<int>(spec.queue.job_class);
+    return {{"position", store::next_queue_position(context.services.store, spec.project, rank)},
             {"eta_s", nullptr}};
 }
 
@@ -45,7 +45,7 @@ Json preview(const Context& context, const submission::CheckedJob& job) {
     Json answer{{"spec", encode(job.spec)},
                 {"effective", job.effective},
                 {"dataset_id", job.dataset_id()},
-                {"queue", queue_place(context, job.spec.queue.job_class)}};
+                {"queue", queue_place(context, job.spec)}};
     if (has_payload(job.kind)) answer[std::string(traits(job.kind).payload_member)] = job.payload;
     return answer;
 }

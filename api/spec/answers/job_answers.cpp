@@ -60,8 +60,8 @@ const Object<Answer>& place_table() {
         Object<Answer>("QueuePlace", "Position of a queued job.")
             .open()
             .field("position",
-                   "1: the next job to start; 1001: behind at least 1,000 ready jobs. Held jobs "
-                   "are not counted.",
+                   "Position in fair order. 1: the next job to start; 1001: behind at least 1,000 "
+                   "ready jobs. Held jobs are not counted.",
                    count, known)
             .field("eta_s", "Estimated seconds until the job starts, if known.", Number{.min = 0},
                    or_null);

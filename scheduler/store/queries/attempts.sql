@@ -136,14 +136,22 @@ where lease.expires_at < clock_timestamp()
   and attempt.ended_at is null
 order by attempt.job_id
 
--- end_attempt: closes the fence
+-- end_attempt: closes the fence, and counts what the attempt has used for its project
 -- in     $1 job_id  $2 attempt  $3 exit_kind  $4 exit_status  $5 message
-update attempt
-set ended_at    = clock_timestamp(),
-    exit_kind   = $3,
-    exit_status = $4,
-    message     = $5
-where job_id = $1 and attempt = $2
+with ended as (
+    update attempt
+    set ended_at    = clock_timestamp(),
+        exit_kind   = $3,
+        exit_status = $4,
+        message     = $5
+    where job_id = $1 and attempt = $2
+    returning job_id, created_at, ended_at
+)
+insert into project_usage (project, core_seconds, at)
+select job.project, job.cores * extract(epoch from ended.ended_at - ended.created_at),
+       ended.ended_at
+from ended
+join job on job.id = ended.job_id
 
 -- free_cores: the leases of an attempt that has ended
 -- in     $1 job_id  $2 attempt

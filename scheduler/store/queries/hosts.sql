@@ -92,8 +92,8 @@ order by host, kind
 -- find_executor_number: the number of a project's user
 -- in     $1 project
 select number
-from executor_user
-where project = $1
+from project
+where name = $1
 
 -- lock_projects: projects are counted and get their numbers one after the other
 -- locks  until the transaction ends
@@ -102,12 +102,12 @@ select pg_advisory_xact_lock(hashtextextended('slipway projects', 0))
 -- count_projects: those that a token has brought into being; lock_projects ran before
 -- in     $1 created_by
 select count(*) as projects
-from executor_user
+from project
 where created_by = $1 and created_by <> ''
 
 -- add_executor_number: the lowest free one; lock_projects ran before
 -- in     $1 project  $2 created_by, or an empty text
 -- errors check violation when all are taken
-insert into executor_user (project, number, created_by)
+insert into project (name, number, created_by)
 select $1, coalesce(max(number), 0) + 1, $2
-from executor_user
+from project

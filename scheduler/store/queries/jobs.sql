@@ -173,6 +173,22 @@ select coalesce(sum(jobs) filter (where project = $1), 0)::bigint as of_project,
 from job_count
 where state = 'queued' and (project = $1 or created_by = $2)
 
+-- fold_project_usage: adds up what attempts have used, so that few rows are read
+with crowded as (
+    select project
+    from project_usage
+    group by project
+    having count(*) > 1
+), folded as (
+    delete from project_usage
+    where project in (select project from crowded)
+    returning project, core_seconds, at
+)
+insert into project_usage (project, core_seconds)
+select project, sum(decayed_usage(core_seconds, at))
+from folded
+group by project
+
 -- fold_job_counts: adds the changes up, so that count_jobs reads few rows
 with folded as (
     delete from job_count

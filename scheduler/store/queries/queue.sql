@@ -2,26 +2,15 @@
 -- the order of their ids, or those locked by others are skipped. statement_timestamp() where an
 -- index is to be used: clock_timestamp() may change within a statement, so no index serves it.
 
--- list_queue: a page of the queue in the order of scheduling, held jobs too; of each project that is
--- asked for no more rows are read than a page has
+-- list_queue: a page of the queue by class and age, held jobs too; of each project that is asked for
+-- no more rows are read than a page has
 -- in     $1 projects text[] or null: all  $2 class_rank, $3 queued_at, $4 job_id to begin after
 --        $5 limit  $6 the last position that is counted
--- out    position: null for a held job and for one behind more than $6 ready ones
-with recursive present (shape) as (
-    (select shape from queue where ready order by shape limit 1)
-    union all
-    select (select shape from queue where ready and shape > present.shape order by shape limit 1)
-    from present
-    where present.shape is not null
-), ranked as (
-    select head.job_id,
-           row_number() over (order by class_rank, queued_at, head.job_id) as position
-    from present
-    cross join lateral (select job_id, class_rank, queued_at
-                        from queue
-                        where ready and shape = present.shape
-                        order by class_rank, queued_at, job_id
-                        limit $6) as head
+-- out    position: the place in fair order (fair_share.h); null for a held job and for one behind
+--        more than $6 ready ones
+with ranked as (
+    select job_id, row_number() over (order by class_rank, used, queued_at, job_id) as position
+    from ready_in_fair_order($6)
 ), listed as (
     (select *
      from queue
@@ -53,30 +42,56 @@ left join dataset on dataset.id = listed.dataset_id
 left join ranked on ranked.job_id = listed.job_id
 order by listed.class_rank, listed.queued_at, listed.job_id
 
--- list_ready_jobs: of each shape the first that may start, in the order of scheduling. Jobs of one
--- shape are interchangeable for placement, so no more of a shape can start than there are cores.
+-- list_ready_jobs: of each shape of each project the first that may start. Jobs of one shape are
+-- interchangeable for placement, so no more of a shape can start than there are cores.
 -- in     $1 how many of each shape
 -- out    memory_bytes: that counts for the job; null: the share of its cores
-with recursive present (shape) as (
-    (select shape from queue where ready order by shape limit 1)
+--        runs_at_most_s: what is left of its limits of time; null: no limit
+with recursive present (project, shape) as (
+    (select project, shape from queue where ready order by project, shape limit 1)
     union all
-    select (select shape from queue where ready and shape > present.shape order by shape limit 1)
+    select next.project, next.shape
     from present
-    where present.shape is not null
+    cross join lateral (select project, shape
+                        from queue
+                        where ready and (project, shape) > (present.project, present.shape)
+                        order by project, shape
+                        limit 1) as next
 )
-select head.job_id, head.class_rank, head.queued_at, head.cores, head.core_id,
-       head.memory_bytes
+select head.job_id, head.project, head.class_rank, head.queued_at, head.cores, head.core_id,
+       head.memory_bytes, time_left_s(job) as runs_at_most_s
 from present
-cross join lateral (select job_id, class_rank, queued_at, cores, core_id, memory_bytes
+cross join lateral (select job_id, project, class_rank, queued_at, cores, core_id, memory_bytes
                     from queue
-                    where ready and shape = present.shape
+                    where ready and project = present.project and shape = present.shape
                     order by class_rank, queued_at, job_id
                     limit $1) as head
+join job on job.id = head.job_id
 order by head.class_rank, head.queued_at, head.job_id
+
+-- list_running_jobs: who holds cores
+-- out    runs_at_most_s: as of list_ready_jobs, from started_at on
+select job.id as job_id, job.project, queue_class_rank(job.queue_class) as class_rank, job.cores,
+       attempt.created_at as started_at,
+       job.state in ('starting', 'compiling', 'running')
+       and coalesce((job.spec -> 'queue' ->> 'preemptible')::boolean, true) as preemptible,
+       job.intent is not null as ending, time_left_s(job) as runs_at_most_s
+from attempt
+join job on job.id = attempt.job_id
+where attempt.ended_at is null
+order by job.id
+
+-- list_shares: what the projects with ready jobs are entitled to and have used
+-- out    usage_core_s: decayed, running jobs included; now
+select standing.project as name, standing.weight, standing.used_core_s as usage_core_s,
+       project.cores_max, statement_timestamp() as now
+from project_standings() as standing
+left join project on project.name = standing.project
+order by standing.project
 
 -- find_queued_job: one waiting job, and what holds it back
 -- in     $1 job_id
-select queue.job_id, queue.class_rank, queue.queued_at, queue.cores, queue.core_id,
+select queue.job_id, queue.project, queue.class_rank, queue.queued_at, queue.cores, queue.core_id,
        queue.not_before,
        queue.not_before is null or queue.not_before <= statement_timestamp() as due,
        queue.dataset_id, dataset.state as dataset_state, queue.memory_bytes
@@ -202,21 +217,23 @@ with wanted as (
 select attempt
 from tried
 
--- count_ready_ahead: how many ready jobs go before a place in the queue
--- in     $1 class_rank  $2 queued_at  $3 job_id  $4 the most that are counted
+-- count_ready_ahead: how many ready jobs go before a place in fair order
+-- in     $1 class_rank  $2 queued_at  $3 job_id  $4 the most that are counted  $5 project
 -- out    jobs: at most $4
-with recursive present (shape) as (
-    (select shape from queue where ready order by shape limit 1)
-    union all
-    select (select shape from queue where ready and shape > present.shape order by shape limit 1)
-    from present
-    where present.shape is not null
+with own as (
+    select (coalesce(standing.used_core_s, 0) + 60 * ahead.cores) / coalesce(standing.weight, 1)
+           as used
+    from (select coalesce(sum(cores), 0)::double precision as cores
+          from (select cores
+                from queue
+                where ready and project = $5
+                  and (class_rank, queued_at, job_id) < ($1::smallint, $2::timestamptz, $3)
+                order by class_rank, queued_at, job_id
+                limit $4) as counted) as ahead
+    left join project_standings($5) as standing on standing.project = $5
 )
 select least($4::bigint, count(*)) as jobs
-from present
-cross join lateral (select
-                    from queue
-                    where ready and shape = present.shape
-                      and (class_rank, queued_at, job_id) < ($1::smallint, $2::timestamptz, $3)
-                    order by class_rank, queued_at, job_id
-                    limit $4) as ahead
+from own
+join ready_in_fair_order($4) as ready
+  on (ready.class_rank, ready.used, ready.queued_at, ready.job_id)
+   < ($1::smallint, own.used, $2::timestamptz, $3)

@@ -41,12 +41,12 @@ private:
 // Goal: a database that does not answer one question while an attempt begins costs the job nothing.
 // Method: the table that is asked is away for a while; the others answer, so leases go on.
 TEST_F(AgentTest, a_question_without_an_answer_while_an_attempt_begins_costs_no_restart) {
-    database.sql("alter table executor_user rename to executor_user_away");
+    database.sql("alter table project rename to project_away");
     start_agent();
     const store::AttemptKey key = run_job({{"steps", "5"}});
     ASSERT_TRUE(eventually([&] { return agent->counts().failed_calls > 0; }));
     EXPECT_EQ(state_of(key.job_id), JobState::starting);
-    database.sql("alter table executor_user_away rename to executor_user");
+    database.sql("alter table project_away rename to project");
     ASSERT_TRUE(reaches(key.job_id, JobState::succeeded));
     EXPECT_EQ(store::find_job(store, key.job_id)->restarts, 0);
     EXPECT_EQ(store::find_job(store, key.job_id)->attempts, 1);
@@ -58,7 +58,7 @@ TEST_F(AgentTest, an_attempt_that_cannot_begin_holds_up_no_other_one) {
     start_agent();
     const auto first = run_until_enough();
     ASSERT_TRUE(trains(first.job_id));
-    database.sql("alter table executor_user rename to executor_user_away");
+    database.sql("alter table project rename to project_away");
     store::NewJob job = new_job();
     job.project = "another";
     job.spec = Json{{"labels", Labels{{"steps", "5"}}}}.dump();
@@ -69,8 +69,8 @@ TEST_F(AgentTest, an_attempt_that_cannot_begin_holds_up_no_other_one) {
     EXPECT_TRUE(trains(first.job_id, points(first.job_id) + 20));
     EXPECT_EQ(state_of(second.job_id), JobState::starting);
     database.sql(
-        "alter table executor_user_away rename to executor_user; "
-        "insert into executor_user (project, number) values ('last', 60000)");
+        "alter table project_away rename to project; "
+        "insert into project (name, number) values ('last', 60000)");
     ASSERT_TRUE(reaches(second.job_id, failed));
     EXPECT_NE(store::find_job(store, second.job_id)->reason->message.find("another project"),
               std::string::npos);

@@ -61,11 +61,11 @@ TEST_F(AgentMaintenance, a_question_without_an_answer_while_a_check_begins_fails
     options.lease = 10s;
     const store::NewDataset wanted = dataset("good", Json{{"label_column", "good"}}.dump());
     store::create_dataset(store, wanted);
-    database.sql("alter table executor_user rename to executor_user_away");
+    database.sql("alter table project rename to project_away");
     start_agent();
     ASSERT_TRUE(eventually([&] { return agent->counts().failed_calls > 0; }));
     EXPECT_EQ(store::find_dataset(store, wanted.id)->state, store::DatasetState::checking);
-    database.sql("alter table executor_user_away rename to executor_user");
+    database.sql("alter table project_away rename to project");
     EXPECT_TRUE(eventually([&] {
         return store::find_dataset(store, wanted.id)->state == store::DatasetState::ready;
     }));
@@ -79,11 +79,11 @@ TEST_F(AgentMaintenance, a_question_without_an_answer_while_a_split_begins_fails
     store::create_split(
         store,
         {.id = id, .dataset_id = of.id, .request = R"({"method": "kfold"})", .created_by = "me"});
-    database.sql("alter table executor_user rename to executor_user_away");
+    database.sql("alter table project rename to project_away");
     start_agent();
     ASSERT_TRUE(eventually([&] { return agent->counts().failed_calls > 0; }));
     EXPECT_EQ(store::find_split(store, id)->state, store::SplitState::making);
-    database.sql("alter table executor_user_away rename to executor_user");
+    database.sql("alter table project_away rename to project");
     EXPECT_TRUE(eventually(
         [&] { return store::find_split(store, id)->state == store::SplitState::ready; }));
 }

@@ -9,6 +9,7 @@
 #include "scheduler/maintenance/loop.h"
 #include "scheduler/maintenance/rescue_attempts.h"
 #include "scheduler/store/datasets.h"
+#include "scheduler/store/projects.h"
 #include "tests/scheduler/store/samples.h"
 #include "tests/support/eventually.h"
 
@@ -103,6 +104,80 @@ TEST_F(Maintenance, queued_jobs_get_cores_leases_and_the_state_starting) {
     EXPECT_EQ(count("lease"), 8);
     EXPECT_EQ(wait_code(small), "waiting_for_cores");
     EXPECT_EQ(wait_code(big), "") << "it does not wait";
+}
+
+TEST_F(Maintenance, a_job_of_a_lower_class_gives_way_and_waits_again_at_its_age) {
+    make_ready();
+    add_host();
+    const std::string old = submit_wanting(8);
+    place_jobs(store, 10s, 10s);
+    ASSERT_EQ(state_of(old), starting);
+    NewJob wanted = new_job();
+    wanted.dataset_id = dataset_id;
+    wanted.cores = 8;
+    wanted.queue_class = "high";
+    const std::string urgent = submit(wanted);
+    const std::string normal = submit_wanting(1);
+    EXPECT_EQ(wait_code(urgent), "preempting");
+    EXPECT_EQ(state_of(old), starting) << "to explain asks nobody";
+    PlaceCounts counts = place_jobs(store, 10s, 10s);
+    EXPECT_EQ(counts.preempted, 1);
+    EXPECT_EQ(counts.placed, 0);
+    EXPECT_EQ(state_of(old), preempting);
+    EXPECT_EQ(store::find_job(store, old)->reason->code, "preempted");
+    EXPECT_EQ(wait_code(urgent), "preempting");
+    EXPECT_EQ(place_jobs(store, 10s, 10s).preempted, 0) << "once is enough";
+    const auto live = store::list_live_attempts(store, host);
+    ASSERT_EQ(live.size(), 1U);
+    EXPECT_EQ(live[0].intent, Intent::preempt);
+    store::finish_attempt(
+        store, live[0].attempt.key(),
+        {.exit_kind = "orphaned", .job_state = queued, .counts_as_restart = false});
+    counts = place_jobs(store, 10s, 10s);
+    EXPECT_EQ(counts.placed, 1);
+    EXPECT_EQ(state_of(urgent), starting);
+    const auto back = store::find_job(store, old);
+    EXPECT_EQ(back->state, queued);
+    EXPECT_EQ(back->restarts, 0);
+    EXPECT_EQ(store::find_queue_position(store, old), 1) << "before the younger normal one";
+    EXPECT_EQ(store::find_queue_position(store, normal), 2);
+}
+
+TEST_F(Maintenance, a_quota_is_kept_and_explained) {
+    make_ready();
+    add_host();
+    store::set_quota(store, "default", 2);
+    const std::string first = submit_wanting(1);
+    const std::string second = submit_wanting(1);
+    const std::string third = submit_wanting(1);
+    EXPECT_EQ(place_jobs(store, 10s, 10s).placed, 2);
+    EXPECT_EQ(state_of(third), queued);
+    EXPECT_EQ(wait_code(third), "quota");
+    store::set_quota(store, "default", std::nullopt);
+    EXPECT_EQ(place_jobs(store, 10s, 10s).placed, 1);
+}
+
+TEST_F(Maintenance, projects_take_turns_by_what_they_have_used) {
+    make_ready();
+    add_host();
+    const auto submit_in = [&](const std::string& project) {
+        NewJob job = new_job();
+        job.dataset_id = dataset_id;
+        job.project = project;
+        return submit(job);
+    };
+    database.sql("insert into project_usage (project, core_seconds) values ('greedy', 1000)");
+    std::vector<std::string> greedy;
+    for (int i = 0; i < 12; ++i)
+        greedy.push_back(submit_in("greedy"));
+    std::vector<std::string> modest;
+    for (int i = 0; i < 6; ++i)
+        modest.push_back(submit_in("modest"));
+    EXPECT_EQ(place_jobs(store, 10s, 10s).placed, 8);
+    for (const std::string& job : modest)
+        EXPECT_EQ(state_of(job), starting);
+    EXPECT_EQ(state_of(greedy[1]), starting);
+    EXPECT_EQ(state_of(greedy[2]), queued);
 }
 
 TEST_F(Maintenance, a_job_waits_for_its_dataset_and_says_so) {

@@ -1,5 +1,7 @@
 #include "scheduler/placement/placement.h"
 
+#include "tests/scheduler/placement/wait_codes.h"
+
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +12,23 @@
 
 namespace slipway {
 namespace {
+
+/// A queue, the oldest job first, and the machine.
+struct Situation {
+    std::vector<WaitingJob> queue;
+    std::vector<CoreSlot> cores;
+
+    Snapshot snapshot() const {
+        Snapshot made{.queue = queue, .cores = cores};
+        for (std::size_t i = 0; i < queue.size(); ++i)
+            made.queue[i].queued_at = Instant{} + std::chrono::seconds{i};
+        return made;
+    }
+};
+
+Plan plan_of(const Situation& situation) {
+    return make_plan(situation.snapshot());
+}
 
 std::vector<CoreSlot> free_host(const std::string& host, int count = 8) {
     std::vector<CoreSlot> cores;
@@ -26,36 +45,26 @@ WaitingJob wants_core(const std::string& id, int core) {
     return {.job_id = id, .cores = 1, .core_id = core, .due_at = {}};
 }
 
-const WaitReason* reason_of(const Plan& plan, const std::string& id) {
-    const auto found = std::ranges::find(plan.waiting, id, &WaitReason::job_id);
-    return found == plan.waiting.end() ? nullptr : &*found;
-}
-
-std::string code_of(const Plan& plan, const std::string& id) {
-    const WaitReason* reason = reason_of(plan, id);
-    return reason == nullptr ? "placed" : reason->code;
-}
-
 TEST(Placement, one_core_jobs_take_the_lowest_free_cores_in_the_order_of_the_queue) {
     auto cores = free_host("a");
     cores[0].held_by = "older";
-    const auto plan = make_plan({{wants("x", 1), wants("y", 1)}, cores});
+    const auto plan = plan_of({{wants("x", 1), wants("y", 1)}, cores});
     ASSERT_EQ(plan.start.size(), 2U);
     EXPECT_EQ(plan.start[0], (PlacedJob{.job_id = "x", .host = "a", .cores = {2}}));
     EXPECT_EQ(plan.start[1], (PlacedJob{.job_id = "y", .host = "a", .cores = {3}}));
 }
 
 TEST(Placement, an_eight_core_job_takes_a_whole_host) {
-    const auto plan = make_plan({{wants("x", 8)}, free_host("a")});
+    const auto plan = plan_of({{wants("x", 8)}, free_host("a")});
     ASSERT_EQ(plan.start.size(), 1U);
     EXPECT_EQ(plan.start[0].cores, (std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8}));
 }
 
 TEST(Placement, a_core_by_number_is_that_core_or_a_wait) {
     auto cores = free_host("a");
-    EXPECT_EQ(make_plan({{wants_core("x", 5)}, cores}).start[0].cores, std::vector<int>{5});
+    EXPECT_EQ(plan_of({{wants_core("x", 5)}, cores}).start[0].cores, std::vector<int>{5});
     cores[4].held_by = "older";
-    const auto plan = make_plan({{wants_core("x", 5)}, cores});
+    const auto plan = plan_of({{wants_core("x", 5)}, cores});
     EXPECT_TRUE(plan.start.empty());
     EXPECT_EQ(plan.waiting[0].code, "core_busy");
     EXPECT_EQ(plan.waiting[0].blocking_job, "older");
@@ -79,30 +88,30 @@ WaitingJob wants_memory(const std::string& id, int cores, std::int64_t bytes) {
 TEST(Placement, a_job_starts_only_where_its_memory_is_left) {
     auto cores = host_with_memory();
     cores[0].held_by = cores[1].held_by = "older";    // the share of two cores
-    EXPECT_EQ(code_of(make_plan({{wants_memory("x", 1, 600)}, cores}), "x"), "placed");
-    const auto plan = make_plan({{wants_memory("x", 1, 601), wants("y", 1)}, cores});
+    EXPECT_EQ(code_of(plan_of({{wants_memory("x", 1, 600)}, cores}), "x"), "placed");
+    const auto plan = plan_of({{wants_memory("x", 1, 601), wants("y", 1)}, cores});
     EXPECT_EQ(code_of(plan, "x"), "waiting_for_memory");
     for (const char* number : {"601", "600", "800"})
         EXPECT_NE(reason_of(plan, "x")->message.find(number), std::string::npos) << number;
     EXPECT_EQ(reason_of(plan, "x")->blocking_job, "older");
     EXPECT_EQ(code_of(plan, "y"), "behind") << "what it took would be missing later still";
     cores[0].held_memory_bytes = cores[1].held_memory_bytes = 50;    // once, not for each core
-    EXPECT_EQ(code_of(make_plan({{wants_memory("x", 1, 750)}, cores}), "x"), "placed");
+    EXPECT_EQ(code_of(plan_of({{wants_memory("x", 1, 750)}, cores}), "x"), "placed");
 }
 
 TEST(Placement, jobs_that_start_together_share_the_memory) {
     const auto plan =
-        make_plan({{wants_memory("x", 1, 500), wants_memory("y", 1, 400)}, host_with_memory()});
+        plan_of({{wants_memory("x", 1, 500), wants_memory("y", 1, 400)}, host_with_memory()});
     EXPECT_EQ(code_of(plan, "x"), "placed");
     EXPECT_EQ(code_of(plan, "y"), "waiting_for_memory");
     // Who asks for none may use the share of its cores: it is counted likewise.
     EXPECT_EQ(
-        code_of(make_plan({{wants_memory("x", 1, 750), wants("y", 1)}, host_with_memory()}), "y"),
+        code_of(plan_of({{wants_memory("x", 1, 750), wants("y", 1)}, host_with_memory()}), "y"),
         "waiting_for_memory");
     std::vector<WaitingJob> shares;
     for (int i = 0; i < 8; ++i)
         shares.push_back(wants(fmt::format("job {}", i), 1));
-    EXPECT_EQ(make_plan({shares, host_with_memory()}).start.size(), 8U);
+    EXPECT_EQ(plan_of({shares, host_with_memory()}).start.size(), 8U);
 }
 
 TEST(Placement, a_core_by_number_and_another_host_count_memory_too) {
@@ -110,29 +119,28 @@ TEST(Placement, a_core_by_number_and_another_host_count_memory_too) {
     cores[0].held_by = "older";
     WaitingJob job = wants_core("x", 5);
     job.memory_bytes = 701;
-    EXPECT_EQ(code_of(make_plan({{job}, cores}), "x"), "waiting_for_memory");
+    EXPECT_EQ(code_of(plan_of({{job}, cores}), "x"), "waiting_for_memory");
     for (CoreSlot core : host_with_memory()) {
         core.host = "b";
         cores.push_back(core);
     }
-    EXPECT_EQ(make_plan({{job}, cores}).start.at(0).host, "b");
-    EXPECT_EQ(make_plan({{wants_memory("y", 1, 800)}, cores}).start.at(0).host, "b");
+    EXPECT_EQ(plan_of({{job}, cores}).start.at(0).host, "b");
+    EXPECT_EQ(plan_of({{wants_memory("y", 1, 800)}, cores}).start.at(0).host, "b");
 }
 
 TEST(Placement, more_memory_than_any_host_has_is_said_and_keeps_nothing) {
-    const auto plan = make_plan({{wants_memory("x", 1, 1001), wants("y", 1)}, host_with_memory()});
+    const auto plan = plan_of({{wants_memory("x", 1, 1001), wants("y", 1)}, host_with_memory()});
     EXPECT_EQ(code_of(plan, "x"), "waiting_for_memory");
     EXPECT_NE(reason_of(plan, "x")->message.find("largest host has 800"), std::string::npos);
     EXPECT_EQ(code_of(plan, "y"), "placed");
-    EXPECT_EQ(code_of(make_plan({{wants_memory("x", 1, 1001)}, free_host("a")}), "x"), "placed")
+    EXPECT_EQ(code_of(plan_of({{wants_memory("x", 1, 1001)}, free_host("a")}), "x"), "placed")
         << "no limit";
 }
 
 TEST(Placement, nobody_overtakes_a_job_that_waits_for_cores) {
     auto cores = free_host("a");
     cores[6].held_by = "older";
-    const auto plan =
-        make_plan({{wants("big", 8), wants("small", 1), wants_core("five", 5)}, cores});
+    const auto plan = plan_of({{wants("big", 8), wants("small", 1), wants_core("five", 5)}, cores});
     EXPECT_TRUE(plan.start.empty());
     EXPECT_EQ(code_of(plan, "big"), "waiting_for_cores");
     EXPECT_EQ(reason_of(plan, "big")->cores, std::vector<int>{7});
@@ -146,7 +154,7 @@ TEST(Placement, a_reserved_core_is_kept_and_the_others_are_used) {
     auto cores = free_host("a");
     cores[0].held_by = "older";
     const auto plan =
-        make_plan({{wants_core("one", 1), wants_core("too", 1), wants("any", 1)}, cores});
+        plan_of({{wants_core("one", 1), wants_core("too", 1), wants("any", 1)}, cores});
     EXPECT_EQ(code_of(plan, "one"), "core_busy");
     EXPECT_EQ(code_of(plan, "too"), "behind");
     ASSERT_EQ(plan.start.size(), 1U);
@@ -157,7 +165,7 @@ TEST(Placement, a_job_that_waits_for_an_operator_keeps_nothing_from_others) {
     auto cores = free_host("a");
     cores[2].drained = true;
     const auto plan =
-        make_plan({{wants("big", 8), wants_core("three", 3), wants("small", 1)}, cores});
+        plan_of({{wants("big", 8), wants_core("three", 3), wants("small", 1)}, cores});
     EXPECT_EQ(code_of(plan, "big"), "core_drained");
     EXPECT_EQ(reason_of(plan, "big")->cores, std::vector<int>{3});
     EXPECT_EQ(code_of(plan, "three"), "core_drained");
@@ -174,7 +182,7 @@ TEST(Placement, a_job_that_is_not_ready_keeps_nothing_from_others) {
     checking.dataset_state = "checking";
     WaitingJob gone = wants("gone", 8);
     gone.dataset_state = "";
-    const auto plan = make_plan({{early, checking, gone, wants("small", 1)}, cores});
+    const auto plan = plan_of({{early, checking, gone, wants("small", 1)}, cores});
     EXPECT_EQ(code_of(plan, "early"), "start_after");
     EXPECT_NE(reason_of(plan, "early")->message.find("2027-01-01"), std::string::npos);
     EXPECT_EQ(code_of(plan, "checking"), "waiting_for_dataset");
@@ -184,17 +192,17 @@ TEST(Placement, a_job_that_is_not_ready_keeps_nothing_from_others) {
 
 TEST(Placement, a_lost_host_and_a_core_that_no_host_has_are_told_apart) {
     auto cores = free_host("a", 4);
-    EXPECT_EQ(code_of(make_plan({{wants_core("x", 7)}, cores}), "x"), "no_such_core");
-    const auto small = make_plan({{wants("x", 8)}, cores});
+    EXPECT_EQ(code_of(plan_of({{wants_core("x", 7)}, cores}), "x"), "no_such_core");
+    const auto small = plan_of({{wants("x", 8)}, cores});
     EXPECT_EQ(code_of(small, "x"), "waiting_for_cores");
     EXPECT_NE(small.waiting[0].message.find("largest host has 4"), std::string::npos);
     auto lost = free_host("a");
     for (CoreSlot& core : lost)
         core.alive = false;
-    EXPECT_EQ(code_of(make_plan({{wants("x", 8)}, lost}), "x"), "host_lost");
-    EXPECT_EQ(code_of(make_plan({{wants("x", 1)}, lost}), "x"), "host_lost");
-    EXPECT_EQ(code_of(make_plan({{wants_core("x", 1)}, lost}), "x"), "host_lost");
-    EXPECT_EQ(code_of(make_plan({{wants("x", 1)}, {}}), "x"), "waiting_for_cores");
+    EXPECT_EQ(code_of(plan_of({{wants("x", 8)}, lost}), "x"), "host_lost");
+    EXPECT_EQ(code_of(plan_of({{wants("x", 1)}, lost}), "x"), "host_lost");
+    EXPECT_EQ(code_of(plan_of({{wants_core("x", 1)}, lost}), "x"), "host_lost");
+    EXPECT_EQ(code_of(plan_of({{wants("x", 1)}, {}}), "x"), "waiting_for_cores");
 }
 
 TEST(Placement, small_jobs_pack_and_whole_hosts_stay_free) {
@@ -202,7 +210,7 @@ TEST(Placement, small_jobs_pack_and_whole_hosts_stay_free) {
     const auto other = free_host("b");
     cores.insert(cores.end(), other.begin(), other.end());
     cores[8].held_by = "older";    // core 1 of b
-    const auto plan = make_plan({{wants("small", 1), wants("big", 8)}, cores});
+    const auto plan = plan_of({{wants("small", 1), wants("big", 8)}, cores});
     ASSERT_EQ(plan.start.size(), 2U);
     EXPECT_EQ(plan.start[0].host, "b");
     EXPECT_EQ(plan.start[1].host, "a");
@@ -213,17 +221,12 @@ TEST(Placement, a_free_core_by_number_on_another_host_is_taken) {
     const auto other = free_host("b");
     cores.insert(cores.end(), other.begin(), other.end());
     cores[4].held_by = "older";
-    const auto plan = make_plan({{wants_core("x", 5)}, cores});
+    const auto plan = plan_of({{wants_core("x", 5)}, cores});
     ASSERT_EQ(plan.start.size(), 1U);
     EXPECT_EQ(plan.start[0].host, "b");
 }
 
 // ---- properties over random situations ------------------------------------------------------
-
-struct Situation {
-    std::vector<WaitingJob> queue;
-    std::vector<CoreSlot> cores;
-};
 
 Situation random_situation(std::mt19937_64& random) {
     const auto below = [&random](int count) { return int(random() % std::uint64_t(count)); };
@@ -252,7 +255,7 @@ TEST(PlacementProperties, no_core_is_given_twice_and_every_job_is_placed_or_expl
     std::mt19937_64 random(20261120);
     for (int round = 0; round < 3000; ++round) {
         const Situation situation = random_situation(random);
-        const auto plan = make_plan({situation.queue, situation.cores});
+        const auto plan = plan_of({situation.queue, situation.cores});
         std::set<std::pair<std::string, int>> usable;
         for (const CoreSlot& core : situation.cores)
             if (core.alive && !core.drained && core.held_by.empty())
@@ -282,9 +285,9 @@ TEST(PlacementProperties, the_order_of_the_cores_does_not_matter) {
     std::mt19937_64 random(7);
     for (int round = 0; round < 300; ++round) {
         Situation situation = random_situation(random);
-        const auto plan = make_plan({situation.queue, situation.cores});
+        const auto plan = plan_of({situation.queue, situation.cores});
         std::ranges::shuffle(situation.cores, random);
-        const auto again = make_plan({situation.queue, situation.cores});
+        const auto again = plan_of({situation.queue, situation.cores});
         ASSERT_EQ(plan.start, again.start);
         ASSERT_EQ(plan.waiting, again.waiting);
     }
@@ -310,8 +313,8 @@ TEST(PlacementProperties, as_many_jobs_of_each_shape_as_there_are_cores_are_enou
         std::vector<WaitingJob> first;
         for (const WaitingJob& job : situation.queue)
             if (seen[{job.cores, job.core_id}]++ < situation.cores.size()) first.push_back(job);
-        ASSERT_EQ(make_plan({first, situation.cores}).start,
-                  make_plan({situation.queue, situation.cores}).start);
+        ASSERT_EQ(plan_of({first, situation.cores}).start,
+                  plan_of({situation.queue, situation.cores}).start);
     }
 }
 
@@ -319,7 +322,7 @@ TEST(PlacementProperties, nothing_is_left_idle_without_a_reason) {
     std::mt19937_64 random(99);
     for (int round = 0; round < 1000; ++round) {
         const Situation situation = random_situation(random);
-        const auto plan = make_plan({situation.queue, situation.cores});
+        const auto plan = plan_of({situation.queue, situation.cores});
         // Free cores stay free beside a waiting one-core job only when an older job waits for them.
         for (const WaitReason& reason : plan.waiting) {
             const auto job = std::ranges::find(situation.queue, reason.job_id, &WaitingJob::job_id);
@@ -345,7 +348,7 @@ TEST(PlacementProperties, a_big_job_is_not_starved_by_small_ones) {
         bool started = false;
         for (int turn = 0; turn < 200; ++turn) {
             queue.push_back(wants("small" + std::to_string(turn), 1));
-            const auto plan = make_plan({queue, cores});
+            const auto plan = plan_of({queue, cores});
             for (const PlacedJob& placed : plan.start) {
                 started = started || placed.job_id == "big";
                 for (CoreSlot& core : cores)

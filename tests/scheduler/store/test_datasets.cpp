@@ -226,10 +226,10 @@ TEST_F(Datasets, what_a_job_that_is_being_stored_uses_is_not_deleted) {
         const Pool::Lease lease = store.pool().acquire();
         Transaction submission(*lease);
         const std::string spec = fmt::format(R"({{"data": {{"split": {{"id": "{}"}}}}}})", split);
-        submission.run(
-            queries::insert_job,
-            {new_id("job"), "late", "default", "{}", spec, std::nullopt, dataset, "normal", 1,
-             std::nullopt, 3, std::nullopt, std::nullopt, "tok_test", "train", std::nullopt});
+        submission.run(queries::insert_job,
+                       {new_id("job"), "late", "default", "{}", spec, std::nullopt, dataset,
+                        "normal", 1, std::nullopt, 3, std::nullopt, std::nullopt, "tok_test",
+                        "train", std::nullopt, std::nullopt, std::nullopt, std::nullopt});
         auto deletion = std::async(std::launch::async, [&] {
             return code_of(
                 [&] { whole ? delete_dataset(store, dataset) : delete_split(store, split); });

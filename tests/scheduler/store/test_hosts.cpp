@@ -105,7 +105,7 @@ TEST_F(Hosts, each_project_has_a_number_of_its_own_and_keeps_it) {
 }
 
 TEST_F(Hosts, projects_beyond_the_last_number_are_refused) {
-    database.sql("insert into executor_user (project, number) values ('last', 60000)");
+    database.sql("insert into project (name, number) values ('last', 60000)");
     EXPECT_EQ(executor_number(store, "last"), 60000);
     EXPECT_EQ(executor_number(store, "another"), std::nullopt);
     EXPECT_EQ(code_of([&] {

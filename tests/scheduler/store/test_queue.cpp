@@ -44,9 +44,9 @@ TEST_F(Queue, jobs_stand_in_the_order_of_class_then_age) {
     EXPECT_EQ(find_queue_position(store, jobs[1].id), 1);
     EXPECT_EQ(find_queue_position(store, jobs[3].id), 4);
     EXPECT_FALSE(find_queue_position(store, new_id("job")));
-    EXPECT_EQ(next_queue_position(store, 0), 2);    // urgent
-    EXPECT_EQ(next_queue_position(store, 2), 4);    // normal
-    EXPECT_EQ(next_queue_position(store, 4), 5);    // idle
+    EXPECT_EQ(next_queue_position(store, "default", 0), 2);    // urgent
+    EXPECT_EQ(next_queue_position(store, "default", 2), 4);    // normal
+    EXPECT_EQ(next_queue_position(store, "default", 4), 5);    // idle
 }
 
 TEST_F(Queue, positions_count_only_jobs_that_may_start) {
@@ -70,8 +70,8 @@ TEST_F(Queue, positions_are_counted_up_to_a_thousand) {
     insert_jobs(700, dataset, "cores, core_id", "1, 4");
     const std::string last = submit_on(dataset);
     EXPECT_EQ(find_queue_position(store, last), queue_position_max + 1);
-    EXPECT_EQ(next_queue_position(store, 0), 1);
-    EXPECT_EQ(next_queue_position(store, 4), queue_position_max + 1);
+    EXPECT_EQ(next_queue_position(store, "default", 0), 1);
+    EXPECT_EQ(next_queue_position(store, "default", 4), queue_position_max + 1);
     int counted = 0;
     std::string cursor;
     do {

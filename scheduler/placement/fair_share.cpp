@@ -1,0 +1,70 @@
+// Fair queueing over what was really used, not over what was asked for: a project that has used
+// half of another one's core-seconds per weight goes first until it has caught up. Usage decays
+// (the store halves it once a day), so that the past is forgiven. Within one pass nothing is known
+// of how long a job will run; each job ahead counts as a turn, which has projects that are level
+// take turns in proportion to their weights. Tried: the usage alone, which gives all free cores of
+// a pass to one project; tags given at submission (start-time fair queueing), which share out jobs
+// and not core-seconds, and keep a weight that has been changed since.
+#include "scheduler/placement/fair_share.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace slipway {
+
+namespace {
+
+struct Ordered {
+    WaitingJob job;
+    double used = 0;    // by its project, per weight, when it is its turn
+};
+
+auto age_of(const WaitingJob& job) {
+    return std::tie(job.class_rank, job.queued_at, job.job_id);
+}
+
+bool goes_before(const Ordered& a, const Ordered& b) {
+    return std::tie(a.job.class_rank, a.used, a.job.queued_at, a.job.job_id) <
+           std::tie(b.job.class_rank, b.used, b.job.queued_at, b.job.job_id);
+}
+
+using Shape = std::tuple<int, int, std::int64_t>;
+
+Shape shape_of(const WaitingJob& job) {
+    return {job.cores, job.core_id.value_or(0), job.memory_bytes.value_or(0)};
+}
+
+}    // namespace
+
+std::vector<WaitingJob> in_fair_order(std::vector<WaitingJob> queue,
+                                      const std::vector<ProjectShare>& projects,
+                                      std::size_t of_each_shape) {
+    struct Account {
+        double usage_core_s = 0;
+        double weight = 1;
+        std::map<Shape, std::size_t> ahead;
+    };
+    std::map<std::string, Account> accounts;
+    for (const ProjectShare& project : projects)
+        accounts[project.name] = {
+            .usage_core_s = project.usage_core_s, .weight = project.weight, .ahead = {}};
+    std::ranges::sort(
+        queue, [](const WaitingJob& a, const WaitingJob& b) { return age_of(a) < age_of(b); });
+    std::vector<Ordered> ordered;
+    for (WaitingJob& job : queue) {
+        Account& account = accounts[job.project];
+        const double used = account.usage_core_s / account.weight;
+        // A job that cannot start gives its turn away.
+        const bool ready = job.due && job.dataset_state == "ready";
+        if (ready && account.ahead[shape_of(job)]++ < of_each_shape)
+            account.usage_core_s += turn_s * job.cores;
+        ordered.push_back({.job = std::move(job), .used = used});
+    }
+    std::ranges::sort(ordered, goes_before);
+    for (std::size_t i = 0; i < ordered.size(); ++i)
+        queue[i] = std::move(ordered[i].job);
+    return queue;
+}
+
+}    // namespace slipway

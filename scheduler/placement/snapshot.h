@@ -1,0 +1,72 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/base/clock.h"
+
+namespace slipway {
+
+// What one pass of the scheduler decides on, as plain data.
+
+/// One virtual core.
+struct CoreSlot {
+    std::string host;
+    int core = 1;    ///< 1 to 8
+    bool drained = false;
+    bool alive = true;                     ///< its host sends heartbeats
+    std::string held_by;                   ///< job id; empty: free
+    std::int64_t host_memory_bytes = 0;    ///< of all jobs of its host together; 0: no limit
+    std::optional<std::int64_t> held_memory_bytes = {};    ///< as WaitingJob::memory_bytes
+};
+
+/// One waiting job.
+struct WaitingJob {
+    std::string job_id;
+    int class_rank = 2;            ///< of its class: the lower goes first
+    Instant queued_at{};           ///< its age: the earlier goes first
+    int cores = 1;                 ///< 1 to 8, all of one host
+    std::optional<int> core_id;    ///< only this core
+    /// What counts for it: what it asks for, rounded up by at most a quarter, so that there are few
+    /// shapes of jobs. None: the share of its cores.
+    std::optional<std::int64_t> memory_bytes = {};
+    bool due = true;       ///< start_after or back-off has passed
+    std::string due_at;    ///< for the reason: RFC 3339, when not due
+    std::string dataset_state = "ready";
+    std::string project = {};
+    /// Its limits let it run for so long at most; none: no limit.
+    std::optional<std::chrono::seconds> runs_at_most = {};
+};
+
+/// A job that holds cores.
+struct RunningJob {
+    std::string job_id;
+    std::string project = {};
+    int class_rank = 2;
+    int cores = 1;
+    Instant started_at{};        ///< its attempt
+    bool preemptible = false;    ///< it may be asked to give its cores to a job of a higher class
+    bool ending = false;         ///< it has been asked to end or to give its cores up
+    std::optional<Instant> ends_by = {};    ///< by its limits
+};
+
+/// What a project is entitled to and has had.
+struct ProjectShare {
+    std::string name;
+    double weight = 1;                    ///< > 0
+    double usage_core_s = 0;              ///< decayed core-seconds, running jobs included
+    std::optional<int> cores_max = {};    ///< that its jobs may hold at a time; none: no quota
+};
+
+struct Snapshot {
+    std::vector<WaitingJob> queue;    ///< in any order
+    std::vector<CoreSlot> cores;
+    std::vector<RunningJob> running = {};
+    std::vector<ProjectShare> projects = {};    ///< one that is not here has the defaults
+    Instant now{};                              ///< the database's
+};
+
+}    // namespace slipway

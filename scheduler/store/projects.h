@@ -1,0 +1,33 @@
+#pragma once
+
+#include "scheduler/store/store.h"
+
+namespace slipway::store {
+
+/// A project: jobs and datasets of one name, which share cores with those of others by weight.
+struct Project {
+    std::string name{};
+    double weight = 1;
+    std::optional<int> cores_max{};    ///< that its jobs may hold at a time; none: no quota
+    std::string created_by{};          ///< tok_… or empty
+    Instant created_at{};
+    double usage_core_s = 0;        ///< decayed to half in a day, running jobs included
+    std::int64_t cores_held = 0;    ///< by its jobs now
+    std::int64_t queued_jobs = 0;
+};
+
+/// By name. `names` empty: all.
+Page<Project> list_projects(Store& store, const std::vector<std::string>& names,
+                            const PageRequest& page);
+std::optional<Project> find_project(Store& store, std::string_view name);
+
+/// Makes a project and returns it. errors  throws conflict when it is there, exhausted as
+/// claim_project
+Project create_project(Store& store, std::string_view name, double weight,
+                       std::string_view created_by, std::int64_t projects_max);
+
+/// Nothing when there is none.
+std::optional<Project> set_weight(Store& store, std::string_view name, double weight);
+std::optional<Project> set_quota(Store& store, std::string_view name, std::optional<int> cores_max);
+
+}    // namespace slipway::store
