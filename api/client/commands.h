@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -115,6 +116,16 @@ struct DatasetOptions {
     bool wait = true;                                   ///< until it is checked
 };
 ExitCode create_dataset(const HttpClient& client, const DatasetOptions& options);
+
+ExitCode list_projects(const HttpClient& client);
+struct ProjectOptions {
+    std::string name = {};
+    std::optional<double> weight = {};
+    std::optional<int> cores_max = {};
+    bool no_cores_max = false;
+};
+/// Changes what is given; makes the project when there is none.
+ExitCode set_project(const HttpClient& client, const ProjectOptions& options);
 
 ExitCode list_cores(const HttpClient& client);
 ExitCode drain_core(const HttpClient& client, int core, bool drained);

@@ -26,6 +26,7 @@ struct Line {
     PredictOptions predict;
     ForkOptions fork;
     BulkOptions bulk;
+    ProjectOptions project;
     std::string id;
     std::string file;
     std::string out;
@@ -230,6 +231,22 @@ void add_dataset_commands(CLI::App& app, Line& line) {
                 [&line](const HttpClient& c) { return delete_dataset(c, line.id); });
 }
 
+void add_project_commands(CLI::App& app, Line& line) {
+    add(app, "projects", "List projects with their weight, quota and usage", line,
+        [](const HttpClient& c) { return list_projects(c); });
+    CLI::App* project = app.add_subcommand("project", "Change what a project is entitled to");
+    project->require_subcommand(1);
+    CLI::App* one = add(*project, "set", "Set the weight or the quota of a project", line,
+                        [&line](const HttpClient& c) { return set_project(c, line.project); });
+    one->add_option("name", line.project.name, "name of the project; a new one is created")
+        ->required();
+    one->add_option("--weight", line.project.weight,
+                    "weight of its share of the cores, relative to other projects");
+    auto* cores = one->add_option("--cores-max", line.project.cores_max,
+                                  "cores that its jobs hold at a time, at most");
+    one->add_flag("--no-cores-max", line.project.no_cores_max, "remove the quota")->excludes(cores);
+}
+
 void add_machine_commands(CLI::App& app, Line& line) {
     add(app, "cores", "List the virtual cores and the jobs that hold them", line,
         [](const HttpClient& c) { return list_cores(c); });
@@ -304,6 +321,7 @@ int run(int argc, char** argv) {
     add_predict_commands(app, line);
     add_report_commands(app, line);
     add_dataset_commands(app, line);
+    add_project_commands(app, line);
     add_machine_commands(app, line);
     try {
         app.parse(argc, argv);

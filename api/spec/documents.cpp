@@ -90,6 +90,18 @@ Decoded<LoginRequest> decode_login(const ParsedJson& parsed) {
     return decode(login_table(), parsed);
 }
 
+Decoded<ProjectCreate> decode_project_create(const ParsedJson& parsed) {
+    return decode(project_create_table(), parsed);
+}
+
+Decoded<ProjectPatch> decode_project_patch(const ParsedJson& parsed) {
+    return decode(project_patch_table(), parsed);
+}
+
+Decoded<ProjectQuota> decode_project_quota(const ParsedJson& parsed) {
+    return decode(project_quota_table(), parsed);
+}
+
 Json encode(const JobSpec& spec) {
     return job_table().write(spec);
 }

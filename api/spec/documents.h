@@ -37,6 +37,9 @@ Decoded<SplitCreate> decode_split_create(const ParsedJson& parsed);
 Decoded<UploadCreate> decode_upload_create(const ParsedJson& parsed);
 Decoded<TokenCreate> decode_token_create(const ParsedJson& parsed);
 Decoded<LoginRequest> decode_login(const ParsedJson& parsed);
+Decoded<ProjectCreate> decode_project_create(const ParsedJson& parsed);
+Decoded<ProjectPatch> decode_project_patch(const ParsedJson& parsed);
+Decoded<ProjectQuota> decode_project_quota(const ParsedJson& parsed);
 
 /// The same from a value that is already trusted to be free of duplicates: a stored spec.
 Decoded<JobSpec> decode_job_spec(const Json& json);

@@ -252,11 +252,58 @@ const Object<LoginRequest>& login_table() {
     return table;
 }
 
+namespace {
+
+const Number project_weight{.min = 0.01, .max = 1000};
+
+}    // namespace
+
+const Object<ProjectCreate>& project_create_table() {
+    static const auto table =
+        Object<ProjectCreate>("ProjectCreate", "A project to create.")
+            .field("name", &ProjectCreate::name, "Name of the project.", Text{.form = &plain_name},
+                   {.required = true})
+            .field("weight", &ProjectCreate::weight,
+                   "Weight of the project's share of the cores, relative to other projects.",
+                   project_weight);
+    return table;
+}
+
+const Object<ProjectPatch>& project_patch_table() {
+    static const auto table =
+        Object<ProjectPatch>("ProjectPatch", "Fields to change; absent fields are unchanged.")
+            .field("weight", &ProjectPatch::weight,
+                   "Weight of the project's share of the cores, relative to other projects.",
+                   project_weight);
+    return table;
+}
+
+const Object<ProjectQuota>& project_quota_table() {
+    static const auto table =
+        Object<ProjectQuota>("ProjectQuota", "Quota of a project.")
+            .field("cores", &ProjectQuota::cores,
+                   "Maximum number of cores that the jobs of the project hold at a time; null: no "
+                   "limit.",
+                   Integer{.min = 0, .max = 1000000}, {.nullable = true});
+    return table;
+}
+
 std::span<const ObjectTable* const> request_tables() {
-    static const std::vector<const ObjectTable*> all{
-        &job_table(),          &job_patch_table(),     &dataset_create_table(), &augment_table(),
-        &split_create_table(), &upload_create_table(), &token_create_table(),   &login_table(),
-        &layer_table(),        &prediction_table(),    &job_fork_table(),       &job_bulk_table()};
+    static const std::vector<const ObjectTable*> all{&job_table(),
+                                                     &job_patch_table(),
+                                                     &dataset_create_table(),
+                                                     &augment_table(),
+                                                     &split_create_table(),
+                                                     &upload_create_table(),
+                                                     &token_create_table(),
+                                                     &login_table(),
+                                                     &layer_table(),
+                                                     &prediction_table(),
+                                                     &job_fork_table(),
+                                                     &job_bulk_table(),
+                                                     &project_create_table(),
+                                                     &project_patch_table(),
+                                                     &project_quota_table()};
     return all;
 }
 

@@ -138,6 +138,25 @@ struct TokenCreate {
     bool operator==(const TokenCreate&) const = default;
 };
 
+/// POST /v1/projects.
+struct ProjectCreate {
+    std::string name;
+    double weight = 1;    ///< of its share of the cores: 0.01 to 1000
+    bool operator==(const ProjectCreate&) const = default;
+};
+
+/// PATCH /v1/projects/{p}: absent means unchanged.
+struct ProjectPatch {
+    std::optional<double> weight;
+    bool operator==(const ProjectPatch&) const = default;
+};
+
+/// PUT /v1/projects/{p}/quota: absent means none.
+struct ProjectQuota {
+    std::optional<std::int64_t> cores;    ///< that its jobs may hold at a time
+    bool operator==(const ProjectQuota&) const = default;
+};
+
 /// POST /v1/login.
 struct LoginRequest {
     std::string token;    ///< slp_…

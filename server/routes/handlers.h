@@ -53,6 +53,14 @@ Response get_job_metrics_csv(const Context& context);
 Response get_job_metrics_table(const Context& context, const store::Job& job);
 Response get_job_tensorboard(const Context& context);
 
+// projects.cpp
+Response create_project(const Context& context);
+Response list_projects(const Context& context);
+Response get_project(const Context& context);
+Response patch_project(const Context& context);
+Response get_project_quota(const Context& context);
+Response put_project_quota(const Context& context);
+
 // predictions.cpp
 Response create_prediction(const Context& context);
 Response list_predictions(const Context& context);

@@ -76,6 +76,13 @@ constexpr auto rows = std::to_array<RouteRow>({
     {"undrain_core", {routes::undrain_core}},
     {"list_queue", {routes::list_queue}},
 
+    {"create_project", {routes::create_project}},
+    {"list_projects", {routes::list_projects}},
+    {"get_project", {routes::get_project}},
+    {"patch_project", {routes::patch_project}},
+    {"get_project_quota", {routes::get_project_quota}},
+    {"put_project_quota", {routes::put_project_quota}},
+
     {"get_me", {routes::get_me}},
     {"create_token", {.function = routes::create_token, .secret_member = "token"}},
     {"list_tokens", {routes::list_tokens}},

@@ -118,6 +118,12 @@ ENDPOINTS = {
     "drain_core": Row(ADMIN, "service"),
     "undrain_core": Row(ADMIN, "service"),
     "list_queue": Row(VIEW, "list"),
+    "create_project": Row(ADMIN, "service", ok=201, fresh="name", body=lambda made: {"name": made["name"]}),
+    "list_projects": Row(VIEW, "list"),
+    "get_project": Row(VIEW, "object"),
+    "patch_project": Row(ADMIN, "service", body=lambda made: {"weight": 1}),
+    "get_project_quota": Row(VIEW, "object"),
+    "put_project_quota": Row(ADMIN, "service", body=lambda made: {}),
     "get_me": Row(VIEW, "own"),
     "create_token": Row(ADMIN, "create", ok=201, body=lambda made: {
         "name": "guest", "role": "viewer", "projects": [PROJECT]}),
@@ -303,7 +309,7 @@ class AccessMatrix(unittest.TestCase):
         kind = {"jobs": "job", "checkpoints": "checkpoint", "predictions": "prediction", "datasets": "dataset",
                 "uploads": "upload", "tokens": "token"}.get((path.split("/") + ["", ""])[2])
         names = {"{id}": made.get(kind), "{sid}": made["split"], "{n}": made["core"], "{hash}": made["graph"],
-                 "{name}": made["file"]}
+                 "{name}": made["file"], "{p}": PROJECT}
         return re.sub(r"\{\w+\}", lambda found: names[found.group()], path)
 
     # ---- what came -----------------------------------------------------------
@@ -493,7 +499,7 @@ class AccessMatrix(unittest.TestCase):
             bodies = {self.ask(caller, "GET", path).body for caller in CALLERS}
             self.assertEqual(len(bodies), 1, path)
             self.assertEqual(self.ask("nobody", "GET", path).status, 200, path)
-        for path in ("/docs", "/docs/", "/v1", "/v1/audit", "/v1/projects", "/admin-token", "/slipwayd.log", "/store",
+        for path in ("/docs", "/docs/", "/v1", "/v1/audit", "/v1/slices", "/admin-token", "/slipwayd.log", "/store",
                      "/..%2fadmin-token", f"/v1/jobs/{self.made['job']}/nothing"):
             answers = {(answer.status, re.sub(rb'"request_id":"[^"]*"', b"", answer.body))
                        for answer in (self.ask(caller, "GET", path) for caller in CALLERS)}

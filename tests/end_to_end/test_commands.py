@@ -253,6 +253,17 @@ class Commands(unittest.TestCase):
         self.ok("dataset", "create", "gone", "--format", "csv", "--path", "points", "--option", "group_column=family")
         self.assertEqual(self.ok("dataset", "delete", "gone"), "gone deleted\n")
 
+    def test_projects(self):
+        rows = self.table(self.ok("projects"), "name", "weight", "quota", "used core-s", "cores held", "queued")
+        self.assertIn("default", [row[0] for row in rows])
+        self.assertGreater(float(next(row for row in rows if row[0] == "default")[3]), 0)
+
+    def test_project_set(self):
+        self.assertEqual(self.ok("project", "set", "vision", "--weight", "2", "--cores-max", "4"), "vision: weight 2, quota 4\n")
+        self.assertEqual(self.ok("project", "set", "vision", "--no-cores-max"), "vision: weight 2, quota –\n")
+        self.assertIn("nothing to set", run("project", "set", "vision", home=self.service.home, check=2).stderr)
+        self.assertIn("weight must be", run("project", "set", "vision", "--weight", "0", home=self.service.home, check=4).stderr)
+
     def test_cores(self):
         rows = self.table(self.ok("cores"), "core", "host", "state", "job")
         self.assertEqual([row[0] for row in rows], [str(core) for core in range(1, 9)])

@@ -180,6 +180,26 @@ const Object<Answer>& host_table() {
     return table;
 }
 
+const Object<Answer>& project_table() {
+    static const auto table =
+        Object<Answer>("Project", "A project.")
+            .open()
+            .field("name", "Name of the project.", any_text, known)
+            .field("weight", "Weight of the project's share of the cores.", Number{.above = 0},
+                   known)
+            .field("quota", "Quota of the project.", Nested<ProjectQuota>{&project_quota_table()},
+                   known)
+            .field("usage_core_s",
+                   "Core-seconds that the jobs of the project have used; each counts half after a "
+                   "day.",
+                   Number{.min = 0}, known)
+            .field("cores_held", "Cores that the jobs of the project hold.", count, known)
+            .field("queued_jobs", "Jobs of the project in the queue.", count, known)
+            .field("created_by", "tok_…", any_text, or_null)
+            .field("created_at", "Time of creation.", Time{}, known);
+    return table;
+}
+
 const Object<Answer>& core_table() {
     static const auto table =
         Object<Answer>("Core", "A virtual core.")
@@ -313,6 +333,7 @@ std::span<const ObjectTable* const> other_answer_tables() {
     static const auto datasets = page_of("DatasetList", dataset_answer_table());
     static const auto splits = page_of("SplitList", split_answer_table());
     static const auto hosts = page_of("HostList", host_table());
+    static const auto projects = page_of("ProjectList", project_table());
     static const auto cores = page_of("CoreList", core_table());
     static const auto queue = page_of("QueueList", queued_table());
     static const auto tokens = page_of("TokenList", token);
@@ -326,6 +347,8 @@ std::span<const ObjectTable* const> other_answer_tables() {
                                                      &splits,
                                                      &preview_table(),
                                                      &hosts,
+                                                     &project_table(),
+                                                     &projects,
                                                      &core_table(),
                                                      &cores,
                                                      &queue,

@@ -28,6 +28,7 @@ struct AccessMatrix : testing::Test {
         put("{sid}", new_id("spl"));
         put("{name}", "model.safetensors");
         put("{n}", "99");
+        put("{p}", "vision");
         put("{hash}", "0123456789abcdef0123456789abcdef");
         return path;
     }

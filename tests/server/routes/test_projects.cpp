@@ -1,0 +1,78 @@
+#include <gtest/gtest.h>
+
+#include "api/spec/documents.h"
+#include "scheduler/store/projects.h"
+#include "tests/server/routes/test_service.h"
+
+namespace slipway {
+namespace {
+
+struct Projects : testing::Test {
+    TestService service;
+
+    int status_as(const std::string& token, const std::string& method, const std::string& target,
+                  const Json& body = nullptr) {
+        return service.call_as(token, method, target, body).status;
+    }
+};
+
+TEST_F(Projects, a_project_is_made_weighed_and_limited) {
+    const auto response = service.call("POST", "/v1/projects", {{"name", "vision"}, {"weight", 2}});
+    ASSERT_EQ(response.status, 201) << response.body;
+    EXPECT_EQ(response.header("Location"), "/v1/projects/vision");
+    const Json made = Json::parse(response.body);
+    EXPECT_TRUE(check_document("Project", made).empty()) << made;
+    EXPECT_EQ(made["weight"], 2.0);
+    EXPECT_EQ(made["quota"], (Json{{"cores", nullptr}}));
+    EXPECT_EQ(service.expect(200, "PATCH", "/v1/projects/vision", {{"weight", 0.5}})["weight"],
+              0.5);
+    const Json quota{{"cores", 4}};
+    EXPECT_EQ(service.expect(200, "PUT", "/v1/projects/vision/quota", quota), quota);
+    EXPECT_EQ(service.expect(200, "GET", "/v1/projects/vision/quota"), quota);
+    EXPECT_EQ(service.expect(200, "GET", "/v1/projects/vision")["quota"], quota);
+    service.expect(200, "PUT", "/v1/projects/vision/quota", Json::object());
+    EXPECT_EQ(service.expect(200, "GET", "/v1/projects/vision/quota")["cores"], nullptr);
+    const Json list = service.expect(200, "GET", "/v1/projects");
+    EXPECT_TRUE(check_document("ProjectList", list).empty());
+    EXPECT_EQ(list["items"].size(), 1U);
+}
+
+TEST_F(Projects, a_dataset_brings_its_project_into_being) {
+    service.expect(
+        201, "POST", "/v1/datasets",
+        {{"name", "d"}, {"project", "new"}, {"format", "csv"}, {"source", {{"path", "points"}}}});
+    EXPECT_EQ(service.expect(200, "GET", "/v1/projects/new")["weight"], 1.0);
+}
+
+TEST_F(Projects, what_is_wrong_is_named) {
+    const auto refused = [&](const std::string& method, const std::string& target,
+                             const Json& body) {
+        return service.expect(422, method, target, body)["errors"][0].value("pointer", "");
+    };
+    service.expect(201, "POST", "/v1/projects", {{"name", "p"}});
+    EXPECT_EQ(service.expect(409, "POST", "/v1/projects", {{"name", "p"}})["code"], "conflict");
+    EXPECT_EQ(refused("POST", "/v1/projects", {{"name", "a/b"}}), "/name");
+    EXPECT_EQ(refused("POST", "/v1/projects", {{"name", "q"}, {"weight", 0}}), "/weight");
+    EXPECT_EQ(refused("PATCH", "/v1/projects/p", {{"weight", 1001}}), "/weight");
+    EXPECT_EQ(refused("PUT", "/v1/projects/p/quota", {{"cores", -1}}), "/cores");
+    service.expect(404, "GET", "/v1/projects/nothing");
+    service.expect(404, "PUT", "/v1/projects/nothing/quota", Json::object());
+}
+
+TEST_F(Projects, nobody_sets_the_weight_of_their_own_project) {
+    service.expect(201, "POST", "/v1/projects", {{"name", "mine"}});
+    service.expect(201, "POST", "/v1/projects", {{"name", "theirs"}});
+    const std::string bound = service.token(Role::admin, {"mine"});
+    EXPECT_EQ(status_as(bound, "PATCH", "/v1/projects/mine", {{"weight", 9}}), 403);
+    EXPECT_EQ(status_as(bound, "PUT", "/v1/projects/mine/quota", {{"cores", 9}}), 403);
+    EXPECT_EQ(status_as(bound, "POST", "/v1/projects", {{"name", "more"}}), 403);
+    EXPECT_EQ(status_as(bound, "GET", "/v1/projects/mine"), 200);
+    EXPECT_EQ(status_as(bound, "GET", "/v1/projects/theirs"), 404);
+    const auto listed = service.call_as(bound, "GET", "/v1/projects");
+    EXPECT_EQ(Json::parse(listed.body)["items"].size(), 1U);
+    EXPECT_EQ(status_as(service.token(Role::editor), "PATCH", "/v1/projects/mine", {{"weight", 9}}),
+              403);
+}
+
+}    // namespace
+}    // namespace slipway
