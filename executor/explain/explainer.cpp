@@ -77,6 +77,11 @@ Explainer::Explainer(Engine& engine, ExplainOptions options, const Clock& clock)
         phase_names_[std::size_t(row.phase)] = timeline_.name(row.name);
 }
 
+void Explainer::entered(Phase phase) {
+    if (options_.position != nullptr)
+        set_phase(*options_.position, phase_rows()[std::size_t(phase)].name);
+}
+
 void Explainer::ended(Phase phase, Tick begin, Tick end) {
     const PhaseRow& row = phase_rows()[std::size_t(phase)];
     const double spent = seconds(end - begin);

@@ -9,6 +9,7 @@
 
 #include "api/base/clock.h"
 #include "api/base/json.h"
+#include "api/protocol/run_position.h"
 #include "executor/engine/engine.h"
 #include "executor/explain/kernels.h"
 #include "executor/explain/report.h"
@@ -28,6 +29,7 @@ struct ExplainOptions {
     bool augments = false;
     std::function<std::int64_t()> decoded = {};    ///< images so far; none: they are no images
     const ObjectCache* cache = nullptr;    ///< whose counts are shown; outlives the explainer
+    RunPosition* position = nullptr;       ///< gets each phase that begins; outlives the explainer
 };
 
 /// When and by whom a batch was read.
@@ -53,7 +55,9 @@ public:
     class [[nodiscard]] Timed {
     public:
         Timed(Explainer& explainer, Phase phase)
-            : explainer_(explainer), phase_(phase), begin_(explainer.clock_.tick()) {}
+            : explainer_(explainer), phase_(phase), begin_(explainer.clock_.tick()) {
+            explainer.entered(phase);
+        }
         ~Timed() { explainer_.ended(phase_, begin_, explainer_.clock_.tick()); }
         Timed(const Timed&) = delete;
         Timed& operator=(const Timed&) = delete;
@@ -64,6 +68,7 @@ public:
         const Tick begin_;
     };
     Timed time(Phase phase) { return Timed(*this, phase); }
+    void entered(Phase phase);
     /// A phase that was measured elsewhere.
     void ended(Phase phase, Tick begin, Tick end);
 

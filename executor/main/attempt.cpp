@@ -13,6 +13,7 @@
 #include "executor/main/frame_reporter.h"
 #include "executor/main/frames/frame_channel.h"
 #include "executor/main/frames/frame_log.h"
+#include "executor/main/position_file.h"
 #include "executor/main/run_folder.h"
 #include "executor/main/sinks.h"
 #include "executor/main/stop_signal.h"
@@ -82,7 +83,10 @@ int run_order(const std::filesystem::path& run_folder, const ResolvedAttempt& or
         clock);
     SinkReporter with_sinks(reporter, order.plan.spec.monitor.sinks, order.plan.report_folder,
                             clock);
-    const Ending ending = train_to_the_end(trainer, order.plan, with_sinks);
+    PositionFile position(run_folder);
+    AttemptPlan plan = order.plan;
+    plan.position = &position.position();
+    const Ending ending = train_to_the_end(trainer, std::move(plan), with_sinks);
     say_last(log, ending);
     channel.flush(last_words_max);
     return ending.exit_code;

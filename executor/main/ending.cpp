@@ -130,6 +130,13 @@ void remove_unfinished(const std::filesystem::path& checkpoints) {
 }    // namespace
 
 Ending train_to_the_end(const Trainer& trainer, AttemptPlan plan, Reporter& reporter) {
+    std::string where;
+    plan.on_failure = [&where](const std::string& place) { where = place; };
+    const auto failed = [&where](Ending ending) {
+        if (!where.empty())
+            ending.result = Json{{"failure", Json::parse(where, nullptr, false)}}.dump();
+        return ending;
+    };
     try {
         remove_unfinished(plan.checkpoint_folder);
         return ending_of(trainer(plan, reporter));
@@ -137,14 +144,15 @@ Ending train_to_the_end(const Trainer& trainer, AttemptPlan plan, Reporter& repo
         const auto other = plan.resume_from && error.reason() == "checkpoint_corrupt"
                                ? newest_checkpoint(plan.checkpoint_folder)
                                : std::nullopt;
-        if (!other || *other == *plan.resume_from) return failure(error.reason(), error.what());
+        if (!other || *other == *plan.resume_from)
+            return failed(failure(error.reason(), error.what()));
         reporter.warning("checkpoint_corrupt",
                          fmt::format("{}; continuing from {} instead", error.what(),
                                      other->filename().string()));
         plan.resume_from = other;
         return train_to_the_end(trainer, std::move(plan), reporter);
     } catch (const Error& error) {
-        return failed_with(error);
+        return failed(failed_with(error));
     } catch (const std::bad_alloc&) {
         return failure("oom_host", memory_message(plan.memory_bytes_max));
     } catch (const std::exception& error) {

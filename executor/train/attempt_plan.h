@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "api/protocol/run_position.h"
 #include "api/spec/job_kind.h"
 #include "api/spec/job_spec.h"
 #include "api/spec/prediction_spec.h"
@@ -40,7 +42,11 @@ struct AttemptPlan {
     std::filesystem::path report_folder;    ///< gets report, graphs and trace; empty: none
     std::filesystem::path cache_folder;     ///< of compiled code, shared by jobs; empty: none
     std::filesystem::path packed_folder;    ///< of packed images, shared by jobs; empty: none
-    std::string cpu_scope = {};             ///< see EngineOptions; empty: workers run anywhere
+    RunPosition* position = nullptr;        ///< says where the run is, for whoever outlives it
+    /// Called with a JSON object before an error leaves the run: which step, epoch, batch and phase
+    /// it was in, and the samples of that batch with their shapes.
+    std::function<void(const std::string& where)> on_failure = {};
+    std::string cpu_scope = {};    ///< see EngineOptions; empty: workers run anywhere
     /// Of the kind `predict`: `spec` is predicting_job, and the dataset is the one to predict. The
     /// result is predictions_file_name in report_folder.
     std::optional<PredictionPlan> prediction = {};

@@ -33,6 +33,9 @@ namespace slipway {
 
 namespace {
 
+/// Of the batch that a failure names; more are not looked at one by one.
+constexpr std::size_t failure_samples_max = 256;
+
 /// A resumed run has values of its own: none need be drawn.
 Init initial_values(const AttemptPlan& plan) {
     return plan.resume_from ? Init::zeros() : Init(std::uint64_t(plan.spec.train.seed));
@@ -71,6 +74,7 @@ public:
             reporter_.log("info", explainer_.verdict().message);
             return outcome;
         } catch (const Error&) {
+            if (plan_.on_failure) plan_.on_failure(failure().dump());
             report_.write(state_.step,
                           true);    // what it did until then is worth knowing all the more
             throw;
@@ -107,6 +111,41 @@ private:
                                                  "a smaller train.optimizer.lr (now {}) usually "
                                                  "helps",
                                                  *loss, state_.step, lr_));
+    }
+
+    /// Where the run is. The samples are drawn again: a sampler is a function of its position.
+    Json failure() const {
+        Json where{{"step", state_.step}, {"epoch", nullptr}, {"batch", nullptr}};
+        if (plan_.position != nullptr) where["phase"] = phase_of(*plan_.position);
+        if (!in_work_) return where;
+        where["step"] = step_in_work();
+        where["epoch"] = in_work_->epoch + 1;
+        where["batch"] = in_work_->batch;
+        Sampler again = sampler_;
+        const std::int64_t in_step = in_work_->batch % sampler_.options().batches_per_step;
+        again.seek({in_work_->epoch, in_work_->batch - in_step});
+        std::optional<GlobalBatch> batch;
+        for (std::int64_t i = 0; i <= in_step; ++i)
+            batch = again.next();
+        if (!batch) return where;
+        std::erase(batch->samples, GlobalBatch::padding);
+        where["sample_count"] = batch->samples.size();
+        batch->samples.resize(std::min(batch->samples.size(), failure_samples_max));
+        where["samples"] = batch->samples;
+        where["shapes"] = {{"features", data_.training->shape().features.dims},
+                           {"labels", data_.training->shape().labels.dims}};
+        return where;
+    }
+
+    std::int64_t step_in_work() const { return state_.step + (ended_step_ ? 0 : 1); }
+
+    void mark(const LoadedBatch& batch) {
+        in_work_ = batch.position;
+        ended_step_ = false;
+        if (plan_.position == nullptr) return;
+        plan_.position->step = state_.step + 1;
+        plan_.position->epoch = batch.position.epoch + 1;
+        plan_.position->batch = batch.position.batch;
     }
 
     void require_validation() const {
@@ -184,6 +223,7 @@ private:
             }
             const auto batch = next_batch(loader);
             check(batch.has_value(), "the sampler has as many batches as the settings say");
+            mark(*batch);
             compute(*batch);
             if (!batch->ends_step) continue;
             end_step(*batch);
@@ -216,6 +256,7 @@ private:
     void end_step(const LoadedBatch& batch) {
         means_ = task_.values(step_.finish());
         ++state_.step;
+        ended_step_ = true;
         state_.samples += batch.step_samples;
         for (std::int64_t& count : state_.batch_counts)
             count += sampler_.options().batches_per_step;
@@ -459,8 +500,10 @@ private:
     TrainState state_;
     StepInProgress step_;
     std::int64_t saved_step_ = -1;
-    MetricValues means_;    ///< of the last step
-    double lr_ = 0;         ///< likewise
+    std::optional<SamplerPosition> in_work_;    // the last batch that was begun
+    bool ended_step_ = false;                   // its step is counted
+    MetricValues means_;                        ///< of the last step
+    double lr_ = 0;                             ///< likewise
     MetricValues final_values_;
     std::set<std::string> nonfinite_;    // metrics that a warning has named
 };

@@ -69,7 +69,8 @@ ExplainOptions explain_options(const AttemptPlan& plan, const SamplerOptions& sa
         .loader_threads = loader_options(plan, data).threads,
         .augments = !plan.spec.data.augment.empty(),
         .decoded = [raw = data.raw.get()] { return raw ? raw->decoded_count() : 0; },
-        .cache = cache};
+        .cache = cache,
+        .position = plan.position};
 }
 
 }    // namespace slipway

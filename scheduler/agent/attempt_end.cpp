@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "scheduler/agent/memory_guard.h"
 
@@ -17,6 +18,8 @@ using enum JobState;
 constexpr std::array<std::chrono::milliseconds, 4> retry_after{
     std::chrono::seconds{0}, std::chrono::seconds{5}, std::chrono::seconds{15},
     std::chrono::seconds{60}};
+
+constexpr std::chrono::seconds start_again_after{10};
 
 /// Back to the queue, or wherever the job was on its way to.
 JobState let_go(JobState present) {
@@ -68,6 +71,7 @@ std::string how_it_went(const EndFacts& facts) {
         default:
             if (facts.exit_status) text += exit_text(*facts.exit_status);
     }
+    if (facts.position) text += " " + describe(*facts.position);
     if (!facts.output_tail.empty()) text += "; its output ends: " + facts.output_tail;
     return text;
 }
@@ -80,8 +84,36 @@ store::AttemptEnd failed_for_memory(const MemoryEnd& memory) {
     return end;
 }
 
+/// Two crashes with one key are the same: how it ended, and in which step.
+std::string crash_key(const EndFacts& facts) {
+    if (!facts.position) return {};
+    return fmt::format("{} {} {}", to_string(facts.cause), facts.exit_status.value_or(-1),
+                       facts.position->step);
+}
+
+store::JsonText failure_of(const RunPosition& position) {
+    return Json{{"failure",
+                 {{"step", position.step},
+                  {"epoch", position.epoch > 0 ? Json(position.epoch) : Json()},
+                  {"batch", position.epoch > 0 ? Json(position.batch) : Json()},
+                  {"phase", phase_of(position)}}}}
+        .dump();
+}
+
+/// The machine could not run it: nothing that the job does is known to be wrong.
+store::AttemptEnd never_started(const EndFacts& facts) {
+    store::AttemptEnd end = ended("not_started", facts.problem);
+    end.job_state = let_go(facts.job_state);
+    end.counts_as_restart = false;
+    end.retry_after = start_again_after;
+    end.reason = store::Reason{.code = "not_started", .message = facts.problem};
+    return end;
+}
+
 store::AttemptEnd lost(const EndFacts& facts) {
     store::AttemptEnd end = ended("crashed", how_it_went(facts));
+    end.crash_key = crash_key(facts);
+    if (facts.position) end.result = failure_of(*facts.position);
     end.job_state = let_go(facts.job_state);
     const auto tries = std::size_t(std::max(facts.restarts, 0));
     end.retry_after = retry_after[std::min(tries, retry_after.size() - 1)];
@@ -110,6 +142,8 @@ store::AttemptEnd decide_end(const EndFacts& facts) {
             .message = "the time of limits.max_wall_s or limits.max_core_s is used up"};
     } else if (facts.memory) {
         end = failed_for_memory(*facts.memory);
+    } else if (facts.cause == EndCause::not_started && !facts.problem.empty()) {
+        end = never_started(facts);
     } else {
         end = lost(facts);
         if (facts.cause == EndCause::pause || facts.cause == EndCause::preempt)

@@ -59,6 +59,12 @@ std::optional<double> time_limit(const std::string& stored) {
     return limit;
 }
 
+/// What the executor last said of where it is.
+std::optional<RunPosition> left_position(const fs::path& run_folder) {
+    const auto bytes = read_at_most(run_folder / run_position_file, sizeof(RunPosition));
+    return bytes ? read_run_position(*bytes) : std::nullopt;
+}
+
 }    // namespace
 
 std::string AttemptReconciler::Live::name() const {
@@ -539,7 +545,8 @@ void AttemptReconciler::finish_one(Live& live) {
                     .job_state = live.job_state,
                     .restarts = live.restarts,
                     .problem = live.problem,
-                    .output_tail = read_tail(live.folder / "output.log", output_tail_bytes)});
+                    .output_tail = read_tail(live.folder / "output.log", output_tail_bytes),
+                    .position = left_position(live.folder)});
     try {
         store_end(live, end);
     } catch (const store::Fenced&) {

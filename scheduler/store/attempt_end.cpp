@@ -16,6 +16,7 @@ namespace {
 using enum JobState;
 
 constexpr std::size_t message_bytes_max = 4000;
+constexpr int same_crashes_max = 3;
 
 /// The job of a live attempt, with the rows of both locked.
 struct LockedAttempt {
@@ -24,6 +25,8 @@ struct LockedAttempt {
     int restarts_max = 0;
     std::optional<Reason> reason;
     std::string host;
+    std::string crash_key;    // of the last crash
+    int crashes = 0;          // in a row with this key
 };
 
 LockedAttempt read_locked(const Row& row) {
@@ -31,7 +34,9 @@ LockedAttempt read_locked(const Row& row) {
             .restarts = row.small("restarts"),
             .restarts_max = row.small("restarts_max"),
             .reason = reason_of(row),
-            .host = row.text("host")};
+            .host = row.text("host"),
+            .crash_key = row.text("crash_key"),
+            .crashes = row.small("crashes")};
 }
 
 /// Where the job goes, and what is written with it.
@@ -40,6 +45,7 @@ struct Settlement {
     int restarts_added = 0;
     std::chrono::milliseconds retry_after{0};
     std::optional<Reason> reason;
+    int crashes = 0;    // in a row with the key of the end
 };
 
 Settlement settle_again(const LockedAttempt& job, const AttemptEnd& end) {
@@ -49,6 +55,16 @@ Settlement settle_again(const LockedAttempt& job, const AttemptEnd& end) {
     if (!end.counts_as_restart) {
         return {.state = queued, .retry_after = end.retry_after, .reason = end.reason};
     }
+    const bool again = !end.crash_key.empty() && end.crash_key == job.crash_key;
+    const int crashes = end.crash_key.empty() ? 0 : again ? job.crashes + 1 : 1;
+    if (crashes >= same_crashes_max) {
+        return {.state = failed,
+                .reason = Reason{"repeated_crash",
+                                 fmt::format("the executor ended in the same way at the same step "
+                                             "{} times in a row; the last time: {}",
+                                             crashes, end.message)},
+                .crashes = crashes};
+    }
     if (job.restarts >= job.restarts_max) {
         const std::string last = end.reason ? end.reason->message : end.message;
         return {.state = failed,
@@ -57,8 +73,11 @@ Settlement settle_again(const LockedAttempt& job, const AttemptEnd& end) {
                                              "limits.max_restarts = {}; the last time: {}",
                                              job.restarts + 1, job.restarts_max, last)}};
     }
-    return {
-        .state = queued, .restarts_added = 1, .retry_after = end.retry_after, .reason = end.reason};
+    return {.state = queued,
+            .restarts_added = 1,
+            .retry_after = end.retry_after,
+            .reason = end.reason,
+            .crashes = crashes};
 }
 
 Settlement settle(const LockedAttempt& job, const AttemptEnd& end) {
@@ -117,7 +136,8 @@ std::vector<Statement> end_statements(const AttemptKey& key, const LockedAttempt
     statements.push_back(
         {&queries::settle_job,
          {key.job_id, to_string(settlement.state), reason_code(reason), reason_message(reason),
-          settlement.restarts_added, settlement.retry_after, Param::or_null(result)}});
+          settlement.restarts_added, settlement.retry_after, Param::or_null(result),
+          Param::or_null(end.crash_key), settlement.crashes}});
     return statements;
 }
 
@@ -156,6 +176,7 @@ std::vector<Rescued> rescue_expired(Store& store, const RescueRule& rule, const 
         .exit_status = std::nullopt,
         .message = "its host sent no heartbeat for longer than its lease",
         .job_state = queued,
+        .counts_as_restart = false,    // the host's fault is not the job's
         .reason =
             Reason{"host_lost", "the host sent no heartbeat; the job runs again on another host"},
         .result = {}};

@@ -94,6 +94,9 @@ struct AttemptEnd {
     std::chrono::milliseconds retry_after{0};
     std::optional<Reason> reason{};
     JsonText result{};    ///< kept when not empty
+    /// Of a process that vanished: how and where, in one word. The third time in a row that a job's
+    /// attempt ends so is its end, with code repeated_crash. Empty: nobody knows.
+    std::string crash_key{};
 };
 
 /// Ends a live attempt after its process group is gone: leases go, the job moves (`state` event),

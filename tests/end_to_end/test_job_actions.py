@@ -1,6 +1,8 @@
 """Goal: what a user does to a job in mid-run costs it nothing. Method: real executors, interrupted at random moments, then
 compared bit by bit with a run that nobody touched."""
+import os
 import random
+import signal
 import time
 import unittest
 
@@ -99,6 +101,29 @@ class JobActions(unittest.TestCase):
         fork = self.service.post(f"/v1/jobs/{short}/fork", {"changes": {"name": "further", "train": {"epochs": 300}}})
         self.assertEqual(self.service.wait_end(fork["id"])["state"], "succeeded")
         self.assert_same_end(fork["id"])
+
+    def test_a_failure_names_its_step_its_phase_and_its_samples(self):
+        job = self.service.submit(points_job(train={
+            "epochs": 3, "batch_size_per_core": 8, "optimizer": {"name": "sgd", "lr": 1e30}}))
+        done = self.service.wait_end(job)
+        self.assertEqual((done["state"], done["reason"]["code"]), ("failed", "nan_loss"))
+        failure = done["result"]["failure"]
+        self.assertIn(f"at step {failure['step']};", done["reason"]["message"])
+        self.assertEqual(failure["epoch"], 1)
+        self.assertEqual(failure["batch"], failure["step"] - 1)
+        self.assertEqual((failure["sample_count"], len(set(failure["samples"]))), (8, 8))
+        self.assertEqual(failure["shapes"]["features"], [2])
+        self.assertRegex(failure["phase"], "^[a-z_]+$")
+
+    def test_a_crash_says_where_it_was(self):
+        job = self.start()
+        wait_for(lambda: self.step(job) > 0, "a step")
+        (executor,) = self.service.executors(job)
+        os.kill(executor, signal.SIGSEGV)
+        attempt = wait_for(lambda: (one := self.service.get(f"/v1/jobs/{job}/attempts")["items"][0])["ended_at"] and one, "the end")
+        self.assertRegex(attempt["message"], r"\(signal 11\) in step \d+, phase [a-z_]+")
+        self.assertEqual(self.service.wait_end(job)["state"], "succeeded")
+        self.assert_same_end(job)
 
     def test_a_paused_job_outlives_the_service(self):
         job = self.start()

@@ -99,8 +99,8 @@ where (job_id, attempt) not in (select job_id, attempt from live)
 -- in     $1 job_id  $2 attempt  $3 fence
 -- out    host, frames_relayed: those of rank 0
 -- locks  the job, then the attempt
-select job.state, job.intent, job.event_seq, job.restarts, job.restarts_max, job.reason_code,
-       job.reason_message, member.frames_relayed, member.host
+select job.state, job.intent, job.event_seq, job.restarts, job.restarts_max, job.crash_key,
+       job.crashes, job.reason_code, job.reason_message, member.frames_relayed, member.host
 from job
 join attempt on attempt.job_id = job.id
 join attempt_member as member
@@ -112,8 +112,8 @@ for no key update of job, attempt
 -- in     $1 job_id  $2 attempt  $3 fence  $4 own host  $5 grace in seconds  $6 that of the own
 --        host, or null: never
 -- locks  the job, the attempt, its leases: a heartbeat waits or wins
-select job.state, job.intent, job.event_seq, job.restarts, job.restarts_max, job.reason_code,
-       job.reason_message, member.frames_relayed, member.host
+select job.state, job.intent, job.event_seq, job.restarts, job.restarts_max, job.crash_key,
+       job.crashes, job.reason_code, job.reason_message, member.frames_relayed, member.host
 from job
 join attempt on attempt.job_id = job.id
 join attempt_member as member
@@ -160,7 +160,7 @@ where job_id = $1 and attempt = $2
 
 -- settle_job: where a job goes after an attempt; the triggers record it
 -- in     $1 id  $2 state  $3 reason_code  $4 reason_message  $5 restarts to add
---        $6 back-off in seconds, 0 = none  $7 result or null
+--        $6 back-off in seconds, 0 = none  $7 result or null  $8 crash_key or null  $9 crashes
 -- errors SW001 when the state machine has no such move
 update job
 set state          = $2,
@@ -172,5 +172,7 @@ set state          = $2,
                          when $6::double precision > 0
                          then clock_timestamp() + make_interval(secs => $6)
                      end,
-    result         = coalesce($7::jsonb, result)
+    result         = coalesce($7::jsonb, result),
+    crash_key      = $8,
+    crashes        = $9
 where id = $1

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include <vector>
 
 namespace slipway {
@@ -103,6 +105,44 @@ TEST(DecideEnd, a_process_that_vanished_runs_again_and_later_each_time) {
         before = end.retry_after;
     }
     EXPECT_EQ(decide_end(facts(running)).retry_after.count(), 0) << "the first time at once";
+}
+
+TEST(DecideEnd, a_crash_says_where_and_is_known_again) {
+    EndFacts known = facts(running);
+    known.exit_status = 128 + 11;
+    EXPECT_EQ(decide_end(known).crash_key, "") << "nobody knows where";
+    known.position = RunPosition{.step = 118, .epoch = 2, .batch = 14};
+    set_phase(*known.position, "execute");
+    const store::AttemptEnd end = decide_end(known);
+    EXPECT_NE(end.message.find("(signal 11) in step 118, phase execute"), std::string::npos)
+        << end.message;
+    const auto result = nlohmann::json::parse(end.result);
+    EXPECT_EQ(result["failure"]["step"], 118);
+    EXPECT_EQ(result["failure"]["epoch"], 2);
+    EXPECT_EQ(result["failure"]["batch"], 14);
+    EXPECT_EQ(result["failure"]["phase"], "execute");
+    EXPECT_EQ(decide_end(known).crash_key, end.crash_key);
+    known.position->step = 119;
+    EXPECT_NE(decide_end(known).crash_key, end.crash_key);
+    known.position->step = 118;
+    known.exit_status = 128 + 9;
+    EXPECT_NE(decide_end(known).crash_key, end.crash_key);
+    known.done = said(AttemptOutcome::failed, "data_error");
+    EXPECT_EQ(decide_end(known).crash_key, "");
+}
+
+TEST(DecideEnd, what_could_not_be_started_runs_again_and_counts_nothing) {
+    EndFacts known = facts(starting);
+    known.cause = EndCause::not_started;
+    known.problem = "the disk is full";
+    const store::AttemptEnd end = decide_end(known);
+    EXPECT_EQ(end.job_state, queued);
+    EXPECT_FALSE(end.counts_as_restart);
+    EXPECT_GE(end.retry_after, std::chrono::seconds{5}) << "not at once";
+    EXPECT_EQ(end.reason->code, "not_started");
+    EXPECT_EQ(end.reason->message, "the disk is full");
+    known.problem.clear();    // it was started and said nothing: that may be its own fault
+    EXPECT_TRUE(decide_end(known).counts_as_restart);
 }
 
 TEST(DecideEnd, what_we_killed_goes_where_it_was_sent) {

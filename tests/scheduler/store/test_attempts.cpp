@@ -210,6 +210,43 @@ TEST_F(Attempts, a_lost_executor_is_retried_until_the_limit) {
     EXPECT_EQ(failed_job.attempts, 4);
 }
 
+TEST_F(Attempts, the_same_crash_three_times_in_a_row_is_no_accident) {
+    add_host();
+    NewJob job = new_job();
+    job.restarts_max = 100;
+    submit(job);
+    const auto crash = [&](const std::string& key) {
+        AttemptEnd end = crashed;
+        end.crash_key = key;
+        return finish_attempt(store, place(job.id), end);
+    };
+    EXPECT_EQ(crash("none 139 7"), queued);
+    EXPECT_EQ(crash("none 139 7"), queued);
+    EXPECT_EQ(crash("none 139 8"), queued) << "it came further";
+    EXPECT_EQ(crash(""), queued) << "nobody knows where";
+    EXPECT_EQ(crash("none 139 8"), queued);
+    EXPECT_EQ(crash("none 139 8"), queued);
+    EXPECT_EQ(crash("none 139 8"), failed);
+    const Job ended = find_job(store, job.id).value();
+    EXPECT_EQ(ended.reason->code, "repeated_crash");
+    EXPECT_THAT(ended.reason->message, HasSubstr("signal 11"));
+    EXPECT_EQ(ended.restarts, 6);
+}
+
+TEST_F(Attempts, no_number_of_lost_hosts_ends_a_job) {
+    add_host("host-b");
+    NewJob job = new_job();
+    job.restarts_max = 0;
+    submit(job);
+    for (int i = 0; i < 5; ++i) {
+        place(job.id, {1}, "host-b");
+        expire_leases();
+        ASSERT_EQ(rescue_expired(store, {.own_host = host}).size(), 1U);
+        ASSERT_EQ(state_of(job.id), queued);
+    }
+    EXPECT_EQ(find_job(store, job.id)->reason->code, "host_lost");
+}
+
 TEST_F(Attempts, a_lost_executor_ends_what_the_user_asked_to_end) {
     add_host();
     const std::string cancelled_job = submit();
@@ -257,7 +294,7 @@ TEST_F(Attempts, rescue_takes_expired_leases_and_those_of_the_own_host_later) {
     ASSERT_EQ(rescued.size(), 2U);
     EXPECT_EQ(state_of(mine), starting);
     EXPECT_EQ(state_of(theirs), queued);
-    EXPECT_EQ(find_job(store, theirs)->restarts, 1);
+    EXPECT_EQ(find_job(store, theirs)->restarts, 0) << "a host's loss is not the job's";
     EXPECT_EQ(state_of(cancelling_job), cancelled);
     EXPECT_EQ(list_attempts(store, theirs).at(0).exit_kind, "lost");
     EXPECT_EQ(count("lease"), 1);

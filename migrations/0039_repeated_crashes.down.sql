@@ -1,0 +1,3 @@
+alter table job
+    drop column crashes,
+    drop column crash_key;
