@@ -20,6 +20,8 @@ int run(const Options& options) {
             return print_login_link(options);
         case Command::doctor:
             return doctor(options);
+        case Command::verify:
+            return verify(options);
         case Command::version:
             return print_version();
         case Command::serve:

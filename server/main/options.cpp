@@ -410,6 +410,12 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
                                    Command::doctor);
     add_common(*doctor, raw);
     add_cgroup(*doctor, raw);
+    CLI::App* verify = add_command(
+        app, raw, "verify",
+        "Check that the database keeps its promises; the service may be running", Command::verify);
+    add_common(*verify, raw);
+    verify->add_flag("--files", raw.options.verify_files,
+                     "also compare the files of the newest checkpoints with their SHA-256");
     add_command(app, raw, "version", "Print the version", Command::version);
     app.require_subcommand(0, 1);
     try {

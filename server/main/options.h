@@ -13,7 +13,7 @@
 
 namespace slipway {
 
-enum class Command { serve, agent, migrate, login_link, doctor, version };
+enum class Command { serve, agent, migrate, login_link, doctor, verify, version };
 
 /// Whether executors are confined: not at all; with what the machine can enforce; or not without
 /// everything that `slipwayd doctor` lists as enforceable by some machine, but disk quotas.
@@ -58,6 +58,9 @@ struct Options {
     // migrate
     std::string migrate_action = "up";
     std::optional<int> migrate_to;
+
+    // verify
+    bool verify_files = false;
 
     // login-link
     std::chrono::seconds link_keep{600};

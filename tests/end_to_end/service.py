@@ -47,7 +47,9 @@ class Answer:
 
 
 class Service:
-    """One slipwayd with its private PostgreSQL."""
+    """One slipwayd with its private PostgreSQL. At the end of each the promises of its store are checked."""
+
+    verifies = True    # False: the test breaks them, or another version's program is run
 
     def __init__(self, *options):
         # Not below a 0700 folder: as root the cluster runs as the postgres user, which must reach it.
@@ -87,12 +89,20 @@ class Service:
                 self.kill()
                 raise AssertionError("slipwayd did not stop within 60 s of SIGTERM")
 
+    def verify(self):
+        """What `slipwayd verify` says of the running service, when a promise is broken."""
+        done = subprocess.run([BIN / "slipwayd", "verify", "--home", self.home, "--files"], capture_output=True, text=True,
+                              timeout=120)
+        return "" if done.returncode == 0 else done.stdout + done.stderr
+
     def close(self):
+        broken = self.verify() if self.verifies and self.process and self.process.poll() is None else ""
         self.stop()
         for process in self.executors():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
         shutil.rmtree(self.home, ignore_errors=True)
+        assert not broken, broken
 
     # ---- HTTP ---------------------------------------------------------------
     @property

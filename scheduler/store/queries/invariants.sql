@@ -1,0 +1,140 @@
+-- What must hold at any moment, each as the rows that break it. One statement sees one moment, so
+-- they may run beside a service that works. All have
+-- in     $1 the most rows
+-- out    object: what it is about; detail: what is wrong with it
+
+-- break_one_end: a job has ended once or not at all
+select job.id as object,
+       format('it is %s, finished_at is %s, and it has %s events `end`', job.state,
+              coalesce(job.finished_at::text, 'null'), ends.count) as detail
+from job
+join job_state on job_state.name = job.state
+cross join lateral (select count(*) from job_event
+                    where job_id = job.id and type = 'end') as ends
+where job_state.final <> (job.finished_at is not null)
+   or ends.count <> job_state.final::integer
+order by job.id
+limit $1
+
+-- break_legal_history: the states of a job are a path of the table of moves that ends where it is
+with history as (
+    select job_id, seq, body ->> 'state' as state,
+           lag(body ->> 'state') over (partition by job_id order by seq) as before,
+           lead(seq) over (partition by job_id order by seq) is null as is_last
+    from job_event
+    where type = 'state'
+)
+select job.id as object,
+       format('event %s: from %s to %s; the job is %s', history.seq,
+              coalesce(history.before, 'nothing'), history.state, job.state) as detail
+from history
+join job on job.id = history.job_id
+where (history.before is null and history.state <> 'queued')
+   or (history.before is not null
+       and not exists (select from job_transition
+                       where from_state = history.before and to_state = history.state))
+   or (history.is_last and history.state <> job.state)
+order by job.id, history.seq
+limit $1
+
+-- break_gap_free_events: the events of a job are numbered 1, 2, 3 … up to the number in its row
+select job.id as object,
+       format('its row says %s, and it has %s events up to %s', job.event_seq, counted.count,
+              counted.newest) as detail
+from job
+cross join lateral (select count(*), max(seq) as newest from job_event
+                    where job_id = job.id) as counted
+where (counted.count, counted.newest) is distinct from (job.event_seq, job.event_seq)
+order by job.id
+limit $1
+
+-- break_numbered_attempts: the attempts of a job are numbered 1, 2, 3 … up to the number in its row
+select job.id as object,
+       format('its row says %s, and it has %s attempts up to %s', job.attempts, counted.count,
+              counted.newest) as detail
+from job
+cross join lateral (select count(*), coalesce(max(attempt), 0) as newest from attempt
+                    where job_id = job.id) as counted
+where (counted.count, counted.newest) is distinct from (job.attempts::bigint, job.attempts)
+order by job.id
+limit $1
+
+-- break_one_live_attempt: a job has a live attempt while, and only while, it is active
+select job.id as object,
+       format('it is %s and has %s live attempts', job.state, live.count) as detail
+from job
+cross join lateral (select count(*) from attempt
+                    where job_id = job.id and ended_at is null) as live
+where live.count <> (job.state in ('starting', 'compiling', 'running', 'finishing', 'preempting',
+                                   'pausing', 'cancelling'))::integer
+order by job.id
+limit $1
+
+-- break_leases_of_live_attempts: a live attempt has the cores of its members, and nobody else has any
+with held as (
+    select job_id, attempt, host, array_agg(core order by core) as cores
+    from lease
+    group by job_id, attempt, host
+), wanted as (
+    select job_id, attempt, host, cores
+    from attempt_member
+    join attempt using (job_id, attempt)
+    where ended_at is null
+)
+select format('%s attempt %s', job_id, attempt) as object,
+       format('it leases %s of %s and its member has %s', coalesce(held.cores::text, 'nothing'),
+              host, coalesce(wanted.cores::text, 'ended')) as detail
+from held
+full join wanted using (job_id, attempt, host)
+where held.cores is distinct from wanted.cores
+order by job_id, attempt
+limit $1
+
+-- break_queue_of_queued_jobs: a job is in the queue while, and only while, it is queued
+select coalesce(job.id, queue.job_id) as object,
+       case when queue.job_id is null then 'it is queued and not in the queue'
+            else format('it is %s and in the queue', coalesce(job.state, 'gone')) end as detail
+from (select id, state from job where state = 'queued') as queued_job
+full join queue on queue.job_id = queued_job.id
+left join job on job.id = coalesce(queued_job.id, queue.job_id)
+where queued_job.id is null or queue.job_id is null
+order by 1
+limit $1
+
+-- break_fenced_points: no point is written for an attempt that has ended, or that there never was
+select metric_point.job_id as object,
+       format('%s of step %s by attempt %s came at %s', metric_point.name, metric_point.step,
+              metric_point.attempt, metric_point.at) as detail
+from metric_point
+join job on job.id = metric_point.job_id
+left join attempt using (job_id, attempt)
+where attempt.job_id is null or metric_point.at > attempt.ended_at
+limit $1
+
+-- break_fenced_checkpoints: no checkpoint is written for an attempt that has ended
+select checkpoint.id as object,
+       format('attempt %s of %s saved it at %s', checkpoint.attempt, checkpoint.job_id,
+              checkpoint.created_at) as detail
+from checkpoint
+join job on job.id = checkpoint.job_id
+left join attempt on attempt.job_id = checkpoint.job_id and attempt.attempt = checkpoint.attempt
+where attempt.job_id is null or checkpoint.created_at > attempt.ended_at
+limit $1
+
+-- break_kept_checkpoints: what an unfinished job needs is kept
+select checkpoint_use.checkpoint_id as object,
+       format('job %s, which is %s, needs it', job.id, job.state) as detail
+from checkpoint_use
+join job on job.id = checkpoint_use.job_id
+left join checkpoint on checkpoint.id = checkpoint_use.checkpoint_id
+where job.finished_at is null
+  and (checkpoint.id is null or checkpoint.deleted_at is not null)
+limit $1
+
+-- list_newest_checkpoints: the newest one of each job that is kept, for a look at its files
+-- in     $1 job_id to begin after  $2 how many
+select distinct on (job_id) job_id, id, name, files
+from checkpoint
+where deleted_at is null and job_id > $1
+order by job_id, step desc, created_at desc
+limit $2

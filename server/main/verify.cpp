@@ -1,0 +1,106 @@
+// What the store promises, looked at from outside: each promise is one statement that finds what
+// breaks it, so a look beside a service that works sees one moment. A home folder whose service
+// runs is read through the database that runs; else the database is started for the look.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "api/base/error.h"
+#include "api/base/sha256.h"
+#include "scheduler/artifacts/artifact_store.h"
+#include "scheduler/store/cluster/cluster.h"
+#include "scheduler/store/cluster/layout.h"
+#include "scheduler/store/invariants.h"
+#include "scheduler/store/stored_json.h"
+#include "server/main/commands.h"
+#include "server/main/home.h"
+
+namespace slipway {
+namespace {
+
+constexpr int violations_max = 20;    // of one promise
+constexpr int checkpoints_at_once = 500;
+
+struct Target {
+    std::unique_ptr<store::Cluster> cluster;    // started by us
+    std::string url;
+};
+
+Target open_target(const Options& options) {
+    if (!options.database.empty()) return {.cluster = nullptr, .url = options.database};
+    const std::filesystem::path home = home_folder(options.home);
+    const store::ClusterLayout layout = store::layout_of(home);
+    if (store::find_postmaster(layout))
+        return {.cluster = nullptr, .url = store::address_of(layout, "slipway")};
+    if (!std::filesystem::exists(layout.data))
+        throw Error{ErrorCode::not_found,
+                    fmt::format("{} is not the home folder of a service: it has no database",
+                                home.string())};
+    Target target;
+    target.cluster =
+        std::make_unique<store::Cluster>(store::ClusterOptions{.home = home, .tools = {}});
+    target.url = target.cluster->database_url();
+    return target;
+}
+
+// What is wrong with a file of a checkpoint; empty: nothing.
+std::string file_problem(const std::filesystem::path& folder, const Json& file) {
+    const std::string name = file.value("name", "");
+    try {
+        const std::string digest = sha256_file(folder / name);
+        if (digest == file.value("sha256", "")) return {};
+        return fmt::format("{} has SHA-256 {}, not {}", name, digest, file.value("sha256", ""));
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
+
+std::vector<store::Violation> damaged_checkpoints(store::Store& store,
+                                                  const std::filesystem::path& home) {
+    const ArtifactStore artifacts(home);
+    std::vector<store::Violation> damaged;
+    std::string after;
+    while (std::ssize(damaged) < violations_max) {
+        const auto newest = store::list_newest_checkpoints(store, after, checkpoints_at_once);
+        for (const store::Checkpoint& checkpoint : newest) {
+            after = checkpoint.job_id;
+            const auto folder =
+                artifacts.locate(Artifact::checkpoint, checkpoint.job_id, checkpoint.name);
+            for (const Json& file : store::stored_json(checkpoint.files))
+                if (std::string problem = file_problem(folder, file); !problem.empty())
+                    damaged.push_back({checkpoint.id, std::move(problem)});
+        }
+        if (std::ssize(newest) < checkpoints_at_once) break;
+    }
+    return damaged;
+}
+
+// True: the promise is kept.
+bool report(std::string_view name, std::string_view promise,
+            const std::vector<store::Violation>& violations) {
+    fmt::print("{:<4} {:<24} {}\n", violations.empty() ? "ok" : "NO", name, promise);
+    for (const store::Violation& one : violations)
+        fmt::print("     {}: {}\n", one.object, one.detail);
+    if (std::ssize(violations) >= violations_max) fmt::print("     there may be more\n");
+    return violations.empty();
+}
+
+}    // namespace
+
+int verify(const Options& options) {
+    const Target target = open_target(options);
+    store::Store store({.database = target.url});
+    bool kept = true;
+    for (const store::Invariant& invariant : store::invariants())
+        kept = report(invariant.name, invariant.promise,
+                      store::find_violations(store, invariant, violations_max)) &&
+               kept;
+    if (options.verify_files)
+        kept = report("newest_checkpoints", "the newest checkpoint of each job has its files",
+                      damaged_checkpoints(store, home_folder(options.home))) &&
+               kept;
+    fmt::print("{}\n", kept ? "Every promise is kept." : "NO: some promises are broken.");
+    return kept ? 0 : 1;
+}
+
+}    // namespace slipway
