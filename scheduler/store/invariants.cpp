@@ -14,7 +14,7 @@ struct InvariantRow {
     const Query& query;
 };
 
-const std::array<InvariantRow, 10> rows{{
+const std::array<InvariantRow, 10> invariant_rows{{
     {{"one_end", "a job has ended once or not at all"}, queries::break_one_end},
     {{"legal_history", "the states of a job are a path of the table of moves"},
      queries::break_legal_history},
@@ -36,22 +36,22 @@ const std::array<InvariantRow, 10> rows{{
      queries::break_kept_checkpoints},
 }};
 
-const std::array<Invariant, rows.size()> all = [] {
-    std::array<Invariant, rows.size()> invariants;
-    for (std::size_t i = 0; i < rows.size(); ++i)
-        invariants[i] = rows[i].invariant;
+const std::array<Invariant, invariant_rows.size()> all_invariants = [] {
+    std::array<Invariant, invariant_rows.size()> invariants;
+    for (std::size_t i = 0; i < invariant_rows.size(); ++i)
+        invariants[i] = invariant_rows[i].invariant;
     return invariants;
 }();
 
 }    // namespace
 
 std::span<const Invariant> invariants() {
-    return all;
+    return all_invariants;
 }
 
 std::vector<Violation> find_violations(Store& store, const Invariant& invariant, int limit) {
     std::vector<Violation> violations;
-    for (const InvariantRow& row : rows) {
+    for (const InvariantRow& row : invariant_rows) {
         if (row.invariant.name != invariant.name) continue;
         for (const auto found : read(store.pool(), row.query, {limit}))
             violations.push_back({found.text("object"), found.text("detail")});

@@ -21,12 +21,12 @@ namespace {
 constexpr int violations_max = 20;    // of one promise
 constexpr int checkpoints_at_once = 500;
 
-struct Target {
+struct VerifiedDatabase {
     std::unique_ptr<store::Cluster> cluster;    // started by us
     std::string url;
 };
 
-Target open_target(const Options& options) {
+VerifiedDatabase open_database(const Options& options) {
     if (!options.database.empty()) return {.cluster = nullptr, .url = options.database};
     const std::filesystem::path home = home_folder(options.home);
     const store::ClusterLayout layout = store::layout_of(home);
@@ -36,7 +36,7 @@ Target open_target(const Options& options) {
         throw Error{ErrorCode::not_found,
                     fmt::format("{} is not the home folder of a service: it has no database",
                                 home.string())};
-    Target target;
+    VerifiedDatabase target;
     target.cluster =
         std::make_unique<store::Cluster>(store::ClusterOptions{.home = home, .tools = {}});
     target.url = target.cluster->database_url();
@@ -88,7 +88,7 @@ bool report(std::string_view name, std::string_view promise,
 }    // namespace
 
 int verify(const Options& options) {
-    const Target target = open_target(options);
+    const VerifiedDatabase target = open_database(options);
     store::Store store({.database = target.url});
     bool kept = true;
     for (const store::Invariant& invariant : store::invariants())
