@@ -106,7 +106,7 @@ $$;
 
 CREATE FUNCTION public.decayed_usage(core_seconds double precision, at timestamp with time zone) RETURNS double precision
     LANGUAGE sql STABLE
-    RETURN (core_seconds * power((2)::double precision, (((- GREATEST((0)::numeric, EXTRACT(epoch FROM (statement_timestamp() - at)))) / (86400)::numeric))::double precision));
+    RETURN (core_seconds * power((2)::double precision, (- (LEAST((1000)::numeric, GREATEST((0)::numeric, (EXTRACT(epoch FROM (statement_timestamp() - at)) / (86400)::numeric))))::double precision)));
 
 CREATE FUNCTION public.job_counted() RETURNS trigger
     LANGUAGE plpgsql
@@ -290,11 +290,14 @@ END) STORED,
     origin_job_id text,
     continues_from text,
     saves_requested integer DEFAULT 0 NOT NULL,
+    crash_key text,
+    crashes integer DEFAULT 0 NOT NULL,
     CONSTRAINT job_check CHECK (((core_id IS NULL) OR (cores = 1))),
     CONSTRAINT job_check1 CHECK (((reason_code IS NULL) = (reason_message IS NULL))),
     CONSTRAINT job_continues_from_check CHECK (((continues_from IS NULL) OR (origin_job_id IS NOT NULL))),
     CONSTRAINT job_core_id_check CHECK ((core_id >= 1)),
     CONSTRAINT job_cores_check CHECK (((cores >= 1) AND (cores <= 2048))),
+    CONSTRAINT job_crashes_check CHECK ((crashes >= 0)),
     CONSTRAINT job_id_check CHECK ((id ~ '^job_[0-9a-hjkmnp-tv-z]{26}$'::text)),
     CONSTRAINT job_intent_fits_state CHECK (
 CASE state

@@ -27,7 +27,8 @@ std::optional<RunPosition> read_run_position(std::string_view bytes) {
     const bool is_word = !phase.empty() && std::ranges::all_of(phase, [](char c) {
         return (c >= 'a' && c <= 'z') || c == '_';
     });
-    if (!is_word || position.step < 0 || position.epoch < 0 || position.batch < 0)
+    if (!is_word || position.phase.back() != '\0' || position.step < 0 || position.epoch < 0 ||
+        position.batch < 0)
         return std::nullopt;
     return position;
 }

@@ -112,7 +112,7 @@ class JobActions(unittest.TestCase):
         self.assertEqual(failure["epoch"], 1)
         self.assertEqual(failure["batch"], failure["step"] - 1)
         self.assertEqual((failure["sample_count"], len(set(failure["samples"]))), (8, 8))
-        self.assertEqual(failure["shapes"]["features"], [2])
+        self.assertEqual(failure["shapes"]["features"], [4])
         self.assertRegex(failure["phase"], "^[a-z_]+$")
 
     def test_a_crash_says_where_it_was(self):

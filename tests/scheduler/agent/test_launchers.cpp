@@ -101,6 +101,8 @@ TEST_F(Launchers, one_that_cannot_start_a_process_lets_the_job_run_again) {
     ASSERT_TRUE(reaches(key.job_id, JobState::queued));
     EXPECT_EQ(attempt_of(key).message, "no process can be made");
     EXPECT_EQ(count("lease"), 0);
+    EXPECT_EQ(count("queue where not_before > now()"), 1) << "not at once";
+    database.sql("update queue set not_before = null");
     const auto again = place(key.job_id);
     agent->wake();
     EXPECT_TRUE(reaches(key.job_id, JobState::succeeded));

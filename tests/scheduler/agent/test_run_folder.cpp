@@ -31,6 +31,7 @@ store::HostAttempt host_attempt() {
 
 TEST(AttemptOrderOf, holds_everything_an_executor_needs) {
     store::HostAttempt attempt = host_attempt();
+    attempt.saves_requested = 4;
     const AttemptPaths paths{.dataset = "/data/digits",
                              .checkpoints = "/store/checkpoints/job_1",
                              .report = "/store/reports/job_1",
@@ -38,15 +39,16 @@ TEST(AttemptOrderOf, holds_everything_an_executor_needs) {
                              .packed = "/store/packed",
                              .memory_bytes = 123};
     Json order = to_json(attempt_order(attempt, paths));
-    EXPECT_EQ(order, Json::parse(R"({"version": 2, "job_id": "job_1", "attempt": 2, "fence": "f00d",
+    EXPECT_EQ(order, Json::parse(R"({"version": 3, "job_id": "job_1", "attempt": 2, "fence": "f00d",
         "kind": "train", "spec": {"accelerator": {"cores": 1, "memory_bytes": 123}}, "payload": null,
         "dataset": {"id": "ds_1", "name": "digits", "format": "idx", "path": "/data/digits", "options": {"channels": 1}, "content_hash": "sha256:ab"},
-        "checkpoint_folder": "/store/checkpoints/job_1", "resume_from": null, "init_from": null, "checkpoint": null, "split": null, "worker_threads": 0, "grace_s": 60,
+        "checkpoint_folder": "/store/checkpoints/job_1", "resume_from": null, "init_from": null, "checkpoint": null, "split": null, "saves_requested": 4, "worker_threads": 0, "grace_s": 60,
         "memory_bytes": 123, "report_folder": "/store/reports/job_1", "cache_folder": "/store/compile_cache",
         "packed_folder": "/store/packed"})"));
-    attempt.resume_checkpoint = "step_1";
     attempt.spec = "{}";
-    order = to_json(attempt_order(attempt, paths));
+    AttemptPaths resuming = paths;
+    resuming.resume = "/store/checkpoints/job_1/step_1";
+    order = to_json(attempt_order(attempt, resuming));
     EXPECT_EQ(order.at("resume_from"), "/store/checkpoints/job_1/step_1");
     attempt.kind = JobKind::predict;
     attempt.payload = R"({"data": {"dataset": "digits"}})";
