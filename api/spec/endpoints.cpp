@@ -4,6 +4,7 @@
 #include <array>
 
 #include "api/base/check.h"
+#include "api/spec/endpoints/audit.h"
 #include "api/spec/endpoints/checkpoints.h"
 #include "api/spec/endpoints/datasets.h"
 #include "api/spec/endpoints/job_output.h"
@@ -34,6 +35,7 @@ constexpr auto resources = std::to_array<std::span<const Endpoint>>({
     project_endpoints::rows,
     token_endpoints::rows,
     session_endpoints::rows,
+    audit_endpoints::rows,
     service_endpoints::rows,
 });
 

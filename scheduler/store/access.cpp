@@ -144,10 +144,14 @@ void append_audit(Store& store, const AuditEntry& entry) {
            entry.detail.empty() ? "{}" : entry.detail});
 }
 
-Page<AuditEntry> list_audit(Store& store, const PageRequest& page) {
+Page<AuditEntry> list_audit(Store& store, const PageRequest& page, const AuditFilter& filter) {
+    const std::string scope = fmt::format("audit\ntoken {}\naction {}\nobject {}", filter.token_id,
+                                          filter.action, filter.object);
     const Rows rows =
-        read(store.pool(), queries::list_audit, {place_of("audit", page), rows_to_ask(page)});
-    return make_page<AuditEntry>(rows, page, "audit", read_audit, place_of_id);
+        read(store.pool(), queries::list_audit,
+             {place_of(scope, page), Param::or_null(filter.token_id), Param::or_null(filter.action),
+              Param::or_null(filter.object), rows_to_ask(page)});
+    return make_page<AuditEntry>(rows, page, scope, read_audit, place_of_id);
 }
 
 }    // namespace slipway::store

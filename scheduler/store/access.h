@@ -78,10 +78,17 @@ struct AuditEntry {
     JsonText detail{};
 };
 
+/// Every field narrows; an empty one does not.
+struct AuditFilter {
+    std::string token_id{};
+    std::string action{};
+    std::string object{};
+};
+
 /// `id` and `at` are set by the database.
 void append_audit(Store& store, const AuditEntry& entry);
 
 /// Newest first.
-Page<AuditEntry> list_audit(Store& store, const PageRequest& page);
+Page<AuditEntry> list_audit(Store& store, const PageRequest& page, const AuditFilter& filter = {});
 
 }    // namespace slipway::store

@@ -46,12 +46,16 @@ Response get_job_trace(const Context& context);
 
 // metrics.cpp
 Response list_job_metrics(const Context& context);
+Response list_metrics(const Context& context);
 Response get_job_metrics_csv(const Context& context);
 
 // sink_files.cpp
 /// The file of the sink csv: the other form of get_job_metrics_csv.
 Response get_job_metrics_table(const Context& context, const store::Job& job);
 Response get_job_tensorboard(const Context& context);
+
+// audit.cpp
+Response list_audit(const Context& context);
 
 // projects.cpp
 Response create_project(const Context& context);

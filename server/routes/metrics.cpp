@@ -5,6 +5,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "api/base/id.h"
 #include "api/base/metric_value.h"
 #include "scheduler/store/curves.h"
 #include "server/http/files.h"
@@ -21,6 +22,7 @@ namespace {
 // Of one answer, whatever was asked for.
 constexpr std::int64_t points_max = 200000;
 constexpr std::int64_t names_max = 1000;
+constexpr std::size_t jobs_max = 100;
 // Of a curve before it is measured.
 constexpr std::int64_t points_read_at_once = 1000;
 
@@ -46,13 +48,20 @@ std::vector<MetricSample> read_samples(const Context& context, const std::string
     return samples;
 }
 
+// How many points of a curve an answer has at most, and into how many intervals it is divided; 0:
+// every point is one.
+struct CurveSize {
+    std::int64_t share = points_max;
+    std::int64_t resolution = 0;
+};
+
 // A curve longer than its share of the answer is never cut: it is thinned over its whole length.
 Curve read_curve(const Context& context, const std::string& job_id, const std::string& name,
-                 std::int64_t share) {
+                 const CurveSize& size) {
     const Request& request = context.request;
     store::StepRange range{.first = query_number(request, "step_min", 0), .last = std::nullopt};
     if (request.query("step_max")) range.last = query_number(request, "step_max", 0);
-    const std::int64_t resolution = query_number(request, "resolution", 0);
+    const auto [share, resolution] = size;
     store::Store& store = context.services.store;
     Curve curve{.name = name, .points = {}, .stretches = resolution > 0};
     const auto keep = [&](const std::vector<MetricSample>& samples) -> Curve {
@@ -83,22 +92,34 @@ Curve read_curve(const Context& context, const std::string& job_id, const std::s
     return curve;
 }
 
-// One curve is in memory at a time: what is left of the others is text.
+// The metrics that are asked for; empty: all.
+std::vector<std::string> names_asked(const Context& context) {
+    std::vector<std::string> names = query_words(context.request, "names");
+    if (std::ssize(names) <= names_max) return names;
+    const std::string message =
+        fmt::format("at most {} metrics, got {}; ask for the others in a second request", names_max,
+                    names.size());
+    throw_problems({{.pointer = "/names", .code = "too_many", .message = message}}, "invalid_query",
+                   "the query");
+    return {};
+}
+
+// One curve is in memory at a time: what is left of the others is text. `jobs` share the answer.
+template <class Use>
+void for_each_curve(const Context& context, const store::Job& job, std::int64_t jobs,
+                    std::int64_t resolution, const Use& use) {
+    std::vector<std::string> names = names_asked(context);
+    if (names.empty()) names = store::list_metric_names(context.services.store, job.id, names_max);
+    const std::int64_t curves = jobs * std::max<std::int64_t>(1, std::ssize(names));
+    const CurveSize size{.share = std::max<std::int64_t>(1, points_max / curves),
+                         .resolution = resolution};
+    for (const std::string& name : names)
+        use(read_curve(context, job.id, name, size));
+}
+
 template <class Use>
 void for_each_curve(const Context& context, const store::Job& job, const Use& use) {
-    std::vector<std::string> names = query_words(context.request, "names");
-    if (std::ssize(names) > names_max) {
-        const std::string message =
-            fmt::format("at most {} metrics, got {}; ask for the others in a second request",
-                        names_max, names.size());
-        throw_problems({{.pointer = "/names", .code = "too_many", .message = message}},
-                       "invalid_query", "the query");
-    }
-    if (names.empty()) names = store::list_metric_names(context.services.store, job.id, names_max);
-    const std::int64_t share =
-        std::max<std::int64_t>(1, points_max / std::max<std::int64_t>(1, std::ssize(names)));
-    for (const std::string& name : names)
-        use(read_curve(context, job.id, name, share));
+    for_each_curve(context, job, 1, query_number(context.request, "resolution", 0), use);
 }
 
 Json render_sample(const MetricSample& sample) {
@@ -138,6 +159,25 @@ void append_curve(std::string& text, const Curve& curve) {
     text += curve.thinned ? R"(],"thinned":true})" : "]}";
 }
 
+// The jobs that are to be compared. errors  404 for one that the caller does not see; 422 for none
+// or too many
+std::vector<store::Job> jobs_asked(const Context& context) {
+    const std::vector<std::string> ids = query_words(context.request, "jobs");
+    if (ids.empty() || ids.size() > jobs_max)
+        throw_problems({{.pointer = "/jobs",
+                         .code = ids.empty() ? "missing_field" : "too_many",
+                         .message = fmt::format("jobs must be 1 to {} ids of jobs, got {}",
+                                                jobs_max, ids.size())}},
+                       "invalid_query", "the query");
+    std::vector<store::Job> jobs;
+    for (const std::string& id : ids) {
+        auto job = is_id("job", id) ? store::find_job(context.services.store, id) : std::nullopt;
+        if (!job || !context.who.sees(job->project)) throw_not_found("job", id);
+        jobs.push_back(*std::move(job));
+    }
+    return jobs;
+}
+
 }    // namespace
 
 Response list_job_metrics(const Context& context) {
@@ -148,6 +188,25 @@ Response list_job_metrics(const Context& context) {
         append_curve(series, curve);
     });
     return text_response(fmt::format("{{\"series\":[{}]}}\n", series), "application/json");
+}
+
+Response list_metrics(const Context& context) {
+    const std::vector<store::Job> jobs = jobs_asked(context);
+    const std::int64_t resolution = query_number(context.request, "resolution", 500);
+    std::string text;
+    for (const store::Job& job : jobs) {
+        std::string series;
+        for_each_curve(context, job, std::ssize(jobs), resolution, [&](const Curve& curve) {
+            if (curve.points.empty()) return;
+            if (!series.empty()) series += ',';
+            append_curve(series, curve);
+        });
+        if (!text.empty()) text += ',';
+        text +=
+            fmt::format(R"({{"job_id":{},"name":{},"state":{},"series":[{}]}})", to_text(job.id),
+                        to_text(job.name), to_text(to_string(job.state)), series);
+    }
+    return text_response(fmt::format("{{\"jobs\":[{}]}}\n", text), "application/json");
 }
 
 Response get_job_metrics_csv(const Context& context) {

@@ -28,6 +28,7 @@ constexpr auto rows = std::to_array<RouteRow>({
     {"list_job_events", {routes::list_job_events}},
     {"list_job_logs", {routes::list_job_logs}},
     {"list_job_metrics", {routes::list_job_metrics}},
+    {"list_metrics", {routes::list_metrics}},
     {"get_job_metrics_csv", {routes::get_job_metrics_csv}},
     {"get_job_tensorboard", {routes::get_job_tensorboard}},
     {"list_job_checkpoints", {routes::list_job_checkpoints}},
@@ -76,6 +77,8 @@ constexpr auto rows = std::to_array<RouteRow>({
     {"undrain_core", {routes::undrain_core}},
     {"list_queue", {routes::list_queue}},
 
+    {"list_audit", {routes::list_audit}},
+
     {"create_project", {routes::create_project}},
     {"list_projects", {routes::list_projects}},
     {"get_project", {routes::get_project}},
@@ -103,7 +106,6 @@ constexpr auto rows = std::to_array<RouteRow>({
 constexpr auto aliases = std::to_array<RouteAlias>({
     {"/v1/healthz", "healthz"},
     {"/v1/readyz", "readyz"},
-    {"/v1/metrics", "metrics"},
     {"/v1/openapi.json", "get_openapi"},
     {"/version", "get_version"},
     {"/capabilities", "get_capabilities"},

@@ -262,6 +262,21 @@ const Object<Answer>& metric_list_table() {
     return table;
 }
 
+const Object<Answer>& job_metric_list_table() {
+    static const auto job = Object<Answer>("JobMetrics", "The metric curves of a job.")
+                                .open()
+                                .field("job_id", "job_…", any_text, known)
+                                .field("name", "Name of the job.", any_text, known)
+                                .field("state", "State of the job.", Choice<JobState>{}, known)
+                                .field("series", "Curves, by name.",
+                                       List<Nested<Answer>>{{&metric_series_table()}}, known);
+    static const auto table =
+        Object<Answer>("JobMetricList", "The metric curves of several jobs.")
+            .open()
+            .field("jobs", "Jobs, in the order asked for.", List<Nested<Answer>>{{&job}}, known);
+    return table;
+}
+
 const Object<Answer>& attempt_table() {
     static const auto table =
         Object<Answer>("Attempt", "An attempt to run a job.")
@@ -312,6 +327,7 @@ std::span<const ObjectTable* const> job_answer_tables() {
                                                      &events,
                                                      &lines,
                                                      &metric_list_table(),
+                                                     &job_metric_list_table(),
                                                      &attempts,
                                                      &bulk_result_table(),
                                                      &explanation_table()};

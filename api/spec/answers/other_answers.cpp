@@ -180,6 +180,21 @@ const Object<Answer>& host_table() {
     return table;
 }
 
+const Object<Answer>& audit_table() {
+    static const auto table =
+        Object<Answer>("AuditEntry", "An action in the audit log.")
+            .open()
+            .field("id", "Number of the entry.", count, known)
+            .field("at", "Time of the action.", Time{}, known)
+            .field("token_id", "Token that acted; null: nobody known.", any_text, or_null)
+            .field("action", "The action: the operationId of a request, or login_failed.", any_text,
+                   known)
+            .field("object", "Object of the action: an id or a name.", any_text, or_null)
+            .field("request_id", "Request, as in the log.", any_text, or_null)
+            .field("detail", "More about the action.", AnyObject{}, known);
+    return table;
+}
+
 const Object<Answer>& project_table() {
     static const auto table =
         Object<Answer>("Project", "A project.")
@@ -333,6 +348,7 @@ std::span<const ObjectTable* const> other_answer_tables() {
     static const auto datasets = page_of("DatasetList", dataset_answer_table());
     static const auto splits = page_of("SplitList", split_answer_table());
     static const auto hosts = page_of("HostList", host_table());
+    static const auto audit = page_of("AuditList", audit_table());
     static const auto projects = page_of("ProjectList", project_table());
     static const auto cores = page_of("CoreList", core_table());
     static const auto queue = page_of("QueueList", queued_table());
@@ -347,6 +363,7 @@ std::span<const ObjectTable* const> other_answer_tables() {
                                                      &splits,
                                                      &preview_table(),
                                                      &hosts,
+                                                     &audit,
                                                      &project_table(),
                                                      &projects,
                                                      &core_table(),

@@ -105,6 +105,18 @@ inline constexpr auto graph_query = std::to_array<QueryParameter>({
      .standard = "json"},
 });
 
+inline constexpr auto many_metrics_query = std::to_array<QueryParameter>({
+    {.name = "jobs", .type = QueryType::words, .summary = "The jobs (ids), at most 100. Required."},
+    {.name = "names", .type = QueryType::words, .summary = "Only these metrics."},
+    {.name = "resolution",
+     .type = QueryType::integer,
+     .summary = "Number of intervals of each curve: each has the last value, the minimum and the "
+                "maximum.",
+     .min = 1,
+     .max = 10000,
+     .standard = "500"},
+});
+
 inline constexpr auto rows = std::to_array<Endpoint>({
     {.name = "list_job_events",
      .method = "GET",
@@ -134,6 +146,14 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .response = "MetricList",
      .errors = finds,
      .query = metric_query},
+    {.name = "list_metrics",
+     .method = "GET",
+     .path = "/v1/metrics",
+     .group = "jobs",
+     .summary = "Get the metric curves of several jobs, to compare them.",
+     .response = "JobMetricList",
+     .errors = finds,
+     .query = many_metrics_query},
     {.name = "get_job_metrics_csv",
      .method = "GET",
      .path = "/v1/jobs/{id}/metrics.csv",

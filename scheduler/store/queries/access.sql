@@ -146,9 +146,12 @@ from job
 where id = $3
 
 -- list_audit: a page, newest first
--- in     $1 id to begin after or null  $2 limit
+-- in     $1 id to begin after or null  $2 token_id, $3 action, $4 object: null = any  $5 limit
 select id, at, token_id, action, object, request_id, detail
 from audit
-where $1::bigint is null or id < $1
+where ($1::bigint is null or id < $1)
+  and ($2::text is null or token_id = $2)
+  and ($3::text is null or action = $3)
+  and ($4::text is null or object = $4)
 order by id desc
-limit $2
+limit $5

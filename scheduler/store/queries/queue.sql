@@ -73,7 +73,8 @@ order by head.class_rank, head.queued_at, head.job_id
 -- out    runs_at_most_s: as of list_ready_jobs, from started_at on
 select job.id as job_id, job.project, queue_class_rank(job.queue_class) as class_rank, job.cores,
        attempt.created_at as started_at,
-       job.state in ('starting', 'compiling', 'running')
+       job.kind = 'train'    -- others save nothing
+       and job.state in ('starting', 'compiling', 'running')
        and coalesce((job.spec -> 'queue' ->> 'preemptible')::boolean, true) as preemptible,
        job.intent is not null as ending, time_left_s(job) as runs_at_most_s
 from attempt

@@ -216,6 +216,28 @@ TEST_F(JobDetail, curves_are_whole_or_honestly_thinned) {
     service.expect(422, "GET", path + "/metrics?resolution=-1");
 }
 
+TEST_F(JobDetail, curves_of_several_jobs_come_in_one_answer) {
+    const std::string other = service.submit();
+    const std::string jobs = "/v1/metrics?jobs=" + key.job_id + "," + other;
+    const Json answer = service.expect(200, "GET", jobs + "&resolution=10");
+    EXPECT_TRUE(check_document("JobMetricList", answer).empty()) << answer.dump(2);
+    ASSERT_EQ(answer["jobs"].size(), 2U);
+    EXPECT_EQ(answer["jobs"][0]["job_id"], key.job_id);
+    EXPECT_EQ(answer["jobs"][1]["job_id"], other);
+    EXPECT_EQ(answer["jobs"][1]["series"], Json::array());
+    const Json alone = service.expect(200, "GET", path + "/metrics?resolution=10")["series"];
+    EXPECT_EQ(answer["jobs"][0]["series"], alone);
+    const Json named = service.expect(200, "GET", jobs + "&names=nothing")["jobs"][0]["series"];
+    EXPECT_EQ(named, Json::array());
+    service.expect(422, "GET", "/v1/metrics");
+    service.expect(404, "GET", "/v1/metrics?jobs=" + key.job_id + "," + new_id("job"));
+    service.expect(404, "GET", "/v1/metrics?jobs=job_1");
+    std::string many = "/v1/metrics?jobs=" + key.job_id;
+    for (int i = 0; i < 100; ++i)
+        many += "," + new_id("job");
+    service.expect(422, "GET", many);
+}
+
 // Goal: however many metrics a job has, an answer has a bounded number of curves.
 TEST_F(JobDetail, curves_of_one_answer_are_limited) {
     service.database.sql(

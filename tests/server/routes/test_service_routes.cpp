@@ -36,7 +36,7 @@ TEST_F(ServiceRoutes, what_an_operator_asks_waits_for_no_worker) {
     for (const Route& route : router.routes()) {
         const bool health =
             route.pattern.ends_with("/healthz") || route.pattern.ends_with("/readyz");
-        const bool metrics = route.pattern == "/metrics" || route.pattern == "/v1/metrics";
+        const bool metrics = route.pattern == "/metrics";
         EXPECT_EQ(route.lane, health    ? Lane::io
                               : metrics ? Lane::reserved
                                         : Lane::worker)

@@ -1,0 +1,51 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "scheduler/store/access.h"
+#include "server/http/problem.h"
+#include "server/routes/handlers.h"
+#include "server/routes/query.h"
+#include "server/routes/render.h"
+
+namespace slipway::routes {
+namespace {
+
+Json text_or_null(const std::string& text) {
+    return text.empty() ? Json() : Json(text);
+}
+
+Json render(const store::AuditEntry& entry) {
+    return {{"id", entry.id},
+            {"at", to_rfc3339(entry.at)},
+            {"token_id", text_or_null(entry.token_id)},
+            {"action", entry.action},
+            {"object", text_or_null(entry.object)},
+            {"request_id", text_or_null(entry.request_id)},
+            {"detail", stored_json(entry.detail)}};
+}
+
+}    // namespace
+
+// Entries name objects of every project: an admin of some of them would learn of the others.
+Response list_audit(const Context& context) {
+    if (!context.who.projects.empty())
+        throw ProblemError(
+            {.status = 403,
+             .code = "permission_denied",
+             .detail = fmt::format("the audit log is of all projects: an admin's token that is "
+                                   "bound to projects ({}) cannot read it",
+                                   fmt::join(context.who.projects, ", "))});
+    const Request& request = context.request;
+    const auto page = store::list_audit(context.services.store, query_page(request),
+                                        {.token_id = query_text(request, "token"),
+                                         .action = query_text(request, "action"),
+                                         .object = query_text(request, "object")});
+    Json items = Json::array();
+    for (const store::AuditEntry& entry : page.items)
+        items.push_back(render(entry));
+    return json_response(render_list(std::move(items), page.next_cursor));
+}
+
+}    // namespace slipway::routes
