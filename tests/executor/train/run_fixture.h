@@ -20,6 +20,8 @@ class KeepingReporter : public Reporter {
 public:
     std::int64_t stop_at_step = -1;    ///< asks to stop once a checkpoint or metric says this step
     StopReason reason = StopReason::drain;
+    std::int64_t save_at_step =
+        -1;    ///< asks for a checkpoint, once, when a metric says this step
 
     std::vector<std::string> states, logs;
     std::vector<MetricPoint> points;
@@ -44,6 +46,11 @@ public:
         programs.push_back(program);
     }
     void reported(const WrittenReport&) override {}
+    bool save_requested() override {
+        if (save_at_step < 0 || step() < save_at_step) return false;
+        save_at_step = -1;
+        return true;
+    }
     StopReason stop_requested() override {
         return stop_at_step >= 0 && step() >= stop_at_step ? reason : StopReason::none;
     }

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "executor/train/settings.h"
 #include "tests/executor/train/run_fixture.h"
@@ -53,6 +54,58 @@ TEST_F(Run, resumed_anywhere_it_ends_with_the_same_bits) {
             << "stopped at " << stop;
         expect_same_bits(broken, undisturbed);
     }
+}
+
+TEST_F(Run, a_checkpoint_is_saved_on_request_and_training_goes_on) {
+    const AttemptPlan undisturbed = plan();
+    KeepingReporter whole, saving;
+    run_training(undisturbed, whole);
+    AttemptPlan asked = plan();
+    saving.save_at_step = 3;
+    run_training(asked, saving);
+    ASSERT_EQ(saving.checkpoints.size(), whole.checkpoints.size() + 1);
+    EXPECT_GE(saving.checkpoints[0].step, 3);
+    EXPECT_LT(saving.checkpoints[0].step, whole.checkpoints[0].step);
+    EXPECT_EQ(saving.values_of("train_loss"), whole.values_of("train_loss"));
+    expect_same_bits(asked, undisturbed);
+}
+
+TEST_F(Run, another_jobs_training_is_continued_with_the_same_bits_and_checkpoints_of_its_own) {
+    const AttemptPlan undisturbed = plan();
+    KeepingReporter whole, first, second;
+    run_training(undisturbed, whole);
+    AttemptPlan origin = plan();
+    first.stop_at_step = 6;
+    run_training(origin, first);
+    AttemptPlan fork = plan();
+    fork.resume_from = newest_checkpoint(origin.checkpoint_folder);
+    run_training(fork, second);
+    expect_same_bits(fork, undisturbed);
+    for (const SavedCheckpoint& saved : second.checkpoints) {
+        EXPECT_TRUE(std::filesystem::exists(fork.checkpoint_folder / saved.name)) << saved.name;
+        for (const auto* names : {&saved.last, &saved.best, &saved.pruned})
+            for (const std::string& name : *names)
+                EXPECT_TRUE(std::ranges::count(second.checkpoints, name, &SavedCheckpoint::name))
+                    << name << " is the other job's";
+    }
+}
+
+TEST_F(Run, a_failure_names_the_batch_that_it_was_in) {
+    AttemptPlan ruined = plan();
+    ruined.spec.train.optimizer.lr = 1e30;
+    RunPosition position;
+    std::string where;
+    ruined.position = &position;
+    ruined.on_failure = [&where](const std::string& place) { where = place; };
+    KeepingReporter reporter;
+    EXPECT_THROW(run_training(ruined, reporter), TrainError);
+    const auto failure = nlohmann::json::parse(where);
+    EXPECT_EQ(failure["step"], position.step);
+    EXPECT_EQ(failure["batch"], position.batch);
+    EXPECT_EQ(failure["epoch"], position.epoch);
+    EXPECT_EQ(failure["samples"].size(), failure["sample_count"]);
+    EXPECT_EQ(failure["shapes"]["features"], nlohmann::json({4}));
+    EXPECT_FALSE(phase_of(position).empty());
 }
 
 TEST_F(Run, what_has_changed_since_the_checkpoint_is_named) {
