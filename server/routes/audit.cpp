@@ -10,23 +10,6 @@
 #include "server/routes/render.h"
 
 namespace slipway::routes {
-namespace {
-
-Json text_or_null(const std::string& text) {
-    return text.empty() ? Json() : Json(text);
-}
-
-Json render(const store::AuditEntry& entry) {
-    return {{"id", entry.id},
-            {"at", to_rfc3339(entry.at)},
-            {"token_id", text_or_null(entry.token_id)},
-            {"action", entry.action},
-            {"object", text_or_null(entry.object)},
-            {"request_id", text_or_null(entry.request_id)},
-            {"detail", stored_json(entry.detail)}};
-}
-
-}    // namespace
 
 // Entries name objects of every project: an admin of some of them would learn of the others.
 Response list_audit(const Context& context) {

@@ -14,17 +14,6 @@
 namespace slipway::routes {
 namespace {
 
-Json render(const store::Project& project) {
-    return {{"name", project.name},
-            {"weight", project.weight},
-            {"quota", {{"cores", project.cores_max ? Json(*project.cores_max) : Json()}}},
-            {"usage_core_s", project.usage_core_s},
-            {"cores_held", project.cores_held},
-            {"queued_jobs", project.queued_jobs},
-            {"created_by", project.created_by.empty() ? Json() : Json(project.created_by)},
-            {"created_at", to_rfc3339(project.created_at)}};
-}
-
 store::Project the_project(const Context& context) {
     const std::string& name = context.request.parameter("p");
     auto project =

@@ -207,6 +207,27 @@ Json render(const store::Token& token) {
             {"revoked_at", render_time(token.revoked_at)}};
 }
 
+Json render(const store::AuditEntry& entry) {
+    return {{"id", entry.id},
+            {"at", to_rfc3339(entry.at)},
+            {"token_id", text_or_null(entry.token_id)},
+            {"action", entry.action},
+            {"object", text_or_null(entry.object)},
+            {"request_id", text_or_null(entry.request_id)},
+            {"detail", stored_json(entry.detail)}};
+}
+
+Json render(const store::Project& project) {
+    return {{"name", project.name},
+            {"weight", project.weight},
+            {"quota", {{"cores", value_or_null(project.cores_max)}}},
+            {"usage_core_s", project.usage_core_s},
+            {"cores_held", project.cores_held},
+            {"queued_jobs", project.queued_jobs},
+            {"created_by", text_or_null(project.created_by)},
+            {"created_at", to_rfc3339(project.created_at)}};
+}
+
 Json render(const Identity& identity) {
     return {{"token_id", identity.token_id},
             {"name", identity.token_name},

@@ -15,6 +15,7 @@
 #include "scheduler/store/events.h"
 #include "scheduler/store/hosts.h"
 #include "scheduler/store/jobs.h"
+#include "scheduler/store/projects.h"
 #include "scheduler/store/queue.h"
 #include "scheduler/store/splits.h"
 #include "scheduler/store/stored_json.h"
@@ -39,6 +40,8 @@ Json render(const store::Host& host);
 Json render(const store::Core& core);
 Json render(const store::QueuedJob& job);
 Json render(const store::Token& token);
+Json render(const store::AuditEntry& entry);
+Json render(const store::Project& project);
 Json render(const Identity& identity);
 
 /// {"items": […], "next_cursor": "…" or null}.
