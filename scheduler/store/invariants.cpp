@@ -59,11 +59,11 @@ std::vector<Violation> find_violations(Store& store, const Invariant& invariant,
     return violations;
 }
 
-std::vector<Checkpoint> list_newest_checkpoints(Store& store, std::string_view after_job_id,
-                                                int limit) {
+std::vector<Checkpoint> list_newest_checkpoints(Store& store, std::string_view host,
+                                                std::string_view after_job_id, int limit) {
     std::vector<Checkpoint> newest;
     for (const auto found :
-         read(store.pool(), queries::list_newest_checkpoints, {after_job_id, limit})) {
+         read(store.pool(), queries::list_newest_checkpoints, {after_job_id, limit, host})) {
         Checkpoint checkpoint;
         checkpoint.id = found.text("id");
         checkpoint.job_id = found.text("job_id");

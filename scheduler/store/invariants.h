@@ -24,9 +24,9 @@ struct Violation {
 /// errors  throws unavailable
 std::vector<Violation> find_violations(Store& store, const Invariant& invariant, int limit);
 
-/// The newest kept checkpoint of each job with an id after `after_job_id`: their folders must hold
-/// what `files` says. Only id, job_id, name and files are set.
-std::vector<Checkpoint> list_newest_checkpoints(Store& store, std::string_view after_job_id,
-                                                int limit);
+/// The newest kept checkpoint of each job with an id after `after_job_id`, where `host` saved it:
+/// there its folder must hold what `files` says. Only id, job_id, name and files are set.
+std::vector<Checkpoint> list_newest_checkpoints(Store& store, std::string_view host,
+                                                std::string_view after_job_id, int limit);
 
 }    // namespace slipway::store

@@ -415,7 +415,10 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
         "Check that the database keeps its promises; the service may be running", Command::verify);
     add_common(*verify, raw);
     verify->add_flag("--files", raw.options.verify_files,
-                     "also compare the files of the newest checkpoints with their SHA-256");
+                     "also compare the files of the newest checkpoints that this machine has saved "
+                     "with their SHA-256");
+    verify->add_option("--host-name", raw.options.host_name,
+                       "name of this machine in the database");
     add_command(app, raw, "version", "Print the version", Command::version);
     app.require_subcommand(0, 1);
     try {

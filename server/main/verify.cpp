@@ -55,13 +55,13 @@ std::string file_problem(const std::filesystem::path& folder, const Json& file) 
     }
 }
 
-std::vector<store::Violation> damaged_checkpoints(store::Store& store,
-                                                  const std::filesystem::path& home) {
-    const ArtifactStore artifacts(home);
+std::vector<store::Violation> damaged_checkpoints(store::Store& store, const Options& options) {
+    const ArtifactStore artifacts(home_folder(options.home));
     std::vector<store::Violation> damaged;
     std::string after;
     while (std::ssize(damaged) < violations_max) {
-        const auto newest = store::list_newest_checkpoints(store, after, checkpoints_at_once);
+        const auto newest =
+            store::list_newest_checkpoints(store, options.host_name, after, checkpoints_at_once);
         for (const store::Checkpoint& checkpoint : newest) {
             after = checkpoint.job_id;
             const auto folder =
@@ -96,8 +96,9 @@ int verify(const Options& options) {
                       store::find_violations(store, invariant, violations_max)) &&
                kept;
     if (options.verify_files)
-        kept = report("newest_checkpoints", "the newest checkpoint of each job has its files",
-                      damaged_checkpoints(store, home_folder(options.home))) &&
+        kept = report("newest_checkpoints",
+                      "the newest checkpoint of each job of this host has its files",
+                      damaged_checkpoints(store, options)) &&
                kept;
     fmt::print("{}\n", kept ? "Every promise is kept." : "NO: some promises are broken.");
     return kept ? 0 : 1;

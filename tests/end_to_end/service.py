@@ -91,8 +91,10 @@ class Service:
 
     def verify(self):
         """What `slipwayd verify` says of the running service, when a promise is broken."""
-        done = subprocess.run([BIN / "slipwayd", "verify", "--home", self.home, "--files"], capture_output=True, text=True,
-                              timeout=120)
+        database = [word for name, value in zip(self.options, self.options[1:]) if str(name).startswith("--database")
+                    for word in (name, value)]
+        done = subprocess.run([BIN / "slipwayd", "verify", *(database or ("--home", self.home, "--files"))],
+                              capture_output=True, text=True, timeout=120)
         return "" if done.returncode == 0 else done.stdout + done.stderr
 
     def close(self):

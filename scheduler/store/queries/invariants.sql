@@ -131,10 +131,16 @@ where job.finished_at is null
   and (checkpoint.id is null or checkpoint.deleted_at is not null)
 limit $1
 
--- list_newest_checkpoints: the newest one of each job that is kept, for a look at its files
--- in     $1 job_id to begin after  $2 how many
-select distinct on (job_id) job_id, id, name, files
-from checkpoint
-where deleted_at is null and job_id > $1
-order by job_id, step desc, created_at desc
+-- list_newest_checkpoints: the newest one of each job that is kept, where this host saved it: for a
+-- look at its files
+-- in     $1 job_id to begin after  $2 how many  $3 host
+select newest.job_id, newest.id, newest.name, newest.files
+from (select distinct on (job_id) job_id, id, name, files, attempt
+      from checkpoint
+      where deleted_at is null and job_id > $1
+      order by job_id, step desc, created_at desc) as newest
+join attempt_member as member
+  on member.job_id = newest.job_id and member.attempt = newest.attempt and member.rank = 0
+where member.host = $3
+order by newest.job_id
 limit $2

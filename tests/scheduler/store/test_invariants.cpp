@@ -118,10 +118,11 @@ TEST_F(Invariants, the_newest_checkpoints_are_listed_job_by_job) {
                                                           .name = fmt::format("step_{}", step),
                                                           .step = step,
                                                           .files = "[]"}}});
-    const auto newest = list_newest_checkpoints(store, "", 10);
+    const auto newest = list_newest_checkpoints(store, host, "", 10);
     ASSERT_EQ(newest.size(), 1U);
     EXPECT_EQ(newest[0].name, "step_2");
-    EXPECT_TRUE(list_newest_checkpoints(store, key.job_id, 10).empty());
+    EXPECT_TRUE(list_newest_checkpoints(store, "host-b", "", 10).empty()) << "it is not there";
+    EXPECT_TRUE(list_newest_checkpoints(store, host, key.job_id, 10).empty());
 }
 
 }    // namespace
