@@ -43,7 +43,7 @@ TEST_F(ServiceRoutes, what_an_operator_asks_waits_for_no_worker) {
             << route.pattern;
         found += health || metrics ? 1 : 0;
     }
-    EXPECT_EQ(found, 6);
+    EXPECT_EQ(found, 5);
 }
 
 TEST_F(ServiceRoutes, a_body_without_the_right_to_it_is_never_awaited) {
