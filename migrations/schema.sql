@@ -411,7 +411,7 @@ begin
         from (select queue.job_id, queue.class_rank, queue.queued_at, queue.cores
               from queue
               where ready and queue.project = standing.project
-              order by queue.class_rank, queue.queued_at, queue.job_id
+              order by queue.class_rank::integer, queue.queued_at, queue.job_id
               limit standing.jobs_read) as first
         window before_it as (order by first.class_rank, first.queued_at, first.job_id
                              rows between unbounded preceding and 1 preceding)
@@ -947,9 +947,9 @@ CREATE INDEX queue_order ON public.queue USING btree (class_rank, queued_at, job
 
 CREATE INDEX queue_project ON public.queue USING btree (project, class_rank, queued_at, job_id);
 
-CREATE INDEX queue_ready_project ON public.queue USING btree (project, class_rank, queued_at, job_id) WHERE ready;
+CREATE INDEX queue_ready_project ON public.queue USING btree (project, ((class_rank)::integer), queued_at, job_id) WHERE ready;
 
-CREATE INDEX queue_ready_shape ON public.queue USING btree (project, shape, class_rank, queued_at, job_id) WHERE ready;
+CREATE INDEX queue_ready_shape ON public.queue USING btree (project, shape, ((class_rank)::integer), queued_at, job_id) WHERE ready;
 
 CREATE INDEX session_expires ON public.session USING btree (expires_at);
 

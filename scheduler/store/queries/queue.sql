@@ -64,7 +64,7 @@ from present
 cross join lateral (select job_id, project, class_rank, queued_at, cores, core_id, memory_bytes
                     from queue
                     where ready and project = present.project and shape = present.shape
-                    order by class_rank, queued_at, job_id
+                    order by class_rank::integer, queued_at, job_id
                     limit $1) as head
 join job on job.id = head.job_id
 order by head.class_rank, head.queued_at, head.job_id
@@ -228,8 +228,8 @@ with own as (
           from (select cores
                 from queue
                 where ready and project = $5
-                  and (class_rank, queued_at, job_id) < ($1::smallint, $2::timestamptz, $3)
-                order by class_rank, queued_at, job_id
+                  and (class_rank::integer, queued_at, job_id) < ($1::integer, $2::timestamptz, $3)
+                order by class_rank::integer, queued_at, job_id
                 limit $4) as counted) as ahead
     left join project_standings($5) as standing on standing.project = $5
 )
@@ -237,4 +237,4 @@ select least($4::bigint, count(*)) as jobs
 from own
 join ready_in_fair_order($4) as ready
   on (ready.class_rank, ready.used, ready.queued_at, ready.job_id)
-   < ($1::smallint, own.used, $2::timestamptz, $3)
+   < ($1::integer, own.used, $2::timestamptz, $3)
