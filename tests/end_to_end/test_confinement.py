@@ -60,7 +60,7 @@ class Confinement(unittest.TestCase):
         home = self.service.home
         checkpoint = next((home / "store" / "checkpoints" / other).iterdir())
         lines = (home / "postgres" / "data" / "postmaster.pid").read_text().splitlines()
-        numbers = dict(self.service.sql("select project, number from executor_user"))
+        numbers = dict(self.service.sql("select name, number from project"))
         return {
             "home": home, "other_dataset": self.service.data / "theirs" / "points.csv",
             "other_run": home / "runs" / other / "1", "other_checkpoint": checkpoint / "model.safetensors",
