@@ -98,11 +98,13 @@ Json item(const store::Job& job, Outcome outcome, std::optional<JobState> state,
             {"message", message.empty() ? Json() : Json(message)}};
 }
 
-Json missing_item(const std::string& id) {
+// To be deleted and to be gone is the same, so that a deletion may be sent again.
+Json missing_item(const std::string& id, JobAction action) {
+    const Outcome outcome = action == JobAction::remove ? Outcome::unchanged : Outcome::refused;
     return {{"job_id", id},
             {"name", nullptr},
             {"state", nullptr},
-            {"outcome", outcome_words[std::size_t(Outcome::refused)]},
+            {"outcome", outcome_words[std::size_t(outcome)]},
             {"message", fmt::format("there is no job {}", id)}};
 }
 
@@ -153,7 +155,7 @@ Response bulk_jobs(const Context& context) {
     for (const store::Job& job : chosen.jobs)
         items.push_back(act(context, job, body.action, dry_run));
     for (const std::string& id : chosen.missing)
-        items.push_back(missing_item(id));
+        items.push_back(missing_item(id, body.action));
     Json answer{{"action", to_string(body.action)},
                 {"dry_run", dry_run},
                 {"changed", count(items, Outcome::changed)},

@@ -323,6 +323,9 @@ TEST_F(JobActions, a_job_that_refuses_keeps_no_other_from_it) {
     EXPECT_EQ(removed["changed"], 1);
     EXPECT_EQ(removed["refused"], 1);
     service.expect(404, "GET", "/v1/jobs/" + done);
+    const Json again = bulk("delete", {{"ids", {done}}});
+    EXPECT_EQ(again["unchanged"], 1) << "it may be sent again";
+    EXPECT_EQ(again["refused"], 0);
 }
 
 TEST_F(JobActions, a_bulk_action_needs_a_filter_and_stays_within_what_the_caller_sees) {
