@@ -2,6 +2,7 @@ create index queue_ready on queue (shape, class_rank, queued_at, job_id) where r
 drop index queue_ready_project;
 drop index queue_ready_shape;
 drop function time_left_s;
+drop function queue_pages;
 drop function ready_in_fair_order;
 drop function project_standings;
 drop function decayed_usage;

@@ -101,6 +101,25 @@ begin
 end
 $$;
 
+-- The next rows of the queue of each of these projects, after a place in it: no more than a page.
+create function queue_pages(projects text[], after_class_rank smallint, after_queued_at timestamptz,
+                            after_job_id text, rows_max bigint) returns setof queue
+    language plpgsql stable
+as $$
+begin
+    return query
+    select of_project.*
+    from (select distinct unnest(projects) as name) as asked
+    cross join lateral (select *
+                        from queue
+                        where queue.project = asked.name
+                          and (queue.class_rank, queue.queued_at, queue.job_id)
+                            > (after_class_rank, after_queued_at, after_job_id)
+                        order by queue.class_rank, queue.queued_at, queue.job_id
+                        limit rows_max) as of_project;
+end
+$$;
+
 -- What the limits of time leave to a job, in seconds, its live attempt included; null: no limit.
 create function time_left_s(about job) returns double precision
     language plpgsql stable

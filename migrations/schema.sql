@@ -395,6 +395,42 @@ CREATE FUNCTION public.queue_class_rank(queue_class text) RETURNS smallint
     LANGUAGE sql IMMUTABLE
     RETURN (array_position(ARRAY['urgent'::text, 'high'::text, 'normal'::text, 'low'::text, 'idle'::text], queue_class) - 1);
 
+CREATE TABLE public.queue (
+    job_id text NOT NULL,
+    class_rank smallint NOT NULL,
+    queued_at timestamp with time zone NOT NULL,
+    cores smallint NOT NULL,
+    core_id smallint,
+    not_before timestamp with time zone,
+    valid_until timestamp with time zone,
+    dataset_id text,
+    dataset_ready boolean DEFAULT false NOT NULL,
+    ready boolean GENERATED ALWAYS AS (((not_before IS NULL) AND dataset_ready)) STORED,
+    project text NOT NULL,
+    name text NOT NULL,
+    memory_bytes bigint,
+    shape bigint GENERATED ALWAYS AS ((((COALESCE((memory_bytes / 1048576), (0)::bigint) * 16384) + (cores * 1000)) + COALESCE((core_id)::integer, 0))) STORED,
+    CONSTRAINT queue_class_rank_check CHECK (((class_rank >= 0) AND (class_rank <= 4)))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.005', autovacuum_vacuum_threshold='50', autovacuum_vacuum_cost_limit='2000');
+
+CREATE FUNCTION public.queue_pages(projects text[], after_class_rank smallint, after_queued_at timestamp with time zone, after_job_id text, rows_max bigint) RETURNS SETOF public.queue
+    LANGUAGE plpgsql STABLE
+    AS $$
+begin
+    return query
+    select of_project.*
+    from (select distinct unnest(projects) as name) as asked
+    cross join lateral (select *
+                        from queue
+                        where queue.project = asked.name
+                          and (queue.class_rank, queue.queued_at, queue.job_id)
+                            > (after_class_rank, after_queued_at, after_job_id)
+                        order by queue.class_rank, queue.queued_at, queue.job_id
+                        limit rows_max) as of_project;
+end
+$$;
+
 CREATE FUNCTION public.ready_in_fair_order(jobs_max bigint) RETURNS TABLE(job_id text, project text, class_rank smallint, used double precision, queued_at timestamp with time zone)
     LANGUAGE plpgsql STABLE
     AS $$
@@ -689,25 +725,6 @@ CREATE TABLE public.project_usage (
     CONSTRAINT project_usage_core_seconds_check CHECK ((core_seconds >= (0)::double precision))
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000');
-
-CREATE TABLE public.queue (
-    job_id text NOT NULL,
-    class_rank smallint NOT NULL,
-    queued_at timestamp with time zone NOT NULL,
-    cores smallint NOT NULL,
-    core_id smallint,
-    not_before timestamp with time zone,
-    valid_until timestamp with time zone,
-    dataset_id text,
-    dataset_ready boolean DEFAULT false NOT NULL,
-    ready boolean GENERATED ALWAYS AS (((not_before IS NULL) AND dataset_ready)) STORED,
-    project text NOT NULL,
-    name text NOT NULL,
-    memory_bytes bigint,
-    shape bigint GENERATED ALWAYS AS ((((COALESCE((memory_bytes / 1048576), (0)::bigint) * 16384) + (cores * 1000)) + COALESCE((core_id)::integer, 0))) STORED,
-    CONSTRAINT queue_class_rank_check CHECK (((class_rank >= 0) AND (class_rank <= 4)))
-)
-WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.005', autovacuum_vacuum_threshold='50', autovacuum_vacuum_cost_limit='2000');
 
 CREATE TABLE public.schema_migration (
     number integer NOT NULL,

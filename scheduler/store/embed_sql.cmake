@@ -4,6 +4,9 @@
 #   KIND=migrations  FILES, SOURCE                 NNNN_name.up.sql, each with its .down.sql beside it
 # Text is handled by position only: CMake's lists would break at ";" and "[".
 
+# Or @SOURCE@ in a statement would be the value of SOURCE.
+cmake_policy(SET CMP0053 NEW)
+
 # Adds to header and source of the caller. A body with lines "-- form list_jobs_by_name" is one query for each of them: what the
 # lines "--   @KEY@ job.name" below it name is put in the place of @KEY@.
 macro(embed_query name body)

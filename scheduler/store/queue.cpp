@@ -123,11 +123,11 @@ Page<QueuedJob> list_queue(Store& store, const std::vector<std::string>& project
     std::string scope = "queue";
     for (const std::string& project : projects)
         scope += "\nproject " + project;
-    Statement list{&queries::list_queue, {Param::or_null(projects)}};
-    for (Param& param : place_params(read_cursor(scope, page.cursor)))
-        list.params.push_back(std::move(param));
+    Statement list{projects.empty() ? &queries::list_queue : &queries::list_queue_of_projects,
+                   place_params(read_cursor(scope, page.cursor))};
     list.params.emplace_back(rows_to_ask(page));
     list.params.emplace_back(queue_position_max);
+    if (!projects.empty()) list.params.emplace_back(projects);
     return make_page<QueuedJob>(read(store.pool(), list), page, scope, read_listed,
                                 [](const Row& row) {
                                     return CursorPlace{row.text("job_id"), sort_key_of(row)};

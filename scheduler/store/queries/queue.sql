@@ -2,40 +2,31 @@
 -- the order of their ids, or those locked by others are skipped. statement_timestamp() where an
 -- index is to be used: clock_timestamp() may change within a statement, so no index serves it.
 
--- list_queue: a page of the queue by class and age, held jobs too; of each project that is asked for
--- no more rows are read than a page has
--- in     $1 projects text[] or null: all  $2 class_rank, $3 queued_at, $4 job_id to begin after
---        $5 limit  $6 the last position that is counted
+-- list_queue_page: a page of the queue by class and age, held jobs too. It has two forms: PostgreSQL
+-- plans one that takes "all or these projects" anew at each call, which takes longer than it runs.
+-- in     $1 class_rank, $2 queued_at, $3 job_id to begin after  $4 limit  $5 the last position that
+--        is counted  then, of some projects: text[]
 -- out    position: the place in fair order (fair_share.h); null for a held job and for one behind
---        more than $6 ready ones
+--        more than $5 ready ones
+-- form list_queue
+--   @SOURCE@ queue
+-- form list_queue_of_projects
+--   @SOURCE@ queue_pages($6, $1::smallint, $2::timestamptz, $3, $4) as queue
 with ranked as (
     select job_id, row_number() over (order by class_rank, used, queued_at, job_id) as position
-    from ready_in_fair_order($6)
+    from ready_in_fair_order($5)
 ), listed as (
-    (select *
-     from queue
-     where $1::text[] is null
-       and (class_rank, queued_at, job_id) > ($2::smallint, $3::timestamptz, $4)
-     order by class_rank, queued_at, job_id
-     limit $5)
-    union all
-    (select of_project.*
-     from (select distinct unnest($1::text[]) as project) as asked
-     cross join lateral (select *
-                         from queue
-                         where project = asked.project
-                           and (class_rank, queued_at, job_id)
-                             > ($2::smallint, $3::timestamptz, $4)
-                         order by class_rank, queued_at, job_id
-                         limit $5) as of_project
-     order by class_rank, queued_at, job_id
-     limit $5)
+    select queue.*
+    from @SOURCE@
+    where (queue.class_rank, queue.queued_at, queue.job_id) > ($1::smallint, $2::timestamptz, $3)
+    order by queue.class_rank, queue.queued_at, queue.job_id
+    limit $4::bigint
 )
 select listed.job_id, listed.project, job.queue_class, listed.class_rank, listed.queued_at,
        listed.cores, listed.core_id, listed.not_before,
        listed.not_before is null or listed.not_before <= statement_timestamp() as due,
        listed.valid_until, listed.dataset_id, dataset.state as dataset_state,
-       case when ranked.position <= $6 then ranked.position end as position
+       case when ranked.position <= $5 then ranked.position end as position
 from listed
 join job on job.id = listed.job_id
 left join dataset on dataset.id = listed.dataset_id
