@@ -694,15 +694,34 @@ CREATE TABLE public.login_ticket (
     CONSTRAINT login_ticket_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text))
 );
 
-CREATE TABLE public.metric_point (
+CREATE TABLE public.metric_chunk (
     job_id text NOT NULL,
     name text NOT NULL,
-    step bigint NOT NULL,
-    epoch bigint NOT NULL,
-    value double precision NOT NULL,
+    first_point bigint NOT NULL,
+    points integer NOT NULL,
+    step_first bigint NOT NULL,
+    step_last bigint NOT NULL,
     attempt integer NOT NULL,
-    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT metric_point_name_check CHECK ((name <> ''::text))
+    written_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    summary bytea,
+    data bytea NOT NULL,
+    CONSTRAINT metric_chunk_check CHECK ((step_last >= step_first)),
+    CONSTRAINT metric_chunk_first_point_check CHECK ((first_point >= 0)),
+    CONSTRAINT metric_chunk_full_check CHECK (((summary IS NULL) OR (points = 512))),
+    CONSTRAINT metric_chunk_name_check CHECK ((name <> ''::text)),
+    CONSTRAINT metric_chunk_points_check CHECK ((points > 0)),
+    CONSTRAINT metric_chunk_summary_check CHECK ((length(summary) = 68))
+);
+ALTER TABLE ONLY public.metric_chunk ALTER COLUMN data SET STORAGE EXTERNAL;
+
+CREATE TABLE public.metric_rollup (
+    job_id text NOT NULL,
+    name text NOT NULL,
+    first_point bigint NOT NULL,
+    step_first bigint NOT NULL,
+    step_last bigint NOT NULL,
+    data bytea NOT NULL,
+    CONSTRAINT metric_rollup_data_check CHECK ((length(data) = (512 * 68)))
 );
 
 CREATE TABLE public.project (
@@ -864,8 +883,11 @@ ALTER TABLE ONLY public.lease
 ALTER TABLE ONLY public.login_ticket
     ADD CONSTRAINT login_ticket_pkey PRIMARY KEY (sha256);
 
-ALTER TABLE ONLY public.metric_point
-    ADD CONSTRAINT metric_point_pkey PRIMARY KEY (job_id, name, step);
+ALTER TABLE ONLY public.metric_chunk
+    ADD CONSTRAINT metric_chunk_pkey PRIMARY KEY (job_id, name, step_first);
+
+ALTER TABLE ONLY public.metric_rollup
+    ADD CONSTRAINT metric_rollup_pkey PRIMARY KEY (job_id, name, step_first);
 
 ALTER TABLE ONLY public.project
     ADD CONSTRAINT project_number_key UNIQUE (number);
@@ -1020,7 +1042,7 @@ CREATE TRIGGER job_to_dataset AFTER UPDATE OF dataset_id ON public.job FOR EACH 
 
 CREATE TRIGGER lease_guard AFTER INSERT ON public.lease FOR EACH ROW EXECUTE FUNCTION public.lease_guard();
 
-CREATE TRIGGER metric_point_of_job AFTER INSERT ON public.metric_point REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.job_is_there();
+CREATE TRIGGER metric_chunk_of_job AFTER INSERT ON public.metric_chunk REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.job_is_there();
 
 CREATE TRIGGER split_of_dataset AFTER INSERT OR UPDATE OF dataset_id ON public.split FOR EACH ROW EXECUTE FUNCTION public.dataset_is_there();
 

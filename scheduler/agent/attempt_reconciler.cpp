@@ -492,10 +492,10 @@ bool AttemptReconciler::relay_batch(Live& live) {
     std::vector<store::RelayedFrame> frames;
     for (const ReadFrame& each : read)
         frames.push_back(each.frame);
-    store::MetricNames& names = metric_names_of(live);
-    const std::int64_t skipped_before = names.points_skipped;
-    const store::Relayed relayed = store::relay_frames(store_, live.key, frames, names);
-    counts_.metric_points_skipped += names.points_skipped - skipped_before;
+    if (!live.metrics) live.metrics.emplace().names_max = options_.metric_names_max;
+    const std::int64_t skipped_before = live.metrics->points_skipped;
+    const store::Relayed relayed = store::relay_frames(store_, live.key, frames, *live.metrics);
+    counts_.metric_points_skipped += live.metrics->points_skipped - skipped_before;
     live.job_state = relayed.job_state;
     live.frames_stored = relayed.frames_relayed;
     counts_.frames_relayed += std::int64_t(frames.size());
@@ -506,19 +506,6 @@ bool AttemptReconciler::relay_batch(Live& live) {
     if (live.done || live.ended) return true;
     if (relayed.intent) supervisor_.stop(live.name(), *relayed.intent);
     return true;
-}
-
-/// Other attempts of the job have reported metrics as well.
-store::MetricNames& AttemptReconciler::metric_names_of(Live& live) {
-    if (!live.metric_names) {
-        live.metric_names.emplace(store::MetricNames{.max = options_.metric_names_max});
-        if (options_.metric_names_max > 0) {
-            for (std::string& name :
-                 store::list_metric_names(store_, live.key.job_id, options_.metric_names_max))
-                live.metric_names->known.insert(std::move(name));
-        }
-    }
-    return *live.metric_names;
 }
 
 /// What the executor says cannot be kept: it ends, nothing more of it is read, nobody else waits.

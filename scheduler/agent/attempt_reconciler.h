@@ -48,7 +48,7 @@ private:
         std::filesystem::path folder;
         FrameTail tail;
         std::int64_t frames_stored = 0;    // number of the last frame in the database
-        std::optional<store::MetricNames> metric_names = {};    // of the job; once asked for
+        std::optional<store::MetricSeries> metrics = {};    // as the last batch left them
         JobState job_state{};
         int restarts = 0;
         ProcessId process;
@@ -99,7 +99,6 @@ private:
     void record(Live& live);
     bool relay_one(Live& live);
     bool relay_batch(Live& live);
-    store::MetricNames& metric_names_of(Live& live);
     void fail(Live& live, const std::string& code, const std::string& why);
     void keep_done(Live& live, const DoneFrame& done);
     void finish_one(Live& live);

@@ -7,14 +7,14 @@ namespace slipway::store {
 
 namespace {
 
-/// How many of the job's points went; at most `rows_max`.
-int clear_points(Transaction& transaction, Clearing& clearing, int rows_max) {
-    const Rows rows = transaction.run(queries::clear_points,
+/// How many chunks of the job's metrics went; at most `rows_max`.
+int clear_chunks(Transaction& transaction, Clearing& clearing, int rows_max) {
+    const Rows rows = transaction.run(queries::clear_chunks,
                                       {clearing.job_id, clearing.name, clearing.step, rows_max});
     if (rows.empty()) return 0;
     clearing.name = rows[0].text("name");
-    clearing.step = rows[0].integer("step");
-    return rows[0].small("points");
+    clearing.step = rows[0].integer("step_first");
+    return rows[0].small("chunks");
 }
 
 int clear_events(Transaction& transaction, Clearing& clearing, int rows_max) {
@@ -33,7 +33,7 @@ int clear_checkpoints(Transaction& transaction, Clearing& clearing, int rows_max
 
 int clear_rows_of_job(Transaction& transaction, Clearing& clearing, int rows_max) {
     int rows = 0;
-    for (const auto clear : {clear_points, clear_events, clear_checkpoints}) {
+    for (const auto clear : {clear_chunks, clear_events, clear_checkpoints}) {
         rows += clear(transaction, clearing, rows_max - rows);
         if (rows == rows_max) break;
     }

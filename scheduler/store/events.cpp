@@ -84,24 +84,4 @@ std::optional<std::int64_t> append_event(Store& store, std::string_view job_id,
     return rows[0].integer("seq");
 }
 
-std::vector<MetricPoint> list_metrics(Store& store, std::string_view job_id,
-                                      const MetricQuery& query) {
-    std::vector<MetricPoint> points;
-    for (const Row row :
-         read(store.pool(), queries::list_metrics,
-              {job_id, Param::or_null(query.names), query.step_min, query.step_max, query.limit})) {
-        points.push_back({row.text("name"), row.integer("step"), row.integer("epoch"),
-                          row.number("value"), row.small("attempt"), row.time("at")});
-    }
-    return points;
-}
-
-std::vector<std::string> list_metric_names(Store& store, std::string_view job_id,
-                                           std::int64_t names_max) {
-    std::vector<std::string> names;
-    for (const Row row : read(store.pool(), queries::list_metric_names, {job_id, names_max}))
-        names.push_back(row.text("name"));
-    return names;
-}
-
 }    // namespace slipway::store

@@ -61,28 +61,4 @@ std::vector<EventHead> find_event_heads(Store& store, const std::vector<std::str
 std::optional<std::int64_t> append_event(Store& store, std::string_view job_id,
                                          std::string_view type, const JsonText& body);
 
-struct MetricPoint {
-    std::string name;
-    std::int64_t step = 0;
-    std::int64_t epoch = 0;
-    double value = 0;
-    int attempt = 0;
-    Instant time;
-};
-
-struct MetricQuery {
-    std::vector<std::string> names{};    ///< empty: all
-    std::int64_t step_min = 0;
-    std::optional<std::int64_t> step_max{};
-    std::int64_t limit = 200'000;    ///< at most so many points
-};
-
-/// The first points, ordered by name, then step. For curves that may be longer: curves.h.
-std::vector<MetricPoint> list_metrics(Store& store, std::string_view job_id,
-                                      const MetricQuery& query);
-
-/// The first names of a job's metrics, sorted; at most `names_max`.
-std::vector<std::string> list_metric_names(Store& store, std::string_view job_id,
-                                           std::int64_t names_max);
-
 }    // namespace slipway::store

@@ -14,7 +14,7 @@ struct InvariantRow {
     const Query& query;
 };
 
-const std::array<InvariantRow, 10> invariant_rows{{
+const std::array<InvariantRow, 12> invariant_rows{{
     {{"one_end", "a job has ended once or not at all"}, queries::break_one_end},
     {{"legal_history", "the states of a job are a path of the table of moves"},
      queries::break_legal_history},
@@ -30,6 +30,9 @@ const std::array<InvariantRow, 10> invariant_rows{{
      queries::break_queue_of_queued_jobs},
     {{"fenced_points", "no metric is written for an attempt that has ended"},
      queries::break_fenced_points},
+    {{"successive_points", "the points of a metric follow one another, full chunks first"},
+     queries::break_successive_points},
+    {{"rollups", "a rollup holds the summaries of its chunks"}, queries::break_rollups},
     {{"fenced_checkpoints", "no checkpoint is written for an attempt that has ended"},
      queries::break_fenced_checkpoints},
     {{"kept_checkpoints", "a checkpoint that an unfinished job needs is kept"},

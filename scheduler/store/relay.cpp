@@ -10,6 +10,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "api/spec/checkpoint_name.h"
@@ -37,9 +39,10 @@ std::vector<std::string> repaired_names(const std::vector<std::string>& names) {
 /// Turns the frames that are new into the statements of one transaction.
 class Batch {
 public:
-    Batch(const AttemptKey& key, const Row& locked, const MetricNames& names)
+    Batch(const AttemptKey& key, const Row& locked, const MetricSeries& series)
         : key_(key),
-          names_(names),
+          series_(series),
+          now_(locked.time("now")),
           relayed_{.frames_relayed = locked.integer("frames_relayed"),
                    .event_seq = locked.integer("event_seq"),
                    .job_state = read_state(locked),
@@ -60,9 +63,9 @@ public:
     }
 
     /// Everything, ending with the job's and the attempt's own rows.
-    std::vector<Statement> statements() {
+    std::vector<Statement> statements(Transaction& transaction) {
         flush_events();
-        if (!metrics_.empty()) statements_.push_back(metrics_statement());
+        write_points(transaction);
         statements_.push_back(
             {&queries::advance_relay,
              {key_.job_id, relayed_.event_seq, Param::or_null(progress_), Param::or_null(best_),
@@ -70,11 +73,13 @@ public:
         return std::move(statements_);
     }
 
-    /// The names as they are when the batch is stored.
-    void add_to(MetricNames& names) {
-        names.known.merge(new_names_);
-        names.points_skipped += points_skipped_;
-        names.warned = names.warned || points_skipped_ > 0;
+    /// The metrics as they are when the batch is stored.
+    void add_to(MetricSeries& series) {
+        for (const auto& [name, end] : ends_)
+            series.ends[name] = end;
+        series.frames_relayed = relayed_.frames_relayed;
+        series.points_skipped += points_skipped_;
+        series.warned = series.warned || points_skipped_ > 0;
     }
 
     /// What the batch has done, by the answers to its statements.
@@ -117,23 +122,41 @@ private:
         event_bodies_.clear();
     }
 
-    void add_metric(RelayedMetric metric) {
-        metric.name = repaired_text(metric.name, name_bytes_max);
-        if (metric.name.empty()) return;
-        if (!has_room_for(metric.name)) {
-            if (!names_.warned && points_skipped_ == 0) warn_of(metric.name);
+    void add_metric(const RelayedMetric& metric) {
+        std::string name = repaired_text(metric.name, name_bytes_max);
+        if (name.empty()) return;
+        if (!has_room_for(name)) {
+            if (!series_.warned && points_skipped_ == 0) warn_of(name);
             ++points_skipped_;
             return;
         }
-        metrics_.insert_or_assign({metric.name, metric.step}, metric);
+        metrics_[std::move(name)][metric.step] = {.step = metric.step,
+                                                  .epoch = metric.epoch,
+                                                  .value = metric.value,
+                                                  .attempt = key_.attempt,
+                                                  .time = now_};
     }
 
     bool has_room_for(const std::string& name) {
-        if (names_.max == 0 || names_.known.contains(name) || new_names_.contains(name))
+        if (series_.names_max == 0 || series_.ends.contains(name) || metrics_.contains(name))
             return true;
-        if (std::ssize(names_.known) + std::ssize(new_names_) >= names_.max) return false;
-        new_names_.insert(name);
+        if (std::ssize(series_.ends) + new_names_ >= series_.names_max) return false;
+        ++new_names_;
         return true;
+    }
+
+    void write_points(Transaction& transaction) {
+        if (metrics_.empty()) return;
+        NewPoints points;
+        for (const auto& [name, by_step] : metrics_) {
+            std::vector<MetricSample>& samples = points[name];
+            for (const auto& [step, sample] : by_step)
+                samples.push_back(sample);
+        }
+        WrittenSeries written =
+            add_points(transaction, key_.job_id, key_.attempt, points, series_.ends);
+        std::ranges::move(written.statements, std::back_inserter(statements_));
+        ends_ = std::move(written.ends);
     }
 
     void warn_of(const std::string& name) {
@@ -142,23 +165,8 @@ private:
             {"message",
              fmt::format("the job has {} metrics, which is the maximum (--metric-names-max): "
                          "points of {} and of every other new metric are skipped",
-                         names_.max, name)}};
+                         series_.names_max, name)}};
         add_event({.type = "warning", .body = body.dump()});
-    }
-
-    Statement metrics_statement() const {
-        std::vector<std::string> names;
-        std::vector<std::int64_t> steps;
-        std::vector<std::int64_t> epochs;
-        std::vector<double> values;
-        for (const auto& [place, metric] : metrics_) {
-            names.push_back(metric.name);
-            steps.push_back(metric.step);
-            epochs.push_back(metric.epoch);
-            values.push_back(metric.value);
-        }
-        return {&queries::insert_metrics,
-                {key_.job_id, key_.attempt, names, steps, epochs, values}};
     }
 
     void add_checkpoint(const RelayedCheckpoint& checkpoint) {
@@ -190,16 +198,18 @@ private:
     }
 
     const AttemptKey& key_;
-    const MetricNames& names_;
-    std::set<std::string> new_names_;
+    const MetricSeries& series_;
+    Instant now_;
+    std::int64_t new_names_ = 0;
     std::int64_t points_skipped_ = 0;
     Relayed relayed_;
     std::vector<Statement> statements_;
     std::vector<std::size_t> prunings_;    ///< places of prune_checkpoints among them
     std::vector<std::string> event_types_;
     std::vector<std::string> event_bodies_;
-    /// By name and step: one statement must not write a point twice; the last one counts.
-    std::map<std::pair<std::string, std::int64_t>, RelayedMetric> metrics_;
+    /// By name and step: of several points of a step the last one counts.
+    std::map<std::string, std::map<std::int64_t, MetricSample>, std::less<>> metrics_;
+    SeriesEnds ends_;    ///< of those
     JsonText progress_;
     JsonText best_;
     JsonText effective_;
@@ -216,16 +226,21 @@ bool is_refused_content(const Error& error) noexcept {
 }
 
 Relayed relay_frames(Store& store, const AttemptKey& key, const std::vector<RelayedFrame>& frames,
-                     MetricNames& names) {
+                     MetricSeries& series) {
     const Relayed relayed = transact(store.pool(), [&](Transaction& transaction) {
         const Rows locked =
             transaction.run(queries::lock_attempt, {key.job_id, key.attempt, key.fence});
         if (locked.empty()) throw Fenced(key);
-        Batch batch(key, locked[0], names);
+        // Another number: the outcome of the batch before was not heard, or there was none.
+        if (series.frames_relayed != locked[0].integer("frames_relayed"))
+            series.ends = read_series_ends(
+                transaction, key.job_id,
+                series.names_max > 0 ? series.names_max : std::numeric_limits<std::int64_t>::max());
+        Batch batch(key, locked[0], series);
         for (const RelayedFrame& frame : frames)
             batch.add(frame);
-        const Relayed stored = batch.relayed(transaction.commit(batch.statements()));
-        batch.add_to(names);
+        const Relayed stored = batch.relayed(transaction.commit(batch.statements(transaction)));
+        batch.add_to(series);
         return stored;
     });
     store.announce(key.job_id);
@@ -233,8 +248,8 @@ Relayed relay_frames(Store& store, const AttemptKey& key, const std::vector<Rela
 }
 
 Relayed relay_frames(Store& store, const AttemptKey& key, const std::vector<RelayedFrame>& frames) {
-    MetricNames names;
-    return relay_frames(store, key, frames, names);
+    MetricSeries series;
+    return relay_frames(store, key, frames, series);
 }
 
 }    // namespace slipway::store

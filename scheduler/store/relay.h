@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "scheduler/store/jobs.h"
+#include "scheduler/store/metrics/series.h"
 
 namespace slipway::store {
 
@@ -72,16 +73,18 @@ struct Relayed {
 /// IllegalTransition, is none.)
 bool is_refused_content(const Error& error) noexcept;
 
-/// The metrics that a job has points of, and how many these may be. Kept by the caller from batch
-/// to batch: to ask the database with each would cost more than the batch.
-struct MetricNames {
-    std::int64_t max = 0;             ///< 0: no limit
-    std::set<std::string> known{};    ///< of list_metric_names, then of what was relayed
+/// The metrics of a job as its relay left them. Kept by the caller from batch to batch: to ask the
+/// database with each would cost more than the batch.
+struct MetricSeries {
+    std::int64_t names_max = 0;    ///< how many metrics may have points; 0: no limit
+    SeriesEnds ends{};
+    std::int64_t frames_relayed = -1;    ///< when `ends` was true; else it is read again
     std::int64_t points_skipped = 0;
     bool warned = false;
 };
 
-/// Stores a batch of frames in one transaction and two round trips. Frames up to the attempt's
+/// Stores a batch of frames in one transaction and two round trips; three where points are written
+/// again (metrics/series.h). Frames up to the attempt's
 /// `frames_relayed` are skipped: sending a batch again after an unknown outcome is safe; so are
 /// frames whose number does not grow. A state that the job may not enter from where it is now (it
 /// is cancelling, pausing or preempting, or already further) is left out; one that it skipped
@@ -90,14 +93,14 @@ struct MetricNames {
 /// stop the relay. Throws Fenced, and errors of which is_refused_content is true: then nothing was
 /// stored.
 ///
-/// Points of a new metric that `names` have no room for are left out and counted; the first one is
+/// Points of a new metric beyond series.names_max are left out and counted; the first one is
 /// named in an event of type warning.
 ///
 /// A checkpoint that is pruned is marked deleted, unless it is pinned or used by a job that has
 /// not ended (NewJob::checkpoint_id); the latter goes when its last user ends.
 Relayed relay_frames(Store& store, const AttemptKey& key, const std::vector<RelayedFrame>& frames,
-                     MetricNames& names);
-/// Without a limit of names.
+                     MetricSeries& series);
+/// Without a limit of metrics.
 Relayed relay_frames(Store& store, const AttemptKey& key, const std::vector<RelayedFrame>& frames);
 
 }    // namespace slipway::store

@@ -12,7 +12,7 @@
 #include "api/base/error.h"
 
 /// Everything the service remembers, in domain words. Plain structs and free functions that take a
-/// Store&; one header per resource: jobs.h queue.h attempts.h relay.h events.h checkpoints.h
+/// Store&; one header per resource: jobs.h queue.h attempts.h relay.h events.h metrics/ checkpoints.h
 /// datasets.h hosts.h access.h idempotency.h prune.h.
 ///
 /// What holds for every function here, unless it says otherwise:

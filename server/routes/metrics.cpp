@@ -7,9 +7,8 @@
 
 #include "api/base/id.h"
 #include "api/base/metric_value.h"
-#include "scheduler/store/curves.h"
+#include "scheduler/store/metrics/curve.h"
 #include "server/http/files.h"
-#include "server/routes/downsample.h"
 #include "server/routes/handlers.h"
 #include "server/routes/lookup.h"
 #include "server/routes/problems.h"
@@ -23,73 +22,34 @@ namespace {
 constexpr std::int64_t points_max = 200000;
 constexpr std::int64_t names_max = 1000;
 constexpr std::size_t jobs_max = 100;
-// Of a curve before it is measured.
-constexpr std::int64_t points_read_at_once = 1000;
 
 struct Curve {
     std::string name;
-    std::vector<MetricBucket> points;
-    bool stretches = false;    // its points stand for several each
-    bool thinned = false;      // because there are too many
+    std::vector<store::MetricBucket> points;
+    bool summarised = false;    // its points stand for several each
+    bool thinned = false;       // because there are too many
 };
 
-MetricSample to_sample(const store::MetricPoint& point) {
-    return {point.step, point.epoch, point.value, point.time};
-}
-
-std::vector<MetricSample> read_samples(const Context& context, const std::string& job_id,
-                                       const std::string& name, const store::StepRange& range,
-                                       std::int64_t limit) {
-    std::vector<MetricSample> samples;
-    for (const store::MetricPoint& point : store::list_metrics(
-             context.services.store, job_id,
-             {.names = {name}, .step_min = range.first, .step_max = range.last, .limit = limit}))
-        samples.push_back(to_sample(point));
-    return samples;
-}
-
-// How many points of a curve an answer has at most, and into how many intervals it is divided; 0:
-// every point is one.
-struct CurveSize {
+// How many points of a curve an answer has at most, and how many were asked for; 0: every point.
+struct AnswerSize {
     std::int64_t share = points_max;
     std::int64_t resolution = 0;
 };
 
 // A curve longer than its share of the answer is never cut: it is thinned over its whole length.
 Curve read_curve(const Context& context, const std::string& job_id, const std::string& name,
-                 const CurveSize& size) {
+                 const AnswerSize& size) {
     const Request& request = context.request;
-    store::StepRange range{.first = query_number(request, "step_min", 0), .last = std::nullopt};
+    store::StepRange range{.first = query_number(request, "step_min", 0)};
     if (request.query("step_max")) range.last = query_number(request, "step_max", 0);
-    const auto [share, resolution] = size;
-    store::Store& store = context.services.store;
-    Curve curve{.name = name, .points = {}, .stretches = resolution > 0};
-    const auto keep = [&](const std::vector<MetricSample>& samples) -> Curve {
-        const std::size_t buckets = resolution > 0 ? std::size_t(resolution) : samples.size();
-        curve.points = downsample(samples, buckets);
-        return std::move(curve);
-    };
-    // Most curves are short: their points cost less than finding out how many there are.
-    const std::int64_t few = std::min<std::int64_t>(share, points_read_at_once);
-    auto samples = read_samples(context, job_id, name, range, few + 1);
-    if (std::ssize(samples) <= few) return keep(samples);
-    const store::CurveExtent extent = store::measure_curve(store, job_id, name, range, share + 1);
-    if (extent.points <= share) {
-        const store::StepRange rest{.first = samples.back().step + 1, .last = range.last};
-        std::ranges::move(read_samples(context, job_id, name, rest, share),
-                          std::back_inserter(samples));
-        return keep(samples);
-    }
-    curve.thinned = resolution == 0 || resolution > share;
-    curve.stretches = true;
-    for (const store::CurveStretch& stretch :
-         store::list_stretches(store, job_id, name, extent, curve.thinned ? share : resolution))
-        curve.points.push_back({.last = to_sample(stretch.last),
-                                .min = stretch.min,
-                                .max = stretch.max,
-                                .count = stretch.count,
-                                .nonfinite = stretch.nonfinite});
-    return curve;
+    const bool asked = size.resolution > 0 && size.resolution <= size.share;
+    const std::int64_t buckets_max = asked ? size.resolution : size.share;
+    store::Curve curve = store::read_curve(context.services.store, job_id, name, range,
+                                           {.buckets_max = buckets_max, .points_max = buckets_max});
+    return {.name = name,
+            .points = std::move(curve.buckets),
+            .summarised = curve.summarised || size.resolution > 0,
+            .thinned = curve.summarised && !asked};
 }
 
 // The metrics that are asked for; empty: all.
@@ -111,8 +71,8 @@ void for_each_curve(const Context& context, const store::Job& job, std::int64_t 
     std::vector<std::string> names = names_asked(context);
     if (names.empty()) names = store::list_metric_names(context.services.store, job.id, names_max);
     const std::int64_t curves = jobs * std::max<std::int64_t>(1, std::ssize(names));
-    const CurveSize size{.share = std::max<std::int64_t>(1, points_max / curves),
-                         .resolution = resolution};
+    const AnswerSize size{.share = std::max<std::int64_t>(1, points_max / curves),
+                          .resolution = resolution};
     for (const std::string& name : names)
         use(read_curve(context, job.id, name, size));
 }
@@ -122,24 +82,25 @@ void for_each_curve(const Context& context, const store::Job& job, const Use& us
     for_each_curve(context, job, 1, query_number(context.request, "resolution", 0), use);
 }
 
-Json render_sample(const MetricSample& sample) {
+Json render_sample(const store::MetricSample& sample) {
     Json out{{"step", sample.step}, {"epoch", sample.epoch}, {"time", to_rfc3339(sample.time)}};
     put_value(out, sample.value);
     return out;
 }
 
-Json render_bucket(const MetricBucket& bucket) {
+Json render_bucket(const store::MetricBucket& bucket) {
     Json out = render_sample(bucket.last);
-    const bool any = bucket.count > bucket.nonfinite;
+    const bool any = bucket.finite() > 0;
     out["min"] = any ? Json(bucket.min) : Json(nullptr);
     out["max"] = any ? Json(bucket.max) : Json(nullptr);
+    out["mean"] = any ? Json(bucket.mean) : Json(nullptr);
     out["count"] = bucket.count;
     if (bucket.nonfinite > 0) out["nonfinite_count"] = bucket.nonfinite;
     return out;
 }
 
 // As render_sample: with an object for each point, 10,000 of them take four times as long.
-void append_sample(std::string& text, const MetricSample& sample) {
+void append_sample(std::string& text, const store::MetricSample& sample) {
     const auto end = std::back_inserter(text);
     fmt::format_to(end, R"({{"step":{},"epoch":{},"time":"{}","value":)", sample.step, sample.epoch,
                    to_rfc3339(sample.time));
@@ -151,10 +112,10 @@ void append_sample(std::string& text, const MetricSample& sample) {
 // Point by point: the objects of 200,000 points take ten times the memory of their text.
 void append_curve(std::string& text, const Curve& curve) {
     text += fmt::format(R"({{"name":{},"points":[)", to_text(curve.name));
-    for (const MetricBucket& point : curve.points) {
+    for (const store::MetricBucket& point : curve.points) {
         if (&point != &curve.points.front()) text += ',';
-        if (curve.stretches) text += to_text(render_bucket(point));
-        if (!curve.stretches) append_sample(text, point.last);
+        if (curve.summarised) text += to_text(render_bucket(point));
+        if (!curve.summarised) append_sample(text, point.last);
     }
     text += curve.thinned ? R"(],"thinned":true})" : "]}";
 }
@@ -216,7 +177,7 @@ Response get_job_metrics_csv(const Context& context) {
     bool thinned = false;
     for_each_curve(context, job, [&](const Curve& curve) {
         thinned = thinned || curve.thinned;
-        for (const MetricBucket& point : curve.points)
+        for (const store::MetricBucket& point : curve.points)
             text += fmt::format("{},{},{},{},{}\n", curve.name, point.last.step, point.last.epoch,
                                 point.last.value, to_rfc3339(point.last.time));
     });

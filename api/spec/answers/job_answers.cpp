@@ -231,6 +231,7 @@ const Object<Answer>& metric_point_table() {
             .field("nonfinite", "nan, inf or -inf if value is null.", any_text, maybe)
             .field("min", "Minimum; for a summary.", Number{}, {.nullable = true})
             .field("max", "Maximum; for a summary.", Number{}, {.nullable = true})
+            .field("mean", "Mean; for a summary.", Number{}, {.nullable = true})
             .field("count", "Number of values; for a summary.", count, maybe)
             .field("nonfinite_count", "Number of values that are nan or infinite; for a summary.",
                    count, maybe);

@@ -67,8 +67,10 @@ inline constexpr auto metric_query = std::to_array<QueryParameter>({
      .max = INT64_MAX},
     {.name = "resolution",
      .type = QueryType::integer,
-     .summary = "Maximum number of points per metric, spread evenly over the steps. 0: all points, "
-                "up to 200,000 for all metrics together.",
+     .summary =
+         "Maximum number of points per metric. A longer curve has more than half as many, each "
+         "of which summarises a power of two of values. 0: all points, up to 200,000 for all "
+         "metrics together.",
      .max = 100000,
      .standard = "0"},
 });
@@ -110,8 +112,9 @@ inline constexpr auto many_metrics_query = std::to_array<QueryParameter>({
     {.name = "names", .type = QueryType::words, .summary = "Only these metrics."},
     {.name = "resolution",
      .type = QueryType::integer,
-     .summary = "Number of intervals of each curve: each has the last value, the minimum and the "
-                "maximum.",
+     .summary =
+         "Maximum number of points of each curve. A longer curve has more than half as many, "
+         "each of which summarises a power of two of values.",
      .min = 1,
      .max = 10000,
      .standard = "500"},

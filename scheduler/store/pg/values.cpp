@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <libpq-fe.h>
 
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -45,6 +46,14 @@ T parse_number(std::string_view text) {
     check(error == std::errc{} && end == text.data() + text.size(), "the column holds a number");
     return value;
 }
+
+/// Of the digits that the server writes.
+constexpr std::array<std::uint8_t, 256> hex_values = [] {
+    std::array<std::uint8_t, 256> values{};
+    for (std::uint8_t digit = 0; digit < 16; ++digit)
+        values[std::uint8_t("0123456789abcdef"[digit])] = digit;
+    return values;
+}();
 
 /// The elements of "{a,"b c"}": what the server writes for a one-dimensional array.
 std::vector<std::string> parse_array(std::string_view text) {
@@ -144,6 +153,16 @@ Instant Row::time(std::string_view column) const {
     text[10] = 'T';
     text.replace(text.size() - 3, 3, "Z");
     return parse_rfc3339(text).value();
+}
+
+std::string Row::bytes(std::string_view column) const {
+    const std::string_view text = view(column);
+    check(text.starts_with("\\x") && text.size() % 2 == 0, "the column holds bytes");
+    std::string bytes(text.size() / 2 - 1, '\0');
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+        bytes[i] = char(hex_values[std::uint8_t(text[2 * i + 2])] << 4 |
+                        hex_values[std::uint8_t(text[2 * i + 3])]);
+    return bytes;
 }
 
 std::optional<std::int64_t> Row::maybe_integer(std::string_view column) const {

@@ -80,6 +80,8 @@ public:
     std::optional<int> maybe_small(std::string_view column) const;
     std::optional<double> maybe_number(std::string_view column) const;
     std::optional<Instant> maybe_time(std::string_view column) const;
+    /// Of type bytea.
+    std::string bytes(std::string_view column) const;
     /// An array without nulls; empty for null.
     std::vector<std::string> texts(std::string_view column) const;
     std::vector<int> smalls(std::string_view column) const;

@@ -97,10 +97,11 @@ where (job_id, attempt) not in (select job_id, attempt from live)
 
 -- lock_attempt: one row, or none when the attempt is not live with this fence
 -- in     $1 job_id  $2 attempt  $3 fence
--- out    host, frames_relayed: those of rank 0
+-- out    host, frames_relayed: those of rank 0; now, by the database's clock
 -- locks  the job, then the attempt
 select job.state, job.intent, job.event_seq, job.restarts, job.restarts_max, job.crash_key,
-       job.crashes, job.reason_code, job.reason_message, member.frames_relayed, member.host
+       job.crashes, job.reason_code, job.reason_message, member.frames_relayed, member.host,
+       clock_timestamp() as now
 from job
 join attempt on attempt.job_id = job.id
 join attempt_member as member

@@ -13,23 +13,26 @@ order by deleted_at, id
 limit 1
 for update skip locked
 
--- clear_points: a batch of a deleted job's points
+-- clear_chunks: a batch of a deleted job's metrics; all of their rollups, which are few
 -- in     $1 job_id  $2 name and $3 step to begin after  $4 how many
--- out    points removed; name and step of the last
-with cleared as (
-    delete from metric_point
+-- out    chunks removed; name and first step of the last
+with rollups as (
+    delete from metric_rollup
+    where job_id = $1
+), cleared as (
+    delete from metric_chunk
     where ctid = any (array(
         select ctid
-        from metric_point
-        where job_id = $1 and (name, step) > ($2, $3::bigint)
-        order by name, step
+        from metric_chunk
+        where job_id = $1 and (name, step_first) > ($2, $3::bigint)
+        order by name, step_first
         limit $4
     ))
-    returning name, step
+    returning name, step_first
 )
-select name, step, (select count(*) from cleared) as points
+select name, step_first, (select count(*) from cleared) as chunks
 from cleared
-order by name desc, step desc
+order by name desc, step_first desc
 limit 1
 
 -- clear_events: a batch of a deleted job's events

@@ -107,33 +107,3 @@ insert into job_event (job_id, seq, type, body)
 select id, event_seq, $2, $3::json
 from numbered
 returning seq
-
--- list_metrics: points of a job, by name and step
--- in     $1 job_id  $2 names text[] or null  $3 first step  $4 last step or null  $5 limit
-select name, step, epoch, value, attempt, at
-from metric_point
-where job_id = $1
-  and ($2::text[] is null or name = any ($2))
-  and step >= $3
-  and ($4::bigint is null or step <= $4)
-order by name, step
-limit $5
-
--- list_metric_names: what a job has measured, the first names
--- in     $1 job_id  $2 limit
--- One index probe per name: a job has few names and many points.
-with recursive names as (
-    (select name from metric_point where job_id = $1 order by name limit 1)
-    union all
-    select (select name
-            from metric_point
-            where job_id = $1 and name > names.name
-            order by name
-            limit 1)
-    from names
-    where names.name is not null
-)
-select name
-from names
-where name is not null
-limit $2

@@ -102,13 +102,42 @@ order by 1
 limit $1
 
 -- break_fenced_points: no point is written for an attempt that has ended, or that there never was
-select metric_point.job_id as object,
-       format('%s of step %s by attempt %s came at %s', metric_point.name, metric_point.step,
-              metric_point.attempt, metric_point.at) as detail
-from metric_point
-join job on job.id = metric_point.job_id
+select chunk.job_id as object,
+       format('%s up to step %s by attempt %s came at %s', chunk.name, chunk.step_last,
+              chunk.attempt, chunk.written_at) as detail
+from metric_chunk as chunk
+join job on job.id = chunk.job_id
 left join attempt using (job_id, attempt)
-where attempt.job_id is null or metric_point.at > attempt.ended_at
+where attempt.job_id is null or chunk.written_at > attempt.ended_at
+limit $1
+
+-- break_successive_points: the points of a metric follow one another, and full chunks come first
+select job_id as object,
+       format('%s: point %s of step %s follows point %s of step %s', name, first_point, step_first,
+              point_before, step_before) as detail
+from (select job_id, name, first_point, step_first, summary,
+             lag(first_point + points - 1, 1, -1) over of_metric as point_before,
+             lag(step_last) over of_metric as step_before,
+             lag(summary is not null, 1, true) over of_metric as full_before
+      from metric_chunk
+      window of_metric as (partition by job_id, name order by step_first)) as chunk
+where first_point <> point_before + 1 or step_first <= step_before
+   or (summary is not null and not (full_before and first_point % 512 = 0))
+limit $1
+
+-- break_rollups: a rollup holds the summaries of its chunks
+select rollup.job_id as object,
+       format('%s: the summaries of steps %s to %s are not those of the chunks', rollup.name,
+              rollup.step_first, rollup.step_last) as detail
+from metric_rollup as rollup
+join job on job.id = rollup.job_id
+cross join lateral (
+    select string_agg(summary, '' order by step_first) as summaries
+    from metric_chunk as chunk
+    where chunk.job_id = rollup.job_id and chunk.name = rollup.name
+      and chunk.step_first between rollup.step_first and rollup.step_last
+) as chunks
+where chunks.summaries is distinct from rollup.data
 limit $1
 
 -- break_fenced_checkpoints: no checkpoint is written for an attempt that has ended

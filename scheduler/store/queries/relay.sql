@@ -14,19 +14,6 @@ insert into job_event (job_id, seq, type, body)
 select $1, $2::bigint + position - 1, type, body::json
 from unnest($3::text[], $4::text[]) with ordinality as events (type, body, position)
 
--- insert_metrics: points; one that is there already was made by an earlier attempt
--- in     $1 job_id  $2 attempt  $3 names text[]  $4 steps bigint[]  $5 epochs bigint[]
---        $6 values double precision[]; each (name, step) once
-insert into metric_point (job_id, attempt, name, step, epoch, value)
-select $1, $2, name, step, epoch, value
-from unnest($3::text[], $4::bigint[], $5::bigint[], $6::double precision[])
-     as points (name, step, epoch, value)
-on conflict (job_id, name, step) do update
-set epoch   = excluded.epoch,
-    value   = excluded.value,
-    attempt = excluded.attempt,
-    at      = clock_timestamp()
-
 -- insert_checkpoint: a committed folder; the same name again is the same folder
 -- in     $1 id  $2 job_id  $3 attempt  $4 name  $5 step  $6 epoch  $7 kinds  $8 files  $9 bytes
 --        $10 metric_name  $11 metric_value

@@ -410,7 +410,7 @@ TEST_F(AgentTest, an_executor_whose_words_cannot_be_stored_fails_alone) {
         begin
             raise exception 'not that' using errcode = '22003';
         end $$;
-        create trigger refuse before insert on metric_point for each row
+        create trigger refuse before insert on metric_chunk for each row
             when (new.job_id = ')" +
                  bad.job_id + "') execute function refuse();");
     agent->wake();
@@ -558,7 +558,7 @@ TEST_F(AgentTest, leases_are_renewed_while_an_executor_says_more_than_the_databa
             insert into work (what) values (tg_argv[0]);
             return null;
         end $$;
-        create trigger batch after insert on metric_point
+        create trigger batch after insert on metric_chunk
             for each statement execute function note('batch');
         create trigger renewal after update on lease
             for each statement execute function note('renewal');)");

@@ -9,6 +9,7 @@
 #include "scheduler/store/attempts.h"
 #include "scheduler/store/datasets.h"
 #include "scheduler/store/hosts.h"
+#include "scheduler/store/metrics/curve.h"
 #include "scheduler/store/queue.h"
 #include "scheduler/store/relay.h"
 #include "tests/support/temp_postgres.h"
@@ -71,6 +72,16 @@ protected:
         frame.number = number;
         frame.state = RelayedState{state};
         return relay_frames(store, key, {frame});
+    }
+
+    /// Every point of a metric.
+    std::vector<MetricSample> samples_of(const std::string& job_id, std::string_view name,
+                                         const StepRange& range = {}) {
+        std::vector<MetricSample> samples;
+        const CurveSize all{.buckets_max = 10'000'000, .points_max = 10'000'000};
+        for (const MetricBucket& bucket : read_curve(store, job_id, name, range, all).buckets)
+            samples.push_back(bucket.last);
+        return samples;
     }
 
     /// The whole queue, held jobs too.

@@ -144,7 +144,7 @@ TEST_F(Attempts, a_stale_attempt_is_fenced_from_every_write) {
     EXPECT_EQ(after.event_seq, before.event_seq);
     EXPECT_EQ(after.version, before.version);
     EXPECT_EQ(after.state, starting);
-    EXPECT_EQ(count("metric_point"), 0);
+    EXPECT_EQ(count("metric_chunk"), 0);
     EXPECT_EQ(count("checkpoint"), 0);
     EXPECT_TRUE(renew_leases(store, host, {live}, 10s).empty());
 }

@@ -14,14 +14,16 @@ class DeletedJobs : public StoreTest {
 protected:
     DeletedJobs() { add_host(); }
 
-    /// A job that has ended, with so many points of each of two names, and as many events and
+    /// A job that has ended, with so many chunks of each of two metrics, and as many events and
     /// checkpoints.
     std::string ended_job(int rows) {
         const AttemptKey key = running_job();
         finish_attempt(store, key, {.exit_kind = "failed", .job_state = JobState::failed});
         database.sql(
-            fmt::format("insert into metric_point (job_id, name, step, epoch, value, attempt) "
-                        "select '{0}', name, step, 1, 0.5, 1 from generate_series(1, {1}) as step, "
+            fmt::format("insert into metric_chunk (job_id, name, first_point, points, step_first, "
+                        "step_last, attempt, data) "
+                        "select '{0}', name, step, 1, step, step, 1, '\\x00' "
+                        "from generate_series(1, {1}) as step, "
                         "(values ('train_loss'), ('val_loss')) as names (name); "
                         "insert into job_event (job_id, seq, type, body) "
                         "select '{0}', 100 + n, 'log', '{{}}' from generate_series(1, {1}) as n; "
@@ -35,7 +37,7 @@ protected:
     }
 
     std::int64_t rows_of(const std::string& job_id) const {
-        return count("metric_point where job_id = '" + job_id + "'") +
+        return count("metric_chunk where job_id = '" + job_id + "'") +
                count("job_event where job_id = '" + job_id + "'") +
                count("checkpoint where job_id = '" + job_id + "'");
     }
@@ -89,8 +91,8 @@ TEST_F(DeletedJobs, rows_of_a_job_that_is_not_there_are_refused) {
     const std::string id = ended_job(1);
     for (const char* script :
          {"insert into job_event (job_id, seq, type, body) select 'job_none', 1, 'log', '{}'",
-          "insert into metric_point (job_id, name, step, epoch, value, attempt) "
-          "select 'job_none', 'loss', 1, 1, 0.5, 1",
+          "insert into metric_chunk (job_id, name, first_point, points, step_first, step_last, "
+          "attempt, data) select 'job_none', 'loss', 0, 1, 1, 1, 1, ''",
           "insert into checkpoint (id, job_id, attempt, name, step, epoch, kinds, files, bytes) "
           "values ('ckp_00000000000000000000000000', 'job_none', 1, 'step_1', 1, 1, '{}', '[]', "
           "1)"})

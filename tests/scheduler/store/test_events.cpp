@@ -106,26 +106,6 @@ TEST_F(Events, appending_to_no_job_says_so) {
     EXPECT_EQ(find_job(store, id)->event_seq, 2);
 }
 
-TEST_F(Events, metrics_are_chosen_by_name_and_step) {
-    const AttemptKey key = running_job();
-    RelayedFrame frame;
-    frame.number = 3;
-    for (int step = 1; step <= 1000; ++step)
-        frame.metrics.push_back({"train_loss", step, step / 100, 1.0 / step});
-    frame.metrics.push_back({"val_loss", 500, 5, 0.25});
-    relay_frames(store, key, {frame});
-
-    EXPECT_THAT(list_metric_names(store, key.job_id, 10), ElementsAre("train_loss", "val_loss"));
-    EXPECT_THAT(list_metric_names(store, key.job_id, 1), ElementsAre("train_loss"));
-    EXPECT_TRUE(list_metric_names(store, new_id("job"), 10).empty());
-    EXPECT_EQ(list_metrics(store, key.job_id, {}).size(), 1001U);
-    EXPECT_EQ(list_metrics(store, key.job_id, {.names = {"val_loss"}}).at(0).value, 0.25);
-    EXPECT_EQ(
-        list_metrics(store, key.job_id, {.names = {"train_loss"}, .step_min = 10, .step_max = 19})
-            .size(),
-        10U);
-}
-
 }    // namespace
 
 }    // namespace slipway::store

@@ -77,7 +77,11 @@ constexpr Damage damages[] = {
     {"one_live_attempt", "update attempt set ended_at = '2100-01-01', exit_kind = 'x'"},
     {"leases_of_live_attempts", "update lease set core = 5"},
     {"queue_of_queued_jobs", "delete from queue where job_id = '{1}'"},
-    {"fenced_points", "update metric_point set attempt = 9"},
+    {"fenced_points", "update metric_chunk set attempt = 9"},
+    {"successive_points", "update metric_chunk set first_point = 3"},
+    {"rollups",
+     "insert into metric_rollup (job_id, name, first_point, step_first, step_last, data) values "
+     "('{0}', 'loss', 0, 1, 1, decode(repeat('00', 512 * 68), 'hex'))"},
     {"fenced_checkpoints", "update checkpoint set attempt = 9"},
     {"kept_checkpoints",
      "insert into checkpoint_use (checkpoint_id, job_id) values ('{2}', '{1}'); "

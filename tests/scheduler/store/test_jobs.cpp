@@ -168,7 +168,7 @@ TEST_F(Jobs, deleting_takes_everything_and_leaves_garbage) {
     EXPECT_TRUE(delete_job(store, key.job_id));
     Clearing clearing;
     EXPECT_TRUE(clear_deleted_job(store, clearing, 1000));
-    for (const char* table : {"job", "job_event", "attempt", "lease", "metric_point", "checkpoint"})
+    for (const char* table : {"job", "job_event", "attempt", "lease", "metric_chunk", "checkpoint"})
         EXPECT_EQ(count(table), 0) << table;
     std::vector<std::string> paths;
     std::vector<std::int64_t> ids;

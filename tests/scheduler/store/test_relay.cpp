@@ -118,7 +118,7 @@ TEST_F(Relay, a_resumed_attempt_overwrites_the_points_it_repeats) {
     frame.metrics = {{"loss", 2, 1, 0.6}, {"loss", 3, 2, std::nan("")}, {"loss", 4, 2, HUGE_VAL}};
     relay_frames(store, second, {frame});
 
-    const std::vector<MetricPoint> points = list_metrics(store, first.job_id, {});
+    const std::vector<MetricSample> points = samples_of(first.job_id, "loss");
     ASSERT_EQ(points.size(), 4U);
     EXPECT_EQ(points[0].value, 0.9);
     EXPECT_EQ(points[0].attempt, 1);
@@ -164,7 +164,7 @@ TEST_F(Relay, values_that_are_no_numbers_are_stored_as_what_they_are) {
     frame.metrics = {{.name = "val_loss", .step = 1, .value = std::nan("")},
                      {.name = "val_loss", .step = 2, .value = -INFINITY}};
     relay_frames(store, key, {frame});
-    const auto points = list_metrics(store, key.job_id, {.names = {"val_loss"}});
+    const auto points = samples_of(key.job_id, "val_loss");
     ASSERT_EQ(points.size(), 2U);
     EXPECT_TRUE(std::isnan(points[0].value));
     EXPECT_EQ(points[1].value, -INFINITY);
@@ -192,21 +192,25 @@ TEST_F(Relay, checkpoints_come_and_go) {
 // Goal: a job has points of a bounded number of metrics; what it reports beyond is said once.
 TEST_F(Relay, points_of_more_metrics_than_a_job_may_have_are_left_out) {
     const AttemptKey key = running_job();
-    MetricNames names{.max = 3, .known = {"of_another_attempt"}};
+    MetricSeries series{.names_max = 3};
+    RelayedFrame first;
+    first.number = 3;
+    first.metrics = {{"of_another_attempt", 1, 1, 0.5}};
+    relay_frames(store, key, {first});
     const auto relay = [&](std::int64_t number, const std::vector<std::string>& metrics) {
         RelayedFrame frame;
         frame.number = number;
         for (const std::string& metric : metrics)
             frame.metrics.push_back({metric, number, 1, 0.5});
-        relay_frames(store, key, {frame}, names);
+        relay_frames(store, key, {frame}, series);
     };
-    relay(3, {"a", "b", "c"});
-    relay(4, {"a", "b", "d", "of_another_attempt", "e"});
+    relay(4, {"a", "b", "c"});
+    relay(5, {"a", "b", "d", "of_another_attempt", "e"});
     EXPECT_THAT(list_metric_names(store, key.job_id, 10),
                 ElementsAre("a", "b", "of_another_attempt"));
-    EXPECT_EQ(count("metric_point where name = 'a'"), 2);
-    EXPECT_EQ(names.points_skipped, 3);
-    EXPECT_EQ(names.known.size(), 3U);
+    EXPECT_EQ(samples_of(key.job_id, "a").size(), 2U);
+    EXPECT_EQ(series.points_skipped, 3);
+    EXPECT_EQ(series.ends.size(), 3U);
     ASSERT_EQ(count("job_event where type = 'warning'"), 1);
     const std::string body = database.sql("select body from job_event where type = 'warning'");
     EXPECT_NE(body.find("metric_names_limit"), std::string::npos) << body;

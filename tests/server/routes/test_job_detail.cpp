@@ -206,6 +206,7 @@ TEST_F(JobDetail, curves_are_whole_or_honestly_thinned) {
         count += point["count"].get<std::int64_t>();
     }
     EXPECT_EQ(max, 9.0) << "the spike must not be lost";
+    EXPECT_NEAR(points[0]["mean"].get<double>(), 0.12683, 1e-4) << "of 1/1 to 1/32";
     EXPECT_EQ(count, 301);
     EXPECT_EQ(points.back()["step"], 301);
 
@@ -241,9 +242,11 @@ TEST_F(JobDetail, curves_of_several_jobs_come_in_one_answer) {
 // Goal: however many metrics a job has, an answer has a bounded number of curves.
 TEST_F(JobDetail, curves_of_one_answer_are_limited) {
     service.database.sql(
-        fmt::format("insert into metric_point (job_id, name, step, epoch, value, attempt) "
-                    "select '{}', 'metric_' || lpad(n::text, 4, '0'), 1, 1, 0.5, 1 "
-                    "from generate_series(1, 1005) as n",
+        fmt::format("insert into metric_chunk (job_id, name, first_point, points, step_first, "
+                    "step_last, attempt, data) "
+                    "select '{}', 'metric_' || lpad(n::text, 4, '0'), 0, 1, 1, 1, 1, "
+                    "'\\x00' || int8send(1) || int8send(1) || float8send(0.5) || int4send(1) "
+                    "|| int8send(0) from generate_series(1, 1005) as n",
                     key.job_id));
     const Json series = service.expect(200, "GET", path + "/metrics")["series"];
     ASSERT_EQ(series.size(), 1000U);
@@ -258,13 +261,12 @@ TEST_F(JobDetail, curves_of_one_answer_are_limited) {
 // Goal: the newest points of a curve of any length are in its answer, and so are its spikes.
 // Method: the points of an answer are shared by its curves; of 100 each has 2,000.
 TEST_F(JobDetail, long_curves_are_thinned_over_their_whole_length) {
-    service.relay(key, {measured(3, 1, 0.5)});
-    service.database.sql(
-        fmt::format("insert into metric_point (job_id, name, step, epoch, value, attempt) "
-                    "select '{}', 'train_loss', step, 1, "
-                    "case step when 1234 then 9 when 2000 then 'nan' else 1 / step::float end, 1 "
-                    "from generate_series(2, 5000) as step",
-                    key.job_id));
+    store::RelayedFrame frame{.number = 3};
+    for (std::int64_t step = 1; step <= 5000; ++step) {
+        const double value = step == 1234 ? 9 : step == 2000 ? std::nan("") : 1 / double(step);
+        frame.metrics.push_back({.name = "train_loss", .step = step, .epoch = 1, .value = value});
+    }
+    service.relay(key, {frame});
     std::string names = "names=train_loss";
     for (int i = 0; i < 99; ++i)
         names += fmt::format(",n{}", i);
@@ -275,7 +277,7 @@ TEST_F(JobDetail, long_curves_are_thinned_over_their_whole_length) {
         const Json& series = answer["series"][0];
         EXPECT_EQ(series.value("thinned", false), !asked);
         const Json& points = series["points"];
-        EXPECT_EQ(points.size(), asked ? 1000U : 2000U);
+        EXPECT_EQ(points.size(), asked ? 625U : 1250U) << "of 8 and of 4 points";
         double max = 0;
         std::int64_t count = 0;
         std::int64_t nonfinite = 0;
@@ -291,7 +293,7 @@ TEST_F(JobDetail, long_curves_are_thinned_over_their_whole_length) {
     }
     const auto table = service.call("GET", path + "/metrics.csv?" + names);
     EXPECT_NE(table.body.find("train_loss,5000,1,"), std::string::npos);
-    EXPECT_EQ(std::ranges::count(table.body, '\n'), 2001);
+    EXPECT_EQ(std::ranges::count(table.body, '\n'), 1251);
     EXPECT_EQ(table.header("X-Thinned"), "true");
     EXPECT_EQ(service.call("GET", path + "/metrics.csv?names=train_loss").header("X-Thinned"), "");
     // Alone it has its points.

@@ -1,0 +1,209 @@
+// Points arrive in batches of any size, one point or thousands, and are kept in chunks of 512. To
+// write the last chunk again with each batch would write a slow metric's points 256 times; to keep
+// every batch as a row takes 150 bytes for a single point. So a batch is a row of its own (the
+// tail) until 32 rows or 512 points have come together: then they are written again as one row, or
+// as full chunks and a rest. A point is so written twice if batches are large and up to 17 times if
+// each has one point, by when it takes 9 bytes.
+//
+// A full chunk is not written again, except when training goes back to a step within it (a new
+// attempt resumes from a checkpoint): then what follows that step is removed, and the points before
+// it become the tail.
+#include "scheduler/store/metrics/series.h"
+
+#include <algorithm>
+
+#include "scheduler/store/metrics/chunk.h"
+#include "scheduler/store/queries.h"
+
+namespace slipway::store {
+
+namespace {
+
+constexpr std::int64_t tail_rows_max = 32;
+constexpr std::int64_t rollup_points = chunk_samples * rollup_chunks;
+
+/// Rows of metric_chunk, by column.
+struct NewChunks {
+    std::vector<std::string> names;
+    std::vector<std::int64_t> first_points;
+    std::vector<std::int64_t> points;
+    std::vector<std::int64_t> steps_first;
+    std::vector<std::int64_t> steps_last;
+    std::vector<std::string> summaries;
+    std::vector<std::string> data;
+};
+
+/// Metrics, each with a step.
+struct NamedSteps {
+    std::vector<std::string> names;
+    std::vector<std::int64_t> steps;
+
+    void add(const std::string& name, std::int64_t step) {
+        names.push_back(name);
+        steps.push_back(step);
+    }
+};
+
+std::string hexadecimal(std::string_view bytes) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string text;
+    text.reserve(2 * bytes.size());
+    for (const char c : bytes) {
+        text += digits[std::uint8_t(c) >> 4];
+        text += digits[std::uint8_t(c) & 15];
+    }
+    return text;
+}
+
+std::string summary_of(std::span<const MetricSample> samples) {
+    MetricBucket all;
+    for (const MetricSample& sample : samples)
+        add_later(all, to_bucket(sample));
+    return encode_summary(all);
+}
+
+/// The tail of a metric, to be written again with its new points.
+struct Tail {
+    std::int64_t first_point = 0;
+    std::vector<MetricSample> samples{};
+};
+
+class SeriesWriter {
+public:
+    SeriesWriter(std::string_view job_id, int attempt, const NewPoints& points,
+                 const SeriesEnds& ends)
+        : job_id_(job_id), attempt_(attempt), points_(points) {
+        for (const auto& [name, samples] : points_) {
+            const auto known = ends.find(name);
+            const SeriesEnd end = known == ends.end() ? SeriesEnd{} : known->second;
+            const std::int64_t step = samples.front().step;
+            const bool goes_back = end.points > 0 && step <= end.step_last;
+            const std::int64_t tail_points = end.tail_points + std::ssize(samples);
+            if (goes_back) gone_back_.add(name, step);
+            if (goes_back || tail_points >= chunk_samples || end.tail_rows >= tail_rows_max) {
+                rewritten_.add(name, step);
+            } else {
+                append(name, end);
+            }
+        }
+    }
+
+    void add_to(Transaction& transaction, WrittenSeries& written) {
+        if (!rewritten_.names.empty()) {
+            const Rows rows = transaction.run(queries::read_series_ends,
+                                              {job_id_, rewritten_.names, rewritten_.steps});
+            rewrite(rows);
+            written.statements.push_back(named(queries::cut_series, cut_));
+        }
+        if (!gone_back_.names.empty())
+            written.statements.push_back(named(queries::cut_rollups, gone_back_));
+        if (!chunks_.names.empty())
+            written.statements.push_back(
+                {&queries::insert_chunks,
+                 {job_id_, attempt_, chunks_.names, chunks_.first_points, chunks_.points,
+                  chunks_.steps_first, chunks_.steps_last, chunks_.summaries, chunks_.data}});
+        if (!filled_.names.empty())
+            written.statements.push_back(named(queries::insert_rollups, filled_));
+        written.ends = std::move(ends_);
+    }
+
+private:
+    Statement named(const Query& query, const NamedSteps& steps) const {
+        return {&query, {job_id_, steps.names, steps.steps}};
+    }
+
+    void append(const std::string& name, const SeriesEnd& end) {
+        const std::vector<MetricSample>& samples = points_.find(name)->second;
+        add_chunk(name, end.points, samples);
+        ends_[name] = {.points = end.points + std::ssize(samples),
+                       .step_last = samples.back().step,
+                       .tail_rows = end.tail_rows + 1,
+                       .tail_points = end.tail_points + std::ssize(samples)};
+    }
+
+    /// `rows`: of read_series_ends, by metric.
+    void rewrite(const Rows& rows) {
+        int next = 0;
+        for (std::size_t i = 0; i < rewritten_.names.size(); ++i) {
+            const std::string& name = rewritten_.names[i];
+            const std::vector<MetricSample>& added = points_.find(name)->second;
+            std::int64_t cut = added.front().step;
+            Tail tail;
+            for (; next < rows.size() && rows[next].text("name") == name; ++next) {
+                const Row row = rows[next];
+                if (row.is_null("data")) {
+                    tail.first_point = row.integer("first_point") + row.integer("points");
+                    continue;
+                }
+                if (tail.samples.empty()) tail.first_point = row.integer("first_point");
+                cut = std::min(cut, row.integer("step_first"));
+                for (const MetricSample& sample : decode_samples(row.bytes("data")))
+                    if (sample.step < added.front().step) tail.samples.push_back(sample);
+            }
+            cut_.add(name, cut);
+            tail.samples.insert(tail.samples.end(), added.begin(), added.end());
+            add_tail(name, tail);
+        }
+    }
+
+    void add_tail(const std::string& name, const Tail& tail) {
+        const std::span<const MetricSample> samples(tail.samples);
+        std::size_t at = 0;
+        for (; samples.size() - at >= std::size_t(chunk_samples); at += chunk_samples) {
+            const auto chunk = samples.subspan(at, chunk_samples);
+            const std::int64_t first_point = tail.first_point + std::int64_t(at);
+            add_chunk(name, first_point, chunk, summary_of(chunk));
+            if ((first_point + chunk_samples) % rollup_points == 0)
+                filled_.add(name, chunk.front().step);
+        }
+        const auto rest = samples.subspan(at);
+        if (!rest.empty()) add_chunk(name, tail.first_point + std::int64_t(at), rest);
+        ends_[name] = {.points = tail.first_point + std::ssize(tail.samples),
+                       .step_last = samples.back().step,
+                       .tail_rows = rest.empty() ? 0 : 1,
+                       .tail_points = std::ssize(rest)};
+    }
+
+    void add_chunk(const std::string& name, std::int64_t first_point,
+                   std::span<const MetricSample> samples, std::string_view summary = {}) {
+        chunks_.names.push_back(name);
+        chunks_.first_points.push_back(first_point);
+        chunks_.points.push_back(std::ssize(samples));
+        chunks_.steps_first.push_back(samples.front().step);
+        chunks_.steps_last.push_back(samples.back().step);
+        chunks_.summaries.push_back(hexadecimal(summary));
+        chunks_.data.push_back(hexadecimal(encode_samples(samples)));
+    }
+
+    std::string_view job_id_;
+    int attempt_;
+    const NewPoints& points_;
+    NamedSteps rewritten_;
+    NamedSteps gone_back_;
+    NamedSteps cut_;
+    NamedSteps filled_;
+    NewChunks chunks_;
+    SeriesEnds ends_;
+};
+
+}    // namespace
+
+SeriesEnds read_series_ends(Transaction& transaction, std::string_view job_id,
+                            std::int64_t names_max) {
+    SeriesEnds ends;
+    for (const Row row : transaction.run(queries::list_series_ends, {job_id, names_max}))
+        ends[row.text("name")] = {.points = row.integer("points"),
+                                  .step_last = row.integer("step_last"),
+                                  .tail_rows = row.integer("tail_rows"),
+                                  .tail_points = row.integer("tail_points")};
+    return ends;
+}
+
+WrittenSeries add_points(Transaction& transaction, std::string_view job_id, int attempt,
+                         const NewPoints& points, const SeriesEnds& ends) {
+    WrittenSeries written;
+    SeriesWriter(job_id, attempt, points, ends).add_to(transaction, written);
+    return written;
+}
+
+}    // namespace slipway::store
