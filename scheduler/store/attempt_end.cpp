@@ -1,11 +1,8 @@
-#include <fmt/core.h>
-
-#include <array>
-
 #include "scheduler/store/attempts.h"
 #include "scheduler/store/job_rows.h"
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
+#include "scheduler/store/settlement.h"
 #include "scheduler/store/text.h"
 
 // How an attempt ends, asked for by its agent or by the rescue of a silent host.
@@ -13,115 +10,25 @@ namespace slipway::store {
 
 namespace {
 
-using enum JobState;
-
 constexpr std::size_t message_bytes_max = 4000;
-constexpr int same_crashes_max = 3;
 
 /// The job of a live attempt, with the rows of both locked.
 struct LockedAttempt {
-    JobState state{};
-    int restarts = 0;
-    int restarts_max = 0;
-    std::optional<Reason> reason;
+    EndingJob job;
     std::string host;
-    std::string crash_key;    // of the last crash
-    int crashes = 0;          // in a row with this key
 };
 
 LockedAttempt read_locked(const Row& row) {
-    return {.state = read_state(row),
-            .restarts = row.small("restarts"),
-            .restarts_max = row.small("restarts_max"),
-            .reason = reason_of(row),
-            .host = row.text("host"),
-            .crash_key = row.text("crash_key"),
-            .crashes = row.small("crashes")};
+    return {.job = {.state = read_state(row),
+                    .restarts = row.small("restarts"),
+                    .restarts_max = row.small("restarts_max"),
+                    .reason = reason_of(row),
+                    .crash_key = row.text("crash_key"),
+                    .crashes = row.small("crashes")},
+            .host = row.text("host")};
 }
 
-/// Where the job goes, and what is written with it.
-struct Settlement {
-    JobState state{};
-    int restarts_added = 0;
-    std::chrono::milliseconds retry_after{0};
-    std::optional<Reason> reason;
-    int crashes = 0;    // in a row with the key of the end
-};
-
-Settlement settle_again(const LockedAttempt& job, const AttemptEnd& end) {
-    if (job.state == cancelling) return {.state = cancelled, .reason = job.reason};
-    if (job.state == pausing) return {.state = paused, .reason = job.reason};
-    if (job.state == preempting) return {.state = queued, .reason = end.reason};
-    if (!end.counts_as_restart) {
-        return {.state = queued, .retry_after = end.retry_after, .reason = end.reason};
-    }
-    const bool again = !end.crash_key.empty() && end.crash_key == job.crash_key;
-    const int crashes = end.crash_key.empty() ? 0 : again ? job.crashes + 1 : 1;
-    if (crashes >= same_crashes_max) {
-        return {.state = failed,
-                .reason = Reason{"repeated_crash",
-                                 fmt::format("the executor ended in the same way at the same step "
-                                             "{} times in a row; the last time: {}",
-                                             crashes, end.message)},
-                .crashes = crashes};
-    }
-    if (job.restarts >= job.restarts_max) {
-        const std::string last = end.reason ? end.reason->message : end.message;
-        return {.state = failed,
-                .reason = Reason{"executor_lost",
-                                 fmt::format("the executor was lost {} times, more than "
-                                             "limits.max_restarts = {}; the last time: {}",
-                                             job.restarts + 1, job.restarts_max, last)}};
-    }
-    return {.state = queued,
-            .restarts_added = 1,
-            .retry_after = end.retry_after,
-            .reason = end.reason,
-            .crashes = crashes};
-}
-
-Settlement settle(const LockedAttempt& job, const AttemptEnd& end) {
-    if (end.job_state == queued) return settle_again(job, end);
-    Settlement settlement{.state = end.job_state, .reason = end.reason};
-    // The user's reason for cancelling or pausing outlives the agent's silence about it.
-    if (!settlement.reason && (end.job_state == cancelled || end.job_state == paused)) {
-        settlement.reason = job.reason;
-    }
-    return settlement;
-}
-
-/// States that an executor may have passed without a frame before it ended: they are written too,
-/// so that the history stays a path of the state machine.
-struct Passage {
-    JobState from;
-    JobState to;
-    JobState via;
-};
-constexpr auto passages = std::to_array<Passage>({
-    {starting, succeeded, compiling},
-    {compiling, succeeded, finishing},
-    {running, succeeded, finishing},
-    {starting, cancelled, cancelling},
-    {compiling, cancelled, cancelling},
-    {running, cancelled, cancelling},
-    {finishing, cancelled, cancelling},
-    {preempting, cancelled, cancelling},
-    {pausing, cancelled, cancelling},
-    {starting, paused, pausing},
-    {compiling, paused, pausing},
-    {running, paused, pausing},
-});
-
-std::vector<JobState> states_between(JobState from, JobState to) {
-    std::vector<JobState> between;
-    for (const Passage& passage : passages) {
-        const JobState here = between.empty() ? from : between.back();
-        if (passage.from == here && passage.to == to) between.push_back(passage.via);
-    }
-    return between;
-}
-
-std::vector<Statement> end_statements(const AttemptKey& key, const LockedAttempt& job,
+std::vector<Statement> end_statements(const AttemptKey& key, const EndingJob& job,
                                       const Settlement& settlement, const AttemptEnd& end) {
     std::vector<Statement> statements;
     for (const JobState state : states_between(job.state, settlement.state))
@@ -147,12 +54,12 @@ std::optional<Rescued> end_locked(Store& store, const AttemptKey& key, const Sta
     auto ended = transact(store.pool(), [&](Transaction& transaction) -> std::optional<Rescued> {
         const std::vector<Rows> answers = transaction.run(std::vector<Statement>{lock});
         if (answers[0].empty()) return std::nullopt;
-        const LockedAttempt job = read_locked(answers[0][0]);
-        const Settlement settlement = settle(job, end);
-        std::vector<Statement> statements = end_statements(key, job, settlement, end);
+        const LockedAttempt locked = read_locked(answers[0][0]);
+        const Settlement settlement = settle(locked.job, end);
+        std::vector<Statement> statements = end_statements(key, locked.job, settlement, end);
         if (term.number > 0) statements.push_back(check_statement(term));
         transaction.commit(std::move(statements));
-        return Rescued{key, job.host, settlement.state};
+        return Rescued{key, locked.host, settlement.state};
     });
     if (ended) {
         store.announce(key.job_id);
@@ -175,7 +82,7 @@ std::vector<Rescued> rescue_expired(Store& store, const RescueRule& rule, const 
         .exit_kind = "lost",
         .exit_status = std::nullopt,
         .message = "its host sent no heartbeat for longer than its lease",
-        .job_state = queued,
+        .job_state = JobState::queued,
         .counts_as_restart = false,    // the host's fault is not the job's
         .reason =
             Reason{"host_lost", "the host sent no heartbeat; the job runs again on another host"},

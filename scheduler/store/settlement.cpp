@@ -1,0 +1,89 @@
+#include "scheduler/store/settlement.h"
+
+#include <fmt/core.h>
+
+#include <array>
+
+namespace slipway::store {
+
+namespace {
+
+using enum JobState;
+
+constexpr int same_crashes_max = 3;
+
+Settlement settle_again(const EndingJob& job, const AttemptEnd& end) {
+    if (job.state == cancelling) return {.state = cancelled, .reason = job.reason};
+    if (job.state == pausing) return {.state = paused, .reason = job.reason};
+    if (job.state == preempting) return {.state = queued, .reason = end.reason};
+    if (!end.counts_as_restart) {
+        return {.state = queued, .retry_after = end.retry_after, .reason = end.reason};
+    }
+    const bool again = !end.crash_key.empty() && end.crash_key == job.crash_key;
+    const int crashes = end.crash_key.empty() ? 0 : again ? job.crashes + 1 : 1;
+    if (crashes >= same_crashes_max) {
+        return {.state = failed,
+                .reason = Reason{"repeated_crash",
+                                 fmt::format("the executor ended in the same way at the same step "
+                                             "{} times in a row; the last time: {}",
+                                             crashes, end.message)},
+                .crashes = crashes};
+    }
+    if (job.restarts >= job.restarts_max) {
+        const std::string last = end.reason ? end.reason->message : end.message;
+        return {.state = failed,
+                .reason = Reason{"executor_lost",
+                                 fmt::format("the executor was lost {} times, more than "
+                                             "limits.max_restarts = {}; the last time: {}",
+                                             job.restarts + 1, job.restarts_max, last)}};
+    }
+    return {.state = queued,
+            .restarts_added = 1,
+            .retry_after = end.retry_after,
+            .reason = end.reason,
+            .crashes = crashes};
+}
+
+/// What an executor may have passed without a frame.
+struct Passage {
+    JobState from;
+    JobState to;
+    JobState via;
+};
+constexpr auto passages = std::to_array<Passage>({
+    {starting, succeeded, compiling},
+    {compiling, succeeded, finishing},
+    {running, succeeded, finishing},
+    {starting, cancelled, cancelling},
+    {compiling, cancelled, cancelling},
+    {running, cancelled, cancelling},
+    {finishing, cancelled, cancelling},
+    {preempting, cancelled, cancelling},
+    {pausing, cancelled, cancelling},
+    {starting, paused, pausing},
+    {compiling, paused, pausing},
+    {running, paused, pausing},
+});
+
+}    // namespace
+
+Settlement settle(const EndingJob& job, const AttemptEnd& end) {
+    if (end.job_state == queued) return settle_again(job, end);
+    Settlement settlement{.state = end.job_state, .reason = end.reason};
+    // The user's reason for cancelling or pausing outlives the agent's silence about it.
+    if (!settlement.reason && (end.job_state == cancelled || end.job_state == paused)) {
+        settlement.reason = job.reason;
+    }
+    return settlement;
+}
+
+std::vector<JobState> states_between(JobState from, JobState to) {
+    std::vector<JobState> between;
+    for (const Passage& passage : passages) {
+        const JobState here = between.empty() ? from : between.back();
+        if (passage.from == here && passage.to == to) between.push_back(passage.via);
+    }
+    return between;
+}
+
+}    // namespace slipway::store
