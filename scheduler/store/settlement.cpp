@@ -69,6 +69,8 @@ constexpr auto passages = std::to_array<Passage>({
 
 Settlement settle(const EndingJob& job, const AttemptEnd& end) {
     if (end.job_state == queued) return settle_again(job, end);
+    // The agent may not know yet that a user who had paused the job has cancelled it since.
+    if (end.job_state == paused && job.state == cancelling) return settle_again(job, end);
     Settlement settlement{.state = end.job_state, .reason = end.reason};
     // The user's reason for cancelling or pausing outlives the agent's silence about it.
     if (!settlement.reason && (end.job_state == cancelled || end.job_state == paused)) {

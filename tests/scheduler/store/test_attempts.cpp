@@ -267,6 +267,16 @@ TEST_F(Attempts, a_lost_executor_ends_what_the_user_asked_to_end) {
     EXPECT_EQ(find_job(store, preempted_job)->restarts, 0);
 }
 
+// Goal: the agent that ends an attempt as paused may not have heard of a later cancel.
+TEST_F(Attempts, a_cancel_overtakes_a_pause_that_its_agent_ends) {
+    const AttemptKey key = running_job();
+    request_intent(store, key.job_id, Intent::pause, {"user", "later"});
+    request_intent(store, key.job_id, Intent::cancel, {"user", "enough"});
+    EXPECT_EQ(finish_attempt(store, key, {.exit_kind = "orphaned", .job_state = paused}),
+              cancelled);
+    EXPECT_EQ(find_job(store, key.job_id)->reason->message, "enough");
+}
+
 TEST_F(Attempts, an_illegal_end_changes_nothing) {
     const AttemptKey key = running_job();
     EXPECT_THROW(finish_attempt(store, key, {.exit_kind = "x", .job_state = expired}),
