@@ -23,10 +23,10 @@ struct Settlement {
     int crashes = 0;    ///< in a row with the key of the end
 };
 
-/// The retry policy. An end state is taken as it is. A job that is to run again or to be paused goes
-/// where a user or the leader has sent it meanwhile (cancelled, paused, queued); else it is queued
-/// again, and fails when its restarts are used up (executor_lost) or when it ended in the same way at the same
-/// step three times in a row (repeated_crash). Pure.
+/// The retry policy. An end state is taken as it is. A job that is to run again or to be paused
+/// goes where a user or the leader has sent it meanwhile (cancelled, paused, queued); else it is
+/// queued again, and fails when its restarts are used up (executor_lost) or when it ended in the
+/// same way at the same step three times in a row (repeated_crash). Pure.
 Settlement settle(const EndingJob& job, const AttemptEnd& end);
 
 /// States between the two that an executor may have passed without a frame before it ended: they
