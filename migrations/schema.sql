@@ -111,16 +111,27 @@ CREATE FUNCTION public.decayed_usage(core_seconds double precision, at timestamp
 CREATE FUNCTION public.job_counted() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
+declare
+    leaves boolean := tg_op <> 'INSERT';
+    enters boolean := tg_op <> 'DELETE';
+    starts boolean := tg_op = 'UPDATE' and new.state = 'starting' and old.state <> 'starting';
 begin
-    if tg_op <> 'INSERT' then
-        insert into job_count (state, project, created_by, jobs)
+    if leaves then
+        insert into job_count (state, project, created_by, queue_class, jobs)
         values (old.state, old.project,
-                case when old.state = 'queued' then old.created_by else '' end, -1);
+                case when old.state = 'queued' then old.created_by else '' end,
+                case when old.state = 'queued' then old.queue_class else '' end, -1);
     end if;
-    if tg_op <> 'DELETE' then
-        insert into job_count (state, project, created_by, jobs)
+    if enters then
+        insert into job_count (state, project, created_by, queue_class, jobs, submitted, started,
+                               ended, waited_s)
         values (new.state, new.project,
-                case when new.state = 'queued' then new.created_by else '' end, 1);
+                case when new.state = 'queued' then new.created_by else '' end,
+                case when new.state = 'queued' then new.queue_class else '' end, 1,
+                (not leaves)::integer, starts::integer,
+                (leaves and old.finished_at is null and new.finished_at is not null)::integer,
+                case when starts and old.started_at is null
+                     then extract(epoch from new.started_at - new.created_at) end);
     end if;
     return null;
 end
@@ -395,6 +406,26 @@ CREATE FUNCTION public.queue_class_rank(queue_class text) RETURNS smallint
     LANGUAGE sql IMMUTABLE
     RETURN (array_position(ARRAY['urgent'::text, 'high'::text, 'normal'::text, 'low'::text, 'idle'::text], queue_class) - 1);
 
+CREATE FUNCTION public.queue_held_counted() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if tg_op <> 'INSERT' and not old.ready then
+        insert into queue_held_count (project, class_rank, code, jobs)
+        values (old.project, old.class_rank,
+                case when old.not_before is not null then 'start_after'
+                     else 'waiting_for_dataset' end, -1);
+    end if;
+    if tg_op <> 'DELETE' and not new.ready then
+        insert into queue_held_count (project, class_rank, code, jobs)
+        values (new.project, new.class_rank,
+                case when new.not_before is not null then 'start_after'
+                     else 'waiting_for_dataset' end, 1);
+    end if;
+    return null;
+end
+$$;
+
 CREATE TABLE public.queue (
     job_id text NOT NULL,
     class_rank smallint NOT NULL,
@@ -644,7 +675,13 @@ CREATE TABLE public.job_count (
     state text NOT NULL,
     jobs bigint NOT NULL,
     project text NOT NULL,
-    created_by text DEFAULT ''::text NOT NULL
+    created_by text DEFAULT ''::text NOT NULL,
+    queue_class text DEFAULT ''::text NOT NULL,
+    at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    submitted integer DEFAULT 0 NOT NULL,
+    started integer DEFAULT 0 NOT NULL,
+    ended integer DEFAULT 0 NOT NULL,
+    waited_s double precision
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000');
 
@@ -656,6 +693,17 @@ CREATE TABLE public.job_event (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT job_event_seq_check CHECK ((seq >= 1)),
     CONSTRAINT job_event_type_check CHECK ((type = ANY (ARRAY['state'::text, 'progress'::text, 'metric'::text, 'log'::text, 'checkpoint'::text, 'compile'::text, 'warning'::text, 'end'::text])))
+);
+
+CREATE TABLE public.job_rate (
+    at timestamp with time zone NOT NULL,
+    project text NOT NULL,
+    submitted bigint NOT NULL,
+    started bigint NOT NULL,
+    ended bigint NOT NULL,
+    first_starts bigint NOT NULL,
+    waited_s double precision NOT NULL,
+    waited_max_s double precision NOT NULL
 );
 
 CREATE TABLE public.job_state (
@@ -742,6 +790,15 @@ CREATE TABLE public.project_usage (
     core_seconds double precision NOT NULL,
     at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT project_usage_core_seconds_check CHECK ((core_seconds >= (0)::double precision))
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000');
+
+CREATE TABLE public.queue_held_count (
+    project text NOT NULL,
+    class_rank smallint NOT NULL,
+    code text NOT NULL,
+    jobs bigint NOT NULL,
+    CONSTRAINT queue_held_count_code_check CHECK ((code = ANY (ARRAY['start_after'::text, 'waiting_for_dataset'::text])))
 )
 WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000');
 
@@ -954,6 +1011,8 @@ CREATE INDEX job_other_kinds ON public.job USING btree (kind, id) WHERE (kind <>
 
 CREATE INDEX job_project ON public.job USING btree (project, id);
 
+CREATE INDEX job_rate_at ON public.job_rate USING btree (at);
+
 CREATE INDEX job_resting ON public.job USING btree (resting_state, id) WHERE (resting_state IS NOT NULL);
 
 CREATE INDEX job_resting_end ON public.job USING btree (resting_state, COALESCE(finished_at, 'infinity'::timestamp with time zone), id) WHERE (resting_state IS NOT NULL);
@@ -1020,6 +1079,8 @@ CREATE TRIGGER dataset_leaves AFTER DELETE ON public.dataset FOR EACH ROW EXECUT
 
 CREATE TRIGGER job_counted AFTER INSERT OR DELETE ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_counted();
 
+CREATE TRIGGER job_counted_class AFTER UPDATE OF queue_class ON public.job FOR EACH ROW WHEN (((old.state = 'queued'::text) AND (new.state = 'queued'::text) AND (old.queue_class <> new.queue_class))) EXECUTE FUNCTION public.job_counted();
+
 CREATE TRIGGER job_counted_move AFTER UPDATE OF state ON public.job FOR EACH ROW WHEN ((old.state <> new.state)) EXECUTE FUNCTION public.job_counted();
 
 CREATE TRIGGER job_event_guard BEFORE DELETE OR UPDATE ON public.job_event FOR EACH ROW EXECUTE FUNCTION public.job_event_guard();
@@ -1043,6 +1104,12 @@ CREATE TRIGGER job_to_dataset AFTER UPDATE OF dataset_id ON public.job FOR EACH 
 CREATE TRIGGER lease_guard AFTER INSERT ON public.lease FOR EACH ROW EXECUTE FUNCTION public.lease_guard();
 
 CREATE TRIGGER metric_chunk_of_job AFTER INSERT ON public.metric_chunk REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.job_is_there();
+
+CREATE TRIGGER queue_held_changes AFTER UPDATE ON public.queue FOR EACH ROW WHEN ((((NOT old.ready) OR (NOT new.ready)) AND (((old.class_rank IS DISTINCT FROM new.class_rank) OR ((old.not_before IS NULL) IS DISTINCT FROM (new.not_before IS NULL))) OR (old.ready IS DISTINCT FROM new.ready)))) EXECUTE FUNCTION public.queue_held_counted();
+
+CREATE TRIGGER queue_held_enters AFTER INSERT ON public.queue FOR EACH ROW WHEN ((NOT new.ready)) EXECUTE FUNCTION public.queue_held_counted();
+
+CREATE TRIGGER queue_held_leaves AFTER DELETE ON public.queue FOR EACH ROW WHEN ((NOT old.ready)) EXECUTE FUNCTION public.queue_held_counted();
 
 CREATE TRIGGER split_of_dataset AFTER INSERT OR UPDATE OF dataset_id ON public.split FOR EACH ROW EXECUTE FUNCTION public.dataset_is_there();
 

@@ -127,6 +127,9 @@ struct ProjectOptions {
 /// Changes what is given; makes the project when there is none.
 ExitCode set_project(const HttpClient& client, const ProjectOptions& options);
 
+/// `project` empty: of all.
+ExitCode print_queue_stats(const HttpClient& client, const std::string& project);
+
 ExitCode list_cores(const HttpClient& client);
 ExitCode drain_core(const HttpClient& client, int core, bool drained);
 ExitCode create_token(const HttpClient& client, const std::string& name, const std::string& role);

@@ -27,6 +27,7 @@ struct Line {
     ForkOptions fork;
     BulkOptions bulk;
     ProjectOptions project;
+    std::string queue_project;
     std::string id;
     std::string file;
     std::string out;
@@ -247,6 +248,15 @@ void add_project_commands(CLI::App& app, Line& line) {
     one->add_flag("--no-cores-max", line.project.no_cores_max, "remove the quota")->excludes(cores);
 }
 
+void add_queue_commands(CLI::App& app, Line& line) {
+    CLI::App* queue = app.add_subcommand("queue", "Look at the queue as a whole");
+    queue->require_subcommand(1);
+    CLI::App* one =
+        add(*queue, "stats", "Count the queued jobs by class, project and reason", line,
+            [&line](const HttpClient& c) { return print_queue_stats(c, line.queue_project); });
+    one->add_option("--project", line.queue_project, "only the jobs of this project");
+}
+
 void add_machine_commands(CLI::App& app, Line& line) {
     add(app, "cores", "List the virtual cores and the jobs that hold them", line,
         [](const HttpClient& c) { return list_cores(c); });
@@ -322,6 +332,7 @@ int run(int argc, char** argv) {
     add_report_commands(app, line);
     add_dataset_commands(app, line);
     add_project_commands(app, line);
+    add_queue_commands(app, line);
     add_machine_commands(app, line);
     try {
         app.parse(argc, argv);

@@ -30,8 +30,8 @@ Decoded<T> decode(const Object<T>& table, const ParsedJson& parsed) {
 }
 
 const ObjectTable* find_table(std::string_view name) {
-    for (const auto tables :
-         {request_tables(), job_answer_tables(), report_answer_tables(), other_answer_tables()}) {
+    for (const auto tables : {request_tables(), job_answer_tables(), report_answer_tables(),
+                              queue_answer_tables(), other_answer_tables()}) {
         const auto found = std::find_if(tables.begin(), tables.end(), [&](const ObjectTable* one) {
             return one->name() == name;
         });

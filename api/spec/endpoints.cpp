@@ -12,6 +12,7 @@
 #include "api/spec/endpoints/machine.h"
 #include "api/spec/endpoints/predictions.h"
 #include "api/spec/endpoints/projects.h"
+#include "api/spec/endpoints/queue.h"
 #include "api/spec/endpoints/service.h"
 #include "api/spec/endpoints/sessions.h"
 #include "api/spec/endpoints/splits.h"
@@ -32,6 +33,7 @@ constexpr auto resources = std::to_array<std::span<const Endpoint>>({
     split_endpoints::rows,
     upload_endpoints::rows,
     machine_endpoints::rows,
+    queue_endpoints::rows,
     project_endpoints::rows,
     token_endpoints::rows,
     session_endpoints::rows,

@@ -89,6 +89,7 @@ std::span<const ObjectTable* const> request_tables();
 /// The answers: answers/job_answers.cpp, answers/other_answers.cpp.
 std::span<const ObjectTable* const> job_answer_tables();
 std::span<const ObjectTable* const> report_answer_tables();
+std::span<const ObjectTable* const> queue_answer_tables();
 std::span<const ObjectTable* const> other_answer_tables();
 
 /// Which of a dataset's options concern this format.

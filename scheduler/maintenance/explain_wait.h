@@ -1,8 +1,11 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "scheduler/placement/placement.h"
 #include "scheduler/store/store.h"
@@ -14,5 +17,15 @@ namespace slipway {
 /// errors  throws unavailable
 std::optional<WaitReason> explain_wait(store::Store& store, const std::string& job_id,
                                        std::chrono::milliseconds host_silence_max);
+
+/// What the next pass would decide on the jobs that it looks at, of these projects (empty: of all).
+struct DecisionCounts {
+    std::int64_t starting = 0;
+    std::map<std::string, std::int64_t> waiting = {};    ///< by code
+};
+
+/// errors  throws unavailable
+DecisionCounts count_decisions(store::Store& store, const std::vector<std::string>& projects,
+                               std::chrono::milliseconds host_silence_max);
 
 }    // namespace slipway

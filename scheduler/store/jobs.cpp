@@ -384,7 +384,8 @@ std::map<JobState, std::int64_t> count_jobs(Store& store) {
 }
 
 void fold_job_counts(Store& store, const LeaderTerm& term) {
-    write_as_leader(store.pool(), term, {{&queries::fold_job_counts, {}}});
+    write_as_leader(store.pool(), term,
+                    {{&queries::fold_job_counts, {}}, {&queries::fold_held_counts, {}}});
 }
 
 }    // namespace slipway::store

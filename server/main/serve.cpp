@@ -120,6 +120,11 @@ void wire(Services& services, Scheduler& scheduler, store::Store& store) {
         if (!reason) return std::nullopt;
         return explanation_of(*reason);
     };
+    services.count_waits = [&store](const std::vector<std::string>& projects) {
+        const DecisionCounts counts =
+            count_decisions(store, projects, MaintenanceOptions{}.host_silence_max);
+        return WaitCounts{.starting = counts.starting, .by_code = counts.waiting};
+    };
     services.metric_samples = [&scheduler] { return scheduler.metric_samples(); };
     services.on_queued = [&scheduler] { scheduler.wake_maintenance(); };
     services.on_changed = [&scheduler] { scheduler.wake_agent(); };

@@ -109,7 +109,10 @@ Response list_cores(const Context& context);
 Response get_core(const Context& context);
 Response drain_core(const Context& context);
 Response undrain_core(const Context& context);
+
+// queue.cpp
 Response list_queue(const Context& context);
+Response get_queue_stats(const Context& context);
 
 // tokens.cpp
 Response get_me(const Context& context);

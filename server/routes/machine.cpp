@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "scheduler/store/hosts.h"
-#include "scheduler/store/queue.h"
 #include "server/http/problem.h"
 #include "server/routes/handlers.h"
 #include "server/routes/problems.h"
@@ -85,15 +84,6 @@ Response drain_core(const Context& context) {
 
 Response undrain_core(const Context& context) {
     return set_drained(context, false);
-}
-
-Response list_queue(const Context& context) {
-    const auto page = store::list_queue(context.services.store, context.who.projects,
-                                        query_page(context.request));
-    Json items = Json::array();
-    for (const store::QueuedJob& job : page.items)
-        items.push_back(render(job));
-    return json_response(render_list(std::move(items), page.next_cursor));
 }
 
 }    // namespace slipway::routes

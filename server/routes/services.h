@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,6 +44,12 @@ struct WaitExplanation {
     std::string message;
     std::vector<int> cores;
     std::string blocking_job;    ///< may be empty
+};
+
+/// What the next pass of the scheduler would decide on the jobs that it looks at.
+struct WaitCounts {
+    std::int64_t starting = 0;
+    std::map<std::string, std::int64_t> by_code = {};
 };
 
 /// What executors are kept from, and how.
@@ -89,6 +96,8 @@ struct Services {
 
     /// None when the job does not wait (any more).
     std::function<std::optional<WaitExplanation>(std::string_view job_id)> explain_wait = {};
+    /// Of the jobs of these projects (empty: of all).
+    std::function<WaitCounts(const std::vector<std::string>& projects)> count_waits = {};
     std::function<std::vector<PrometheusSample>()> metric_samples = {};
     ExportQueue* exports = nullptr;             ///< null: this service cannot export weights
     std::function<void()> on_queued = [] {};    ///< something may be placed now

@@ -76,6 +76,7 @@ constexpr auto rows = std::to_array<RouteRow>({
     {"drain_core", {routes::drain_core}},
     {"undrain_core", {routes::undrain_core}},
     {"list_queue", {routes::list_queue}},
+    {"get_queue_stats", {routes::get_queue_stats}},
 
     {"list_audit", {routes::list_audit}},
 

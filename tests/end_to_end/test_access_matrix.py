@@ -119,6 +119,7 @@ ENDPOINTS = {
     "drain_core": Row(ADMIN, "service"),
     "undrain_core": Row(ADMIN, "service"),
     "list_queue": Row(VIEW, "list"),
+    "get_queue_stats": Row(VIEW, "list"),
     "create_project": Row(ADMIN, "service", ok=201, fresh="name", body=lambda made: {"name": made["name"]}),
     "list_projects": Row(VIEW, "list"),
     "get_project": Row(VIEW, "object"),

@@ -264,6 +264,12 @@ class Commands(unittest.TestCase):
         self.assertIn("nothing to set", run("project", "set", "vision", home=self.service.home, check=2).stderr)
         self.assertIn("weight must be", run("project", "set", "vision", "--weight", "0", home=self.service.home, check=4).stderr)
 
+    def test_queue_stats(self):
+        text = self.ok("queue", "stats")
+        self.assertRegex(text, r"^\d+ jobs queued, \d+ of them ready; \d+ of 8 cores held, \d+ free\n")
+        self.assertIn("last s  submitted  started  ended", text)
+        self.assertRegex(self.ok("queue", "stats", "--project", "empty"), r"^0 jobs queued, 0 of them ready; ")
+
     def test_cores(self):
         rows = self.table(self.ok("cores"), "core", "host", "state", "job")
         self.assertEqual([row[0] for row in rows], [str(core) for core in range(1, 9)])

@@ -233,23 +233,6 @@ const Object<Answer>& core_table() {
     return table;
 }
 
-const Object<Answer>& queued_table() {
-    static const auto table =
-        Object<Answer>("QueuedJob", "A queued job.")
-            .open()
-            .field("position",
-                   "1: the next job to start; null: the job is held, or behind 1,000 ready jobs.",
-                   count, or_null)
-            .field("job_id", "job_…", any_text, known)
-            .field("project", "Project that the job belongs to.", any_text, known)
-            .field("class", "Scheduling class.", Choice<QueueClass>{}, known)
-            .field("cores", "Number of cores that it needs.", count, known)
-            .field("core_id", "Core that it needs.", Integer{.min = 1, .max = 8}, or_null)
-            .field("queued_at", "Time of submission.", Time{}, known)
-            .field("not_before", "Earliest start time.", Time{}, or_null);
-    return table;
-}
-
 Object<Answer> token_like(std::string_view name, std::string_view summary) {
     return Object<Answer>(name, summary)
         .open()
@@ -351,7 +334,6 @@ std::span<const ObjectTable* const> other_answer_tables() {
     static const auto audit = page_of("AuditList", audit_table());
     static const auto projects = page_of("ProjectList", project_table());
     static const auto cores = page_of("CoreList", core_table());
-    static const auto queue = page_of("QueueList", queued_table());
     static const auto tokens = page_of("TokenList", token);
     static const std::vector<const ObjectTable*> all{&problem_table(),
                                                      &checkpoint_answer_table(),
@@ -368,7 +350,6 @@ std::span<const ObjectTable* const> other_answer_tables() {
                                                      &projects,
                                                      &core_table(),
                                                      &cores,
-                                                     &queue,
                                                      &tokens,
                                                      &issued,
                                                      &me_table(),

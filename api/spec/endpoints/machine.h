@@ -4,7 +4,7 @@
 
 #include "api/spec/endpoints/parts.h"
 
-/// The endpoints of hosts, cores and the queue.
+/// The endpoints of hosts and cores.
 namespace slipway::machine_endpoints {
 
 using namespace endpoint_parts;
@@ -54,13 +54,6 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .response = "Core",
      .errors = finds,
      .query = core_query},
-    {.name = "list_queue",
-     .method = "GET",
-     .path = "/v1/queue",
-     .group = "machine",
-     .summary = "List the queued jobs in scheduling order, including held ones.",
-     .response = "QueueList",
-     .query = paging},
 });
 
 }    // namespace slipway::machine_endpoints

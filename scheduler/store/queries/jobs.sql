@@ -189,13 +189,24 @@ select project, sum(decayed_usage(core_seconds, at))
 from folded
 group by project
 
--- fold_job_counts: adds the changes up, so that count_jobs reads few rows
+-- fold_job_counts: adds the changes up, so that count_jobs reads few rows; what happened goes to
+-- job_rate by 10 seconds, where 20 minutes of it are kept
 with folded as (
     delete from job_count
-    returning state, project, created_by, jobs
+    returning state, project, created_by, queue_class, jobs, at, submitted, started, ended, waited_s
+), summed as (
+    insert into job_count (state, project, created_by, queue_class, jobs)
+    select state, project, created_by, queue_class, sum(jobs)
+    from folded
+    group by state, project, created_by, queue_class
+    having sum(jobs) <> 0
+), forgotten as (
+    delete from job_rate
+    where at < statement_timestamp() - interval '20 minutes'
 )
-insert into job_count (state, project, created_by, jobs)
-select state, project, created_by, sum(jobs)
+insert into job_rate (at, project, submitted, started, ended, first_starts, waited_s, waited_max_s)
+select date_bin('10 seconds', at, timestamptz 'epoch'), project, sum(submitted), sum(started),
+       sum(ended), count(waited_s), coalesce(sum(waited_s), 0), coalesce(max(waited_s), 0)
 from folded
-group by state, project, created_by
-having sum(jobs) <> 0
+where submitted + started + ended > 0
+group by 1, 2

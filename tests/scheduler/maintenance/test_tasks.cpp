@@ -91,6 +91,20 @@ TEST_F(Maintenance, jobs_that_no_host_has_the_memory_for_hide_no_other) {
     EXPECT_EQ(state_of(fits), starting);
 }
 
+TEST_F(Maintenance, the_decisions_of_the_next_pass_are_counted) {
+    make_ready();
+    add_host();
+    submit_wanting(8);
+    submit_wanting(1);
+    submit_wanting(1);
+    const DecisionCounts counts = count_decisions(store, {}, 10s);
+    EXPECT_EQ(counts.starting, 1);
+    EXPECT_EQ(counts.waiting, (std::map<std::string, std::int64_t>{{"waiting_for_cores", 2}}));
+    const DecisionCounts of_others = count_decisions(store, {"vision"}, 10s);
+    EXPECT_EQ(of_others.starting, 0);
+    EXPECT_TRUE(of_others.waiting.empty());
+}
+
 TEST_F(Maintenance, queued_jobs_get_cores_leases_and_the_state_starting) {
     make_ready();
     add_host();
