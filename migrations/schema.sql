@@ -653,7 +653,11 @@ CREATE TABLE public.host (
     instance text DEFAULT ''::text NOT NULL,
     home text DEFAULT ''::text NOT NULL,
     job_memory_bytes bigint DEFAULT 0 NOT NULL,
+    drained_at timestamp with time zone,
+    drain_reason text DEFAULT ''::text NOT NULL,
+    drained_by text DEFAULT ''::text NOT NULL,
     CONSTRAINT host_cores_check CHECK (((cores >= 1) AND (cores <= 64))),
+    CONSTRAINT host_drain_check CHECK (((drained_at IS NOT NULL) OR ((drain_reason = ''::text) AND (drained_by = ''::text)))),
     CONSTRAINT host_job_memory_bytes_check CHECK ((job_memory_bytes >= 0)),
     CONSTRAINT host_name_check CHECK ((name <> ''::text))
 )

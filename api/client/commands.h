@@ -130,6 +130,9 @@ ExitCode set_project(const HttpClient& client, const ProjectOptions& options);
 /// `project` empty: of all.
 ExitCode print_queue_stats(const HttpClient& client, const std::string& project);
 
+ExitCode list_hosts(const HttpClient& client);
+ExitCode drain_host(const HttpClient& client, const std::string& name, const std::string& reason);
+ExitCode undrain_host(const HttpClient& client, const std::string& name);
 ExitCode list_cores(const HttpClient& client);
 ExitCode drain_core(const HttpClient& client, int core, bool drained);
 ExitCode create_token(const HttpClient& client, const std::string& name, const std::string& role);

@@ -7,6 +7,41 @@
 
 namespace slipway::client {
 
+namespace {
+
+std::string host_path(const std::string& name) {
+    return "/v1/hosts/" + percent_encode(name);
+}
+
+}    // namespace
+
+ExitCode list_hosts(const HttpClient& client) {
+    std::vector<std::vector<std::string>> rows;
+    const Json answer = get(client, "/v1/hosts");
+    for (const Json& one : answer.at("items")) {
+        const Json drain = one.at("drain").is_null() ? Json::object() : one.at("drain");
+        rows.push_back({cell(one, "name"), cell(one, "cores"), cell(one, "silent_s"),
+                        one.at("drain").is_null() ? "takes jobs" : "drained", cell(drain, "reason"),
+                        cell(drain, "by"), cell(drain, "at")});
+    }
+    print_table({"host", "cores", "silent s", "state", "reason", "by", "since"}, rows);
+    return ExitCode::ok;
+}
+
+ExitCode drain_host(const HttpClient& client, const std::string& name, const std::string& reason) {
+    Json body = Json::object();
+    if (!reason.empty()) body["reason"] = reason;
+    call(client, "POST", host_path(name) + "/drain", body);
+    fmt::print("host {} takes no new job\n", name);
+    return ExitCode::ok;
+}
+
+ExitCode undrain_host(const HttpClient& client, const std::string& name) {
+    call(client, "POST", host_path(name) + "/undrain", Json::object());
+    fmt::print("host {} takes jobs\n", name);
+    return ExitCode::ok;
+}
+
 ExitCode list_cores(const HttpClient& client) {
     std::vector<std::vector<std::string>> rows;
     const Json answer = get(client, "/v1/cores");

@@ -28,6 +28,7 @@ struct Line {
     BulkOptions bulk;
     ProjectOptions project;
     std::string queue_project;
+    std::string reason;
     std::string id;
     std::string file;
     std::string out;
@@ -258,6 +259,19 @@ void add_queue_commands(CLI::App& app, Line& line) {
 }
 
 void add_machine_commands(CLI::App& app, Line& line) {
+    add(app, "hosts", "List the hosts, and who drained them and why", line,
+        [](const HttpClient& c) { return list_hosts(c); });
+    CLI::App* host = app.add_subcommand("host", "Drain a whole host or take it back");
+    host->require_subcommand(1);
+    CLI::App* whole =
+        add_with_id(*host, "drain", "Stop scheduling new jobs on a host", line,
+                    [&line](const HttpClient& c) { return drain_host(c, line.id, line.reason); });
+    whole->get_option("id")->description("name of the host");
+    whole->add_option("--reason", line.reason, "reason, shown to jobs that wait for the host");
+    add_with_id(*host, "undrain", "Resume scheduling jobs on a host", line,
+                [&line](const HttpClient& c) { return undrain_host(c, line.id); })
+        ->get_option("id")
+        ->description("name of the host");
     add(app, "cores", "List the virtual cores and the jobs that hold them", line,
         [](const HttpClient& c) { return list_cores(c); });
     CLI::App* one = add(app, "drain", "Stop scheduling new jobs on a core", line,

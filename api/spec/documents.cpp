@@ -90,6 +90,10 @@ Decoded<LoginRequest> decode_login(const ParsedJson& parsed) {
     return decode(login_table(), parsed);
 }
 
+Decoded<HostDrainRequest> decode_host_drain(const ParsedJson& parsed) {
+    return decode(host_drain_request_table(), parsed);
+}
+
 Decoded<ProjectCreate> decode_project_create(const ParsedJson& parsed) {
     return decode(project_create_table(), parsed);
 }

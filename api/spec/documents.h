@@ -37,6 +37,7 @@ Decoded<SplitCreate> decode_split_create(const ParsedJson& parsed);
 Decoded<UploadCreate> decode_upload_create(const ParsedJson& parsed);
 Decoded<TokenCreate> decode_token_create(const ParsedJson& parsed);
 Decoded<LoginRequest> decode_login(const ParsedJson& parsed);
+Decoded<HostDrainRequest> decode_host_drain(const ParsedJson& parsed);
 Decoded<ProjectCreate> decode_project_create(const ParsedJson& parsed);
 Decoded<ProjectPatch> decode_project_patch(const ParsedJson& parsed);
 Decoded<ProjectQuota> decode_project_quota(const ParsedJson& parsed);

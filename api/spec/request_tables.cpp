@@ -258,6 +258,15 @@ const Number project_weight{.min = 0.01, .max = 1000};
 
 }    // namespace
 
+const Object<HostDrainRequest>& host_drain_request_table() {
+    static const auto table =
+        Object<HostDrainRequest>("HostDrain", "A host to stop scheduling new jobs on.")
+            .field("reason", &HostDrainRequest::reason,
+                   "Reason, shown with the host and to jobs that wait for it.", Text{},
+                   {.absent_when_empty = true});
+    return table;
+}
+
 const Object<ProjectCreate>& project_create_table() {
     static const auto table =
         Object<ProjectCreate>("ProjectCreate", "A project to create.")
@@ -289,21 +298,13 @@ const Object<ProjectQuota>& project_quota_table() {
 }
 
 std::span<const ObjectTable* const> request_tables() {
-    static const std::vector<const ObjectTable*> all{&job_table(),
-                                                     &job_patch_table(),
-                                                     &dataset_create_table(),
-                                                     &augment_table(),
-                                                     &split_create_table(),
-                                                     &upload_create_table(),
-                                                     &token_create_table(),
-                                                     &login_table(),
-                                                     &layer_table(),
-                                                     &prediction_table(),
-                                                     &job_fork_table(),
-                                                     &job_bulk_table(),
-                                                     &project_create_table(),
-                                                     &project_patch_table(),
-                                                     &project_quota_table()};
+    static const std::vector<const ObjectTable*> all{
+        &job_table(),          &job_patch_table(),      &dataset_create_table(),
+        &augment_table(),      &split_create_table(),   &upload_create_table(),
+        &token_create_table(), &login_table(),          &layer_table(),
+        &prediction_table(),   &job_fork_table(),       &host_drain_request_table(),
+        &job_bulk_table(),     &project_create_table(), &project_patch_table(),
+        &project_quota_table()};
     return all;
 }
 

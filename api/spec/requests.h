@@ -138,6 +138,12 @@ struct TokenCreate {
     bool operator==(const TokenCreate&) const = default;
 };
 
+/// POST /v1/hosts/{h}/drain.
+struct HostDrainRequest {
+    std::string reason;
+    bool operator==(const HostDrainRequest&) const = default;
+};
+
 /// POST /v1/projects.
 struct ProjectCreate {
     std::string name;

@@ -47,6 +47,8 @@ CoreSlot to_core_slot(const store::Core& core) {
     return {.host = core.host,
             .core = core.core,
             .drained = core.drained,
+            .host_drained = core.host_drain.has_value(),
+            .drain_reason = core.host_drain ? core.host_drain->reason : "",
             .alive = core.alive,
             .held_by = core.job_id,
             .host_memory_bytes = core.job_memory_bytes,

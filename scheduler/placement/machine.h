@@ -17,7 +17,8 @@ struct Slot {
     /// Whoever has ended by then may run here; none: nobody may.
     std::optional<Instant> lent_until = {};
 
-    bool usable() const { return core.alive && !core.drained; }
+    bool drained() const { return core.drained || core.host_drained; }
+    bool usable() const { return core.alive && !drained(); }
 };
 
 /// The cores of one host, by number.

@@ -152,6 +152,13 @@ std::optional<WaitReason> preempt(const WaitingJob& job, const HostSlots& slots,
     return reason;
 }
 
+/// "host a is drained (new disk)"
+std::string drained_host(const CoreSlot& core) {
+    const std::string reason =
+        core.drain_reason.empty() ? "" : fmt::format(" ({})", core.drain_reason);
+    return fmt::format("host {} is drained{}", core.host, reason);
+}
+
 /// Why core N of a host is not to be had, and keeps it for `job` when only a running job is in the
 /// way.
 WaitReason wait_for_core(const WaitingJob& job, Slot& slot, const HostSlots& slots, Pass& pass) {
@@ -161,6 +168,11 @@ WaitReason wait_for_core(const WaitingJob& job, Slot& slot, const HostSlots& slo
         reason = reason_for(job, "host_lost",
                             fmt::format("core {} belongs to host {}, which sends no heartbeat",
                                         number, slot.core.host));
+    } else if (slot.core.host_drained) {
+        reason =
+            reason_for(job, "host_drained",
+                       fmt::format("core {} takes no job: {}; undrain it or ask for another core",
+                                   number, drained_host(slot.core)));
     } else if (slot.core.drained) {
         reason =
             reason_for(job, "core_drained",
@@ -205,7 +217,7 @@ WaitReason explain_core(const WaitingJob& job, Pass& pass) {
             if (slot.core.core != *job.core_id) continue;
             if (is_free_for(job, slot, pass.now)) return wait_for_memory(job, slots);
             const auto rank = [](const Slot& s) {
-                return std::tuple(!s.core.alive, s.core.drained, !s.reserved_by.empty());
+                return std::tuple(!s.core.alive, s.drained(), !s.reserved_by.empty());
             };
             if (best.first == nullptr || rank(slot) < rank(*best.first)) best = {&slot, &slots};
         }
@@ -243,12 +255,17 @@ WaitReason explain_no_host(const WaitingJob& job, const Machine& machine) {
     std::size_t largest = 0;
     std::int64_t most_memory = 0;
     bool fits = false;
+    std::vector<std::string> drained_hosts;
     for (const auto& [host, slots] : machine) {
         largest = std::max(largest, slots.size());
         if (slots.size() < std::size_t(job.cores)) continue;
         most_memory = std::max(most_memory, memory_of(slots));
         if (!has_ever_memory(job, slots)) continue;
         fits = true;
+        if (slots.front().core.alive && slots.front().core.host_drained) {
+            drained_hosts.push_back(drained_host(slots.front().core));
+            continue;
+        }
         for (const Slot& slot : slots)
             if (slot.core.alive && slot.core.drained) reason.cores.push_back(slot.core.core);
     }
@@ -260,6 +277,10 @@ WaitReason explain_no_host(const WaitingJob& job, const Machine& machine) {
         reason.message =
             fmt::format("the job may use {} bytes of memory; the largest host has {} for jobs",
                         *job.memory_bytes, most_memory);
+    } else if (!drained_hosts.empty()) {
+        reason.code = "host_drained";
+        reason.message = fmt::format("the job needs {} core{} of one host, and {}", job.cores,
+                                     job.cores == 1 ? "" : "s", fmt::join(drained_hosts, ", "));
     } else if (!reason.cores.empty()) {
         reason.code = "core_drained";
         reason.message = fmt::format("the job needs {} cores of one host; drained: {}", job.cores,

@@ -24,7 +24,8 @@ struct PreemptedJob {
 };
 
 /// Why a job waits. Codes: waiting_for_cores, waiting_for_memory, core_busy, core_drained,
-/// host_lost, behind, preempting, quota, waiting_for_dataset, start_after, no_such_core.
+/// host_drained, host_lost, behind, preempting, quota, waiting_for_dataset, start_after,
+/// no_such_core.
 struct WaitReason {
     std::string job_id;
     std::string code;

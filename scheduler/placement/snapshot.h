@@ -17,6 +17,8 @@ struct CoreSlot {
     std::string host;
     int core = 1;    ///< 1 to 8
     bool drained = false;
+    bool host_drained = false;             ///< all cores of its host are, whatever each of them is
+    std::string drain_reason = {};         ///< of the host, from who drained it; may be empty
     bool alive = true;                     ///< its host sends heartbeats
     std::string held_by;                   ///< job id; empty: free
     std::int64_t host_memory_bytes = 0;    ///< of all jobs of its host together; 0: no limit

@@ -12,6 +12,18 @@ namespace {
 
 constexpr std::string_view check_violation = "23514";
 
+std::optional<HostDrain> read_host_drain(const Row& row) {
+    const auto at = row.maybe_time("drained_at");
+    if (!at) return std::nullopt;
+    return HostDrain{.at = *at, .reason = row.text("drain_reason"), .by = row.text("drained_by")};
+}
+
+bool change_host(Store& store, const Statement& statement) {
+    if (write(store.pool(), statement).affected() == 0) return false;
+    store.announce(topics::queue);
+    return true;
+}
+
 }    // namespace
 
 void register_host(Store& store, const Host& host, std::chrono::milliseconds silence_max) {
@@ -45,6 +57,7 @@ std::vector<Host> list_hosts(Store& store) {
              .memory_bytes = row.integer("memory_bytes"),
              .job_memory_bytes = row.integer("job_memory_bytes"),
              .drained = row.smalls("drained"),
+             .drain = read_host_drain(row),
              .heartbeat_at = row.time("heartbeat_at"),
              .silent_for = std::chrono::milliseconds(std::int64_t(row.number("silent_s") * 1000))});
     }
@@ -57,6 +70,7 @@ std::vector<Core> list_cores(Store& store, std::chrono::milliseconds silence_max
         cores.push_back({.host = row.text("host"),
                          .core = row.small("core"),
                          .drained = row.flag("drained"),
+                         .host_drain = read_host_drain(row),
                          .alive = row.flag("alive"),
                          .job_memory_bytes = row.integer("job_memory_bytes"),
                          .job_id = row.text("job_id"),
@@ -69,10 +83,15 @@ std::vector<Core> list_cores(Store& store, std::chrono::milliseconds silence_max
 }
 
 bool drain_core(Store& store, std::string_view host, int core, bool drained) {
-    const Rows rows = write(store.pool(), queries::drain_core, {host, core, drained});
-    if (rows.affected() == 0) return false;
-    store.announce(topics::queue);
-    return true;
+    return change_host(store, {&queries::drain_core, {host, core, drained}});
+}
+
+bool drain_host(Store& store, std::string_view name, std::string_view reason, std::string_view by) {
+    return change_host(store, {&queries::drain_host, {name, reason, by}});
+}
+
+bool undrain_host(Store& store, std::string_view name) {
+    return change_host(store, {&queries::undrain_host, {name}});
 }
 
 void claim_project(Transaction& transaction, std::string_view project, std::string_view created_by,

@@ -4,6 +4,13 @@
 
 namespace slipway::store {
 
+/// Why a host takes no new job.
+struct HostDrain {
+    Instant at;
+    std::string reason;
+    std::string by;    ///< tok_… or empty
+};
+
 struct Host {
     std::string name{};
     int cores = 8;
@@ -13,6 +20,7 @@ struct Host {
     std::string instance{};        ///< of the process that speaks for it: random at each start
     std::string home{};            ///< id of its home folder, which one process has at a time
     std::vector<int> drained{};    ///< cores that take no new job
+    std::optional<HostDrain> drain{};    ///< none: it takes jobs
     Instant heartbeat_at{};
     /// How long ago the heartbeat was, by database time.
     std::chrono::milliseconds silent_for{0};
@@ -34,7 +42,8 @@ std::vector<Host> list_hosts(Store& store);
 struct Core {
     std::string host;
     int core = 1;
-    bool drained = false;
+    bool drained = false;    ///< by itself, whatever its host is
+    std::optional<HostDrain> host_drain;
     bool alive = true;                    ///< its host sent a heartbeat within `silence_max`
     std::int64_t job_memory_bytes = 0;    ///< Host's
     std::string job_id;                   ///< empty: free
@@ -51,6 +60,12 @@ std::vector<Core> list_cores(Store& store,
 
 /// Stops or lets new jobs onto a core; a running one is not touched. False when there is none.
 bool drain_core(Store& store, std::string_view host, int core, bool drained);
+
+/// Stops new jobs on all cores of a host; running ones are not touched. A host that is drained
+/// already stays so from then on, for the new reason. False when there is none.
+bool drain_host(Store& store, std::string_view name, std::string_view reason, std::string_view by);
+/// Lets jobs onto the host again, but for its drained cores. False when there is none.
+bool undrain_host(Store& store, std::string_view name);
 
 /// Which user a project's executors run as: a number from 1 on that never changes. None after
 /// 60,000 projects.

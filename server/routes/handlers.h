@@ -105,6 +105,9 @@ BodyTarget receive_upload(const Request& request, Services& services, const Iden
 
 // machine.cpp
 Response list_hosts(const Context& context);
+Response get_host(const Context& context);
+Response drain_host(const Context& context);
+Response undrain_host(const Context& context);
 Response list_cores(const Context& context);
 Response get_core(const Context& context);
 Response drain_core(const Context& context);

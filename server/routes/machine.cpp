@@ -6,6 +6,7 @@
 
 #include "scheduler/store/hosts.h"
 #include "server/http/problem.h"
+#include "server/routes/bodies.h"
 #include "server/routes/handlers.h"
 #include "server/routes/problems.h"
 #include "server/routes/query.h"
@@ -41,14 +42,31 @@ Json render_core(const Context& context, const store::Core& core) {
     return out;
 }
 
+void require_machine(const Identity& who, std::string_view what) {
+    if (who.projects.empty()) return;
+    throw ProblemError(
+        {.status = 403,
+         .code = "permission_denied",
+         .detail = fmt::format("{} belong to the machine: an admin's token that is bound to "
+                               "projects ({}) cannot drain them",
+                               what, fmt::join(who.projects, ", "))});
+}
+
+store::Host the_host(const Context& context) {
+    const std::string& name = context.request.parameter("h");
+    for (store::Host& host : store::list_hosts(context.services.store))
+        if (host.name == name) return std::move(host);
+    throw_not_found("host", name);
+}
+
+Response changed_host(const Context& context, bool is_there) {
+    if (!is_there) throw_not_found("host", context.request.parameter("h"));
+    context.services.on_queued();
+    return json_response(render(the_host(context)));
+}
+
 Response set_drained(const Context& context, bool drained) {
-    if (!context.who.projects.empty())
-        throw ProblemError(
-            {.status = 403,
-             .code = "permission_denied",
-             .detail = fmt::format("cores belong to the machine: an admin's token that is bound to "
-                                   "projects ({}) cannot drain them",
-                                   fmt::join(context.who.projects, ", "))});
+    require_machine(context.who, "cores");
     store::Core core = the_core(context);
     if (!store::drain_core(context.services.store, core.host, core.core, drained))
         throw_not_found("core", context.request.parameter("n"));
@@ -64,6 +82,24 @@ Response list_hosts(const Context& context) {
     for (const store::Host& host : store::list_hosts(context.services.store))
         items.push_back(render(host));
     return json_response(render_list(std::move(items)));
+}
+
+Response get_host(const Context& context) {
+    return json_response(render(the_host(context)));
+}
+
+Response drain_host(const Context& context) {
+    require_machine(context.who, "hosts");
+    const HostDrainRequest body = read_body(context.request, decode_host_drain, "the request");
+    return changed_host(context,
+                        store::drain_host(context.services.store, context.request.parameter("h"),
+                                          body.reason, context.who.token_id));
+}
+
+Response undrain_host(const Context& context) {
+    require_machine(context.who, "hosts");
+    return changed_host(
+        context, store::undrain_host(context.services.store, context.request.parameter("h")));
 }
 
 Response list_cores(const Context& context) {

@@ -106,7 +106,10 @@ Json render_rate(const store::QueueRate& rate) {
 Json render_core_use(const std::vector<store::Core>& cores) {
     std::int64_t held = 0, free = 0, drained = 0, lost = 0;
     for (const store::Core& core : cores)
-        ++(!core.job_id.empty() ? held : core.drained ? drained : core.alive ? free : lost);
+        ++(!core.job_id.empty()              ? held
+           : core.drained || core.host_drain ? drained
+           : core.alive                      ? free
+                                             : lost);
     Json utilisation;
     if (held + free > 0) utilisation = static_cast<double>(held) / static_cast<double>(held + free);
     return {{"total", cores.size()}, {"held", held}, {"free", free},

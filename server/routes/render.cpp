@@ -158,24 +158,31 @@ Json render(const store::Upload& upload) {
 }
 
 Json render(const store::Host& host) {
+    Json drain;
+    if (host.drain)
+        drain = {{"reason", text_or_null(host.drain->reason)},
+                 {"at", to_rfc3339(host.drain->at)},
+                 {"by", text_or_null(host.drain->by)}};
     return {{"name", host.name},
             {"cores", host.cores},
             {"physical_cpus", host.physical_cpus},
             {"memory_bytes", host.memory_bytes},
             {"drained", host.drained},
+            {"drain", std::move(drain)},
             {"heartbeat_at", to_rfc3339(host.heartbeat_at)},
             {"silent_s", static_cast<double>(host.silent_for.count()) / 1000}};
 }
 
 Json render(const store::Core& core) {
+    const bool drained = core.drained || core.host_drain;
     const char* state = !core.job_id.empty() ? "busy"
-                        : core.drained       ? "drained"
+                        : drained            ? "drained"
                         : core.alive         ? "free"
                                              : "lost";
     return {{"host", core.host},
             {"core", core.core},
             {"state", state},
-            {"drained", core.drained},
+            {"drained", drained},
             {"alive", core.alive},
             {"job_id", text_or_null(core.job_id)},
             {"attempt", core.job_id.empty() ? Json(nullptr) : Json(core.attempt)},

@@ -71,6 +71,9 @@ constexpr auto rows = std::to_array<RouteRow>({
     {"delete_upload", {routes::delete_upload}},
 
     {"list_hosts", {routes::list_hosts}},
+    {"get_host", {routes::get_host}},
+    {"drain_host", {routes::drain_host}},
+    {"undrain_host", {routes::undrain_host}},
     {"list_cores", {routes::list_cores}},
     {"get_core", {routes::get_core}},
     {"drain_core", {routes::drain_core}},

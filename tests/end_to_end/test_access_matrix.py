@@ -116,6 +116,9 @@ ENDPOINTS = {
     "list_hosts": Row(VIEW, "machine"),
     "list_cores": Row(VIEW, "machine"),
     "get_core": Row(VIEW, "machine"),
+    "get_host": Row(VIEW, "machine"),
+    "drain_host": Row(ADMIN, "service", body=lambda made: {"reason": "a disk"}),
+    "undrain_host": Row(ADMIN, "service"),
     "drain_core": Row(ADMIN, "service"),
     "undrain_core": Row(ADMIN, "service"),
     "list_queue": Row(VIEW, "list"),
@@ -198,6 +201,7 @@ class AccessMatrix(unittest.TestCase):
                           for method, operation in methods.items()]
         for name, row in ENDPOINTS.items():
             row.name = name
+        cls.service.sql("insert into host (name, cores) values ('spare-host', 1)")
         cls.make_callers()
         cls.make_objects()
 
@@ -312,7 +316,7 @@ class AccessMatrix(unittest.TestCase):
         kind = {"jobs": "job", "checkpoints": "checkpoint", "predictions": "prediction", "datasets": "dataset",
                 "uploads": "upload", "tokens": "token"}.get((path.split("/") + ["", ""])[2])
         names = {"{id}": made.get(kind), "{sid}": made["split"], "{n}": made["core"], "{hash}": made["graph"],
-                 "{name}": made["file"], "{p}": PROJECT}
+                 "{name}": made["file"], "{p}": PROJECT, "{h}": "spare-host"}
         return re.sub(r"\{\w+\}", lambda found: names[found.group()], path)
 
     # ---- what came -----------------------------------------------------------

@@ -270,6 +270,23 @@ class Commands(unittest.TestCase):
         self.assertIn("last s  submitted  started  ended", text)
         self.assertRegex(self.ok("queue", "stats", "--project", "empty"), r"^0 jobs queued, 0 of them ready; ")
 
+    def test_hosts(self):
+        rows = self.table(self.ok("hosts"), "host", "cores", "silent s", "state", "reason", "by", "since")
+        self.assertIn("takes jobs", " ".join(rows[0]))
+
+    def test_host_drain(self):
+        host = self.service.get("/v1/hosts")["items"][0]["name"]
+        self.assertEqual(self.ok("host", "drain", host, "--reason", "new disk"), f"host {host} takes no new job\n")
+        self.assertIn("new disk", self.ok("hosts"))
+        self.ok("host", "undrain", host)
+        self.assertIn("there is no host", run("host", "drain", "moon", home=self.service.home, check=4).stderr)
+
+    def test_host_undrain(self):
+        host = self.service.get("/v1/hosts")["items"][0]["name"]
+        self.ok("host", "drain", host)
+        self.assertEqual(self.ok("host", "undrain", host), f"host {host} takes jobs\n")
+        self.assertNotIn("drained", self.ok("hosts"))
+
     def test_cores(self):
         rows = self.table(self.ok("cores"), "core", "host", "state", "job")
         self.assertEqual([row[0] for row in rows], [str(core) for core in range(1, 9)])

@@ -165,6 +165,16 @@ const Object<Answer>& upload_answer_table() {
     return table;
 }
 
+const Object<Answer>& host_drain_table() {
+    static const auto table =
+        Object<Answer>("HostDrained", "Why a host accepts no new jobs.")
+            .open()
+            .field("reason", "Reason given by who drained it.", any_text, or_null)
+            .field("at", "Time at which it was drained.", Time{}, known)
+            .field("by", "tok_…", any_text, or_null);
+    return table;
+}
+
 const Object<Answer>& host_table() {
     static const auto table =
         Object<Answer>("Host", "A host.")
@@ -175,6 +185,8 @@ const Object<Answer>& host_table() {
             .field("memory_bytes", "Memory in bytes.", count, known)
             .field("drained", "Cores that accept no new jobs.", List<Integer>{{.min = 1, .max = 8}},
                    known)
+            .field("drain", "Set when the whole host accepts no new jobs.",
+                   Nested<Answer>{&host_drain_table()}, or_null)
             .field("heartbeat_at", "Time of the last heartbeat.", Time{}, known)
             .field("silent_s", "Seconds since the last heartbeat.", Number{.min = 0}, known);
     return table;
@@ -223,7 +235,7 @@ const Object<Answer>& core_table() {
             .field("core", "Number of the core.", Integer{.min = 1, .max = 8}, known)
             .field("state", "free, busy, drained, or lost with its host.",
                    Word{.allowed = core_states}, known)
-            .field("drained", "True: it accepts no new jobs.", Flag{}, known)
+            .field("drained", "True: it, or its whole host, accepts no new jobs.", Flag{}, known)
             .field("alive", "True: its host sends heartbeats.", Flag{}, known)
             .field("job_id", "Job that holds the core.", any_text, or_null)
             .field("attempt", "Attempt of that job.", count, or_null)
@@ -336,6 +348,7 @@ std::span<const ObjectTable* const> other_answer_tables() {
     static const auto cores = page_of("CoreList", core_table());
     static const auto tokens = page_of("TokenList", token);
     static const std::vector<const ObjectTable*> all{&problem_table(),
+                                                     &host_table(),
                                                      &checkpoint_answer_table(),
                                                      &checkpoints,
                                                      &dataset_answer_table(),

@@ -27,7 +27,8 @@ set heartbeat_at = clock_timestamp()
 where name = $1 and instance = $2
 
 -- list_hosts: every machine
-select name, cores, physical_cpus, memory_bytes, job_memory_bytes, drained, heartbeat_at,
+select name, cores, physical_cpus, memory_bytes, job_memory_bytes, drained, drained_at,
+       drain_reason, drained_by, heartbeat_at,
        extract(epoch from clock_timestamp() - heartbeat_at)::double precision as silent_s
 from host
 order by name
@@ -37,7 +38,7 @@ order by name
 -- out    memory_bytes: that counts for the job there; null: the share of its cores
 select host.name as host, number as core, number = any (host.drained) as drained,
        host.heartbeat_at > clock_timestamp() - make_interval(secs => $1) as alive,
-       host.job_memory_bytes,
+       host.job_memory_bytes, host.drained_at, host.drain_reason, host.drained_by,
        lease.job_id, lease.attempt, lease.leased_at, lease.expires_at,
        counted_memory_bytes(job.spec) as memory_bytes
 from host
@@ -54,6 +55,22 @@ set drained = case
                   else array_remove(drained, $2::smallint)
               end
 where name = $1 and $2 between 1 and cores
+
+-- drain_host: no new job on any of its cores
+-- in     $1 host  $2 reason  $3 drained_by
+update host
+set drained_at   = coalesce(drained_at, clock_timestamp()),
+    drain_reason = $2,
+    drained_by   = $3
+where name = $1
+
+-- undrain_host: takes jobs again
+-- in     $1 host
+update host
+set drained_at   = null,
+    drain_reason = '',
+    drained_by   = ''
+where name = $1
 
 -- list_garbage: what a host may remove now, the longest due first: its own, what hosts share, and
 -- that of hosts which are gone, whose disk another host may have

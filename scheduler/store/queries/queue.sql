@@ -176,6 +176,7 @@ with wanted as (
     join host on host.name = host_name
     where core between 1 and host.cores
       and not core = any (drained)
+      and drained_at is null
 ), moved as (
     update job
     set state          = 'starting',

@@ -125,6 +125,7 @@ TEST(Answers, the_tables_judge_answers) {
               {"physical_cpus", 2},
               {"memory_bytes", 1},
               {"drained", Json::array()},
+              {"drain", nullptr},
               {"heartbeat_at", "2030-01-01T00:00:00Z"},
               {"silent_s", 0.5}};
     Json list{{"items", Json::array({host})}, {"next_cursor", nullptr}};

@@ -224,6 +224,13 @@ TEST_F(Maintenance, each_reason_to_wait_has_its_code) {
     EXPECT_EQ(reason->code, "core_busy");
     EXPECT_EQ(reason->blocking_job, holder);
     EXPECT_EQ(wait_code(submit_wanting(1, 5)), "behind");
+    store::drain_host(store, host, "new disk", "tok_a");
+    const auto why = explain_wait(store, submit_wanting(1), 10s);
+    EXPECT_EQ(why->code, "host_drained");
+    EXPECT_NE(why->message.find("(new disk)"), std::string::npos);
+    EXPECT_EQ(place_jobs(store, 10s, 10s).placed, 0);
+    store::undrain_host(store, host);
+    EXPECT_EQ(place_jobs(store, 10s, 10s).placed, 1);
 }
 
 // Goal: no number of jobs that cannot start hides one that can, and each of them says why it waits.

@@ -172,6 +172,28 @@ TEST(Placement, a_job_that_waits_for_an_operator_keeps_nothing_from_others) {
     EXPECT_EQ(code_of(plan, "small"), "placed");
 }
 
+TEST(Placement, a_drained_host_gets_no_job_and_says_why) {
+    auto cores = free_host("a");
+    for (CoreSlot& core : cores) {
+        core.host_drained = true;
+        core.drain_reason = "new disk";
+    }
+    auto plan = plan_of({{wants("big", 8), wants_core("three", 3), wants("small", 1)}, cores});
+    EXPECT_TRUE(plan.start.empty());
+    for (const char* id : {"big", "three", "small"}) {
+        EXPECT_EQ(code_of(plan, id), "host_drained");
+        EXPECT_NE(reason_of(plan, id)->message.find("host a is drained (new disk)"),
+                  std::string::npos)
+            << reason_of(plan, id)->message;
+    }
+    const auto other = free_host("b");
+    cores.insert(cores.end(), other.begin(), other.end());
+    plan = plan_of({{wants("big", 8), wants_core("three", 3)}, cores});
+    ASSERT_EQ(plan.start.size(), 1U);
+    EXPECT_EQ(plan.start[0].host, "b");
+    EXPECT_EQ(code_of(plan, "three"), "core_busy") << "of the host that takes jobs";
+}
+
 TEST(Placement, a_job_that_is_not_ready_keeps_nothing_from_others) {
     auto cores = free_host("a");
     cores[0].held_by = "older";

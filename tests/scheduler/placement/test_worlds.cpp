@@ -59,6 +59,12 @@ public:
             for (CoreSlot& core : cores_)
                 if (core.host == host) core.alive = alive;
         }
+        if (below(10) == 0) {
+            const std::string host = cores_[std::size_t(below(int(cores_.size())))].host;
+            const bool drained = below(2) == 0;
+            for (CoreSlot& core : cores_)
+                if (core.host == host) core.host_drained = drained;
+        }
         for (SimulatedJob& job : queue_) {
             if (below(8) == 0) job.asked.due = true;
             if (below(8) == 0) job.asked.dataset_state = "ready";
@@ -68,6 +74,7 @@ public:
     void settle() {
         for (CoreSlot& core : cores_) {
             core.drained = false;
+            core.host_drained = false;
             core.alive = true;
         }
         for (SimulatedJob& job : queue_) {
@@ -186,7 +193,9 @@ void expect_sound(const World& world, const Plan& plan) {
         for (const int number : placed.cores) {
             const auto core = cores.find({placed.host, number});
             ASSERT_NE(core, cores.end());
-            EXPECT_TRUE(core->second->alive && !core->second->drained) << placed.job_id;
+            EXPECT_TRUE(core->second->alive && !core->second->drained &&
+                        !core->second->host_drained)
+                << placed.job_id;
             EXPECT_EQ(core->second->held_by, "") << placed.job_id;
             EXPECT_TRUE(taken.insert(core->first).second)
                 << placed.host << " core " << number << " is given twice";
@@ -273,6 +282,9 @@ void expect_true_reasons(const World& world, const Plan& plan) {
             EXPECT_TRUE(std::ranges::any_of(world.cores(), [&](const CoreSlot& core) {
                 return core.drained && std::ranges::count(reason.cores, core.core) > 0;
             })) << reason.job_id;
+        } else if (reason.code == "host_drained") {
+            EXPECT_TRUE(std::ranges::any_of(world.cores(), &CoreSlot::host_drained))
+                << reason.job_id;
         }
     }
 }

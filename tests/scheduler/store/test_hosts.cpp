@@ -72,6 +72,35 @@ TEST_F(Hosts, draining_outlives_a_restart_of_the_host) {
     EXPECT_FALSE(drain_core(store, "moon", 1, true));
 }
 
+TEST_F(Hosts, a_drained_host_keeps_its_reason_and_gets_no_job_until_it_is_taken_back) {
+    add_host();
+    EXPECT_TRUE(drain_host(store, host, "new disk", "tok_a"));
+    const std::optional<HostDrain> first = list_hosts(store).at(0).drain;
+    ASSERT_TRUE(first);
+    EXPECT_TRUE(drain_host(store, host, "new memory", "tok_b"));
+    add_host();    // as after a restart
+    const std::optional<HostDrain> drain = list_hosts(store).at(0).drain;
+    ASSERT_TRUE(drain);
+    EXPECT_EQ(drain->reason, "new memory");
+    EXPECT_EQ(drain->by, "tok_b");
+    EXPECT_EQ(drain->at, first->at) << "since then it takes no job";
+    EXPECT_TRUE(drain_core(store, host, 2, true));
+    for (const Core& core : list_cores(store)) {
+        ASSERT_TRUE(core.host_drain);
+        EXPECT_EQ(core.host_drain->reason, "new memory");
+        EXPECT_EQ(core.drained, core.core == 2);
+    }
+    const std::string job = submit();
+    EXPECT_FALSE(commit_placements(store, {placement(job, {1})}).at(0).attempt);
+    EXPECT_TRUE(undrain_host(store, host));
+    EXPECT_TRUE(undrain_host(store, host));
+    EXPECT_FALSE(list_hosts(store).at(0).drain);
+    EXPECT_THAT(list_hosts(store).at(0).drained, ElementsAre(2));
+    EXPECT_TRUE(commit_placements(store, {placement(job, {1})}).at(0).attempt);
+    EXPECT_FALSE(drain_host(store, "moon", "", ""));
+    EXPECT_FALSE(undrain_host(store, "moon"));
+}
+
 TEST_F(Hosts, a_core_shows_who_holds_it) {
     const AttemptKey key = running_job();
     const Core core = list_cores(store).at(0);

@@ -29,6 +29,7 @@ struct AccessMatrix : testing::Test {
         put("{name}", "model.safetensors");
         put("{n}", "99");
         put("{p}", "vision");
+        put("{h}", "moon");
         put("{hash}", "0123456789abcdef0123456789abcdef");
         return path;
     }

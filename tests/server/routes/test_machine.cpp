@@ -44,6 +44,33 @@ TEST_F(Machine, a_core_is_drained_and_taken_back) {
     service.expect(404, "POST", "/v1/cores/9/drain");
 }
 
+TEST_F(Machine, a_host_is_drained_with_a_reason_and_taken_back) {
+    const Json drained =
+        service.expect(200, "POST", "/v1/hosts/there/drain", {{"reason", "new disk"}});
+    EXPECT_TRUE(check_document("Host", drained).empty()) << drained;
+    EXPECT_EQ(drained["drain"]["reason"], "new disk");
+    EXPECT_EQ(drained["drain"]["by"], service.expect(200, "GET", "/v1/me")["token_id"]);
+    EXPECT_EQ(service.expect(200, "GET", "/v1/hosts/there")["drain"], drained["drain"]);
+    EXPECT_EQ(service.expect(200, "GET", "/v1/cores/1?host=there")["state"], "drained");
+    EXPECT_EQ(service.expect(200, "GET", "/v1/cores/1?host=here")["state"], "free");
+    EXPECT_EQ(service.expect(200, "GET", "/v1/queue/stats")["cores"]["drained"], 2);
+    EXPECT_EQ(
+        service.expect(200, "POST", "/v1/hosts/there/drain", Json::object())["drain"]["reason"],
+        nullptr);
+    EXPECT_EQ(service.expect(200, "POST", "/v1/hosts/there/undrain")["drain"], nullptr);
+    EXPECT_EQ(service.expect(200, "GET", "/v1/cores/1?host=there")["state"], "free");
+    service.expect(404, "POST", "/v1/hosts/moon/drain", Json::object());
+    service.expect(404, "POST", "/v1/hosts/moon/undrain");
+    service.expect(404, "GET", "/v1/hosts/moon");
+    service.expect(422, "POST", "/v1/hosts/here/drain", {{"reason", std::string(201, 'x')}});
+    service.expect(422, "POST", "/v1/hosts/here/drain", {{"why", "x"}});
+    const std::string bound = service.token(Role::admin, {"vision"});
+    EXPECT_EQ(service.call_as(bound, "POST", "/v1/hosts/here/drain", Json::object()).status, 403);
+    const Json noted = service.expect(200, "GET", "/v1/audit?action=drain_host");
+    EXPECT_EQ(noted["items"].size(), 2U);
+    EXPECT_EQ(noted["items"][0]["object"], "there");
+}
+
 TEST_F(Machine, a_busy_core_names_its_job) {
     service.ready_dataset("points");
     const std::string job = service.submit();
