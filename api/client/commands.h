@@ -130,6 +130,18 @@ ExitCode set_project(const HttpClient& client, const ProjectOptions& options);
 /// `project` empty: of all.
 ExitCode print_queue_stats(const HttpClient& client, const std::string& project);
 
+/// errors  throws Stop{usage} when the file holds no JSON object
+Json read_json(const std::string& path);
+
+struct SimulateOptions {
+    std::string file = {};      ///< job spec; or empty
+    std::string job_id = {};    ///< of the queue; or empty
+    std::string job_class = {};
+    int more_hosts = 0;
+    int cores_per_host = 8;
+};
+ExitCode simulate_queue(const HttpClient& client, const SimulateOptions& options);
+
 ExitCode list_hosts(const HttpClient& client);
 ExitCode drain_host(const HttpClient& client, const std::string& name, const std::string& reason);
 ExitCode undrain_host(const HttpClient& client, const std::string& name);

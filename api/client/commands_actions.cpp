@@ -12,6 +12,16 @@
 #include "api/client/sse_parser.h"
 
 namespace slipway::client {
+
+Json read_json(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw Stop(ExitCode::usage, fmt::format("{} cannot be read", path));
+    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    Json json = Json::parse(text, nullptr, false);
+    if (!json.is_object()) throw Stop(ExitCode::usage, fmt::format("{} is no JSON object", path));
+    return json;
+}
+
 namespace {
 
 std::string newest_checkpoint(const HttpClient& client, const std::string& job_id) {
@@ -35,15 +45,6 @@ void listen(const HttpClient& client, const std::string& job_id, std::string& la
         parser.feed(bytes);
         return goes_on;
     }));
-}
-
-Json read_json(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw Stop(ExitCode::usage, fmt::format("{} cannot be read", path));
-    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    Json json = Json::parse(text, nullptr, false);
-    if (!json.is_object()) throw Stop(ExitCode::usage, fmt::format("{} is no JSON object", path));
-    return json;
 }
 
 // "train.epochs=20" into {"train": {"epochs": 20}}. A value that is no JSON is a text.

@@ -35,4 +35,49 @@ ExitCode print_queue_stats(const HttpClient& client, const std::string& project)
     return ExitCode::ok;
 }
 
+namespace {
+
+void print_simulated_job(const Json& job) {
+    if (job.at("starts_at").is_null()) {
+        fmt::print("the job would not start within the time that was simulated\n");
+    } else {
+        fmt::print("the job would start at {}, in {} s, on {} (estimated from: {})\n",
+                   cell(job, "starts_at"), cell(job, "starts_in_s"), cell(job, "host"),
+                   cell(job, "estimate_from"));
+    }
+    if (!job.at("unchanged_starts_at").is_null())
+        fmt::print("without the change: at {}\n", cell(job, "unchanged_starts_at"));
+    if (!job.at("code").is_null()) fmt::print("it would wait at first: {}\n", cell(job, "message"));
+}
+
+void print_changed_starts(const Json& jobs) {
+    std::vector<std::vector<std::string>> rows;
+    for (const Json& one : jobs)
+        rows.push_back({cell(one, "job_id"), cell(one, "project"), cell(one, "before_at"),
+                        cell(one, "after_at"), cell(one, "by_s")});
+    if (!rows.empty()) print_table({"job", "project", "before", "after", "by s"}, rows);
+}
+
+}    // namespace
+
+ExitCode simulate_queue(const HttpClient& client, const SimulateOptions& options) {
+    Json body = Json::object();
+    if (!options.file.empty()) body["job"] = read_json(options.file);
+    if (!options.job_id.empty()) body["job_id"] = options.job_id;
+    if (!options.job_class.empty()) body["class"] = options.job_class;
+    if (options.more_hosts > 0)
+        body.update(
+            {{"more_hosts", options.more_hosts}, {"cores_per_host", options.cores_per_host}});
+    const Json found = call(client, "POST", "/v1/queue/simulate", body);
+    if (!found.at("job").is_null()) print_simulated_job(found.at("job"));
+    fmt::print("{} of {} queued jobs would start later, {} sooner{}\n", cell(found, "delayed_jobs"),
+               cell(found, "jobs"), cell(found, "sooner_jobs"),
+               found.at("complete").get<bool>()
+                   ? ""
+                   : fmt::format(", as far as was simulated: until {}", cell(found, "until")));
+    print_changed_starts(found.at("delayed"));
+    print_changed_starts(found.at("sooner"));
+    return ExitCode::ok;
+}
+
 }    // namespace slipway::client

@@ -28,6 +28,7 @@ struct Line {
     BulkOptions bulk;
     ProjectOptions project;
     std::string queue_project;
+    SimulateOptions simulate;
     std::string reason;
     std::string id;
     std::string file;
@@ -256,6 +257,13 @@ void add_queue_commands(CLI::App& app, Line& line) {
         add(*queue, "stats", "Count the queued jobs by class, project and reason", line,
             [&line](const HttpClient& c) { return print_queue_stats(c, line.queue_project); });
     one->add_option("--project", line.queue_project, "only the jobs of this project");
+    one = add(*queue, "simulate", "Simulate when a job would start and whom it would delay", line,
+              [&line](const HttpClient& c) { return simulate_queue(c, line.simulate); });
+    one->add_option("--file", line.simulate.file, "spec of a job that would be submitted now");
+    one->add_option("--job", line.simulate.job_id, "id of a queued job");
+    one->add_option("--class", line.simulate.job_class, "class that this job would have");
+    one->add_option("--more-hosts", line.simulate.more_hosts, "hosts that would be added");
+    one->add_option("--cores-per-host", line.simulate.cores_per_host, "cores of each of them");
 }
 
 void add_machine_commands(CLI::App& app, Line& line) {

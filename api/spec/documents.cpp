@@ -94,6 +94,10 @@ Decoded<HostDrainRequest> decode_host_drain(const ParsedJson& parsed) {
     return decode(host_drain_request_table(), parsed);
 }
 
+Decoded<QueueSimulateBody> decode_queue_simulate(const ParsedJson& parsed) {
+    return decode(queue_simulate_table(), parsed);
+}
+
 Decoded<ProjectCreate> decode_project_create(const ParsedJson& parsed) {
     return decode(project_create_table(), parsed);
 }

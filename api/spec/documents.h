@@ -38,6 +38,7 @@ Decoded<UploadCreate> decode_upload_create(const ParsedJson& parsed);
 Decoded<TokenCreate> decode_token_create(const ParsedJson& parsed);
 Decoded<LoginRequest> decode_login(const ParsedJson& parsed);
 Decoded<HostDrainRequest> decode_host_drain(const ParsedJson& parsed);
+Decoded<QueueSimulateBody> decode_queue_simulate(const ParsedJson& parsed);
 Decoded<ProjectCreate> decode_project_create(const ParsedJson& parsed);
 Decoded<ProjectPatch> decode_project_patch(const ParsedJson& parsed);
 Decoded<ProjectQuota> decode_project_quota(const ParsedJson& parsed);

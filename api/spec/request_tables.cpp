@@ -298,13 +298,23 @@ const Object<ProjectQuota>& project_quota_table() {
 }
 
 std::span<const ObjectTable* const> request_tables() {
-    static const std::vector<const ObjectTable*> all{
-        &job_table(),          &job_patch_table(),      &dataset_create_table(),
-        &augment_table(),      &split_create_table(),   &upload_create_table(),
-        &token_create_table(), &login_table(),          &layer_table(),
-        &prediction_table(),   &job_fork_table(),       &host_drain_request_table(),
-        &job_bulk_table(),     &project_create_table(), &project_patch_table(),
-        &project_quota_table()};
+    static const std::vector<const ObjectTable*> all{&job_table(),
+                                                     &job_patch_table(),
+                                                     &dataset_create_table(),
+                                                     &augment_table(),
+                                                     &split_create_table(),
+                                                     &upload_create_table(),
+                                                     &token_create_table(),
+                                                     &login_table(),
+                                                     &layer_table(),
+                                                     &prediction_table(),
+                                                     &job_fork_table(),
+                                                     &host_drain_request_table(),
+                                                     &queue_simulate_table(),
+                                                     &job_bulk_table(),
+                                                     &project_create_table(),
+                                                     &project_patch_table(),
+                                                     &project_quota_table()};
     return all;
 }
 

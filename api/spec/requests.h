@@ -144,6 +144,16 @@ struct HostDrainRequest {
     bool operator==(const HostDrainRequest&) const = default;
 };
 
+/// POST /v1/queue/simulate: what if.
+struct QueueSimulateBody {
+    std::optional<JobSpec> job;             ///< this job were submitted
+    std::string job_id;                     ///< or: this one of the queue
+    std::optional<QueueClass> job_class;    ///< on the wire `class`: were of this class
+    std::int64_t more_hosts = 0;            ///< and there were so many more hosts
+    std::int64_t cores_per_host = 8;
+    bool operator==(const QueueSimulateBody&) const = default;
+};
+
 /// POST /v1/projects.
 struct ProjectCreate {
     std::string name;

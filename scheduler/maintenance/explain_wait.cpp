@@ -11,7 +11,7 @@ std::optional<WaitReason> explain_wait(store::Store& store, const std::string& j
                                        std::chrono::milliseconds host_silence_max) {
     const std::optional<store::QueuedJob> job = store::find_queued_job(store, job_id);
     if (!job) return std::nullopt;
-    return explain(read_snapshot(store, host_silence_max), to_waiting_job(*job));
+    return explain(read_snapshot(store, host_silence_max, job->project), to_waiting_job(*job));
 }
 
 DecisionCounts count_decisions(store::Store& store, const std::vector<std::string>& projects,

@@ -16,10 +16,9 @@ WaitingJob to_waiting_job(const store::QueuedJob& job) {
             .due_at = job.not_before ? to_rfc3339(*job.not_before) : "",
             .dataset_state = job.dataset_state,
             .project = job.project,
-            .runs_at_most = job.runs_at_most};
+            .runs_at_most = job.runs_at_most,
+            .preemptible = job.preemptible};
 }
-
-namespace {
 
 RunningJob to_running_job(const store::RunningJobRow& job) {
     std::optional<Instant> ends_by;
@@ -41,8 +40,6 @@ ProjectShare to_share(const store::ProjectStanding& standing) {
             .cores_max = standing.cores_max};
 }
 
-}    // namespace
-
 CoreSlot to_core_slot(const store::Core& core) {
     return {.host = core.host,
             .core = core.core,
@@ -55,17 +52,18 @@ CoreSlot to_core_slot(const store::Core& core) {
             .held_memory_bytes = core.memory_bytes};
 }
 
-Snapshot read_snapshot(store::Store& store, std::chrono::milliseconds host_silence_max) {
+Snapshot read_snapshot(store::Store& store, std::chrono::milliseconds host_silence_max,
+                       std::string_view also) {
     Snapshot snapshot;
     std::ranges::transform(store::list_cores(store, host_silence_max),
                            std::back_inserter(snapshot.cores), to_core_slot);
     const int of_each_shape = std::max(1, int(snapshot.cores.size()));
     std::ranges::transform(store::list_ready_jobs(store, of_each_shape),
                            std::back_inserter(snapshot.queue), to_waiting_job);
-    if (snapshot.queue.empty()) return snapshot;
+    if (snapshot.queue.empty() && also.empty()) return snapshot;
     std::ranges::transform(store::list_running_jobs(store), std::back_inserter(snapshot.running),
                            to_running_job);
-    const store::ProjectStandings standings = store::list_standings(store);
+    const store::ProjectStandings standings = store::list_standings(store, also);
     std::ranges::transform(standings.projects, std::back_inserter(snapshot.projects), to_share);
     if (standings.now) snapshot.now = *standings.now;
     return snapshot;

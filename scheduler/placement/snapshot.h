@@ -41,6 +41,7 @@ struct WaitingJob {
     std::string project = {};
     /// Its limits let it run for so long at most; none: no limit.
     std::optional<std::chrono::seconds> runs_at_most = {};
+    bool preemptible = false;    ///< once it runs; read where passes are simulated
 };
 
 /// A job that holds cores.

@@ -145,6 +145,34 @@ std::vector<QueuedJob> list_ready_jobs(Store& store, int of_each_shape) {
     return ready;
 }
 
+std::vector<QueuedJob> list_forecast_jobs(Store& store, int count) {
+    std::vector<QueuedJob> first;
+    for (const Row row : read(store.pool(), queries::list_forecast_jobs, {count})) {
+        first.push_back(read_wanted_cores(row));
+        first.back().dataset_state = "ready";
+        first.back().memory_bytes = row.maybe_integer("memory_bytes");
+        first.back().runs_at_most = time_left(row);
+        first.back().preemptible = row.flag("preemptible");
+    }
+    return first;
+}
+
+TypicalRuns list_typical_runs(Store& store) {
+    TypicalRuns typical;
+    for (const Row row : read(store.pool(), queries::list_typical_runs)) {
+        typical.now = row.time("now");
+        const std::int64_t jobs = row.integer("jobs");
+        if (jobs == 0) continue;
+        TypicalRun run{.project = {},
+                       .cores = row.maybe_small("cores"),
+                       .jobs = jobs,
+                       .median_s = row.number("median_s")};
+        if (!row.is_null("project")) run.project = row.text("project");
+        typical.runs.push_back(std::move(run));
+    }
+    return typical;
+}
+
 std::vector<RunningJobRow> list_running_jobs(Store& store) {
     std::vector<RunningJobRow> running;
     for (const Row row : read(store.pool(), queries::list_running_jobs))
@@ -155,13 +183,14 @@ std::vector<RunningJobRow> list_running_jobs(Store& store) {
                            .started_at = row.time("started_at"),
                            .preemptible = row.flag("preemptible"),
                            .ending = row.flag("ending"),
-                           .runs_at_most = time_left(row)});
+                           .runs_at_most = time_left(row),
+                           .eta_s = row.maybe_number("eta_s")});
     return running;
 }
 
-ProjectStandings list_standings(Store& store) {
+ProjectStandings list_standings(Store& store, std::string_view also) {
     ProjectStandings standings;
-    for (const Row row : read(store.pool(), queries::list_shares)) {
+    for (const Row row : read(store.pool(), queries::list_shares, {Param::or_null(also)})) {
         standings.projects.push_back({.name = row.text("name"),
                                       .weight = row.number("weight"),
                                       .usage_core_s = row.number("usage_core_s"),
@@ -180,6 +209,7 @@ std::optional<QueuedJob> find_queued_job(Store& store, std::string_view job_id) 
     if (rows.empty()) return std::nullopt;
     QueuedJob job = read_waiting(rows[0]);
     job.memory_bytes = rows[0].maybe_integer("memory_bytes");
+    job.runs_at_most = time_left(rows[0]);
     return job;
 }
 

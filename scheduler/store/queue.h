@@ -23,6 +23,7 @@ struct QueuedJob {
     std::optional<int> position;    ///< 1 = next; none: held, or behind queue_position_max jobs
     /// What its limits of time leave to it; none: no limit.
     std::optional<std::chrono::seconds> runs_at_most;
+    bool preemptible = false;    ///< by its spec; only of list_forecast_jobs
 };
 
 /// A job that holds cores, as the scheduler sees it.
@@ -35,6 +36,7 @@ struct RunningJobRow {
     bool preemptible = false;    ///< by its spec and its state
     bool ending = false;
     std::optional<std::chrono::seconds> runs_at_most;    ///< from started_at on
+    std::optional<double> eta_s;                         ///< by its own progress
 };
 
 /// What a project with jobs in the queue is entitled to and has used.
@@ -69,8 +71,26 @@ std::vector<QueuedJob> list_ready_jobs(Store& store, int of_each_shape);
 /// Who holds cores.
 std::vector<RunningJobRow> list_running_jobs(Store& store);
 
-/// Of the projects that have jobs which may start.
-ProjectStandings list_standings(Store& store);
+/// Of the projects that have jobs which may start, and of `also`, unless it is empty.
+ProjectStandings list_standings(Store& store, std::string_view also = {});
+
+/// The first `count` ready jobs in fair order, with all that list_ready_jobs reads of a job.
+std::vector<QueuedJob> list_forecast_jobs(Store& store, int count);
+
+/// How long jobs that succeeded held their cores: the median of the last 1,000 of all projects.
+struct TypicalRun {
+    std::optional<std::string> project;    ///< none: of all
+    std::optional<int> cores;              ///< none: of any number
+    std::int64_t jobs = 0;
+    double median_s = 0;
+};
+
+struct TypicalRuns {
+    std::vector<TypicalRun> runs;
+    Instant now;    ///< the database's
+};
+
+TypicalRuns list_typical_runs(Store& store);
 
 /// Adds up what ended attempts have used, so that few rows are read.
 void fold_project_usage(Store& store, const LeaderTerm& term = {});

@@ -11,6 +11,7 @@
 #include "scheduler/maintenance/explain_wait.h"
 #include "server/http/server.h"
 #include "server/main/first_start.h"
+#include "server/main/forecasts.h"
 #include "server/main/parts.h"
 #include "server/main/scheduler.h"
 #include "server/main/weights_export.h"
@@ -120,11 +121,6 @@ void wire(Services& services, Scheduler& scheduler, store::Store& store) {
         if (!reason) return std::nullopt;
         return explanation_of(*reason);
     };
-    services.count_waits = [&store](const std::vector<std::string>& projects) {
-        const DecisionCounts counts =
-            count_decisions(store, projects, MaintenanceOptions{}.host_silence_max);
-        return WaitCounts{.starting = counts.starting, .by_code = counts.waiting};
-    };
     services.metric_samples = [&scheduler] { return scheduler.metric_samples(); };
     services.on_queued = [&scheduler] { scheduler.wake_maintenance(); };
     services.on_changed = [&scheduler] { scheduler.wake_agent(); };
@@ -174,6 +170,7 @@ int serve(const Options& options, StopSignals& signals) {
         clock);
     services.exports = &exports;
     wire(services, scheduler, requests);
+    wire_forecasts(services, requests, clock);
 
     // The port first: when another process has it, nothing else has been started for nothing.
     Server server(http, make_router(services), metrics, clock);

@@ -117,6 +117,9 @@ Response undrain_core(const Context& context);
 Response list_queue(const Context& context);
 Response get_queue_stats(const Context& context);
 
+// queue_simulation.cpp
+Response simulate_queue(const Context& context);
+
 // tokens.cpp
 Response get_me(const Context& context);
 Response create_token(const Context& context);

@@ -83,17 +83,6 @@ std::string curl_command(const Request& request, std::string_view resource, cons
         shell_quoted(address), spec.dump(2));
 }
 
-// A job of a project that the token does not see is not named.
-void hide_foreign_job(const Context& context, WaitExplanation& waits) {
-    if (waits.blocking_job.empty() || context.who.projects.empty()) return;
-    const auto blocking = store::find_job(context.services.store, waits.blocking_job);
-    if (blocking && context.who.sees(blocking->project)) return;
-    const std::string named = "job " + waits.blocking_job;
-    for (std::size_t at = 0; (at = waits.message.find(named)) != std::string::npos;)
-        waits.message.replace(at, named.size(), "a job of another project");
-    waits.blocking_job.clear();
-}
-
 }    // namespace
 
 Response list_job_events(const Context& context) {
@@ -172,6 +161,7 @@ Response explain_job(const Context& context) {
                 {"code", nullptr},    {"message", nullptr},
                 {"cores", nullptr},   {"blocking_job", nullptr},
                 {"position", nullptr}};
+    put_estimate(answer, std::nullopt);
     auto waits = job.state == JobState::queued && context.services.explain_wait
                      ? context.services.explain_wait(job.id)
                      : std::nullopt;
@@ -182,6 +172,8 @@ Response explain_job(const Context& context) {
         answer["cores"] = waits->cores;
         if (!waits->blocking_job.empty()) answer["blocking_job"] = waits->blocking_job;
         if (const auto position = position_of(context, job)) answer["position"] = *position;
+        const auto estimates = start_estimates(context, {job.id});
+        if (!estimates.empty()) put_estimate(answer, estimates.begin()->second);
     } else if (job.reason) {
         answer["code"] = job.reason->code;
         answer["message"] = job.reason->message;

@@ -76,4 +76,20 @@ std::vector<std::string> projects_asked(const Context& context) {
     return {project};
 }
 
+void hide_foreign_job(const Context& context, WaitExplanation& waits) {
+    if (waits.blocking_job.empty() || context.who.projects.empty()) return;
+    const auto blocking = store::find_job(context.services.store, waits.blocking_job);
+    if (blocking && context.who.sees(blocking->project)) return;
+    const std::string named = "job " + waits.blocking_job;
+    for (std::size_t at = 0; (at = waits.message.find(named)) != std::string::npos;)
+        waits.message.replace(at, named.size(), "a job of another project");
+    waits.blocking_job.clear();
+}
+
+std::map<std::string, StartEstimate> start_estimates(const Context& context,
+                                                     const std::vector<std::string>& job_ids) {
+    if (!context.services.estimate_starts || job_ids.empty()) return {};
+    return context.services.estimate_starts(job_ids);
+}
+
 }    // namespace slipway::routes

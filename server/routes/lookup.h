@@ -32,6 +32,13 @@ submission::Submitter submitter_of(const Identity& who);
 /// errors  throws 409 `conflict` when the dataset's check has not ended or has failed
 void require_ready(const store::Dataset& dataset);
 
+/// A job of a project that the caller does not see is not named.
+void hide_foreign_job(const Context& context, WaitExplanation& waits);
+
+/// Of those of these jobs whose start can be estimated.
+std::map<std::string, StartEstimate> start_estimates(const Context& context,
+                                                     const std::vector<std::string>& job_ids);
+
 /// The projects a list is narrowed to: `?project=`, or those of the caller (empty: all).
 /// errors  throws 404 when they do not see the one they ask for
 std::vector<std::string> projects_asked(const Context& context);

@@ -121,9 +121,16 @@ Json render_core_use(const std::vector<store::Core>& cores) {
 Response list_queue(const Context& context) {
     const auto page = store::list_queue(context.services.store, context.who.projects,
                                         query_page(context.request));
-    Json items = Json::array();
+    std::vector<std::string> ids;
     for (const store::QueuedJob& job : page.items)
-        items.push_back(render(job));
+        ids.push_back(job.job_id);
+    const std::map<std::string, StartEstimate> estimates = start_estimates(context, ids);
+    Json items = Json::array();
+    for (const store::QueuedJob& job : page.items) {
+        const auto found = estimates.find(job.job_id);
+        items.push_back(
+            render(job, found == estimates.end() ? std::nullopt : std::optional(found->second)));
+    }
     return json_response(render_list(std::move(items), page.next_cursor));
 }
 

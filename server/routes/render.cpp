@@ -190,15 +190,22 @@ Json render(const store::Core& core) {
             {"lease_expires_at", render_time(core.lease_expires_at)}};
 }
 
-Json render(const store::QueuedJob& job) {
-    return {{"position", value_or_null(job.position)},
-            {"job_id", job.job_id},
-            {"project", job.project},
-            {"class", job.queue_class},
-            {"cores", job.cores},
-            {"core_id", value_or_null(job.core_id)},
-            {"queued_at", to_rfc3339(job.queued_at)},
-            {"not_before", render_time(job.not_before)}};
+void put_estimate(Json& out, const std::optional<StartEstimate>& estimate) {
+    out["estimated_start_at"] = estimate ? Json(to_rfc3339(estimate->at)) : Json();
+    out["estimate_from"] = estimate ? Json(estimate->from) : Json();
+}
+
+Json render(const store::QueuedJob& job, const std::optional<StartEstimate>& estimate) {
+    Json out{{"position", value_or_null(job.position)},
+             {"job_id", job.job_id},
+             {"project", job.project},
+             {"class", job.queue_class},
+             {"cores", job.cores},
+             {"core_id", value_or_null(job.core_id)},
+             {"queued_at", to_rfc3339(job.queued_at)},
+             {"not_before", render_time(job.not_before)}};
+    put_estimate(out, estimate);
+    return out;
 }
 
 Json render(const store::Token& token) {

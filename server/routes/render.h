@@ -21,6 +21,7 @@
 #include "scheduler/store/stored_json.h"
 #include "server/auth/identity.h"
 #include "server/http/message.h"
+#include "server/routes/queue_forecast.h"
 
 namespace slipway {
 
@@ -38,7 +39,9 @@ Json render(const store::StoredSplit& split);
 Json render(const store::Upload& upload);
 Json render(const store::Host& host);
 Json render(const store::Core& core);
-Json render(const store::QueuedJob& job);
+Json render(const store::QueuedJob& job, const std::optional<StartEstimate>& estimate);
+/// Adds estimated_start_at and estimate_from.
+void put_estimate(Json& out, const std::optional<StartEstimate>& estimate);
 Json render(const store::Token& token);
 Json render(const store::AuditEntry& entry);
 Json render(const store::Project& project);

@@ -22,6 +22,7 @@
 #include "server/http/metrics.h"
 #include "server/routes/export_queue.h"
 #include "server/routes/long_poll.h"
+#include "server/routes/queue_forecast.h"
 #include "server/routes/tenant_limits.h"
 #include "server/routes/transfers.h"
 #include "server/routes/upload_hashes.h"
@@ -98,6 +99,11 @@ struct Services {
     std::function<std::optional<WaitExplanation>(std::string_view job_id)> explain_wait = {};
     /// Of the jobs of these projects (empty: of all).
     std::function<WaitCounts(const std::vector<std::string>& projects)> count_waits = {};
+    /// Of those of these jobs whose start can be estimated.
+    std::function<std::map<std::string, StartEstimate>(const std::vector<std::string>& job_ids)>
+        estimate_starts = {};
+    /// errors  throws not_found when the job is not queued
+    std::function<SimulatedQueue(const QueueChange&)> simulate_queue = {};
     std::function<std::vector<PrometheusSample>()> metric_samples = {};
     ExportQueue* exports = nullptr;             ///< null: this service cannot export weights
     std::function<void()> on_queued = [] {};    ///< something may be placed now

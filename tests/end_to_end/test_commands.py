@@ -270,6 +270,12 @@ class Commands(unittest.TestCase):
         self.assertIn("last s  submitted  started  ended", text)
         self.assertRegex(self.ok("queue", "stats", "--project", "empty"), r"^0 jobs queued, 0 of them ready; ")
 
+    def test_queue_simulate(self):
+        text = self.ok("queue", "simulate", "--file", self.spec)
+        self.assertRegex(text, r"^the job would start at \S+, in \S+ s, on \S+ \(estimated from: \w+\)\n")
+        self.assertRegex(self.ok("queue", "simulate", "--more-hosts", "2"), r"^0 of \d+ queued jobs would start later, \d+ sooner\n$")
+        self.assertIn("nothing would change", run("queue", "simulate", home=self.service.home, check=4).stderr)
+
     def test_hosts(self):
         rows = self.table(self.ok("hosts"), "host", "cores", "silent s", "state", "reason", "by", "since")
         self.assertIn("takes jobs", " ".join(rows[0]))

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <string_view>
 
 #include "api/spec/table/collections.h"
@@ -18,6 +19,14 @@ inline const RowOptions maybe{};
 
 inline constexpr Text any_text{.min = 0, .max = 1000000};
 inline constexpr Integer count{};
+
+/// What an estimate of a start was computed from.
+inline constexpr auto estimate_words =
+    std::to_array<std::string_view>({"known", "progress", "typical", "limit", "assumed"});
+inline constexpr std::string_view estimate_summary =
+    "The least certain time that the estimate rests on: known: none; progress: what running jobs "
+    "say is left; typical: how long jobs of the project ran lately; limit: limits of time; "
+    "assumed: 10 minutes each.";
 
 /// The page of a list: {"items": […], "next_cursor": "…" or null}. `item` lives for ever.
 inline Object<Answer> page_of(std::string_view name, const Object<Answer>& item) {

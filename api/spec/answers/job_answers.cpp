@@ -310,7 +310,11 @@ const Object<Answer>& explanation_table() {
             .field("cores", "Cores that the job waits for.", List<Integer>{{.min = 1, .max = 8}},
                    or_null)
             .field("blocking_job", "Job that holds the cores or goes first.", any_text, or_null)
-            .field("position", "Position, as in `queue` of a job.", count, or_null);
+            .field("position", "Position, as in `queue` of a job.", count, or_null)
+            .field("estimated_start_at",
+                   "Estimated time of the start; null: it is held, or too far back to say.", Time{},
+                   or_null)
+            .field("estimate_from", estimate_summary, Word{.allowed = estimate_words}, or_null);
     return table;
 }
 

@@ -20,7 +20,11 @@ const Object<Answer>& queued_table() {
             .field("cores", "Number of cores that it needs.", count, known)
             .field("core_id", "Core that it needs.", Integer{.min = 1, .max = 8}, or_null)
             .field("queued_at", "Time of submission.", Time{}, known)
-            .field("not_before", "Earliest start time.", Time{}, or_null);
+            .field("not_before", "Earliest start time.", Time{}, or_null)
+            .field("estimated_start_at",
+                   "Estimated time of the start; null: it is held, or too far back to say.", Time{},
+                   or_null)
+            .field("estimate_from", estimate_summary, Word{.allowed = estimate_words}, or_null);
     return table;
 }
 
@@ -93,6 +97,66 @@ const Object<Answer>& core_use_table() {
     return table;
 }
 
+const Object<Answer>& simulated_job_table() {
+    static const auto table =
+        Object<Answer>("SimulatedJob", "When and where the job would start.")
+            .open()
+            .field("job_id", "job_… of a job of the queue.", any_text, or_null)
+            .field("starts_at", "Time of its start; null: later than was simulated, or never.",
+                   Time{}, or_null)
+            .field("starts_in_s", "Seconds until then.", nothing_or_more, or_null)
+            .field("host", "Host that it would run on.", any_text, or_null)
+            .field("cores", "Cores that it would get.", List<Integer>{{.min = 1, .max = 8}},
+                   or_null)
+            .field("estimate_from", estimate_summary, Word{.allowed = estimate_words}, or_null)
+            .field("unchanged_starts_at", "For a job of the queue: its start without the change.",
+                   Time{}, or_null)
+            .field("code", "Why it would wait at first, as in /explain; null: it would not.",
+                   any_text, or_null)
+            .field("message", "Human-readable message.", any_text, or_null)
+            .field("blocking_job", "Job that holds the cores or goes first.", any_text, or_null);
+    return table;
+}
+
+const Object<Answer>& start_change_table() {
+    static const auto table =
+        Object<Answer>("StartChange", "A job that would start at another time.")
+            .open()
+            .field("job_id", "job_…", any_text, known)
+            .field("project", "Project that the job belongs to.", any_text, known)
+            .field("before_at", "Start without the change; null: later than was simulated.", Time{},
+                   or_null)
+            .field("after_at", "Start with the change; null: later than was simulated.", Time{},
+                   or_null)
+            .field("by_s", "Seconds between them; null when one is not known.", nothing_or_more,
+                   or_null);
+    return table;
+}
+
+const Object<Answer>& simulation_table() {
+    static const auto table =
+        Object<Answer>("QueueSimulation", "What the change would do.")
+            .open()
+            .field("at", "Time of the queue that was simulated.", Time{}, known)
+            .field("job", "The job that is asked about.", Nested<Answer>{&simulated_job_table()},
+                   or_null)
+            .field("delayed_jobs", "Queued jobs that would start a second or more later.", count,
+                   known)
+            .field("delayed", "The 100 most delayed of them that the caller may see.",
+                   List<Nested<Answer>>{{&start_change_table()}}, known)
+            .field("sooner_jobs", "Queued jobs that would start a second or more sooner.", count,
+                   known)
+            .field("sooner", "The 100 of them that gain most and that the caller may see.",
+                   List<Nested<Answer>>{{&start_change_table()}}, known)
+            .field("jobs", "Queued jobs that were simulated.", count, known)
+            .field("complete",
+                   "True: until nothing more could start. False: a bound of 2,000 passes, 30 days "
+                   "or a quarter of a second ended it.",
+                   Flag{}, known)
+            .field("until", "Time until which it was simulated.", Time{}, known);
+    return table;
+}
+
 const Object<Answer>& queue_stats_table() {
     static const auto table =
         Object<Answer>("QueueStats", "What the queue holds and how fast it moves.")
@@ -119,7 +183,8 @@ const Object<Answer>& queue_stats_table() {
 
 std::span<const ObjectTable* const> queue_answer_tables() {
     static const auto queue = page_of("QueueList", queued_table());
-    static const std::vector<const ObjectTable*> all{&queue, &queue_stats_table()};
+    static const std::vector<const ObjectTable*> all{&queue, &queue_stats_table(),
+                                                     &simulation_table()};
     return all;
 }
 

@@ -9,6 +9,8 @@ namespace slipway::queue_endpoints {
 
 using namespace endpoint_parts;
 
+inline constexpr auto simulates = std::to_array<int>({404, 409, 413, 415, 422});
+
 inline constexpr auto rows = std::to_array<Endpoint>({
     {.name = "list_queue",
      .method = "GET",
@@ -25,6 +27,17 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .response = "QueueStats",
      .errors = finds,
      .query = of_project},
+    {.name = "simulate_queue",
+     .method = "POST",
+     .path = "/v1/queue/simulate",
+     .group = "queue",
+     .summary = "Simulate when a job would start and whom it would delay, with another class or "
+                "more hosts; store nothing.",
+     .access = Access::write,
+     .request = "QueueSimulate",
+     .response = "QueueSimulation",
+     .errors = simulates,
+     .idempotent_by_key = true},
 });
 
 }    // namespace slipway::queue_endpoints

@@ -67,27 +67,72 @@ select job.id as job_id, job.project, queue_class_rank(job.queue_class) as class
        job.kind = 'train'    -- others save nothing
        and job.state in ('starting', 'compiling', 'running')
        and coalesce((job.spec -> 'queue' ->> 'preemptible')::boolean, true) as preemptible,
-       job.intent is not null as ending, time_left_s(job) as runs_at_most_s
+       job.intent is not null as ending, time_left_s(job) as runs_at_most_s,
+       case when job.state = 'running' then (job.progress ->> 'eta_s')::double precision end
+           as eta_s
 from attempt
 join job on job.id = attempt.job_id
 where attempt.ended_at is null
 order by job.id
 
 -- list_shares: what the projects with ready jobs are entitled to and have used
+-- in     $1 one more project or null
 -- out    usage_core_s: decayed, running jobs included; now
 select standing.project as name, standing.weight, standing.used_core_s as usage_core_s,
        project.cores_max, statement_timestamp() as now
-from project_standings() as standing
+from project_standings($1) as standing
 left join project on project.name = standing.project
 order by standing.project
+
+-- list_forecast_jobs: the first ready jobs in fair order
+-- in     $1 how many
+-- out    as list_ready_jobs; preemptible
+with ranked as (
+    select job_id, row_number() over (order by class_rank, used, queued_at, job_id) as position
+    from ready_in_fair_order($1)
+)
+select queue.job_id, queue.project, queue.class_rank, queue.queued_at, queue.cores, queue.core_id,
+       queue.memory_bytes, time_left_s(job) as runs_at_most_s,
+       job.kind = 'train'    -- others save nothing
+       and coalesce((job.spec -> 'queue' ->> 'preemptible')::boolean, true) as preemptible
+from ranked
+join queue on queue.job_id = ranked.job_id
+join job on job.id = queue.job_id
+where ranked.position <= $1
+order by ranked.position
+
+-- list_typical_runs: how long jobs that succeeded lately held their cores
+-- out    a row for each project and number of cores, for each project (cores null), and for all
+--        (project null); now
+with lately as (
+    select id, project, cores
+    from job
+    where resting_state = 'succeeded'
+    order by coalesce(finished_at, 'infinity'::timestamptz) desc, id desc
+    limit 1000
+), timed as (
+    select lately.project, lately.cores,
+           sum(extract(epoch from attempt.ended_at - attempt.created_at))::double precision as run_s
+    from lately
+    join attempt on attempt.job_id = lately.id
+    where attempt.ended_at is not null
+    group by lately.id, lately.project, lately.cores
+)
+select project, cores, count(*) as jobs,
+       percentile_cont(0.5) within group (order by run_s) as median_s,
+       statement_timestamp() as now
+from timed
+group by grouping sets ((project, cores), (project), ())
 
 -- find_queued_job: one waiting job, and what holds it back
 -- in     $1 job_id
 select queue.job_id, queue.project, queue.class_rank, queue.queued_at, queue.cores, queue.core_id,
        queue.not_before,
        queue.not_before is null or queue.not_before <= statement_timestamp() as due,
-       queue.dataset_id, dataset.state as dataset_state, queue.memory_bytes
+       queue.dataset_id, dataset.state as dataset_state, queue.memory_bytes,
+       time_left_s(job) as runs_at_most_s
 from queue
+join job on job.id = queue.job_id
 left join dataset on dataset.id = queue.dataset_id
 where queue.job_id = $1
 
