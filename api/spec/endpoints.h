@@ -50,6 +50,7 @@ struct Endpoint {
     Access access = Access::read;
     std::string_view request = {};     ///< a schema's name (schemas.h); empty: no JSON body
     std::string_view response = {};    ///< a schema's name; empty: no body, or one of `media_type`
+    std::string_view preview = {};     ///< a schema's name: the answer to dry_run, with status 200
     int success = 200;
     std::span<const int> errors = {};    ///< besides 400, 401, 403, 500 and 503
     std::span<const QueryParameter> query = {};

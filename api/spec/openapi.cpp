@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "api/spec/documents.h"
 #include "api/spec/endpoints.h"
+#include "api/spec/openapi_texts.h"
 #include "api/spec/requests.h"
 #include "api/spec/tables.h"
 
@@ -12,42 +14,6 @@ namespace slipway {
 namespace {
 
 constexpr std::string_view prefix = "#/components/schemas/";
-
-struct StatusWords {
-    int status;
-    std::string_view summary;
-};
-
-constexpr auto status_words = std::to_array<StatusWords>({
-    {200, "Success."},
-    {201, "Created; the Location header has its URL."},
-    {204, "Success; no content."},
-    {206, "The requested range."},
-    {303, "Redirect to the dashboard."},
-    {304, "Not modified."},
-    {400, "Malformed request."},
-    {401, "Missing or invalid credentials."},
-    {403, "Insufficient permissions."},
-    {404, "Not found, or not visible to the caller."},
-    {409, "Not possible in the current state."},
-    {410, "The content has been deleted."},
-    {412, "Modified since it was last read."},
-    {413, "The body is too large."},
-    {415, "Unsupported media type of the body."},
-    {416, "The range is outside the file."},
-    {422, "Invalid fields; `errors` lists all of them."},
-    {429, "Too many requests or too much in use; retry after Retry-After."},
-    {500, "Internal error; the log contains the request id."},
-    {503, "Service unavailable; retry after Retry-After."},
-    {507, "Not enough disk space."},
-});
-
-std::string_view words_of(int status) {
-    for (const StatusWords& row : status_words) {
-        if (row.status == status) return row.summary;
-    }
-    return "See `detail`.";
-}
 
 Json reference(std::string_view name) {
     return {{"$ref", fmt::format("{}{}", prefix, name)}};
@@ -83,15 +49,24 @@ Json query_schema(const QueryParameter& parameter) {
     return schema;
 }
 
+Json path_parameter(std::string_view path, std::string_view name) {
+    const PathParameterText& text = path_parameter_text(path, name);
+    Json parameter{{"name", name},
+                   {"in", "path"},
+                   {"required", true},
+                   {"description", text.summary},
+                   {"schema", {{"type", "string"}}}};
+    if (!text.example.empty()) parameter["example"] = text.example;
+    return parameter;
+}
+
 Json parameters_of(const Endpoint& endpoint) {
     Json parameters = Json::array();
     for (std::size_t open = endpoint.path.find('{'); open != endpoint.path.npos;
          open = endpoint.path.find('{', open + 1)) {
         const std::size_t close = endpoint.path.find('}', open);
-        parameters.push_back({{"name", endpoint.path.substr(open + 1, close - open - 1)},
-                              {"in", "path"},
-                              {"required", true},
-                              {"schema", {{"type", "string"}}}});
+        parameters.push_back(
+            path_parameter(endpoint.path, endpoint.path.substr(open + 1, close - open - 1)));
     }
     for (const QueryParameter& parameter : endpoint.query) {
         Json row{{"name", parameter.name},
@@ -112,16 +87,23 @@ Json parameters_of(const Endpoint& endpoint) {
     return parameters;
 }
 
+/// A body that is this document.
+Json document_content(std::string_view name) {
+    Json content{{"schema", reference(name)}};
+    if (document_example(name))
+        content["examples"]["typical"]["$ref"] = fmt::format("#/components/examples/{}", name);
+    return content;
+}
+
 Json answer_of(const Endpoint& endpoint) {
-    Json answer{{"description", words_of(endpoint.success)}};
+    Json answer{{"description", status_text(endpoint.success)}};
     if (endpoint.success == 204 || endpoint.success == 303) return answer;
-    Json schema{{"type", "object"}};
-    if (!endpoint.response.empty()) {
-        schema = reference(endpoint.response);
-    } else if (endpoint.media_type != "application/json") {
-        schema = {{"type", "string"}};
-    }
-    answer["content"][std::string(endpoint.media_type)] = {{"schema", std::move(schema)}};
+    Json content{{"schema", {{"type", "object"}}}};
+    if (!endpoint.response.empty())
+        content = document_content(endpoint.response);
+    else if (endpoint.media_type != "application/json")
+        content = {{"schema", {{"type", "string"}}}};
+    answer["content"][std::string(endpoint.media_type)] = std::move(content);
     if (!endpoint.other_media_type.empty()) {
         answer["content"][std::string(endpoint.other_media_type)] = {
             {"schema", {{"type", "string"}}}};
@@ -129,17 +111,54 @@ Json answer_of(const Endpoint& endpoint) {
     return answer;
 }
 
+/// A problem of a status, or of any other: one of `problem_answers`.
+Json problem_answer(std::string_view status) {
+    return {{"$ref", fmt::format("#/components/responses/{}", status)}};
+}
+
 Json answers_of(const Endpoint& endpoint) {
-    Json answers{{std::to_string(endpoint.success), answer_of(endpoint)}};
+    Json answers{{std::to_string(endpoint.success), answer_of(endpoint)},
+                 {"default", problem_answer("default")}};
+    if (!endpoint.preview.empty()) {
+        answers["200"] = {
+            {"description", "With `dry_run`: what the request would do. Nothing is stored."},
+            {"content", {{"application/json", document_content(endpoint.preview)}}}};
+    }
     std::vector<int> errors{400, 500, 503};
     if (endpoint.access != Access::open) errors.insert(errors.end(), {401, 403});
     errors.insert(errors.end(), endpoint.errors.begin(), endpoint.errors.end());
     for (const int status : errors) {
-        answers[std::to_string(status)] = {
-            {"description", words_of(status)},
-            {"content", {{"application/problem+json", {{"schema", reference("Problem")}}}}}};
+        const std::string word = std::to_string(status);
+        answers[word] = problem_answer(word);
     }
     return answers;
+}
+
+/// The problems that the operations of `paths` refer to.
+Json problem_answers(const Json& paths) {
+    const Json content{{"application/problem+json", {{"schema", reference("Problem")}}}};
+    Json answers{
+        {"default",
+         {{"description", "Any other failure, as a problem document."}, {"content", content}}}};
+    for (const Json& methods : paths)
+        for (const Json& operation : methods)
+            for (const auto& [status, answer] : operation["responses"].items())
+                if (answer.contains("$ref") && status != "default")
+                    answers[status] = {{"description", status_text(std::stoi(status))},
+                                       {"content", content}};
+    if (answers.contains("422"))
+        answers["422"]["content"]["application/problem+json"] = document_content("Problem");
+    return answers;
+}
+
+/// The examples that bodies refer to.
+Json examples(const std::map<std::string, Json>& documents) {
+    Json examples = Json::object();
+    for (const auto& [name, schema] : documents)
+        if (auto example = document_example(name))
+            examples[name] = {{"summary", schema.at("description")},
+                              {"value", std::move(*example)}};
+    return examples;
 }
 
 // The least role of a token that may.
@@ -148,10 +167,39 @@ std::string_view role_of(Access access) {
     return to_string(access == Access::write ? TokenRole::editor : TokenRole::admin);
 }
 
+bool takes(const Endpoint& endpoint, std::string_view parameter) {
+    return std::ranges::find(endpoint.query, parameter, &QueryParameter::name) !=
+           endpoint.query.end();
+}
+
+/// What the endpoint does, who may call it and how it is called safely and in pages.
+std::string description_of(const Endpoint& endpoint) {
+    std::string text(endpoint.summary);
+    if (endpoint.access == Access::open)
+        text += "\n\nNo credentials are needed.";
+    else
+        text += fmt::format("\n\nRequires the role `{}`{}.", role_of(endpoint.access),
+                            endpoint.access == Access::admin ? "" : " or a higher one");
+    if (takes(endpoint, "cursor"))
+        text +=
+            "\n\nReturns a page. While `next_cursor` is not null, pass it as `cursor` to get the "
+            "next one.";
+    if (endpoint.idempotent_by_key)
+        text += "\n\nSend an `Idempotency-Key` to be able to repeat the request safely.";
+    return text;
+}
+
+/// The first sentence; the description has all of them.
+std::string_view headline_of(const Endpoint& endpoint) {
+    const std::string_view first = endpoint.summary.substr(0, endpoint.summary.find(". "));
+    return first.ends_with('.') ? first.substr(0, first.size() - 1) : first;
+}
+
 Json operation_of(const Endpoint& endpoint) {
     Json operation{{"operationId", endpoint.name},
                    {"tags", Json::array({endpoint.group})},
-                   {"summary", endpoint.summary},
+                   {"summary", headline_of(endpoint)},
+                   {"description", description_of(endpoint)},
                    {"responses", answers_of(endpoint)}};
     if (Json parameters = parameters_of(endpoint); !parameters.empty()) {
         operation["parameters"] = std::move(parameters);
@@ -159,7 +207,7 @@ Json operation_of(const Endpoint& endpoint) {
     if (!endpoint.request.empty()) {
         operation["requestBody"] = {
             {"required", true},
-            {"content", {{"application/json", {{"schema", reference(endpoint.request)}}}}}};
+            {"content", {{"application/json", document_content(endpoint.request)}}}};
     } else if (!endpoint.body_media_type.empty()) {
         operation["requestBody"]["required"] = true;
         operation["requestBody"]["content"][std::string(endpoint.body_media_type)] = Json::object();
@@ -178,6 +226,18 @@ std::string lower_case(std::string_view method) {
     return text;
 }
 
+/// Every group of endpoints, in their order.
+Json tags() {
+    Json tags = Json::array();
+    std::vector<std::string_view> groups;
+    for (const Endpoint& endpoint : endpoints()) {
+        if (std::ranges::find(groups, endpoint.group) != groups.end()) continue;
+        groups.push_back(endpoint.group);
+        tags.push_back({{"name", endpoint.group}, {"description", group_text(endpoint.group)}});
+    }
+    return tags;
+}
+
 }    // namespace
 
 Json openapi_document(std::string_view version) {
@@ -191,15 +251,23 @@ Json openapi_document(std::string_view version) {
         for (const ObjectTable* const table : tables)
             definitions.refer(*table);
     }
+    Json answers = problem_answers(paths);
     return {{"openapi", "3.1.0"},
             {"info",
              {{"title", "Slipway"},
               {"version", version},
-              {"description", "Managed training on virtual cores."}}},
+              {"description", "Managed training on virtual cores."},
+              {"contact", {{"name", "The operator of this service"}}},
+              {"license", {{"name", "Proprietary"}, {"identifier", "LicenseRef-Proprietary"}}}}},
+            {"servers",
+             Json::array({{{"url", "/"}, {"description", "The service this document is from."}}})},
+            {"tags", tags()},
             {"paths", std::move(paths)},
             {"security", Json::array({{{"token", Json::array()}}, {{"cookie", Json::array()}}})},
             {"components",
              {{"schemas", definitions.all()},
+              {"responses", std::move(answers)},
+              {"examples", examples(definitions.all())},
               {"securitySchemes",
                {{"token", {{"type", "http"}, {"scheme", "bearer"}}},
                 {"cookie", {{"type", "apiKey"}, {"in", "cookie"}, {"name", "slipway"}}}}}}}};

@@ -41,6 +41,7 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .access = Access::write,
      .request = "DatasetCreate",
      .response = "Dataset",
+     .preview = "DatasetCreate",
      .success = 201,
      .errors = creates,
      .query = creating,

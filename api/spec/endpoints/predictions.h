@@ -27,6 +27,7 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .access = Access::write,
      .request = "PredictionSpec",
      .response = "Job",
+     .preview = "PredictionPreview",
      .success = 201,
      .errors = creates,
      .query = creating,

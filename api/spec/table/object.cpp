@@ -234,7 +234,10 @@ Json ObjectTable::schema(Definitions& definitions) const {
         for (const std::string_view name : variants_->names) {
             alternatives.push_back(variant_schema(name, definitions));
         }
-        schema["oneOf"] = std::move(alternatives);
+        // The alternatives exclude one another by the constant of their tag. A reader of oneOf
+        // cannot see that where the tag may be absent.
+        const bool tag_may_be_absent = !variants_->tag.empty() && !variants_->standard.empty();
+        schema[tag_may_be_absent ? "anyOf" : "oneOf"] = std::move(alternatives);
     }
     schema["description"] = summary_;
     return schema;
@@ -254,7 +257,10 @@ Json ObjectTable::variant_schema(std::string_view variant, Definitions& definiti
         if (row.standard && !is_tag) field["default"] = *row.standard;
         properties[row.name] = std::move(field);
         if (!row.unless.empty()) {
-            excluded.push_back({{"required", Json::array({row.name, row.unless})}});
+            Json both = Json::object();
+            both[row.name] = both[row.unless] = Json::object();
+            excluded.push_back({{"properties", std::move(both)},
+                                {"required", Json::array({row.name, row.unless})}});
         }
         // A variant that is not the standard one has to be named.
         if (row.required || (is_tag && variant != variants_->standard))
@@ -262,7 +268,8 @@ Json ObjectTable::variant_schema(std::string_view variant, Definitions& definiti
     }
     Json schema{{"type", "object"}, {"properties", std::move(properties)}};
     if (!required.empty()) schema["required"] = std::move(required);
-    if (!excluded.empty()) schema["not"] = {{"anyOf", std::move(excluded)}};
+    if (excluded.size() == 1) schema["not"] = std::move(excluded.front());
+    if (excluded.size() > 1) schema["not"] = {{"anyOf", std::move(excluded)}};
     if (!open_) schema["additionalProperties"] = false;
     return schema;
 }

@@ -36,7 +36,6 @@ TEST(OpenApi, every_reference_leads_to_a_definition_and_every_definition_is_used
         EXPECT_TRUE(document.contains(Json::json_pointer(reference.substr(1)))) << reference;
     }
     for (const auto& [name, schema] : document["components"]["schemas"].items()) {
-        if (name.ends_with("Preview")) continue;    // what a dry run answers instead of a Job
         EXPECT_TRUE(references.contains("#/components/schemas/" + name)) << name;
         EXPECT_TRUE(schema.contains("description")) << name;
     }
@@ -90,7 +89,7 @@ TEST(Schema, the_job_spec_describes_its_variants_and_defaults) {
     EXPECT_EQ(optimizer[1]["properties"]["eps"]["default"], 1e-8);
     EXPECT_FALSE(optimizer[1]["properties"].contains("momentum"));
     EXPECT_EQ(optimizer[0]["required"], Json::array({"name", "lr"}));
-    EXPECT_FALSE(schema["$defs"]["ScheduleSpec"]["oneOf"][0].contains("required"));
+    EXPECT_FALSE(schema["$defs"]["ScheduleSpec"]["anyOf"][0].contains("required"));
     std::set<std::string> references;
     collect_references(schema, references);
     for (const std::string& one : references) {
