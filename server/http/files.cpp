@@ -14,6 +14,7 @@
 #include "api/base/error.h"
 #include "api/base/posix.h"
 #include "api/base/sha256.h"
+#include "server/http/content_encoding.h"
 #include "server/http/problem.h"
 #include "server/http/text.h"
 
@@ -189,14 +190,6 @@ Response file_response(const Request& request, const OpenedFile& file, const Fil
     return response;
 }
 
-Response embedded_response(std::string_view name, std::string_view bytes) {
-    Response response;
-    response.embedded = bytes;
-    response.media_type = media_type_of(name);
-    response.headers = {{"ETag", etag_of(bytes)}, {"Cache-Control", "no-cache"}};
-    return response;
-}
-
 std::string_view media_type_of(std::string_view name) {
     struct Row {
         std::string_view ending, type;
@@ -230,7 +223,8 @@ bool etag_listed(std::string_view list, std::string_view etag, bool weak) {
     list = trimmed(list);
     if (list == "*") return true;
     while (const auto item = next_etag(list))
-        if (bare(*item) == bare(etag) && (weak || !item->starts_with("W/"))) return true;
+        if (plain_etag(bare(*item)) == plain_etag(bare(etag)) && (weak || !item->starts_with("W/")))
+            return true;
     return false;
 }
 

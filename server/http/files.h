@@ -42,11 +42,6 @@ struct FileOffer {
 /// ranges in one request are answered with the whole file.
 Response file_response(const Request& request, const OpenedFile& file, const FileOffer& offer = {});
 
-/// A file that is part of the program, such as the dashboard's: its media type by the ending of
-/// `name`, an ETag of its bytes; the browser asks again on each use (no-cache) and gets 304.
-/// bytes  live as long as the program
-Response embedded_response(std::string_view name, std::string_view bytes);
-
 /// "text/css; charset=utf-8" for "style.css"; application/octet-stream for an unknown ending.
 std::string_view media_type_of(std::string_view name);
 
@@ -56,6 +51,7 @@ std::string etag_of(std::string_view bytes);
 /// True when a list of ETags such as If-None-Match or If-Match names `etag`, or is * and nothing
 /// else. `weak`: compares without the W/ prefix, as If-None-Match does. Commas inside quotes are
 /// part of a tag; what is not in quotes is no tag and names nothing.
+/// The ETag of an encoded form names the plain one and the other way round (content_encoding.h).
 bool etag_listed(std::string_view list, std::string_view etag, bool weak);
 
 /// Throws 412 `precondition_failed` when the request has an If-Match that does not name `etag`.

@@ -13,6 +13,7 @@ namespace slipway {
 
 class TransferPermit;
 class UniqueFd;
+struct StoredBody;
 
 /// The methods that the server knows; any other is answered 501. Spelled as on the wire.
 enum class Method { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS };
@@ -88,13 +89,15 @@ public:
 /// What a handler answers. The body is the first of these that is set: `events`, `file`,
 /// `embedded`, `body`. The server adds Content-Length, Date, Server, X-Request-Id, Cache-Control
 /// (no-store unless given here) and the security headers; turns a 200 with an ETag that
-/// If-None-Match names into 304.
+/// If-None-Match names into 304; compresses a body in memory for a client that asks for that.
 struct Response {
     int status = 200;
     std::vector<Pair> headers = {};    ///< spelled as sent; a line break in one makes it a 500
     std::string body = {};
     std::string media_type = "application/json";    ///< no Content-Type is sent when empty
     std::string_view embedded = {};                 ///< bytes that live as long as the program
+    /// Whose bytes `embedded` are; it has them compressed, too. Shared with the route.
+    std::shared_ptr<const StoredBody> stored = {};
     std::optional<FileBody> file = {};
     /// Of a body that takes long: once it has ended, no further piece is sent and the connection
     /// ends. Shared with whoever may end it.

@@ -25,6 +25,7 @@
 
 #include "api/base/log.h"
 #include "server/http/answer.h"
+#include "server/http/content_encoding.h"
 #include "server/http/head.h"
 #include "server/http/metrics.h"
 #include "server/http/origin.h"
@@ -267,9 +268,14 @@ Response no_room_response(const Request& request) {
 asio::awaitable<void> call_handler(Connection& connection, Exchange& exchange) {
     asio::steady_timer timer(connection.wire->executor());
     const Tick first_call = connection.core.clock.tick();
+    const Handler encoding = [&exchange](const Request& request) {
+        Response response = exchange.route->handler(request);
+        encode_content(request, response);
+        return response;
+    };
     for (;;) {
         const std::function<void()> work = [&] {
-            exchange.response = answer(exchange.route->handler, exchange.request);
+            exchange.response = answer(encoding, exchange.request);
         };
         const bool ran = co_await on_lane(connection.core, exchange.route->lane, work);
         if (!ran) {

@@ -5,6 +5,7 @@
 #include "api/base/check.h"
 #include "api/base/error.h"
 #include "api/spec/documents.h"
+#include "server/http/content_encoding.h"
 #include "server/routes/handlers.h"
 #include "server/routes/health.h"
 #include "server/routes/render.h"
@@ -107,7 +108,8 @@ Response get_capabilities(const Context& context) {
 
 Response get_openapi(const Context&) {
     static const std::string text = openapi_document(SLIPWAY_VERSION).dump() + "\n";
-    return text_response(text, "application/json");
+    static const std::shared_ptr<const StoredBody> body = store_body("application/json", text);
+    return stored_response(body);
 }
 
 }    // namespace slipway::routes

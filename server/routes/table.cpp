@@ -5,6 +5,7 @@
 
 #include "api/base/check.h"
 #include "api/spec/endpoints.h"
+#include "server/http/content_encoding.h"
 #include "server/http/files.h"
 #include "server/routes/handlers.h"
 
@@ -174,8 +175,9 @@ Route make_route(const Endpoint& endpoint, std::string_view path, Services& serv
 // The page itself is at "/"; its files beside it.
 Route dashboard_route(const DashboardFile& file) {
     const bool page = file.path == "/index.html";
+    const auto body = store_body(media_type_of(file.path), file.bytes);
     return get_route(page ? "/" : std::string(file.path),
-                     [file](const Request&) { return embedded_response(file.path, file.bytes); });
+                     [body](const Request&) { return stored_response(body); });
 }
 
 }    // namespace

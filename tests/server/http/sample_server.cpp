@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "api/base/posix.h"
+#include "server/http/content_encoding.h"
 #include "server/http/files.h"
 #include "server/http/problem.h"
 #include "server/http/text.h"
@@ -77,8 +78,16 @@ std::vector<Route> routes(SampleServer& sample) {
                    }),
         get_route("/gate", gate),
         get_route("/fails/{how}", fail),
-        get_route("/page",
-                  [](const Request&) { return embedded_response("a.html", "<p>hello</p>"); }),
+        get_route("/page", [page = store_body("text/html; charset=utf-8", "<p>hello</p>")](
+                               const Request&) { return stored_response(page); }),
+        get_route("/script",
+                  [script = store_body("text/javascript; charset=utf-8", sample_script())](
+                      const Request&) { return stored_response(script); }),
+        get_route("/list",
+                  [](const Request&) {
+                      Response list = text(std::string(sample_script()));
+                      return std::move(list).with("ETag", "\"v1\"").with("Vary", "Accept");
+                  }),
         get_route("/big", [](const Request&) { return text(std::string(3'000'000, 'x')); }),
         get_route("/huge",
                   [](const Request&) { return text(std::string(huge_answer_bytes, 'x')); }),
@@ -125,6 +134,16 @@ std::vector<Route> routes(SampleServer& sample) {
 }
 
 }    // namespace
+
+std::string_view sample_script() {
+    static const std::string script = [] {
+        std::string lines;
+        for (int i = 0; i < 1000; ++i)
+            lines += fmt::format("const line_{} = {};\n", i, i * i);
+        return lines;
+    }();
+    return script;
+}
 
 void Gate::open() {
     const std::lock_guard lock(mutex_);

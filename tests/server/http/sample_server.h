@@ -44,6 +44,7 @@ inline constexpr std::size_t huge_answer_bytes = 64'000'000;
 /// GET  /gate             waits for `gate`
 /// GET  /fails/{how}      error, problem, exception, header
 /// GET  /page, /tagged    HTML; an ETag
+/// GET  /script, /list    `sample_script`, stored; made at each request, with an ETag
 /// GET  /big, /huge       3 MB of x; `huge_answer_bytes` of them
 /// POST /guarded          JSON, only with Authorization
 /// GET  /at-once, /reserved   on the I/O thread; on the reserved ones
@@ -63,6 +64,9 @@ struct SampleServer {
 
     std::uint16_t port() const { return server->port(); }
 };
+
+/// Some 20 KB of text.
+std::string_view sample_script();
 
 /// "GET /probe", then the connection closes.
 inline constexpr std::string_view probe =
