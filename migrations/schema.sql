@@ -331,7 +331,7 @@ END),
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01');
 
-CREATE FUNCTION public.job_matches(listed public.job, projects text[], name_pattern text, wanted_labels jsonb, used_dataset text, wanted_kind text) RETURNS boolean
+CREATE FUNCTION public.job_matches(listed public.job, projects text[], name_pattern text, wanted_labels jsonb, used_dataset text, wanted_kind text, created tstzrange, finished tstzrange) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
     select (projects is null or listed.project = any (projects))
@@ -339,6 +339,20 @@ CREATE FUNCTION public.job_matches(listed public.job, projects text[], name_patt
        and (wanted_labels is null or listed.labels @> wanted_labels)
        and (used_dataset is null or listed.dataset_id = used_dataset)
        and (wanted_kind is null or listed.kind = wanted_kind)
+       and (created is null or listed.created_at <@ created)
+       and (finished is null or listed.finished_at <@ finished)
+$$;
+
+CREATE FUNCTION public.job_metrics_settle() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+    with moved as (
+        delete from live_job_metric where job_id = new.id returning *
+    )
+    insert into job_metric select * from moved;
+    return null;
+end
 $$;
 
 CREATE FUNCTION public.leader_lock(leader_name text, leader_term bigint) RETURNS bigint
@@ -708,6 +722,15 @@ CREATE TABLE public.job_rate (
     first_starts bigint NOT NULL,
     waited_s double precision NOT NULL,
     waited_max_s double precision NOT NULL
+CREATE TABLE public.job_metric (
+    job_id text NOT NULL,
+    name text NOT NULL,
+    last double precision,
+    low double precision,
+    high double precision,
+    CONSTRAINT job_metric_check CHECK (((low IS NULL) = (high IS NULL))),
+    CONSTRAINT job_metric_check1 CHECK ((low <= high)),
+    CONSTRAINT job_metric_name_check CHECK ((name <> ''::text))
 );
 
 CREATE TABLE public.job_state (
@@ -738,6 +761,18 @@ CREATE TABLE public.lease (
     CONSTRAINT lease_core_check CHECK ((core >= 1))
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.005', autovacuum_vacuum_threshold='50');
+
+CREATE TABLE public.live_job_metric (
+    job_id text NOT NULL,
+    name text NOT NULL,
+    last double precision,
+    low double precision,
+    high double precision,
+    CONSTRAINT live_job_metric_check CHECK (((low IS NULL) = (high IS NULL))),
+    CONSTRAINT live_job_metric_check1 CHECK ((low <= high)),
+    CONSTRAINT live_job_metric_name_check CHECK ((name <> ''::text))
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.01');
 
 CREATE TABLE public.login_ticket (
     sha256 text NOT NULL,
@@ -926,6 +961,9 @@ ALTER TABLE ONLY public.idempotency
 ALTER TABLE ONLY public.job_event
     ADD CONSTRAINT job_event_pkey PRIMARY KEY (job_id, seq);
 
+ALTER TABLE ONLY public.job_metric
+    ADD CONSTRAINT job_metric_pkey PRIMARY KEY (job_id, name);
+
 ALTER TABLE ONLY public.job
     ADD CONSTRAINT job_pkey PRIMARY KEY (id);
 
@@ -940,6 +978,9 @@ ALTER TABLE ONLY public.leader
 
 ALTER TABLE ONLY public.lease
     ADD CONSTRAINT lease_pkey PRIMARY KEY (host, core);
+
+ALTER TABLE ONLY public.live_job_metric
+    ADD CONSTRAINT live_job_metric_pkey PRIMARY KEY (job_id, name);
 
 ALTER TABLE ONLY public.login_ticket
     ADD CONSTRAINT login_ticket_pkey PRIMARY KEY (sha256);
@@ -1011,6 +1052,12 @@ CREATE INDEX job_event_time ON public.job_event USING brin (created_at) WITH (pa
 
 CREATE INDEX job_labels ON public.job USING gin (labels jsonb_path_ops);
 
+CREATE INDEX job_metric_high ON public.job_metric USING btree (name, high, job_id) WHERE (high IS NOT NULL);
+
+CREATE INDEX job_metric_last ON public.job_metric USING btree (name, last, job_id) WHERE (last IS NOT NULL);
+
+CREATE INDEX job_metric_low ON public.job_metric USING btree (name, low, job_id) WHERE (low IS NOT NULL);
+
 CREATE INDEX job_other_kinds ON public.job USING btree (kind, id) WHERE (kind <> 'train'::text);
 
 CREATE INDEX job_project ON public.job USING btree (project, id);
@@ -1030,6 +1077,8 @@ CREATE INDEX job_unfinished_split ON public.job USING btree (((spec #>> '{data,s
 CREATE INDEX job_unfinished_upload ON public.job USING btree (((spec #>> '{model,init,from}'::text[]))) WHERE ((finished_at IS NULL) AND ((spec #>> '{model,init,from}'::text[]) IS NOT NULL));
 
 CREATE INDEX lease_attempt ON public.lease USING btree (job_id, attempt);
+
+CREATE INDEX live_job_metric_name ON public.live_job_metric USING btree (name);
 
 CREATE INDEX login_ticket_expires ON public.login_ticket USING btree (expires_at);
 
@@ -1101,6 +1150,8 @@ CREATE TRIGGER job_guard BEFORE INSERT OR UPDATE ON public.job FOR EACH ROW EXEC
 
 CREATE TRIGGER job_leaves AFTER DELETE ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_leaves();
 
+CREATE TRIGGER job_metrics_settle AFTER UPDATE OF state ON public.job FOR EACH ROW WHEN (((new.finished_at IS NOT NULL) AND (old.finished_at IS NULL) AND (new.progress IS NOT NULL))) EXECUTE FUNCTION public.job_metrics_settle();
+
 CREATE TRIGGER job_of_dataset AFTER INSERT ON public.job FOR EACH ROW WHEN ((new.dataset_id IS NOT NULL)) EXECUTE FUNCTION public.dataset_is_there();
 
 CREATE TRIGGER job_to_dataset AFTER UPDATE OF dataset_id ON public.job FOR EACH ROW WHEN (((new.dataset_id IS DISTINCT FROM old.dataset_id) AND (new.dataset_id IS NOT NULL))) EXECUTE FUNCTION public.dataset_is_there();
@@ -1132,6 +1183,9 @@ ALTER TABLE ONLY public.checkpoint_use
 ALTER TABLE ONLY public.checkpoint_use
     ADD CONSTRAINT checkpoint_use_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.job_metric
+    ADD CONSTRAINT job_metric_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.job
     ADD CONSTRAINT job_state_fkey FOREIGN KEY (state) REFERENCES public.job_state(name);
 
@@ -1146,6 +1200,9 @@ ALTER TABLE ONLY public.lease
 
 ALTER TABLE ONLY public.lease
     ADD CONSTRAINT lease_job_id_attempt_fkey FOREIGN KEY (job_id, attempt) REFERENCES public.attempt(job_id, attempt) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.live_job_metric
+    ADD CONSTRAINT live_job_metric_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.login_ticket
     ADD CONSTRAINT login_ticket_token_id_fkey FOREIGN KEY (token_id) REFERENCES public.token(id) ON DELETE CASCADE;

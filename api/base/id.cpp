@@ -31,6 +31,18 @@ std::string base32(std::span<const std::uint8_t, 16> bytes) {
     return text;
 }
 
+/// Writes the time that an id begins with: milliseconds, then twelve bits of what is left of one: a
+/// busy service makes several ids in a millisecond, and they sort too (RFC 9562, 6.2, method 3).
+void put_time(std::array<std::uint8_t, 16>& uuid, std::chrono::microseconds time) {
+    using namespace std::chrono;
+    const auto whole = floor<milliseconds>(time);
+    for (std::size_t i = 0; i < 6; ++i)
+        uuid[i] = std::uint8_t(std::uint64_t(whole.count()) >> (8 * (5 - i)));
+    const auto rest = std::uint64_t((time - whole).count()) * 4096 / 1000;
+    uuid[6] = std::uint8_t(0x70 | (rest >> 8));    // version 7
+    uuid[7] = std::uint8_t(rest);
+}
+
 }    // namespace
 
 void random_bytes(std::span<std::uint8_t> bytes) {
@@ -44,17 +56,15 @@ void random_bytes(std::span<std::uint8_t> bytes) {
 std::string new_id(std::string_view kind, const Clock& clock) {
     std::array<std::uint8_t, 16> uuid{};
     random_bytes(uuid);
-    // Milliseconds, then twelve bits of what is left of one: a busy service makes several ids in a
-    // millisecond, and they sort too (RFC 9562, 6.2, method 3).
-    using namespace std::chrono;
-    const microseconds time = clock.now().time_since_epoch();
-    const auto whole = floor<milliseconds>(time);
-    for (std::size_t i = 0; i < 6; ++i)
-        uuid[i] = std::uint8_t(std::uint64_t(whole.count()) >> (8 * (5 - i)));
-    const auto rest = std::uint64_t((time - whole).count()) * 4096 / 1000;
-    uuid[6] = std::uint8_t(0x70 | (rest >> 8));    // version 7
-    uuid[7] = std::uint8_t(rest);
+    put_time(uuid, clock.now().time_since_epoch());
     uuid[8] = std::uint8_t((uuid[8] & 0x3f) | 0x80);    // variant of RFC 9562
+    return std::string(kind) + "_" + base32(uuid);
+}
+
+std::string first_id_at(std::string_view kind, Instant time) {
+    std::array<std::uint8_t, 16> uuid{};
+    put_time(uuid, std::max(time.time_since_epoch(), Instant::duration::zero()));
+    uuid[8] = 0x80;
     return std::string(kind) + "_" + base32(uuid);
 }
 

@@ -14,6 +14,9 @@ namespace slipway {
 /// microsecond. Safe from every thread.
 std::string new_id(std::string_view kind, const Clock& clock = system_clock());
 
+/// The first id of the kind that a clock which shows `time` can make: ids below it are older.
+std::string first_id_at(std::string_view kind, Instant time);
+
 /// True when `text` is an id of this kind: the only test that user-given ids must pass before use.
 bool is_id(std::string_view kind, std::string_view text);
 

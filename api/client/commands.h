@@ -20,6 +20,7 @@ ExitCode submit(const HttpClient& client, const SubmitOptions& options);
 
 struct ListOptions {
     std::string state;
+    std::string best = {};    ///< a metric: the jobs with the best value of it first
     int limit = 20;
 };
 ExitCode list_jobs(const HttpClient& client, const ListOptions& options);

@@ -56,8 +56,10 @@ ExitCode submit(const HttpClient& client, const SubmitOptions& options) {
 }
 
 ExitCode list_jobs(const HttpClient& client, const ListOptions& options) {
-    std::string target = "/v1/jobs";
-    if (!options.state.empty()) target += "?state=" + percent_encode(options.state);
+    std::string target = "/v1/jobs?order_by=-created_at";
+    if (!options.best.empty())
+        target = "/v1/jobs?order_by=best&metric=" + percent_encode(options.best);
+    if (!options.state.empty()) target += "&state=" + percent_encode(options.state);
     std::vector<std::vector<std::string>> rows;
     const auto limit = std::size_t(options.limit);
     Json items = get_items(client, target, limit + 1);
@@ -65,8 +67,12 @@ ExitCode list_jobs(const HttpClient& client, const ListOptions& options) {
     if (more) items.erase(limit);
     for (const Json& job : items)
         rows.push_back({cell(job, "id"), cell(job, "name"), cell(job, "kind"), cell(job, "state"),
-                        progress_text(job), best_text(job), cell(job, "created_at").substr(0, 19)});
-    print_table({"id", "name", "kind", "state", "step", "best", "created"}, rows);
+                        progress_text(job),
+                        options.best.empty() ? best_text(job) : cell(job, "order_value"),
+                        cell(job, "created_at").substr(0, 19)});
+    print_table({"id", "name", "kind", "state", "step",
+                 options.best.empty() ? std::string("best") : options.best, "created"},
+                rows);
     if (more) fmt::print(stderr, "There are more jobs; --limit shows more than {}.\n", limit);
     return ExitCode::ok;
 }

@@ -66,6 +66,8 @@ void add_job_commands(CLI::App& app, Line& line) {
     one = add(app, "jobs", "List jobs, newest first", line,
               [&line](const HttpClient& c) { return list_jobs(c, line.list); });
     one->add_option("--state", line.list.state, "only jobs in these states, comma-separated");
+    one->add_option("--best", line.list.best,
+                    "order by the best value of this metric, such as val_loss");
     one->add_option("--limit", line.list.limit, "maximum number of jobs")
         ->check(CLI::Range(1, 100000));
     add_with_id(app, "job", "Show one job as JSON", line,

@@ -94,6 +94,9 @@ std::optional<Problem> check_value(const QueryParameter& parameter, std::string_
             return check_words(parameter, text);
         case QueryType::pairs:
             return check_pairs(parameter, text);
+        case QueryType::time:
+            if (parse_rfc3339(text)) return std::nullopt;
+            return refused(parameter, "bad_format", Time{}.wanted(), text);
     }
     return std::nullopt;
 }

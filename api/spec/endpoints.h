@@ -22,7 +22,8 @@ enum class QueryType {
     flag,     ///< "true" or "false"
     word,     ///< one of `allowed`
     words,    ///< several of `allowed` (any words when that is empty), separated by commas
-    pairs     ///< "team:ct,stage:2"
+    pairs,    ///< "team:ct,stage:2"
+    time      ///< RFC 3339, UTC
 };
 
 /// Words or pairs of one query parameter: each may cost queries of its own.

@@ -39,6 +39,9 @@ Json query_schema(const QueryParameter& parameter) {
         case QueryType::word:
             schema["enum"] = words;
             break;
+        case QueryType::time:
+            schema["format"] = "date-time";
+            break;
         case QueryType::words:
             schema = {
                 {"type", "array"}, {"items", {{"type", "string"}}}, {"maxItems", query_items_max}};

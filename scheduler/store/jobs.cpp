@@ -13,96 +13,6 @@ namespace slipway::store {
 
 namespace {
 
-constexpr std::string_view order_names[] = {"created_at", "name", "finished_at"};
-
-std::vector<std::string> words(const std::vector<JobState>& states) {
-    std::vector<std::string> words;
-    for (const JobState state : states)
-        words.emplace_back(to_string(state));
-    return words;
-}
-
-std::vector<std::string> every_state() {
-    const auto& all = Spelling<JobState>::words;
-    return {all.begin(), all.end()};
-}
-
-/// The list, its order and its filter in one text: what a cursor is good for.
-std::string scope_of(const JobFilter& filter, JobOrder order, bool descending) {
-    std::string scope = fmt::format("jobs {} {}", order_names[std::size_t(order)], descending);
-    for (const std::string& state : words(filter.states))
-        scope += "\nstate " + state;
-    for (const std::string& project : filter.projects)
-        scope += "\nproject " + project;
-    return scope + "\nname " + filter.name_contains + "\nlabels " + labels_to_json(filter.labels) +
-           "\ndataset " + filter.dataset_id +
-           (filter.kind ? fmt::format("\nkind {}", to_string(*filter.kind)) : "");
-}
-
-std::vector<Param> filter_params(const JobFilter& filter) {
-    return {Param::or_null(filter.projects),
-            filter.name_contains.empty() ? Param(std::nullopt)
-                                         : Param(contains_pattern(filter.name_contains)),
-            filter.labels.empty() ? Param(std::nullopt) : Param(labels_to_json(filter.labels)),
-            Param::or_null(filter.dataset_id),
-            filter.kind ? Param(to_string(*filter.kind)) : Param(std::nullopt)};
-}
-
-/// U+10FFFF, more often than a name has characters.
-std::string make_last_name() {
-    std::string name;
-    for (int i = 0; i <= 200; ++i)
-        name += "\xf4\x8f\xbf\xbf";
-    return name;
-}
-
-const std::string last_name = make_last_name();
-
-/// An order, the statement that has it, and a place before all jobs. No id is above "k".
-struct JobList {
-    JobOrder order;
-    bool descending;
-    const Query& query;
-    std::string_view first_id;
-    std::string_view first_key;
-};
-
-const std::array<JobList, 6> job_lists{
-    {{JobOrder::created_at, true, queries::list_jobs_by_created_at_descending, "k", ""},
-     {JobOrder::created_at, false, queries::list_jobs_by_created_at, "", ""},
-     {JobOrder::name, true, queries::list_jobs_by_name_descending, "k", last_name},
-     {JobOrder::name, false, queries::list_jobs_by_name, "", ""},
-     {JobOrder::finished_at, true, queries::list_jobs_by_finished_at_descending, "k", "infinity"},
-     {JobOrder::finished_at, false, queries::list_jobs_by_finished_at, "", "-infinity"}}};
-
-/// The key to begin after, as the statement of the order takes it.
-std::string key_after(const JobList& list, const std::optional<CursorPlace>& place) {
-    if (!place) return std::string(list.first_key);
-    if (list.order != JobOrder::finished_at) return place->sort_key;
-    return place->sort_key == "never" ? "infinity" : place->sort_key + "+00";
-}
-
-/// The newest jobs, in whatever state they are: in the order of the table itself.
-Statement list_newest_statement(const JobFilter& filter, const std::optional<CursorPlace>& place,
-                                int rows) {
-    Statement list{&queries::list_newest_jobs, filter_params(filter)};
-    list.params.emplace_back(place ? Param(place->id) : Param(std::nullopt));
-    list.params.emplace_back(rows);
-    list.params.emplace_back(page_bytes_max);
-    return list;
-}
-
-Statement list_statement(const JobList& by, const JobFilter& filter,
-                         const std::optional<CursorPlace>& place, int rows) {
-    Statement list{&by.query, {filter.states.empty() ? every_state() : words(filter.states)}};
-    std::ranges::copy(filter_params(filter), std::back_inserter(list.params));
-    list.params.emplace_back(place ? std::string_view(place->id) : by.first_id);
-    list.params.emplace_back(rows);
-    if (by.order != JobOrder::created_at) list.params.emplace_back(key_after(by, place));
-    list.params.emplace_back(page_bytes_max);
-    return list;
-}
-
 /// Runs `last`, reads the job after it and commits.
 Job commit_and_read(Transaction& transaction, std::string_view id, std::vector<Statement> last) {
     last.push_back({&queries::find_job, {id}});
@@ -211,23 +121,6 @@ std::optional<Job> find_job(Store& store, std::string_view id) {
     const Rows rows = read(store.pool(), queries::find_job, {id});
     if (rows.empty()) return std::nullopt;
     return read_job(rows[0]);
-}
-
-Page<Job> list_jobs(Store& store, const JobFilter& filter, const PageRequest& page, JobOrder order,
-                    bool descending) {
-    const std::string scope = scope_of(filter, order, descending);
-    const std::optional<CursorPlace> place = read_cursor(scope, page.cursor);
-    const int rows_asked = rows_to_ask(page);
-    const auto by = std::ranges::find_if(job_lists, [&](const JobList& list) {
-        return list.order == order && list.descending == descending;
-    });
-    const bool newest = order == JobOrder::created_at && descending && filter.states.empty();
-    const Statement list = newest ? list_newest_statement(filter, place, rows_asked)
-                                  : list_statement(*by, filter, place, rows_asked);
-    const Rows rows = read(store.pool(), list);
-    return make_cut_page<Job>(rows, page, scope, read_job, [](const Row& row) {
-        return CursorPlace{row.text("id"), row.text("sort_key")};
-    });
 }
 
 std::optional<Job> patch_job(Store& store, std::string_view id, const JobPatch& patch,

@@ -47,6 +47,7 @@ struct Job {
     std::optional<Instant> started_at{};
     std::optional<Instant> finished_at{};
     std::optional<JobOrigin> origin{};
+    std::optional<double> order_value{};    ///< of a list by a metric: what it is ordered by
 };
 
 /// What a route hands over once the spec has been checked.
@@ -106,6 +107,12 @@ std::optional<Job> find_job(Store& store, std::string_view id);
 
 enum class JobOrder { created_at, name, finished_at };
 
+/// From `from` on and before `until`, where these are given.
+struct TimeRange {
+    std::optional<Instant> from{};
+    std::optional<Instant> until{};
+};
+
 /// Every field narrows; an empty one does not.
 struct JobFilter {
     std::vector<JobState> states{};
@@ -114,11 +121,26 @@ struct JobFilter {
     std::map<std::string, std::string> labels{};    ///< all of them
     std::string dataset_id{};
     std::optional<JobKind> kind{};
+    TimeRange created{};
+    TimeRange finished{};    ///< with a bound, only jobs that have ended
 };
 
 /// Newest first by default.
 Page<Job> list_jobs(Store& store, const JobFilter& filter, const PageRequest& page,
                     JobOrder order = JobOrder::created_at, bool descending = true);
+
+/// What of a metric's finite values jobs are ordered by.
+enum class MetricValue { last, lowest, highest };
+
+struct MetricOrder {
+    std::string metric{};
+    MetricValue value = MetricValue::last;
+    bool descending = false;
+};
+
+/// The jobs that have such a value, by it; jobs have their `order_value`.
+Page<Job> list_jobs_by_metric(Store& store, const JobFilter& filter, const PageRequest& page,
+                              const MetricOrder& order);
 
 struct JobPatch {
     std::optional<std::string> name{};

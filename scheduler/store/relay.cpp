@@ -153,6 +153,7 @@ private:
             for (const auto& [step, sample] : by_step)
                 samples.push_back(sample);
         }
+        statements_.push_back(keep_values_statement(key_.job_id, points));
         WrittenSeries written =
             add_points(transaction, key_.job_id, key_.attempt, points, series_.ends);
         std::ranges::move(written.statements, std::back_inserter(statements_));

@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "server/routes/query.h"
 #include "server/routes/render.h"
 
 namespace slipway::routes {
@@ -24,10 +23,7 @@ Response watched_job(const Context& context, const store::Job& job) {
     return job_response(job, position_of(context, job));
 }
 
-Response job_list(const Context& context, const store::JobFilter& filter, store::JobOrder order,
-                  bool descending) {
-    const auto page = store::list_jobs(context.services.store, filter, query_page(context.request),
-                                       order, descending);
+Response job_list(const store::Page<store::Job>& page) {
     std::vector<JsonText> items;
     for (const store::Job& job : page.items)
         items.push_back(render(job, std::nullopt));

@@ -19,8 +19,7 @@ std::optional<int> position_of(const Context& context, const store::Job& job);
 /// GET of one job: `Prefer: wait=N` waits for its state to change.
 Response watched_job(const Context& context, const store::Job& job);
 
-/// One page of jobs.
-Response job_list(const Context& context, const store::JobFilter& filter, store::JobOrder order,
-                  bool descending);
+/// One page of jobs as an answer.
+Response job_list(const store::Page<store::Job>& page);
 
 }    // namespace slipway::routes

@@ -22,11 +22,6 @@ Json schedule_of(const submission::CheckedJob& job) {
     return schedule_preview(job.spec, samples);
 }
 
-store::JobOrder order_of(std::string_view word) {
-    if (word == "name") return store::JobOrder::name;
-    return word == "finished_at" ? store::JobOrder::finished_at : store::JobOrder::created_at;
-}
-
 // The version that If-Match names: of the ETags that `version_etag` makes.
 std::optional<std::int64_t> expected_version(const Request& request, const store::Job& job) {
     if (!request.header("if-match")) return std::nullopt;
@@ -42,22 +37,6 @@ Response create_job(const Context& context) {
     Json answer = preview(context, job);
     answer["schedule"] = schedule_of(job);
     return json_response(answer);
-}
-
-Response list_jobs(const Context& context) {
-    const Request& request = context.request;
-    store::JobFilter filter;
-    filter.states = query_enumerators<JobState>(request, "state");
-    filter.projects = projects_asked(context);
-    filter.name_contains = query_text(request, "name");
-    filter.labels = query_pairs(request, "label");
-    filter.dataset_id = query_text(request, "dataset");
-    filter.kind = parse_word<JobKind>(query_text(request, "kind"));
-    std::string order = query_text(request, "order_by");
-    if (order.empty()) order = "-created_at";
-    const bool descending = order.starts_with('-');
-    return job_list(context, filter, order_of(std::string_view(order).substr(descending ? 1 : 0)),
-                    descending);
 }
 
 Response get_job(const Context& context) {

@@ -35,7 +35,7 @@ Response list_predictions(const Context& context) {
     filter.projects = projects_asked(context);
     filter.dataset_id = query_text(context.request, "dataset");
     filter.kind = JobKind::predict;
-    return job_list(context, filter, store::JobOrder::created_at, true);
+    return job_list(store::list_jobs(context.services.store, filter, query_page(context.request)));
 }
 
 Response get_prediction(const Context& context) {

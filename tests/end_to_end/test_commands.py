@@ -84,6 +84,8 @@ class Commands(unittest.TestCase):
 
     def test_jobs(self):
         rows = self.table(self.ok("jobs", "--state", "succeeded"), "id", "name", "kind", "state", "step", "best", "created")
+        by_loss = self.table(self.ok("jobs", "--best", "val_loss"), "id", "name", "kind", "state", "step", "val_loss", "created")
+        self.assertIn(rows[0][0], [row[0] for row in by_loss])
         self.assertIn(self.job, [row[0] for row in rows])
         self.assertEqual({row[3] for row in rows}, {"succeeded"})
 

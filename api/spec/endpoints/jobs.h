@@ -13,8 +13,10 @@ using namespace endpoint_parts;
 
 inline constexpr auto patches = std::to_array<int>({404, 409, 412, 413, 415, 422});
 
-inline constexpr auto job_orders = std::to_array<std::string_view>(
-    {"created_at", "-created_at", "name", "-name", "finished_at", "-finished_at"});
+inline constexpr auto job_orders =
+    std::to_array<std::string_view>({"created_at", "-created_at", "name", "-name", "finished_at",
+                                     "-finished_at", "best", "-best", "last", "-last"});
+inline constexpr auto metric_modes = std::to_array<std::string_view>({"min", "max"});
 inline constexpr auto spec_forms = std::to_array<std::string_view>({"json", "curl"});
 inline constexpr auto job_list = std::to_array<QueryParameter>({
     limit,
@@ -30,11 +32,32 @@ inline constexpr auto job_list = std::to_array<QueryParameter>({
      .type = QueryType::word,
      .summary = "Only training jobs, or only predictions.",
      .allowed = Words(Spelling<JobKind>::words)},
+    {.name = "created_after",
+     .type = QueryType::time,
+     .summary = "Only jobs created at this time or later."},
+    {.name = "created_before",
+     .type = QueryType::time,
+     .summary = "Only jobs created before this time."},
+    {.name = "finished_after",
+     .type = QueryType::time,
+     .summary = "Only jobs that ended at this time or later."},
+    {.name = "finished_before",
+     .type = QueryType::time,
+     .summary = "Only jobs that ended before this time."},
     {.name = "order_by",
      .type = QueryType::word,
-     .summary = "Sort order; a leading minus reverses it.",
+     .summary = "Sort order; a leading minus reverses it. best and last: by the best or the last "
+                "value of `metric`; jobs without such a value are left out.",
      .allowed = Words(job_orders),
      .standard = "-created_at"},
+    {.name = "metric",
+     .summary = "Name of the metric that order_by best and last need, such as val_loss."},
+    {.name = "mode",
+     .type = QueryType::word,
+     .summary = "Whether the lowest or the highest value of the metric is the best. Default: max "
+                "for accuracy, top5_accuracy, auc and r2, with or without train_ or val_; min for "
+                "all others.",
+     .allowed = Words(metric_modes)},
 });
 inline constexpr auto makes = std::to_array<int>({404, 409, 413, 415, 422, 429});
 inline constexpr auto resumes = std::to_array<int>({404, 409, 429});

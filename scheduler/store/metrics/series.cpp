@@ -11,6 +11,8 @@
 #include "scheduler/store/metrics/series.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "scheduler/store/metrics/chunk.h"
 #include "scheduler/store/queries.h"
@@ -186,6 +188,22 @@ private:
     SeriesEnds ends_;
 };
 
+struct ValueRange {
+    double low = std::numeric_limits<double>::quiet_NaN();
+    double high = low;
+};
+
+/// Of the finite values; NaN: there is none.
+ValueRange range_of(std::span<const MetricSample> samples) {
+    ValueRange range;
+    for (const MetricSample& sample : samples) {
+        if (!std::isfinite(sample.value)) continue;
+        range.low = std::fmin(range.low, sample.value);
+        range.high = std::fmax(range.high, sample.value);
+    }
+    return range;
+}
+
 }    // namespace
 
 SeriesEnds read_series_ends(Transaction& transaction, std::string_view job_id,
@@ -204,6 +222,20 @@ WrittenSeries add_points(Transaction& transaction, std::string_view job_id, int 
     WrittenSeries written;
     SeriesWriter(job_id, attempt, points, ends).add_to(transaction, written);
     return written;
+}
+
+Statement keep_values_statement(std::string_view job_id, const NewPoints& points) {
+    std::vector<std::string> names;
+    std::vector<double> last, low, high;
+    for (const auto& [name, samples] : points) {
+        const double value = samples.back().value;
+        const ValueRange range = range_of(samples);
+        names.push_back(name);
+        last.push_back(std::isfinite(value) ? value : std::numeric_limits<double>::quiet_NaN());
+        low.push_back(range.low);
+        high.push_back(range.high);
+    }
+    return {&queries::keep_metric_values, {job_id, names, last, low, high}};
 }
 
 }    // namespace slipway::store

@@ -38,4 +38,8 @@ struct WrittenSeries {
 WrittenSeries add_points(Transaction& transaction, std::string_view job_id, int attempt,
                          const NewPoints& points, const SeriesEnds& ends);
 
+/// What keeps the last, the lowest and the highest value of the metrics with new points, by which
+/// jobs are listed.
+Statement keep_values_statement(std::string_view job_id, const NewPoints& points);
+
 }    // namespace slipway::store

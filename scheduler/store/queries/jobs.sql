@@ -35,8 +35,8 @@ where id = $1
 
 -- list_newest_jobs: a page of jobs, newest first; ids sort by time
 -- in     $1 projects text[]  $2 name pattern  $3 labels  $4 dataset_id
---        $5 kind  $6 id to begin after  $7 limit  $8 bytes_max;
---        null = no such condition
+--        $5 kind  $6 created tstzrange  $7 finished tstzrange  $8 id to begin after
+--        null = no such condition;  $9 limit  $10 id above which all are  $11 bytes_max
 -- out    rows_found: also those left out because the rows before them have bytes_max
 -- What is long is made text once, to be measured and to be sent; 600: all else of a job as JSON.
 with page as materialized (
@@ -46,10 +46,11 @@ with page as materialized (
            restarts, version, created_by, created_at, started_at, finished_at, kind,
            payload::text as payload, origin_action, origin_job_id, continues_from, '' as sort_key
     from job
-    where job_matches(job, $1, $2, $3, $4, $5)
-      and ($6::text is null or id < $6)
+    where job_matches(job, $1, $2, $3, $4, $5, $6::tstzrange, $7::tstzrange)
+      and ($8::text is null or id < $8)
+      and id > $10
     order by id desc
-    limit $7
+    limit $9
 ), measured as (
     select page.*, count(*) over () as rows_found,
            coalesce(sum(600 + octet_length(concat(name, labels, reason_message, spec, effective,
@@ -61,7 +62,7 @@ with page as materialized (
 )
 select *
 from measured
-where bytes_before < $8
+where bytes_before < $11
 order by bytes_before
 
 -- lock_job: where a job stands, until the transaction ends

@@ -157,3 +157,14 @@ select first_point, step_first, step_last, data
 from metric_rollup
 where job_id = $1 and name = $2 and step_first >= $3 and step_last <= $4
 order by step_first
+
+-- keep_metric_values: the last, the lowest and the highest value of metrics with new points
+-- in     $1 job_id  then arrays: $2 names  $3 last values  $4 lowest  $5 highest; NaN: none is finite
+insert into live_job_metric as kept (job_id, name, last, low, high)
+select $1, name, nullif(last, 'NaN'), nullif(low, 'NaN'), nullif(high, 'NaN')
+from unnest($2::text[], $3::double precision[], $4::double precision[], $5::double precision[])
+     as added (name, last, low, high)
+on conflict (job_id, name) do update
+set last = excluded.last,
+    low  = least(kept.low, excluded.low),
+    high = greatest(kept.high, excluded.high)

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -49,6 +50,44 @@ TEST_F(Jobs, a_new_job_is_queued_and_described) {
     EXPECT_TRUE(check_document("Job", again).empty());
     EXPECT_EQ(again["queue"]["position"], 1);
     EXPECT_EQ(again["spec"]["train"]["optimizer"]["betas"], Json::array({0.9, 0.999}));
+}
+
+TEST_F(Jobs, lists_are_ordered_by_a_metric_and_narrowed_to_a_time) {
+    for (const double loss : {2.0, 1.0, 3.0}) {
+        const std::string id = service.submit({{"name", fmt::format("loss {}", loss)}});
+        const store::AttemptKey key = service.run(id);
+        store::RelayedFrame frame{.number = 3};
+        frame.metrics = {{"val_loss", 1, 1, loss}, {"val_accuracy", 1, 1, 1 / loss}};
+        service.relay(key, {frame});
+        service.finish(key);
+    }
+    const auto listed = [&](const std::string& query) {
+        const Json list = service.expect(200, "GET", "/v1/jobs?" + query);
+        EXPECT_TRUE(check_document("JobList", list).empty());
+        std::string values;
+        for (const Json& job : list["items"])
+            values += fmt::format("{:.1f} ", job.value("order_value", -1.0));
+        return values;
+    };
+    EXPECT_EQ(listed("order_by=best&metric=val_loss"), "1.0 2.0 3.0 ");
+    EXPECT_EQ(listed("order_by=-best&metric=val_loss"), "3.0 2.0 1.0 ");
+    EXPECT_EQ(listed("order_by=best&metric=val_loss&mode=max"), "3.0 2.0 1.0 ");
+    EXPECT_EQ(listed("order_by=best&metric=val_accuracy"), "1.0 0.5 0.3 ");
+    EXPECT_EQ(listed("order_by=last&metric=val_loss&state=succeeded"), "1.0 2.0 3.0 ");
+    EXPECT_EQ(listed("order_by=last&metric=nothing"), "");
+    EXPECT_EQ(listed("created_after=2020-01-01T00:00:00Z&limit=1"), "-1.0 ");
+    EXPECT_EQ(listed("created_before=2020-01-01T00:00:00Z"), "");
+    EXPECT_EQ(listed("finished_after=2020-01-01T00:00:00Z&limit=1"), "-1.0 ");
+    for (const auto& [query, pointer] : std::vector<std::pair<std::string, std::string>>{
+             {"order_by=best", "?metric"},
+             {"metric=val_loss", "?metric"},
+             {"order_by=last&metric=val_loss&mode=max", "?mode"},
+             {"created_after=2020", "?created_after"},
+             {"created_after=2021-01-01T00:00:00Z&created_before=2020-01-01T00:00:00Z",
+              "?created_before"}}) {
+        const Json problem = service.expect(422, "GET", "/v1/jobs?" + query);
+        EXPECT_EQ(problem["errors"][0]["pointer"], pointer) << query;
+    }
 }
 
 TEST_F(Jobs, what_is_wrong_is_named_with_the_way_out) {
