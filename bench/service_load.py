@@ -1,26 +1,24 @@
 #!/usr/bin/env python3
 """What a submission costs, two builds in turns: POST /v1/jobs a second with 1 and 16 clients, and the time to the start.
 
-Each round starts a fresh service of each build, in alternating order, on the same small dataset. Clients are processes
-with one connection each; what they post is held until 2099, so that nothing but the submission runs. Then short jobs are
+Each round starts a fresh service of each build, in alternating order, on the same small dataset. Clients are connections of
+bench_http_load; what they post is held until 2099, so that nothing but the submission runs. Then short jobs are
 submitted one after the other: milliseconds from the job's row to its attempt's process, and to the job's end, by the
 database's clock. `ratio` is other / first; above 1 the other build is better for rates and worse for times.
 `--held` puts so many jobs of another project, held until 2099, in front of the queue before anything is measured: a
 build compared with itself shows what a long queue costs.
 
 usage: bench/service_load.py --bin build/release/bin [--other BIN] [--options "--workers 8"] [--other-options ""]
-                             [--held 0] [--other-held 0] [--rounds 3] [--seconds 5] [--jobs 30]
+                             [--held 0] [--other-held 0] [--rounds 3] [--seconds 5] [--jobs 30] [--load BENCH_HTTP_LOAD]
 """
 import argparse
-import http.client
 import json
-import multiprocessing
 import os
 import pathlib
 import shlex
 import statistics
+import subprocess
 import sys
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "end_to_end"))
@@ -37,37 +35,22 @@ def percentile(values, share):
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-def post_until(port, token, body, seconds, results):
-    """One client: its latencies in milliseconds and its first wrong status, or 0."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    latencies_ms, wrong = [], 0
-    end = time.monotonic() + seconds
-    while time.monotonic() < end and not wrong:
-        began = time.monotonic()
-        connection.request("POST", "/v1/jobs", body, headers)
-        answer = connection.getresponse()
-        answer.read()
-        latencies_ms.append(1000 * (time.monotonic() - began))
-        wrong = 0 if answer.status == 201 else answer.status
-    connection.close()
-    results.put((latencies_ms, wrong))
-
-
-def post_load(service, body, clients, seconds):
-    results = multiprocessing.Queue()
-    workers = [multiprocessing.Process(target=post_until, args=(service.port, service.token, body, seconds, results))
-               for _ in range(clients)]
-    for worker in workers:
-        worker.start()
-    found = [results.get() for _ in workers]
-    for worker in workers:
-        worker.join()
-    wrong = {status for _, status in found if status}
-    if wrong:
-        raise SystemExit(f"POST /v1/jobs was answered with {wrong}; raise the service's limits with --options")
-    latencies_ms = [each for some, _ in found for each in some]
-    return {f"post_per_s_{clients}": len(latencies_ms) / seconds, f"post_p99_ms_{clients}": percentile(latencies_ms, 0.99)}
+def post_load(service, body, clients, arguments):
+    """What bench_http_load measures: each client sends its next request when it has its answer."""
+    body_file, token_file = service.home / "post_load.json", service.home / "post_load.token"
+    body_file.write_text(body)
+    token_file.write_text(service.token)
+    ran = subprocess.run([arguments.load, "--port", str(service.port), "--method", "POST", "--path", "/v1/jobs",
+                          "--body", body_file, "--token-file", token_file, "--connections", str(clients),
+                          "--seconds", str(arguments.seconds), "--warm-up", str(min(1, arguments.seconds))],
+                         capture_output=True, text=True)
+    if not ran.stdout:
+        raise SystemExit(f"{arguments.load}: {ran.stderr.strip()}")
+    load = json.loads(ran.stdout)
+    if set(load["statuses"]) != {"201"} or load["errors"]:
+        raise SystemExit(f"POST /v1/jobs was answered with {load['statuses']} {load['errors']}; "
+                         "raise the service's limits with --options")
+    return {f"post_per_s_{clients}": load["answered_per_s"], f"post_p99_ms_{clients}": load["p99_ms"]}
 
 
 def start_times(service, spec, jobs):
@@ -116,7 +99,7 @@ def measure(bin_folder, options, held, arguments):
         short["train"].pop("epochs")
         figures = start_times(service, short, arguments.jobs)
         for clients in CLIENTS:
-            figures.update(post_load(service, json.dumps(held_job()), clients, arguments.seconds))
+            figures.update(post_load(service, json.dumps(held_job()), clients, arguments))
         if held:
             [[waiting]] = service.sql("select count(*) from queue join job on job.id = job_id where job.project = 'held'")
             assert int(waiting) == held, f"{waiting} of {held} jobs are still held"
@@ -136,7 +119,11 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=5, help="of each load")
     parser.add_argument("--jobs", type=int, default=30, help="short jobs of a round")
+    parser.add_argument("--load", default=str(ROOT / "build/release/bin/bench_http_load"),
+                        help="program that posts: cmake --build build/release --target bench_http_load")
     arguments = parser.parse_args()
+    if not pathlib.Path(arguments.load).exists():
+        parser.error(f"--load: there is no {arguments.load}; cmake --build build/release --target bench_http_load")
     sides = {"first": (arguments.bin, arguments.options, arguments.held)}
     if arguments.other:
         sides["other"] = (arguments.other, arguments.other_options, arguments.other_held)

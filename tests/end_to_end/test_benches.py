@@ -9,6 +9,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "bench" / "cores_of_a_job.py"
+LOAD = pathlib.Path(os.environ["SLIPWAY_TEST_BIN_DIR"]) / "bench_http_load"
 
 
 def measure(*arguments):
@@ -40,7 +41,7 @@ class Benches(unittest.TestCase):
     def test_what_a_long_queue_costs_a_submission_is_printed(self):
         programs = os.environ["SLIPWAY_BIN_DIR"]
         ran = subprocess.run([sys.executable, ROOT / "bench" / "service_load.py", "--bin", programs, "--other", programs,
-                              "--other-held", "2000", "--rounds", "1", "--seconds", "0.5", "--jobs", "2"],
+                              "--other-held", "2000", "--rounds", "1", "--seconds", "0.5", "--jobs", "2", "--load", LOAD],
                              capture_output=True, text=True)
         self.assertEqual(ran.returncode, 0, ran.stderr)
         figures = json.loads(ran.stdout)
