@@ -6,6 +6,7 @@
 
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
+#include "scheduler/store/shared_reads.h"
 #include "scheduler/store/text.h"
 
 namespace slipway::store {
@@ -78,17 +79,18 @@ Token create_token(Store& store, const Token& token, std::int64_t made_max) {
         if (made.affected() == 0)
             throw Error(ErrorCode::unauthenticated,
                         "the token that was to make this one has expired or was revoked");
-        return read_token(
-            transaction.commit({{&queries::find_token, {token.id, std::nullopt}}}).back()[0]);
+        return read_token(transaction.commit({{&queries::find_token, {token.id}}}).back()[0]);
     });
 }
 
 std::optional<Token> find_token_by_lookup(Store& store, std::string_view lookup) {
-    return first_token(read(store.pool(), queries::find_token, {std::nullopt, lookup}));
+    return *store.shared_reads().tokens.get(std::string(lookup), [&] {
+        return first_token(read(store.pool(), queries::find_token_by_lookup, {lookup}));
+    });
 }
 
 std::optional<Token> find_token(Store& store, std::string_view id) {
-    return first_token(read(store.pool(), queries::find_token, {id, std::nullopt}));
+    return first_token(read(store.pool(), queries::find_token, {id}));
 }
 
 Page<Token> list_tokens(Store& store, const PageRequest& page,
@@ -131,7 +133,9 @@ void create_session(Store& store, std::string_view sha256, std::string_view toke
 }
 
 std::optional<Token> find_session(Store& store, std::string_view sha256) {
-    return usable_token(store, read(store.pool(), queries::find_session, {sha256}));
+    return *store.shared_reads().sessions.get(std::string(sha256), [&] {
+        return usable_token(store, read(store.pool(), queries::find_session, {sha256}));
+    });
 }
 
 void end_session(Store& store, std::string_view sha256) {

@@ -1,11 +1,17 @@
+#include <map>
+
 #include "scheduler/store/attempts.h"
+#include "scheduler/store/end_group.h"
 #include "scheduler/store/job_rows.h"
+#include "scheduler/store/pg/columns.h"
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
 #include "scheduler/store/settlement.h"
 #include "scheduler/store/text.h"
 
-// How an attempt ends, asked for by its agent or by the rescue of a silent host.
+// How attempts end, asked for by their agent or by the rescue of a silent host. Those that end at
+// the same time go together (pg/group.h): one transaction of two round trips locks them, decides
+// for each where its job goes, and writes one statement for each kind of change.
 namespace slipway::store {
 
 namespace {
@@ -28,53 +34,114 @@ LockedAttempt read_locked(const Row& row) {
             .host = row.text("host")};
 }
 
-std::vector<Statement> end_statements(const AttemptKey& key, const EndingJob& job,
-                                      const Settlement& settlement, const AttemptEnd& end) {
+/// One end of the group that is being written.
+struct Settled {
+    EndedOne* one = nullptr;
+    LockedAttempt locked;
+    Settlement settlement;
+    std::vector<JobState> passed;    ///< on the way to its state
+};
+
+Param intent_param(JobState state) {
+    const std::optional<Intent> intent = default_intent(state);
+    return intent ? Param(to_string(*intent)) : Param(std::nullopt);
+}
+
+/// The states passed by the way: a statement for the first ones, one for the second ones …
+void add_passages(std::span<const Settled> ends, std::vector<Statement>& statements) {
+    for (std::size_t place = 0;; ++place) {
+        Columns passed(queries::pass_states);
+        for (const Settled& end : ends) {
+            if (place >= end.passed.size()) continue;
+            const JobState state = end.passed[place];
+            passed.add({end.one->key->job_id, to_string(state), intent_param(state)});
+        }
+        if (passed.empty()) return;
+        statements.push_back(passed.statement());
+    }
+}
+
+std::vector<Statement> end_statements(std::span<const Settled> ends) {
     std::vector<Statement> statements;
-    for (const JobState state : states_between(job.state, settlement.state))
-        statements.push_back(move_statement(key.job_id, state, std::nullopt));
-    std::optional<Reason> reason = settlement.reason;
-    if (reason) reason->message = repaired_text(reason->message, message_bytes_max);
-    const JsonText result = end.result.empty() ? end.result : repaired_json(end.result);
-    statements.push_back({&queries::end_attempt,
-                          {key.job_id, key.attempt, end.exit_kind, end.exit_status,
-                           repaired_text(end.message, message_bytes_max)}});
-    statements.push_back({&queries::free_cores, {key.job_id, key.attempt}});
-    statements.push_back(
-        {&queries::settle_job,
-         {key.job_id, to_string(settlement.state), reason_code(reason), reason_message(reason),
-          settlement.restarts_added, settlement.retry_after, Param::or_null(result),
-          Param::or_null(end.crash_key), settlement.crashes}});
+    add_passages(ends, statements);
+    Columns attempts(queries::end_attempts);
+    Columns jobs(queries::settle_jobs);
+    for (const Settled& settled : ends) {
+        const AttemptKey& key = *settled.one->key;
+        const AttemptEnd& end = *settled.one->end;
+        const Settlement& to = settled.settlement;
+        std::optional<Reason> reason = to.reason;
+        if (reason) reason->message = repaired_text(reason->message, message_bytes_max);
+        const JsonText result = end.result.empty() ? end.result : repaired_json(end.result);
+        attempts.add({key.job_id, key.attempt, end.exit_kind, end.exit_status,
+                      repaired_text(end.message, message_bytes_max)});
+        jobs.add({key.job_id, to_string(to.state), reason_code(reason), reason_message(reason),
+                  to.restarts_added, to.retry_after, Param::or_null(result),
+                  Param::or_null(end.crash_key), to.crashes});
+    }
+    statements.push_back(attempts.statement());
+    statements.push_back(jobs.statement());
     return statements;
 }
 
-/// Ends the attempt that `lock` finds live; nothing when it finds none.
-std::optional<Rescued> end_locked(Store& store, const AttemptKey& key, const Statement& lock,
-                                  const AttemptEnd& end, const LeaderTerm& term = {}) {
-    auto ended = transact(store.pool(), [&](Transaction& transaction) -> std::optional<Rescued> {
+Statement lock_statement(std::span<EndedOne* const> ones) {
+    Columns asked(queries::lock_attempts);
+    for (const EndedOne* one : ones)
+        asked.add({one->key->job_id, one->key->attempt, one->key->fence});
+    return asked.statement();
+}
+
+/// The ends of those that are locked; of two ends of one attempt the first counts.
+std::vector<Settled> settle_all(const Rows& locked, std::span<EndedOne* const> ones) {
+    std::map<std::string, LockedAttempt, std::less<>> jobs;
+    for (const Row row : locked)
+        jobs.emplace(row.text("job_id"), read_locked(row));
+    std::vector<Settled> ends;
+    for (EndedOne* one : ones) {
+        auto job = jobs.extract(one->key->job_id);
+        if (!job) continue;
+        Settled end{.one = one, .locked = std::move(job.mapped()), .settlement = {}, .passed = {}};
+        end.settlement = settle(end.locked.job, *one->end);
+        end.passed = states_between(end.locked.job.state, end.settlement.state);
+        ends.push_back(std::move(end));
+    }
+    return ends;
+}
+
+/// Ends the attempts that `lock` finds live.
+void end_locked(Pool& pool, std::span<EndedOne* const> ones, const Statement& lock,
+                const LeaderTerm& term = {}) {
+    const std::vector<Settled> ends = transact(pool, [&](Transaction& transaction) {
         const std::vector<Rows> answers = transaction.run(std::vector<Statement>{lock});
-        if (answers[0].empty()) return std::nullopt;
-        const LockedAttempt locked = read_locked(answers[0][0]);
-        const Settlement settlement = settle(locked.job, end);
-        std::vector<Statement> statements = end_statements(key, locked.job, settlement, end);
+        std::vector<Settled> found = settle_all(answers[0], ones);
+        if (found.empty()) return found;
+        std::vector<Statement> statements = end_statements(found);
         if (term.number > 0) statements.push_back(check_statement(term));
         transaction.commit(std::move(statements));
-        return Rescued{key, locked.host, settlement.state};
+        return found;
     });
-    if (ended) {
-        store.announce(key.job_id);
-        store.announce(topics::queue);
-    }
-    return ended;
+    for (const Settled& end : ends)
+        end.one->ended = Rescued{*end.one->key, end.locked.host, end.settlement.state};
+}
+
+void announce_end(Store& store, const AttemptKey& key) {
+    store.announce(key.job_id);
+    store.announce(topics::queue);
 }
 
 }    // namespace
 
+std::unique_ptr<Group<EndedOne>> make_end_group(Pool& pool) {
+    return std::make_unique<Group<EndedOne>>(
+        [&pool](std::span<EndedOne* const> ones) { end_locked(pool, ones, lock_statement(ones)); });
+}
+
 JobState finish_attempt(Store& store, const AttemptKey& key, const AttemptEnd& end) {
-    const std::optional<Rescued> ended =
-        end_locked(store, key, {&queries::lock_attempt, {key.job_id, key.attempt, key.fence}}, end);
-    if (!ended) throw Fenced(key);
-    return ended->job_state;
+    EndedOne one{.key = &key, .end = &end};
+    store.ends().add(one);
+    if (!one.ended) throw Fenced(key);
+    announce_end(store, key);
+    return one.ended->job_state;
 }
 
 std::vector<Rescued> rescue_expired(Store& store, const RescueRule& rule, const LeaderTerm& term) {
@@ -94,9 +161,12 @@ std::vector<Rescued> rescue_expired(Store& store, const RescueRule& rule, const 
         const Statement lock{
             &queries::lock_expired_attempt,
             {key.job_id, key.attempt, key.fence, rule.own_host, rule.grace, rule.own_grace}};
-        if (std::optional<Rescued> one = end_locked(store, key, lock, lost, term)) {
-            rescued.push_back(std::move(*one));
-        }
+        EndedOne one{.key = &key, .end = &lost};
+        EndedOne* const alone = &one;
+        end_locked(store.pool(), std::span(&alone, 1), lock, term);
+        if (!one.ended) continue;
+        announce_end(store, key);
+        rescued.push_back(std::move(*one.ended));
     }
     return rescued;
 }

@@ -8,6 +8,7 @@
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/project_steps.h"
 #include "scheduler/store/queries.h"
+#include "scheduler/store/shared_reads.h"
 #include "scheduler/store/text.h"
 #include "scheduler/store/upload_use.h"
 
@@ -136,7 +137,7 @@ std::string_view to_string(DatasetState state) noexcept {
 
 Dataset create_dataset(Store& store, const NewDataset& dataset, const DatasetLimits& limits) {
     const std::string upload = upload_of(dataset.source);
-    const Statement find{&queries::find_dataset, {dataset.id, std::nullopt, std::nullopt}};
+    const Statement find{&queries::find_dataset, {dataset.id}};
     try {
         Dataset stored = transact(store.pool(), [&](Transaction& transaction) {
             if (limits.checking_max > 0)
@@ -166,15 +167,17 @@ Dataset create_dataset(Store& store, const NewDataset& dataset, const DatasetLim
 }
 
 std::optional<Dataset> find_dataset(Store& store, std::string_view id) {
-    return first_dataset(
-        read(store.pool(), queries::find_dataset, {id, std::nullopt, std::nullopt}));
+    return first_dataset(read(store.pool(), queries::find_dataset, {id}));
 }
 
 std::optional<Dataset> find_dataset(Store& store, std::string_view project,
                                     std::string_view id_or_name) {
-    if (is_id("ds", id_or_name)) return find_dataset(store, id_or_name);
-    return first_dataset(
-        read(store.pool(), queries::find_dataset, {std::nullopt, project, id_or_name}));
+    const bool is_name = !is_id("ds", id_or_name);
+    return *store.shared_reads().datasets.get({std::string(project), std::string(id_or_name)}, [&] {
+        if (!is_name) return find_dataset(store, id_or_name);
+        return first_dataset(
+            read(store.pool(), queries::find_dataset_by_name, {project, id_or_name}));
+    });
 }
 
 JsonText find_dataset_preview(Store& store, std::string_view id) {

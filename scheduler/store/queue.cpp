@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <span>
 
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
@@ -13,24 +15,28 @@ namespace slipway::store {
 
 namespace {
 
-Statement place_statement(const Placement& placement) {
+Statement place_statement(std::span<const Placement> placements) {
+    std::vector<std::string> ids;
+    std::vector<std::string> fences;
+    std::vector<double> leases_s;
+    std::vector<std::string> job_ids;
     std::vector<int> ranks;
     std::vector<std::string> hosts;
     std::vector<int> cores;
-    for (std::size_t rank = 0; rank < placement.members.size(); ++rank) {
-        for (const int core : placement.members[rank].cores) {
-            ranks.push_back(int(rank));
-            hosts.push_back(placement.members[rank].host);
-            cores.push_back(core);
+    for (const Placement& placement : placements) {
+        ids.push_back(placement.job_id);
+        fences.push_back(placement.fence);
+        leases_s.push_back(std::chrono::duration<double>(placement.lease).count());
+        for (std::size_t rank = 0; rank < placement.members.size(); ++rank) {
+            for (const int core : placement.members[rank].cores) {
+                job_ids.push_back(placement.job_id);
+                ranks.push_back(int(rank));
+                hosts.push_back(placement.members[rank].host);
+                cores.push_back(core);
+            }
         }
     }
-    return {&queries::place_job,
-            {placement.job_id, ranks, hosts, cores, placement.fence, placement.lease}};
-}
-
-PlacementOutcome outcome_of(const Placement& placement, const Rows& rows) {
-    if (rows.empty()) return {placement.job_id, std::nullopt};
-    return {placement.job_id, rows[0].small("attempt")};
+    return {&queries::place_jobs, {ids, fences, leases_s, job_ids, ranks, hosts, cores}};
 }
 
 /// The refusals that mean "somebody else was faster": a core is leased, a job is live, a lock is
@@ -39,22 +45,26 @@ bool lost_race(const PgError& error) {
     return error.sqlstate() == "23505" || error.sqlstate() == "55P03";
 }
 
-std::vector<PlacementOutcome> place_together(Store& store, const std::vector<Placement>& placements,
+std::vector<PlacementOutcome> place_together(Store& store, std::span<const Placement> placements,
                                              const LeaderTerm& term) {
-    std::vector<Statement> statements;
-    for (const Placement& placement : placements)
-        statements.push_back(place_statement(placement));
-    const std::vector<Rows> answers = write_as_leader(store.pool(), term, std::move(statements));
+    std::map<std::string, int, std::less<>> attempts;
+    const std::vector<Rows> answers =
+        write_as_leader(store.pool(), term, {place_statement(placements)});
+    for (const Row row : answers[0])
+        attempts.emplace(row.text("job_id"), row.small("attempt"));
     std::vector<PlacementOutcome> outcomes;
-    for (std::size_t i = 0; i < placements.size(); ++i)
-        outcomes.push_back(outcome_of(placements[i], answers[i]));
+    for (const Placement& placement : placements) {
+        const auto found = attempts.find(placement.job_id);
+        outcomes.push_back({placement.job_id, found == attempts.end()
+                                                  ? std::nullopt
+                                                  : std::optional<int>(found->second)});
+    }
     return outcomes;
 }
 
 PlacementOutcome place_alone(Store& store, const Placement& placement, const LeaderTerm& term) {
     try {
-        return outcome_of(placement,
-                          write_as_leader(store.pool(), term, {place_statement(placement)})[0]);
+        return place_together(store, std::span(&placement, 1), term).front();
     } catch (const PgError& error) {
         // A lost race is an answer, not a failure.
         if (!lost_race(error)) throw;
@@ -214,6 +224,8 @@ std::optional<QueuedJob> find_queued_job(Store& store, std::string_view job_id) 
 }
 
 int release_due_jobs(Store& store, int count_max, const LeaderTerm& term) {
+    // A pass does this each time, and rarely finds one: what writes nothing waits for no disk.
+    if (!read(store.pool(), queries::has_due_jobs)[0].flag("found")) return 0;
     return int(
         write_as_leader(store.pool(), term, {{&queries::release_due_jobs, {count_max}}})[0].size());
 }

@@ -5,8 +5,11 @@
 #include <set>
 #include <thread>
 
+#include "scheduler/store/end_group.h"
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
+#include "scheduler/store/shared_reads.h"
+#include "scheduler/store/submission_group.h"
 
 namespace slipway::store {
 
@@ -50,7 +53,10 @@ struct Store::Announcer {
 Store::Store(StoreOptions options)
     : options_(std::move(options)),
       pool_(std::make_unique<Pool>(options_)),
-      announcer_(std::make_unique<Announcer>(*pool_)) {}
+      announcer_(std::make_unique<Announcer>(*pool_)),
+      submissions_(make_submission_group(*pool_)),
+      ends_(make_end_group(*pool_)),
+      shared_reads_(std::make_unique<SharedReads>()) {}
 
 Store::~Store() = default;
 

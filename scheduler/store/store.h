@@ -12,8 +12,8 @@
 #include "api/base/error.h"
 
 /// Everything the service remembers, in domain words. Plain structs and free functions that take a
-/// Store&; one header per resource: jobs.h queue.h attempts.h relay.h events.h metrics/ checkpoints.h
-/// datasets.h hosts.h access.h idempotency.h prune.h.
+/// Store&; one header per resource: jobs.h queue.h attempts.h relay.h events.h metrics/
+/// checkpoints.h datasets.h hosts.h access.h idempotency.h prune.h.
 ///
 /// What holds for every function here, unless it says otherwise:
 /// - safe from every thread; blocks the caller for one or two round trips to the database;
@@ -28,6 +28,11 @@ namespace slipway::store {
 using JsonText = std::string;
 
 class Pool;
+template <class Item>
+class Group;
+struct EndedOne;
+struct SubmittedOne;
+struct SharedReads;
 
 /// How to reach the database, and what every session of it is bound by.
 struct StoreOptions {
@@ -61,6 +66,9 @@ public:
     const StoreOptions& options() const { return options_; }
     /// For the functions of this module.
     Pool& pool() { return *pool_; }
+    Group<SubmittedOne>& submissions() { return *submissions_; }
+    Group<EndedOne>& ends() { return *ends_; }
+    SharedReads& shared_reads() { return *shared_reads_; }
 
     /// Tells every Listener (of every process) that something about `topic` changed: a job id, or
     /// one of the words in `topics`. Coalesced, sent from a thread of its own, never in a caller's
@@ -73,6 +81,9 @@ private:
     const StoreOptions options_;
     std::unique_ptr<Pool> pool_;
     std::unique_ptr<Announcer> announcer_;
+    std::unique_ptr<Group<SubmittedOne>> submissions_;
+    std::unique_ptr<Group<EndedOne>> ends_;
+    std::unique_ptr<SharedReads> shared_reads_;
 };
 
 /// Payloads other than a job id that a Listener can hear.

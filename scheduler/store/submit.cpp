@@ -1,52 +1,87 @@
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <iterator>
+#include <map>
 #include <utility>
 
 #include "scheduler/store/idempotency_steps.h"
 #include "scheduler/store/job_rows.h"
 #include "scheduler/store/jobs.h"
+#include "scheduler/store/pg/columns.h"
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
+#include "scheduler/store/submission_group.h"
 #include "scheduler/store/text.h"
 
-// How jobs are stored. One transaction holds everything: the key of the request, locks on what the
-// jobs need (a dataset that has not failed, checkpoints and uploads that are kept), the jobs with
-// their events and queue rows (by triggers), the entry of the audit log, and the answer under the
-// key. Locks are shared: many
-// jobs of one dataset are submitted at a time, and only its end of check or deletion waits for
-// them.
+// How jobs are stored. One statement stores jobs, by triggers with their events and queue rows, and
+// the entries of the audit log; it locks their datasets (shared: many jobs of one dataset are
+// submitted at a time, and only its end of check or deletion waits for them) and passes over jobs
+// whose dataset cannot be used.
 //
-// The common request, one job without a key, is one round trip: the insert takes the dataset's lock
-// and does nothing when it cannot be used, and the commit rides along. With a key there are three,
-// since the answer that is kept under it is made of the stored job; several jobs take one more,
-// because whether all were stored is known only before the commit.
+// The common request is one job without a key: one statement that commits by itself. Such requests
+// that come while others are being stored go together (pg/group.h): half of what a submission costs
+// the database is the statement and the commit, not the row.
+//
+// What needs more is a transaction: the key of the request, locks on the checkpoint or upload that
+// a job begins with, several jobs of which all or none are stored, and the answer that is kept
+// under the key, which is made of the stored jobs.
 namespace slipway::store {
 
 namespace {
 
-Statement insert_statement(const NewJob& job) {
+/// The parameters of insert_jobs that one job fills.
+std::vector<Param> params_of(const NewJob& job, const AuditEntry* audit) {
     const JobOrigin origin = job.origin.value_or(JobOrigin{});
-    return {
-        &queries::insert_job,
-        {job.id, job.name, job.project, labels_to_json(job.labels), job.spec,
-         Param::or_null(job.effective), Param::or_null(job.dataset_id), job.queue_class, job.cores,
-         job.core_id, job.restarts_max, job.start_after, job.valid_until, job.created_by,
-         to_string(job.kind), Param::or_null(job.payload), Param::or_null(origin.action),
-         Param::or_null(origin.job_id), Param::or_null(origin.continues_from)}};
+    std::vector<Param> params{job.id,
+                              job.name,
+                              job.project,
+                              labels_to_json(job.labels),
+                              job.spec,
+                              Param::or_null(job.effective),
+                              Param::or_null(job.dataset_id),
+                              job.queue_class,
+                              job.cores,
+                              job.core_id,
+                              job.restarts_max,
+                              job.start_after,
+                              job.valid_until,
+                              job.created_by,
+                              to_string(job.kind),
+                              Param::or_null(job.payload),
+                              Param::or_null(origin.action),
+                              Param::or_null(origin.job_id),
+                              Param::or_null(origin.continues_from)};
+    if (audit != nullptr) {
+        const JsonText detail = audit->detail.empty() ? "{}" : audit->detail;
+        params.insert(params.end(), {audit->action, audit->token_id, audit->request_id, detail});
+    } else {
+        params.resize(params.size() + 4, std::nullopt);
+    }
+    return params;
 }
 
-Statement audit_statement(const AuditEntry& entry, const std::string& job_id) {
-    return {&queries::append_audit_of_job,
-            {entry.token_id, entry.action, job_id, entry.request_id,
-             entry.detail.empty() ? "{}" : entry.detail}};
+std::map<std::string, Job, std::less<>> by_id(const Rows& rows) {
+    std::map<std::string, Job, std::less<>> jobs;
+    for (const Row row : rows) {
+        Job job = read_job(row);
+        std::string id = job.id;
+        jobs.emplace(std::move(id), std::move(job));
+    }
+    return jobs;
 }
 
-/// Why insert_job has stored nothing.
-Error dataset_error(Transaction& transaction, const std::string& id) {
-    const Rows rows = transaction.run(queries::find_state_of_dataset, {id});
-    if (rows.empty()) return {ErrorCode::not_found, fmt::format("there is no dataset {}", id)};
+void store_together(Pool& pool, std::span<SubmittedOne* const> ones) {
+    Columns wanted(queries::insert_jobs);
+    for (const SubmittedOne* one : ones)
+        wanted.add(params_of(*one->job, one->audit));
+    auto stored = by_id(write(pool, wanted.statement()));
+    for (SubmittedOne* one : ones) {
+        if (auto found = stored.extract(one->job->id)) one->stored = std::move(found.mapped());
+    }
+}
+
+/// Why insert_jobs has not stored a job of this dataset.
+Error dataset_error(const Rows& state, const std::string& id) {
+    if (state.empty()) return {ErrorCode::not_found, fmt::format("there is no dataset {}", id)};
     return {ErrorCode::conflict, fmt::format("the dataset {} failed its check", id)};
 }
 
@@ -66,23 +101,25 @@ void lock_artifacts(Transaction& transaction, const NewJob& job) {
     }
 }
 
-void add_statements(const NewJob& job, std::vector<Statement>& statements) {
-    statements.push_back(insert_statement(job));
-    if (!job.checkpoint_id.empty())
-        statements.push_back({&queries::use_checkpoint, {job.checkpoint_id, job.id}});
-    statements.push_back({&queries::find_job, {job.id}});
-}
-
-/// The jobs of the answers to `add_statements` of each.
-std::vector<Job> read_jobs(Transaction& transaction, std::span<const NewJob> jobs,
-                           const std::vector<Rows>& answers) {
-    std::vector<Job> stored;
-    std::size_t next = 0;
+std::vector<Job> insert_in(Transaction& transaction, std::span<const NewJob> jobs,
+                           const std::optional<AuditEntry>& audit) {
+    Columns wanted(queries::insert_jobs);
+    for (const NewJob& job : jobs)
+        wanted.add(params_of(job, audit && wanted.empty() ? &*audit : nullptr));
+    std::vector<Statement> statements{wanted.statement()};
     for (const NewJob& job : jobs) {
-        next += job.checkpoint_id.empty() ? 2 : 3;
-        const Rows& found = answers.at(next - 1);
-        if (found.empty()) throw dataset_error(transaction, job.dataset_id);
-        stored.push_back(read_job(found[0]));
+        if (!job.checkpoint_id.empty())
+            statements.push_back({&queries::use_checkpoint, {job.checkpoint_id, job.id}});
+    }
+    auto found = by_id(transaction.run(std::move(statements)).front());
+    std::vector<Job> stored;
+    for (const NewJob& job : jobs) {
+        auto one = found.extract(job.id);
+        if (!one) {
+            throw dataset_error(transaction.run(queries::find_state_of_dataset, {job.dataset_id}),
+                                job.dataset_id);
+        }
+        stored.push_back(std::move(one.mapped()));
     }
     return stored;
 }
@@ -96,39 +133,55 @@ Submitted submit_in(Transaction& transaction, std::span<const NewJob> jobs,
         }
     }
     if (parts.admit) parts.admit();
-    std::vector<Statement> statements;
-    for (const NewJob& job : jobs) {
+    for (const NewJob& job : jobs)
         lock_artifacts(transaction, job);
-        add_statements(job, statements);
-    }
-    std::vector<Statement> last;
-    if (parts.audit) last.push_back(audit_statement(*parts.audit, jobs.front().id));
-    // One job without a key: nothing to look at before the commit.
-    const bool at_once = jobs.size() == 1 && !parts.request;
-    if (at_once) std::ranges::move(last, std::back_inserter(statements));
-    const std::vector<Rows> answers = at_once ? transaction.commit(std::move(statements))
-                                              : transaction.run(std::move(statements));
     Submitted submitted{
-        .jobs = read_jobs(transaction, jobs, answers), .response = {}, .replayed = false};
+        .jobs = insert_in(transaction, jobs, parts.audit), .response = {}, .replayed = false};
     submitted.response = render(submitted.jobs);
-    if (at_once) return submitted;
-    if (parts.request) last.push_back(keep_answer(*parts.request, submitted.response));
-    transaction.commit(std::move(last));
+    if (parts.request) transaction.commit({keep_answer(*parts.request, submitted.response)});
     return submitted;
 }
 
-}    // namespace
+Submitted submit_one(Store& store, const NewJob& job, const SubmissionParts& parts,
+                     const Render& render) {
+    if (parts.admit) parts.admit();
+    SubmittedOne one{.job = &job, .audit = parts.audit ? &*parts.audit : nullptr};
+    store.submissions().add(one);
+    if (!one.stored) {
+        throw dataset_error(read(store.pool(), queries::find_state_of_dataset, {job.dataset_id}),
+                            job.dataset_id);
+    }
+    Submitted submitted{.jobs = {std::move(*one.stored)}, .response = {}, .replayed = false};
+    submitted.response = render(submitted.jobs);
+    return submitted;
+}
 
-Submitted submit_jobs(Store& store, std::span<const NewJob> jobs, const SubmissionParts& parts,
-                      const Render& render) {
+Submitted submit_all(Store& store, std::span<const NewJob> jobs, const SubmissionParts& parts,
+                     const Render& render) {
     SubmissionParts once = parts;
     // A transaction may run again; the jobs are the same.
     once.admit = [&, admitted = !parts.admit]() mutable {
         if (!std::exchange(admitted, true)) parts.admit();
     };
-    Submitted submitted = transact(store.pool(), [&](Transaction& transaction) {
+    return transact(store.pool(), [&](Transaction& transaction) {
         return submit_in(transaction, jobs, once, render);
     });
+}
+
+}    // namespace
+
+std::unique_ptr<Group<SubmittedOne>> make_submission_group(Pool& pool) {
+    return std::make_unique<Group<SubmittedOne>>(
+        [&pool](std::span<SubmittedOne* const> ones) { store_together(pool, ones); });
+}
+
+Submitted submit_jobs(Store& store, std::span<const NewJob> jobs, const SubmissionParts& parts,
+                      const Render& render) {
+    const NewJob& first = jobs.front();
+    const bool is_alone = jobs.size() == 1 && !parts.request && first.checkpoint_id.empty() &&
+                          first.upload_id.empty();
+    Submitted submitted =
+        is_alone ? submit_one(store, first, parts, render) : submit_all(store, jobs, parts, render);
     for (const Job& job : submitted.jobs)
         store.announce(job.id);
     if (!submitted.replayed) store.announce(topics::queue);

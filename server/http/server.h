@@ -68,7 +68,7 @@ struct ServerOptions {
     std::vector<Network> trusted_proxies = {};     ///< whose X-Forwarded-* headers count
     std::vector<std::string> public_names = {};    ///< see is_our_host; empty: any
     std::size_t io_threads = 2;
-    std::size_t worker_threads = 8;
+    std::size_t worker_threads = 16;
     std::size_t reserved_threads = 2;      ///< for rows of Lane::reserved
     std::size_t worker_queue_max = 256;    ///< requests that wait for a thread; above: 503
     HttpLimits limits = {};

@@ -62,6 +62,7 @@ struct Exchange {
     bool close = false;
     bool above_limit = false;    // of connections: only what must always be answered is
     bool broken = false;         // the client has gone: there is nobody to answer
+    bool admits_late = false;    // with the handler: the body was there already
 };
 
 Response refusal_response(const Refusal& refusal, std::string_view request_id) {
@@ -264,19 +265,34 @@ Response no_room_response(const Request& request) {
                             request.request_id);
 }
 
-/// Calls the handler on its lane, again as long as it asks for that.
-asio::awaitable<void> call_handler(Connection& connection, Exchange& exchange) {
-    asio::steady_timer timer(connection.wire->executor());
-    const Tick first_call = connection.core.clock.tick();
+/// Asks whether the body may come: the response that says why not.
+std::optional<Response> refused_admission(Exchange& exchange) {
+    return refusal_of([&] { exchange.request.admission = exchange.route->admit(exchange.request); },
+                      exchange.request);
+}
+
+/// On a lane.
+void admit_and_answer(Exchange& exchange) {
+    if (std::exchange(exchange.admits_late, false)) {
+        if (auto refused = refused_admission(exchange)) {
+            exchange.response = std::move(*refused);
+            return;
+        }
+    }
     const Handler encoding = [&exchange](const Request& request) {
         Response response = exchange.route->handler(request);
         encode_content(request, response);
         return response;
     };
+    exchange.response = answer(encoding, exchange.request);
+}
+
+/// Calls the handler on its lane, again as long as it asks for that.
+asio::awaitable<void> call_handler(Connection& connection, Exchange& exchange) {
+    asio::steady_timer timer(connection.wire->executor());
+    const Tick first_call = connection.core.clock.tick();
     for (;;) {
-        const std::function<void()> work = [&] {
-            exchange.response = answer(encoding, exchange.request);
-        };
+        const std::function<void()> work = [&] { admit_and_answer(exchange); };
         const bool ran = co_await on_lane(connection.core, exchange.route->lane, work);
         if (!ran) {
             exchange.response = busy_response(exchange.request);
@@ -304,11 +320,7 @@ asio::awaitable<void> call_handler(Connection& connection, Exchange& exchange) {
 /// Asks whether the body may come at all. False: there is a response that says why not.
 asio::awaitable<bool> ask_admission(Connection& connection, Exchange& exchange) {
     std::optional<Response> refused;
-    const std::function<void()> work = [&] {
-        refused = refusal_of(
-            [&] { exchange.request.admission = exchange.route->admit(exchange.request); },
-            exchange.request);
-    };
+    const std::function<void()> work = [&] { refused = refused_admission(exchange); };
     const bool ran = co_await on_lane(connection.core, exchange.route->lane, work);
     if (!ran) refused = busy_response(exchange.request);
     if (refused) exchange.response = std::move(*refused);
@@ -338,6 +350,15 @@ asio::awaitable<std::optional<BodyTarget>> ask_receiver(Connection& connection,
     co_return target;
 }
 
+/// A small body has come with its head. Nothing is saved by asking before it is read, and asking
+/// would be another change of threads, of which a small request costs more than of anything else.
+bool has_whole_body(const Connection& connection, const Exchange& exchange) {
+    const RequestHead& head = exchange.head;
+    return !head.chunked && !exchange.route->receive &&
+           head.body_bytes <=
+               std::min<std::uint64_t>(connection.buffer.size(), exchange.route->body_bytes_max);
+}
+
 /// Fills in the response of a request whose head is good.
 asio::awaitable<void> make_response(Connection& connection, Exchange& exchange) {
     // Until the body has been read, every answer must be the connection's last.
@@ -356,8 +377,11 @@ asio::awaitable<void> make_response(Connection& connection, Exchange& exchange) 
         co_return;
     }
     if (exchange.head.has_body() && exchange.route->admit) {
-        const bool admitted = co_await ask_admission(connection, exchange);
-        if (!admitted) co_return;
+        exchange.admits_late = has_whole_body(connection, exchange);
+        if (!exchange.admits_late) {
+            const bool admitted = co_await ask_admission(connection, exchange);
+            if (!admitted) co_return;
+        }
     }
     std::optional<BodyTarget> target;
     if (exchange.route->receive) {

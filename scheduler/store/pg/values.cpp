@@ -106,6 +106,11 @@ Param Param::or_null(const std::vector<std::string>& values) {
     return values.empty() ? Param(std::nullopt) : Param(values);
 }
 
+Param Param::array(const std::vector<Param>& values) {
+    return array_text(
+        values, [](const Param& value) { return value.text_ ? quoted(*value.text_) : "NULL"; });
+}
+
 // PQfnumber folds case and allocates for each call; a list of events asks for thousands of columns.
 int Row::index_of(std::string_view column) const {
     const int count = PQnfields(result_);

@@ -47,6 +47,8 @@ public:
     static Param or_null(std::string_view text);
     /// Null when the list is empty: no such condition.
     static Param or_null(const std::vector<std::string>& values);
+    /// An array of values that may be null.
+    static Param array(const std::vector<Param>& values);
 
     const char* text() const { return text_ ? text_->c_str() : nullptr; }
     /// Bytes after a NUL would be lost on the wire; the connection refuses such a parameter.

@@ -22,13 +22,16 @@ where not exists (select from token
                   where id = $7
                     and (revoked_at is not null or expires_at <= clock_timestamp()))
 
--- find_token: by id or by lookup
--- in     $1 id or null  $2 lookup or null
+-- find_token_row: PostgreSQL plans one statement with both conditions anew at each call
+-- form find_token
+--   @CONDITION@ id = $1
+-- form find_token_by_lookup
+--   @CONDITION@ lookup = $1
 select id, name, lookup, sha256, role, projects, created_by, created_at, expires_at, last_used_at,
        revoked_at,
        revoked_at is null and (expires_at is null or expires_at > clock_timestamp()) as usable
 from token
-where id = $1 or lookup = $2
+where @CONDITION@
 
 -- list_lost_tokens: those of a list that are no longer good
 -- in     $1 ids text[]
@@ -137,13 +140,6 @@ where sha256 = $1
 -- in     $1 token_id  $2 action  $3 object  $4 request_id  $5 detail
 insert into audit (token_id, action, object, request_id, detail)
 values ($1, $2, $3, $4, $5::json)
-
--- append_audit_of_job: likewise, in the transaction that stores the job; nothing when it was not
--- in     $1 token_id  $2 action  $3 job_id  $4 request_id  $5 detail
-insert into audit (token_id, action, object, request_id, detail)
-select $1, $2, id, $4, $5::json
-from job
-where id = $3
 
 -- list_audit: a page, newest first
 -- in     $1 id to begin after or null  $2 token_id, $3 action, $4 object: null = any  $5 limit

@@ -109,12 +109,36 @@ join attempt_member as member
 where job.id = $1 and attempt.attempt = $2 and attempt.fence = $3 and attempt.ended_at is null
 for no key update of job, attempt
 
--- lock_expired_attempt: as lock_attempt, but only while its leases have run out long enough ago
+-- lock_attempts: as lock_attempt, of several
+-- in     $1 job_ids text[]  $2 attempts integer[]  $3 fences text[]
+-- out    job_id too; those that are not live have no row
+-- locks  the jobs in the order of their ids, then the attempts
+with asked as materialized (
+    select *
+    from unnest($1::text[], $2::integer[], $3::text[]) as asked (job_id, attempt, fence)
+), locked as materialized (
+    select job.id as job_id, job.state, job.restarts, job.restarts_max, job.crash_key, job.crashes,
+           job.reason_code, job.reason_message
+    from job
+    where id in (select job_id from asked)
+    order by id
+    for no key update
+)
+select locked.*, member.host
+from locked
+join asked using (job_id)
+join attempt using (job_id, attempt, fence)
+join attempt_member as member using (job_id, attempt)
+where attempt.ended_at is null and member.rank = 0
+for no key update of attempt
+
+-- lock_expired_attempt: as lock_attempts, of one, but only while its leases have run out long enough ago
 -- in     $1 job_id  $2 attempt  $3 fence  $4 own host  $5 grace in seconds  $6 that of the own
 --        host, or null: never
+-- out    as lock_attempts, a row for each lease
 -- locks  the job, the attempt, its leases: a heartbeat waits or wins
-select job.state, job.intent, job.event_seq, job.restarts, job.restarts_max, job.crash_key,
-       job.crashes, job.reason_code, job.reason_message, member.frames_relayed, member.host
+select job.id as job_id, job.state, job.restarts, job.restarts_max, job.crash_key, job.crashes,
+       job.reason_code, job.reason_message, member.host
 from job
 join attempt on attempt.job_id = job.id
 join attempt_member as member
@@ -137,43 +161,66 @@ where lease.expires_at < clock_timestamp()
   and attempt.ended_at is null
 order by attempt.job_id
 
--- end_attempt: closes the fence, and counts what the attempt has used for its project
--- in     $1 job_id  $2 attempt  $3 exit_kind  $4 exit_status  $5 message
-with ended as (
-    update attempt
-    set ended_at    = clock_timestamp(),
-        exit_kind   = $3,
-        exit_status = $4,
-        message     = $5
-    where job_id = $1 and attempt = $2
-    returning job_id, created_at, ended_at
-)
-insert into project_usage (project, core_seconds, at)
-select job.project, job.cores * extract(epoch from ended.ended_at - ended.created_at),
-       ended.ended_at
-from ended
-join job on job.id = ended.job_id
-
--- free_cores: the leases of an attempt that has ended
--- in     $1 job_id  $2 attempt
-delete from lease
-where job_id = $1 and attempt = $2
-
--- settle_job: where a job goes after an attempt; the triggers record it
--- in     $1 id  $2 state  $3 reason_code  $4 reason_message  $5 restarts to add
---        $6 back-off in seconds, 0 = none  $7 result or null  $8 crash_key or null  $9 crashes
+-- pass_states: a state that executors have passed without saying so
+-- in     $1 ids text[]  $2 states text[]  $3 intents text[] with nulls
 -- errors SW001 when the state machine has no such move
 update job
-set state          = $2,
-    reason_code    = $3,
-    reason_message = $4,
+set state          = passed.state,
+    reason_code    = null,
+    reason_message = null,
+    intent         = passed.intent
+from unnest($1::text[], $2::text[], $3::text[]) as passed (id, state, intent)
+where job.id = passed.id
+
+-- end_attempts: closes the fences, frees the cores, and counts what the attempts have used for their
+-- projects
+-- in     $1 job_ids text[]  $2 attempts integer[]  $3 exit_kinds text[]
+--        $4 exit_statuses integer[] with nulls  $5 messages text[]
+with asked as materialized (
+    select *
+    from unnest($1::text[], $2::integer[], $3::text[], $4::integer[], $5::text[])
+         as asked (job_id, attempt, exit_kind, exit_status, message)
+), ended as (
+    update attempt
+    set ended_at    = clock_timestamp(),
+        exit_kind   = asked.exit_kind,
+        exit_status = asked.exit_status,
+        message     = asked.message
+    from asked
+    where attempt.job_id = asked.job_id and attempt.attempt = asked.attempt
+    returning attempt.job_id, attempt.created_at, attempt.ended_at
+), freed as (
+    delete from lease
+    using asked
+    where lease.job_id = asked.job_id and lease.attempt = asked.attempt
+)
+insert into project_usage (project, core_seconds, at)
+select job.project, sum(job.cores * extract(epoch from ended.ended_at - ended.created_at)),
+       max(ended.ended_at)
+from ended
+join job on job.id = ended.job_id
+group by job.project
+
+-- settle_jobs: where jobs go after an attempt; the triggers record it
+-- in     arrays: $1 id  $2 state  $3 reason_code  $4 reason_message  $5 restarts to add integer[]
+--        $6 back-off in seconds, 0 = none, double precision[]  $7 result or null
+--        $8 crash_key or null  $9 crashes integer[]
+-- errors SW001 when the state machine has no such move
+update job
+set state          = settled.state,
+    reason_code    = settled.reason_code,
+    reason_message = settled.reason_message,
     intent         = null,
-    restarts       = restarts + $5,
+    restarts       = restarts + settled.restarts_added,
     not_before     = case
-                         when $6::double precision > 0
-                         then clock_timestamp() + make_interval(secs => $6)
+                         when settled.back_off_s > 0
+                         then clock_timestamp() + make_interval(secs => settled.back_off_s)
                      end,
-    result         = coalesce($7::jsonb, result),
-    crash_key      = $8,
-    crashes        = $9
-where id = $1
+    result         = coalesce(settled.result::jsonb, job.result),
+    crash_key      = settled.crash_key,
+    crashes        = settled.crashes
+from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::double precision[],
+            $7::text[], $8::text[], $9::integer[])
+     as settled (id, state, reason_code, reason_message, restarts_added, back_off_s, result,
+                 crash_key, crashes)
+where job.id = settled.id

@@ -48,13 +48,16 @@ limit 1
 delete from upload
 where id = $1
 
--- find_dataset: by id, or by name within a project; of those of one name the newest that failed
--- counts only when there is no other
--- in     $1 id or null  $2 project  $3 name
+-- find_dataset_row: by id, or by name within a project; of those of one name the newest that failed
+-- counts only when there is no other. PostgreSQL plans one statement with both anew at each call.
+-- form find_dataset
+--   @CONDITION@ id = $1
+-- form find_dataset_by_name
+--   @CONDITION@ project = $1 and name = $2
 select id, project, name, format, source, options, state, report, problems, content_hash, bytes,
        created_by, version, created_at, checked_at
 from dataset
-where id = $1 or ($1::text is null and project = $2 and name = $3)
+where @CONDITION@
 order by state = 'failed', id desc
 limit 1
 

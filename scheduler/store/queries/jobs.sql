@@ -1,23 +1,51 @@
--- insert_job: a job, its first event and its queue row (triggers job_guard, job_follow), unless its
--- dataset is not there or has failed its check
--- in     $1 id  $2 name  $3 project  $4 labels  $5 spec  $6 effective  $7 dataset_id
---        $8 queue_class  $9 cores  $10 core_id  $11 restarts_max  $12 not_before
---        $13 valid_until  $14 created_by  $15 kind  $16 payload  $17 origin_action
---        $18 origin_job_id  $19 continues_from
--- locks  the dataset's row, shared: it cannot change state before the job is stored
-with usable as materialized (
+-- insert_jobs: jobs, each with its first event and its queue row (triggers job_guard, job_begins),
+-- except those whose dataset is not there or has failed its check; and an entry of the audit log for
+-- each that is stored and has an action
+-- in     arrays with an element for each job, text[] if nothing else is said: $1 id  $2 name
+--        $3 project  $4 labels  $5 spec  $6 effective  $7 dataset_id  $8 queue_class
+--        $9 cores integer[]  $10 core_id integer[]  $11 restarts_max integer[]
+--        $12 not_before timestamptz[]  $13 valid_until timestamptz[]  $14 created_by  $15 kind
+--        $16 payload  $17 origin_action  $18 origin_job_id  $19 continues_from
+--        $20 action of the audit log  $21 token_id  $22 request_id  $23 detail
+-- out    as find_job, for those that were stored, in no order
+-- locks  the datasets' rows, shared: they cannot change state before the jobs are stored
+with wanted as materialized (
+    select *
+    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+                $8::text[], $9::integer[], $10::integer[], $11::integer[], $12::timestamptz[],
+                $13::timestamptz[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[],
+                $19::text[], $20::text[], $21::text[], $22::text[], $23::text[])
+         as one (id, name, project, labels, spec, effective, dataset_id, queue_class, cores, core_id,
+                 restarts_max, not_before, valid_until, created_by, kind, payload, origin_action,
+                 origin_job_id, continues_from, action, token_id, request_id, detail)
+), usable as materialized (
     select id
     from dataset
-    where id = $7 and state <> 'failed'
+    where id in (select dataset_id from wanted) and state <> 'failed'
+    order by id
     for share
+), stored as (
+    insert into job (id, name, project, labels, spec, effective, dataset_id, queue_class, cores,
+                     core_id, restarts_max, not_before, valid_until, created_by, kind, payload,
+                     origin_action, origin_job_id, continues_from)
+    select id, name, project, labels::jsonb, spec::jsonb, effective::jsonb, dataset_id, queue_class,
+           cores, core_id, restarts_max, not_before, valid_until, created_by, kind, payload::jsonb,
+           origin_action, origin_job_id, continues_from
+    from wanted
+    where dataset_id is null or dataset_id in (select id from usable)
+    returning id, name, project, labels, state, reason_code, reason_message, spec, effective,
+              progress, best, result, dataset_id, queue_class, event_seq, attempts, restarts,
+              version, created_by, created_at, started_at, finished_at, kind, payload,
+              origin_action, origin_job_id, continues_from
+), audited as (
+    insert into audit (token_id, action, object, request_id, detail)
+    select wanted.token_id, wanted.action, stored.id, wanted.request_id, wanted.detail::json
+    from stored
+    join wanted using (id)
+    where wanted.action is not null
 )
-insert into job (id, name, project, labels, spec, effective, dataset_id, queue_class, cores,
-                 core_id, restarts_max, not_before, valid_until, created_by, kind, payload,
-                 origin_action, origin_job_id, continues_from)
-select $1, $2, $3, $4::jsonb, $5::jsonb, $6::jsonb, $7::text, $8, $9::integer, $10::integer,
-       $11::integer, $12::timestamptz, $13::timestamptz, $14, $15, $16::jsonb,
-       $17::text, $18::text, $19::text
-where $7::text is null or exists (select from usable)
+select *
+from stored
 
 -- find_state_of_dataset: why a job was not stored
 -- in     $1 id

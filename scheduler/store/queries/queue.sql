@@ -136,6 +136,17 @@ join job on job.id = queue.job_id
 left join dataset on dataset.id = queue.dataset_id
 where queue.job_id = $1
 
+-- has_due_jobs: whether release_due_jobs would find one
+-- out    found
+select exists (select
+               from generate_series(0, 4) as class (rank)
+               cross join lateral (select
+                                   from queue
+                                   where class_rank = class.rank
+                                     and not_before <= statement_timestamp()
+                                   order by not_before
+                                   limit 1) as first) as found
+
 -- release_due_jobs: forgets times that have come, the most urgent classes first
 -- in     $1 how many at once
 -- out    a row for each
@@ -200,28 +211,38 @@ from waiting
 where queue.job_id = waiting.job_id
 returning queue.job_id as id
 
--- place_job: an attempt, its members, their leases and the state `starting`, or no row
--- in     $1 job_id  $2 ranks smallint[], $3 hosts text[], $4 cores smallint[]: one of each for each
---        core  $5 fence  $6 lease in seconds
--- out    attempt
--- locks  the job (skipped when another transaction has it), then the queue row
+-- place_jobs: attempts, their members, their leases and the state `starting`; of a job that cannot
+-- be placed nothing
+-- in     an element for each job: $1 ids text[], $2 fences text[], $3 leases in seconds
+--        double precision[]; for each core: $4 job_ids text[], $5 ranks smallint[], $6 hosts text[],
+--        $7 cores smallint[]
+-- out    job_id, attempt of each that was placed
+-- locks  the jobs (those that another transaction has are passed over), then their queue rows
 -- errors unique violation when one of the cores is leased
-with wanted as (
-    select id
+with placed as materialized (
+    select *
+    from unnest($1::text[], $2::text[], $3::double precision[]) as placed (job_id, fence, lease_s)
+), asked as materialized (
+    select asked.*, core between 1 and host.cores and not core = any (drained)
+                    and drained_at is null as usable
+    from unnest($4::text[], $5::smallint[], $6::text[], $7::smallint[])
+         as asked (job_id, rank, host, core)
+    left join host on host.name = asked.host
+), whole as materialized (
+    select job_id, array_agg(core) as cores
+    from asked
+    group by job_id
+    having bool_and(coalesce(usable, false))
+), wanted as materialized (
+    select id, cores, core_id, dataset_id
     from job
-    where id = $1
+    where id in (select job_id from placed)
       and state = 'queued'
       and exists (select from queue
                   where job_id = job.id
                     and (not_before is null or not_before <= clock_timestamp()))
+    order by id
     for no key update skip locked
-), usable as (
-    select rank, host.name as host, core
-    from unnest($2::smallint[], $3::text[], $4::smallint[]) as asked (rank, host_name, core)
-    join host on host.name = host_name
-    where core between 1 and host.cores
-      and not core = any (drained)
-      and drained_at is null
 ), moved as (
     update job
     set state          = 'starting',
@@ -229,30 +250,34 @@ with wanted as (
         reason_code    = null,
         reason_message = null
     from wanted
+    join whole on whole.job_id = wanted.id
     where job.id = wanted.id
-      and job.cores = cardinality($4)
-      and (job.core_id is null or $4 = array[job.core_id])
-      and (select count(*) from usable) = cardinality($4)
+      and wanted.cores = cardinality(whole.cores)
+      and (wanted.core_id is null or whole.cores = array[wanted.core_id])
       and not exists (select from dataset
-                      where dataset.id = job.dataset_id and dataset.state <> 'ready')
+                      where dataset.id = wanted.dataset_id and dataset.state <> 'ready')
     returning job.id, job.attempts
 ), tried as (
     insert into attempt (job_id, attempt, fence)
-    select id, attempts, $5
+    select moved.id, moved.attempts, placed.fence
     from moved
+    join placed on placed.job_id = moved.id
     returning job_id, attempt
 ), members as (
     insert into attempt_member (job_id, attempt, rank, host, cores)
     select job_id, attempt, rank, host, array_agg(core order by core)
-    from tried, usable
+    from tried
+    join asked using (job_id)
     group by job_id, attempt, rank, host
 ), leased as (
     insert into lease (host, core, job_id, attempt, expires_at)
-    select usable.host, usable.core, tried.job_id, tried.attempt,
-           clock_timestamp() + make_interval(secs => $6)
-    from tried, usable
+    select asked.host, asked.core, tried.job_id, tried.attempt,
+           clock_timestamp() + make_interval(secs => placed.lease_s)
+    from tried
+    join asked using (job_id)
+    join placed using (job_id)
 )
-select attempt
+select job_id, attempt
 from tried
 
 -- count_ready_ahead: how many ready jobs go before a place in fair order

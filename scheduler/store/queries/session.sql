@@ -12,9 +12,10 @@ select 1
 
 -- announce: tell every listener about each topic
 -- in     $1 topics text[]
--- locks  the notification queue, until the commit that follows at once
+-- locks  the notification queue, until the commit that follows at once; the disk is not waited for:
+--        a notification does not outlive a crash of the database in any case
 select pg_notify('slipway', topic)
-from unnest($1::text[]) as topic
+from set_config('synchronous_commit', 'off', true) as commits_at_once, unnest($1::text[]) as topic
 
 -- listen: hear what is announced, on this connection, from now on
 listen slipway

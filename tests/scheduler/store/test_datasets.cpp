@@ -37,6 +37,17 @@ protected:
     }
 };
 
+Statement insert_one(const std::string& id, const std::string& spec, const std::string& dataset) {
+    std::vector<Param> values{id,           "late",     "default", "{}",         spec, std::nullopt,
+                              dataset,      "normal",   1,         std::nullopt, 3,    std::nullopt,
+                              std::nullopt, "tok_test", "train"};
+    values.resize(23, std::nullopt);
+    Statement statement{&queries::insert_jobs, {}};
+    for (const Param& value : values)
+        statement.params.push_back(Param::array({value}));
+    return statement;
+}
+
 TEST_F(Datasets, are_found_by_id_and_by_name_in_their_project) {
     NewDataset wanted = new_dataset("digits");
     wanted.project = "letters";
@@ -226,10 +237,7 @@ TEST_F(Datasets, what_a_job_that_is_being_stored_uses_is_not_deleted) {
         const Pool::Lease lease = store.pool().acquire();
         Transaction submission(*lease);
         const std::string spec = fmt::format(R"({{"data": {{"split": {{"id": "{}"}}}}}})", split);
-        submission.run(queries::insert_job,
-                       {new_id("job"), "late", "default", "{}", spec, std::nullopt, dataset,
-                        "normal", 1, std::nullopt, 3, std::nullopt, std::nullopt, "tok_test",
-                        "train", std::nullopt, std::nullopt, std::nullopt, std::nullopt});
+        submission.run(std::vector<Statement>{insert_one(new_id("job"), spec, dataset)});
         auto deletion = std::async(std::launch::async, [&] {
             return code_of(
                 [&] { whole ? delete_dataset(store, dataset) : delete_split(store, split); });

@@ -64,6 +64,7 @@ TEST_F(Leading, one_that_hangs_is_replaced_and_fenced) {
     place(lost, {2});
     database.sql(
         "update lease set expires_at = clock_timestamp() - interval '1 hour'; "
+        "update queue set not_before = clock_timestamp() - interval '1 hour'; "
         "insert into session (sha256, token_id, expires_at) select repeat('a', 64), id, "
         "clock_timestamp() - interval '1 hour' from token limit 1");
     const std::int64_t counts = count("job_count");

@@ -1,0 +1,89 @@
+#include "scheduler/store/pg/shared_read.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <latch>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "api/base/error.h"
+
+namespace slipway::store {
+
+namespace {
+
+// Goal: an answer is never older than its question.
+// Method: a counter that is written before each question; what is read must have reached it.
+TEST(SharedRead, an_answer_is_never_older_than_its_question) {
+    SharedRead<std::string, int> shared;
+    std::atomic<int> written = 0;
+    std::atomic<int> reads = 0;
+    std::atomic<int> old = 0;
+    {
+        std::vector<std::jthread> threads;
+        for (int thread = 0; thread < 8; ++thread) {
+            threads.emplace_back([&] {
+                for (int i = 0; i < 1000; ++i) {
+                    const int asked_at = ++written;
+                    const auto answer = shared.get("key", [&] {
+                        ++reads;
+                        const int value = written;
+                        std::this_thread::yield();
+                        return value;
+                    });
+                    old += *answer < asked_at;
+                }
+            });
+        }
+    }
+    EXPECT_EQ(old, 0);
+    EXPECT_LE(reads, 8000);
+}
+
+TEST(SharedRead, those_who_ask_meanwhile_share_the_next_read) {
+    SharedRead<int, int> shared;
+    std::latch begun{1};
+    std::latch go_on{1};
+    std::atomic<int> reads = 0;
+    std::jthread first([&] {
+        shared.get(7, [&] {
+            ++reads;
+            begun.count_down();
+            go_on.wait();
+            return 1;
+        });
+    });
+    begun.wait();
+    std::vector<std::jthread> others;
+    std::atomic<int> seconds = 0;
+    for (int i = 0; i < 10; ++i)
+        others.emplace_back([&] {
+            seconds += *shared.get(7, [&] {
+                ++reads;
+                return 2;
+            }) == 2;
+        });
+    const auto other_key = shared.get(8, [] { return 3; });
+    EXPECT_EQ(*other_key, 3);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));    // all have asked by now
+    go_on.count_down();
+    others.clear();
+    EXPECT_EQ(seconds, 10);
+    EXPECT_LE(reads, 3);
+}
+
+TEST(SharedRead, an_error_is_that_of_all_who_asked_and_is_not_kept) {
+    SharedRead<int, int> shared;
+    EXPECT_THROW(shared.get(1,
+                            []() -> int {
+                                throw Error{ErrorCode::unavailable, "the database is down"};
+                            }),
+                 Error);
+    EXPECT_EQ(*shared.get(1, [] { return 5; }), 5);
+}
+
+}    // namespace
+
+}    // namespace slipway::store
