@@ -5,9 +5,11 @@
 
 #include <atomic>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "api/base/log_file.h"
+#include "api/base/log_format.h"
 #include "api/base/log_sinks.h"
 
 namespace slipway {
@@ -80,6 +82,45 @@ std::string quoted_when_needed(const std::string& value) {
 }
 
 std::atomic<bool> started = false;
+std::atomic<LogFormat> used_format = LogFormat::text;
+
+std::string text_line(std::string_view message, std::initializer_list<LogField> fields) {
+    std::string line(message);
+    for (const LogField& field : fields) {
+        line += ' ';
+        line += field.key;
+        line += '=';
+        line += quoted_when_needed(cut(field.key, field.value));
+    }
+    return line;
+}
+
+std::string json_text(std::string_view text) {
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// The end of the object that json_pattern begins.
+std::string json_line(std::string_view message, std::initializer_list<LogField> fields) {
+    std::string line = fmt::format(R"("message":{},"fields":{{)", json_text(message));
+    const char* comma = "";
+    for (const LogField& field : fields) {
+        line += fmt::format("{}{}:{}", comma, json_text(field.key),
+                            json_text(cut(field.key, field.value)));
+        comma = ",";
+    }
+    return line + "}}";
+}
+
+struct FormatRow {
+    const char* pattern;
+    std::string (*line)(std::string_view message, std::initializer_list<LogField> fields);
+};
+const FormatRow& row_of(LogFormat format) {
+    static constexpr FormatRow text{"%Y-%m-%dT%H:%M:%S.%eZ %l %v", text_line};
+    static constexpr FormatRow json{R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v)",
+                                    json_line};
+    return format == LogFormat::json ? json : text;
+}
 
 /// Until a program says where to: stderr, so that what a command prints stays clean.
 void start_by_default() {
@@ -104,7 +145,7 @@ void start_logging_into(LogLevel least, LogSinks sinks) {
     if (sinks.to_stderr) used.push_back(std::make_shared<spdlog::sinks::stderr_sink_mt>());
     if (sinks.file) used.push_back(std::move(sinks.file));
     auto logger = std::make_shared<spdlog::logger>("slipway", used.begin(), used.end());
-    logger->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
+    logger->set_pattern(row_of(used_format).pattern, spdlog::pattern_time_type::utc);
     logger->set_level(level_of(least));
     logger->flush_on(spdlog::level::info);
     spdlog::set_default_logger(std::move(logger));
@@ -115,14 +156,11 @@ void log(LogLevel level, std::string_view message, std::initializer_list<LogFiel
     start_by_default();
     const auto at = level_of(level);
     if (!spdlog::should_log(at)) return;
-    std::string line(message);
-    for (const LogField& field : fields) {
-        line += ' ';
-        line += field.key;
-        line += '=';
-        line += quoted_when_needed(cut(field.key, field.value));
-    }
-    spdlog::log(at, "{}", line);
+    spdlog::log(at, "{}", row_of(used_format).line(message, fields));
+}
+
+void set_log_format(LogFormat format) {
+    used_format = format;
 }
 
 }    // namespace slipway

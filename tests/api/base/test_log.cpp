@@ -8,8 +8,11 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "api/base/log_file.h"
+#include "api/base/log_format.h"
 #include "api/base/log_rate.h"
 #include "api/base/posix.h"
 #include "tests/support/temp_folder.h"
@@ -48,6 +51,26 @@ TEST_F(Log, control_characters_are_escaped) {
     EXPECT_NE(text().find("path=\"a\\x1b[2J\\r\\n\\t\\x7f\xc2\\x9b!\\x9b\xc3\xbc\"\n"),
               std::string::npos)
         << text();
+}
+
+TEST_F(Log, as_json_each_line_is_an_object_whatever_is_logged) {
+    set_log_format(LogFormat::json);
+    start();
+    log_warn("request", {{"path", "a\x1b\"\\\r\n\xff\xc3\xbc{}%v"}, {"status", 404}});
+    log_info("stopped");
+    set_log_format(LogFormat::text);
+    std::istringstream lines(text());
+    std::string line;
+    ASSERT_TRUE(std::getline(lines, line));
+    const auto first = nlohmann::json::parse(line);
+    EXPECT_EQ(first["level"], "warning");
+    EXPECT_EQ(first["message"], "request");
+    EXPECT_EQ(first["fields"]["path"], "a\x1b\"\\\r\n\xef\xbf\xbd\xc3\xbc{}%v");
+    EXPECT_EQ(first["fields"]["status"], "404");
+    EXPECT_EQ(first["time"].get<std::string>().size(), 24U);
+    ASSERT_TRUE(std::getline(lines, line));
+    EXPECT_EQ(nlohmann::json::parse(line)["fields"], nlohmann::json::object());
+    EXPECT_FALSE(std::getline(lines, line));
 }
 
 TEST_F(Log, only_its_owner_and_group_read_it) {
