@@ -13,6 +13,7 @@
 #include "api/spec/endpoints/predictions.h"
 #include "api/spec/endpoints/projects.h"
 #include "api/spec/endpoints/queue.h"
+#include "api/spec/endpoints/retention.h"
 #include "api/spec/endpoints/service.h"
 #include "api/spec/endpoints/sessions.h"
 #include "api/spec/endpoints/splits.h"
@@ -38,6 +39,7 @@ constexpr auto resources = std::to_array<std::span<const Endpoint>>({
     token_endpoints::rows,
     session_endpoints::rows,
     audit_endpoints::rows,
+    retention_endpoints::rows,
     service_endpoints::rows,
 });
 

@@ -63,7 +63,7 @@ struct MaintenanceLoop::Parts {
         Tick next{};
         bool failing = false;
     };
-    std::array<Task, 11> tasks{{{"schedule", options.tick, &Parts::place},
+    std::array<Task, 12> tasks{{{"schedule", options.tick, &Parts::place},
                                 {"rescue", options.rescue_every, &Parts::rescue},
                                 {"follow", options.follow_every, &Parts::follow},
                                 {"expire", options.expire_every, &Parts::expire},
@@ -73,7 +73,8 @@ struct MaintenanceLoop::Parts {
                                 {"prune_audit", options.prune_every, &Parts::prune_audit},
                                 {"prune_tickets", options.prune_every, &Parts::prune_tickets},
                                 {"prune_sessions", options.prune_every, &Parts::prune_sessions},
-                                {"prune_uploads", options.prune_every, &Parts::prune_uploads}}};
+                                {"prune_uploads", options.prune_every, &Parts::prune_uploads},
+                                {"retention", options.prune_every, &Parts::retain}}};
 
     void work() {
         while (wait()) {
@@ -177,6 +178,20 @@ struct MaintenanceLoop::Parts {
     bool prune_tickets() { return pruned(store::prune_login_tickets(store, term)); }
     bool prune_sessions() { return pruned(store::prune_sessions(store, term)); }
     bool prune_uploads() { return pruned(store::prune_uploads(store, term)); }
+
+    /// A batch of each kind, so that no kind waits for another.
+    bool retain() {
+        bool more = false;
+        for (std::size_t number = 0; number < store::retained_kinds; ++number) {
+            const auto kind = static_cast<store::RetainedKind>(number);
+            const std::optional<int> days = options.retention.of(kind);
+            if (!days) continue;
+            const store::RetentionBatch batch = store::apply_retention(store, kind, *days, term);
+            counts.retained += batch.removed;
+            more = more || batch.more;
+        }
+        return more;
+    }
 
     bool pruned(std::int64_t rows) {
         counts.pruned += rows;

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "api/base/clock.h"
-#include "scheduler/store/store.h"
+#include "scheduler/store/retention.h"
 
 namespace slipway {
 
@@ -24,6 +24,7 @@ struct MaintenanceOptions {
     std::chrono::milliseconds prune_every{60000};
     std::int64_t keys_of_token_max = 100'000;    ///< idempotency keys that are kept
     std::chrono::milliseconds audit_keep = std::chrono::days{400};
+    store::RetentionPolicy retention{};
     std::chrono::milliseconds host_silence_max{10000};    ///< then its cores take no new job
     /// Called after jobs were placed, from the loop's thread: wakes this machine's agent.
     std::function<void()> on_placed = {};
@@ -40,6 +41,7 @@ struct MaintenanceCounts {
     std::int64_t rescued = 0;
     std::int64_t expired = 0;
     std::int64_t pruned = 0;
+    std::int64_t retained = 0;    ///< rows and jobs removed by the retention policy
     double last_tick_s = 0;
 };
 

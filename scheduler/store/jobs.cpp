@@ -96,7 +96,8 @@ Job read_job(const Row& row) {
             .created_at = row.time("created_at"),
             .started_at = row.maybe_time("started_at"),
             .finished_at = row.maybe_time("finished_at"),
-            .origin = origin_of(row)};
+            .origin = origin_of(row),
+            .pruned = row.texts("pruned")};
 }
 
 std::optional<Intent> intent_of(const Row& row) {

@@ -48,6 +48,7 @@ struct Job {
     std::optional<Instant> finished_at{};
     std::optional<JobOrigin> origin{};
     std::optional<double> order_value{};    ///< of a list by a metric: what it is ordered by
+    std::vector<std::string> pruned{};      ///< kinds of what it left that are gone (retention.h)
 };
 
 /// What a route hands over once the spec has been checked.

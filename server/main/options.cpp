@@ -73,6 +73,11 @@ void add_common(CLI::App& app, Raw& raw) {
 }
 
 void add_log(CLI::App& app, Raw& raw) {
+    static const std::map<std::string, LogFormat> formats{{"text", LogFormat::text},
+                                                          {"json", LogFormat::json}};
+    app.add_option("--log-format", raw.options.log_format,
+                   "text, or json: an object a line, for programs that read logs")
+        ->transform(CLI::CheckedTransformer(formats, CLI::ignore_case));
     app.add_option("--log-max-mib", raw.log_max_mib,
                    "size at which slipwayd.log is rotated, in MiB")
         ->check(CLI::Range(1, 65536));
@@ -197,6 +202,26 @@ void add_limits(CLI::App& app, Raw& raw) {
         "maximum number of valid tokens created from one token, directly or not; 0: no limit");
     app.add_option("--audit-days", raw.options.audit_days, "days to keep entries of the audit log")
         ->check(CLI::Range(1, 36500));
+    struct RetentionOption {
+        store::RetainedKind kind;
+        const char* flag;
+        const char* text;
+    };
+    static constexpr RetentionOption retention_options[] = {
+        {store::RetainedKind::events, "--events-days",
+         "days to keep the events of ended jobs, but states and ends; default: for ever"},
+        {store::RetainedKind::logs, "--logs-days",
+         "days to keep the log lines of ended jobs; default: for ever"},
+        {store::RetainedKind::metrics, "--metrics-days",
+         "days to keep the metric points of ended jobs; default: for ever"},
+        {store::RetainedKind::checkpoints, "--checkpoints-days",
+         "days to keep checkpoints of ended jobs that are neither the newest nor the best, nor "
+         "pinned or in use; default: for ever"},
+        {store::RetainedKind::jobs, "--jobs-days",
+         "days to keep ended jobs with all that they left; default: for ever"}};
+    for (const RetentionOption& one : retention_options)
+        app.add_option(one.flag, raw.options.retention.of(one.kind), one.text)
+            ->check(CLI::Range(1, 36500));
     app.add_option("--stored-max-gib", raw.stored_gib,
                    "maximum size of uploads and what was unpacked from them, per project and per "
                    "token, in GiB; 0: no limit")

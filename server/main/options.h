@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "api/base/log.h"
+#include "api/base/log_format.h"
 #include "api/spec/dataset_root.h"
+#include "scheduler/store/retention.h"
 #include "server/routes/tenant_limits.h"
 
 namespace slipway {
@@ -52,6 +54,8 @@ struct Options {
     std::string host_name;    ///< this machine's name in the database
     bool drain = false;
     std::int64_t audit_days = 400;
+    store::RetentionPolicy retention;
+    LogFormat log_format = LogFormat::text;
     std::uint64_t upload_bytes_max = std::uint64_t{16} << 30;
     TenantLimits limits;
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "api/base/log_file.h"
+#include "api/base/log_format.h"
 #include "api/base/posix.h"
 #include "scheduler/maintenance/explain_wait.h"
 #include "server/http/server.h"
@@ -103,6 +104,7 @@ MaintenanceOptions maintenance_options(const Options& options) {
     MaintenanceOptions made;
     made.host = options.host_name;
     made.audit_keep = std::chrono::days{options.audit_days};
+    made.retention = options.retention;
     return made;
 }
 
@@ -130,6 +132,7 @@ void wire(Services& services, Scheduler& scheduler, store::Store& store) {
 
 int serve(const Options& options, StopSignals& signals) {
     const Home home(home_folder(options.home));
+    set_log_format(options.log_format);
     start_logging(options.log_level, log_file_of(options, home));
     signals.on_hangup(reopen_log);
     const Clock& clock = system_clock();
@@ -162,6 +165,7 @@ int serve(const Options& options, StopSignals& signals) {
                       .host_name = options.host_name,
                       .upload_bytes_max = options.upload_bytes_max,
                       .limits = options.limits,
+                      .retention = options.retention,
                       .transfers = std::make_shared<Transfers>(store_transfer_checks(store))};
     WeightsExporter exporter(store, agent_options(options, home),
                              ArtifactStore(home.path()).folder(Artifact::weights_export));
@@ -192,6 +196,7 @@ int serve(const Options& options, StopSignals& signals) {
 
 int run_agent(const Options& options, StopSignals& signals) {
     const Home home(home_folder(options.home));
+    set_log_format(options.log_format);
     start_logging(options.log_level, log_file_of(options, home));
     signals.on_hangup(reopen_log);
     check_confinement(options);

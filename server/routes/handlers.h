@@ -57,6 +57,9 @@ Response get_job_tensorboard(const Context& context);
 // audit.cpp
 Response list_audit(const Context& context);
 
+// retention.cpp
+Response preview_retention(const Context& context);
+
 // projects.cpp
 Response create_project(const Context& context);
 Response list_projects(const Context& context);

@@ -58,6 +58,7 @@ JsonText render(const store::Job& job, std::optional<int> position) {
                          {"continues_from", text_or_null(job.origin->continues_from)}};
     if (job.reason) out["reason"] = {{"code", job.reason->code}, {"message", job.reason->message}};
     if (job.order_value) out["order_value"] = *job.order_value;
+    if (!job.pruned.empty()) out["pruned"] = job.pruned;
     if (position) out["queue"] = {{"position", *position}, {"eta_s", nullptr}};
     JsonText text = to_text(out);
     add_stored(text, "spec", job.spec);

@@ -14,6 +14,7 @@
 #include "api/base/clock.h"
 #include "api/spec/dataset_root.h"
 #include "scheduler/artifacts/artifact_store.h"
+#include "scheduler/store/retention.h"
 #include "scheduler/store/store.h"
 #include "scheduler/submission/queued_jobs.h"
 #include "server/auth/authenticator.h"
@@ -86,6 +87,7 @@ struct Services {
     std::string host_name;    ///< whose core {n} is meant when no host is named
     std::uint64_t upload_bytes_max = std::uint64_t{16} << 30;
     TenantLimits limits = {};
+    store::RetentionPolicy retention = {};
     std::shared_ptr<submission::QueuedJobs> queued_jobs =
         std::make_shared<submission::QueuedJobs>(store, clock);
     /// Bodies that may take long.

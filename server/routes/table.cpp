@@ -84,6 +84,7 @@ constexpr auto rows = std::to_array<RouteRow>({
     {"simulate_queue", {routes::simulate_queue}},
 
     {"list_audit", {routes::list_audit}},
+    {"preview_retention", {routes::preview_retention}},
 
     {"create_project", {routes::create_project}},
     {"list_projects", {routes::list_projects}},

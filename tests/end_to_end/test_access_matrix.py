@@ -131,6 +131,7 @@ ENDPOINTS = {
     "get_project_quota": Row(VIEW, "object"),
     "put_project_quota": Row(ADMIN, "service", body=lambda made: {}),
     "list_audit": Row(ADMIN, "service"),
+    "preview_retention": Row(ADMIN, "service"),
     "get_me": Row(VIEW, "own"),
     "create_token": Row(ADMIN, "create", ok=201, body=lambda made: {
         "name": "guest", "role": "viewer", "projects": [PROJECT]}),

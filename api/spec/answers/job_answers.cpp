@@ -141,6 +141,8 @@ const Object<Answer>& job_answer_table() {
             .field("finished_at", "Time at which the job ended.", Time{}, or_null)
             .field("origin", "Job that a retry or a fork was made from.",
                    Nested<Answer>{&origin_table()}, or_null)
+            .field("pruned", "What retention has removed: events, logs, metrics. Absent: nothing.",
+                   List<Text>{any_text}, maybe)
             .field("order_value", "Value of the metric that the list is ordered by.", Number{},
                    maybe)
             .field("queue", "Position in the queue, while the job is queued.",

@@ -207,6 +207,19 @@ const Object<Answer>& audit_table() {
     return table;
 }
 
+const Object<Answer>& retention_table() {
+    static const auto table =
+        Object<Answer>("RetentionRule", "How long a kind of what ended jobs leave is kept.")
+            .open()
+            .field("kind", "events, logs, metrics, checkpoints or jobs.", any_text, known)
+            .field("days", "Days after the end of a job; null: for ever.", count, or_null)
+            .field("due_jobs", "Jobs of which it would be removed now; at most 10,000 are counted.",
+                   count, known)
+            .field("due_checkpoints", "Checkpoints that would be removed with them.", count, known)
+            .field("due_bytes", "Bytes of these checkpoints.", count, known);
+    return table;
+}
+
 const Object<Answer>& project_table() {
     static const auto table =
         Object<Answer>("Project", "A project.")
@@ -344,6 +357,7 @@ std::span<const ObjectTable* const> other_answer_tables() {
     static const auto splits = page_of("SplitList", split_answer_table());
     static const auto hosts = page_of("HostList", host_table());
     static const auto audit = page_of("AuditList", audit_table());
+    static const auto retention = page_of("RetentionList", retention_table());
     static const auto projects = page_of("ProjectList", project_table());
     static const auto cores = page_of("CoreList", core_table());
     static const auto tokens = page_of("TokenList", token);
@@ -359,6 +373,7 @@ std::span<const ObjectTable* const> other_answer_tables() {
                                                      &preview_table(),
                                                      &hosts,
                                                      &audit,
+                                                     &retention,
                                                      &project_table(),
                                                      &projects,
                                                      &core_table(),

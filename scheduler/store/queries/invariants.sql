@@ -37,14 +37,16 @@ where (history.before is null and history.state <> 'queued')
 order by job.id, history.seq
 limit $1
 
--- break_gap_free_events: the events of a job are numbered 1, 2, 3 … up to the number in its row
+-- break_gap_free_events: the events of a job are numbered 1, 2, 3 … up to the number in its row,
+-- but for those that retention has pruned
 select job.id as object,
        format('its row says %s, and it has %s events up to %s', job.event_seq, counted.count,
               counted.newest) as detail
 from job
 cross join lateral (select count(*), max(seq) as newest from job_event
                     where job_id = job.id) as counted
-where (counted.count, counted.newest) is distinct from (job.event_seq, job.event_seq)
+where counted.newest is distinct from job.event_seq
+   or (counted.count <> job.event_seq and not job.pruned && array['events', 'logs'])
 order by job.id
 limit $1
 
@@ -120,6 +122,7 @@ from (select job_id, name, first_point, step_first, summary,
              lag(step_last) over of_metric as step_before,
              lag(summary is not null, 1, true) over of_metric as full_before
       from metric_chunk
+      where not exists (select from job where id = job_id and 'metrics' = any (pruned))
       window of_metric as (partition by job_id, name order by step_first)) as chunk
 where first_point <> point_before + 1 or step_first <= step_before
    or (summary is not null and not (full_before and first_point % 512 = 0))
@@ -137,7 +140,7 @@ cross join lateral (
     where chunk.job_id = rollup.job_id and chunk.name = rollup.name
       and chunk.step_first between rollup.step_first and rollup.step_last
 ) as chunks
-where chunks.summaries is distinct from rollup.data
+where chunks.summaries is distinct from rollup.data and not 'metrics' = any (job.pruned)
 limit $1
 
 -- break_fenced_checkpoints: no checkpoint is written for an attempt that has ended

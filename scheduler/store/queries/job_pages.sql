@@ -128,7 +128,8 @@ with found as (
            spec::text as spec, effective::text as effective, progress::text as progress,
            best::text as best, result::text as result, dataset_id, queue_class, event_seq, attempts,
            restarts, version, created_by, created_at, started_at, finished_at, kind,
-           payload::text as payload, origin_action, origin_job_id, continues_from, sort_key
+           payload::text as payload, origin_action, origin_job_id, continues_from, pruned,
+           sort_key
     from chosen
     join job using (id)
 ), measured as (
@@ -212,7 +213,7 @@ with found as (
            spec::text as spec, effective::text as effective, progress::text as progress,
            best::text as best, result::text as result, dataset_id, queue_class, event_seq, attempts,
            restarts, version, created_by, created_at, started_at, finished_at, kind,
-           payload::text as payload, origin_action, origin_job_id, continues_from,
+           payload::text as payload, origin_action, origin_job_id, continues_from, pruned,
            sort_value as order_value, sort_value::text as sort_key
     from chosen
     join job using (id)

@@ -36,7 +36,7 @@ with wanted as materialized (
     returning id, name, project, labels, state, reason_code, reason_message, spec, effective,
               progress, best, result, dataset_id, queue_class, event_seq, attempts, restarts,
               version, created_by, created_at, started_at, finished_at, kind, payload,
-              origin_action, origin_job_id, continues_from
+              origin_action, origin_job_id, continues_from, pruned
 ), audited as (
     insert into audit (token_id, action, object, request_id, detail)
     select wanted.token_id, wanted.action, stored.id, wanted.request_id, wanted.detail::json
@@ -57,7 +57,8 @@ where id = $1
 -- in     $1 id
 select id, name, project, labels, state, reason_code, reason_message, spec, effective, progress,
        best, result, dataset_id, queue_class, event_seq, attempts, restarts, version, created_by,
-       created_at, started_at, finished_at, kind, payload, origin_action, origin_job_id, continues_from
+       created_at, started_at, finished_at, kind, payload, origin_action, origin_job_id,
+       continues_from, pruned
 from job
 where id = $1
 
@@ -72,7 +73,8 @@ with page as materialized (
            spec::text as spec, effective::text as effective, progress::text as progress,
            best::text as best, result::text as result, dataset_id, queue_class, event_seq, attempts,
            restarts, version, created_by, created_at, started_at, finished_at, kind,
-           payload::text as payload, origin_action, origin_job_id, continues_from, '' as sort_key
+           payload::text as payload, origin_action, origin_job_id, continues_from, pruned,
+           '' as sort_key
     from job
     where job_matches(job, $1, $2, $3, $4, $5, $6::tstzrange, $7::tstzrange)
       and ($8::text is null or id < $8)
