@@ -57,7 +57,8 @@ ExitCode bulk(const HttpClient& client, const BulkOptions& options);
 ExitCode act_on_checkpoint(const HttpClient& client, const std::string& checkpoint_id,
                            const std::string& verb);
 ExitCode explain_job(const HttpClient& client, const std::string& job_id);
-ExitCode print_logs(const HttpClient& client, const std::string& job_id);
+/// `part`: only lines whose message contains it; empty: all.
+ExitCode print_logs(const HttpClient& client, const std::string& job_id, const std::string& part);
 /// `names` empty: all. `csv`: every point as text.
 ExitCode print_metrics(const HttpClient& client, const std::string& job_id,
                        const std::string& names, bool csv);
@@ -146,6 +147,16 @@ ExitCode simulate_queue(const HttpClient& client, const SimulateOptions& options
 ExitCode list_hosts(const HttpClient& client);
 ExitCode drain_host(const HttpClient& client, const std::string& name, const std::string& reason);
 ExitCode undrain_host(const HttpClient& client, const std::string& name);
+/// Days by kind that are given replace those of the service; 0: not given.
+struct RetentionOptions {
+    int events_days = 0;
+    int logs_days = 0;
+    int metrics_days = 0;
+    int checkpoints_days = 0;
+    int jobs_days = 0;
+};
+/// What the service keeps of ended jobs, and what it would remove now; removes nothing.
+ExitCode show_retention(const HttpClient& client, const RetentionOptions& options);
 ExitCode list_cores(const HttpClient& client);
 ExitCode drain_core(const HttpClient& client, int core, bool drained);
 ExitCode create_token(const HttpClient& client, const std::string& name, const std::string& role);

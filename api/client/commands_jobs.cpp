@@ -88,16 +88,18 @@ ExitCode explain_job(const HttpClient& client, const std::string& job_id) {
     return ExitCode::ok;
 }
 
-ExitCode print_logs(const HttpClient& client, const std::string& job_id) {
-    for (std::string after = "0";;) {
-        const Json page =
-            get(client, fmt::format("{}/logs?limit=1000&after={}", job_path(job_id), after));
+ExitCode print_logs(const HttpClient& client, const std::string& job_id, const std::string& part) {
+    const std::string search = part.empty() ? "" : "&q=" + percent_encode(part);
+    for (std::string after = "0"; !after.empty();) {
+        const Json page = get(
+            client, fmt::format("{}/logs?limit=1000&after={}{}", job_path(job_id), after, search));
         for (const Json& line : page.at("items"))
             fmt::print("{} {:5} {}\n", cell(line, "time"), cell(line, "level"),
                        cell(line, "message"));
-        if (page.at("items").empty()) return ExitCode::ok;
-        after = cell(page.at("items").back(), "seq");
+        const Json& next = page.at("next_cursor");
+        after = next.is_string() ? next.get<std::string>() : "";
     }
+    return ExitCode::ok;
 }
 
 ExitCode print_metrics(const HttpClient& client, const std::string& job_id,

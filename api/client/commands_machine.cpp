@@ -42,6 +42,26 @@ ExitCode undrain_host(const HttpClient& client, const std::string& name) {
     return ExitCode::ok;
 }
 
+ExitCode show_retention(const HttpClient& client, const RetentionOptions& options) {
+    std::string query;
+    const auto add = [&](const char* name, int days) {
+        if (days > 0) query += fmt::format("{}{}={}", query.empty() ? "?" : "&", name, days);
+    };
+    add("events_days", options.events_days);
+    add("logs_days", options.logs_days);
+    add("metrics_days", options.metrics_days);
+    add("checkpoints_days", options.checkpoints_days);
+    add("jobs_days", options.jobs_days);
+    std::vector<std::vector<std::string>> rows;
+    const Json answer = get(client, "/v1/retention" + query);
+    for (const Json& one : answer.at("items"))
+        rows.push_back(
+            {cell(one, "kind"), one.at("days").is_null() ? "for ever" : cell(one, "days"),
+             cell(one, "due_jobs"), cell(one, "due_checkpoints"), cell(one, "due_bytes")});
+    print_table({"kind", "days kept", "jobs due", "checkpoints due", "bytes due"}, rows);
+    return ExitCode::ok;
+}
+
 ExitCode list_cores(const HttpClient& client) {
     std::vector<std::vector<std::string>> rows;
     const Json answer = get(client, "/v1/cores");

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/base/percent_encode.h"
 #include "api/base/result.h"
 
 namespace slipway::client {
@@ -75,7 +76,6 @@ private:
     ClientOptions options_;
 };
 
-/// Percent-encodes everything but letters, digits and "-._~": for parts of paths and queries.
-std::string percent_encode(std::string_view text);
+using slipway::percent_encode;
 
 }    // namespace slipway::client

@@ -26,6 +26,7 @@ struct Line {
     PredictOptions predict;
     ForkOptions fork;
     BulkOptions bulk;
+    RetentionOptions retention;
     ProjectOptions project;
     std::string queue_project;
     SimulateOptions simulate;
@@ -34,6 +35,7 @@ struct Line {
     std::string file;
     std::string out;
     std::string names;
+    std::string text;
     std::string format = "ir";
     std::string role = "editor";
     int core = 0;
@@ -76,8 +78,9 @@ void add_job_commands(CLI::App& app, Line& line) {
                 [&line](const HttpClient& c) { return follow_job(c, line.id); });
     add_with_id(app, "explain", "Explain the state of a job", line,
                 [&line](const HttpClient& c) { return explain_job(c, line.id); });
-    add_with_id(app, "logs", "Print the logs of a job", line,
-                [&line](const HttpClient& c) { return print_logs(c, line.id); });
+    one = add_with_id(app, "logs", "Print the logs of a job", line,
+                      [&line](const HttpClient& c) { return print_logs(c, line.id, line.text); });
+    one->add_option("--search", line.text, "only lines whose message contains this text");
     one = add_with_id(
         app, "metrics", "Print the metrics of a job", line,
         [&line](const HttpClient& c) { return print_metrics(c, line.id, line.names, line.csv); });
@@ -282,6 +285,18 @@ void add_machine_commands(CLI::App& app, Line& line) {
                 [&line](const HttpClient& c) { return undrain_host(c, line.id); })
         ->get_option("id")
         ->description("name of the host");
+    CLI::App* kept =
+        add(app, "retention", "Show how long what ended jobs leave is kept, and what would go now",
+            line, [&line](const HttpClient& c) { return show_retention(c, line.retention); });
+    const auto days = [&](const char* flag, int& value, const char* kind) {
+        kept->add_option(flag, value, fmt::format("try another number of days for {}", kind))
+            ->check(CLI::Range(1, 36500));
+    };
+    days("--events-days", line.retention.events_days, "events");
+    days("--logs-days", line.retention.logs_days, "log lines");
+    days("--metrics-days", line.retention.metrics_days, "metric points");
+    days("--checkpoints-days", line.retention.checkpoints_days, "checkpoints");
+    days("--jobs-days", line.retention.jobs_days, "jobs");
     add(app, "cores", "List the virtual cores and the jobs that hold them", line,
         [](const HttpClient& c) { return list_cores(c); });
     CLI::App* one = add(app, "drain", "Stop scheduling new jobs on a core", line,

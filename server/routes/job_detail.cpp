@@ -4,6 +4,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "api/base/percent_encode.h"
+#include "server/http/text.h"
 #include "server/routes/handlers.h"
 #include "server/routes/job_answer.h"
 #include "server/routes/lookup.h"
@@ -16,6 +18,8 @@ namespace {
 
 // Of the messages in one answer, but for the last one.
 constexpr std::size_t log_bytes_max = 1 << 20;
+// A search that finds little must not read a whole log of millions of lines for one answer.
+constexpr std::size_t log_lines_read_max = 20'000;
 
 constexpr std::array<std::string_view, 3> levels{"info", "warn", "error"};
 
@@ -51,12 +55,65 @@ Response log_text(const Json& lines) {
     return text_response(std::move(text));
 }
 
+struct LogFilter {
+    std::size_t least_level = 0;
+    std::string part{};    // of the message, in lower case; empty: any
+
+    bool matches(const Json& line) const {
+        return level_rank(line["level"].get_ref<const std::string&>()) >= least_level &&
+               (part.empty() ||
+                lower_case(line["message"].get_ref<const std::string&>()).find(part) !=
+                    std::string::npos);
+    }
+};
+
+struct LogPage {
+    Json lines = Json::array();
+    std::int64_t last_seq = 0;    // that was read
+    bool more = false;
+};
+
+LogPage read_logs(const Context& context, const std::string& job_id) {
+    const Request& request = context.request;
+    const auto limit = static_cast<std::size_t>(query_number(request, "limit", 500));
+    const LogFilter filter{.least_level = level_rank(query_text(request, "level")),
+                           .part = lower_case(query_text(request, "q"))};
+    store::EventQuery query{.after_seq = query_number(request, "after", 0),
+                            .types = {"log", "warning"},
+                            .limit = 1000,
+                            .newest = false};
+    LogPage page;
+    std::size_t bytes = 0;
+    std::size_t read = 0;
+    const auto full = [&] {
+        return page.lines.size() == limit || bytes >= log_bytes_max || read >= log_lines_read_max;
+    };
+    for (bool more = true; more && !full();) {
+        const auto events = store::list_events(context.services.store, job_id, query);
+        more = store::may_go_on(events, query.limit);
+        for (const store::Event& event : events) {
+            query.after_seq = event.seq;
+            ++read;
+            Json line = log_line(event);
+            if (filter.matches(line)) {
+                bytes += line["message"].get_ref<const std::string&>().size();
+                page.lines.push_back(std::move(line));
+            }
+            if (full()) break;
+        }
+    }
+    page.last_seq = query.after_seq;
+    page.more = full();
+    return page;
+}
+
 // Text has no room for a cursor: where the next page is stands in a header.
 std::string link_to_next_logs(const Request& request, const std::string& job_id,
                               std::int64_t after) {
     std::string target = fmt::format("/v1/jobs/{}/logs?after={}", job_id, after);
-    for (const char* name : {"level", "limit"})    // words and numbers: require_query has seen them
-        if (const auto given = request.query(name)) target += fmt::format("&{}={}", name, *given);
+    for (const char* name : {"level", "limit", "q"})
+        if (const auto given = request.query(name))
+            target += fmt::format("&{}={}", name, percent_encode(*given));
     return fmt::format("<{}>; rel=\"next\"", target);
 }
 
@@ -106,35 +163,14 @@ Response list_job_events(const Context& context) {
 Response list_job_logs(const Context& context) {
     const Request& request = context.request;
     const store::Job job = the_job(context);
-    const auto limit = static_cast<std::size_t>(query_number(request, "limit", 500));
-    const std::size_t least = level_rank(query_text(request, "level"));
-    store::EventQuery query{.after_seq = query_number(request, "after", 0),
-                            .types = {"log", "warning"},
-                            .limit = 1000,
-                            .newest = false};
-    Json lines = Json::array();
-    std::size_t bytes = 0;
-    const auto full = [&] { return lines.size() == limit || bytes >= log_bytes_max; };
-    bool more = true;
-    while (more && !full()) {
-        const auto events = store::list_events(context.services.store, job.id, query);
-        more = store::may_go_on(events, query.limit);
-        for (const store::Event& event : events) {
-            query.after_seq = event.seq;
-            Json line = log_line(event);
-            if (level_rank(line["level"].get<std::string>()) < least) continue;
-            bytes += line["message"].get_ref<const std::string&>().size();
-            lines.push_back(std::move(line));
-            if (full()) break;
-        }
-    }
+    const LogPage page = read_logs(context, job.id);
     if (wants_text(request)) {
-        Response text = log_text(lines);
-        if (!full()) return text;
-        return std::move(text).with("Link", link_to_next_logs(request, job.id, query.after_seq));
+        Response text = log_text(page.lines);
+        if (!page.more) return text;
+        return std::move(text).with("Link", link_to_next_logs(request, job.id, page.last_seq));
     }
     return json_response(
-        render_list(std::move(lines), full() ? fmt::format("{}", query.after_seq) : ""));
+        render_list(page.lines, page.more ? fmt::format("{}", page.last_seq) : ""));
 }
 
 Response list_job_checkpoints(const Context& context) {

@@ -181,7 +181,12 @@ class Commands(unittest.TestCase):
         self.assertRegex(self.ok("explain", self.job), r"^[a-z_]+: .+\n$")
 
     def test_logs(self):
-        self.assertRegex(shape(self.ok("logs", self.job)), r"^<time> (info|warn) .+\n")
+        everything = self.ok("logs", self.job)
+        self.assertRegex(shape(everything), r"^<time> (info|warn) .+\n")
+        word = everything.split("\n")[0].split()[-1]
+        found = self.ok("logs", self.job, "--search", word.upper())
+        self.assertEqual(found, "".join(line + "\n" for line in everything.splitlines() if word.lower() in line.split(" ", 2)[2].lower()))
+        self.assertEqual(self.ok("logs", self.job, "--search", "no such words"), "")
 
     def test_metrics(self):
         rows = self.table(self.ok("metrics", self.job), "metric", "step", "epoch", "value", "min", "max")
@@ -281,6 +286,13 @@ class Commands(unittest.TestCase):
     def test_hosts(self):
         rows = self.table(self.ok("hosts"), "host", "cores", "silent s", "state", "reason", "by", "since")
         self.assertIn("takes jobs", " ".join(rows[0]))
+
+    def test_retention(self):
+        heads = ("kind", "days kept", "jobs due", "checkpoints due", "bytes due")
+        rows = self.table(self.ok("retention", "--jobs-days", "30"), *heads)
+        self.assertEqual([row[0] for row in rows], ["events", "logs", "metrics", "checkpoints", "jobs"])
+        self.assertEqual(rows[0][1], "for ever")
+        self.assertEqual(rows[4][1:3], ["30", "0"])
 
     def test_host_drain(self):
         host = self.service.get("/v1/hosts")["items"][0]["name"]

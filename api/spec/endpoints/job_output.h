@@ -45,6 +45,11 @@ inline constexpr auto log_query = std::to_array<QueryParameter>({
      .summary = "Only lines of this level or a more severe one.",
      .allowed = Words(log_levels),
      .standard = "info"},
+    {.name = "q",
+     .type = QueryType::text,
+     .summary = "Only lines whose message contains this text; upper and lower case of A to Z are "
+                "the same. An answer has read at most 20,000 lines: it may have few or none and "
+                "still a next_cursor."},
     {.name = "limit",
      .type = QueryType::integer,
      .summary = "Maximum number of lines.",

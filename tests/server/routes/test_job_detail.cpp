@@ -162,6 +162,43 @@ TEST_F(JobDetail, the_log_is_readable_as_json_and_as_text) {
     EXPECT_EQ(text.header("Link"), "");
 }
 
+TEST_F(JobDetail, the_log_is_searched) {
+    service.relay(key, {said(3, "info", "Loss is 0.5"), said(4, "info", "50% done"),
+                        said(5, "error", "the loss is Größe & nan"), said(6, "info", "end")});
+    const auto found = [&](const std::string& text) {
+        Json numbers = Json::array();
+        const Json list =
+            service.expect(200, "GET", path + "/logs?q=" + client::percent_encode(text));
+        for (const Json& line : list["items"])
+            numbers.push_back(line["message"].get<std::string>().substr(0, 3));
+        EXPECT_TRUE(list["next_cursor"].is_null());
+        return numbers;
+    };
+    EXPECT_EQ(found("LOSS IS"), (Json{"Los", "the"}));
+    EXPECT_EQ(found("%"), Json::array({"50%"}));
+    EXPECT_EQ(found("Größe & n"), Json::array({"the"}));
+    EXPECT_EQ(found(".*"), Json::array());
+    EXPECT_EQ(service.expect(200, "GET", path + "/logs?q=loss&level=error")["items"].size(), 1U);
+    const auto text = service.call("GET", path + "/logs?limit=1&q=loss%20is%20", nullptr,
+                                   {{"Accept", "text/plain"}});
+    EXPECT_NE(text.header("Link").find("&limit=1&q=loss%20is%20>"), std::string::npos)
+        << text.header("Link");
+}
+
+// Goal: a search that finds nothing in a long log costs one answer little, and says where it
+// stands.
+TEST_F(JobDetail, a_search_of_a_long_log_goes_on_with_the_next_page) {
+    std::vector<store::RelayedFrame> frames;
+    for (int i = 0; i < 30'000; ++i)
+        frames.push_back(said(3 + i, "info", i == 29'999 ? "the needle" : "hay"));
+    service.relay(key, frames);
+    const Json first = service.expect(200, "GET", path + "/logs?q=needle");
+    EXPECT_TRUE(first["items"].empty());
+    const Json second = service.expect(
+        200, "GET", path + "/logs?q=needle&after=" + first["next_cursor"].get<std::string>());
+    EXPECT_EQ(second["items"].size(), 1U);
+}
+
 TEST_F(JobDetail, the_log_as_text_says_where_it_goes_on) {
     service.relay(key,
                   {said(3, "warn", "first"), said(4, "info", "second"), said(5, "warn", "third"),
