@@ -1,6 +1,8 @@
 """Goal: what an operator does to a running slipwayd and beside it works. Method: the real programs; each fact is read where
 an operator would look for it."""
 import concurrent.futures
+import json
+import pathlib
 import re
 import signal
 import subprocess
@@ -9,6 +11,8 @@ import time
 import unittest
 
 from service import BIN, Service, wait_for
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def output_of(*words, check=0):
@@ -24,6 +28,34 @@ class Programs(unittest.TestCase):
         for text in versions:
             self.assertRegex(text, r"^slipway(d|-executor) \d+\.\d+\.\d+\n$")
         self.assertEqual(len({text.split()[1] for text in versions}), 1, versions)
+
+
+class Monitoring(unittest.TestCase):
+    """One service with its log as JSON."""
+    @classmethod
+    def setUpClass(cls):
+        cls.service = Service("--log-format", "json")
+        cls.addClassCleanup(cls.service.close)
+        cls.service.start()
+
+    def test_rules_and_dashboard_name_metrics_that_exist(self):
+        text = self.service.call("GET", "/metrics").body.decode()
+        known = set(re.findall(r"^# TYPE (\w+) ", text, re.M))
+        known |= {name + "_bucket" for name in re.findall(r"^# TYPE (\w+) histogram", text, re.M)}
+        self.assertGreater(len(known), 20)
+        dashboard = json.loads((ROOT / "deploy/grafana/slipway.json").read_text())
+        shown = " ".join(target["expr"] for panel in dashboard["panels"] for target in panel["targets"])
+        rules = (ROOT / "deploy/prometheus/alerts.yml").read_text()
+        alerts = " ".join(re.findall(r"^ +expr: (.+)$", rules, re.M))
+        self.assertEqual(alerts.count("slipway_") > 0, True)
+        for expression in (shown, alerts):
+            self.assertEqual(set(re.findall(r"slipway_\w+", expression)) - known, set())
+
+    def test_each_line_of_the_log_is_an_object(self):
+        self.service.get("/v1/jobs")
+        lines = [json.loads(line) for line in (self.service.home / "slipwayd.log").read_text().splitlines()]
+        self.assertTrue(all(set(line) == {"time", "level", "message", "fields"} for line in lines))
+        self.assertIn("/v1/jobs", [line["fields"].get("path") for line in lines])
 
 
 class Log(unittest.TestCase):
