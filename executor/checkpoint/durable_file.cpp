@@ -18,7 +18,7 @@ namespace {
     if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
         throw Error{ErrorCode::exhausted,
                     fmt::format("{} cannot be written: the disk is full ({}); free some space and "
-                                "resume the job",
+                                "retry the job",
                                 path.string(), strerror(error))};
     }
     throw Error{ErrorCode::unavailable,
