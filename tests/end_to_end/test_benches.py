@@ -60,6 +60,26 @@ class Benches(unittest.TestCase):
         self.assertGreater(figures["service_mib"], 1)
         self.assertGreater(figures["healthz_slowest_ms"], 0)
 
+    def figures_of(self, script, *arguments):
+        ran = subprocess.run([sys.executable, ROOT / "bench" / script, "--bin", os.environ["SLIPWAY_BIN_DIR"], *arguments],
+                             capture_output=True, text=True)
+        self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+        return json.loads(ran.stdout)
+
+    def test_faults_on_the_real_programs_break_no_promise(self):
+        figures = self.figures_of("chaos/chaos.py", "--faults", "10", "--batch", "10", "--seed", "5")
+        self.assertEqual((figures["faults"], sum(figures["by_kind"].values()), figures["violations"]), (10, 10, 0))
+        self.assertGreater(figures["jobs"], 0)
+
+    def test_a_fault_that_does_not_exist_is_refused_with_those_there_are(self):
+        ran = subprocess.run([sys.executable, ROOT / "bench" / "chaos" / "chaos.py", "--only", "flood"], capture_output=True, text=True)
+        self.assertNotEqual(ran.returncode, 0)
+        self.assertIn("there is no fault flood, but server_killed, ", ran.stderr)
+
+    def test_interrupted_jobs_end_with_the_same_bits(self):
+        figures = self.figures_of("resumed_bits.py", "--moments", "5")
+        self.assertEqual((figures["moments"], sum(figures["by_kind"].values()), figures["other_bits"]), (5, 5, 0))
+
     def test_a_case_that_does_not_exist_is_refused_with_those_there_are(self):
         ran = subprocess.run([sys.executable, ROOT / "bench" / "hostile_inputs.py", "--case", "none"], capture_output=True, text=True)
         self.assertNotEqual(ran.returncode, 0)
