@@ -34,7 +34,7 @@ auto AgentModel::call(const Call& call) {
 void AgentModel::act(Live& live, const WatchEvent& event) {
     const WatchActions actions = step(live.watch, event, world_.tick(), times_.watch);
     if (actions.request) world_.ask(*live.process, *actions.request);
-    if (actions.terminate) world_.ask(*live.process, Intent::cancel);
+    if (actions.terminate) world_.ask(*live.process, std::nullopt);
     if (actions.kill) world_.kill(*live.process);
     if (actions.gone) {
         live.ended = live.watch.cause;

@@ -19,8 +19,8 @@ public:
     virtual bool loses_answer(const std::string& host) = 0;
     virtual ProcessModel& start_process(const std::string& host, const StoreModel::Attempt& attempt,
                                         int resumed_from) = 0;
-    /// A request or a signal; the process acts when it gets to it.
-    virtual void ask(ProcessModel& process, Intent intent) = 0;
+    /// A stop frame, or SIGTERM without one; the process acts when it gets to it.
+    virtual void ask(ProcessModel& process, std::optional<Intent> intent) = 0;
     virtual void kill(ProcessModel& process) = 0;
     virtual void cores_freed() = 0;
     virtual void trace(const std::string& line) = 0;

@@ -48,9 +48,10 @@ RunPosition ProcessModel::position() const {
     return position;
 }
 
-bool ProcessModel::ask(Intent intent) {
+bool ProcessModel::ask(std::optional<Intent> intent) {
     if (shape_.is_deaf || !is_alive()) return false;
-    asked_ = intent;
+    // SIGTERM says not why: what was asked for before counts, else it makes room.
+    asked_ = intent ? *intent : asked_.value_or(Intent::preempt);
     return true;
 }
 

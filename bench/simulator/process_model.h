@@ -17,8 +17,9 @@ public:
 
     /// What it does next; when it goes on after that. Nothing once it has ended.
     std::optional<Millis> advance(Tick now);
-    /// A stop frame has come: it saves and ends, unless it is deaf. True: advance it soon.
-    bool ask(Intent intent);
+    /// A stop frame or SIGTERM has come: it saves and ends, unless it is deaf. True: advance it
+    /// soon.
+    bool ask(std::optional<Intent> intent);
     void hear_agent(Tick now) { agent_heard_ = now; }
     void kill() { end(137, true); }
     void crash() { end(139, true); }

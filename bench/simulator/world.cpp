@@ -92,7 +92,7 @@ World::Run& World::run_of(const ProcessModel& process) {
     throw Violation("simulator", "an unknown process");
 }
 
-void World::ask(ProcessModel& process, Intent intent) {
+void World::ask(ProcessModel& process, std::optional<Intent> intent) {
     if (!process.ask(intent)) return;
     const auto found =
         std::ranges::find_if(runs_, [&](const auto& run) { return &run->process == &process; });

@@ -56,7 +56,7 @@ private:
     bool loses_answer(const std::string& host) override;
     ProcessModel& start_process(const std::string& host, const StoreModel::Attempt& attempt,
                                 int resumed_from) override;
-    void ask(ProcessModel& process, Intent intent) override;
+    void ask(ProcessModel& process, std::optional<Intent> intent) override;
     void kill(ProcessModel& process) override;
     void cores_freed() override;
     void trace(const std::string& line) override;
