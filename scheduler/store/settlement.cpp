@@ -65,12 +65,17 @@ constexpr auto passages = std::to_array<Passage>({
     {running, paused, pausing},
 });
 
+/// Where it may be when it is to be paused. An agent may not know yet that a user who had paused it
+/// has cancelled it since.
+bool is_pausable(JobState state) {
+    return state == pausing || allowed(state, pausing);
+}
+
 }    // namespace
 
 Settlement settle(const EndingJob& job, const AttemptEnd& end) {
     if (end.job_state == queued) return settle_again(job, end);
-    // The agent may not know yet that a user who had paused the job has cancelled it since.
-    if (end.job_state == paused && job.state == cancelling) return settle_again(job, end);
+    if (end.job_state == paused && !is_pausable(job.state)) return settle_again(job, end);
     Settlement settlement{.state = end.job_state, .reason = end.reason};
     // The user's reason for cancelling or pausing outlives the agent's silence about it.
     if (!settlement.reason && (end.job_state == cancelled || end.job_state == paused)) {

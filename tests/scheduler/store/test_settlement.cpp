@@ -1,0 +1,58 @@
+#include "scheduler/store/settlement.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace slipway::store {
+namespace {
+
+using enum JobState;
+
+constexpr std::array active{starting,   compiling, running,   finishing,
+                            preempting, pausing,   cancelling};
+constexpr std::array ends{queued, paused, succeeded, failed, cancelled, timed_out};
+
+EndingJob job_in(JobState state) {
+    return {.state = state, .restarts_max = 3, .reason = Reason{"user", "enough"}};
+}
+
+// Goal: whatever an agent says of an attempt, the job moves by the table, whatever a user and the
+// leader have asked for meanwhile. Method: every state with every end.
+TEST(Settlement, every_end_is_a_path_of_the_table_of_moves) {
+    for (const JobState state : active)
+        for (const JobState end : ends) {
+            const Settlement settlement = settle(job_in(state), {.job_state = end});
+            std::vector<JobState> path = states_between(state, settlement.state);
+            path.push_back(settlement.state);
+            for (JobState from = state; const JobState to : path) {
+                EXPECT_TRUE(allowed(from, to))
+                    << to_string(state) << ", ended as " << to_string(end) << ", goes from "
+                    << to_string(from) << " to " << to_string(to);
+                from = to;
+            }
+        }
+}
+
+TEST(Settlement, who_is_to_run_again_goes_where_it_was_sent) {
+    struct Row {
+        JobState state, goes_to;
+    };
+    for (const Row& row : {Row{running, queued}, Row{finishing, queued}, Row{preempting, queued},
+                           Row{pausing, paused}, Row{cancelling, cancelled}}) {
+        const Settlement settlement = settle(job_in(row.state), {.job_state = queued});
+        EXPECT_EQ(settlement.state, row.goes_to) << to_string(row.state);
+        EXPECT_EQ(settlement.restarts_added, row.goes_to == queued && row.state != preempting)
+            << to_string(row.state);
+    }
+}
+
+TEST(Settlement, a_pause_that_something_else_has_overtaken_is_none) {
+    EXPECT_EQ(settle(job_in(cancelling), {.job_state = paused}).state, cancelled);
+    EXPECT_EQ(settle(job_in(preempting), {.job_state = paused}).state, queued);
+    EXPECT_EQ(settle(job_in(finishing), {.job_state = paused}).state, queued);
+    EXPECT_EQ(settle(job_in(pausing), {.job_state = paused}).reason->message, "enough");
+}
+
+}    // namespace
+}    // namespace slipway::store
