@@ -20,6 +20,8 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "end_to_end"))
+PAUSE_MAX_S = 3
+KILLS_MAX = 2    # of a job: it waits 15 s and more after later ones
 CURVES = ("train_loss", "val_loss", "lr")
 
 
@@ -29,16 +31,16 @@ MODEL = {"arch": "layers", "layers": [
 
 
 def shapes(points_job):
-    common = {"checkpoint": {"every_epochs": 20, "keep_last": 2}, "monitor": {"log_every_steps": 1}, "limits": {"max_restarts": 100},
+    common = {"checkpoint": {"every_epochs": 10, "keep_last": 2}, "monitor": {"log_every_steps": 1}, "limits": {"max_restarts": 100},
               "queue": {"class": "low"}}
 
     def job(train, accelerator):
         spec = points_job(train={"batch_size_per_core": 8, **train}, accelerator=accelerator, **common)
         return {**spec, "model": MODEL}
-    return [job({"epochs": 250, "optimizer": {"name": "adam", "lr": 0.002}, "schedule": {"name": "cosine", "warmup_steps": 50}},
+    return [job({"epochs": 80, "optimizer": {"name": "adam", "lr": 0.002}, "schedule": {"name": "cosine", "warmup_steps": 50}},
                 {"core_ids": [1]}),
-            job({"epochs": 250, "optimizer": {"name": "sgd", "lr": 0.02, "momentum": 0.9}, "ema": {"decay": 0.99}}, {"core_ids": [1]}),
-            job({"epochs": 120, "optimizer": {"name": "adam", "lr": 0.002}}, {"cores": 8})]
+            job({"epochs": 80, "optimizer": {"name": "sgd", "lr": 0.02, "momentum": 0.9}, "ema": {"decay": 0.99}}, {"core_ids": [1]}),
+            job({"epochs": 40, "optimizer": {"name": "adam", "lr": 0.002}}, {"cores": 8})]
 
 
 class Interrupter:
@@ -53,9 +55,9 @@ class Interrupter:
         return self.service.job(job)["state"] in self.final_states
 
     def kill(self, job):
-        attempts = self.service.job(job)["attempts"]
-        executors = self.service.executors(job)
-        if not executors:
+        before = self.service.job(job)
+        attempts, executors = before["attempts"], self.service.executors(job)
+        if not executors or before["restarts"] >= KILLS_MAX:
             return None
         with contextlib.suppress(ProcessLookupError):
             os.kill(executors[0], signal.SIGKILL)
@@ -115,7 +117,7 @@ def main():
             job = service.submit(spec)
             jobs += 1
             while sum(moments.values()) < arguments.moments and not interrupter.has_ended(job):
-                time.sleep(generator.uniform(0, took_s / 2))
+                time.sleep(generator.uniform(0, min(took_s / 2, PAUSE_MAX_S)))
                 if way := generator.choice(ways)(job):
                     moments[way] += 1
             done = service.wait_end(job, 300)

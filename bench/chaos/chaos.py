@@ -3,7 +3,7 @@
 
 A slipwayd and a PostgreSQL with fsync run small jobs, while processes are killed and frozen, disks are full or fail, and
 connections are cut. After each batch all is put right, every job must end, and then: `slipwayd verify --files` finds
-nothing, each job's final weights are those of an undisturbed run, no executor is left, and every submission that was
+nothing, each job's final weights and curve are those of an undisturbed run, no executor is left, and every submission that was
 answered is there once. Prints one JSON line: faults by kind, jobs, attempts, violations; each violation goes to stderr.
 
 usage: bench/chaos/chaos.py [--faults 100] [--batch 20] [--seed 1] [--only KIND,KIND] [--bin build/release/bin]
@@ -16,6 +16,7 @@ import json
 import os
 import pathlib
 import random
+import signal
 import sys
 import threading
 import time
@@ -47,7 +48,7 @@ class Campaign:
         self.violations = []
         self.jobs = {}          # id -> shape
         self.submitted = 0
-        self.weights = []       # of each shape
+        self.weights, self.curves = [], []    # of each shape
         self.ends = collections.Counter()
         self.attempts = 0
 
@@ -95,7 +96,8 @@ class Campaign:
 
     def choose(self, active):
         from faults import FAULTS
-        possible = [name for name in self.kinds if name not in active and not FAULTS[name][5] & set(active)]
+        possible = [name for name in self.kinds if name not in active and not FAULTS[name][5] & set(active)
+                    and not any(name in FAULTS[other][5] for other in active)]
         weights = [FAULTS[name][4] for name in possible]
         return self.generator.choices(possible, weights)[0] if possible else None
 
@@ -136,6 +138,11 @@ class Campaign:
             return sum(state not in FINAL_STATES for state in states)
         return JOBS_AT_ONCE
 
+    def curve(self, job_id):
+        """Every point of the loss."""
+        (series,) = self.service.get(f"/v1/jobs/{job_id}/metrics?names=train_loss&resolution=5000")["series"]
+        return [(point["step"], point["value"]) for point in series["points"]]
+
     # ---- what must hold afterwards ----
     def wait_for_end(self, job_id):
         from service import FINAL_STATES
@@ -153,18 +160,23 @@ class Campaign:
         job = self.wait_for_end(job_id)
         if job is None:
             return self.broken(f"job {job_id} was accepted and is not there")
+        was_retried = False
         if job["state"] == "failed" and job["reason"]["code"] in ("disk_full", "repeated_crash", "executor_lost", "data_error", "internal"):
             self.ends[job["reason"]["code"]] += 1
             print(f"{job_id} failed: {job['reason']}", file=sys.stderr, flush=True)
             again = self.ask("POST", f"/v1/jobs/{job_id}/retry", {})
             job_id = again.json["id"]
             job = self.wait_for_end(job_id)
+            was_retried = True
         self.ends[job["state"]] += 1
         self.attempts += job.get("attempts", 0)
         if job["state"] != "succeeded":
             return self.broken(f"job {job_id} ended as {job['state']}: {job.get('reason')}")
         if self.service.newest_weights(job_id) != self.weights[shape]:
             self.broken(f"job {job_id} of shape {shape} has other weights after {job['attempts']} attempts")
+        # That of a retried job begins where the one before ended.
+        if not was_retried and self.curve(job_id) != self.curves[shape]:
+            self.broken(f"job {job_id} of shape {shape} has another curve after {job['attempts']} attempts")
 
     def check(self):
         for job_id, shape in self.jobs.items():
@@ -188,6 +200,7 @@ class Campaign:
             job = self.service.wait_end(job_id, 300)
             assert job["state"] == "succeeded", job
             self.weights.append(self.service.newest_weights(job_id))
+            self.curves.append(self.curve(job_id))
 
 
 def main():
@@ -206,6 +219,8 @@ def main():
     if unknown := set(kinds) - set(FAULTS):
         parser.error(f"there is no fault {', '.join(sorted(unknown))}, but {', '.join(FAULTS)}")
 
+    # So that it is put right when it is ended, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     begun = time.monotonic()
     with chaos_service() as service:
         campaign = Campaign(service, random.Random(arguments.seed), kinds)
