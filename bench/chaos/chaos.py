@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Faults on the real programs: what they break of what is promised.
 
-A slipwayd and a PostgreSQL with fsync run small jobs, while processes are killed and frozen, disks are full or fail, and
-connections are cut. After each batch all is put right, every job must end, and then: `slipwayd verify --files` finds
-nothing, each job's final weights and curve are those of an undisturbed run, no executor is left, and every submission that was
-answered is there once. Prints one JSON line: faults by kind, jobs, attempts, violations; each violation goes to stderr.
+A slipwayd, a second machine's agent and a PostgreSQL with fsync run small jobs, while processes are killed and frozen,
+disks are full or fail, and connections are cut. After each batch all is put right, every job must end, and then: `slipwayd
+verify --files` finds nothing, each job's final weights and curve are those of an undisturbed run, no executor is left, and
+every submission that was answered is there once. Prints one JSON line: faults by kind, jobs, attempts, violations; each
+violation goes to stderr.
 
 usage: bench/chaos/chaos.py [--faults 100] [--batch 20] [--seed 1] [--only KIND,KIND] [--bin build/release/bin]
 """
@@ -50,7 +51,7 @@ class Campaign:
         self.submitted = 0
         self.weights, self.curves = [], []    # of each shape
         self.ends = collections.Counter()
-        self.attempts = 0
+        self.attempts = collections.Counter()    # by host and by how they ended
 
     def broken(self, what):
         self.violations.append(what)
@@ -84,7 +85,7 @@ class Campaign:
         self.counts[name] += 1
         try:
             begin(self.service, self.generator)
-        except ProcessLookupError:
+        except (ProcessLookupError, FileNotFoundError):
             pass    # it was gone already
         active[name] = (time.monotonic() + self.generator.uniform(least_s, most_s), end)
 
@@ -130,6 +131,7 @@ class Campaign:
             self.repair(active, everything=True)
         self.service.database.start()
         self.service.start()
+        self.service.start_other()
 
     def open_jobs(self):
         from service import FINAL_STATES
@@ -169,7 +171,6 @@ class Campaign:
             job = self.wait_for_end(job_id)
             was_retried = True
         self.ends[job["state"]] += 1
-        self.attempts += job.get("attempts", 0)
         if job["state"] != "succeeded":
             return self.broken(f"job {job_id} ended as {job['state']}: {job.get('reason')}")
         if self.service.newest_weights(job_id) != self.weights[shape]:
@@ -189,6 +190,10 @@ class Campaign:
             self.broken(f"submissions that made two jobs: {twice}")
         if left := self.service.executors():
             self.broken(f"executors are left: {left}")
+        for host, kind, count in self.service.sql(
+                "select host, exit_kind, count(*) from attempt join attempt_member using (job_id, attempt) join job on job.id = job_id "
+                "where name like 'chaos-%' group by host, exit_kind"):
+            self.attempts[f"{kind} on {host}"] += int(count)
         for (job_id,) in self.service.sql("select id from job where name like 'chaos-%'"):
             if self.wait_for_end(job_id) is not None:
                 self.ask("DELETE", f"/v1/jobs/{job_id}")
@@ -226,6 +231,7 @@ def main():
         campaign = Campaign(service, random.Random(arguments.seed), kinds)
         write_points(service.data / "points", rows=300)
         service.start()
+        service.start_other()
         service.dataset("points", "csv", {"group_column": "family"})
         campaign.learn_weights()
         while sum(campaign.counts.values()) < arguments.faults:
@@ -236,7 +242,7 @@ def main():
                   f"{time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
         print(json.dumps({
             "seed": arguments.seed, "faults": sum(campaign.counts.values()), "by_kind": dict(sorted(campaign.counts.items())),
-            "jobs": campaign.submitted, "attempts": campaign.attempts, "ends": dict(campaign.ends),
+            "jobs": campaign.submitted, "attempts": dict(sorted(campaign.attempts.items())), "ends": dict(campaign.ends),
             "other_answers": dict(campaign.unexpected), "violations": len(campaign.violations),
             "seconds": round(time.monotonic() - begun)}))
     return 1 if campaign.violations else 0

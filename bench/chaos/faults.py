@@ -32,6 +32,28 @@ def start_server(service):
         service.launch()
 
 
+def kill_other_machine(service, generator):
+    """All of it, or the agent alone."""
+    service.other_process.kill()
+    service.other_process.wait()
+    if generator.random() < 0.5:
+        send([pid for pid in service.executors() if f"{service.other_home}/" in open(f"/proc/{pid}/cmdline").read()], signal.SIGKILL)
+
+
+def freeze_other_agent(service, _):
+    service.other_process.send_signal(signal.SIGSTOP)
+
+
+def thaw_other_agent(service):
+    with contextlib.suppress(ProcessLookupError):
+        service.other_process.send_signal(signal.SIGCONT)
+
+
+def start_other_agent(service):
+    if service.other_process.poll() is not None:
+        service.launch_other()
+
+
 def kill_executor(service, generator):
     send(one_of(generator, service.executors()), signal.SIGKILL)
 
@@ -135,6 +157,8 @@ def nothing(_):
 FAULTS = {
     "server_killed": (kill_server, start_server, 0.1, 4, 4, {"server_frozen"}),
     "server_frozen": (freeze_server, thaw_server, 0.5, 14, 3, {"server_killed"}),
+    "machine_killed": (kill_other_machine, start_other_agent, 0.1, 16, 3, {"agent_frozen"}),
+    "agent_frozen": (freeze_other_agent, thaw_other_agent, 0.5, 25, 4, {"machine_killed"}),
     "executor_killed": (kill_executor, nothing, 0, 0, 8, set()),
     "executor_frozen": (freeze_executor, thaw_executor, 0.5, 13, 3, set()),
     "database_killed": (kill_database, start_database, 0.1, 3, 3, {"database_frozen", "database_restarted"}),

@@ -1,4 +1,5 @@
-"""What the faults happen to: a PostgreSQL with fsync behind a proxy, and a slipwayd on it, each on a small disk of its own."""
+"""What the faults happen to: a PostgreSQL with fsync behind a proxy, a slipwayd on it, each on a small disk of its own, and a
+second machine's agent that shares the first one's store, as machines with a common file system do."""
 import contextlib
 import os
 import pathlib
@@ -162,7 +163,8 @@ class ChaosService(Service):
     """Its home is a small disk, its database is ours."""
 
     def __init__(self, folder, library):
-        super().__init__("--executor-grace-s", "6", "--host-name", "chaos")
+        # Few cores, so that jobs go to the other machine, too.
+        super().__init__("--executor-grace-s", "6", "--host-name", "chaos", "--cores", "2")
         self.disk = Disk(self.home, 300)
         self.home.chmod(0o755)
         self.data = folder / "datasets"
@@ -170,6 +172,9 @@ class ChaosService(Service):
         self.preloaded = Preloaded(library, folder / "service.faults")
         self.database = Database(folder / "database", library)
         self.options = (*self.options, "--database", self.database.url)
+        self.other_home = folder / "other"
+        self.other_home.mkdir(mode=0o755)
+        self.other_process = None
 
     def launch(self):
         with open(self.home.parent / f"{self.home.name}.log", "ab") as log:
@@ -188,15 +193,45 @@ class ChaosService(Service):
         wait_for(ready, "slipwayd to be ready", 120, 0.2)
         return self
 
+    def launch_other(self):
+        store = self.other_home / "store"
+        if not store.is_symlink():
+            store.symlink_to(self.home / "store")
+        with open(self.other_home.parent / "other.log", "ab") as log:
+            self.other_process = subprocess.Popen(
+                [BIN / "slipwayd", "agent", "--home", self.other_home, "--host-name", "chaos-b", "--dataset-root", self.data,
+                 "--executor-grace-s", "6", "--database", self.database.url], env=self.preloaded.environment,
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+
+    def start_other(self):
+        if self.other_process is None or self.other_process.poll() is not None:
+            self.launch_other()
+        wait_for(lambda: self.sql("select 1 from host where name = 'chaos-b' and heartbeat_at > clock_timestamp() - interval '5 s'"),
+                 "the other machine to send heartbeats", 120, 0.2)
+
+    def executors(self, job_id=""):
+        here, self_home = super().executors(job_id), self.home
+        self.home = self.other_home
+        try:
+            return here + super().executors(job_id)
+        finally:
+            self.home = self_home
+
     def sql(self, text):
         return self.database.sql(text)
 
     def verify(self):
-        done = subprocess.run([BIN / "slipwayd", "verify", "--home", self.home, "--files", "--host-name", "chaos", "--database",
-                               self.database.url], capture_output=True, text=True, timeout=180)
-        return "" if done.returncode == 0 else done.stdout + done.stderr
+        said = ""
+        for name, home in (("chaos", self.home), ("chaos-b", self.other_home)):
+            done = subprocess.run([BIN / "slipwayd", "verify", "--home", home, "--files", "--host-name", name, "--database",
+                                   self.database.url], capture_output=True, text=True, timeout=180)
+            said += "" if done.returncode == 0 else done.stdout + done.stderr
+        return said
 
     def close(self):
+        if self.other_process is not None:
+            self.other_process.kill()
+            self.other_process.wait()
         self.stop()
         for pid in self.executors():
             with contextlib.suppress(ProcessLookupError):
