@@ -144,6 +144,10 @@ struct SimulateOptions {
 };
 ExitCode simulate_queue(const HttpClient& client, const SimulateOptions& options);
 
+ExitCode list_groups(const HttpClient& client, const std::string& project);
+ExitCode set_group(const HttpClient& client, const std::string& project, const std::string& group,
+                   int limit);
+
 ExitCode list_hosts(const HttpClient& client);
 ExitCode drain_host(const HttpClient& client, const std::string& name, const std::string& reason);
 ExitCode undrain_host(const HttpClient& client, const std::string& name);

@@ -47,4 +47,21 @@ ExitCode set_project(const HttpClient& client, const ProjectOptions& options) {
     return ExitCode::ok;
 }
 
+ExitCode list_groups(const HttpClient& client, const std::string& project) {
+    std::vector<std::vector<std::string>> rows;
+    for (const Json& one : get_items(client, project_path(project) + "/groups"))
+        rows.push_back(
+            {cell(one, "name"), cell(one, "limit"), cell(one, "running"), cell(one, "ready")});
+    print_table({"group", "limit", "running", "ready"}, rows);
+    return ExitCode::ok;
+}
+
+ExitCode set_group(const HttpClient& client, const std::string& project, const std::string& group,
+                   int limit) {
+    const Json now = call(client, "PUT", project_path(project) + "/groups/" + percent_encode(group),
+                          {{"limit", limit}});
+    fmt::print("{}: at most {} jobs at a time\n", cell(now, "name"), cell(now, "limit"));
+    return ExitCode::ok;
+}
+
 }    // namespace slipway::client

@@ -29,6 +29,8 @@ struct Line {
     RetentionOptions retention;
     ProjectOptions project;
     std::string queue_project;
+    std::string group_project = "default";
+    int group_limit = 1;
     SimulateOptions simulate;
     std::string reason;
     std::string id;
@@ -255,6 +257,22 @@ void add_project_commands(CLI::App& app, Line& line) {
     one->add_flag("--no-cores-max", line.project.no_cores_max, "remove the quota")->excludes(cores);
 }
 
+void add_group_commands(CLI::App& app, Line& line) {
+    CLI::App* one =
+        add(app, "groups", "List the groups of jobs of a project and their limits", line,
+            [&line](const HttpClient& c) { return list_groups(c, line.group_project); });
+    one->add_option("--project", line.group_project, "project; default: default");
+    CLI::App* group = app.add_subcommand("group", "Change the limit of a group of jobs");
+    group->require_subcommand(1);
+    one = add_with_id(*group, "set", "Set how many jobs of a group run at the same time", line,
+                      [&line](const HttpClient& c) {
+                          return set_group(c, line.group_project, line.id, line.group_limit);
+                      });
+    one->get_option("id")->description("name of the group");
+    one->add_option("--limit", line.group_limit, "maximum number of running jobs")->required();
+    one->add_option("--project", line.group_project, "project; default: default");
+}
+
 void add_queue_commands(CLI::App& app, Line& line) {
     CLI::App* queue = app.add_subcommand("queue", "Look at the queue as a whole");
     queue->require_subcommand(1);
@@ -371,6 +389,7 @@ int run(int argc, char** argv) {
     add_report_commands(app, line);
     add_dataset_commands(app, line);
     add_project_commands(app, line);
+    add_group_commands(app, line);
     add_queue_commands(app, line);
     add_machine_commands(app, line);
     try {

@@ -98,6 +98,10 @@ Decoded<QueueSimulateBody> decode_queue_simulate(const ParsedJson& parsed) {
     return decode(queue_simulate_table(), parsed);
 }
 
+Decoded<GroupPut> decode_group_put(const ParsedJson& parsed) {
+    return decode(group_put_table(), parsed);
+}
+
 Decoded<ProjectCreate> decode_project_create(const ParsedJson& parsed) {
     return decode(project_create_table(), parsed);
 }

@@ -169,6 +169,8 @@ struct LimitsSpec {
 struct QueueSpec {
     QueueClass job_class = QueueClass::normal;    ///< on the wire `class`
     bool preemptible = true;
+    std::string group;                          ///< of jobs of the project; empty: none
+    std::optional<std::int64_t> group_limit;    ///< so many of the group run at a time
     bool operator==(const QueueSpec&) const = default;
 };
 

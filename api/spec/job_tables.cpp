@@ -293,6 +293,13 @@ const Object<LimitsSpec>& limits_table() {
     return table;
 }
 
+void judge_group(const Json& given, QueueSpec& queue, const Reader& at) {
+    if (!given.contains("group_limit") || !queue.group.empty()) return;
+    const Reader here = at.at("group_limit");
+    here.report("inconsistent", fmt::format("{} has no meaning without {}; give both", here.path(),
+                                            at.at("group").path()));
+}
+
 const Object<QueueSpec>& queue_table() {
     static const auto table =
         Object<QueueSpec>("QueueSpec", "Scheduling class and preemption.")
@@ -303,7 +310,17 @@ const Object<QueueSpec>& queue_table() {
             .field("preemptible", &QueueSpec::preemptible,
                    "Whether the job may be saved and requeued in favour of a job of a more urgent "
                    "class.",
-                   Flag{});
+                   Flag{})
+            .field("group", &QueueSpec::group,
+                   "Group of jobs of the project that share a limit, such as those of one sweep.",
+                   Text{.form = &plain_name}, {.absent_when_empty = true})
+            .field(
+                "group_limit", &QueueSpec::group_limit,
+                "Maximum number of jobs of the group that run at the same time. The limit is the "
+                "group's: the newest job that names one sets it. Default: unchanged, at first "
+                "no limit.",
+                Integer{.min = 1, .max = 10000})
+            .rule(judge_group);
     return table;
 }
 

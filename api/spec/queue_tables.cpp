@@ -31,6 +31,15 @@ void judge_simulation(const Json& given, QueueSimulateBody& body, const Reader& 
 
 }    // namespace
 
+const Object<GroupPut>& group_put_table() {
+    static const auto table =
+        Object<GroupPut>("GroupPut", "Limit of a group.")
+            .field("limit", &GroupPut::limit,
+                   "Maximum number of jobs of the group that run at the same time.",
+                   Integer{.min = 1, .max = 10000}, {.required = true});
+    return table;
+}
+
 const Object<QueueSimulateBody>& queue_simulate_table() {
     static const auto table =
         Object<QueueSimulateBody>("QueueSimulate", "A change of the queue or of the machine.")

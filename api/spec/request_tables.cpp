@@ -311,6 +311,7 @@ std::span<const ObjectTable* const> request_tables() {
                                                      &job_fork_table(),
                                                      &host_drain_request_table(),
                                                      &queue_simulate_table(),
+                                                     &group_put_table(),
                                                      &job_bulk_table(),
                                                      &project_create_table(),
                                                      &project_patch_table(),

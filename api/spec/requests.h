@@ -144,6 +144,12 @@ struct HostDrainRequest {
     bool operator==(const HostDrainRequest&) const = default;
 };
 
+/// PUT /v1/projects/{p}/groups/{g}.
+struct GroupPut {
+    std::int64_t limit = 1;
+    bool operator==(const GroupPut&) const = default;
+};
+
 /// POST /v1/queue/simulate: what if.
 struct QueueSimulateBody {
     std::optional<JobSpec> job;             ///< this job were submitted

@@ -82,6 +82,7 @@ const Object<TokenCreate>& token_create_table();
 const Object<LoginRequest>& login_table();
 const Object<HostDrainRequest>& host_drain_request_table();
 const Object<QueueSimulateBody>& queue_simulate_table();
+const Object<GroupPut>& group_put_table();
 const Object<ProjectCreate>& project_create_table();
 const Object<ProjectPatch>& project_patch_table();
 const Object<ProjectQuota>& project_quota_table();

@@ -10,6 +10,7 @@
 #include "scheduler/maintenance/place_jobs.h"
 #include "scheduler/maintenance/rescue_attempts.h"
 #include "scheduler/store/datasets.h"
+#include "scheduler/store/groups.h"
 #include "scheduler/store/jobs.h"
 #include "scheduler/store/pg/leader.h"
 #include "scheduler/store/prune.h"
@@ -63,7 +64,7 @@ struct MaintenanceLoop::Parts {
         Tick next{};
         bool failing = false;
     };
-    std::array<Task, 12> tasks{{{"schedule", options.tick, &Parts::place},
+    std::array<Task, 13> tasks{{{"schedule", options.tick, &Parts::place},
                                 {"rescue", options.rescue_every, &Parts::rescue},
                                 {"follow", options.follow_every, &Parts::follow},
                                 {"expire", options.expire_every, &Parts::expire},
@@ -73,6 +74,7 @@ struct MaintenanceLoop::Parts {
                                 {"prune_audit", options.prune_every, &Parts::prune_audit},
                                 {"prune_tickets", options.prune_every, &Parts::prune_tickets},
                                 {"prune_sessions", options.prune_every, &Parts::prune_sessions},
+                                {"prune_groups", options.prune_every, &Parts::prune_groups},
                                 {"prune_uploads", options.prune_every, &Parts::prune_uploads},
                                 {"retention", options.prune_every, &Parts::retain}}};
 
@@ -177,6 +179,7 @@ struct MaintenanceLoop::Parts {
     bool prune_audit() { return pruned(store::prune_audit(store, options.audit_keep, term)); }
     bool prune_tickets() { return pruned(store::prune_login_tickets(store, term)); }
     bool prune_sessions() { return pruned(store::prune_sessions(store, term)); }
+    bool prune_groups() { return pruned(store::prune_groups(store, options.group_keep, term)); }
     bool prune_uploads() { return pruned(store::prune_uploads(store, term)); }
 
     /// A batch of each kind, so that no kind waits for another.

@@ -25,6 +25,7 @@ struct MaintenanceOptions {
     std::int64_t keys_of_token_max = 100'000;    ///< idempotency keys that are kept
     std::chrono::milliseconds audit_keep = std::chrono::days{400};
     store::RetentionPolicy retention{};
+    std::chrono::milliseconds group_keep = std::chrono::days{1};    ///< of an unused group
     std::chrono::milliseconds host_silence_max{10000};    ///< then its cores take no new job
     /// Called after jobs were placed, from the loop's thread: wakes this machine's agent.
     std::function<void()> on_placed = {};

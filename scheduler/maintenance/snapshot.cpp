@@ -17,6 +17,8 @@ WaitingJob to_waiting_job(const store::QueuedJob& job) {
             .dataset_state = job.dataset_state,
             .project = job.project,
             .runs_at_most = job.runs_at_most,
+            .group = job.group,
+            .group_limit = job.group_limit,
             .preemptible = job.preemptible};
 }
 
@@ -30,7 +32,8 @@ RunningJob to_running_job(const store::RunningJobRow& job) {
             .started_at = job.started_at,
             .preemptible = job.preemptible,
             .ending = job.ending,
-            .ends_by = ends_by};
+            .ends_by = ends_by,
+            .group = job.group};
 }
 
 ProjectShare to_share(const store::ProjectStanding& standing) {

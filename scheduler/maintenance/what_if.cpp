@@ -35,6 +35,16 @@ std::optional<std::int64_t> counted_memory(std::optional<std::int64_t> asked) {
     return (*asked + step - 1) / step * step;
 }
 
+/// The newest submission sets the limit of its group; one that names none takes the present one.
+void join_group(Snapshot& snapshot, store::QueuedJob& job) {
+    if (job.group.empty()) return;
+    for (WaitingJob& one : snapshot.queue) {
+        if (one.project != job.project || one.group != job.group) continue;
+        if (!job.group_limit) job.group_limit = one.group_limit;
+        one.group_limit = job.group_limit;
+    }
+}
+
 /// Of a job that waits, in the snapshot that it is part of.
 WaitingJob& place_of(Snapshot& snapshot, const store::QueuedJob& job) {
     const auto found = std::ranges::find(snapshot.queue, job.job_id, &WaitingJob::job_id);
@@ -104,6 +114,7 @@ WhatIfAnswer what_if(store::Store& store, const Clock& clock, const WhatIf& chan
     if (change.new_job) {
         id = about->job_id;
         about->queued_at = changed.now;
+        join_group(changed, *about);
         about->memory_bytes = counted_memory(about->memory_bytes);
         changed.queue.push_back(to_waiting_job(*about));
         input.runs[id] = estimate_run(input.typical, *about);

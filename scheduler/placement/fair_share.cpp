@@ -29,17 +29,33 @@ bool goes_before(const Ordered& a, const Ordered& b) {
            std::tie(b.job.class_rank, b.used, b.job.queued_at, b.job.job_id);
 }
 
-using Shape = std::tuple<int, int, std::int64_t>;
+using Shape = std::tuple<std::string, int, int, std::int64_t>;
 
 Shape shape_of(const WaitingJob& job) {
-    return {job.cores, job.core_id.value_or(0), job.memory_bytes.value_or(0)};
+    return {job.group, job.cores, job.core_id.value_or(0), job.memory_bytes.value_or(0)};
+}
+
+/// Takes one of the places that the job's group has left; a job without a group needs none.
+bool takes_place(const WaitingJob& job, GroupCounts& taken) {
+    if (job.group.empty() || !job.group_limit) return true;
+    int& count = taken[{job.project, job.group}];
+    if (count >= *job.group_limit) return false;
+    ++count;
+    return true;
 }
 
 }    // namespace
 
+GroupCounts count_groups(const std::vector<RunningJob>& running) {
+    GroupCounts counts;
+    for (const RunningJob& job : running)
+        if (!job.group.empty()) ++counts[{job.project, job.group}];
+    return counts;
+}
+
 std::vector<WaitingJob> in_fair_order(std::vector<WaitingJob> queue,
                                       const std::vector<ProjectShare>& projects,
-                                      std::size_t of_each_shape) {
+                                      std::size_t of_each_shape, const GroupCounts& running) {
     struct Account {
         double usage_core_s = 0;
         double weight = 1;
@@ -51,13 +67,14 @@ std::vector<WaitingJob> in_fair_order(std::vector<WaitingJob> queue,
             .usage_core_s = project.usage_core_s, .weight = project.weight, .ahead = {}};
     std::ranges::sort(
         queue, [](const WaitingJob& a, const WaitingJob& b) { return age_of(a) < age_of(b); });
+    GroupCounts taken = running;
     std::vector<Ordered> ordered;
     for (WaitingJob& job : queue) {
         Account& account = accounts[job.project];
         const double used = account.usage_core_s / account.weight;
         // A job that cannot start gives its turn away.
         const bool ready = job.due && job.dataset_state == "ready";
-        if (ready && account.ahead[shape_of(job)]++ < of_each_shape)
+        if (ready && account.ahead[shape_of(job)]++ < of_each_shape && takes_place(job, taken))
             account.usage_core_s += turn_s * job.cores;
         ordered.push_back({.job = std::move(job), .used = used});
     }

@@ -37,6 +37,7 @@ struct Pass {
     RunningJobs running;
     std::map<std::string, ProjectShare> projects;
     std::map<std::string, int> cores_held;    // by the jobs of a project
+    GroupCounts group_places;                 // by jobs that run or keep their place
     Instant now{};
     Plan plan = {};
 };
@@ -46,6 +47,7 @@ Pass pass_over(const Snapshot& snapshot) {
               .running = {},
               .projects = {},
               .cores_held = {},
+              .group_places = count_groups(snapshot.running),
               .now = snapshot.now};
     for (const RunningJob& job : snapshot.running) {
         pass.running.emplace(job.job_id, job);
@@ -352,16 +354,39 @@ std::optional<WaitReason> not_ready(const WaitingJob& job, const Pass& pass) {
                     job.cores == 1 ? "" : "s", job.project, cores, *project->second.cores_max));
 }
 
+std::optional<WaitReason> group_is_full(const WaitingJob& job, const Pass& pass) {
+    if (job.group.empty() || !job.group_limit) return std::nullopt;
+    const auto found = pass.group_places.find({job.project, job.group});
+    const int taken = found == pass.group_places.end() ? 0 : found->second;
+    if (taken < *job.group_limit) return std::nullopt;
+    return reason_for(job, "group_limit",
+                      fmt::format("{} job{} of group {} of project {} run{} or go{} first, and its "
+                                  "limit is {}",
+                                  taken, taken == 1 ? "" : "s", job.group, job.project,
+                                  taken == 1 ? "s" : "", taken == 1 ? "es" : "", *job.group_limit));
+}
+
+/// The job waits for nothing but the end of other jobs.
+bool waits_its_turn(const WaitingJob& job, const WaitReason& reason, const Machine& machine) {
+    if (reason.blocking_job.empty()) return false;
+    return std::ranges::any_of(machine, [&](const auto& host) {
+        return std::int64_t(host.second.size()) >= job.cores && has_ever_memory(job, host.second);
+    });
+}
+
 void decide(const WaitingJob& job, Pass& pass) {
     std::optional<WaitReason> reason = not_ready(job, pass);
+    if (!reason) reason = group_is_full(job, pass);
     if (!reason) {
         auto placed = job.core_id ? place_on_core(job, pass) : place_anywhere(job, pass);
+        if (!placed) reason = job.core_id ? explain_core(job, pass) : explain_anywhere(job, pass);
+        if (!job.group.empty() && (placed || waits_its_turn(job, *reason, pass.machine)))
+            ++pass.group_places[{job.project, job.group}];
         if (placed) {
             pass.cores_held[job.project] += job.cores;
             pass.plan.start.push_back(std::move(*placed));
             return;
         }
-        reason = job.core_id ? explain_core(job, pass) : explain_anywhere(job, pass);
     }
     pass.plan.waiting.push_back(std::move(*reason));
 }
@@ -371,7 +396,7 @@ void decide(const WaitingJob& job, Pass& pass) {
 Plan make_plan(const Snapshot& snapshot) {
     Pass pass = pass_over(snapshot);
     for (const WaitingJob& job :
-         in_fair_order(snapshot.queue, snapshot.projects, snapshot.cores.size()))
+         in_fair_order(snapshot.queue, snapshot.projects, snapshot.cores.size(), pass.group_places))
         decide(job, pass);
     return std::move(pass.plan);
 }

@@ -24,8 +24,8 @@ struct PreemptedJob {
 };
 
 /// Why a job waits. Codes: waiting_for_cores, waiting_for_memory, core_busy, core_drained,
-/// host_drained, host_lost, behind, preempting, quota, waiting_for_dataset, start_after,
-/// no_such_core.
+/// host_drained, host_lost, behind, preempting, quota, group_limit, waiting_for_dataset,
+/// start_after, no_such_core.
 struct WaitReason {
     std::string job_id;
     std::string code;
@@ -64,7 +64,11 @@ inline constexpr std::chrono::seconds backfill_margin{90};
 /// that starts, each what it asks for or the share of its cores, are never more than the host has
 /// for jobs. A job that waits for memory reserves the cores of its host, since only jobs that end
 /// give memory back; nobody is preempted for memory. A job that waits for something else (a drained
-/// core, its dataset, a time, its project's quota) reserves nothing.
+/// core, its dataset, a time, its project's quota, its group) reserves nothing.
+///
+/// Of a group as many jobs run or wait for cores as its limit says: the first in fair order have
+/// the places. One that waits for running jobs keeps its place, so that no younger job of its group
+/// overtakes it again and again; one that waits for an operator or a quota does not.
 Plan make_plan(const Snapshot& snapshot);
 
 /// Why `job` waits, by the same plan; nothing when it starts. A job that the snapshot does not hold

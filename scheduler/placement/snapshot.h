@@ -41,6 +41,9 @@ struct WaitingJob {
     std::string project = {};
     /// Its limits let it run for so long at most; none: no limit.
     std::optional<std::chrono::seconds> runs_at_most = {};
+    std::string group = {};    ///< of its project; empty: none
+    /// So many jobs of the group may run at a time; none: no limit.
+    std::optional<int> group_limit = {};
     bool preemptible = false;    ///< once it runs; read where passes are simulated
 };
 
@@ -54,6 +57,7 @@ struct RunningJob {
     bool preemptible = false;    ///< it may be asked to give its cores to a job of a higher class
     bool ending = false;         ///< it has been asked to end or to give its cores up
     std::optional<Instant> ends_by = {};    ///< by its limits
+    std::string group = {};                 ///< as WaitingJob's
 };
 
 /// What a project is entitled to and has had.

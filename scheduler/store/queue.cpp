@@ -96,6 +96,20 @@ QueuedJob read_wanted_cores(const Row& row) {
     return job;
 }
 
+std::optional<std::chrono::seconds> time_left(const Row& row) {
+    const auto seconds = row.maybe_number("runs_at_most_s");
+    if (!seconds) return std::nullopt;
+    return std::chrono::seconds(std::int64_t(std::min(std::ceil(*seconds), 1e12)));
+}
+
+/// What placement asks for besides.
+void read_rules(const Row& row, QueuedJob& job) {
+    job.memory_bytes = row.maybe_integer("memory_bytes");
+    job.runs_at_most = time_left(row);
+    job.group = row.text("group_name");
+    job.group_limit = row.maybe_small("group_limit");
+}
+
 QueuedJob read_waiting(const Row& row) {
     QueuedJob job = read_wanted_cores(row);
     job.not_before = row.maybe_time("not_before");
@@ -118,12 +132,6 @@ int position_after(Store& store, std::string_view project, const std::vector<Par
     count.params.emplace_back(queue_position_max);
     count.params.emplace_back(project);
     return 1 + read(store.pool(), count)[0].small("jobs");
-}
-
-std::optional<std::chrono::seconds> time_left(const Row& row) {
-    const auto seconds = row.maybe_number("runs_at_most_s");
-    if (!seconds) return std::nullopt;
-    return std::chrono::seconds(std::int64_t(std::min(std::ceil(*seconds), 1e12)));
 }
 
 }    // namespace
@@ -149,8 +157,7 @@ std::vector<QueuedJob> list_ready_jobs(Store& store, int of_each_shape) {
     for (const Row row : read(store.pool(), queries::list_ready_jobs, {of_each_shape})) {
         ready.push_back(read_wanted_cores(row));
         ready.back().dataset_state = "ready";
-        ready.back().memory_bytes = row.maybe_integer("memory_bytes");
-        ready.back().runs_at_most = time_left(row);
+        read_rules(row, ready.back());
     }
     return ready;
 }
@@ -160,8 +167,7 @@ std::vector<QueuedJob> list_forecast_jobs(Store& store, int count) {
     for (const Row row : read(store.pool(), queries::list_forecast_jobs, {count})) {
         first.push_back(read_wanted_cores(row));
         first.back().dataset_state = "ready";
-        first.back().memory_bytes = row.maybe_integer("memory_bytes");
-        first.back().runs_at_most = time_left(row);
+        read_rules(row, first.back());
         first.back().preemptible = row.flag("preemptible");
     }
     return first;
@@ -194,7 +200,8 @@ std::vector<RunningJobRow> list_running_jobs(Store& store) {
                            .preemptible = row.flag("preemptible"),
                            .ending = row.flag("ending"),
                            .runs_at_most = time_left(row),
-                           .eta_s = row.maybe_number("eta_s")});
+                           .eta_s = row.maybe_number("eta_s"),
+                           .group = row.text("group_name")});
     return running;
 }
 
@@ -218,8 +225,7 @@ std::optional<QueuedJob> find_queued_job(Store& store, std::string_view job_id) 
     const Rows rows = read(store.pool(), queries::find_queued_job, {job_id});
     if (rows.empty()) return std::nullopt;
     QueuedJob job = read_waiting(rows[0]);
-    job.memory_bytes = rows[0].maybe_integer("memory_bytes");
-    job.runs_at_most = time_left(rows[0]);
+    read_rules(rows[0], job);
     return job;
 }
 

@@ -23,7 +23,9 @@ struct QueuedJob {
     std::optional<int> position;    ///< 1 = next; none: held, or behind queue_position_max jobs
     /// What its limits of time leave to it; none: no limit.
     std::optional<std::chrono::seconds> runs_at_most;
-    bool preemptible = false;    ///< by its spec; only of list_forecast_jobs
+    std::string group;                 ///< of its project; empty: none
+    std::optional<int> group_limit;    ///< so many of the group may run at a time
+    bool preemptible = false;          ///< by its spec; only of list_forecast_jobs
 };
 
 /// A job that holds cores, as the scheduler sees it.
@@ -37,6 +39,7 @@ struct RunningJobRow {
     bool ending = false;
     std::optional<std::chrono::seconds> runs_at_most;    ///< from started_at on
     std::optional<double> eta_s;                         ///< by its own progress
+    std::string group;
 };
 
 /// What a project with jobs in the queue is entitled to and has used.
@@ -62,10 +65,11 @@ Page<QueuedJob> list_queue(Store& store, const std::vector<std::string>& project
 
 /// The jobs that may start now, by class and age: of each project the first `of_each_shape` that
 /// want the same cores. What more would wait for the same cores as they, so placement needs no
-/// others, and the cost does not depend on how many jobs wait. Only of these: id, project, class,
-/// age, cores, core_id, memory, runs_at_most. Jobs of one shape may ask for different memory:
-/// behind as many of them as there are cores, all of which wait for memory, others of the shape
-/// wait, too.
+/// others, and the cost does not depend on how many jobs wait; of a group no more than its limit
+/// leaves, and each group is a shape of its own. Only of these: id, project, class, age, cores,
+/// core_id, memory, runs_at_most, group and its limit. Jobs of one shape may ask for different
+/// memory: behind as many of them as there are cores, all of which wait for memory, others of the
+/// shape wait, too.
 std::vector<QueuedJob> list_ready_jobs(Store& store, int of_each_shape);
 
 /// Who holds cores.

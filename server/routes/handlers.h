@@ -68,6 +68,10 @@ Response patch_project(const Context& context);
 Response get_project_quota(const Context& context);
 Response put_project_quota(const Context& context);
 
+// groups.cpp
+Response list_groups(const Context& context);
+Response put_group(const Context& context);
+
 // predictions.cpp
 Response create_prediction(const Context& context);
 Response list_predictions(const Context& context);

@@ -44,6 +44,8 @@ store::QueuedJob as_queued(const submission::CheckedJob& checked, Instant now) {
     if (checked.dataset) job.dataset_state = to_string(checked.dataset->state);
     job.runs_at_most = time_limit(spec);
     job.preemptible = spec.queue.preemptible;
+    job.group = spec.queue.group;
+    if (spec.queue.group_limit) job.group_limit = static_cast<int>(*spec.queue.group_limit);
     return job;
 }
 

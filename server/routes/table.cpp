@@ -92,6 +92,8 @@ constexpr auto rows = std::to_array<RouteRow>({
     {"patch_project", {routes::patch_project}},
     {"get_project_quota", {routes::get_project_quota}},
     {"put_project_quota", {routes::put_project_quota}},
+    {"list_groups", {routes::list_groups}},
+    {"put_group", {routes::put_group}},
 
     {"get_me", {routes::get_me}},
     {"create_token", {.function = routes::create_token, .secret_member = "token"}},

@@ -130,6 +130,8 @@ ENDPOINTS = {
     "patch_project": Row(ADMIN, "service", body=lambda made: {"weight": 1}),
     "get_project_quota": Row(VIEW, "object"),
     "put_project_quota": Row(ADMIN, "service", body=lambda made: {}),
+    "list_groups": Row(VIEW, "object"),
+    "put_group": Row(EDIT, "object", body=lambda made: {"limit": 2}),
     "list_audit": Row(ADMIN, "service"),
     "preview_retention": Row(ADMIN, "service"),
     "get_me": Row(VIEW, "own"),
@@ -318,7 +320,7 @@ class AccessMatrix(unittest.TestCase):
         kind = {"jobs": "job", "checkpoints": "checkpoint", "predictions": "prediction", "datasets": "dataset",
                 "uploads": "upload", "tokens": "token"}.get((path.split("/") + ["", ""])[2])
         names = {"{id}": made.get(kind), "{sid}": made["split"], "{n}": made["core"], "{hash}": made["graph"],
-                 "{name}": made["file"], "{p}": PROJECT, "{h}": "spare-host"}
+                 "{name}": made["file"], "{p}": PROJECT, "{h}": "spare-host", "{g}": "lr-search"}
         return re.sub(r"\{\w+\}", lambda found: names[found.group()], path)
 
     # ---- what came -----------------------------------------------------------

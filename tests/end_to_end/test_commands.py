@@ -283,6 +283,15 @@ class Commands(unittest.TestCase):
         self.assertRegex(self.ok("queue", "simulate", "--more-hosts", "2"), r"^0 of \d+ queued jobs would start later, \d+ sooner\n$")
         self.assertIn("nothing would change", run("queue", "simulate", home=self.service.home, check=4).stderr)
 
+    def test_group_set(self):
+        self.assertEqual(self.ok("group", "set", "lr-search", "--limit", "3"), "lr-search: at most 3 jobs at a time\n")
+        self.assertIn("limit must be", run("group", "set", "lr-search", "--limit", "0", home=self.service.home, check=4).stderr)
+
+    def test_groups(self):
+        self.ok("group", "set", "lr-search", "--limit", "3")
+        rows = self.table(self.ok("groups"), "group", "limit", "running", "ready")
+        self.assertIn(["lr-search", "3", "0", "0"], rows)
+
     def test_hosts(self):
         rows = self.table(self.ok("hosts"), "host", "cores", "silent s", "state", "reason", "by", "since")
         self.assertIn("takes jobs", " ".join(rows[0]))

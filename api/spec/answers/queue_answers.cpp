@@ -97,6 +97,22 @@ const Object<Answer>& core_use_table() {
     return table;
 }
 
+const Object<Answer>& group_table() {
+    static const auto table =
+        Object<Answer>("Group", "Jobs of a project that share a limit.")
+            .open()
+            .field("name", "Name of the group.", any_text, known)
+            .field("project", "Project that the group belongs to.", any_text, known)
+            .field("limit", "Maximum number of its jobs that run at the same time; null: none.",
+                   count, or_null)
+            .field("running", "Jobs of the group that hold cores.", count, known)
+            .field("ready",
+                   "Queued jobs of the group that no time and no dataset holds; counted up to "
+                   "1,001.",
+                   count, known);
+    return table;
+}
+
 const Object<Answer>& simulated_job_table() {
     static const auto table =
         Object<Answer>("SimulatedJob", "When and where the job would start.")
@@ -183,8 +199,9 @@ const Object<Answer>& queue_stats_table() {
 
 std::span<const ObjectTable* const> queue_answer_tables() {
     static const auto queue = page_of("QueueList", queued_table());
-    static const std::vector<const ObjectTable*> all{&queue, &queue_stats_table(),
-                                                     &simulation_table()};
+    static const auto groups = page_of("GroupList", group_table());
+    static const std::vector<const ObjectTable*> all{&queue, &groups, &group_table(),
+                                                     &queue_stats_table(), &simulation_table()};
     return all;
 }
 

@@ -64,6 +64,23 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .request = "ProjectQuota",
      .response = "ProjectQuota",
      .errors = changes_project},
+    {.name = "list_groups",
+     .method = "GET",
+     .path = "/v1/projects/{p}/groups",
+     .group = "projects",
+     .summary = "List the groups of jobs of a project that have a limit, by name.",
+     .response = "GroupList",
+     .errors = finds,
+     .query = paging},
+    {.name = "put_group",
+     .method = "PUT",
+     .path = "/v1/projects/{p}/groups/{g}",
+     .group = "projects",
+     .summary = "Set how many jobs of a group run at the same time.",
+     .access = Access::write,
+     .request = "GroupPut",
+     .response = "Group",
+     .errors = changes_project},
 });
 
 }    // namespace slipway::project_endpoints

@@ -74,6 +74,7 @@ std::string field(const pg_result* result, int which) {
 /// SQLSTATEs of the schema's own refusals; see migrations/schema.sql.
 constexpr std::string_view illegal_transition = "SW001";
 constexpr std::string_view leader_replaced = "SW002";
+constexpr std::string_view limit_reached = "SW003";
 
 [[noreturn]] void throw_refusal(const pg_result* result, std::string_view statement) {
     const std::string sqlstate = field(result, PG_DIAG_SQLSTATE);
@@ -82,6 +83,8 @@ constexpr std::string_view leader_replaced = "SW002";
                                 field(result, PG_DIAG_MESSAGE_HINT));
     }
     if (sqlstate == leader_replaced) throw LeaderReplaced(field(result, PG_DIAG_MESSAGE_PRIMARY));
+    if (sqlstate == limit_reached)
+        throw Error{ErrorCode::exhausted, field(result, PG_DIAG_MESSAGE_PRIMARY)};
     throw PgError(code_of(sqlstate),
                   fmt::format("the database refused {}: {} ({})", statement,
                               field(result, PG_DIAG_MESSAGE_PRIMARY), sqlstate),

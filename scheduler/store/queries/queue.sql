@@ -34,29 +34,54 @@ left join ranked on ranked.job_id = listed.job_id
 order by listed.class_rank, listed.queued_at, listed.job_id
 
 -- list_ready_jobs: of each shape of each project the first that may start. Jobs of one shape are
--- interchangeable for placement, so no more of a shape can start than there are cores.
+-- interchangeable for placement, so no more of a shape can start than there are cores. Jobs of a
+-- group are a shape of their own, of which no more are read than the group's limit leaves.
 -- in     $1 how many of each shape
 -- out    memory_bytes: that counts for the job; null: the share of its cores
 --        runs_at_most_s: what is left of its limits of time; null: no limit
-with recursive present (project, shape) as (
-    (select project, shape from queue where ready order by project, shape limit 1)
+--        group_name: '' for none; group_limit: null for none
+with recursive present (project, group_name, shape) as (
+    (select project, group_name, shape
+     from queue
+     where ready
+     order by project, group_name, shape
+     limit 1)
     union all
-    select next.project, next.shape
+    select next.project, next.group_name, next.shape
     from present
-    cross join lateral (select project, shape
+    cross join lateral (select project, group_name, shape
                         from queue
-                        where ready and (project, shape) > (present.project, present.shape)
-                        order by project, shape
+                        where ready
+                          and (project, group_name, shape)
+                            > (present.project, present.group_name, present.shape)
+                        order by project, group_name, shape
                         limit 1) as next
+), running as (
+    select job.project, job.spec #>> '{queue,group}' as group_name, count(*) as jobs
+    from attempt
+    join job on job.id = attempt.job_id
+    where attempt.ended_at is null and job.spec #>> '{queue,group}' is not null
+    group by 1, 2
+), wanted as (
+    select present.project, present.group_name, present.shape, job_group.jobs_max as group_limit,
+           greatest(0, least($1, coalesce(job_group.jobs_max - coalesce(running.jobs, 0), $1)))
+               as jobs
+    from present
+    left join job_group on job_group.project = present.project
+                       and job_group.name = present.group_name
+    left join running on running.project = present.project
+                     and running.group_name = present.group_name
 )
 select head.job_id, head.project, head.class_rank, head.queued_at, head.cores, head.core_id,
-       head.memory_bytes, time_left_s(job) as runs_at_most_s
-from present
+       head.memory_bytes, time_left_s(job) as runs_at_most_s, wanted.group_name,
+       wanted.group_limit
+from wanted
 cross join lateral (select job_id, project, class_rank, queued_at, cores, core_id, memory_bytes
                     from queue
-                    where ready and project = present.project and shape = present.shape
+                    where ready and project = wanted.project and group_name = wanted.group_name
+                      and shape = wanted.shape
                     order by class_rank::integer, queued_at, job_id
-                    limit $1) as head
+                    limit wanted.jobs) as head
 join job on job.id = head.job_id
 order by head.class_rank, head.queued_at, head.job_id
 
@@ -69,7 +94,8 @@ select job.id as job_id, job.project, queue_class_rank(job.queue_class) as class
        and coalesce((job.spec -> 'queue' ->> 'preemptible')::boolean, true) as preemptible,
        job.intent is not null as ending, time_left_s(job) as runs_at_most_s,
        case when job.state = 'running' then (job.progress ->> 'eta_s')::double precision end
-           as eta_s
+           as eta_s,
+       coalesce(job.spec #>> '{queue,group}', '') as group_name
 from attempt
 join job on job.id = attempt.job_id
 where attempt.ended_at is null
@@ -94,10 +120,12 @@ with ranked as (
 select queue.job_id, queue.project, queue.class_rank, queue.queued_at, queue.cores, queue.core_id,
        queue.memory_bytes, time_left_s(job) as runs_at_most_s,
        job.kind = 'train'    -- others save nothing
-       and coalesce((job.spec -> 'queue' ->> 'preemptible')::boolean, true) as preemptible
+       and coalesce((job.spec -> 'queue' ->> 'preemptible')::boolean, true) as preemptible,
+       queue.group_name, job_group.jobs_max as group_limit
 from ranked
 join queue on queue.job_id = ranked.job_id
 join job on job.id = queue.job_id
+left join job_group on job_group.project = queue.project and job_group.name = queue.group_name
 where ranked.position <= $1
 order by ranked.position
 
@@ -130,9 +158,10 @@ select queue.job_id, queue.project, queue.class_rank, queue.queued_at, queue.cor
        queue.not_before,
        queue.not_before is null or queue.not_before <= statement_timestamp() as due,
        queue.dataset_id, dataset.state as dataset_state, queue.memory_bytes,
-       time_left_s(job) as runs_at_most_s
+       time_left_s(job) as runs_at_most_s, queue.group_name, job_group.jobs_max as group_limit
 from queue
 join job on job.id = queue.job_id
+left join job_group on job_group.project = queue.project and job_group.name = queue.group_name
 left join dataset on dataset.id = queue.dataset_id
 where queue.job_id = $1
 

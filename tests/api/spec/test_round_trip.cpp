@@ -328,7 +328,12 @@ JobSpec random_spec(Dice& dice) {
     const Instant start{std::chrono::microseconds(dice.whole(0, 4000000000000000))};
     if (dice.coin()) spec.limits.start_after = start;
     if (dice.coin()) spec.limits.valid_until = start + std::chrono::microseconds(1);
-    spec.queue = {dice.word<QueueClass>(), dice.coin()};
+    spec.queue.job_class = dice.word<QueueClass>();
+    spec.queue.preemptible = dice.coin();
+    if (dice.coin()) {
+        spec.queue.group = "sweep-1";
+        spec.queue.group_limit = dice.maybe<std::int64_t>([&] { return dice.whole(1, 10000); });
+    }
     return spec;
 }
 

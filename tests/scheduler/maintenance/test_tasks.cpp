@@ -9,6 +9,7 @@
 #include "scheduler/maintenance/loop.h"
 #include "scheduler/maintenance/rescue_attempts.h"
 #include "scheduler/store/datasets.h"
+#include "scheduler/store/groups.h"
 #include "scheduler/store/projects.h"
 #include "tests/scheduler/store/samples.h"
 #include "tests/support/eventually.h"
@@ -155,6 +156,34 @@ TEST_F(Maintenance, a_job_of_a_lower_class_gives_way_and_waits_again_at_its_age)
     EXPECT_EQ(back->restarts, 0);
     EXPECT_EQ(store::find_queue_position(store, old), 1) << "before the younger normal one";
     EXPECT_EQ(store::find_queue_position(store, normal), 2);
+}
+
+// Goal: however many jobs of a full group are ahead, others start, and each says why it waits.
+TEST_F(Maintenance, a_thousand_held_jobs_of_a_group_hide_no_other) {
+    make_ready();
+    const auto grouped = [&](int many) {
+        insert_jobs(many, dataset_id, "cores", "1");
+        database.sql(
+            "update queue set group_name = 'sweep' where group_name = '' and name = 'many'");
+    };
+    grouped(1000);
+    store::set_group_limit(store, "default", "sweep", 2);
+    const std::string other = submit_wanting(1);
+    add_host();
+    EXPECT_EQ(place_jobs(store, 10s, 10s).placed, 3);
+    EXPECT_EQ(state_of(other), starting);
+    EXPECT_EQ(count("queue where group_name = 'sweep'"), 998);
+    database.sql("update job set spec = '{\"queue\": {\"group\": \"sweep\"}}' where name = 'many'");
+    const std::string later = submit_wanting(1);
+    EXPECT_EQ(place_jobs(store, 10s, 10s).placed, 1);
+    EXPECT_EQ(state_of(later), starting);
+    const std::string last = database.sql("select max(job_id) from queue");
+    const auto why = explain_wait(store, last, 10s);
+    EXPECT_EQ(why->code, "group_limit");
+    EXPECT_EQ(why->message,
+              "2 jobs of group sweep of project default run or go first, and its limit is 2");
+    store::set_group_limit(store, "default", "sweep", 4);
+    EXPECT_EQ(place_jobs(store, 10s, 10s).placed, 2);
 }
 
 TEST_F(Maintenance, a_quota_is_kept_and_explained) {

@@ -57,6 +57,24 @@ TEST(FairShare, turns_come_by_weight) {
               4);
 }
 
+// A group of 100 jobs with a limit of one is one turn.
+TEST(FairShare, only_as_many_jobs_of_a_group_as_may_run_count_as_turns) {
+    std::vector<WaitingJob> queue;
+    for (int i = 0; i < 5; ++i) {
+        queue.push_back(job_of("a", fmt::format("j{}", i)));
+        queue.back().group = "sweep";
+        queue.back().group_limit = 1;
+    }
+    queue.push_back(job_of("a", "j5"));
+    queue.push_back(job_of("b", "k1"));
+    queue.push_back(job_of("b", "k2"));
+    const auto order = ids(in_fair_order(queue, {}, many));
+    const auto place = [&](const char* id) { return std::ranges::find(order, id) - order.begin(); };
+    EXPECT_LT(place("j5"), place("k2")) << "one of the group and j5 are its turns";
+    const auto full = ids(in_fair_order(queue, {}, many, {{{"a", "sweep"}, 1}}));
+    EXPECT_LT(std::ranges::find(full, "j5"), std::ranges::find(full, "k2"));
+}
+
 TEST(FairShare, who_has_used_less_goes_first_until_level) {
     const std::vector<ProjectShare> shares{{.name = "a", .usage_core_s = 3 * turn_s},
                                            {.name = "b", .usage_core_s = turn_s}};

@@ -194,6 +194,56 @@ TEST(Placement, a_drained_host_gets_no_job_and_says_why) {
     EXPECT_EQ(code_of(plan, "three"), "core_busy") << "of the host that takes jobs";
 }
 
+WaitingJob in_group(WaitingJob job, int limit) {
+    job.project = "p";
+    job.group = "sweep";
+    job.group_limit = limit;
+    return job;
+}
+
+TEST(Placement, of_a_group_no_more_run_than_its_limit_says) {
+    const auto plan = plan_of({{in_group(wants("one", 1), 2), in_group(wants("two", 1), 2),
+                                in_group(wants("three", 1), 2), wants("other", 1)},
+                               free_host("a")});
+    EXPECT_EQ(code_of(plan, "one"), "placed");
+    EXPECT_EQ(code_of(plan, "two"), "placed");
+    EXPECT_EQ(code_of(plan, "three"), "group_limit");
+    EXPECT_EQ(reason_of(plan, "three")->message,
+              "2 jobs of group sweep of project p run or go first, and its limit is 2");
+    EXPECT_EQ(code_of(plan, "other"), "placed") << "it keeps nothing from others";
+}
+
+TEST(Placement, running_jobs_of_a_group_count_also_when_its_limit_was_lowered) {
+    Snapshot snapshot = Situation{{in_group(wants("next", 1), 1)}, free_host("a")}.snapshot();
+    for (int i = 0; i < 2; ++i) {
+        const std::string id = fmt::format("runs{}", i);
+        snapshot.cores[std::size_t(i)].held_by = id;
+        snapshot.running.push_back({.job_id = id, .project = "p", .group = "sweep"});
+    }
+    EXPECT_EQ(code_of(make_plan(snapshot), "next"), "group_limit");
+    snapshot.running[0].group = snapshot.running[1].group = "another";
+    EXPECT_EQ(code_of(make_plan(snapshot), "next"), "placed");
+    snapshot.running[0].group = "sweep";
+    snapshot.running[0].project = "q";
+    EXPECT_EQ(code_of(make_plan(snapshot), "next"), "placed") << "a group is of its project";
+}
+
+// Goal: the jobs of a group start in their order, also when the first needs more cores than are
+// free; one that waits for an operator is overtaken.
+TEST(Placement, a_job_keeps_its_place_in_the_group_while_it_waits_for_running_jobs) {
+    auto cores = free_host("a");
+    cores[0].held_by = "older";
+    Situation situation{{in_group(wants("big", 8), 1), in_group(wants("small", 1), 1)}, cores};
+    Plan plan = plan_of(situation);
+    EXPECT_EQ(code_of(plan, "big"), "waiting_for_cores");
+    EXPECT_EQ(code_of(plan, "small"), "group_limit");
+    situation.cores[0].held_by = "";
+    situation.cores[0].drained = true;
+    plan = plan_of(situation);
+    EXPECT_EQ(code_of(plan, "big"), "core_drained");
+    EXPECT_EQ(code_of(plan, "small"), "placed");
+}
+
 TEST(Placement, a_job_that_is_not_ready_keeps_nothing_from_others) {
     auto cores = free_host("a");
     cores[0].held_by = "older";

@@ -88,19 +88,31 @@ public:
         std::vector<WaitingJob> jobs;
         for (const SimulatedJob& job : queue_)
             jobs.push_back(job.asked);
-        return in_fair_order(std::move(jobs), projects_, cores_.size());
+        return in_fair_order(std::move(jobs), projects_, cores_.size(), count_groups(running_));
     }
     Snapshot snapshot() const { return snapshot(queue()); }
     Snapshot snapshot(std::vector<WaitingJob> queue) const {
-        return {.queue = std::move(queue), .cores = cores_, .projects = projects_};
+        return {
+            .queue = std::move(queue), .cores = cores_, .running = running_, .projects = projects_};
     }
     const std::vector<CoreSlot>& cores() const { return cores_; }
+    /// How many jobs of its group run.
+    int running_of(const WaitingJob& job) const {
+        const GroupCounts counts = count_groups(running_);
+        const auto found = counts.find({job.project, job.group});
+        return found == counts.end() ? 0 : found->second;
+    }
 
     void start(const Plan& plan) {
         for (const PlacedJob& placed : plan.start) {
             const auto job = std::ranges::find(queue_, placed.job_id, &id_of);
             ends_in_ticks_[placed.job_id] = job->runs_for_ticks;
             project_of_[placed.job_id] = job->asked.project.back() - '0';
+            running_.push_back({.job_id = placed.job_id,
+                                .project = job->asked.project,
+                                .class_rank = job->asked.class_rank,
+                                .cores = job->asked.cores,
+                                .group = job->asked.group});
             for (CoreSlot& core : cores_)
                 if (core.host == placed.host && std::ranges::count(placed.cores, core.core) > 0) {
                     core.held_by = placed.job_id;
@@ -125,6 +137,8 @@ public:
                     core.held_by.clear();
                     core.held_memory_bytes.reset();
                 }
+            std::erase_if(running_,
+                          [&](const RunningJob& job) { return job.job_id == running->first; });
             running = ends_in_ticks_.erase(running);
         }
     }
@@ -151,6 +165,11 @@ private:
         if (below(4) == 0) job.asked.memory_bytes = 1 + below(26);    // some fit on no host
         job.asked.class_rank = below(5);
         job.asked.project = fmt::format("project_{}", below(3));
+        if (below(3) == 0) {
+            const int group = below(2);
+            job.asked.group = fmt::format("group_{}", group);
+            job.asked.group_limit = 1 + group * 2;
+        }
         job.runs_for_ticks = 1 + below(5);
         return job;
     }
@@ -159,6 +178,7 @@ private:
     std::vector<CoreSlot> cores_;
     std::vector<SimulatedJob> queue_;    // as they came
     std::vector<ProjectShare> projects_;
+    std::vector<RunningJob> running_;
     std::map<std::string, int> ends_in_ticks_;
     std::map<std::string, int> project_of_;
     int made_ = 0;
@@ -282,6 +302,8 @@ void expect_true_reasons(const World& world, const Plan& plan) {
             EXPECT_TRUE(std::ranges::any_of(world.cores(), [&](const CoreSlot& core) {
                 return core.drained && std::ranges::count(reason.cores, core.core) > 0;
             })) << reason.job_id;
+        } else if (reason.code == "group_limit") {
+            EXPECT_TRUE(job.group_limit) << reason.job_id;
         } else if (reason.code == "host_drained") {
             EXPECT_TRUE(std::ranges::any_of(world.cores(), &CoreSlot::host_drained))
                 << reason.job_id;
@@ -289,29 +311,44 @@ void expect_true_reasons(const World& world, const Plan& plan) {
     }
 }
 
-/// Of each shape as many as there are cores, as the store hands them in (decision 0017).
-std::vector<WaitingJob> heads_of_shapes(const std::vector<WaitingJob>& queue, std::size_t cores) {
-    std::map<std::tuple<std::string, int, int, std::int64_t>, std::size_t> seen;
+/// Of each shape as many as there are cores, and of a group no more than its limit leaves, as the
+/// store hands them in (decision 0017).
+std::vector<WaitingJob> heads_of_shapes(const World& world) {
+    std::map<std::tuple<std::string, std::string, int, int, std::int64_t>, int> seen;
     std::vector<WaitingJob> heads;
-    for (const WaitingJob& job : queue) {
+    for (const WaitingJob& job : world.queue()) {
         if (!job.due || job.dataset_state != "ready") continue;
-        if (seen[{job.project, job.cores, job.core_id.value_or(0),
-                  job.memory_bytes.value_or(0)}]++ < cores)
+        int places = int(world.cores().size());
+        if (job.group_limit) places = std::min(places, *job.group_limit - world.running_of(job));
+        if (seen[{job.project, job.group, job.cores, job.core_id.value_or(0),
+                  job.memory_bytes.value_or(0)}]++ < places)
             heads.push_back(job);
     }
     return heads;
 }
 
+/// No group has more running jobs than its limit, which never changes here.
+void expect_groups_kept(const World& world, const Plan& plan) {
+    const std::vector<WaitingJob> queue = world.queue();
+    GroupCounts started;
+    for (const PlacedJob& placed : plan.start) {
+        const WaitingJob& job = *find(queue, placed.job_id);
+        if (!job.group_limit) continue;
+        const int jobs = world.running_of(job) + ++started[{job.project, job.group}];
+        EXPECT_LE(jobs, *job.group_limit) << job.job_id;
+    }
+}
+
 /// A pass that sees the heads alone places the same jobs at the same places.
 void expect_heads_suffice(const World& world, const Plan& plan) {
-    const auto heads = heads_of_shapes(world.queue(), world.cores().size());
+    const auto heads = heads_of_shapes(world);
     EXPECT_EQ(make_plan(world.snapshot(heads)).start, plan.start);
 }
 
 /// Explain sees the heads and the job it is asked about: it gives the reason of the whole plan.
 void expect_explain_agrees(const World& world, const Plan& plan) {
     const std::vector<WaitingJob> queue = world.queue();
-    const auto heads = heads_of_shapes(queue, world.cores().size());
+    const auto heads = heads_of_shapes(world);
     for (const WaitReason& reason : plan.waiting) {
         const auto found = explain(world.snapshot(heads), *find(queue, reason.job_id));
         ASSERT_TRUE(found) << reason.job_id << " is said to start";
@@ -334,6 +371,7 @@ TEST(Worlds, every_plan_is_sound_complete_and_explained) {
             const Plan plan = make_plan(world.snapshot());
             expect_sound(world, plan);
             expect_memory_kept(world, plan);
+            expect_groups_kept(world, plan);
             expect_complete(world, plan);
             expect_true_reasons(world, plan);
             expect_heads_suffice(world, plan);

@@ -30,6 +30,7 @@ struct AccessMatrix : testing::Test {
         put("{n}", "99");
         put("{p}", "vision");
         put("{h}", "moon");
+        put("{g}", "sweep");
         put("{hash}", "0123456789abcdef0123456789abcdef");
         return path;
     }

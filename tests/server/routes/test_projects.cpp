@@ -59,6 +59,38 @@ TEST_F(Projects, what_is_wrong_is_named) {
     service.expect(404, "PUT", "/v1/projects/nothing/quota", Json::object());
 }
 
+TEST_F(Projects, a_group_has_a_limit_that_can_be_changed) {
+    service.ready_dataset("points");
+    service.submit({{"queue", {{"group", "sweep"}, {"group_limit", 4}}}});
+    const Json groups = service.expect(200, "GET", "/v1/projects/default/groups");
+    EXPECT_TRUE(check_document("GroupList", groups).empty()) << groups;
+    ASSERT_EQ(groups["items"].size(), 1U);
+    EXPECT_EQ(groups["items"][0]["limit"], 4);
+    EXPECT_EQ(groups["items"][0]["ready"], 1);
+    const Json changed =
+        service.expect(200, "PUT", "/v1/projects/default/groups/sweep", {{"limit", 2}});
+    EXPECT_TRUE(check_document("Group", changed).empty()) << changed;
+    EXPECT_EQ(changed["limit"], 2);
+    EXPECT_EQ(changed["running"], 0);
+    service.expect(422, "PUT", "/v1/projects/default/groups/sweep", {{"limit", 0}});
+    service.expect(422, "PUT", "/v1/projects/default/groups/sweep", Json::object());
+    service.expect(422, "PUT", "/v1/projects/default/groups/a%20b", {{"limit", 1}});
+    service.expect(404, "GET", "/v1/projects/nothing/groups");
+    service.expect(404, "PUT", "/v1/projects/nothing/groups/sweep", {{"limit", 1}});
+    const std::string bound = service.token(Role::editor, {"vision"});
+    EXPECT_EQ(status_as(bound, "PUT", "/v1/projects/default/groups/sweep", {{"limit", 9}}), 404);
+    EXPECT_EQ(status_as(service.token(Role::viewer), "PUT", "/v1/projects/default/groups/sweep",
+                        {{"limit", 9}}),
+              403);
+    Json spec = TestService::spec();
+    spec["queue"] = {{"group_limit", 4}};
+    const Json refused = service.expect(422, "POST", "/v1/jobs", spec);
+    EXPECT_EQ(refused["errors"][0]["pointer"], "/queue/group_limit");
+    spec["queue"] = {{"group", "a b"}};
+    EXPECT_EQ(service.expect(422, "POST", "/v1/jobs", spec)["errors"][0]["pointer"],
+              "/queue/group");
+}
+
 TEST_F(Projects, nobody_sets_the_weight_of_their_own_project) {
     service.expect(201, "POST", "/v1/projects", {{"name", "mine"}});
     service.expect(201, "POST", "/v1/projects", {{"name", "theirs"}});
