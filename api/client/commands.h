@@ -125,6 +125,8 @@ struct ProjectOptions {
     std::optional<double> weight = {};
     std::optional<int> cores_max = {};
     bool no_cores_max = false;
+    std::string class_max = {};
+    bool no_class_max = false;
 };
 /// Changes what is given; makes the project when there is none.
 ExitCode set_project(const HttpClient& client, const ProjectOptions& options);

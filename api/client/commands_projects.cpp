@@ -24,26 +24,36 @@ ExitCode list_projects(const HttpClient& client) {
     std::vector<std::vector<std::string>> rows;
     for (const Json& one : get_items(client, "/v1/projects"))
         rows.push_back({cell(one, "name"), cell(one, "weight"), cell(one.at("quota"), "cores"),
-                        cell(one, "usage_core_s"), cell(one, "cores_held"),
-                        cell(one, "queued_jobs")});
-    print_table({"name", "weight", "quota", "used core-s", "cores held", "queued"}, rows);
+                        cell(one.at("quota"), "class_max"), cell(one, "usage_core_s"),
+                        cell(one, "cores_held"), cell(one, "queued_jobs")});
+    print_table({"name", "weight", "quota", "class max", "used core-s", "cores held", "queued"},
+                rows);
     return ExitCode::ok;
 }
 
 ExitCode set_project(const HttpClient& client, const ProjectOptions& options) {
-    if (!options.weight && !options.cores_max && !options.no_cores_max)
-        throw Stop(ExitCode::usage, "nothing to set: give --weight, --cores-max or --no-cores-max");
+    const bool changes_quota = options.cores_max || options.no_cores_max ||
+                               !options.class_max.empty() || options.no_class_max;
+    if (!options.weight && !changes_quota)
+        throw Stop(ExitCode::usage,
+                   "nothing to set: give --weight, --cores-max, --no-cores-max, --class-max or "
+                   "--no-class-max");
     if (!is_there(client, options.name))
         call(client, "POST", "/v1/projects", {{"name", options.name}});
     if (options.weight)
         call(client, "PATCH", project_path(options.name), {{"weight", *options.weight}});
-    Json quota = Json::object();
-    if (options.cores_max) quota["cores"] = *options.cores_max;
-    if (options.cores_max || options.no_cores_max)
+    if (changes_quota) {
+        Json quota = get(client, project_path(options.name) + "/quota");
+        if (options.cores_max) quota["cores"] = *options.cores_max;
+        if (options.no_cores_max) quota["cores"] = nullptr;
+        if (!options.class_max.empty()) quota["class_max"] = options.class_max;
+        if (options.no_class_max) quota["class_max"] = nullptr;
         call(client, "PUT", project_path(options.name) + "/quota", quota);
+    }
     const Json now = get(client, project_path(options.name));
-    fmt::print("{}: weight {}, quota {}\n", cell(now, "name"), cell(now, "weight"),
-               cell(now.at("quota"), "cores"));
+    fmt::print("{}: weight {}, quota {}, most urgent class {}\n", cell(now, "name"),
+               cell(now, "weight"), cell(now.at("quota"), "cores"),
+               cell(now.at("quota"), "class_max"));
     return ExitCode::ok;
 }
 

@@ -255,6 +255,10 @@ void add_project_commands(CLI::App& app, Line& line) {
     auto* cores = one->add_option("--cores-max", line.project.cores_max,
                                   "cores that its jobs hold at a time, at most");
     one->add_flag("--no-cores-max", line.project.no_cores_max, "remove the quota")->excludes(cores);
+    auto* class_max = one->add_option("--class-max", line.project.class_max,
+                                      "most urgent class that its jobs may have");
+    one->add_flag("--no-class-max", line.project.no_class_max, "allow every class")
+        ->excludes(class_max);
 }
 
 void add_group_commands(CLI::App& app, Line& line) {

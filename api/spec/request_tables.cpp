@@ -293,7 +293,11 @@ const Object<ProjectQuota>& project_quota_table() {
             .field("cores", &ProjectQuota::cores,
                    "Maximum number of cores that the jobs of the project hold at a time; null: no "
                    "limit.",
-                   Integer{.min = 0, .max = 1000000}, {.nullable = true});
+                   Integer{.min = 0, .max = 1000000}, {.nullable = true})
+            .field("class_max", &ProjectQuota::class_max,
+                   "Most urgent class that jobs of the project may have; null: any. Jobs of the "
+                   "queue stay as they are.",
+                   Choice<QueueClass>{}, {.nullable = true});
     return table;
 }
 

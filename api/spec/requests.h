@@ -175,7 +175,8 @@ struct ProjectPatch {
 
 /// PUT /v1/projects/{p}/quota: absent means none.
 struct ProjectQuota {
-    std::optional<std::int64_t> cores;    ///< that its jobs may hold at a time
+    std::optional<QueueClass> class_max;    ///< null or absent: any
+    std::optional<std::int64_t> cores;      ///< that its jobs may hold at a time
     bool operator==(const ProjectQuota&) const = default;
 };
 

@@ -16,6 +16,7 @@ Project read_project(const Row& row) {
     return {.name = row.text("name"),
             .weight = row.number("weight"),
             .cores_max = row.maybe_small("cores_max"),
+            .class_max = row.text("class_max"),
             .created_by = row.text("created_by"),
             .created_at = row.time("created_at"),
             .usage_core_s = row.number("usage_core_s"),
@@ -23,9 +24,8 @@ Project read_project(const Row& row) {
             .queued_jobs = row.integer("queued_jobs")};
 }
 
-std::optional<Project> changed(Store& store, std::string_view name, const Query& change,
-                               const Param& value) {
-    if (write(store.pool(), change, {name, value}).affected() == 0) return std::nullopt;
+std::optional<Project> changed(Store& store, std::string_view name, const Statement& change) {
+    if (write(store.pool(), change).affected() == 0) return std::nullopt;
     store.announce(topics::queue);
     return find_project(store, name);
 }
@@ -64,14 +64,21 @@ Project create_project(Store& store, std::string_view name, double weight,
     return *std::move(made);
 }
 
-std::optional<Project> set_weight(Store& store, std::string_view name, double weight) {
-    return changed(store, name, queries::set_weight, weight);
+void require_class(Store& store, std::string_view project, std::string_view queue_class) {
+    const Rows rows = read(store.pool(), queries::find_refused_class, {project, queue_class});
+    if (rows.empty()) return;
+    throw ClassNotAllowed(rows[0].text("message"), std::string(queue_class),
+                          rows[0].text("class_max"));
 }
 
-std::optional<Project> set_quota(Store& store, std::string_view name,
-                                 std::optional<int> cores_max) {
-    return changed(store, name, queries::set_quota,
-                   cores_max ? Param(*cores_max) : Param(std::nullopt));
+std::optional<Project> set_weight(Store& store, std::string_view name, double weight) {
+    return changed(store, name, {&queries::set_weight, {name, weight}});
+}
+
+std::optional<Project> set_quota(Store& store, std::string_view name, std::optional<int> cores_max,
+                                 std::string_view class_max) {
+    return changed(store, name,
+                   {&queries::set_quota, {name, cores_max, Param::or_null(class_max)}});
 }
 
 }    // namespace slipway::store

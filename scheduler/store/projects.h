@@ -9,6 +9,7 @@ struct Project {
     std::string name{};
     double weight = 1;
     std::optional<int> cores_max{};    ///< that its jobs may hold at a time; none: no quota
+    std::string class_max{};           ///< the most urgent class of its jobs; empty: any
     std::string created_by{};          ///< tok_… or empty
     Instant created_at{};
     double usage_core_s = 0;        ///< decayed to half in a day, running jobs included
@@ -26,8 +27,13 @@ std::optional<Project> find_project(Store& store, std::string_view name);
 Project create_project(Store& store, std::string_view name, double weight,
                        std::string_view created_by, std::int64_t projects_max);
 
+/// Throws ClassNotAllowed as submitting a job of this class would.
+void require_class(Store& store, std::string_view project, std::string_view queue_class);
+
 /// Nothing when there is none.
 std::optional<Project> set_weight(Store& store, std::string_view name, double weight);
-std::optional<Project> set_quota(Store& store, std::string_view name, std::optional<int> cores_max);
+/// `class_max` empty: any class. Jobs of the queue stay as they are.
+std::optional<Project> set_quota(Store& store, std::string_view name, std::optional<int> cores_max,
+                                 std::string_view class_max = {});
 
 }    // namespace slipway::store

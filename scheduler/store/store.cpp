@@ -85,6 +85,12 @@ Fenced::Fenced(const AttemptKey& key)
 LeaderReplaced::LeaderReplaced(const std::string& message)
     : Error(ErrorCode::conflict, "another process leads now: " + message) {}
 
+ClassNotAllowed::ClassNotAllowed(const std::string& message, std::string wanted,
+                                 std::string allowed)
+    : Error(ErrorCode::invalid_argument, message),
+      wanted_(std::move(wanted)),
+      allowed_(std::move(allowed)) {}
+
 IllegalTransition::IllegalTransition(std::string from, std::string to)
     : Error(ErrorCode::conflict,
             fmt::format("a job that is {} cannot become {}", from.empty() ? "new" : from, to)),

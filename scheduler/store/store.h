@@ -138,6 +138,20 @@ private:
     std::string to_;
 };
 
+/// The job's project has no right to its class (invalid_argument).
+class ClassNotAllowed : public Error {
+public:
+    ClassNotAllowed(const std::string& message, std::string wanted, std::string allowed);
+    const std::string& wanted() const { return wanted_; }
+    const std::string& allowed() const {
+        return allowed_;
+    }    ///< the most urgent class it may have
+
+private:
+    std::string wanted_;
+    std::string allowed_;
+};
+
 /// A part of a list: what to ask for. `cursor` is empty or a Page's `next_cursor`, as the client
 /// sent it: one that was damaged, or made for another order or filter, is Error{invalid_argument}.
 struct PageRequest {

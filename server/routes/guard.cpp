@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "api/base/log.h"
+#include "api/spec/job_spec.h"
 #include "scheduler/store/jobs.h"
 #include "scheduler/submission/checked_job.h"
 #include "server/http/problem.h"
@@ -12,6 +13,16 @@
 
 namespace slipway {
 namespace {
+
+ProblemItem class_problem(const store::ClassNotAllowed& refusal) {
+    std::vector<std::string> allowed;
+    for (const std::string_view word : Spelling<QueueClass>::words)
+        if (!allowed.empty() || word == refusal.allowed()) allowed.emplace_back(word);
+    return {.pointer = "/queue/class",
+            .code = "not_allowed",
+            .message = fmt::format("{}; ask an admin for more (quota.class_max)", refusal.what()),
+            .allowed = std::move(allowed)};
+}
 
 // The refusals of store and submission, which know no HTTP, as problems with codes of their own.
 Response with_problems(const Request& request, const std::function<Response()>& work) {
@@ -24,6 +35,11 @@ Response with_problems(const Request& request, const std::function<Response()>& 
              .detail =
                  fmt::format("the job is {}; it cannot become {}", refusal.from(), refusal.to()),
              .items = {{.pointer = "/state", .code = refusal.from(), .message = refusal.what()}}});
+    } catch (const store::ClassNotAllowed& refusal) {
+        throw ProblemError({.status = 422,
+                            .code = "invalid_spec",
+                            .detail = refusal.what(),
+                            .items = {class_problem(refusal)}});
     } catch (const store::VersionMismatch& refusal) {
         throw ProblemError({.status = 412,
                             .code = "precondition_failed",

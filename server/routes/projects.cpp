@@ -81,7 +81,9 @@ Response put_project_quota(const Context& context) {
     const ProjectQuota body = read_body(context.request, decode_project_quota, "the quota");
     std::optional<int> cores;
     if (body.cores) cores = static_cast<int>(*body.cores);
-    const auto after = store::set_quota(context.services.store, project.name, cores);
+    const auto after =
+        store::set_quota(context.services.store, project.name, cores,
+                         body.class_max ? to_string(*body.class_max) : std::string_view());
     changed(context, after);
     return json_response(render(*after)["quota"]);
 }

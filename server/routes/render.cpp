@@ -236,7 +236,9 @@ Json render(const store::AuditEntry& entry) {
 Json render(const store::Project& project) {
     return {{"name", project.name},
             {"weight", project.weight},
-            {"quota", {{"cores", value_or_null(project.cores_max)}}},
+            {"quota",
+             {{"cores", value_or_null(project.cores_max)},
+              {"class_max", text_or_null(project.class_max)}}},
             {"usage_core_s", project.usage_core_s},
             {"cores_held", project.cores_held},
             {"queued_jobs", project.queued_jobs},

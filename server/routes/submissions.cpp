@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "scheduler/store/projects.h"
 #include "scheduler/store/queue.h"
 #include "scheduler/submission/job_kinds.h"
 #include "scheduler/submission/submit.h"
@@ -42,6 +43,8 @@ submission::CheckedJob require_job(Decoded<submission::CheckedJob> checked, std:
 }
 
 Json preview(const Context& context, const submission::CheckedJob& job) {
+    store::require_class(context.services.store, job.spec.project,
+                         to_string(job.spec.queue.job_class));
     Json answer{{"spec", encode(job.spec)},
                 {"effective", job.effective},
                 {"dataset_id", job.dataset_id()},

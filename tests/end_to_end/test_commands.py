@@ -261,13 +261,16 @@ class Commands(unittest.TestCase):
         self.assertEqual(self.ok("dataset", "delete", "gone"), "gone deleted\n")
 
     def test_projects(self):
-        rows = self.table(self.ok("projects"), "name", "weight", "quota", "used core-s", "cores held", "queued")
+        rows = self.table(self.ok("projects"), "name", "weight", "quota", "class max", "used core-s", "cores held", "queued")
         self.assertIn("default", [row[0] for row in rows])
-        self.assertGreater(float(next(row for row in rows if row[0] == "default")[3]), 0)
+        self.assertGreater(float(next(row for row in rows if row[0] == "default")[4]), 0)
 
     def test_project_set(self):
-        self.assertEqual(self.ok("project", "set", "vision", "--weight", "2", "--cores-max", "4"), "vision: weight 2, quota 4\n")
-        self.assertEqual(self.ok("project", "set", "vision", "--no-cores-max"), "vision: weight 2, quota –\n")
+        self.assertEqual(self.ok("project", "set", "vision", "--weight", "2", "--cores-max", "4"), "vision: weight 2, quota 4, most urgent class –\n")
+        self.assertEqual(self.ok("project", "set", "vision", "--no-cores-max"), "vision: weight 2, quota –, most urgent class –\n")
+        self.assertEqual(self.ok("project", "set", "vision", "--class-max", "normal"), "vision: weight 2, quota –, most urgent class normal\n")
+        self.assertEqual(self.ok("project", "set", "vision", "--cores-max", "2"), "vision: weight 2, quota 2, most urgent class normal\n")
+        self.ok("project", "set", "vision", "--no-class-max", "--no-cores-max")
         self.assertIn("nothing to set", run("project", "set", "vision", home=self.service.home, check=2).stderr)
         self.assertIn("weight must be", run("project", "set", "vision", "--weight", "0", home=self.service.home, check=4).stderr)
 

@@ -75,6 +75,7 @@ std::string field(const pg_result* result, int which) {
 constexpr std::string_view illegal_transition = "SW001";
 constexpr std::string_view leader_replaced = "SW002";
 constexpr std::string_view limit_reached = "SW003";
+constexpr std::string_view class_not_allowed = "SW004";
 
 [[noreturn]] void throw_refusal(const pg_result* result, std::string_view statement) {
     const std::string sqlstate = field(result, PG_DIAG_SQLSTATE);
@@ -83,6 +84,11 @@ constexpr std::string_view limit_reached = "SW003";
                                 field(result, PG_DIAG_MESSAGE_HINT));
     }
     if (sqlstate == leader_replaced) throw LeaderReplaced(field(result, PG_DIAG_MESSAGE_PRIMARY));
+    if (sqlstate == class_not_allowed) {
+        throw ClassNotAllowed(field(result, PG_DIAG_MESSAGE_PRIMARY),
+                              field(result, PG_DIAG_MESSAGE_DETAIL),
+                              field(result, PG_DIAG_MESSAGE_HINT));
+    }
     if (sqlstate == limit_reached)
         throw Error{ErrorCode::exhausted, field(result, PG_DIAG_MESSAGE_PRIMARY)};
     throw PgError(code_of(sqlstate),

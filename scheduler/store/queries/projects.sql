@@ -1,7 +1,7 @@
 -- list_projects: by name
 -- in     $1 names text[] or null: all  $2 name to begin after or null  $3 limit
 -- out    usage_core_s: decayed, running jobs included; cores_held, queued_jobs: now
-select project.name, project.weight, project.cores_max, project.created_by, project.created_at,
+select project.name, project.weight, project.cores_max, project.class_max, project.created_by, project.created_at,
        coalesce((select sum(decayed_usage(core_seconds, at))
                  from project_usage
                  where project_usage.project = project.name), 0)
@@ -29,8 +29,18 @@ update project
 set weight = $2
 where name = $1
 
--- set_quota: what its jobs may hold at a time
--- in     $1 name  $2 cores_max or null
+-- set_quota: what its jobs may hold at a time, and their most urgent class
+-- in     $1 name  $2 cores_max or null  $3 class_max or null
 update project
-set cores_max = $2
+set cores_max = $2,
+    class_max = $3
 where name = $1
+
+-- find_refused_class: why the jobs of a project may not have a class; as job_class_allowed
+-- in     $1 project  $2 class
+-- out    no row when they may
+select class_max,
+       format('jobs of project %s may be of class %s at most, not %s', name, class_max, $2::text)
+           as message
+from project
+where name = $1 and queue_class_rank($2) < queue_class_rank(class_max)

@@ -63,6 +63,21 @@ TEST_F(Projects, a_project_is_made_changed_and_listed_by_name) {
     EXPECT_EQ(set_weight(store, "audio", 0.5)->weight, 0.5);
     EXPECT_EQ(set_quota(store, "audio", 3)->cores_max, 3);
     EXPECT_FALSE(set_quota(store, "audio", std::nullopt)->cores_max);
+    EXPECT_EQ(set_quota(store, "audio", 3, "low")->class_max, "low");
+    NewJob job = new_job();
+    job.project = "audio";
+    try {
+        submit(job);
+        ADD_FAILURE() << "a normal job was stored";
+    } catch (const ClassNotAllowed& refusal) {
+        EXPECT_EQ(refusal.wanted(), "normal");
+        EXPECT_EQ(refusal.allowed(), "low");
+    }
+    EXPECT_THROW(require_class(store, "audio", "normal"), ClassNotAllowed);
+    EXPECT_NO_THROW(require_class(store, "audio", "low"));
+    EXPECT_NO_THROW(require_class(store, "unknown", "urgent"));
+    EXPECT_EQ(set_quota(store, "audio", std::nullopt)->class_max, "");
+    EXPECT_NO_THROW(submit(job));
     EXPECT_FALSE(set_weight(store, "nothing", 1));
     EXPECT_FALSE(find_project(store, "nothing"));
     const Page<Project> first = list_projects(store, {}, {.limit = 1});

@@ -23,10 +23,10 @@ TEST_F(Projects, a_project_is_made_weighed_and_limited) {
     const Json made = Json::parse(response.body);
     EXPECT_TRUE(check_document("Project", made).empty()) << made;
     EXPECT_EQ(made["weight"], 2.0);
-    EXPECT_EQ(made["quota"], (Json{{"cores", nullptr}}));
+    EXPECT_EQ(made["quota"], (Json{{"cores", nullptr}, {"class_max", nullptr}}));
     EXPECT_EQ(service.expect(200, "PATCH", "/v1/projects/vision", {{"weight", 0.5}})["weight"],
               0.5);
-    const Json quota{{"cores", 4}};
+    const Json quota{{"cores", 4}, {"class_max", "normal"}};
     EXPECT_EQ(service.expect(200, "PUT", "/v1/projects/vision/quota", quota), quota);
     EXPECT_EQ(service.expect(200, "GET", "/v1/projects/vision/quota"), quota);
     EXPECT_EQ(service.expect(200, "GET", "/v1/projects/vision")["quota"], quota);
@@ -57,6 +57,35 @@ TEST_F(Projects, what_is_wrong_is_named) {
     EXPECT_EQ(refused("PUT", "/v1/projects/p/quota", {{"cores", -1}}), "/cores");
     service.expect(404, "GET", "/v1/projects/nothing");
     service.expect(404, "PUT", "/v1/projects/nothing/quota", Json::object());
+}
+
+TEST_F(Projects, no_job_is_of_a_more_urgent_class_than_the_quota_says) {
+    service.ready_dataset("points");
+    const std::string early = service.submit({{"queue", {{"class", "urgent"}}}});
+    service.expect(200, "PUT", "/v1/projects/default/quota", {{"class_max", "normal"}});
+    Json spec = TestService::spec();
+    spec["queue"] = {{"class", "high"}};
+    for (const char* target : {"/v1/jobs", "/v1/jobs?dry_run=true"}) {
+        const Json refused = service.expect(422, "POST", target, spec);
+        EXPECT_TRUE(check_document("Problem", refused).empty()) << refused;
+        EXPECT_EQ(refused["errors"][0]["pointer"], "/queue/class");
+        EXPECT_EQ(refused["errors"][0]["allowed"], (Json{"normal", "low", "idle"}));
+        EXPECT_EQ(refused["detail"],
+                  "jobs of project default may be of class normal at most, not high");
+    }
+    const std::string job = service.submit({{"queue", {{"class", "normal"}}}});
+    const Json patched =
+        service.expect(422, "PATCH", "/v1/jobs/" + job, {{"queue", {{"class", "urgent"}}}});
+    EXPECT_EQ(patched["errors"][0]["pointer"], "/queue/class");
+    service.expect(200, "PATCH", "/v1/jobs/" + job, {{"queue", {{"class", "idle"}}}});
+    service.expect(200, "PATCH", "/v1/jobs/" + early, {{"name", "renamed"}});
+    EXPECT_EQ(service.expect(200, "GET", "/v1/queue")["items"][0]["class"], "urgent")
+        << "what is in the queue stays";
+    EXPECT_EQ(service.expect(422, "PUT", "/v1/projects/default/quota",
+                             {{"class_max", "highest"}})["errors"][0]["pointer"],
+              "/class_max");
+    service.expect(200, "PUT", "/v1/projects/default/quota", Json::object());
+    service.expect(201, "POST", "/v1/jobs", spec);
 }
 
 TEST_F(Projects, a_group_has_a_limit_that_can_be_changed) {
