@@ -689,6 +689,31 @@ CREATE TABLE public.dataset (
     CONSTRAINT dataset_upload_bytes_check CHECK ((upload_bytes >= 0))
 );
 
+CREATE TABLE public.decision (
+    id bigint NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    job_id text NOT NULL,
+    project text NOT NULL,
+    kind text NOT NULL,
+    code text NOT NULL,
+    message text NOT NULL,
+    host text,
+    cores smallint[],
+    related_job text,
+    CONSTRAINT decision_check CHECK (((kind = 'start'::text) = ((host IS NOT NULL) AND (cores IS NOT NULL)))),
+    CONSTRAINT decision_code_check CHECK ((code <> ''::text)),
+    CONSTRAINT decision_kind_check CHECK ((kind = ANY (ARRAY['start'::text, 'wait'::text, 'preempt'::text])))
+);
+
+ALTER TABLE public.decision ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.decision_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE public.deleted_dataset (
     id text NOT NULL,
     deleted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
@@ -1013,6 +1038,9 @@ ALTER TABLE ONLY public.checkpoint_use
 ALTER TABLE ONLY public.dataset
     ADD CONSTRAINT dataset_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.decision
+    ADD CONSTRAINT decision_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.deleted_dataset
     ADD CONSTRAINT deleted_dataset_pkey PRIMARY KEY (id);
 
@@ -1110,6 +1138,10 @@ CREATE UNIQUE INDEX dataset_project_name_key ON public.dataset USING btree (proj
 CREATE INDEX dataset_stored ON public.dataset USING btree (project) WHERE (source ? 'upload'::text);
 
 CREATE INDEX dataset_stored_token ON public.dataset USING btree (created_by) WHERE (source ? 'upload'::text);
+
+CREATE INDEX decision_job ON public.decision USING btree (job_id, id);
+
+CREATE INDEX decision_project ON public.decision USING btree (project, id);
 
 CREATE INDEX deleted_dataset_order ON public.deleted_dataset USING btree (deleted_at, id);
 

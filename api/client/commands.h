@@ -137,6 +137,8 @@ ExitCode print_queue_stats(const HttpClient& client, const std::string& project)
 /// errors  throws Stop{usage} when the file holds no JSON object
 Json read_json(const std::string& path);
 
+ExitCode list_decisions(const HttpClient& client, const std::string& job_id);
+
 struct SimulateOptions {
     std::string file = {};      ///< job spec; or empty
     std::string job_id = {};    ///< of the queue; or empty

@@ -284,6 +284,9 @@ void add_queue_commands(CLI::App& app, Line& line) {
         add(*queue, "stats", "Count the queued jobs by class, project and reason", line,
             [&line](const HttpClient& c) { return print_queue_stats(c, line.queue_project); });
     one->add_option("--project", line.queue_project, "only the jobs of this project");
+    one = add(*queue, "decisions", "List what the scheduler decided and why, the newest first",
+              line, [&line](const HttpClient& c) { return list_decisions(c, line.id); });
+    one->add_option("--job", line.id, "only decisions on this job");
     one = add(*queue, "simulate", "Simulate when a job would start and whom it would delay", line,
               [&line](const HttpClient& c) { return simulate_queue(c, line.simulate); });
     one->add_option("--file", line.simulate.file, "spec of a job that would be submitted now");

@@ -7,6 +7,7 @@
 #include "api/spec/endpoints/audit.h"
 #include "api/spec/endpoints/checkpoints.h"
 #include "api/spec/endpoints/datasets.h"
+#include "api/spec/endpoints/decisions.h"
 #include "api/spec/endpoints/job_output.h"
 #include "api/spec/endpoints/jobs.h"
 #include "api/spec/endpoints/machine.h"
@@ -35,6 +36,7 @@ constexpr auto resources = std::to_array<std::span<const Endpoint>>({
     upload_endpoints::rows,
     machine_endpoints::rows,
     queue_endpoints::rows,
+    decision_endpoints::rows,
     project_endpoints::rows,
     token_endpoints::rows,
     session_endpoints::rows,

@@ -51,6 +51,7 @@ struct MaintenanceLoop::Parts {
     store::Leader leader;
     store::LeaderTerm term;    // of this pass
     MaintenanceCounts counts;
+    WaitMemory waits;
     Tick began{};     // the last pass
     Tick led_at{};    // the lease was renewed
 
@@ -64,7 +65,7 @@ struct MaintenanceLoop::Parts {
         Tick next{};
         bool failing = false;
     };
-    std::array<Task, 13> tasks{{{"schedule", options.tick, &Parts::place},
+    std::array<Task, 14> tasks{{{"schedule", options.tick, &Parts::place},
                                 {"rescue", options.rescue_every, &Parts::rescue},
                                 {"follow", options.follow_every, &Parts::follow},
                                 {"expire", options.expire_every, &Parts::expire},
@@ -74,6 +75,7 @@ struct MaintenanceLoop::Parts {
                                 {"prune_audit", options.prune_every, &Parts::prune_audit},
                                 {"prune_tickets", options.prune_every, &Parts::prune_tickets},
                                 {"prune_sessions", options.prune_every, &Parts::prune_sessions},
+                                {"prune_decisions", options.prune_every, &Parts::prune_decisions},
                                 {"prune_groups", options.prune_every, &Parts::prune_groups},
                                 {"prune_uploads", options.prune_every, &Parts::prune_uploads},
                                 {"retention", options.prune_every, &Parts::retain}}};
@@ -146,7 +148,8 @@ struct MaintenanceLoop::Parts {
     }
 
     bool place() {
-        const PlaceCounts done = place_jobs(store, options.lease, options.host_silence_max, term);
+        const PlaceCounts done =
+            place_jobs(store, options.lease, options.host_silence_max, term, &waits);
         counts.placed += done.placed;
         counts.lost_races += done.lost_races;
         counts.preempted += done.preempted;
@@ -179,6 +182,10 @@ struct MaintenanceLoop::Parts {
     bool prune_audit() { return pruned(store::prune_audit(store, options.audit_keep, term)); }
     bool prune_tickets() { return pruned(store::prune_login_tickets(store, term)); }
     bool prune_sessions() { return pruned(store::prune_sessions(store, term)); }
+    bool prune_decisions() {
+        return pruned(
+            store::prune_decisions(store, options.decision_keep, options.decisions_max, term));
+    }
     bool prune_groups() { return pruned(store::prune_groups(store, options.group_keep, term)); }
     bool prune_uploads() { return pruned(store::prune_uploads(store, term)); }
 

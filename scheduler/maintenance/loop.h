@@ -23,6 +23,8 @@ struct MaintenanceOptions {
     std::chrono::milliseconds count_every{10000};
     std::chrono::milliseconds prune_every{60000};
     std::int64_t keys_of_token_max = 100'000;    ///< idempotency keys that are kept
+    std::chrono::milliseconds decision_keep = std::chrono::days{7};
+    std::int64_t decisions_max = 2'000'000;
     std::chrono::milliseconds audit_keep = std::chrono::days{400};
     store::RetentionPolicy retention{};
     std::chrono::milliseconds group_keep = std::chrono::days{1};    ///< of an unused group

@@ -1,7 +1,10 @@
 #include "scheduler/maintenance/place_jobs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "api/base/id.h"
@@ -15,31 +18,67 @@ namespace {
 constexpr int released_at_once = 2000;
 constexpr std::size_t fence_bytes = 16;
 
-}    // namespace
+/// "it is 12.3 s old; core 3 of host a was free"
+store::DecisionReason why_it_starts(const PlacedJob& placed, const Snapshot& snapshot) {
+    double waited_s = 0;
+    for (const WaitingJob& job : snapshot.queue)
+        if (job.job_id == placed.job_id)
+            waited_s = std::chrono::duration<double>(snapshot.now - job.queued_at).count();
+    const bool one = placed.cores.size() == 1;
+    std::string message = fmt::format(
+        "it is {:.1f} s old; core{} {} of host {} {} free", std::max(waited_s, 0.0), one ? "" : "s",
+        fmt::join(placed.cores, ", "), placed.host, one ? "was" : "were");
+    if (placed.ahead_of.empty()) return {.code = "free_cores", .message = std::move(message)};
+    message += fmt::format(", and its limits end it before job {} can start", placed.ahead_of);
+    return {.code = "backfill", .message = std::move(message), .related_job = placed.ahead_of};
+}
 
-PlaceCounts place_jobs(store::Store& store, std::chrono::milliseconds lease,
-                       std::chrono::milliseconds host_silence_max, const store::LeaderTerm& term) {
-    PlaceCounts counts;
-    counts.more_are_due =
-        store::release_due_jobs(store, released_at_once, term) == released_at_once;
-    const Plan plan = make_plan(read_snapshot(store, host_silence_max));
-    counts.waiting = std::int64_t(plan.waiting.size());
-    for (const PreemptedJob& one : plan.preempt) {
+/// Asks who gives way; what was asked for, as decisions.
+std::vector<store::NewDecision> preempt(store::Store& store, const std::vector<PreemptedJob>& jobs,
+                                        const store::LeaderTerm& term) {
+    std::vector<store::NewDecision> decisions;
+    for (const PreemptedJob& one : jobs) {
         const store::Reason reason{
             .code = "preempted",
             .message = fmt::format("job {} of a higher class needs the cores", one.for_job)};
-        if (store::preempt_job(store, one.job_id, reason, term)) ++counts.preempted;
+        if (!store::preempt_job(store, one.job_id, reason, term)) continue;
+        decisions.push_back(
+            {.job_id = one.job_id,
+             .kind = "preempt",
+             .reason = {
+                 .code = reason.code, .message = reason.message, .related_job = one.for_job}});
     }
-    if (plan.start.empty()) return counts;
+    return decisions;
+}
+
+}    // namespace
+
+PlaceCounts place_jobs(store::Store& store, std::chrono::milliseconds lease,
+                       std::chrono::milliseconds host_silence_max, const store::LeaderTerm& term,
+                       WaitMemory* memory) {
+    PlaceCounts counts;
+    counts.more_are_due =
+        store::release_due_jobs(store, released_at_once, term) == released_at_once;
+    const Snapshot snapshot = read_snapshot(store, host_silence_max);
+    const Plan plan = make_plan(snapshot);
+    counts.waiting = std::int64_t(plan.waiting.size());
+    std::vector<store::NewDecision> decisions = preempt(store, plan.preempt, term);
+    counts.preempted = std::int64_t(decisions.size());
     std::vector<store::Placement> placements;
     for (const PlacedJob& placed : plan.start) {
         placements.push_back({.job_id = placed.job_id,
                               .members = {{.host = placed.host, .cores = placed.cores}},
                               .fence = random_hex(fence_bytes),
+                              .why = why_it_starts(placed, snapshot),
                               .lease = lease});
     }
     for (const store::PlacementOutcome& outcome : store::commit_placements(store, placements, term))
         ++(outcome.attempt ? counts.placed : counts.lost_races);
+    if (memory != nullptr) {
+        std::vector<store::NewDecision> waits = memory->to_record(plan.waiting, snapshot.now);
+        std::ranges::move(waits, std::back_inserter(decisions));
+    }
+    store::record_decisions(store, decisions, term);
     return counts;
 }
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "scheduler/maintenance/wait_memory.h"
 #include "scheduler/store/store.h"
 
 namespace slipway {
@@ -16,11 +17,11 @@ struct PlaceCounts {
     bool more_are_due = false;      ///< start times have come that this pass did not reach
 };
 
-/// Places what can be placed now and commits it. Its cost depends on the number of cores, not on
-/// the length of the queue.
-/// errors  throws unavailable, LeaderReplaced
+/// Places what can be placed now and commits it, with the decision of each start; records who is
+/// preempted and, with a `memory` of the passes before, who waits. Its cost depends on the number
+/// of cores, not on the length of the queue. errors  throws unavailable, LeaderReplaced
 PlaceCounts place_jobs(store::Store& store, std::chrono::milliseconds lease,
                        std::chrono::milliseconds host_silence_max,
-                       const store::LeaderTerm& term = {});
+                       const store::LeaderTerm& term = {}, WaitMemory* memory = nullptr);
 
 }    // namespace slipway

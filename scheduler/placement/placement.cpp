@@ -61,6 +61,7 @@ Pass pass_over(const Snapshot& snapshot) {
 void hold(const WaitingJob& job, Slot& slot, PlacedJob& placed) {
     slot.core.held_by = job.job_id;
     slot.core.held_memory_bytes = job.memory_bytes;
+    if (placed.ahead_of.empty()) placed.ahead_of = slot.reserved_by;
     placed.cores.push_back(slot.core.core);
 }
 

@@ -13,6 +13,8 @@ struct PlacedJob {
     std::string job_id;
     std::string host;
     std::vector<int> cores;    ///< ascending
+    /// Backfill: these cores are kept for that job, which is ahead and starts later. Or empty.
+    std::string ahead_of = {};
     bool operator==(const PlacedJob&) const = default;
 };
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 
+#include "scheduler/store/decision_steps.h"
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
 #include "scheduler/store/text.h"
@@ -47,9 +48,10 @@ bool lost_race(const PgError& error) {
 
 std::vector<PlacementOutcome> place_together(Store& store, std::span<const Placement> placements,
                                              const LeaderTerm& term) {
+    std::vector<Statement> statements{place_statement(placements)};
+    if (auto decided = starts_statement(placements)) statements.push_back(*std::move(decided));
+    const std::vector<Rows> answers = write_as_leader(store.pool(), term, std::move(statements));
     std::map<std::string, int, std::less<>> attempts;
-    const std::vector<Rows> answers =
-        write_as_leader(store.pool(), term, {place_statement(placements)});
     for (const Row row : answers[0])
         attempts.emplace(row.text("job_id"), row.small("attempt"));
     std::vector<PlacementOutcome> outcomes;

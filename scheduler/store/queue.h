@@ -1,5 +1,6 @@
 #pragma once
 
+#include "scheduler/store/decisions.h"
 #include "scheduler/store/jobs.h"
 
 namespace slipway::store {
@@ -117,6 +118,7 @@ struct Placement {
     std::string job_id{};
     std::vector<PlacedMember> members{};    ///< by rank, each on a host of its own
     std::string fence{};                    ///< random_hex(16), of the new attempt
+    std::optional<DecisionReason> why{};    ///< stored as a decision, with the attempt
     std::chrono::milliseconds lease{10000};
 };
 

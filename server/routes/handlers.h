@@ -124,6 +124,9 @@ Response undrain_core(const Context& context);
 Response list_queue(const Context& context);
 Response get_queue_stats(const Context& context);
 
+// decisions.cpp
+Response list_decisions(const Context& context);
+
 // queue_simulation.cpp
 Response simulate_queue(const Context& context);
 

@@ -81,6 +81,7 @@ constexpr auto rows = std::to_array<RouteRow>({
     {"undrain_core", {routes::undrain_core}},
     {"list_queue", {routes::list_queue}},
     {"get_queue_stats", {routes::get_queue_stats}},
+    {"list_decisions", {routes::list_decisions}},
     {"simulate_queue", {routes::simulate_queue}},
 
     {"list_audit", {routes::list_audit}},

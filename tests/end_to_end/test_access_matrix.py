@@ -123,6 +123,7 @@ ENDPOINTS = {
     "undrain_core": Row(ADMIN, "service"),
     "list_queue": Row(VIEW, "list"),
     "get_queue_stats": Row(VIEW, "list"),
+    "list_decisions": Row(VIEW, "list"),
     "simulate_queue": Row(EDIT, "list", body=lambda made: {"more_hosts": 1}),
     "create_project": Row(ADMIN, "service", ok=201, fresh="name", body=lambda made: {"name": made["name"]}),
     "list_projects": Row(VIEW, "list"),

@@ -280,6 +280,10 @@ class Commands(unittest.TestCase):
         self.assertIn("last s  submitted  started  ended", text)
         self.assertRegex(self.ok("queue", "stats", "--project", "empty"), r"^0 jobs queued, 0 of them ready; ")
 
+    def test_queue_decisions(self):
+        rows = self.table(self.ok("queue", "decisions", "--job", self.job), "at", "job", "decision", "code", "reason")
+        self.assertEqual(rows[-1][2:4], ["start", "free_cores"])
+
     def test_queue_simulate(self):
         text = self.ok("queue", "simulate", "--file", self.spec)
         self.assertRegex(text, r"^the job would start at \S+, in \S+ s, on \S+ \(estimated from: \w+\)\n")

@@ -6,6 +6,7 @@ namespace slipway {
 namespace {
 
 constexpr Number nothing_or_more{.min = 0};
+constexpr auto decision_kinds = std::to_array<std::string_view>({"start", "wait", "preempt"});
 
 const Object<Answer>& queued_table() {
     static const auto table =
@@ -94,6 +95,29 @@ const Object<Answer>& core_use_table() {
             .field("lost", "Cores without a job whose host sends no heartbeat.", count, known)
             .field("utilisation", "held / (held + free); null: no core is usable.",
                    Number{.min = 0, .max = 1}, or_null);
+    return table;
+}
+
+const Object<Answer>& decision_table() {
+    static const auto table =
+        Object<Answer>("Decision", "What the scheduler decided on a job.")
+            .open()
+            .field("id", "Number of the decision.", count, known)
+            .field("at", "Time of the decision.", Time{}, known)
+            .field("job_id", "job_…", any_text, known)
+            .field("project", "Project that the job belongs to.", any_text, known)
+            .field("kind",
+                   "start: it got cores; wait: it has waited for this reason for a second; "
+                   "preempt: it was asked to save and give its cores up.",
+                   Word{.allowed = decision_kinds}, known)
+            .field("code",
+                   "Of a start: free_cores or backfill; of a wait: as in /explain; else preempted.",
+                   any_text, known)
+            .field("message", "Human-readable reason.", any_text, known)
+            .field("host", "Host of a start.", any_text, or_null)
+            .field("cores", "Cores of a start.", List<Integer>{{.min = 1, .max = 8}}, or_null)
+            .field("related_job", "Job that it waits for, gives way to, or goes before.", any_text,
+                   or_null);
     return table;
 }
 
@@ -199,9 +223,10 @@ const Object<Answer>& queue_stats_table() {
 
 std::span<const ObjectTable* const> queue_answer_tables() {
     static const auto queue = page_of("QueueList", queued_table());
+    static const auto decisions = page_of("DecisionList", decision_table());
     static const auto groups = page_of("GroupList", group_table());
-    static const std::vector<const ObjectTable*> all{&queue, &groups, &group_table(),
-                                                     &queue_stats_table(), &simulation_table()};
+    static const std::vector<const ObjectTable*> all{
+        &queue, &decisions, &groups, &group_table(), &queue_stats_table(), &simulation_table()};
     return all;
 }
 

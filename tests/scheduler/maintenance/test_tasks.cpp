@@ -158,6 +158,51 @@ TEST_F(Maintenance, a_job_of_a_lower_class_gives_way_and_waits_again_at_its_age)
     EXPECT_EQ(store::find_queue_position(store, normal), 2);
 }
 
+// Goal: what happened to a job can be read afterwards.
+TEST_F(Maintenance, what_is_decided_on_a_job_is_kept_with_its_reason) {
+    make_ready();
+    add_host();
+    const std::string low = submit_wanting(8);
+    place_jobs(store, 10s, 10s);
+    NewJob wanted = new_job();
+    wanted.dataset_id = dataset_id;
+    wanted.queue_class = "urgent";
+    const std::string urgent = submit(wanted);
+    WaitMemory memory;
+    place_jobs(store, 10s, 10s, {}, &memory);
+    const auto of = [&](const std::string& job) {
+        return store::list_decisions(store, {.job_id = job}, {.limit = 10}).items;
+    };
+    ASSERT_EQ(of(low).size(), 2U);
+    EXPECT_EQ(of(low)[1].kind, "start");
+    EXPECT_EQ(of(low)[1].reason.code, "free_cores");
+    EXPECT_EQ(of(low)[1].cores.size(), 8U);
+    EXPECT_EQ(of(low)[0].kind, "preempt");
+    EXPECT_EQ(of(low)[0].reason.related_job, urgent);
+    EXPECT_TRUE(of(urgent).empty()) << "it has not waited for a second yet";
+}
+
+TEST(Waits, a_reason_that_lasts_is_recorded_once_and_again_when_it_changes) {
+    WaitMemory memory;
+    const Instant begin = Instant{} + std::chrono::days{1};
+    const auto codes = [&](const std::string& code, std::chrono::milliseconds after) {
+        std::vector<std::string> recorded;
+        for (const store::NewDecision& one : memory.to_record(
+                 {{.job_id = "j", .code = code, .message = "m", .cores = {}}}, begin + after))
+            recorded.push_back(one.reason.code);
+        return recorded;
+    };
+    using Codes = std::vector<std::string>;
+    EXPECT_EQ(codes("behind", 0ms), Codes{});
+    EXPECT_EQ(codes("behind", 999ms), Codes{});
+    EXPECT_EQ(codes("behind", 1000ms), Codes{"behind"});
+    EXPECT_EQ(codes("behind", 9000ms), Codes{});
+    EXPECT_EQ(codes("quota", 9500ms), Codes{});
+    EXPECT_EQ(codes("quota", 11000ms), Codes{"quota"});
+    EXPECT_TRUE(memory.to_record({}, begin + 12s).empty());
+    EXPECT_EQ(codes("quota", 13000ms), Codes{}) << "it was gone: a new wait";
+}
+
 // Goal: however many jobs of a full group are ahead, others start, and each says why it waits.
 TEST_F(Maintenance, a_thousand_held_jobs_of_a_group_hide_no_other) {
     make_ready();

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "api/spec/documents.h"
+#include "scheduler/store/decisions.h"
 #include "scheduler/store/hosts.h"
 #include "scheduler/store/jobs.h"
 #include "tests/server/routes/test_service.h"
@@ -72,6 +73,32 @@ TEST_F(QueueStatsRoute, jobs_are_counted_by_class_project_and_reason) {
     EXPECT_EQ(all["rates"][0]["started"], 1);
     EXPECT_EQ(all["cores"]["held"], 1);
     EXPECT_EQ(all["cores"]["utilisation"], 0.125);
+}
+
+TEST_F(QueueStatsRoute, decisions_are_listed_and_name_no_foreign_job) {
+    const std::string mine = service.submit({{"project", "vision"}});
+    const std::string foreign = service.submit();
+    store::record_decisions(
+        service.store,
+        {{.job_id = mine,
+          .kind = "wait",
+          .reason = {.code = "core_busy",
+                     .message = "core 1 is busy with job " + foreign,
+                     .related_job = foreign}},
+         {.job_id = foreign, .kind = "wait", .reason = {.code = "quota", .message = "m"}}});
+    const Json all = service.expect(200, "GET", "/v1/decisions");
+    EXPECT_TRUE(check_document("DecisionList", all).empty()) << all.dump(2);
+    ASSERT_EQ(all["items"].size(), 2U);
+    EXPECT_EQ(all["items"][0]["job_id"], foreign);
+    EXPECT_EQ(all["items"][0]["host"], nullptr);
+    EXPECT_EQ(service.expect(200, "GET", "/v1/decisions?job=" + mine)["items"][0]["related_job"],
+              foreign);
+    const auto bound =
+        service.call_as(service.token(Role::viewer, {"vision"}), "GET", "/v1/decisions");
+    EXPECT_EQ(bound.body.find(foreign), std::string::npos) << bound.body;
+    EXPECT_EQ(Json::parse(bound.body)["items"].size(), 1U);
+    EXPECT_EQ(Json::parse(bound.body)["items"][0]["message"],
+              "core 1 is busy with a job of another project");
 }
 
 TEST_F(QueueStatsRoute, who_is_bound_to_projects_sees_those) {
