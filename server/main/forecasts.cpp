@@ -1,6 +1,9 @@
 #include "server/main/forecasts.h"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <atomic>
 
 #include "scheduler/maintenance/explain_wait.h"
 #include "scheduler/maintenance/forecast.h"
@@ -55,6 +58,26 @@ SimulatedQueue answer_of(const WhatIfAnswer& found) {
     return answer;
 }
 
+constexpr int simulations_max = 2;
+
+/// One of the simulations that may run at a time: each takes half a second of a worker.
+class Turn {
+public:
+    explicit Turn(std::atomic<int>& running) : running_(running) {
+        if (++running_ <= simulations_max) return;
+        --running_;
+        throw Error{ErrorCode::exhausted,
+                    fmt::format("{} simulations of the queue are running; try again in a second",
+                                simulations_max)};
+    }
+    ~Turn() { --running_; }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+private:
+    std::atomic<int>& running_;
+};
+
 }    // namespace
 
 void wire_forecasts(Services& services, store::Store& store, const Clock& clock) {
@@ -68,15 +91,18 @@ void wire_forecasts(Services& services, store::Store& store, const Clock& clock)
         const std::shared_ptr<const Simulation> latest = forecasts->latest();
         return latest ? estimates_of(*latest, job_ids) : std::map<std::string, StartEstimate>{};
     };
-    services.simulate_queue = [&store, &clock, silence](const QueueChange& change) {
-        return answer_of(what_if(store, clock,
-                                 {.new_job = change.new_job,
-                                  .job_id = change.job_id,
-                                  .class_rank = change.class_rank,
-                                  .more_hosts = change.more_hosts,
-                                  .cores_per_host = change.cores_per_host},
-                                 silence));
-    };
+    services.simulate_queue =
+        [&store, &clock, silence,
+         running = std::make_shared<std::atomic<int>>(0)](const QueueChange& change) {
+            const Turn turn(*running);
+            return answer_of(what_if(store, clock,
+                                     {.new_job = change.new_job,
+                                      .job_id = change.job_id,
+                                      .class_rank = change.class_rank,
+                                      .more_hosts = change.more_hosts,
+                                      .cores_per_host = change.cores_per_host},
+                                     silence));
+        };
 }
 
 }    // namespace slipway

@@ -9,7 +9,7 @@ namespace slipway::queue_endpoints {
 
 using namespace endpoint_parts;
 
-inline constexpr auto simulates = std::to_array<int>({404, 409, 413, 415, 422});
+inline constexpr auto simulates = std::to_array<int>({404, 409, 413, 415, 422, 429});
 
 inline constexpr auto rows = std::to_array<Endpoint>({
     {.name = "list_queue",
