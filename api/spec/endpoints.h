@@ -53,7 +53,7 @@ struct Endpoint {
     std::string_view response = {};    ///< a schema's name; empty: no body, or one of `media_type`
     std::string_view preview = {};     ///< a schema's name: the answer to dry_run, with status 200
     int success = 200;
-    std::span<const int> errors = {};    ///< besides 400, 401, 403, 500 and 503
+    std::span<const int> errors = {};    ///< besides 400, 401, 403, 429, 500 and 503
     std::span<const QueryParameter> query = {};
     std::string_view media_type = "application/json";    ///< of the answer
     std::string_view other_media_type = {};              ///< by Accept or a query parameter

@@ -128,7 +128,7 @@ Json answers_of(const Endpoint& endpoint) {
             {"content", {{"application/json", document_content(endpoint.preview)}}}};
     }
     std::vector<int> errors{400, 500, 503};
-    if (endpoint.access != Access::open) errors.insert(errors.end(), {401, 403});
+    if (endpoint.access != Access::open) errors.insert(errors.end(), {401, 403, 429});
     errors.insert(errors.end(), endpoint.errors.begin(), endpoint.errors.end());
     for (const int status : errors) {
         const std::string word = std::to_string(status);

@@ -200,6 +200,11 @@ void add_limits(CLI::App& app, Raw& raw) {
     at_a_time(
         "--tokens-max", limits.tokens,
         "maximum number of valid tokens created from one token, directly or not; 0: no limit");
+    at_a_time("--requests-per-s", limits.requests_per_s,
+              "maximum number of requests per second of one token, in the long run; 0: no limit");
+    app.add_option("--requests-burst", limits.requests_burst,
+                   "maximum number of requests of one token at once")
+        ->check(CLI::Range(1, 1'000'000'000));
     app.add_option("--audit-days", raw.options.audit_days, "days to keep entries of the audit log")
         ->check(CLI::Range(1, 36500));
     struct RetentionOption {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "api/base/log.h"
 #include "api/spec/job_spec.h"
 #include "scheduler/store/jobs.h"
@@ -114,6 +116,21 @@ struct AdmittedBody {
 
 constexpr std::chrono::seconds admission_keep{1};
 
+// A request that waits is called again, and is still one.
+void require_rate(const Request& request, Services& services, const Identity& who) {
+    if (request.waited_s > 0) return;
+    const auto wait_s = services.request_rates->admit(who.token_id, services.clock.tick());
+    if (!wait_s) return;
+    const auto seconds = static_cast<std::int64_t>(std::ceil(*wait_s));
+    throw ProblemError(
+        {.status = 429,
+         .code = "rate_limited",
+         .detail = fmt::format("this token may send {} requests a second (--requests-per-s); send "
+                               "the next one in {} s",
+                               services.request_rates->per_s(), seconds),
+         .headers = {{"Retry-After", fmt::to_string(seconds)}}});
+}
+
 }    // namespace
 
 store::AuditEntry audit_entry(const Context& context) {
@@ -134,6 +151,7 @@ Identity admit(const Request& request, Services& services, const Endpoint& endpo
     Identity who;
     if (endpoint.access != Access::open) {
         who = services.authenticator.identify(request);
+        require_rate(request, services, who);
         require_access(who, endpoint.access);
     }
     require_query(request, endpoint);

@@ -25,7 +25,7 @@ Response guard(const Request& request, Services& services, const Endpoint& endpo
                const GuardedRoute& route);
 
 /// The part of `guard` that comes before the function: for receivers of uploads.
-/// errors  throws 401, 403, 422
+/// errors  throws 401, 403, 422, 429
 Identity admit(const Request& request, Services& services, const Endpoint& endpoint);
 
 /// `admit` before a body is read. `guard` goes by what it returns when the body follows at once,

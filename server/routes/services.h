@@ -19,6 +19,7 @@
 #include "scheduler/submission/queued_jobs.h"
 #include "server/auth/authenticator.h"
 #include "server/auth/identity.h"
+#include "server/auth/request_rates.h"
 #include "server/http/message.h"
 #include "server/http/metrics.h"
 #include "server/routes/export_queue.h"
@@ -93,6 +94,8 @@ struct Services {
     /// Bodies that may take long.
     std::shared_ptr<Transfers> transfers =
         std::make_shared<Transfers>(store_transfer_checks(store));
+    std::shared_ptr<RequestRates> request_rates = std::make_shared<RequestRates>(
+        double(limits.requests_per_s), double(limits.requests_burst));
     std::shared_ptr<UploadHashes> upload_hashes = std::make_shared<UploadHashes>();
     /// Kept free on the disk: an upload that would go below is refused.
     std::uint64_t disk_reserve_bytes = std::uint64_t{1} << 30;

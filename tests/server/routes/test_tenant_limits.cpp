@@ -95,6 +95,20 @@ TEST_F(TenantLimits, of_queued_jobs_and_checks_count_a_token_in_all_projects) {
     EXPECT_EQ(service.call_as(another, "POST", "/v1/datasets", datasets[0]).status, 201);
 }
 
+TEST_F(TenantLimits, of_requests_are_of_a_token_and_tell_when_to_come_again) {
+    service.services.request_rates = std::make_shared<RequestRates>(0.5, 3);
+    for (int i = 0; i < 3; ++i)
+        EXPECT_EQ(service.call("GET", "/v1/me").status, 200);
+    const client::ClientResponse refused = service.call("GET", "/v1/me");
+    EXPECT_EQ(refused.status, 429);
+    EXPECT_EQ(refused.header("Retry-After"), "2");
+    EXPECT_EQ(Json::parse(refused.body)["code"], "rate_limited");
+    EXPECT_EQ(service.call("POST", "/v1/jobs", TestService::spec()).status, 429);
+    EXPECT_EQ(service.call_as("", "GET", "/healthz").status, 200);
+    service.services.request_rates = std::make_shared<RequestRates>(0, 1);
+    EXPECT_EQ(service.call("GET", "/v1/me").status, 200);
+}
+
 TEST_F(TenantLimits, of_tokens_count_those_that_one_has_made) {
     service.services.limits.tokens = 5;
     const std::vector<Json> tokens(16, Json{{"name", "t"}, {"role", "viewer"}});
