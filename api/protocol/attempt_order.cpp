@@ -91,7 +91,8 @@ Json to_json(const AttemptOrder& order) {
             {"memory_bytes", order.memory_bytes},
             {"report_folder", order.report_folder},
             {"cache_folder", order.cache_folder},
-            {"packed_folder", order.packed_folder}};
+            {"packed_folder", order.packed_folder},
+            {"traceparent", order.traceparent}};
 }
 
 AttemptOrder read_attempt_order(const Json& json) {
@@ -123,6 +124,7 @@ AttemptOrder read_attempt_order(const Json& json) {
         order.report_folder = member<std::string>(json, "report_folder");
         order.cache_folder = member<std::string>(json, "cache_folder");
         order.packed_folder = member<std::string>(json, "packed_folder");
+        order.traceparent = member<std::string>(json, "traceparent");
         return order;
     } catch (const Json::exception& error) {
         throw Error{ErrorCode::invalid_argument, error.what()};

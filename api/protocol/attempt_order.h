@@ -50,6 +50,7 @@ struct AttemptOrder {
     std::string report_folder = {};
     std::string cache_folder = {};     ///< of compiled code; empty: none
     std::string packed_folder = {};    ///< of packed images; empty: none
+    std::string traceparent = {};      ///< of the request that submitted the job; empty: none
 };
 
 Json to_json(const AttemptOrder& order);

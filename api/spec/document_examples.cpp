@@ -86,7 +86,7 @@ Json job_example() {
              {"queue", {{"position", 1}, {"eta_s", nullptr}}}};
     for (const std::string_view absent :
          {"reason", "prediction", "effective", "progress", "best", "result", "dataset_id",
-          "started_at", "finished_at", "origin"})
+          "started_at", "finished_at", "origin", "traceparent"})
         job[absent] = nullptr;
     return job;
 }

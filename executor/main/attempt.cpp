@@ -52,6 +52,8 @@ void say_last(FrameLog& log, const Ending& ending) {
 
 int run_order(const std::filesystem::path& run_folder, const ResolvedAttempt& order,
               const Trainer& trainer, const Clock& clock) {
+    // Where OpenTelemetry's libraries look for it; before there are other threads.
+    if (!order.traceparent.empty()) setenv("TRACEPARENT", order.traceparent.c_str(), 1);
     FrameLog log(run_folder / "frames.ndjson", clock);
     const std::chrono::milliseconds grace = milliseconds_of(order.grace_s);
     FrameChannel channel(
@@ -81,6 +83,7 @@ int run_order(const std::filesystem::path& run_folder, const ResolvedAttempt& or
                  return asked > std::exchange(answered, std::max(answered, asked));
              }},
         clock);
+    if (!order.traceparent.empty()) reporter.log("info", "traceparent " + order.traceparent);
     SinkReporter with_sinks(reporter, order.plan.spec.monitor.sinks, order.plan.report_folder,
                             clock);
     PositionFile position(run_folder);

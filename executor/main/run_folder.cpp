@@ -66,7 +66,8 @@ Result<ResolvedAttempt> read_attempt(const std::filesystem::path& run_folder) {
                                .job_id = order.job_id,
                                .fence = order.fence,
                                .grace_s = order.grace_s,
-                               .saves_requested = order.saves_requested};
+                               .saves_requested = order.saves_requested,
+                               .traceparent = order.traceparent};
     } catch (const Error& error) {
         return Error{error.code(), fmt::format("{}: {}", path.string(), error.what())};
     }

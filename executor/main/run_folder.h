@@ -16,6 +16,7 @@ struct ResolvedAttempt {
     std::string fence;    ///< what an agent must say to be listened to
     double grace_s = 60;
     std::int64_t saves_requested = 0;    ///< before the attempt began
+    std::string traceparent = {};        ///< that the job belongs to; empty: none
 };
 
 /// Reads run_folder/attempt.json, written by the agent.

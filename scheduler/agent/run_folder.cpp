@@ -92,7 +92,8 @@ AttemptOrder attempt_order(const store::HostAttempt& attempt, const AttemptPaths
                        .memory_bytes = paths.memory_bytes,
                        .report_folder = paths.report.string(),
                        .cache_folder = paths.cache.string(),
-                       .packed_folder = paths.packed.string()};
+                       .packed_folder = paths.packed.string(),
+                       .traceparent = attempt.traceparent};
     if (!attempt.payload.empty()) order.payload = parse_stored(attempt.payload);
     if (!paths.split.empty()) order.split = {paths.split.string(), paths.split_hash};
     return order;

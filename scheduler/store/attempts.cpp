@@ -60,6 +60,7 @@ HostAttempt read_host_attempt(const Row& row) {
             .resume_checkpoint_id = row.text("checkpoint_id"),
             .resume_job_id = row.text("checkpoint_job_id"),
             .saves_requested = row.small("saves_requested"),
+            .traceparent = row.text("traceparent"),
             .lease_expired = row.flag("lease_expired")};
 }
 

@@ -55,6 +55,7 @@ struct HostAttempt {
     std::string resume_checkpoint_id;
     std::string resume_job_id;
     int saves_requested = 0;       ///< checkpoints that were asked for, ever
+    std::string traceparent;       ///< as Job has it
     bool lease_expired = false;    ///< that of the host, by database time
 
     const AttemptMember& member() const { return attempt.members.at(std::size_t(rank)); }

@@ -97,7 +97,8 @@ Job read_job(const Row& row) {
             .started_at = row.maybe_time("started_at"),
             .finished_at = row.maybe_time("finished_at"),
             .origin = origin_of(row),
-            .pruned = row.texts("pruned")};
+            .pruned = row.texts("pruned"),
+            .traceparent = row.text("traceparent")};
 }
 
 std::optional<Intent> intent_of(const Row& row) {

@@ -47,6 +47,7 @@ struct Job {
     std::optional<Instant> started_at{};
     std::optional<Instant> finished_at{};
     std::optional<JobOrigin> origin{};
+    std::string traceparent{};              ///< of the request that submitted it; empty: none
     std::optional<double> order_value{};    ///< of a list by a metric: what it is ordered by
     std::vector<std::string> pruned{};      ///< kinds of what it left that are gone (retention.h)
 };
@@ -73,6 +74,7 @@ struct NewJob {
     std::string checkpoint_id{};
     std::string upload_id{};    ///< that it begins with, likewise
     std::optional<JobOrigin> origin{};
+    std::string traceparent{};    ///< a valid one of W3C Trace Context, or empty
 };
 
 struct Submitted {

@@ -49,7 +49,8 @@ std::vector<Param> params_of(const NewJob& job, const AuditEntry* audit) {
                               Param::or_null(job.payload),
                               Param::or_null(origin.action),
                               Param::or_null(origin.job_id),
-                              Param::or_null(origin.continues_from)};
+                              Param::or_null(origin.continues_from),
+                              Param::or_null(job.traceparent)};
     if (audit != nullptr) {
         const JsonText detail = audit->detail.empty() ? "{}" : audit->detail;
         params.insert(params.end(), {audit->action, audit->token_id, audit->request_id, detail});

@@ -52,6 +52,7 @@ store::Submitted submit(store::Store& store, const QueueLimit& limit, Submission
     for (CheckedJob& one : submission.jobs) {
         check(one.spec.project == project, "the jobs of a submission are of one project");
         jobs.push_back(new_job(std::move(one), submission.token_id));
+        jobs.back().traceparent = submission.traceparent;
     }
     limit.queued.refresh(project, submission.token_id, limit.jobs_max);
     const auto admit = [&] {

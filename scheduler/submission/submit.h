@@ -19,6 +19,7 @@ struct QueueLimit {
 struct Submission {
     std::vector<CheckedJob> jobs;
     std::string token_id;
+    std::string traceparent = {};                            ///< of the request; empty: none
     std::optional<store::IdempotentRequest> request = {};    ///< none: nothing is remembered
     std::optional<store::AuditEntry> audit = {};             ///< its object is the first job
 };

@@ -9,6 +9,7 @@
 #include "server/http/files.h"
 #include "server/http/problem.h"
 #include "server/http/text.h"
+#include "server/http/trace_context.h"
 
 namespace slipway {
 
@@ -113,6 +114,7 @@ std::string encode_head(const Response& response, const AnswerFacts& facts) {
     head.add("Server", "slipway");
     head.add("Date", http_date(facts.now));
     head.add("X-Request-Id", facts.request_id);
+    if (!facts.traceparent.empty()) head.add("traceparent", facts.traceparent);
     if (!response.media_type.empty() && body_bytes_of(response) != 0)
         head.add_default("Content-Type", response.media_type);
     for (const Pair& header : response.headers)
@@ -130,6 +132,13 @@ std::optional<std::uint64_t> body_bytes_of(const Response& response) {
 
 std::string_view memory_body_of(const Response& response) {
     return response.embedded.empty() ? std::string_view(response.body) : response.embedded;
+}
+
+std::string continue_trace(const Request& request) {
+    const auto named = [](const Pair& header) { return header.name == "traceparent"; };
+    if (std::ranges::count_if(request.headers, named) != 1) return {};
+    const auto caller = parse_traceparent(*request.header("traceparent"));
+    return caller ? continued(*caller).traceparent() : "";
 }
 
 std::string choose_request_id(const Request& request, const Clock& clock) {

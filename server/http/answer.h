@@ -16,6 +16,7 @@ struct AnswerFacts {
     bool http_1_1 = true;      ///< an event stream is sent in chunks, else until the end
     bool head_only = false;    ///< HEAD: the length of the body is told, the body is not sent
     std::string request_id;
+    std::string traceparent = {};    ///< empty: none
     bool secure = false;
 };
 
@@ -34,6 +35,10 @@ std::optional<std::uint64_t> body_bytes_of(const Response& response);
 
 /// The bytes of a body held in memory: `embedded` or `body`.
 std::string_view memory_body_of(const Response& response);
+
+/// The traceparent of the answering span, within the client's; empty unless the request has exactly
+/// one, which is valid.
+std::string continue_trace(const Request& request);
 
 /// The client's X-Request-Id when it is 1 to 64 of [A-Za-z0-9._-], else a new id.
 std::string choose_request_id(const Request& request, const Clock& clock);

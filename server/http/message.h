@@ -44,7 +44,10 @@ struct Request {
     std::uint64_t received_bytes = 0;    ///< size of the body, wherever it went
     std::string route = {};              ///< the matched row's pattern
     std::string request_id = {};         ///< the client's when it is well-formed, else a new one
-    std::string peer = {};               ///< address of the client, without the port
+    /// Of the span that answers it, within the one that the client's valid traceparent names; empty
+    /// without one.
+    std::string traceparent = {};
+    std::string peer = {};    ///< address of the client, without the port
     /// Whom the client means, checked: "localhost:8470"; empty for HTTP/1.0 without Host.
     std::string host = {};
     bool secure = false;                           ///< over TLS

@@ -431,14 +431,19 @@ void report(Connection& connection, const Exchange& exchange, const Sent& sent) 
     const auto suppressed = connection.core.request_lines.admit(connection.core.clock.tick());
     if (!suppressed && exchange.response.status != 500) return;
     if (suppressed.value_or(0) > 0) log_warn("request lines suppressed", {{"lines", *suppressed}});
-    log_info("request", {{"method", method},
-                         {"path", request.path},
-                         {"status", exchange.response.status},
-                         {"duration_ms", fmt::format("{:.1f}", taken.count() * 1000)},
-                         {"bytes", sent.bytes},
-                         {"complete", sent.complete},
-                         {"peer", request.peer},
-                         {"request_id", request.request_id}});
+    const auto log_line = [&](const auto&... more) {
+        log_info("request", {{"method", method},
+                             {"path", request.path},
+                             {"status", exchange.response.status},
+                             {"duration_ms", fmt::format("{:.1f}", taken.count() * 1000)},
+                             {"bytes", sent.bytes},
+                             {"complete", sent.complete},
+                             {"peer", request.peer},
+                             {"request_id", request.request_id},
+                             more...});
+    };
+    if (request.traceparent.empty()) return log_line();
+    log_line(LogField{"traceparent", request.traceparent});
 }
 
 /// An answer for which there is no room becomes one that says so; not that of a request which has
@@ -478,6 +483,7 @@ asio::awaitable<Next> send_response(Connection& connection, Exchange& exchange) 
                       .http_1_1 = exchange.head.http_1_1,
                       .head_only = exchange.request.method == Method::HEAD,
                       .request_id = exchange.request.request_id,
+                      .traceparent = exchange.request.traceparent,
                       .secure = exchange.request.secure};
     const std::string head = encode(exchange, facts);
     const std::shared_ptr<EventSource> events = exchange.response.events;
@@ -516,6 +522,7 @@ asio::awaitable<Next> serve_one(Connection& connection, bool first, bool last) {
     if (head) refusal = understand(*head, connection.core.options.limits, exchange);
     if (head && !refusal) refusal = locate(connection, exchange);
     exchange.request.request_id = choose_request_id(exchange.request, connection.core.clock);
+    exchange.request.traceparent = continue_trace(exchange.request);
     if (refusal) {
         refuse(connection, exchange, *refusal);
     } else {

@@ -57,6 +57,7 @@ JsonText render(const store::Job& job, std::optional<int> position) {
                          {"job_id", job.origin->job_id},
                          {"continues_from", text_or_null(job.origin->continues_from)}};
     if (job.reason) out["reason"] = {{"code", job.reason->code}, {"message", job.reason->message}};
+    out["traceparent"] = text_or_null(job.traceparent);
     if (job.order_value) out["order_value"] = *job.order_value;
     if (!job.pruned.empty()) out["pruned"] = job.pruned;
     if (position) out["queue"] = {{"position", *position}, {"eta_s", nullptr}};

@@ -62,6 +62,7 @@ Response submit(const Context& context, submission::CheckedJob job) {
     };
     submission::Submission wanted{.jobs = {},
                                   .token_id = context.who.token_id,
+                                  .traceparent = context.request.traceparent,
                                   .request = idempotent_request(context.request, context.who),
                                   .audit = audit_entry(context)};
     wanted.jobs.push_back(std::move(job));

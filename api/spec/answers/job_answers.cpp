@@ -143,6 +143,10 @@ const Object<Answer>& job_answer_table() {
                    Nested<Answer>{&origin_table()}, or_null)
             .field("pruned", "What retention has removed: events, logs, metrics. Absent: nothing.",
                    List<Text>{any_text}, maybe)
+            .field("traceparent",
+                   "Trace that the job belongs to, from the request that submitted it (W3C Trace "
+                   "Context).",
+                   any_text, or_null)
             .field("order_value", "Value of the metric that the list is ordered by.", Number{},
                    maybe)
             .field("queue", "Position in the queue, while the job is queued.",

@@ -129,7 +129,7 @@ with found as (
            best::text as best, result::text as result, dataset_id, queue_class, event_seq, attempts,
            restarts, version, created_by, created_at, started_at, finished_at, kind,
            payload::text as payload, origin_action, origin_job_id, continues_from, pruned,
-           sort_key
+           traceparent, sort_key
     from chosen
     join job using (id)
 ), measured as (
@@ -214,7 +214,7 @@ with found as (
            best::text as best, result::text as result, dataset_id, queue_class, event_seq, attempts,
            restarts, version, created_by, created_at, started_at, finished_at, kind,
            payload::text as payload, origin_action, origin_job_id, continues_from, pruned,
-           sort_value as order_value, sort_value::text as sort_key
+           traceparent, sort_value as order_value, sort_value::text as sort_key
     from chosen
     join job using (id)
 ), measured as (

@@ -6,7 +6,7 @@
 --        $9 cores integer[]  $10 core_id integer[]  $11 restarts_max integer[]
 --        $12 not_before timestamptz[]  $13 valid_until timestamptz[]  $14 created_by  $15 kind
 --        $16 payload  $17 origin_action  $18 origin_job_id  $19 continues_from
---        $20 action of the audit log  $21 token_id  $22 request_id  $23 detail
+--        $20 traceparent  $21 action of the audit log  $22 token_id  $23 request_id  $24 detail
 -- out    as find_job, for those that were stored, in no order
 -- locks  the datasets' rows, shared: they cannot change state before the jobs are stored
 with wanted as materialized (
@@ -14,10 +14,10 @@ with wanted as materialized (
     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
                 $8::text[], $9::integer[], $10::integer[], $11::integer[], $12::timestamptz[],
                 $13::timestamptz[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[],
-                $19::text[], $20::text[], $21::text[], $22::text[], $23::text[])
+                $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[])
          as one (id, name, project, labels, spec, effective, dataset_id, queue_class, cores, core_id,
                  restarts_max, not_before, valid_until, created_by, kind, payload, origin_action,
-                 origin_job_id, continues_from, action, token_id, request_id, detail)
+                 origin_job_id, continues_from, traceparent, action, token_id, request_id, detail)
 ), usable as materialized (
     select id
     from dataset
@@ -27,16 +27,16 @@ with wanted as materialized (
 ), stored as (
     insert into job (id, name, project, labels, spec, effective, dataset_id, queue_class, cores,
                      core_id, restarts_max, not_before, valid_until, created_by, kind, payload,
-                     origin_action, origin_job_id, continues_from)
+                     origin_action, origin_job_id, continues_from, traceparent)
     select id, name, project, labels::jsonb, spec::jsonb, effective::jsonb, dataset_id, queue_class,
            cores, core_id, restarts_max, not_before, valid_until, created_by, kind, payload::jsonb,
-           origin_action, origin_job_id, continues_from
+           origin_action, origin_job_id, continues_from, traceparent
     from wanted
     where dataset_id is null or dataset_id in (select id from usable)
     returning id, name, project, labels, state, reason_code, reason_message, spec, effective,
               progress, best, result, dataset_id, queue_class, event_seq, attempts, restarts,
               version, created_by, created_at, started_at, finished_at, kind, payload,
-              origin_action, origin_job_id, continues_from, pruned
+              origin_action, origin_job_id, continues_from, pruned, traceparent
 ), audited as (
     insert into audit (token_id, action, object, request_id, detail)
     select wanted.token_id, wanted.action, stored.id, wanted.request_id, wanted.detail::json
@@ -58,7 +58,7 @@ where id = $1
 select id, name, project, labels, state, reason_code, reason_message, spec, effective, progress,
        best, result, dataset_id, queue_class, event_seq, attempts, restarts, version, created_by,
        created_at, started_at, finished_at, kind, payload, origin_action, origin_job_id,
-       continues_from, pruned
+       continues_from, pruned, traceparent
 from job
 where id = $1
 
@@ -74,7 +74,7 @@ with page as materialized (
            best::text as best, result::text as result, dataset_id, queue_class, event_seq, attempts,
            restarts, version, created_by, created_at, started_at, finished_at, kind,
            payload::text as payload, origin_action, origin_job_id, continues_from, pruned,
-           '' as sort_key
+           traceparent, '' as sort_key
     from job
     where job_matches(job, $1, $2, $3, $4, $5, $6::tstzrange, $7::tstzrange)
       and ($8::text is null or id < $8)

@@ -32,7 +32,8 @@ AttemptOrder full_order() {
             .memory_bytes = 123,
             .report_folder = "/store/reports/job_1",
             .cache_folder = "/store/compile_cache/7",
-            .packed_folder = "/store/packed/7"};
+            .packed_folder = "/store/packed/7",
+            .traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"};
 }
 
 std::string problem_of(const Json& json) {

@@ -51,7 +51,8 @@ Json order_json(const std::filesystem::path& folder, double grace_s = 60) {
             {"memory_bytes", 0},
             {"report_folder", (folder / "report").string()},
             {"cache_folder", ""},
-            {"packed_folder", ""}};
+            {"packed_folder", ""},
+            {"traceparent", ""}};
 }
 
 std::vector<Json> frames_in(const std::filesystem::path& folder) {
@@ -70,6 +71,20 @@ TrainOutcome train_for_ever(const AttemptPlan&, Reporter& reporter) {
         return outcome.stopped != StopReason::none;
     });
     return outcome;
+}
+
+TEST(RunAttempt, the_trace_of_the_job_is_in_its_log_and_in_the_environment) {
+    TempFolder folder;
+    Json order = order_json(folder.path());
+    const std::string trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    order["traceparent"] = trace;
+    folder.write("attempt.json", order.dump());
+    run_attempt(
+        folder.path(), [](const AttemptPlan&, Reporter&) { return TrainOutcome{}; },
+        system_clock());
+    EXPECT_STREQ(getenv("TRACEPARENT"), trace.c_str());
+    unsetenv("TRACEPARENT");
+    EXPECT_NE(read_file(folder.path() / "frames.ndjson").find(trace), std::string::npos);
 }
 
 TEST(ReadAttempt, the_order_becomes_a_plan) {

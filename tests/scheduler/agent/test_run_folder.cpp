@@ -32,6 +32,7 @@ store::HostAttempt host_attempt() {
 TEST(AttemptOrderOf, holds_everything_an_executor_needs) {
     store::HostAttempt attempt = host_attempt();
     attempt.saves_requested = 4;
+    attempt.traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
     const AttemptPaths paths{.dataset = "/data/digits",
                              .checkpoints = "/store/checkpoints/job_1",
                              .report = "/store/reports/job_1",
@@ -44,7 +45,8 @@ TEST(AttemptOrderOf, holds_everything_an_executor_needs) {
         "dataset": {"id": "ds_1", "name": "digits", "format": "idx", "path": "/data/digits", "options": {"channels": 1}, "content_hash": "sha256:ab"},
         "checkpoint_folder": "/store/checkpoints/job_1", "resume_from": null, "init_from": null, "checkpoint": null, "split": null, "saves_requested": 4, "worker_threads": 0, "grace_s": 60,
         "memory_bytes": 123, "report_folder": "/store/reports/job_1", "cache_folder": "/store/compile_cache",
-        "packed_folder": "/store/packed"})"));
+        "packed_folder": "/store/packed",
+        "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"})"));
     attempt.spec = "{}";
     AttemptPaths resuming = paths;
     resuming.resume = "/store/checkpoints/job_1/step_1";

@@ -52,6 +52,22 @@ TEST_F(Jobs, a_new_job_is_queued_and_described) {
     EXPECT_EQ(again["spec"]["train"]["optimizer"]["betas"], Json::array({0.9, 0.999}));
 }
 
+TEST_F(Jobs, the_trace_of_a_request_is_kept_with_its_job) {
+    const std::string caller = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    const auto response =
+        service.call("POST", "/v1/jobs", TestService::spec(), {{"traceparent", caller}});
+    ASSERT_EQ(response.status, 201) << response.body;
+    const Json job = Json::parse(response.body);
+    const std::string kept = job.at("traceparent");
+    EXPECT_EQ(kept, response.header("traceparent"));
+    EXPECT_EQ(kept.substr(0, 36), caller.substr(0, 36));
+    EXPECT_NE(kept, caller);
+    service.run(job.at("id"));
+    EXPECT_EQ(store::list_live_attempts(service.store, "here").at(0).traceparent, kept);
+    const std::string without = service.submit();
+    EXPECT_EQ(service.expect(200, "GET", "/v1/jobs/" + without)["traceparent"], nullptr);
+}
+
 TEST_F(Jobs, lists_are_ordered_by_a_metric_and_narrowed_to_a_time) {
     for (const double loss : {2.0, 1.0, 3.0}) {
         const std::string id = service.submit({{"name", fmt::format("loss {}", loss)}});

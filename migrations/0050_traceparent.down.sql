@@ -1,0 +1,1 @@
+alter table job drop column traceparent;
