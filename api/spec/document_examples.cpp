@@ -44,6 +44,9 @@ constexpr auto document_examples = std::to_array<DocumentExample>({
     {"ProjectQuota", R"({"cores": 8})"},
     {"HostDrain", R"({"reason": "a disk is exchanged"})"},
     {"QueueSimulate", R"({"job_id": "job_01jd0000000000000000000000", "class": "high"})"},
+    {"WebhookCreate", R"({
+        "url": "https://hooks.example.com/slipway", "project": "default",
+        "events": ["job.started", "job.ended"]})"},
     {"Problem", R"({
         "type": "about:blank", "title": "Unprocessable Content", "status": 422,
         "detail": "train.epochs must be a whole number from 1 to 1000000, got 0",

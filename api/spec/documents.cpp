@@ -114,6 +114,10 @@ Decoded<ProjectQuota> decode_project_quota(const ParsedJson& parsed) {
     return decode(project_quota_table(), parsed);
 }
 
+Decoded<WebhookCreate> decode_webhook_create(const ParsedJson& parsed) {
+    return decode(webhook_create_table(), parsed);
+}
+
 Json encode(const JobSpec& spec) {
     return job_table().write(spec);
 }

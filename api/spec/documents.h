@@ -43,6 +43,7 @@ Decoded<GroupPut> decode_group_put(const ParsedJson& parsed);
 Decoded<ProjectCreate> decode_project_create(const ParsedJson& parsed);
 Decoded<ProjectPatch> decode_project_patch(const ParsedJson& parsed);
 Decoded<ProjectQuota> decode_project_quota(const ParsedJson& parsed);
+Decoded<WebhookCreate> decode_webhook_create(const ParsedJson& parsed);
 
 /// The same from a value that is already trusted to be free of duplicates: a stored spec.
 Decoded<JobSpec> decode_job_spec(const Json& json);

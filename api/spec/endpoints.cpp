@@ -20,6 +20,7 @@
 #include "api/spec/endpoints/splits.h"
 #include "api/spec/endpoints/tokens.h"
 #include "api/spec/endpoints/uploads.h"
+#include "api/spec/endpoints/webhooks.h"
 
 namespace slipway {
 
@@ -40,6 +41,7 @@ constexpr auto resources = std::to_array<std::span<const Endpoint>>({
     project_endpoints::rows,
     token_endpoints::rows,
     session_endpoints::rows,
+    webhook_endpoints::rows,
     audit_endpoints::rows,
     retention_endpoints::rows,
     service_endpoints::rows,

@@ -301,6 +301,20 @@ const Object<ProjectQuota>& project_quota_table() {
     return table;
 }
 
+const Object<WebhookCreate>& webhook_create_table() {
+    static const auto table =
+        Object<WebhookCreate>("WebhookCreate", "A webhook to create.")
+            .field("url", &WebhookCreate::url,
+                   "URL that messages are posted to, http or https. It must lead to a public "
+                   "address, or to one that the operator allows; redirects are not followed.",
+                   Text{.max = 2000}, {.required = true})
+            .field("project", &WebhookCreate::project, "Project whose jobs it is told of.",
+                   Text{.form = &plain_name})
+            .field("events", &WebhookCreate::events, "Events that are sent.",
+                   List<Choice<WebhookEvent>>{.item = {}, .min = 1, .unique = true});
+    return table;
+}
+
 std::span<const ObjectTable* const> request_tables() {
     static const std::vector<const ObjectTable*> all{&job_table(),
                                                      &job_patch_table(),
@@ -319,7 +333,8 @@ std::span<const ObjectTable* const> request_tables() {
                                                      &job_bulk_table(),
                                                      &project_create_table(),
                                                      &project_patch_table(),
-                                                     &project_quota_table()};
+                                                     &project_quota_table(),
+                                                     &webhook_create_table()};
     return all;
 }
 

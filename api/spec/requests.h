@@ -180,6 +180,32 @@ struct ProjectQuota {
     bool operator==(const ProjectQuota&) const = default;
 };
 
+/// What a webhook may be told of. Spelled as on the wire.
+enum class WebhookEvent {
+    job_created,
+    job_started,
+    job_paused,
+    job_resumed,
+    job_requeued,
+    job_ended
+};
+
+template <>
+struct Spelling<WebhookEvent> {
+    static constexpr std::array<std::string_view, 6> words{
+        "job.created", "job.started", "job.paused", "job.resumed", "job.requeued", "job.ended"};
+};
+
+/// POST /v1/webhooks.
+struct WebhookCreate {
+    std::string url;
+    std::string project = "default";
+    std::vector<WebhookEvent> events{WebhookEvent::job_created,  WebhookEvent::job_started,
+                                     WebhookEvent::job_paused,   WebhookEvent::job_resumed,
+                                     WebhookEvent::job_requeued, WebhookEvent::job_ended};
+    bool operator==(const WebhookCreate&) const = default;
+};
+
 /// POST /v1/login.
 struct LoginRequest {
     std::string token;    ///< slp_…

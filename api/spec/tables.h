@@ -86,6 +86,7 @@ const Object<GroupPut>& group_put_table();
 const Object<ProjectCreate>& project_create_table();
 const Object<ProjectPatch>& project_patch_table();
 const Object<ProjectQuota>& project_quota_table();
+const Object<WebhookCreate>& webhook_create_table();
 
 /// The bodies of requests that openapi.json names; others are reached through them.
 std::span<const ObjectTable* const> request_tables();

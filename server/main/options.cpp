@@ -166,6 +166,10 @@ void add_edge(CLI::App& app, Raw& raw) {
                    "network whose X-Forwarded-For, -Proto and -Host headers are trusted, such as "
                    "10.0.0.0/8; can be repeated")
         ->allow_extra_args(false);
+    app.add_option("--webhook-allow", raw.options.webhook_allow,
+                   "network whose addresses webhooks may have though it is not public, such as "
+                   "10.1.2.0/24; can be repeated")
+        ->allow_extra_args(false);
     app.add_option(
            "--public-name", raw.options.public_names,
            "host name that the service answers for, besides that of this machine; can be repeated")
@@ -202,6 +206,11 @@ void add_limits(CLI::App& app, Raw& raw) {
         "maximum number of valid tokens created from one token, directly or not; 0: no limit");
     at_a_time("--requests-per-s", limits.requests_per_s,
               "maximum number of requests per second of one token, in the long run; 0: no limit");
+    app.add_option("--webhooks-max", limits.webhooks, "maximum number of webhooks per project")
+        ->check(CLI::Range(1, 1000));
+    app.add_option("--webhook-log-days", raw.options.webhook_log_days,
+                   "days to keep deliveries of webhooks that have ended")
+        ->check(CLI::Range(1, 3650));
     app.add_option("--requests-burst", limits.requests_burst,
                    "maximum number of requests of one token at once")
         ->check(CLI::Range(1, 1'000'000'000));
@@ -327,13 +336,18 @@ void add_login_link(CLI::App& app, Raw& raw) {
         ->check(CLI::Range(60, 600));
 }
 
-void check_edge(const Options& options) {
-    for (const std::string& text : options.trusted_proxies)
+void check_networks(const char* option, const std::vector<std::string>& networks) {
+    for (const std::string& text : networks)
         try {
             parse_network(text);
         } catch (const Error& error) {
-            throw CLI::ValidationError("--trusted-proxy", error.what());
+            throw CLI::ValidationError(option, error.what());
         }
+}
+
+void check_edge(const Options& options) {
+    check_networks("--trusted-proxy", options.trusted_proxies);
+    check_networks("--webhook-allow", options.webhook_allow);
     if (options.command != Command::serve || options.insecure || !options.certificate_file.empty())
         return;
     for (const std::string& address : options.addresses) {

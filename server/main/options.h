@@ -50,6 +50,8 @@ struct Options {
     std::vector<std::string> public_names;
     std::size_t buffered_body_bytes = std::size_t{64} << 20;
     std::size_t buffered_answer_bytes = std::size_t{256} << 20;
+    std::vector<std::string> webhook_allow;    ///< networks, beside public addresses
+    std::int64_t webhook_log_days = 30;
     std::string ready_file;
     std::string host_name;    ///< this machine's name in the database
     bool drain = false;

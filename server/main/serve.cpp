@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 
 #include "api/base/log_file.h"
 #include "api/base/log_format.h"
@@ -20,6 +22,7 @@
 #include "server/routes/table.h"
 #include "server/sse/hub.h"
 #include "server/sse/store_feed.h"
+#include "server/webhooks/dispatcher.h"
 #include "web/assets.h"
 
 namespace slipway {
@@ -115,15 +118,48 @@ std::vector<ConfinementState> confinement_states(const Options& options) {
     return states;
 }
 
+WebhookOptions webhook_options_of(const Options& options) {
+    WebhookOptions made;
+    for (const std::string& text : options.webhook_allow)
+        made.allowed.push_back(parse_network(text));
+    made.keep = std::chrono::days{options.webhook_log_days};
+    return made;
+}
+
+// Deliveries never wait for requests, nor these for them.
+store::StoreOptions webhook_store_options(const Database& database) {
+    return {
+        .database = database.url, .application_name = "slipwayd webhooks", .connections_max = 3};
+}
+
+std::vector<PrometheusSample> samples_of(const WebhookCounts& counts) {
+    const auto counter = [](const char* name, const char* help, std::int64_t value) {
+        return PrometheusSample{name, help, true, double(value)};
+    };
+    return {counter("slipway_webhooks_delivered_total", "Webhook messages that were taken.",
+                    counts.delivered),
+            counter("slipway_webhooks_retried_total",
+                    "Attempts to deliver a webhook message that failed and will be repeated.",
+                    counts.retried),
+            counter("slipway_webhooks_failed_total", "Webhook messages that were given up.",
+                    counts.failed)};
+}
+
 // What the routes ask of the rest of the service.
-void wire(Services& services, Scheduler& scheduler, store::Store& store) {
+void wire(Services& services, Scheduler& scheduler, WebhookDispatcher& webhooks,
+          store::Store& store) {
     services.explain_wait = [&store](std::string_view job_id) -> std::optional<WaitExplanation> {
         const auto reason =
             explain_wait(store, std::string(job_id), MaintenanceOptions{}.host_silence_max);
         if (!reason) return std::nullopt;
         return explanation_of(*reason);
     };
-    services.metric_samples = [&scheduler] { return scheduler.metric_samples(); };
+    services.metric_samples = [&scheduler, &webhooks] {
+        std::vector<PrometheusSample> samples = scheduler.metric_samples();
+        std::ranges::move(samples_of(webhooks.counts()), std::back_inserter(samples));
+        return samples;
+    };
+    services.on_webhook = [&webhooks] { webhooks.wake(); };
     services.on_queued = [&scheduler] { scheduler.wake_maintenance(); };
     services.on_changed = [&scheduler] { scheduler.wake_agent(); };
 }
@@ -173,7 +209,12 @@ int serve(const Options& options, StopSignals& signals) {
         exporter.folder(), [&exporter](const auto&... of_export) { exporter.run(of_export...); },
         clock);
     services.exports = &exports;
-    wire(services, scheduler, requests);
+    const WebhookOptions webhook_options = webhook_options_of(options);
+    const OutgoingClient outgoing(webhook_options.allowed, webhook_options.limits);
+    services.outgoing = &outgoing;
+    store::Store webhook_store(webhook_store_options(database));
+    WebhookDispatcher webhooks(webhook_store, webhook_options, clock);
+    wire(services, scheduler, webhooks, requests);
     wire_forecasts(services, requests, clock);
 
     // The port first: when another process has it, nothing else has been started for nothing.

@@ -136,6 +136,15 @@ Response create_token(const Context& context);
 Response list_tokens(const Context& context);
 Response revoke_token(const Context& context);
 
+// webhooks.cpp
+Response create_webhook(const Context& context);
+Response list_webhooks(const Context& context);
+Response get_webhook(const Context& context);
+Response delete_webhook(const Context& context);
+Response test_webhook(const Context& context);
+Response list_webhook_deliveries(const Context& context);
+Response redeliver_webhook(const Context& context);
+
 // sessions.cpp
 Response create_login_link(const Context& context);
 Response login(const Context& context);

@@ -98,6 +98,7 @@ Response get_capabilities(const Context& context) {
                     {"open_uploads", limits.open_uploads},
                     {"stored_bytes", limits.stored_bytes},
                     {"tokens", limits.tokens},
+                    {"webhooks", limits.webhooks},
                     {"requests_per_s", limits.requests_per_s},
                     {"requests_burst", limits.requests_burst},
                     {"upload_bytes", context.services.upload_bytes_max}};

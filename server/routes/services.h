@@ -32,6 +32,7 @@
 namespace slipway {
 
 class HealthMonitor;
+class OutgoingClient;
 class Hub;
 struct Endpoint;
 
@@ -110,8 +111,11 @@ struct Services {
     /// errors  throws not_found when the job is not queued
     std::function<SimulatedQueue(const QueueChange&)> simulate_queue = {};
     std::function<std::vector<PrometheusSample>()> metric_samples = {};
-    ExportQueue* exports = nullptr;             ///< null: this service cannot export weights
-    std::function<void()> on_queued = [] {};    ///< something may be placed now
+    /// Knows which addresses webhooks may have; null: public ones.
+    const OutgoingClient* outgoing = nullptr;
+    std::function<void()> on_webhook = [] {};    ///< a delivery was added
+    ExportQueue* exports = nullptr;              ///< null: this service cannot export weights
+    std::function<void()> on_queued = [] {};     ///< something may be placed now
     std::function<void()> on_changed = [] {
     };    ///< this machine's agent has something to start or stop
 };

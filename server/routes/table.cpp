@@ -84,6 +84,14 @@ constexpr auto rows = std::to_array<RouteRow>({
     {"list_decisions", {routes::list_decisions}},
     {"simulate_queue", {routes::simulate_queue}},
 
+    {"create_webhook", {.function = routes::create_webhook, .secret_member = "secret"}},
+    {"list_webhooks", {routes::list_webhooks}},
+    {"get_webhook", {routes::get_webhook}},
+    {"delete_webhook", {routes::delete_webhook}},
+    {"test_webhook", {routes::test_webhook}},
+    {"list_webhook_deliveries", {routes::list_webhook_deliveries}},
+    {"redeliver_webhook", {routes::redeliver_webhook}},
+
     {"list_audit", {routes::list_audit}},
     {"preview_retention", {routes::preview_retention}},
 

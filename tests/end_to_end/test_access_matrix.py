@@ -133,6 +133,13 @@ ENDPOINTS = {
     "put_project_quota": Row(ADMIN, "service", body=lambda made: {}),
     "list_groups": Row(VIEW, "object"),
     "put_group": Row(EDIT, "object", body=lambda made: {"limit": 2}),
+    "create_webhook": Row(EDIT, "create", body=lambda made: {"url": "https://hooks.example.com/", "project": PROJECT}),
+    "list_webhooks": Row(VIEW, "list"),
+    "get_webhook": Row(VIEW, "object"),
+    "delete_webhook": Row(EDIT, "object", fresh="webhook"),
+    "test_webhook": Row(EDIT, "object", ok=201),
+    "list_webhook_deliveries": Row(VIEW, "object"),
+    "redeliver_webhook": Row(EDIT, "object", ok=201),
     "list_audit": Row(ADMIN, "service"),
     "preview_retention": Row(ADMIN, "service"),
     "get_me": Row(VIEW, "own"),
@@ -199,7 +206,7 @@ class AccessMatrix(unittest.TestCase):
         write_points(cls.service.data / "points", rows=120)
         closed = cls.service.home / "closed"
         write_points(closed / "kestrel-set", rows=20)
-        cls.service.options = ("--dataset-root", f"{PROJECT},wren={closed}")
+        cls.service.options = ("--dataset-root", f"{PROJECT},wren={closed}", "--webhook-allow", "127.0.0.0/8")
         cls.service.start()
         cls.document = cls.service.call("GET", "/openapi.json", token=None).json
         cls.operations = [(path, method.upper(), operation) for path, methods in cls.document["paths"].items()
@@ -263,9 +270,10 @@ class AccessMatrix(unittest.TestCase):
         cls.made = {"job": job, "dataset": dataset, "split": split, "checkpoint": checkpoint, "prediction": predicted,
                     "upload": cls.upload(), "token": cls.make_token("viewer", PROJECT)["id"], "core": "7",
                     "graph": service.get(f"/v1/jobs/{job}/graphs")["items"][0]["hash"], "name": "kestrel-new",
-                    "file": "model.safetensors", "job_spec": spec, "prediction_spec": prediction}
+                    "webhook": cls.webhook(), "file": "model.safetensors", "job_spec": spec, "prediction_spec": prediction}
+        cls.made["delivery"] = service.post(f"/v1/webhooks/{cls.made['webhook']}/test", {})["id"]
         cls.secrets = {PROJECT, str(service.home), *(cls.made[kind] for kind in (
-            "job", "dataset", "split", "checkpoint", "prediction", "upload", "token", "graph"))}
+            "job", "dataset", "split", "checkpoint", "prediction", "upload", "token", "graph", "webhook", "delivery"))}
 
     @classmethod
     def dataset(cls, name, project):
@@ -281,6 +289,10 @@ class AccessMatrix(unittest.TestCase):
         path = f"/v1/datasets/{dataset}/splits/{made['id']}"
         assert wait_for(lambda: (found := cls.service.get(path))["state"] != "making" and found, "a split")["state"] == "ready"
         return made["id"]
+
+    @classmethod
+    def webhook(cls):
+        return cls.service.post("/v1/webhooks", {"url": "https://127.0.0.1:1/", "project": PROJECT, "events": ["job.paused"]})["id"]
 
     @classmethod
     def upload(cls, content=None):
@@ -312,6 +324,8 @@ class AccessMatrix(unittest.TestCase):
             made["token"] = self.make_token("viewer", PROJECT)["id"]
         elif kind in ("upload", "full_upload"):
             made["upload"] = self.upload(b"more" if kind == "full_upload" else None)
+        elif kind == "webhook":
+            made["webhook"] = self.webhook()
         elif kind == "name":
             made["name"] = f"kestrel-new-{next(self.numbers)}"
         return made
@@ -319,9 +333,10 @@ class AccessMatrix(unittest.TestCase):
     @staticmethod
     def path_of(path, made):
         kind = {"jobs": "job", "checkpoints": "checkpoint", "predictions": "prediction", "datasets": "dataset",
-                "uploads": "upload", "tokens": "token"}.get((path.split("/") + ["", ""])[2])
+                "uploads": "upload", "tokens": "token", "webhooks": "webhook"}.get((path.split("/") + ["", ""])[2])
         names = {"{id}": made.get(kind), "{sid}": made["split"], "{n}": made["core"], "{hash}": made["graph"],
-                 "{name}": made["file"], "{p}": PROJECT, "{h}": "spare-host", "{g}": "lr-search"}
+                 "{name}": made["file"], "{p}": PROJECT, "{h}": "spare-host", "{g}": "lr-search",
+                 "{did}": made["delivery"]}
         return re.sub(r"\{\w+\}", lambda found: names[found.group()], path)
 
     # ---- what came -----------------------------------------------------------

@@ -329,6 +329,42 @@ const Object<Answer>& capabilities_table() {
 }
 
 /// An answer of one or two texts.
+Object<Answer> webhook_like(std::string_view name, std::string_view summary) {
+    return Object<Answer>(name, summary)
+        .open()
+        .field("id", "whk_…", any_text, known)
+        .field("project", "Project whose jobs it is told of.", any_text, known)
+        .field("url", "URL that messages are posted to.", any_text, known)
+        .field("events", "Events that are sent.", List<Choice<WebhookEvent>>{}, known)
+        .field("created_by", "tok_…; nothing is sent once this token has ended.", any_text, known)
+        .field("created_at", "Time of creation.", Time{}, known);
+}
+
+const Object<Answer>& webhook_delivery_table() {
+    static const auto table =
+        Object<Answer>("WebhookDelivery", "A message of a webhook, and how it was taken.")
+            .open()
+            .field("id", "dlv_…, the Webhook-Id of the message.", any_text, known)
+            .field("webhook_id", "whk_…", any_text, known)
+            .field("type", "Event of the message: job.ended, …; webhook.test: of a test.", any_text,
+                   known)
+            .field("state",
+                   "pending: it is sent, or waits for its next attempt; delivered; failed.",
+                   any_text, known)
+            .field("attempts", "Number of attempts to send it.", count, known)
+            .field("status", "Status that the receiver answered last.", count, or_null)
+            .field("error", "What went wrong with the last attempt.", any_text, or_null)
+            .field("duration_s", "Duration of the last attempt in seconds.", Number{.min = 0},
+                   or_null)
+            .field("redelivery_of", "Delivery that this one repeats.", any_text, or_null)
+            .field("next_attempt_at", "Time of the next attempt, while it is pending.", Time{},
+                   or_null)
+            .field("created_at", "Time of creation.", Time{}, known)
+            .field("ended_at", "Time at which it was delivered or had failed.", Time{}, or_null)
+            .field("body", "Body of the message.", AnyObject{}, known);
+    return table;
+}
+
 Object<Answer> texts(std::string_view name, std::string_view summary,
                      std::vector<std::pair<std::string_view, std::string_view>> fields) {
     Object<Answer> table(name, summary);
@@ -345,6 +381,13 @@ std::span<const ObjectTable* const> other_answer_tables() {
     static const auto issued =
         token_like("IssuedToken", "A new token.")
             .field("token", "Secret of the token; it is not shown again.", any_text, known);
+    static const auto webhook = webhook_like("Webhook", "A webhook, without its secret.");
+    static const auto issued_webhook =
+        webhook_like("IssuedWebhook", "A new webhook.")
+            .field("secret", "Secret that its messages are signed with; it is not shown again.",
+                   any_text, known);
+    static const auto webhooks = page_of("WebhookList", webhook);
+    static const auto deliveries = page_of("WebhookDeliveryList", webhook_delivery_table());
     static const auto health = texts("Health", "Liveness of the service.", {{"status", "ok."}});
     static const auto ready =
         texts("Readiness", "Readiness of the service.", {{"status", "ready."}});
@@ -385,7 +428,12 @@ std::span<const ObjectTable* const> other_answer_tables() {
                                                      &health,
                                                      &ready,
                                                      &version,
-                                                     &capabilities_table()};
+                                                     &capabilities_table(),
+                                                     &webhook,
+                                                     &issued_webhook,
+                                                     &webhooks,
+                                                     &webhook_delivery_table(),
+                                                     &deliveries};
     return all;
 }
 

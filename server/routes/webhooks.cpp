@@ -1,0 +1,160 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "api/base/id.h"
+#include "scheduler/store/webhooks.h"
+#include "server/http/outgoing.h"
+#include "server/routes/bodies.h"
+#include "server/routes/handlers.h"
+#include "server/routes/lookup.h"
+#include "server/routes/problems.h"
+#include "server/routes/query.h"
+#include "server/routes/render.h"
+#include "server/webhooks/signature.h"
+
+namespace slipway::routes {
+namespace {
+
+store::Webhook the_webhook(const Context& context) {
+    const std::string& id = context.request.parameter("id");
+    auto webhook = is_id("whk", id) ? store::find_webhook(context.services.store, id)
+                                    : std::optional<store::Webhook>{};
+    if (!webhook || !context.who.sees(webhook->project)) throw_not_found("webhook", id);
+    return *std::move(webhook);
+}
+
+// Whether a name leads to a public address is seen when it is sent to: here, only what is sure.
+void check_url(const Context& context, const std::string& text) {
+    const Result<OutgoingUrl> url = parse_outgoing_url(text);
+    if (!url)
+        throw_problems({{"/url", "bad_format", fmt::format("url {}", url.error().what()), {}}},
+                       "invalid_body", "the webhook");
+    const auto address = literal_address(*url);
+    const OutgoingClient* const client = context.services.outgoing;
+    if (!address || (client != nullptr ? client->may_reach(*address) : is_public(*address))) return;
+    throw_problems({{"/url",
+                     "not_allowed",
+                     fmt::format("url leads to {}, which is not a public address; the operator can "
+                                 "allow it (--webhook-allow)",
+                                 url->host),
+                     {}}},
+                   "invalid_body", "the webhook");
+}
+
+Json render_webhook(const store::Webhook& webhook) {
+    return {{"id", webhook.id},
+            {"project", webhook.project},
+            {"url", webhook.url},
+            {"events", webhook.events},
+            {"created_by", webhook.created_by},
+            {"created_at", to_rfc3339(webhook.created_at)}};
+}
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+    return value ? Json(*value) : Json(nullptr);
+}
+
+Json render_delivery(const store::WebhookDelivery& delivery) {
+    const bool waits = delivery.state == "pending";
+    return {{"id", delivery.id},
+            {"webhook_id", delivery.webhook_id},
+            {"type", delivery.type},
+            {"state", delivery.state},
+            {"attempts", delivery.attempts},
+            {"status", or_null(delivery.status)},
+            {"error", delivery.error.empty() ? Json(nullptr) : Json(delivery.error)},
+            {"duration_s", or_null(delivery.duration_s)},
+            {"redelivery_of",
+             delivery.redelivery_of.empty() ? Json(nullptr) : Json(delivery.redelivery_of)},
+            {"next_attempt_at", waits ? Json(to_rfc3339(delivery.due_at)) : Json(nullptr)},
+            {"created_at", to_rfc3339(delivery.created_at)},
+            {"ended_at", render_time(delivery.ended_at)},
+            {"body", Json::parse(delivery.body)}};
+}
+
+Response added(const Context& context, const store::WebhookDelivery& delivery) {
+    const auto stored = store::add_webhook_delivery(context.services.store, delivery);
+    context.services.on_webhook();
+    return json_response(render_delivery(stored), 201);
+}
+
+}    // namespace
+
+Response create_webhook(const Context& context) {
+    const WebhookCreate body = read_body(context.request, decode_webhook_create, "the webhook");
+    require_project(context.who, body.project);
+    check_url(context, body.url);
+    store::Webhook webhook{.id = new_id("whk"),
+                           .project = body.project,
+                           .url = body.url,
+                           .created_by = context.who.token_id};
+    for (const WebhookEvent event : body.events)
+        webhook.events.emplace_back(to_string(event));
+    const std::string secret = make_webhook_secret();
+    Json out = render_webhook(store::create_webhook(context.services.store, webhook, secret,
+                                                    context.services.limits.webhooks));
+    out["secret"] = secret;
+    return json_response(out, 201).with("Location", "/v1/webhooks/" + webhook.id);
+}
+
+Response list_webhooks(const Context& context) {
+    const auto page = store::list_webhooks(context.services.store, projects_asked(context),
+                                           query_page(context.request));
+    Json items = Json::array();
+    for (const store::Webhook& webhook : page.items)
+        items.push_back(render_webhook(webhook));
+    return json_response(render_list(std::move(items), page.next_cursor));
+}
+
+Response get_webhook(const Context& context) {
+    return json_response(render_webhook(the_webhook(context)));
+}
+
+Response delete_webhook(const Context& context) {
+    const store::Webhook webhook = the_webhook(context);
+    if (!store::delete_webhook(context.services.store, webhook.id))
+        throw_not_found("webhook", webhook.id);
+    return no_content();
+}
+
+Response test_webhook(const Context& context) {
+    const store::Webhook webhook = the_webhook(context);
+    const Json body{{"id", new_id("evt")},
+                    {"type", "webhook.test"},
+                    {"time", to_rfc3339(context.services.clock.now())},
+                    {"project", webhook.project},
+                    {"webhook_id", webhook.id}};
+    return added(context, {.id = new_id("dlv"),
+                           .webhook_id = webhook.id,
+                           .type = "webhook.test",
+                           .body = body.dump()});
+}
+
+Response list_webhook_deliveries(const Context& context) {
+    const store::Webhook webhook = the_webhook(context);
+    const auto page = store::list_webhook_deliveries(context.services.store, webhook.id,
+                                                     query_text(context.request, "state"),
+                                                     query_page(context.request));
+    Json items = Json::array();
+    for (const store::WebhookDelivery& delivery : page.items)
+        items.push_back(render_delivery(delivery));
+    return json_response(render_list(std::move(items), page.next_cursor));
+}
+
+Response redeliver_webhook(const Context& context) {
+    const store::Webhook webhook = the_webhook(context);
+    const std::string& id = context.request.parameter("did");
+    const auto delivery = is_id("dlv", id)
+                              ? store::find_webhook_delivery(context.services.store, webhook.id, id)
+                              : std::optional<store::WebhookDelivery>{};
+    if (!delivery) throw_not_found("delivery", id);
+    return added(context, {.id = new_id("dlv"),
+                           .webhook_id = webhook.id,
+                           .type = delivery->type,
+                           .body = delivery->body,
+                           .redelivery_of = delivery->id});
+}
+
+}    // namespace slipway::routes
