@@ -1,5 +1,5 @@
 -- What follows the insertion of jobs was done for each row: four statements and their triggers a
--- job. Jobs that are stored together (scheduler/store/pg/group.h) share them now.
+-- job. Jobs that are stored together (scheduler/store/pg/group_commit.h) share them now.
 create function job_begins() returns trigger
     language plpgsql
 as $$

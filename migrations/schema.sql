@@ -113,19 +113,44 @@ begin
                              'restarts', restarts)
     from added;
     insert into queue (job_id, project, name, class_rank, queued_at, cores, core_id, not_before,
-                       valid_until, dataset_id, dataset_ready, memory_bytes)
+                       valid_until, dataset_id, dataset_ready, memory_bytes, group_name)
     select added.id, added.project, added.name, queue_class_rank(added.queue_class),
            added.created_at, added.cores, added.core_id,
            case when added.not_before > clock_timestamp() then added.not_before end,
            added.valid_until, added.dataset_id, coalesce(dataset.state = 'ready', false),
-           counted_memory_bytes(added.spec)
+           counted_memory_bytes(added.spec), coalesce(added.spec #>> '{queue,group}', '')
     from added
     left join dataset on dataset.id = added.dataset_id;
+    -- In one order, so that jobs stored by others at the same time wait for each other at most once.
+    perform keep_group(project, group_name, group_limit, true)
+    from (select project, spec #>> '{queue,group}' as group_name,
+                 (spec #>> '{queue,group_limit}')::integer as group_limit
+          from added
+          where spec #>> '{queue,group}' is not null
+          order by project, group_name, id) as grouped;
     insert into job_count (state, project, created_by, queue_class, jobs, submitted)
     select state, project, created_by, queue_class, count(*), count(*)
     from added
     group by state, project, created_by, queue_class;
     return null;
+end
+$$;
+
+CREATE FUNCTION public.job_class_allowed() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+declare
+    allowed text;
+begin
+    select class_max into allowed
+    from project
+    where name = new.project;
+    if queue_class_rank(new.queue_class) < queue_class_rank(allowed) then
+        raise exception 'jobs of project % may be of class % at most, not %', new.project, allowed,
+                        new.queue_class
+            using errcode = 'SW004', detail = new.queue_class, hint = allowed;
+    end if;
+    return new;
 end
 $$;
 
@@ -219,13 +244,18 @@ begin
     if new.state = 'queued' then
         -- Who has started once keeps its right to run: valid_until is over for it.
         insert into queue (job_id, project, name, class_rank, queued_at, cores, core_id,
-                           not_before, valid_until, dataset_id, dataset_ready, memory_bytes)
+                           not_before, valid_until, dataset_id, dataset_ready, memory_bytes,
+                           group_name)
         values (new.id, new.project, new.name, queue_class_rank(new.queue_class), new.created_at,
                 new.cores, new.core_id,
                 case when new.not_before > clock_timestamp() then new.not_before end,
                 case when new.started_at is null then new.valid_until end, new.dataset_id,
                 exists (select from dataset where id = new.dataset_id and state = 'ready'),
-                counted_memory_bytes(new.spec));
+                counted_memory_bytes(new.spec), coalesce(new.spec #>> '{queue,group}', ''));
+        if new.spec #>> '{queue,group}' is not null then
+            perform keep_group(new.project, new.spec #>> '{queue,group}',
+                               (new.spec #>> '{queue,group_limit}')::integer, false);
+        end if;
     elsif tg_op = 'UPDATE' and old.state = 'queued' then
         delete from queue where job_id = new.id;
     end if;
@@ -341,6 +371,7 @@ END) STORED,
     crash_key text,
     crashes integer DEFAULT 0 NOT NULL,
     pruned text[] DEFAULT '{}'::text[] NOT NULL,
+    traceparent text,
     CONSTRAINT job_check CHECK (((core_id IS NULL) OR (cores = 1))),
     CONSTRAINT job_check1 CHECK (((reason_code IS NULL) = (reason_message IS NULL))),
     CONSTRAINT job_continues_from_check CHECK (((continues_from IS NULL) OR (origin_job_id IS NOT NULL))),
@@ -366,7 +397,8 @@ END),
     CONSTRAINT job_pruned_check CHECK ((pruned <@ ARRAY['events'::text, 'logs'::text, 'metrics'::text])),
     CONSTRAINT job_queue_class_check CHECK ((queue_class = ANY (ARRAY['urgent'::text, 'high'::text, 'normal'::text, 'low'::text, 'idle'::text]))),
     CONSTRAINT job_restarts_max_check CHECK ((restarts_max >= 0)),
-    CONSTRAINT job_saves_requested_check CHECK ((saves_requested >= 0))
+    CONSTRAINT job_saves_requested_check CHECK ((saves_requested >= 0)),
+    CONSTRAINT job_traceparent_check CHECK ((traceparent ~ '^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$'::text))
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01');
 
@@ -391,6 +423,37 @@ begin
     )
     insert into job_metric select * from moved;
     return null;
+end
+$$;
+
+CREATE FUNCTION public.keep_group(of_project text, of_name text, wanted integer, replaces boolean) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+begin
+    if exists (select from job_group
+               where project = of_project and name = of_name
+                 and (wanted is null or jobs_max = wanted or not replaces)
+                 and changed_at > clock_timestamp() - interval '30 minutes') then
+        return;
+    end if;
+    if (select count(*) from job_group where project = of_project) >= 200
+       and not exists (select from job_group where project = of_project and name = of_name) then
+        delete from job_group
+        where project = of_project and changed_at < clock_timestamp() - interval '1 hour'
+          and not exists (select from queue
+                          where queue.project = of_project and group_name = job_group.name);
+        if replaces and (select count(*) from job_group where project = of_project) >= 200 then
+            raise exception 'project % has 200 groups, the maximum; use one of them, or wait until '
+                            'one has been without queued jobs for an hour', of_project
+                using errcode = 'SW003';
+        end if;
+    end if;
+    insert into job_group (project, name, jobs_max)
+    values (of_project, of_name, wanted)
+    on conflict (project, name) do update
+    set jobs_max   = case when replaces then coalesce(excluded.jobs_max, job_group.jobs_max)
+                          else job_group.jobs_max end,
+        changed_at = clock_timestamp();
 end
 $$;
 
@@ -494,6 +557,7 @@ CREATE TABLE public.queue (
     name text NOT NULL,
     memory_bytes bigint,
     shape bigint GENERATED ALWAYS AS ((((COALESCE((memory_bytes / 1048576), (0)::bigint) * 16384) + (cores * 1000)) + COALESCE((core_id)::integer, 0))) STORED,
+    group_name text DEFAULT ''::text NOT NULL,
     CONSTRAINT queue_class_rank_check CHECK (((class_rank >= 0) AND (class_rank <= 4)))
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.005', autovacuum_vacuum_threshold='50', autovacuum_vacuum_cost_limit='2000');
@@ -576,6 +640,46 @@ begin
         (select sum(extract(epoch from ended_at - started_at))
          from attempt
          where job_id = about.id and ended_at is not null and started_at is not null), 0));
+end
+$$;
+
+CREATE FUNCTION public.webhook_event_type(before text, after text, first_start boolean, ends boolean) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    RETURN CASE WHEN (before IS NULL) THEN 'job.created'::text WHEN ends THEN 'job.ended'::text WHEN (after = 'paused'::text) THEN 'job.paused'::text WHEN ((after = 'queued'::text) AND (before = 'paused'::text)) THEN 'job.resumed'::text WHEN (after = 'queued'::text) THEN 'job.requeued'::text WHEN ((after = 'starting'::text) AND first_start) THEN 'job.started'::text ELSE NULL::text END;
+
+CREATE FUNCTION public.webhook_note() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+declare
+    before     text := case when tg_op = 'UPDATE' then old.state end;
+    event_type text;
+begin
+    -- Most projects have no webhook: they pay for one look at an index.
+    if not exists (select from webhook where project = new.project) then
+        return null;
+    end if;
+    event_type := webhook_event_type(before, new.state, new.attempts <= 1,
+                                     new.finished_at is not null);
+    if event_type is null then
+        return null;
+    end if;
+    insert into webhook_event (project, type, body)
+    values (new.project, event_type,
+            json_build_object(
+                'id', 'evt_' || substr(new.id, 5) || '_' || new.event_seq,
+                'type', event_type,
+                'time', to_char(clock_timestamp() at time zone 'UTC',
+                                'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+                'project', new.project,
+                'job', json_build_object(
+                    'id', new.id, 'name', new.name, 'kind', new.kind, 'labels', new.labels,
+                    'state', new.state, 'from', before,
+                    'reason', case when new.reason_code is not null then
+                        json_build_object('code', new.reason_code, 'message', new.reason_message)
+                    end,
+                    'event_seq', new.event_seq, 'attempts', new.attempts,
+                    'restarts', new.restarts, 'best', new.best)));
+    return null;
 end
 $$;
 
@@ -799,6 +903,15 @@ CREATE TABLE public.job_event (
     CONSTRAINT job_event_type_check CHECK ((type = ANY (ARRAY['state'::text, 'progress'::text, 'metric'::text, 'log'::text, 'checkpoint'::text, 'compile'::text, 'warning'::text, 'end'::text])))
 );
 
+CREATE TABLE public.job_group (
+    project text NOT NULL,
+    name text NOT NULL,
+    jobs_max integer,
+    changed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT job_group_jobs_max_check CHECK ((jobs_max >= 1)),
+    CONSTRAINT job_group_name_check CHECK ((name <> ''::text))
+);
+
 CREATE TABLE public.job_metric (
     job_id text NOT NULL,
     name text NOT NULL,
@@ -906,6 +1019,8 @@ CREATE TABLE public.project (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     weight double precision DEFAULT 1 NOT NULL,
     cores_max integer,
+    class_max text,
+    CONSTRAINT project_class_max_check CHECK ((class_max = ANY (ARRAY['urgent'::text, 'high'::text, 'normal'::text, 'low'::text, 'idle'::text]))),
     CONSTRAINT project_cores_max_check CHECK ((cores_max >= 0)),
     CONSTRAINT project_name_check CHECK ((name <> ''::text)),
     CONSTRAINT project_number_check CHECK (((number >= 1) AND (number <= 60000))),
@@ -1014,6 +1129,59 @@ CREATE TABLE public.upload (
     CONSTRAINT upload_size_check CHECK ((size >= 0))
 );
 
+CREATE TABLE public.webhook (
+    id text NOT NULL,
+    project text NOT NULL,
+    url text NOT NULL,
+    events text[] NOT NULL,
+    secret text NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT webhook_events_check CHECK ((cardinality(events) >= 1)),
+    CONSTRAINT webhook_id_check CHECK ((id ~ '^whk_[0-9a-hjkmnp-tv-z]{26}$'::text)),
+    CONSTRAINT webhook_project_check CHECK ((project <> ''::text)),
+    CONSTRAINT webhook_secret_check CHECK ((secret ~ '^whsec_'::text)),
+    CONSTRAINT webhook_url_check CHECK ((url ~ '^https?://'::text))
+);
+
+CREATE TABLE public.webhook_delivery (
+    id text NOT NULL,
+    webhook_id text NOT NULL,
+    type text NOT NULL,
+    body text NOT NULL,
+    state text DEFAULT 'pending'::text NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    due_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    status integer,
+    error text,
+    duration_s double precision,
+    redelivery_of text,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT webhook_delivery_attempts_check CHECK ((attempts >= 0)),
+    CONSTRAINT webhook_delivery_check CHECK (((state = 'pending'::text) = (ended_at IS NULL))),
+    CONSTRAINT webhook_delivery_id_check CHECK ((id ~ '^dlv_[0-9a-hjkmnp-tv-z]{26}$'::text)),
+    CONSTRAINT webhook_delivery_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02');
+
+CREATE TABLE public.webhook_event (
+    id bigint NOT NULL,
+    project text NOT NULL,
+    type text NOT NULL,
+    body json NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000');
+
+ALTER TABLE public.webhook_event ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.webhook_event_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 ALTER TABLE ONLY public.attempt_member
     ADD CONSTRAINT attempt_member_job_id_attempt_host_key UNIQUE (job_id, attempt, host);
 
@@ -1058,6 +1226,9 @@ ALTER TABLE ONLY public.idempotency
 
 ALTER TABLE ONLY public.job_event
     ADD CONSTRAINT job_event_pkey PRIMARY KEY (job_id, seq);
+
+ALTER TABLE ONLY public.job_group
+    ADD CONSTRAINT job_group_pkey PRIMARY KEY (project, name);
 
 ALTER TABLE ONLY public.job_metric
     ADD CONSTRAINT job_metric_pkey PRIMARY KEY (job_id, name);
@@ -1118,6 +1289,15 @@ ALTER TABLE ONLY public.token
 
 ALTER TABLE ONLY public.upload
     ADD CONSTRAINT upload_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.webhook_delivery
+    ADD CONSTRAINT webhook_delivery_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.webhook_event
+    ADD CONSTRAINT webhook_event_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.webhook
+    ADD CONSTRAINT webhook_pkey PRIMARY KEY (id);
 
 CREATE UNIQUE INDEX attempt_live_once ON public.attempt USING btree (job_id) WHERE (ended_at IS NULL);
 
@@ -1207,7 +1387,7 @@ CREATE INDEX queue_project ON public.queue USING btree (project, class_rank, que
 
 CREATE INDEX queue_ready_project ON public.queue USING btree (project, ((class_rank)::integer), queued_at, job_id) WHERE ready;
 
-CREATE INDEX queue_ready_shape ON public.queue USING btree (project, shape, ((class_rank)::integer), queued_at, job_id) WHERE ready;
+CREATE INDEX queue_ready_shape ON public.queue USING btree (project, group_name, shape, ((class_rank)::integer), queued_at, job_id) WHERE ready;
 
 CREATE INDEX session_expires ON public.session USING btree (expires_at);
 
@@ -1229,6 +1409,14 @@ CREATE INDEX upload_open ON public.upload USING btree (created_by) WHERE (NOT co
 
 CREATE INDEX upload_stored ON public.upload USING btree (created_by);
 
+CREATE INDEX webhook_delivery_due ON public.webhook_delivery USING btree (webhook_id, due_at) WHERE (state = 'pending'::text);
+
+CREATE INDEX webhook_delivery_ended ON public.webhook_delivery USING btree (ended_at) WHERE (state <> 'pending'::text);
+
+CREATE INDEX webhook_delivery_of ON public.webhook_delivery USING btree (webhook_id, id);
+
+CREATE INDEX webhook_of_project ON public.webhook USING btree (project, id);
+
 CREATE CONSTRAINT TRIGGER attempt_fits_job AFTER INSERT OR UPDATE OF ended_at ON public.attempt DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.attempt_fits_job();
 
 CREATE TRIGGER checkpoint_of_job AFTER INSERT ON public.checkpoint REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.job_is_there();
@@ -1238,6 +1426,10 @@ CREATE TRIGGER checkpoint_release AFTER UPDATE ON public.job FOR EACH ROW WHEN (
 CREATE TRIGGER dataset_leaves AFTER DELETE ON public.dataset FOR EACH ROW EXECUTE FUNCTION public.dataset_leaves();
 
 CREATE TRIGGER job_begins AFTER INSERT ON public.job REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.job_begins();
+
+CREATE TRIGGER job_class_allowed BEFORE INSERT ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_class_allowed();
+
+CREATE TRIGGER job_class_allowed_change BEFORE UPDATE OF queue_class ON public.job FOR EACH ROW WHEN ((old.queue_class <> new.queue_class)) EXECUTE FUNCTION public.job_class_allowed();
 
 CREATE TRIGGER job_counted AFTER DELETE ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_counted();
 
@@ -1274,6 +1466,10 @@ CREATE TRIGGER queue_held_enters AFTER INSERT ON public.queue FOR EACH ROW WHEN 
 CREATE TRIGGER queue_held_leaves AFTER DELETE ON public.queue FOR EACH ROW WHEN ((NOT old.ready)) EXECUTE FUNCTION public.queue_held_counted();
 
 CREATE TRIGGER split_of_dataset AFTER INSERT OR UPDATE OF dataset_id ON public.split FOR EACH ROW EXECUTE FUNCTION public.dataset_is_there();
+
+CREATE TRIGGER webhook_note_insert AFTER INSERT ON public.job FOR EACH ROW EXECUTE FUNCTION public.webhook_note();
+
+CREATE TRIGGER webhook_note_move AFTER UPDATE OF state ON public.job FOR EACH ROW WHEN ((old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION public.webhook_note();
 
 ALTER TABLE ONLY public.attempt
     ADD CONSTRAINT attempt_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;
@@ -1319,3 +1515,6 @@ ALTER TABLE ONLY public.queue
 
 ALTER TABLE ONLY public.session
     ADD CONSTRAINT session_token_id_fkey FOREIGN KEY (token_id) REFERENCES public.token(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.webhook_delivery
+    ADD CONSTRAINT webhook_delivery_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES public.webhook(id) ON DELETE CASCADE;

@@ -42,6 +42,7 @@ constexpr auto document_examples = std::to_array<DocumentExample>({
     {"ProjectCreate", R"({"name": "vision", "weight": 2})"},
     {"ProjectPatch", R"({"weight": 5})"},
     {"ProjectQuota", R"({"cores": 8})"},
+    {"GroupPut", R"({"limit": 4})"},
     {"HostDrain", R"({"reason": "a disk is exchanged"})"},
     {"QueueSimulate", R"({"job_id": "job_01jd0000000000000000000000", "class": "high"})"},
     {"WebhookCreate", R"({

@@ -68,6 +68,7 @@ constexpr auto path_parameter_texts = std::to_array<PathParameterText>({
     {"/v1/cores/", "n", "Number of the core, from 1.", "5"},
     {"/v1/hosts/", "h", "Name of the host.", "training-1"},
     {"/v1/projects/", "p", "Name of the project.", "default"},
+    {"/v1/projects/", "g", "Name of the group.", "lr-search"},
     {"/v1/tokens/", "id", "Id of the token.", "tok_01jd0000000000000000000000"},
     {"/v1/webhooks/", "id", "Id of the webhook.", "whk_01jd0000000000000000000000"},
     {"/v1/webhooks/", "did", "Id of the delivery.", "dlv_01jd0000000000000000000000"},

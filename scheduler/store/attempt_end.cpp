@@ -10,8 +10,8 @@
 #include "scheduler/store/text.h"
 
 // How attempts end, asked for by their agent or by the rescue of a silent host. Those that end at
-// the same time go together (pg/group.h): one transaction of two round trips locks them, decides
-// for each where its job goes, and writes one statement for each kind of change.
+// the same time go together (pg/group_commit.h): one transaction of two round trips locks them,
+// decides for each where its job goes, and writes one statement for each kind of change.
 namespace slipway::store {
 
 namespace {
@@ -131,8 +131,8 @@ void announce_end(Store& store, const AttemptKey& key) {
 
 }    // namespace
 
-std::unique_ptr<Group<EndedOne>> make_end_group(Pool& pool) {
-    return std::make_unique<Group<EndedOne>>(
+std::unique_ptr<GroupCommit<EndedOne>> make_end_group(Pool& pool) {
+    return std::make_unique<GroupCommit<EndedOne>>(
         [&pool](std::span<EndedOne* const> ones) { end_locked(pool, ones, lock_statement(ones)); });
 }
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "scheduler/store/attempts.h"
-#include "scheduler/store/pg/group.h"
+#include "scheduler/store/pg/group_commit.h"
 #include "scheduler/store/pg/pool.h"
 
 namespace slipway::store {
@@ -17,6 +17,6 @@ struct EndedOne {
 };
 
 /// Of a Store, whose pool outlives it.
-std::unique_ptr<Group<EndedOne>> make_end_group(Pool& pool);
+std::unique_ptr<GroupCommit<EndedOne>> make_end_group(Pool& pool);
 
 }    // namespace slipway::store

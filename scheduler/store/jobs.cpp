@@ -97,8 +97,8 @@ Job read_job(const Row& row) {
             .started_at = row.maybe_time("started_at"),
             .finished_at = row.maybe_time("finished_at"),
             .origin = origin_of(row),
-            .pruned = row.texts("pruned"),
-            .traceparent = row.text("traceparent")};
+            .traceparent = row.text("traceparent"),
+            .pruned = row.texts("pruned")};
 }
 
 std::optional<Intent> intent_of(const Row& row) {

@@ -29,7 +29,7 @@ using JsonText = std::string;
 
 class Pool;
 template <class Item>
-class Group;
+class GroupCommit;
 struct EndedOne;
 struct SubmittedOne;
 struct SharedReads;
@@ -66,8 +66,8 @@ public:
     const StoreOptions& options() const { return options_; }
     /// For the functions of this module.
     Pool& pool() { return *pool_; }
-    Group<SubmittedOne>& submissions() { return *submissions_; }
-    Group<EndedOne>& ends() { return *ends_; }
+    GroupCommit<SubmittedOne>& submissions() { return *submissions_; }
+    GroupCommit<EndedOne>& ends() { return *ends_; }
     SharedReads& shared_reads() { return *shared_reads_; }
 
     /// Tells every Listener (of every process) that something about `topic` changed: a job id, or
@@ -81,8 +81,8 @@ private:
     const StoreOptions options_;
     std::unique_ptr<Pool> pool_;
     std::unique_ptr<Announcer> announcer_;
-    std::unique_ptr<Group<SubmittedOne>> submissions_;
-    std::unique_ptr<Group<EndedOne>> ends_;
+    std::unique_ptr<GroupCommit<SubmittedOne>> submissions_;
+    std::unique_ptr<GroupCommit<EndedOne>> ends_;
     std::unique_ptr<SharedReads> shared_reads_;
 };
 

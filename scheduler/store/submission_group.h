@@ -5,7 +5,7 @@
 
 #include "scheduler/store/access.h"
 #include "scheduler/store/jobs.h"
-#include "scheduler/store/pg/group.h"
+#include "scheduler/store/pg/group_commit.h"
 #include "scheduler/store/pg/pool.h"
 
 namespace slipway::store {
@@ -18,6 +18,6 @@ struct SubmittedOne {
 };
 
 /// Of a Store, whose pool outlives it.
-std::unique_ptr<Group<SubmittedOne>> make_submission_group(Pool& pool);
+std::unique_ptr<GroupCommit<SubmittedOne>> make_submission_group(Pool& pool);
 
 }    // namespace slipway::store

@@ -18,8 +18,8 @@
 // whose dataset cannot be used.
 //
 // The common request is one job without a key: one statement that commits by itself. Such requests
-// that come while others are being stored go together (pg/group.h): half of what a submission costs
-// the database is the statement and the commit, not the row.
+// that come while others are being stored go together (pg/group_commit.h): half of what a
+// submission costs the database is the statement and the commit, not the row.
 //
 // What needs more is a transaction: the key of the request, locks on the checkpoint or upload that
 // a job begins with, several jobs of which all or none are stored, and the answer that is kept
@@ -171,8 +171,8 @@ Submitted submit_all(Store& store, std::span<const NewJob> jobs, const Submissio
 
 }    // namespace
 
-std::unique_ptr<Group<SubmittedOne>> make_submission_group(Pool& pool) {
-    return std::make_unique<Group<SubmittedOne>>(
+std::unique_ptr<GroupCommit<SubmittedOne>> make_submission_group(Pool& pool) {
+    return std::make_unique<GroupCommit<SubmittedOne>>(
         [&pool](std::span<SubmittedOne* const> ones) { store_together(pool, ones); });
 }
 

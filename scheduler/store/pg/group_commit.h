@@ -19,7 +19,7 @@
 // writers do).
 namespace slipway::store {
 
-struct GroupLimits {
+struct GroupCommitLimits {
     std::size_t items_max = 64;
     int groups_max =
         1;    ///< at a time; two were tried: smaller groups, more CPU time, no higher rate
@@ -31,12 +31,13 @@ struct GroupLimits {
 
 /// Safe from every thread. `Item` holds what is asked and takes the answer.
 template <class Item>
-class Group {
+class GroupCommit {
 public:
     using Run = std::function<void(std::span<Item* const>)>;
 
     /// `run` does the items wholly or throws and has done none.
-    explicit Group(Run run, GroupLimits limits = {}) : run_(std::move(run)), limits_(limits) {}
+    explicit GroupCommit(Run run, GroupCommitLimits limits = {})
+        : run_(std::move(run)), limits_(limits) {}
 
     /// Returns when `item` has been done. errors  what `run` throws: when it refuses a group, each
     /// item is done by itself, so that nobody gets the error of another; unavailable (then nobody
@@ -110,7 +111,7 @@ private:
     }
 
     const Run run_;
-    const GroupLimits limits_;
+    const GroupCommitLimits limits_;
     std::mutex mutex_;
     // Guarded by mutex_:
     std::deque<Entry*> waiting_;

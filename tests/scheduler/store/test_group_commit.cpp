@@ -1,4 +1,4 @@
-#include "scheduler/store/pg/group.h"
+#include "scheduler/store/pg/group_commit.h"
 
 #include <gmock/gmock.h>
 
@@ -45,7 +45,7 @@ protected:
     }
 
     /// One number is being done; so many others are brought meanwhile, then all are done.
-    void bring_behind_the_first(Group<Number>& used, std::vector<Number>& others) {
+    void bring_behind_the_first(GroupCommit<Number>& used, std::vector<Number>& others) {
         Number first{.value = 1};
         std::vector<std::jthread> threads;
         threads.emplace_back([&] { used.add(first); });
@@ -68,12 +68,13 @@ protected:
         return groups.size();
     }
 
-    static constexpr GroupLimits patient{.groups_max = 1, .patience = std::chrono::hours(1)};
+    static constexpr GroupCommitLimits patient{.groups_max = 1, .patience = std::chrono::hours(1)};
     bool first_waits = true;
     std::latch go_on{1};
     std::mutex mutex;
     std::vector<std::vector<int>> groups;    // guarded by mutex
-    Group<Number> group{[this](std::span<Number* const> numbers) { double_all(numbers); }, patient};
+    GroupCommit<Number> group{[this](std::span<Number* const> numbers) { double_all(numbers); },
+                              patient};
 };
 
 TEST_F(Doubling, one_alone_is_done_at_once) {
@@ -95,8 +96,8 @@ TEST_F(Doubling, those_that_come_meanwhile_are_done_together) {
 }
 
 TEST_F(Doubling, a_group_has_at_most_so_many) {
-    Group<Number> small{[this](std::span<Number* const> numbers) { double_all(numbers); },
-                        {.items_max = 4, .groups_max = 1, .patience = 1h}};
+    GroupCommit<Number> small{[this](std::span<Number* const> numbers) { double_all(numbers); },
+                              {.items_max = 4, .groups_max = 1, .patience = 1h}};
     std::vector<Number> others(10);
     bring_behind_the_first(small, others);
     std::size_t done = 0;
@@ -124,8 +125,8 @@ TEST_F(Doubling, when_nobody_knows_what_was_done_all_hear_it_and_nothing_is_done
 }
 
 TEST_F(Doubling, a_group_that_takes_long_does_not_hold_the_next_one_up) {
-    Group<Number> impatient{[this](std::span<Number* const> numbers) { double_all(numbers); },
-                            {.groups_max = 1, .patience = 5ms}};
+    GroupCommit<Number> impatient{[this](std::span<Number* const> numbers) { double_all(numbers); },
+                                  {.groups_max = 1, .patience = 5ms}};
     Number first{.value = 1};
     std::jthread waits([&] { impatient.add(first); });
     ASSERT_TRUE(eventually([&] { return groups_done() == 1; }));

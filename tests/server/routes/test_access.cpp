@@ -32,6 +32,7 @@ struct AccessMatrix : testing::Test {
         put("{h}", "moon");
         put("{g}", "sweep");
         put("{hash}", "0123456789abcdef0123456789abcdef");
+        put("{did}", new_id("dlv"));
         return path;
     }
 
