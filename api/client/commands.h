@@ -167,6 +167,22 @@ struct RetentionOptions {
 ExitCode show_retention(const HttpClient& client, const RetentionOptions& options);
 ExitCode list_cores(const HttpClient& client);
 ExitCode drain_core(const HttpClient& client, int core, bool drained);
+struct WebhookOptions {
+    std::string url;
+    std::string project = "default";
+    std::vector<std::string> events = {};    ///< empty: all
+};
+ExitCode list_webhooks(const HttpClient& client);
+/// Prints the id, then the secret.
+ExitCode create_webhook(const HttpClient& client, const WebhookOptions& options);
+ExitCode delete_webhook(const HttpClient& client, const std::string& webhook_id);
+/// Sends a test and waits for its first attempt. errors  throws Stop{refused} if it was not taken
+ExitCode test_webhook(const HttpClient& client, const std::string& webhook_id);
+/// The newest 200.
+ExitCode list_deliveries(const HttpClient& client, const std::string& webhook_id);
+ExitCode redeliver(const HttpClient& client, const std::string& webhook_id,
+                   const std::string& delivery_id);
+
 ExitCode create_token(const HttpClient& client, const std::string& name, const std::string& role);
 ExitCode list_tokens(const HttpClient& client);
 /// With `keep_made` the tokens that it made stay.

@@ -33,6 +33,8 @@ struct Line {
     int group_limit = 1;
     SimulateOptions simulate;
     std::string reason;
+    WebhookOptions webhook;
+    std::string delivery;
     std::string id;
     std::string file;
     std::string out;
@@ -296,6 +298,30 @@ void add_queue_commands(CLI::App& app, Line& line) {
     one->add_option("--cores-per-host", line.simulate.cores_per_host, "cores of each of them");
 }
 
+void add_webhook_commands(CLI::App& app, Line& line) {
+    add(app, "webhooks", "List webhooks", line,
+        [](const HttpClient& c) { return list_webhooks(c); });
+    CLI::App* webhook = app.add_subcommand("webhook", "Create, test or delete webhooks");
+    webhook->require_subcommand(1);
+    CLI::App* one =
+        add(*webhook, "create", "Create a webhook; prints its id and, only this once, its secret",
+            line, [&line](const HttpClient& c) { return create_webhook(c, line.webhook); });
+    one->add_option("url", line.webhook.url, "URL that messages are posted to")->required();
+    one->add_option("--project", line.webhook.project, "project whose jobs it is told of");
+    one->add_option("--event", line.webhook.events, "event to send; can be repeated; default: all")
+        ->allow_extra_args(false);
+    add_with_id(*webhook, "test", "Send a test message and tell how it was taken", line,
+                [&line](const HttpClient& c) { return test_webhook(c, line.id); });
+    add_with_id(*webhook, "deliveries", "List the newest deliveries of a webhook", line,
+                [&line](const HttpClient& c) { return list_deliveries(c, line.id); });
+    one =
+        add_with_id(*webhook, "redeliver", "Send a delivery again", line,
+                    [&line](const HttpClient& c) { return redeliver(c, line.id, line.delivery); });
+    one->add_option("delivery", line.delivery, "id of the delivery")->required();
+    add_with_id(*webhook, "delete", "Delete a webhook with its deliveries", line,
+                [&line](const HttpClient& c) { return delete_webhook(c, line.id); });
+}
+
 void add_machine_commands(CLI::App& app, Line& line) {
     add(app, "hosts", "List the hosts, and who drained them and why", line,
         [](const HttpClient& c) { return list_hosts(c); });
@@ -398,6 +424,7 @@ int run(int argc, char** argv) {
     add_project_commands(app, line);
     add_group_commands(app, line);
     add_queue_commands(app, line);
+    add_webhook_commands(app, line);
     add_machine_commands(app, line);
     try {
         app.parse(argc, argv);

@@ -346,6 +346,41 @@ class Commands(unittest.TestCase):
         made = next(one["id"] for one in self.service.get("/v1/tokens")["items"] if one["name"] == "short-lived")
         self.assertEqual(self.ok("token", "revoke", made), f"{made} revoked\n")
 
+    # Nobody listens there, and only the operator may allow it: enough to see what the commands say.
+    def webhook(self):
+        lines = self.ok("webhook", "create", "https://hooks.example.invalid/slipway", "--event", "job.ended").splitlines()
+        self.assertTrue(lines[1].startswith("whsec_"), lines)
+        self.addCleanup(run, "webhook", "delete", lines[0], home=self.service.home)
+        return lines[0]
+
+    def test_webhooks(self):
+        hook = self.webhook()
+        rows = self.table(self.ok("webhooks"), "id", "project", "url", "events")
+        self.assertIn([hook, "default", "https://hooks.example.invalid/slipway", "job.ended"], rows)
+
+    def test_webhook_create(self):
+        done = run("webhook", "create", "http://127.0.0.1/", home=self.service.home, check=4)
+        self.assertIn("--webhook-allow", done.stderr)
+
+    def test_webhook_test(self):
+        done = run("webhook", "test", self.webhook(), home=self.service.home, check=4)
+        self.assertIn("not delivered", done.stderr)
+
+    def test_webhook_deliveries(self):
+        hook = self.webhook()
+        self.service.post(f"/v1/webhooks/{hook}/test", {})
+        rows = self.table(self.ok("webhook", "deliveries", hook), "id", "type", "state", "attempts", "status", "error", "created")
+        self.assertEqual(rows[0][1], "webhook.test")
+
+    def test_webhook_redeliver(self):
+        hook = self.webhook()
+        first = self.service.post(f"/v1/webhooks/{hook}/test", {})["id"]
+        self.assertRegex(self.ok("webhook", "redeliver", hook, first), "^dlv_")
+
+    def test_webhook_delete(self):
+        hook = self.webhook()
+        self.assertEqual(self.ok("webhook", "delete", hook), f"{hook} deleted\n")
+
     def test_version(self):
         self.assertIn('"version"', self.ok("version"))
 
