@@ -379,7 +379,8 @@ class AccessMatrix(unittest.TestCase):
                     yield method, {}, f"?{parameter['name']}={word}"
 
     def documented_success(self, operation):
-        return min(int(status) for status in operation["responses"] if status[0] in "23")
+        statuses = {int(status) for status in operation["responses"] if status[0] in "23"}
+        return 201 if 201 in statuses else min(statuses)    # 200 beside it is the answer to dry_run
 
     # ---- the tests -----------------------------------------------------------
     def test_every_endpoint_has_a_row_with_its_role(self):
