@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <boost/asio.hpp>
 #include <boost/beast.hpp>
-#include <boost/optional.hpp>
 #include <cmath>
 #include <deque>
 #include <fstream>
-#include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <random>
 #include <sstream>
 
@@ -111,7 +110,7 @@ private:
         explicit Client(asio::io_context& io) : stream(io) {}
         tcp::socket stream;
         beast::flat_buffer buffer{};
-        boost::optional<http::response_parser<http::string_body>> parser{};
+        std::optional<http::response_parser<http::string_body>> parser{};
         Tick due{};
         bool busy = false;
         bool connected = false;
@@ -293,7 +292,7 @@ int run(int argc, char** argv) {
     asio::io_context io(1);
     Load load(io, options);
     const LoadResult result = load.run();
-    std::cout << to_json(options, result).dump() << '\n';
+    fmt::print("{}\n", to_json(options, result).dump());
     const bool good = result.errors.empty() && result.unanswered == 0;
     return good ? 0 : 1;
 }
@@ -305,7 +304,7 @@ int main(int argc, char** argv) {
     try {
         return slipway::run(argc, argv);
     } catch (const std::exception& error) {
-        std::cerr << "bench_http_load: " << error.what() << '\n';
+        fmt::print(stderr, "bench_http_load: {}\n", error.what());
         return 2;
     }
 }

@@ -96,6 +96,8 @@ private:
 void move_all(Store& store, int jobs) {
     Handed handed;
     std::atomic<int> ended = 0;
+    std::mutex mutex;
+    std::condition_variable one_ended;
     const Tick begin = system_clock().tick();
     std::vector<std::jthread> threads;
     for (int number = 0; number < threads_count; ++number)
@@ -104,13 +106,15 @@ void move_all(Store& store, int jobs) {
                 store::finish_attempt(store, *key,
                                       {.exit_kind = "succeeded", .job_state = JobState::succeeded});
                 ++ended;
+                one_ended.notify_one();
             }
         });
     int passes = 0;
     for (; ended < jobs; ++passes) {
         const PlaceCounts done = place_jobs(store, std::chrono::hours(1), std::chrono::hours(1));
         if (done.placed == 0) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            std::unique_lock lock(mutex);
+            one_ended.wait_for(lock, std::chrono::milliseconds(1));
             continue;
         }
         for (const store::HostAttempt& live : store::list_live_attempts(store, host_name))

@@ -1,25 +1,15 @@
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <nlohmann/json.hpp>
 
 #include "scheduler/store/access.h"
-#include "server/http/problem.h"
+#include "server/routes/guard.h"
 #include "server/routes/handlers.h"
 #include "server/routes/query.h"
 #include "server/routes/render.h"
 
 namespace slipway::routes {
 
-// Entries name objects of every project: an admin of some of them would learn of the others.
 Response list_audit(const Context& context) {
-    if (!context.who.projects.empty())
-        throw ProblemError(
-            {.status = 403,
-             .code = "permission_denied",
-             .detail = fmt::format("the audit log is of all projects: an admin's token that is "
-                                   "bound to projects ({}) cannot read it",
-                                   fmt::join(context.who.projects, ", "))});
+    require_all_projects(context.who, "the audit log is of all projects", "read it");
     const Request& request = context.request;
     const auto page = store::list_audit(context.services.store, query_page(request),
                                         {.token_id = query_text(request, "token"),

@@ -1,6 +1,7 @@
 #include "server/routes/guard.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 
@@ -186,6 +187,15 @@ Response guard(const Request& request, Services& services, const Endpoint& endpo
             endpoint.success == 201 ? store::Repeat::forbidden : store::Repeat::harmless;
         return once(services.store, *same, repeat, work, route.secret_member);
     });
+}
+
+void require_all_projects(const Identity& who, std::string_view fact, std::string_view action) {
+    if (who.projects.empty()) return;
+    throw ProblemError({.status = 403,
+                        .code = "permission_denied",
+                        .detail = fmt::format("{}: an admin's token that is bound to projects ({}) "
+                                              "cannot {}",
+                                              fact, fmt::join(who.projects, ", "), action)});
 }
 
 }    // namespace slipway

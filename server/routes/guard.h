@@ -24,6 +24,11 @@ struct GuardedRoute {
 Response guard(const Request& request, Services& services, const Endpoint& endpoint,
                const GuardedRoute& route);
 
+/// For what belongs to no project: an admin of some of them has no say in it, nor may learn from it
+/// of the others. `fact`: "the audit log is of all projects"; `action`: "read it".
+/// errors  throws 403 when the token is bound to projects
+void require_all_projects(const Identity& who, std::string_view fact, std::string_view action);
+
 /// The part of `guard` that comes before the function: for receivers of uploads.
 /// errors  throws 401, 403, 422, 429
 Identity admit(const Request& request, Services& services, const Endpoint& endpoint);

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <charconv>
 #include <nlohmann/json.hpp>
@@ -7,6 +6,7 @@
 #include "scheduler/store/hosts.h"
 #include "server/http/problem.h"
 #include "server/routes/bodies.h"
+#include "server/routes/guard.h"
 #include "server/routes/handlers.h"
 #include "server/routes/problems.h"
 #include "server/routes/query.h"
@@ -43,13 +43,7 @@ Json render_core(const Context& context, const store::Core& core) {
 }
 
 void require_machine(const Identity& who, std::string_view what) {
-    if (who.projects.empty()) return;
-    throw ProblemError(
-        {.status = 403,
-         .code = "permission_denied",
-         .detail = fmt::format("{} belong to the machine: an admin's token that is bound to "
-                               "projects ({}) cannot drain them",
-                               what, fmt::join(who.projects, ", "))});
+    require_all_projects(who, fmt::format("{} belong to the machine", what), "drain them");
 }
 
 store::Host the_host(const Context& context) {

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
 #include "scheduler/store/projects.h"
 #include "server/http/problem.h"
 #include "server/routes/bodies.h"
+#include "server/routes/guard.h"
 #include "server/routes/handlers.h"
 #include "server/routes/problems.h"
 #include "server/routes/query.h"
@@ -22,15 +22,9 @@ store::Project the_project(const Context& context) {
     return *std::move(project);
 }
 
-// Weights and quotas divide the machine among projects: no project sets its own.
-void require_all_projects(const Identity& who) {
-    if (who.projects.empty()) return;
-    throw ProblemError(
-        {.status = 403,
-         .code = "permission_denied",
-         .detail = fmt::format("weights and quotas belong to the service: an admin's token that is "
-                               "bound to projects ({}) cannot set them",
-                               fmt::join(who.projects, ", "))});
+// They divide the machine among projects: no project sets its own.
+void require_shares(const Identity& who) {
+    require_all_projects(who, "weights and quotas belong to the service", "set them");
 }
 
 Response changed(const Context& context, const std::optional<store::Project>& project) {
@@ -42,7 +36,7 @@ Response changed(const Context& context, const std::optional<store::Project>& pr
 }    // namespace
 
 Response create_project(const Context& context) {
-    require_all_projects(context.who);
+    require_shares(context.who);
     const ProjectCreate body = read_body(context.request, decode_project_create, "the project");
     const store::Project project =
         store::create_project(context.services.store, body.name, body.weight, context.who.token_id,
@@ -64,7 +58,7 @@ Response get_project(const Context& context) {
 }
 
 Response patch_project(const Context& context) {
-    require_all_projects(context.who);
+    require_shares(context.who);
     const store::Project project = the_project(context);
     const ProjectPatch body = read_body(context.request, decode_project_patch, "the change");
     return changed(context, store::set_weight(context.services.store, project.name,
@@ -76,7 +70,7 @@ Response get_project_quota(const Context& context) {
 }
 
 Response put_project_quota(const Context& context) {
-    require_all_projects(context.who);
+    require_shares(context.who);
     const store::Project project = the_project(context);
     const ProjectQuota body = read_body(context.request, decode_project_quota, "the quota");
     std::optional<int> cores;

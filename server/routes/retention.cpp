@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "scheduler/store/retention.h"
+#include "server/routes/guard.h"
 #include "server/routes/handlers.h"
 #include "server/routes/query.h"
 #include "server/routes/render.h"
@@ -30,6 +31,7 @@ Json rule_of(const Context& context, store::RetainedKind kind) {
 }    // namespace
 
 Response preview_retention(const Context& context) {
+    require_all_projects(context.who, "retention is of all projects", "see it");
     Json items = Json::array();
     for (std::size_t number = 0; number < store::retained_kinds; ++number)
         items.push_back(rule_of(context, static_cast<store::RetainedKind>(number)));

@@ -3,6 +3,9 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "api/base/posix.h"
 #include "server/http/content_encoding.h"
 #include "server/http/files.h"
@@ -54,6 +57,22 @@ Response send_file(const Request& request, const SampleServer& sample) {
     return response;
 }
 
+/// Bodies that are held in memory, and one that is compressed for each request.
+std::vector<Route> stored_routes() {
+    return {
+        get_route("/page", [page = store_body("text/html; charset=utf-8", "<p>hello</p>")](
+                               const Request&) { return stored_response(page); }),
+        get_route("/script",
+                  [script = store_body("text/javascript; charset=utf-8", sample_script())](
+                      const Request&) { return stored_response(script); }),
+        get_route("/list",
+                  [](const Request&) {
+                      Response list = text(std::string(sample_script()));
+                      return std::move(list).with("ETag", "\"v1\"").with("Vary", "Accept");
+                  }),
+    };
+}
+
 std::vector<Route> routes(SampleServer& sample) {
     const auto smuggled = [&sample](const Request&) {
         ++sample.smuggled;
@@ -78,16 +97,6 @@ std::vector<Route> routes(SampleServer& sample) {
                    }),
         get_route("/gate", gate),
         get_route("/fails/{how}", fail),
-        get_route("/page", [page = store_body("text/html; charset=utf-8", "<p>hello</p>")](
-                               const Request&) { return stored_response(page); }),
-        get_route("/script",
-                  [script = store_body("text/javascript; charset=utf-8", sample_script())](
-                      const Request&) { return stored_response(script); }),
-        get_route("/list",
-                  [](const Request&) {
-                      Response list = text(std::string(sample_script()));
-                      return std::move(list).with("ETag", "\"v1\"").with("Vary", "Accept");
-                  }),
         get_route("/big", [](const Request&) { return text(std::string(3'000'000, 'x')); }),
         get_route("/huge",
                   [](const Request&) { return text(std::string(huge_answer_bytes, 'x')); }),
@@ -103,6 +112,7 @@ std::vector<Route> routes(SampleServer& sample) {
         get_route("/host", [](const Request& request) { return text(request.host); }),
         get_route("/address", [](const Request& request) { return text(request.peer); }),
     };
+    std::ranges::move(stored_routes(), std::back_inserter(rows));
     Route post{.method = Method::POST, .pattern = "/smuggled", .handler = smuggled};
     rows.push_back(post);
     post = {.method = Method::POST, .pattern = "/empty", .handler = echo};

@@ -104,9 +104,9 @@ TEST_F(Curves, points_that_come_alone_are_written_together) {
     EXPECT_EQ(chunks("summary is null and points > 512"), 0);
 }
 
-// Goal: batches of any size, resumed attempts and forgotten states give the curve that was reported.
-// Method: 300 random batches; one in ten goes back to a random step, one in ten comes to a relay
-// that knows nothing.
+// Goal: batches of any size, resumed attempts and forgotten states give the curve that was
+// reported. Method: 300 random batches; one in ten goes back to a random step, one in ten comes to
+// a relay that knows nothing.
 TEST_F(Curves, are_what_was_reported) {
     std::mt19937 random(3);
     std::int64_t step = 0;
