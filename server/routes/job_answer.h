@@ -11,7 +11,8 @@ namespace slipway::routes {
 // What the routes of every job kind share: all jobs are rows of the same table.
 
 /// The job as an answer, with its ETag.
-Response job_response(const store::Job& job, std::optional<int> position, int status = 200);
+Response job_response(const store::Job& job, std::optional<int> position, int status = 200,
+                      std::optional<double> eta_s = {});
 
 /// Its place in the queue; none unless it is queued.
 std::optional<int> position_of(const Context& context, const store::Job& job);

@@ -209,7 +209,8 @@ Response explain_job(const Context& context) {
         if (!waits->blocking_job.empty()) answer["blocking_job"] = waits->blocking_job;
         if (const auto position = position_of(context, job)) answer["position"] = *position;
         const auto estimates = start_estimates(context, {job.id});
-        if (!estimates.empty()) put_estimate(answer, estimates.begin()->second);
+        const auto found = estimates.find(job.id);
+        if (found != estimates.end()) put_estimate(answer, found->second);
     } else if (job.reason) {
         answer["code"] = job.reason->code;
         answer["message"] = job.reason->message;

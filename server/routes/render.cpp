@@ -36,7 +36,7 @@ std::string version_etag(std::int64_t version) {
     return fmt::format("\"v{}\"", version);
 }
 
-JsonText render(const store::Job& job, std::optional<int> position) {
+JsonText render(const store::Job& job, std::optional<int> position, std::optional<double> eta_s) {
     Json out{{"id", job.id},
              {"name", job.name},
              {"project", job.project},
@@ -60,7 +60,7 @@ JsonText render(const store::Job& job, std::optional<int> position) {
     out["traceparent"] = text_or_null(job.traceparent);
     if (job.order_value) out["order_value"] = *job.order_value;
     if (!job.pruned.empty()) out["pruned"] = job.pruned;
-    if (position) out["queue"] = {{"position", *position}, {"eta_s", nullptr}};
+    if (position) out["queue"] = {{"position", *position}, {"eta_s", value_or_null(eta_s)}};
     JsonText text = to_text(out);
     add_stored(text, "spec", job.spec);
     add_stored(text, "effective", job.effective);

@@ -30,7 +30,8 @@ using store::JsonText;
 /// Stored objects as their JSON on the wire. Pure. What is not known yet is null. Those with much
 /// stored JSON are text already.
 
-JsonText render(const store::Job& job, std::optional<int> position);
+JsonText render(const store::Job& job, std::optional<int> position,
+                std::optional<double> eta_s = {});
 JsonText render(const store::Event& event);
 JsonText render(const store::Checkpoint& checkpoint);
 Json render(const store::Attempt& attempt);

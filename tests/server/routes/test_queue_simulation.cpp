@@ -145,6 +145,8 @@ TEST_F(SimulateRoute, estimates_are_shown_in_the_queue_and_in_explain) {
     const Json why = service.expect(200, "GET", "/v1/jobs/" + job + "/explain");
     EXPECT_TRUE(check_document("Explanation", why).empty()) << why.dump(2);
     EXPECT_EQ(why["estimated_start_at"], to_rfc3339(found.now));
+    EXPECT_EQ(service.expect(200, "GET", "/v1/jobs/" + job)["queue"]["eta_s"], 0.0) << "by now";
+    EXPECT_EQ(service.expect(200, "GET", "/v1/jobs/" + other)["queue"]["eta_s"], nullptr);
 }
 
 }    // namespace
