@@ -38,6 +38,15 @@ class Benches(unittest.TestCase):
         self.assertNotEqual(ran.returncode, 0)
         self.assertIn("train.steps", ran.stderr)
 
+    def test_what_a_long_queue_costs_a_question_is_printed(self):
+        ran = subprocess.run([sys.executable, ROOT / "bench" / "long_queue.py", "--bin", os.environ["SLIPWAY_BIN_DIR"],
+                              "--jobs", "500", "--rounds", "2"], capture_output=True, text=True)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        figures = json.loads(ran.stdout)
+        self.assertEqual(figures["jobs"], 500)
+        self.assertEqual(set(figures["long"]), {"stats_ms", "page_ms", "explain_ms", "job_ms", "simulate_ms"})
+        self.assertEqual(set(figures["short"]), set(figures["ratio"]))
+
     def test_what_a_long_queue_costs_a_submission_is_printed(self):
         programs = os.environ["SLIPWAY_BIN_DIR"]
         ran = subprocess.run([sys.executable, ROOT / "bench" / "service_load.py", "--bin", programs, "--other", programs,
