@@ -137,6 +137,18 @@ def service_disk_works(service):
     service.preloaded.work()
 
 
+def executor_fsync(service, _):
+    service.executor_disk.fail("fsync")
+
+
+def executor_write(service, _):
+    service.executor_disk.fail("write")
+
+
+def executor_disk_works(service):
+    service.executor_disk.work()
+
+
 def cut_connections(service, _):
     service.database.proxy.cut()
 
@@ -171,6 +183,11 @@ FAULTS = {
     "database_fsync_error": (database_fsync, database_fsync_works, 0.2, 3, 3, {"database_frozen", "database_restarted", "database_killed", "database_full"}),
     "service_fsync_error": (service_fsync, service_disk_works, 0.2, 3, 3, {"service_write_error"}),
     "service_write_error": (service_write, service_disk_works, 0.2, 3, 3, {"service_fsync_error"}),
+    "executor_fsync_error": (executor_fsync, executor_disk_works, 0.2, 3, 3, {"executor_write_error"}),
+    "executor_write_error": (executor_write, executor_disk_works, 0.2, 3, 3, {"executor_fsync_error"}),
     "connections_cut": (cut_connections, nothing, 0, 0, 6, set()),
     "connections_held": (hold_connections, let_connections, 0.5, 8, 3, set()),
 }
+
+# Only of executors that are not confined.
+OF_EXECUTOR_DISKS = {"executor_fsync_error", "executor_write_error"}

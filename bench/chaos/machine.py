@@ -162,7 +162,7 @@ class Database:
 class ChaosService(Service):
     """Its home is a small disk, its database is ours."""
 
-    def __init__(self, folder, library):
+    def __init__(self, folder, library, confined=True):
         # Few cores, so that jobs go to the other machine, too.
         super().__init__("--executor-grace-s", "6", "--host-name", "chaos", "--cores", "2")
         self.disk = Disk(self.home, 300)
@@ -171,7 +171,9 @@ class ChaosService(Service):
         self.data.mkdir(mode=0o755)
         self.preloaded = Preloaded(library, folder / "service.faults")
         self.database = Database(folder / "database", library)
-        self.options = (*self.options, "--database", self.database.url)
+        self.executor_disk = Preloaded(library, folder / "executor.faults")
+        self.executor_options = () if confined else ("--confinement", "off", "--executor", self.write_executor(folder))
+        self.options = (*self.options, *self.executor_options, "--database", self.database.url)
         self.other_home = folder / "other"
         self.other_home.mkdir(mode=0o755)
         self.other_process = None
@@ -193,6 +195,14 @@ class ChaosService(Service):
         wait_for(ready, "slipwayd to be ready", 120, 0.2)
         return self
 
+    def write_executor(self, folder):
+        """slipwayd passes no LD_PRELOAD on."""
+        script = folder / "executor"
+        settings = " ".join(f"{name}={self.executor_disk.environment[name]}" for name in ("LD_PRELOAD", "SLIPWAY_FAULTS"))
+        script.write_text(f'#!/bin/sh\n{settings} exec {BIN / "slipway-executor"} "$@"\n')
+        script.chmod(0o755)
+        return script
+
     def launch_other(self):
         store = self.other_home / "store"
         if not store.is_symlink():
@@ -200,7 +210,7 @@ class ChaosService(Service):
         with open(self.other_home.parent / "other.log", "ab") as log:
             self.other_process = subprocess.Popen(
                 [BIN / "slipwayd", "agent", "--home", self.other_home, "--host-name", "chaos-b", "--dataset-root", self.data,
-                 "--executor-grace-s", "6", "--database", self.database.url], env=self.preloaded.environment,
+                 "--executor-grace-s", "6", *self.executor_options, "--database", self.database.url], env=self.preloaded.environment,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
 
     def start_other(self):
@@ -242,11 +252,11 @@ class ChaosService(Service):
 
 
 @contextlib.contextmanager
-def chaos_service():
+def chaos_service(confined=True):
     folder = pathlib.Path(tempfile.mkdtemp(prefix="slipway-chaos-"))
     folder.chmod(0o755)
     (folder / "database").mkdir(mode=0o755)
-    service = ChaosService(folder, build_faulty_disk(folder))
+    service = ChaosService(folder, build_faulty_disk(folder), confined)
     try:
         yield service
     finally:

@@ -440,7 +440,8 @@ private:
             checkpoint.files = data_.files;
             return save_checkpoint(plan_.checkpoint_folder, name, checkpoint);
         } catch (const Error& error) {
-            throw TrainError("disk_full", error.what());
+            const bool is_full = error.code() == ErrorCode::exhausted;
+            throw TrainError(is_full ? "disk_full" : "disk_error", error.what());
         }
     }
 

@@ -1,12 +1,16 @@
 """Goal: no fault loses or doubles anything. Method: real programs, killed at the worst moment, then compared with an
 undisturbed run bit by bit."""
+import json
 import os
+import pathlib
 import random
 import signal
+import subprocess
+import tempfile
 import time
 import unittest
 
-from service import Service, png, points_job, wait_for, write_points
+from service import BIN, SOURCE, Service, png, points_job, wait_for, write_points
 
 
 
@@ -180,6 +184,26 @@ class Faults(unittest.TestCase):
         wait_for(lambda: self.service.job(job_id)["attempts"] == 2, "the silent executor to be replaced", 25)
         self.assertEqual(self.service.wait_end(job_id)["state"], "succeeded")
         self.assertNotIn(executor, self.service.executors())
+
+
+class FailingDisk(unittest.TestCase):
+    def test_a_checkpoint_that_cannot_be_synced_fails_the_run_and_is_not_kept(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            library = folder / "faulty_disk.so"
+            subprocess.run(["cc", "-shared", "-fPIC", "-o", library, SOURCE / "bench/chaos/faulty_disk.c", "-ldl"], check=True)
+            (folder / "faults").write_text("fsync")
+            write_points(folder / "points")
+            (folder / "job.json").write_text(json.dumps(points_job()))
+            done = subprocess.run(
+                [BIN / "slipway-executor", "run", folder / "job.json", "--data", folder / "points", "--format", "csv", "--options",
+                 json.dumps({"group_column": "family"}), "--out", folder / "out"], capture_output=True, text=True,
+                env={**os.environ, "LD_PRELOAD": str(library), "SLIPWAY_FAULTS": str(folder / "faults")})
+            self.assertNotEqual(done.returncode, 0, done.stdout + done.stderr)
+            last = json.loads((folder / "out" / "frames.ndjson").read_text().splitlines()[-1])
+            self.assertEqual((last["type"], last["outcome"], last["code"]), ("done", "failed", "disk_error"))
+            self.assertIn("Input/output error", last["message"])
+            self.assertEqual(list((folder / "out" / "checkpoints").glob("*")), [])
 
 
 if __name__ == "__main__":
