@@ -85,11 +85,12 @@ class Campaign:
     def begin(self, name, active):
         from faults import FAULTS
         begin, end, least_s, most_s, _, _ = FAULTS[name]
-        self.counts[name] += 1
         try:
-            begin(self.service, self.generator)
+            if begin(self.service, self.generator) is False:
+                return
         except (ProcessLookupError, FileNotFoundError):
             pass    # it was gone already
+        self.counts[name] += 1
         active[name] = (time.monotonic() + self.generator.uniform(least_s, most_s), end)
 
     def repair(self, active, everything=False):

@@ -1,13 +1,16 @@
-"""The faults: what is done to a ChaosService, and how it is put right. One row each; one of a kind is on at a time."""
+"""The faults: what is done to a ChaosService, and how it is put right. One row each; one of a kind is on at a time. A fault
+that found nothing to do it to returns False."""
 import contextlib
 import os
 import signal
 
 
 def send(pids, which):
+    """True when there was somebody."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, which)
+    return bool(pids)
 
 
 def one_of(generator, pids):
@@ -55,12 +58,12 @@ def start_other_agent(service):
 
 
 def kill_executor(service, generator):
-    send(one_of(generator, service.executors()), signal.SIGKILL)
+    return send(one_of(generator, service.executors()), signal.SIGKILL)
 
 
 def freeze_executor(service, generator):
     service.frozen = one_of(generator, service.executors())
-    send(service.frozen, signal.SIGSTOP)
+    return send(service.frozen, signal.SIGSTOP)
 
 
 def thaw_executor(service):
@@ -90,16 +93,17 @@ def restart_database(service, _):
 
 
 def kill_backend(service, generator):
-    send(one_of(generator, service.database.backends()), signal.SIGKILL)
+    return send(one_of(generator, service.database.backends()), signal.SIGKILL)
 
 
 def end_backend(service, generator):
-    send(one_of(generator, service.database.backends()), signal.SIGTERM)
+    return send(one_of(generator, service.database.backends()), signal.SIGTERM)
 
 
 def fill_home(service, _):
-    if service.disk.can_be_full:
-        service.disk.fill()
+    if not service.disk.can_be_full:
+        return False
+    service.disk.fill()
 
 
 def empty_home(service):
@@ -107,8 +111,9 @@ def empty_home(service):
 
 
 def fill_database(service, _):
-    if service.database.disk.can_be_full:
-        service.database.disk.fill()
+    if not service.database.disk.can_be_full:
+        return False
+    service.database.disk.fill()
 
 
 def empty_database(service):
