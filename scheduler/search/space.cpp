@@ -1,0 +1,117 @@
+#include "scheduler/search/space.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "api/spec/table/nearest.h"
+#include "api/spec/table/reader.h"
+#include "scheduler/search/parameter.h"
+
+namespace slipway::search {
+
+namespace {
+
+std::vector<Parameter> in_order_of_conditions(const SearchSpace& source) {
+    std::vector<Parameter> ordered;
+    std::set<std::string> placed;
+    // Conditions have no cycles, so each round places at least one parameter.
+    while (ordered.size() < source.space.size()) {
+        const std::size_t before = ordered.size();
+        for (const auto& [path, spec] : source.space) {
+            const bool is_free = std::ranges::all_of(
+                spec.when, [&](const auto& one) { return placed.contains(one.first); });
+            if (!is_free || !placed.insert(path).second) continue;
+            ordered.push_back({path, spec, {}});
+        }
+        check(ordered.size() > before, "the conditions of a decoded space have no cycle");
+    }
+    return ordered;
+}
+
+void judge_names(const Constraint& constraint, const std::string& pointer,
+                 const SearchSpace& source, std::vector<Problem>& problems) {
+    std::vector<std::string_view> paths;
+    for (const auto& [path, spec] : source.space)
+        paths.push_back(path);
+    for (const std::string& name : constraint.names()) {
+        if (source.space.contains(name)) continue;
+        const auto meant = nearest(name, paths);
+        problems.push_back({pointer, "not_allowed",
+                            fmt::format("{} names {}, which is no parameter of the space{}",
+                                        dotted_path(pointer), shortened(name),
+                                        meant ? fmt::format("; did you mean \"{}\"?", *meant) : ""),
+                            as_strings(paths)});
+    }
+}
+
+}    // namespace
+
+std::optional<Space> Space::compile(const SearchSpace& source, std::vector<Problem>& problems) {
+    const std::size_t before = problems.size();
+    Space space;
+    for (std::size_t i = 0; i < source.constraints.size(); ++i) {
+        const std::string pointer = json_pointer("/constraints", i);
+        auto parsed = Constraint::parse(source.constraints[i]);
+        if (const auto* fault = std::get_if<Constraint::Fault>(&parsed)) {
+            problems.push_back({pointer, "bad_format",
+                                fmt::format("{} must be an expression such as \"a.b <= 64 or c == "
+                                            "'x'\": {}",
+                                            dotted_path(pointer), fault->message)});
+            continue;
+        }
+        space.constraints_.push_back(std::get<Constraint>(std::move(parsed)));
+        judge_names(space.constraints_.back(), pointer, source, problems);
+    }
+    if (problems.size() > before) return std::nullopt;
+    space.parameters_ = in_order_of_conditions(source);
+    for (Parameter& parameter : space.parameters_) {
+        if (parameter.spec.type == ParameterType::constant) continue;
+        parameter.dimension = space.dimension_++;
+    }
+    return space;
+}
+
+const Parameter* Space::find(std::string_view path) const {
+    const auto found = std::ranges::find(parameters_, path, &Parameter::path);
+    return found == parameters_.end() ? nullptr : &*found;
+}
+
+bool Space::exists(const Parameter& parameter, const Point& point) const {
+    return std::ranges::all_of(parameter.spec.when, [&](const auto& condition) {
+        const auto parent = point.find(condition.first);
+        return parent != point.end() &&
+               std::ranges::find(condition.second, parent->second) != condition.second.end();
+    });
+}
+
+Point Space::point_at(std::span<const double> unit) const {
+    Point point;
+    for (const Parameter& parameter : parameters_) {
+        if (!exists(parameter, point)) continue;
+        const double u = parameter.dimension ? unit[*parameter.dimension] : 0;
+        point.emplace(parameter.path, value_at(parameter.spec, u));
+    }
+    return point;
+}
+
+std::optional<std::vector<double>> Space::unit_of(const Point& point) const {
+    std::vector<double> unit(dimension_, 0.5);
+    for (const Parameter& parameter : parameters_) {
+        const auto value = point.find(parameter.path);
+        if (value == point.end()) continue;
+        const auto interval = interval_of(parameter.spec, value->second);
+        if (!interval) return std::nullopt;
+        if (parameter.dimension) unit[*parameter.dimension] = interval->middle();
+    }
+    return unit;
+}
+
+const Constraint* Space::broken_constraint(const Point& point) const {
+    const auto broken = std::ranges::find_if(
+        constraints_, [&](const Constraint& one) { return !one.holds(point); });
+    return broken == constraints_.end() ? nullptr : &*broken;
+}
+
+}    // namespace slipway::search
