@@ -1,5 +1,6 @@
 #pragma once
 
+#include "api/spec/search_algorithm.h"
 #include "api/spec/search_space.h"
 #include "api/spec/table/object.h"
 
@@ -32,5 +33,9 @@ extern const TextForm search_path_form;
 // search_space_tables.cpp
 const Object<ParameterSpec>& parameter_table();
 const Object<SearchSpace>& search_space_table();
+
+// search_algorithm_tables.cpp
+const Object<AlgorithmSpec>& algorithm_table();
+const Object<SamplerSpec>& sampler_table();
 
 }    // namespace slipway

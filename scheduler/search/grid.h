@@ -8,6 +8,9 @@
 
 namespace slipway::search {
 
+/// The largest grid that a search takes.
+constexpr std::uint64_t grid_points_max = 10000;
+
 /// How large the grid of a space is.
 struct GridSize {
     /// Combinations of all values, whatever conditions and constraints say; saturates at 2^64 - 1.

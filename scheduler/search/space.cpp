@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "api/base/check.h"
+#include "api/spec/table/kinds.h"
 #include "api/spec/table/nearest.h"
 #include "api/spec/table/reader.h"
 #include "scheduler/search/parameter.h"

@@ -1,0 +1,148 @@
+// The estimator draws candidates where good results are dense and takes the one where they are
+// densest relative to the others, which is the expected improvement up to a monotone function
+// (Bergstra et al.). Both densities are over all parameters together, so that it learns which
+// values go together; the univariate estimator draws each parameter by itself.
+//
+// A finite space can be used up: candidates that were tried already are taken only when every
+// candidate was.
+
+#include "scheduler/search/tpe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "scheduler/search/parzen.h"
+#include "scheduler/search/stable_math.h"
+
+namespace slipway::search {
+
+namespace {
+
+constexpr double good_fraction = 0.1;
+constexpr std::size_t good_max = 25;
+
+/// A result as the estimator sees it.
+struct Observation {
+    const Point* point;
+    const std::vector<double>* unit;
+    double loss;
+    std::int64_t reached;    // the time of a trial that was cut short; the greatest of a whole one
+    std::int64_t order;
+};
+
+bool is_better(const Observation& a, const Observation& b) {
+    return std::tuple(a.loss == worst_loss, -a.reached, a.loss, a.order) <
+           std::tuple(b.loss == worst_loss, -b.reached, b.loss, b.order);
+}
+
+class Tpe final : public Sampler {
+public:
+    Tpe(const SamplerSpec& spec, const SamplerInputs& inputs)
+        : spec_(spec),
+          inputs_(inputs),
+          startup_(make_sampler({.name = SamplerName::sobol}, inputs)) {
+        for (const KnownResult& known : inputs.known)
+            known_units_.push_back(inputs.space.unit_of(known.point));
+    }
+
+    Proposal propose(const std::vector<Trial>& trials, std::int64_t number) override {
+        std::vector<Observation> seen = observations(trials);
+        if (std::int64_t(seen.size()) < spec_.startup_trials || inputs_.space.dimension() == 0)
+            return startup_->propose(trials, number);
+        std::ranges::sort(seen, is_better);
+        const std::size_t good_count =
+            std::min(std::size_t(std::ceil(good_fraction * double(seen.size()) - 1e-9)), good_max);
+        std::vector<Observation> good(seen.begin(), seen.begin() + std::ptrdiff_t(good_count));
+        std::vector<Observation> bad(seen.begin() + std::ptrdiff_t(good_count), seen.end());
+        if (spec_.constant_liar) add_running(trials, bad);
+        return best_candidate(mixture(good), mixture(bad), trials, number, seen.size());
+    }
+
+private:
+    std::vector<Observation> observations(const std::vector<Trial>& trials) const {
+        std::vector<Observation> seen;
+        for (std::size_t i = 0; i < inputs_.known.size(); ++i) {
+            if (!known_units_[i]) continue;    // of another space
+            seen.push_back({&inputs_.known[i].point, &*known_units_[i],
+                            loss_of(inputs_.known[i].value, inputs_.mode), INT64_MAX,
+                            std::int64_t(i) - std::int64_t(inputs_.known.size())});
+        }
+        for (const Trial& trial : trials) {
+            if (trial.state == TrialState::running) continue;
+            const bool is_whole = trial.state == TrialState::completed;
+            const bool has_value = !trial.reports.empty() && trial.state != TrialState::failed;
+            seen.push_back({&trial.point, &trial.unit,
+                            has_value ? judged_report(trial, inputs_.selection).loss : worst_loss,
+                            is_whole    ? INT64_MAX
+                            : has_value ? trial.reports.back().time
+                                        : 0,
+                            trial.number});
+        }
+        return seen;
+    }
+
+    static void add_running(const std::vector<Trial>& trials, std::vector<Observation>& bad) {
+        for (const Trial& trial : trials) {
+            if (trial.state != TrialState::running) continue;
+            bad.push_back({&trial.point, &trial.unit, worst_loss, 0, trial.number});
+        }
+    }
+
+    ParzenMixture mixture(const std::vector<Observation>& observations) const {
+        std::vector<const Point*> points;
+        std::vector<const std::vector<double>*> units;
+        for (const Observation& one : observations) {
+            points.push_back(one.point);
+            units.push_back(one.unit);
+        }
+        return {inputs_.space, points, units};
+    }
+
+    Proposal best_candidate(const ParzenMixture& good, const ParzenMixture& bad,
+                            const std::vector<Trial>& trials, std::int64_t number,
+                            std::size_t seen) const {
+        Draws draws(inputs_.seed, DrawSite::tpe, std::uint64_t(number));
+        Proposal best;
+        bool best_is_new = false;
+        double best_ratio = 0;
+        std::int64_t judged = 0;
+        for (int tries = 0; tries < draws_max && judged < spec_.candidates; ++tries) {
+            std::vector<double> unit = good.draw(draws);
+            Point point = inputs_.space.point_at(unit);
+            if (inputs_.space.broken_constraint(point) != nullptr) continue;
+            ++judged;
+            const double ratio = good.log_density(point) - bad.log_density(point);
+            const bool is_new = std::ranges::none_of(
+                trials, [&](const Trial& trial) { return trial.point == point; });
+            if (best.exists && std::tuple(is_new, ratio) <= std::tuple(best_is_new, best_ratio))
+                continue;
+            best = {.exists = true, .unit = std::move(unit), .point = std::move(point)};
+            best_is_new = is_new;
+            best_ratio = ratio;
+        }
+        if (!best.exists)
+            return random_proposal(inputs_.space, inputs_.seed, DrawSite::random,
+                                   std::uint64_t(number));
+        best.reason = fmt::format(
+            "tpe: best of {} candidates; {:.3g} times as dense among good results as among the "
+            "others of {}",
+            judged, stable_exp(std::min(best_ratio, 100.0)), seen);
+        return best;
+    }
+
+    SamplerSpec spec_;
+    SamplerInputs inputs_;
+    std::unique_ptr<Sampler> startup_;
+    std::vector<std::optional<std::vector<double>>> known_units_;
+};
+
+}    // namespace
+
+std::unique_ptr<Sampler> tpe_sampler(const SamplerSpec& spec, const SamplerInputs& inputs) {
+    return std::make_unique<Tpe>(spec, inputs);
+}
+
+}    // namespace slipway::search
