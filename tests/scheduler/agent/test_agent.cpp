@@ -41,9 +41,11 @@ private:
 // Goal: a database that does not answer one question while an attempt begins costs the job nothing.
 // Method: the table that is asked is away for a while; the others answer, so leases go on.
 TEST_F(AgentTest, a_question_without_an_answer_while_an_attempt_begins_costs_no_restart) {
-    database.sql("alter table project rename to project_away");
     start_agent();
-    const store::AttemptKey key = run_job({{"steps", "5"}});
+    const std::string id = submit_labelled({{"steps", "5"}}, Json::object());
+    database.sql("alter table project rename to project_away");
+    const store::AttemptKey key = place(id);
+    agent->wake();
     ASSERT_TRUE(eventually([&] { return agent->counts().failed_calls > 0; }));
     EXPECT_EQ(state_of(key.job_id), JobState::starting);
     database.sql("alter table project_away rename to project");
@@ -58,12 +60,13 @@ TEST_F(AgentTest, an_attempt_that_cannot_begin_holds_up_no_other_one) {
     start_agent();
     const auto first = run_until_enough();
     ASSERT_TRUE(trains(first.job_id));
-    database.sql("alter table project rename to project_away");
     store::NewJob job = new_job();
     job.project = "another";
     job.spec = Json{{"labels", Labels{{"steps", "5"}}}}.dump();
     job.dataset_id = store::find_dataset(store, "default", "digits")->id;
-    const auto second = place(submit(job), {2});
+    const std::string other = submit(job);
+    database.sql("alter table project rename to project_away");
+    const auto second = place(other, {2});
     agent->wake();
     ASSERT_TRUE(eventually([&] { return agent->counts().failed_calls > 0; }));
     EXPECT_TRUE(trains(first.job_id, points(first.job_id) + 20));
