@@ -89,6 +89,14 @@ class Benches(unittest.TestCase):
         figures = self.figures_of("resumed_bits.py", "--moments", "5")
         self.assertEqual((figures["moments"], sum(figures["by_kind"].values()), figures["other_bits"]), (5, 5, 0))
 
+    def test_what_idle_streams_cost_is_printed(self):
+        ran = subprocess.run([sys.executable, ROOT / "bench" / "idle_streams.py", "--bin", os.environ["SLIPWAY_BIN_DIR"],
+                              "--streams", "130", "--jobs", "3"], capture_output=True, text=True)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        figures = json.loads(ran.stdout)
+        self.assertEqual((figures["streams"], figures["heard_the_end"]), (130, 130))
+        self.assertGreater(figures["end_heard_p99_s"], 0)
+
     def test_a_case_that_does_not_exist_is_refused_with_those_there_are(self):
         ran = subprocess.run([sys.executable, ROOT / "bench" / "hostile_inputs.py", "--case", "none"], capture_output=True, text=True)
         self.assertNotEqual(ran.returncode, 0)
