@@ -1,7 +1,7 @@
-// Widths follow the points: the deviation of the points that a mixture is made from, in each
-// coordinate, times n^(-1 / (d + 4)) (Scott's rule for kernels of d coordinates). The mixture of
-// the good points therefore narrows as they gather. Widths that depend on n and d alone, as
-// Optuna's multivariate estimator has them, stay above a tenth of the range in a hundred trials
+// Widths follow the points: a fraction of the deviation of the points that a mixture is made from,
+// in each coordinate, times n^(-1 / (d + 4)) (Scott's rule for kernels of d coordinates). The
+// mixture of the good points therefore narrows as they gather. Widths that depend on n and d alone,
+// as Optuna's multivariate estimator has them, stay above a tenth of the range in a hundred trials
 // (bench/search_quality.cpp compares).
 
 #include "scheduler/search/parzen.h"
@@ -18,8 +18,11 @@ namespace {
 // The prior is a kernel too: as wide as the cube.
 constexpr double prior_width = 1;
 constexpr double width_max = 0.5;
-// A fraction of the mean distance of points along a line: kernels do not become single points.
-constexpr double width_floor = 0.3;
+// Both were chosen on four of the functions of bench/search_quality.py. A floor of 0.3 of the mean
+// distance of points along a line let the first two good results narrow the search to their
+// minimum.
+constexpr double width_floor = 0.7;
+constexpr double scott_fraction = 0.7;
 constexpr double log_sqrt_2pi = 0.91893853320467274178;
 
 double scott_factor(std::size_t count, std::size_t dimension) {
@@ -55,8 +58,9 @@ ParzenMixture::ParzenMixture(const Space& space, const std::vector<const Point*>
     const double width_min = 1.0 / std::min(100.0, 1.0 + double(points.size()));
     for (const Parameter& parameter : space.parameters()) {
         if (!parameter.dimension) continue;
-        const double width = std::clamp(narrowing * deviation_of(parameter, points, units),
-                                        width_min * width_floor, width_max);
+        const double width =
+            std::clamp(scott_fraction * narrowing * deviation_of(parameter, points, units),
+                       width_min * width_floor, width_max);
         for (std::size_t i = 0; i < kernels_.size(); ++i) {
             Coordinate& one = kernels_[i][*parameter.dimension];
             const bool is_prior = i == points.size();
