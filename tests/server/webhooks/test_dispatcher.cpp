@@ -197,7 +197,7 @@ TEST_F(Dispatching, a_slow_receiver_does_not_hold_up_another) {
     few.senders = 4;
     few.limits.total = 120s;
     WebhookDispatcher dispatcher(store, few, system_clock());
-    ASSERT_TRUE(eventually([&] { return deliveries(quick, "delivered").size() == 1; }, 60s));
+    ASSERT_TRUE(eventually([&] { return !deliveries(quick, "delivered").empty(); }, 60s));
     EXPECT_TRUE(deliveries(slow, "delivered").empty());
     receiver.release();
     ASSERT_TRUE(eventually([&] { return deliveries(slow, "delivered").size() == 31; }));
