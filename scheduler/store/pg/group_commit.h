@@ -7,6 +7,7 @@
 #include <functional>
 #include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "api/base/clock.h"
@@ -100,14 +101,24 @@ private:
         try {
             run_(items);
         } catch (const Error& error) {
-            const bool is_shared = group.size() == 1 || error.code() == ErrorCode::unavailable;
-            for (Entry* entry : group)
-                is_shared ? void(entry->error = std::current_exception())
-                          : run(std::span(&entry, 1));
-        } catch (...) {
-            for (Entry* entry : group)
-                entry->error = std::current_exception();
+            if (group.size() == 1) {
+                group.front()->error = std::current_exception();
+            } else if (error.code() == ErrorCode::unavailable) {
+                fail_all(group, error.code(), error.what());
+            } else {
+                for (Entry* entry : group)
+                    run(std::span(&entry, 1));
+            }
+        } catch (const std::exception& error) {
+            fail_all(group, ErrorCode::internal, error.what());
         }
+    }
+
+    /// Each gets an error of its own: threads that share one would have to agree on its end.
+    static void fail_all(std::span<Entry* const> group, ErrorCode code,
+                         const std::string& message) {
+        for (Entry* entry : group)
+            entry->error = std::make_exception_ptr(Error{code, message});
     }
 
     const Run run_;

@@ -5,7 +5,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
+
+#include "api/base/error.h"
 
 // One read for all who ask for the same at the same time. The answer is never older than the
 // question: who asks while a read runs gets the answer of the next one, which begins after the
@@ -19,8 +22,8 @@ class SharedRead {
 public:
     using Answer = std::shared_ptr<const Value>;
 
-    /// What `read()` returns, by this thread or by another that asked for `key`. errors  those of
-    /// that read
+    /// What `read()` returns, by this thread or by another that asked for `key`. errors  Error with
+    /// the code and the message of that read's
     template <class Read>
     Answer get(const Key& key, const Read& read) {
         std::unique_lock lock(mutex_);
@@ -36,7 +39,8 @@ public:
                 round->changed.wait(lock);
             }
         }
-        if (round->error) std::rethrow_exception(round->error);
+        // An error of its own for each: threads that share one would have to agree on its end.
+        if (round->failed) throw Error{round->code, round->message};
         return round->answer;
     }
 
@@ -46,7 +50,9 @@ private:
         bool running = false;
         bool done = false;
         Answer answer{};
-        std::exception_ptr error{};
+        bool failed = false;
+        ErrorCode code{};
+        std::string message{};
         std::condition_variable changed{};
     };
     /// Of one key, as long as somebody asks.
@@ -74,9 +80,17 @@ private:
     static void perform(Round& round, const Read& read) {
         try {
             round.answer = std::make_shared<const Value>(read());
-        } catch (...) {
-            round.error = std::current_exception();
+        } catch (const Error& error) {
+            fail(round, error.code(), error.what());
+        } catch (const std::exception& error) {
+            fail(round, ErrorCode::internal, error.what());
         }
+    }
+
+    static void fail(Round& round, ErrorCode code, const std::string& message) {
+        round.failed = true;
+        round.code = code;
+        round.message = message;
     }
 
     void end(const Key& key, Round& round) {

@@ -146,7 +146,7 @@ TEST_F(ClusterTest, a_home_too_long_for_a_socket_has_its_socket_elsewhere) {
     const fs::path deep = folder.path() / std::string(60, 'a') / std::string(60, 'b');
     const ClusterLayout there = layout_of(deep);
     EXPECT_LT(there.sockets.string().size(), 92U);
-    EXPECT_THAT(there.sockets.string(), Not(HasSubstr("aaa")));
+    EXPECT_THAT(there.sockets.string(), Not(HasSubstr(std::string(17, 'a'))));
     EXPECT_NE(there.sockets, layout_of(deep / "c").sockets);
     const Cluster cluster(options(deep));
     EXPECT_TRUE(answers(cluster.database_url()));
