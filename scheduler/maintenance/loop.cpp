@@ -197,7 +197,7 @@ struct MaintenanceLoop::Parts {
             const std::optional<int> days = options.retention.of(kind);
             if (!days) continue;
             const store::RetentionBatch batch = store::apply_retention(store, kind, *days, term);
-            counts.retained += batch.removed;
+            counts.pruned += batch.removed;
             more = more || batch.more;
         }
         return more;

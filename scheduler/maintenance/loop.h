@@ -44,7 +44,6 @@ struct MaintenanceCounts {
     std::int64_t rescued = 0;
     std::int64_t expired = 0;
     std::int64_t pruned = 0;
-    std::int64_t retained = 0;    ///< rows and jobs removed by the retention policy
     double last_tick_s = 0;
 };
 

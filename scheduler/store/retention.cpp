@@ -10,14 +10,17 @@
 
 #include "scheduler/store/jobs.h"
 #include "scheduler/store/pg/pool.h"
+#include "scheduler/store/prune.h"
 #include "scheduler/store/queries.h"
 
 namespace slipway::store {
 
 namespace {
 
+// The leader's thread that prunes also places jobs, which wait for a batch to end.
 constexpr int jobs_at_once = 100;
-constexpr int rows_at_once = 5000;
+constexpr int deleted_jobs_at_once = 20;
+constexpr int rows_at_once = int(pruned_at_once);
 
 struct DueJobs {
     std::vector<std::string> ids;
@@ -71,12 +74,12 @@ bool is_deleted(Store& store, const std::string& id) {
 
 RetentionBatch delete_jobs(Store& store, int days, const LeaderTerm& term) {
     const std::vector<Rows> answers = write_as_leader(
-        store.pool(), term, {{&queries::list_jobs_past_retention, {days, jobs_at_once}}});
+        store.pool(), term, {{&queries::list_jobs_past_retention, {days, deleted_jobs_at_once}}});
     const Rows& due = answers[0];
     RetentionBatch batch;
     for (const Row row : due)
         batch.removed += is_deleted(store, row.text("id"));
-    batch.more = due.size() == jobs_at_once && batch.removed > 0;
+    batch.more = due.size() == deleted_jobs_at_once && batch.removed > 0;
     return batch;
 }
 

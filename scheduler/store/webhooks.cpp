@@ -25,11 +25,6 @@ Webhook read_webhook(const Row& row) {
             .created_at = row.time("created_at")};
 }
 
-std::optional<double> maybe_number(const Row& row, std::string_view column) {
-    if (row.is_null(column)) return std::nullopt;
-    return row.number(column);
-}
-
 WebhookDelivery read_delivery(const Row& row) {
     return {.id = row.text("id"),
             .webhook_id = row.text("webhook_id"),
@@ -39,7 +34,7 @@ WebhookDelivery read_delivery(const Row& row) {
             .attempts = row.small("attempts"),
             .status = row.maybe_small("status"),
             .error = row.text("error"),
-            .duration_s = maybe_number(row, "duration_s"),
+            .duration_s = row.maybe_number("duration_s"),
             .redelivery_of = row.text("redelivery_of"),
             .due_at = row.time("due_at"),
             .created_at = row.time("created_at"),

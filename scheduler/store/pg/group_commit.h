@@ -22,8 +22,8 @@ namespace slipway::store {
 
 struct GroupCommitLimits {
     std::size_t items_max = 64;
-    int groups_max =
-        1;    ///< at a time; two were tried: smaller groups, more CPU time, no higher rate
+    /// At a time. Two were tried: smaller groups, more CPU time, no higher rate.
+    int groups_max = 1;
     /// Groups that take longer (they wait for a lock) hold others up no further: the next one
     /// begins beside them.
     std::chrono::milliseconds patience{20};

@@ -22,7 +22,7 @@ where not exists (select from token
                   where id = $7
                     and (revoked_at is not null or expires_at <= clock_timestamp()))
 
--- find_token_row: PostgreSQL plans one statement with both conditions anew at each call
+-- find_token_row: PostgreSQL would plan one statement with both conditions at each call
 -- form find_token
 --   @CONDITION@ id = $1
 -- form find_token_by_lookup

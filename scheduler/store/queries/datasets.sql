@@ -49,7 +49,7 @@ delete from upload
 where id = $1
 
 -- find_dataset_row: by id, or by name within a project; of those of one name the newest that failed
--- counts only when there is no other. PostgreSQL plans one statement with both anew at each call.
+-- counts only when there is no other. PostgreSQL would plan one statement with both at each call.
 -- form find_dataset
 --   @CONDITION@ id = $1
 -- form find_dataset_by_name
