@@ -94,44 +94,81 @@ CREATE FUNCTION public.job_begins() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 declare
-    missing text;
+    bad_state   text;
+    missing     text;
+    bad_class   text[];
+    has_groups  boolean;
+    has_webhook boolean;
 begin
-    -- Whoever is about to delete the dataset waits for this transaction, or this one for it.
-    perform from dataset where id in (select dataset_id from added) order by id for key share;
-    select dataset_id into missing
+    -- Whoever is about to delete a dataset waits for this transaction, or this one for it.
+    with held as materialized (
+        select id
+        from dataset
+        where id in (select dataset_id from added)
+        order by id
+        for key share
+    )
+    select min(added.state) filter (where added.state <> 'queued' or added.event_seq <> 1),
+           min(added.dataset_id) filter (where added.dataset_id is not null and held.id is null),
+           min(array[added.project, project.class_max, added.queue_class])
+               filter (where queue_class_rank(added.queue_class)
+                             < queue_class_rank(project.class_max)),
+           coalesce(bool_or(added.spec #>> '{queue,group}' is not null), false),
+           coalesce(bool_or(exists (select from webhook where webhook.project = added.project)),
+                    false)
+    into bad_state, missing, bad_class, has_groups, has_webhook
     from added
-    where dataset_id is not null
-      and not exists (select from dataset where dataset.id = added.dataset_id)
-    limit 1;
-    if found then
+    left join held on held.id = added.dataset_id
+    left join project on project.name = added.project;
+    if bad_state is not null then
+        raise exception 'a job begins queued with its first event, not %', bad_state
+            using errcode = 'SW001', detail = '', hint = bad_state;
+    end if;
+    if missing is not null then
         raise exception 'there is no dataset % for a row of job', missing
             using errcode = 'foreign_key_violation', constraint = 'job_dataset_id_fkey';
     end if;
-    insert into job_event (job_id, seq, type, body)
-    select id, event_seq, 'state',
-           json_build_object('state', state, 'from', null, 'reason', null, 'attempt', attempts,
-                             'restarts', restarts)
-    from added;
+    if bad_class is not null then
+        raise exception 'jobs of project % may be of class % at most, not %', bad_class[1],
+                        bad_class[2], bad_class[3]
+            using errcode = 'SW004', detail = bad_class[3], hint = bad_class[2];
+    end if;
+    with first_events as (
+        insert into job_event (job_id, seq, type, body)
+        select id, event_seq, 'state',
+               json_build_object('state', state, 'from', null, 'reason', null,
+                                 'attempt', attempts, 'restarts', restarts)
+        from added
+    ), counts as (
+        insert into job_count (state, project, created_by, queue_class, jobs, submitted)
+        select state, project, created_by, queue_class, count(*), count(*)
+        from added
+        group by state, project, created_by, queue_class
+    )
     insert into queue (job_id, project, name, class_rank, queued_at, cores, core_id, not_before,
                        valid_until, dataset_id, dataset_ready, memory_bytes, group_name)
     select added.id, added.project, added.name, queue_class_rank(added.queue_class),
            added.created_at, added.cores, added.core_id,
            case when added.not_before > clock_timestamp() then added.not_before end,
            added.valid_until, added.dataset_id, coalesce(dataset.state = 'ready', false),
-           counted_memory_bytes(added.spec), coalesce(added.spec #>> '{queue,group}', '')
+           case when added.spec #>> '{accelerator,memory_bytes}' is not null
+                then counted_memory_bytes(added.spec) end,
+           coalesce(added.spec #>> '{queue,group}', '')
     from added
     left join dataset on dataset.id = added.dataset_id;
-    -- In one order, so that jobs stored by others at the same time wait for each other at most once.
-    perform keep_group(project, group_name, group_limit, true)
-    from (select project, spec #>> '{queue,group}' as group_name,
-                 (spec #>> '{queue,group_limit}')::integer as group_limit
-          from added
-          where spec #>> '{queue,group}' is not null
-          order by project, group_name, id) as grouped;
-    insert into job_count (state, project, created_by, queue_class, jobs, submitted)
-    select state, project, created_by, queue_class, count(*), count(*)
-    from added
-    group by state, project, created_by, queue_class;
+    if has_groups then
+        -- In one order, so that jobs stored by others at the same time wait for each other at most
+        -- once.
+        perform keep_group(project, group_name, group_limit, true)
+        from (select project, spec #>> '{queue,group}' as group_name,
+                     (spec #>> '{queue,group_limit}')::integer as group_limit
+              from added
+              where spec #>> '{queue,group}' is not null
+              order by project, group_name, id) as grouped;
+    end if;
+    if has_webhook then
+        perform webhook_note_job(added, null) from added order by id;
+    end if;
     return null;
 end
 $$;
@@ -267,14 +304,6 @@ CREATE FUNCTION public.job_guard() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
-    if tg_op = 'INSERT' then
-        if new.state <> 'queued' then
-            raise exception 'a job begins queued, not %', new.state
-                using errcode = 'SW001', detail = '', hint = new.state;
-        end if;
-        new.event_seq := 1;
-        return new;
-    end if;
     if new.event_seq < old.event_seq then
         raise exception 'event numbers of % cannot go back', old.id;
     end if;
@@ -347,7 +376,7 @@ CREATE TABLE public.job (
     core_id smallint,
     not_before timestamp with time zone,
     valid_until timestamp with time zone,
-    event_seq bigint DEFAULT 0 NOT NULL,
+    event_seq bigint DEFAULT 1 NOT NULL,
     attempts integer DEFAULT 0 NOT NULL,
     restarts integer DEFAULT 0 NOT NULL,
     restarts_max integer NOT NULL,
@@ -650,36 +679,42 @@ CREATE FUNCTION public.webhook_event_type(before text, after text, first_start b
 CREATE FUNCTION public.webhook_note() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
-declare
-    before     text := case when tg_op = 'UPDATE' then old.state end;
-    event_type text;
 begin
-    -- Most projects have no webhook: they pay for one look at an index.
-    if not exists (select from webhook where project = new.project) then
-        return null;
+    if exists (select from webhook where project = new.project) then
+        perform webhook_note_job(new, old.state);
     end if;
-    event_type := webhook_event_type(before, new.state, new.attempts <= 1,
-                                     new.finished_at is not null);
-    if event_type is null then
-        return null;
+    return null;
+end
+$$;
+
+CREATE FUNCTION public.webhook_note_job(about public.job, before text) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+    event_type text := webhook_event_type(before, about.state, about.attempts <= 1,
+                                          about.finished_at is not null);
+begin
+    if event_type is null
+       or not exists (select from webhook where project = about.project) then
+        return;
     end if;
     insert into webhook_event (project, type, body)
-    values (new.project, event_type,
+    values (about.project, event_type,
             json_build_object(
-                'id', 'evt_' || substr(new.id, 5) || '_' || new.event_seq,
+                'id', 'evt_' || substr(about.id, 5) || '_' || about.event_seq,
                 'type', event_type,
                 'time', to_char(clock_timestamp() at time zone 'UTC',
                                 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-                'project', new.project,
+                'project', about.project,
                 'job', json_build_object(
-                    'id', new.id, 'name', new.name, 'kind', new.kind, 'labels', new.labels,
-                    'state', new.state, 'from', before,
-                    'reason', case when new.reason_code is not null then
-                        json_build_object('code', new.reason_code, 'message', new.reason_message)
+                    'id', about.id, 'name', about.name, 'kind', about.kind,
+                    'labels', about.labels, 'state', about.state, 'from', before,
+                    'reason', case when about.reason_code is not null then
+                        json_build_object('code', about.reason_code,
+                                          'message', about.reason_message)
                     end,
-                    'event_seq', new.event_seq, 'attempts', new.attempts,
-                    'restarts', new.restarts, 'best', new.best)));
-    return null;
+                    'event_seq', about.event_seq, 'attempts', about.attempts,
+                    'restarts', about.restarts, 'best', about.best)));
 end
 $$;
 
@@ -1427,8 +1462,6 @@ CREATE TRIGGER dataset_leaves AFTER DELETE ON public.dataset FOR EACH ROW EXECUT
 
 CREATE TRIGGER job_begins AFTER INSERT ON public.job REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.job_begins();
 
-CREATE TRIGGER job_class_allowed BEFORE INSERT ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_class_allowed();
-
 CREATE TRIGGER job_class_allowed_change BEFORE UPDATE OF queue_class ON public.job FOR EACH ROW WHEN ((old.queue_class <> new.queue_class)) EXECUTE FUNCTION public.job_class_allowed();
 
 CREATE TRIGGER job_counted AFTER DELETE ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_counted();
@@ -1447,7 +1480,7 @@ CREATE CONSTRAINT TRIGGER job_fits_attempt AFTER UPDATE OF state ON public.job D
 
 CREATE TRIGGER job_follow AFTER UPDATE ON public.job FOR EACH ROW WHEN (((old.state <> new.state) OR (old.queue_class <> new.queue_class) OR (old.name <> new.name))) EXECUTE FUNCTION public.job_follow();
 
-CREATE TRIGGER job_guard BEFORE INSERT OR UPDATE ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_guard();
+CREATE TRIGGER job_guard BEFORE UPDATE ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_guard();
 
 CREATE TRIGGER job_leaves AFTER DELETE ON public.job FOR EACH ROW EXECUTE FUNCTION public.job_leaves();
 
@@ -1466,8 +1499,6 @@ CREATE TRIGGER queue_held_enters AFTER INSERT ON public.queue FOR EACH ROW WHEN 
 CREATE TRIGGER queue_held_leaves AFTER DELETE ON public.queue FOR EACH ROW WHEN ((NOT old.ready)) EXECUTE FUNCTION public.queue_held_counted();
 
 CREATE TRIGGER split_of_dataset AFTER INSERT OR UPDATE OF dataset_id ON public.split FOR EACH ROW EXECUTE FUNCTION public.dataset_is_there();
-
-CREATE TRIGGER webhook_note_insert AFTER INSERT ON public.job FOR EACH ROW EXECUTE FUNCTION public.webhook_note();
 
 CREATE TRIGGER webhook_note_move AFTER UPDATE OF state ON public.job FOR EACH ROW WHEN ((old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION public.webhook_note();
 
@@ -1488,9 +1519,6 @@ ALTER TABLE ONLY public.checkpoint_use
 
 ALTER TABLE ONLY public.job_metric
     ADD CONSTRAINT job_metric_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY public.job
-    ADD CONSTRAINT job_state_fkey FOREIGN KEY (state) REFERENCES public.job_state(name);
 
 ALTER TABLE ONLY public.job_transition
     ADD CONSTRAINT job_transition_from_state_fkey FOREIGN KEY (from_state) REFERENCES public.job_state(name);

@@ -36,15 +36,21 @@ order by name
 -- list_cores: every core and who holds it
 -- in     $1 longest silence of a living host in seconds
 -- out    memory_bytes: that counts for the job there; null: the share of its cores
-select host.name as host, number as core, number = any (host.drained) as drained,
-       host.heartbeat_at > clock_timestamp() - make_interval(secs => $1) as alive,
+-- `present`: without it PostgreSQL would plan the statement at each call.
+with present as materialized (
+    select name, cores, drained, job_memory_bytes, drained_at, drain_reason, drained_by,
+           heartbeat_at > clock_timestamp() - make_interval(secs => $1) as alive
+    from host
+)
+select host.name as host, number as core, number = any (host.drained) as drained, host.alive,
        host.job_memory_bytes, host.drained_at, host.drain_reason, host.drained_by,
        lease.job_id, lease.attempt, lease.leased_at, lease.expires_at,
        counted_memory_bytes(job.spec) as memory_bytes
-from host
+from present as host
 cross join lateral generate_series(1, host.cores) as number
 left join lease on lease.host = host.name and lease.core = number
-left join job on job.id = lease.job_id
+-- By the index, whatever the plan that is kept has assumed of the number of jobs.
+left join lateral (select spec from job where id = lease.job_id limit 1) as job on true
 order by host.name, number
 
 -- drain_core: take it out of scheduling, or back in
