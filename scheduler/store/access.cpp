@@ -83,8 +83,8 @@ Token create_token(Store& store, const Token& token, std::int64_t made_max) {
     });
 }
 
-std::optional<Token> find_token_by_lookup(Store& store, std::string_view lookup) {
-    return *store.shared_reads().tokens.get(std::string(lookup), [&] {
+std::optional<Token> find_token_by_lookup(Store& store, std::string_view lookup, Tick asked_at) {
+    return *store.shared_reads().tokens.get(std::string(lookup), asked_at, [&] {
         return first_token(read(store.pool(), queries::find_token_by_lookup, {lookup}));
     });
 }
@@ -132,8 +132,8 @@ void create_session(Store& store, std::string_view sha256, std::string_view toke
     write(store.pool(), queries::insert_session, {sha256, token_id, milliseconds(keep)});
 }
 
-std::optional<Token> find_session(Store& store, std::string_view sha256) {
-    return *store.shared_reads().sessions.get(std::string(sha256), [&] {
+std::optional<Token> find_session(Store& store, std::string_view sha256, Tick asked_at) {
+    return *store.shared_reads().sessions.get(std::string(sha256), asked_at, [&] {
         return usable_token(store, read(store.pool(), queries::find_session, {sha256}));
     });
 }

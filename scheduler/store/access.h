@@ -1,5 +1,6 @@
 #pragma once
 
+#include "scheduler/store/asked_at.h"
 #include "scheduler/store/store.h"
 
 namespace slipway::store {
@@ -32,7 +33,8 @@ bool covers(const std::vector<std::string>& projects, std::string_view project);
 /// limit.
 Token create_token(Store& store, const Token& token, std::int64_t made_max = 0);
 
-std::optional<Token> find_token_by_lookup(Store& store, std::string_view lookup);
+std::optional<Token> find_token_by_lookup(Store& store, std::string_view lookup,
+                                          Tick asked_at = asked_now);
 std::optional<Token> find_token(Store& store, std::string_view id);
 
 /// Newest first; revoked ones too. With `projects`, those that are bound to some of them and to no
@@ -64,7 +66,7 @@ void create_session(Store& store, std::string_view sha256, std::string_view toke
                     std::chrono::seconds keep);
 
 /// The session's token, while both are good.
-std::optional<Token> find_session(Store& store, std::string_view sha256);
+std::optional<Token> find_session(Store& store, std::string_view sha256, Tick asked_at = asked_now);
 
 void end_session(Store& store, std::string_view sha256);
 

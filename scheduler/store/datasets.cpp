@@ -171,13 +171,14 @@ std::optional<Dataset> find_dataset(Store& store, std::string_view id) {
 }
 
 std::optional<Dataset> find_dataset(Store& store, std::string_view project,
-                                    std::string_view id_or_name) {
-    const bool is_name = !is_id("ds", id_or_name);
-    return *store.shared_reads().datasets.get({std::string(project), std::string(id_or_name)}, [&] {
-        if (!is_name) return find_dataset(store, id_or_name);
+                                    std::string_view id_or_name, Tick asked_at) {
+    const auto find = [&] {
+        if (is_id("ds", id_or_name)) return find_dataset(store, id_or_name);
         return first_dataset(
             read(store.pool(), queries::find_dataset_by_name, {project, id_or_name}));
-    });
+    };
+    return *store.shared_reads().datasets.get({std::string(project), std::string(id_or_name)},
+                                              asked_at, find);
 }
 
 JsonText find_dataset_preview(Store& store, std::string_view id) {

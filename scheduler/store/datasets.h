@@ -1,5 +1,6 @@
 #pragma once
 
+#include "scheduler/store/asked_at.h"
 #include "scheduler/store/store.h"
 
 namespace slipway::store {
@@ -55,7 +56,7 @@ std::optional<Dataset> find_dataset(Store& store, std::string_view id);
 /// By id, or by name within the project. Failed ones do not hold their name: the newest of them is
 /// found only when no other dataset has it.
 std::optional<Dataset> find_dataset(Store& store, std::string_view project,
-                                    std::string_view id_or_name);
+                                    std::string_view id_or_name, Tick asked_at = asked_now);
 
 /// Some of its samples, to look at; empty when there are none or no such dataset.
 JsonText find_dataset_preview(Store& store, std::string_view id);

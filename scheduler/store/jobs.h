@@ -106,6 +106,22 @@ struct SubmissionParts {
 Submitted submit_jobs(Store& store, std::span<const NewJob> jobs, const SubmissionParts& parts,
                       const Render& render);
 
+/// A job of a request that may be stored together with those of others.
+struct GatheredJob {
+    NewJob job{};
+    std::optional<AuditEntry> audit{};
+    std::optional<Job> stored{};    ///< by submit_gathered
+    std::exception_ptr error{};     ///< else: what submit_jobs would have thrown
+};
+
+/// Whether submit_jobs would store this job without a transaction that it has for itself. A job
+/// that needs one cannot be gathered.
+bool can_be_gathered(const NewJob& job);
+
+/// Stores jobs that have nothing to do with each other: each of them or not, as if submit_jobs were
+/// called for each without a key. Does not throw.
+void submit_gathered(Store& store, std::span<GatheredJob* const> jobs) noexcept;
+
 std::optional<Job> find_job(Store& store, std::string_view id);
 
 enum class JobOrder { created_at, name, finished_at };

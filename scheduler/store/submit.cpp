@@ -143,15 +143,31 @@ Submitted submit_in(Transaction& transaction, std::span<const NewJob> jobs,
     return submitted;
 }
 
+/// Throws why the job of this dataset was passed over.
+[[noreturn]] void throw_unusable(Store& store, const std::string& dataset_id) {
+    throw dataset_error(read(store.pool(), queries::find_state_of_dataset, {dataset_id}),
+                        dataset_id);
+}
+
+void finish_gathered(Store& store, GatheredJob& job, std::optional<Job> stored,
+                     const std::exception_ptr& error) {
+    job.stored = std::move(stored);
+    job.error = error;
+    if (job.error) return;
+    if (job.stored) return store.announce(job.stored->id);
+    try {
+        throw_unusable(store, job.job.dataset_id);
+    } catch (const Error&) {
+        job.error = std::current_exception();
+    }
+}
+
 Submitted submit_one(Store& store, const NewJob& job, const SubmissionParts& parts,
                      const Render& render) {
     if (parts.admit) parts.admit();
     SubmittedOne one{.job = &job, .audit = parts.audit ? &*parts.audit : nullptr};
     store.submissions().add(one);
-    if (!one.stored) {
-        throw dataset_error(read(store.pool(), queries::find_state_of_dataset, {job.dataset_id}),
-                            job.dataset_id);
-    }
+    if (!one.stored) throw_unusable(store, job.dataset_id);
     Submitted submitted{.jobs = {std::move(*one.stored)}, .response = {}, .replayed = false};
     submitted.response = render(submitted.jobs);
     return submitted;
@@ -176,11 +192,28 @@ std::unique_ptr<GroupCommit<SubmittedOne>> make_submission_group(Pool& pool) {
         [&pool](std::span<SubmittedOne* const> ones) { store_together(pool, ones); });
 }
 
+bool can_be_gathered(const NewJob& job) {
+    return job.checkpoint_id.empty() && job.upload_id.empty();
+}
+
+void submit_gathered(Store& store, std::span<GatheredJob* const> jobs) noexcept {
+    std::vector<SubmittedOne> ones;
+    for (const GatheredJob* job : jobs)
+        ones.push_back({.job = &job->job, .audit = job->audit ? &*job->audit : nullptr});
+    std::vector<SubmittedOne*> group;
+    for (SubmittedOne& one : ones)
+        group.push_back(&one);
+    std::vector<std::exception_ptr> errors(jobs.size());
+    store.submissions().add_group(group, errors);
+    for (std::size_t i = 0; i < jobs.size(); ++i)
+        finish_gathered(store, *jobs[i], std::move(ones[i].stored), errors[i]);
+    store.announce(topics::queue);
+}
+
 Submitted submit_jobs(Store& store, std::span<const NewJob> jobs, const SubmissionParts& parts,
                       const Render& render) {
     const NewJob& first = jobs.front();
-    const bool is_alone = jobs.size() == 1 && !parts.request && first.checkpoint_id.empty() &&
-                          first.upload_id.empty();
+    const bool is_alone = jobs.size() == 1 && !parts.request && can_be_gathered(first);
     Submitted submitted =
         is_alone ? submit_one(store, first, parts, render) : submit_all(store, jobs, parts, render);
     for (const Job& job : submitted.jobs)

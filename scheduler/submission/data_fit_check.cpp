@@ -1,6 +1,8 @@
 #include "scheduler/submission/data_fit_check.h"
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -11,6 +13,26 @@
 namespace slipway::submission {
 
 namespace {
+
+/// The report of the last dataset that was asked for: a sweep's jobs name the same one, and parsing
+/// a report takes as long as decoding a job. Safe from every thread.
+class LastReport {
+public:
+    std::shared_ptr<const Json> parse(const store::JsonText& text) {
+        const std::lock_guard lock(mutex_);
+        if (!report_ || text_ != text) {
+            report_ = std::make_shared<const Json>(store::stored_json(text));
+            text_ = text;
+        }
+        return report_;
+    }
+
+private:
+    std::mutex mutex_;
+    // Guarded by mutex_:
+    store::JsonText text_;
+    std::shared_ptr<const Json> report_;
+};
 
 /// The one class that there is; none where there are more or labels are numbers.
 std::optional<std::string> only_class(const Json& report) {
@@ -54,7 +76,9 @@ std::optional<std::string> mixed_sizes(const JobSpec& spec, const Json& report) 
 std::vector<Problem> check_data_fit(const JobSpec& spec,
                                     const std::optional<store::Dataset>& dataset) {
     if (!dataset) return {};
-    const Json report = store::stored_json(dataset->report);
+    static LastReport last;
+    const std::shared_ptr<const Json> parsed = last.parse(dataset->report);
+    const Json& report = *parsed;
     if (!report.is_object()) return {};
     std::vector<Problem> problems;
     const auto refuse = [&](const std::string& why) {

@@ -68,8 +68,8 @@ std::string first_problem(const store::Dataset& dataset) {
 }    // namespace
 
 NamedDataset find_named_dataset(store::Store& store, std::string_view project,
-                                const std::string& id_or_name) {
-    auto dataset = store::find_dataset(store, project, id_or_name);
+                                const std::string& id_or_name, Tick asked_at) {
+    auto dataset = store::find_dataset(store, project, id_or_name, asked_at);
     const bool there = dataset && dataset->project == project;
     if (!there) return {.dataset = {}, .problems = {missing(store, project, id_or_name)}};
     if (dataset->state != store::DatasetState::failed)

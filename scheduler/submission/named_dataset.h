@@ -18,6 +18,6 @@ struct NamedDataset {
     std::vector<Problem> problems;
 };
 NamedDataset find_named_dataset(store::Store& store, std::string_view project,
-                                const std::string& id_or_name);
+                                const std::string& id_or_name, Tick asked_at = store::asked_now);
 
 }    // namespace slipway::submission

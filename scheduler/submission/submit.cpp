@@ -44,6 +44,29 @@ store::NewJob new_job(CheckedJob checked, const std::string& token_id) {
 
 }    // namespace
 
+store::GatheredJob* GatheredSubmissions::add(const QueueLimit& limit, Submission submission) {
+    if (submission.jobs.size() != 1 || submission.request) return nullptr;
+    const std::string project = submission.jobs.front().spec.project;
+    store::NewJob job = new_job(std::move(submission.jobs.front()), submission.token_id);
+    if (!store::can_be_gathered(job)) return nullptr;
+    job.traceparent = submission.traceparent;
+    limit.queued.refresh(project, submission.token_id, limit.jobs_max);
+    limit.queued.add(project, submission.token_id, 1, limit.jobs_max);
+    jobs_.push_back({.job = std::move(job), .audit = std::move(submission.audit)});
+    return &jobs_.back();
+}
+
+void GatheredSubmissions::join(GatheredSubmissions& other) {
+    jobs_.splice(jobs_.end(), other.jobs_);
+}
+
+void GatheredSubmissions::run() noexcept {
+    std::vector<store::GatheredJob*> jobs;
+    for (store::GatheredJob& job : jobs_)
+        jobs.push_back(&job);
+    if (!jobs.empty()) store::submit_gathered(store_, jobs);
+}
+
 store::Submitted submit(store::Store& store, const QueueLimit& limit, Submission submission,
                         const store::Render& render) {
     check(!submission.jobs.empty(), "a submission has a job");

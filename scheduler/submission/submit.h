@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <optional>
 
 #include "scheduler/store/jobs.h"
@@ -22,6 +23,31 @@ struct Submission {
     std::string traceparent = {};                            ///< of the request; empty: none
     std::optional<store::IdempotentRequest> request = {};    ///< none: nothing is remembered
     std::optional<store::AuditEntry> audit = {};             ///< its object is the first job
+};
+
+/// Requests that are handled together: their jobs wait here and are stored at once. Used by one
+/// thread.
+class GatheredSubmissions {
+public:
+    explicit GatheredSubmissions(store::Store& store) : store_(store) {}
+
+    /// Takes the submission, which run() will store; the answer is owned by whom run() is called
+    /// for. Null, and the
+    /// submission is dropped: it needs submit(), for it has several jobs, a key or an artifact.
+    /// errors  as submit() for a queue without a place
+    store::GatheredJob* add(const QueueLimit& limit, Submission submission);
+
+    /// Takes over the jobs of another one.
+    void join(GatheredSubmissions& other);
+
+    /// Stores what was added. What fails is told by the jobs.
+    void run() noexcept;
+
+    bool empty() const { return jobs_.empty(); }
+
+private:
+    store::Store& store_;
+    std::list<store::GatheredJob> jobs_;    // each keeps its place in memory
 };
 
 /// Names the jobs that have no name and stores them, all or none, as store::submit_jobs says.

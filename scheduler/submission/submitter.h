@@ -15,6 +15,7 @@ struct Submitter {
     std::string token_id;
     std::vector<std::string> projects = {};    ///< whose objects they see; empty: all
     bool sees_all_uploads = false;             ///< uploads belong to a token, not to a project
+    Tick asked_at = store::asked_now;          ///< as scheduler/store/asked_at.h has it
 
     bool sees(std::string_view project) const;
 };

@@ -19,7 +19,8 @@ Decoded<CheckedJob> check_training(Decoded<JobSpec> request, const Submitter& su
     Decoded<CheckedJob> checked{.value = {}, .problems = std::move(request.problems)};
     CheckedJob& job = checked.value;
     if (!spec.data.dataset.empty() && submitter.sees(spec.project)) {
-        NamedDataset named = find_named_dataset(store, spec.project, spec.data.dataset);
+        NamedDataset named =
+            find_named_dataset(store, spec.project, spec.data.dataset, submitter.asked_at);
         job.dataset = std::move(named.dataset);
         add_problems(checked.problems, std::move(named.problems));
     }

@@ -48,21 +48,21 @@ Identity Authenticator::identify(const Request& request) {
     if (const auto header = request.header("authorization")) {
         const auto text = bearer(*header);
         if (!text) refuse("Authorization must be `Bearer slp_…`");
-        if (auto identity = identify_token(*text)) return *std::move(identity);
+        if (auto identity = identify_token(*text, request.asked_at)) return *std::move(identity);
         refuse("this token is unknown, expired or revoked");
     }
     const auto secret = session_cookie(request);
     if (!secret) refuse("send Authorization: Bearer slp_… (or sign in with a browser)");
-    const auto token = store::find_session(store_, sha256_hex(*secret));
+    const auto token = store::find_session(store_, sha256_hex(*secret), request.asked_at);
     if (!token) refuse("this session has ended; sign in again");
     require_same_origin(request);
     return accept(*token, true);
 }
 
-std::optional<Identity> Authenticator::identify_token(std::string_view text) {
+std::optional<Identity> Authenticator::identify_token(std::string_view text, Tick asked_at) {
     const auto parts = parse_token(text);
     if (!parts) return std::nullopt;
-    const auto token = store::find_token_by_lookup(store_, parts->lookup);
+    const auto token = store::find_token_by_lookup(store_, parts->lookup, asked_at);
     if (!token || !same_secret(token->sha256, parts->sha256) || !token->usable) return std::nullopt;
     return accept(*token, false);
 }

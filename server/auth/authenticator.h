@@ -30,7 +30,7 @@ public:
     Identity identify(const Request& request);
 
     /// The identity of a token's text; none when unknown, expired or revoked.
-    std::optional<Identity> identify_token(std::string_view text);
+    std::optional<Identity> identify_token(std::string_view text, Tick asked_at = store::asked_now);
 
     /// Notes in the audit log and in the service's that a sign-in with this text failed, from where
     /// and why; at most as often as FailedLogins says. Never throws.

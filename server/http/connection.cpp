@@ -103,6 +103,34 @@ asio::awaitable<bool> on_lane(ServerCore& core, Lane lane, const std::function<v
     co_return true;
 }
 
+asio::awaitable<bool> on_gathering_lane(ServerCore& core, GatheringLane& lane,
+                                        const std::function<void(Gathering&)>& handle,
+                                        const std::function<void()>& answer) {
+    if (core.waiting_for_worker.fetch_add(1) >= core.options.worker_queue_max) {
+        core.waiting_for_worker.fetch_sub(1);
+        co_return false;
+    }
+    const auto begin = [&](auto&& resume) {
+        // Shared: a function object must be copyable.
+        auto waits = std::make_shared<std::decay_t<decltype(resume)>>(
+            std::forward<decltype(resume)>(resume));
+        lane.add({.handle =
+                      [&](Gathering& gathering) {
+                          core.waiting_for_worker.fetch_sub(1);
+                          handle(gathering);
+                      },
+                  .answer = answer,
+                  .done =
+                      [waits] {
+                          const auto executor = asio::get_associated_executor(*waits);
+                          asio::post(executor, [waits] { std::move (*waits)(); });
+                      }});
+    };
+    co_await asio::async_initiate<const asio::use_awaitable_t<>&, void()>(begin,
+                                                                          asio::use_awaitable);
+    co_return true;
+}
+
 asio::awaitable<void> on_disk(ServerCore& core, const std::function<void()>& work) {
     const auto run = [&]() -> asio::awaitable<void> {
         work();

@@ -5,6 +5,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "api/base/log_rate.h"
 #include "server/http/byte_budget.h"
 #include "server/http/client_counts.h"
+#include "server/http/gathering_lane.h"
 #include "server/http/metrics.h"
 #include "server/http/router.h"
 #include "server/http/server.h"
@@ -35,7 +37,10 @@ struct ServerCore {
                         [this](double bytes) { metrics.buffered_answers_changed(bytes); }),
           request_lines(options.limits.log_lines_per_s, options.limits.log_lines_burst),
           workers(options.worker_threads),
-          reserved(options.reserved_threads) {}
+          reserved(options.reserved_threads) {
+        for (const Route& route : router.routes())
+            if (route.gather) gathering.try_emplace(&route, workers, route.gather);
+    }
 
     const ServerOptions options;
     const Router router;
@@ -52,6 +57,7 @@ struct ServerCore {
     std::atomic<std::size_t> waiting_for_worker{0};
     std::atomic<std::size_t> waiting_for_reserved{0};
     std::atomic<bool> stopping{false};    // every answer from now on is its connection's last
+    std::map<const Route*, GatheringLane> gathering;    // of the routes that gather
 };
 
 /// One client's connection. All but `stop_soon` and `cut` is used on the connection's strand only.
@@ -103,6 +109,12 @@ asio::awaitable<void> part(Connection& connection);
 
 /// Runs `work` (which does not throw) where the lane says; false at once when too many wait there.
 asio::awaitable<bool> on_lane(ServerCore& core, Lane lane, const std::function<void()>& work);
+
+/// Handles the request with others that wait for the same route; false at once when too many wait.
+/// `handle` and `answer` do not throw.
+asio::awaitable<bool> on_gathering_lane(ServerCore& core, GatheringLane& lane,
+                                        const std::function<void(Gathering&)>& handle,
+                                        const std::function<void()>& answer);
 
 /// Runs `work` (which does not throw) on the disk thread.
 asio::awaitable<void> on_disk(ServerCore& core, const std::function<void()>& work);

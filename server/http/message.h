@@ -9,8 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "api/base/clock.h"
+
 namespace slipway {
 
+class Gathering;
 class TransferPermit;
 class UniqueFd;
 struct StoredBody;
@@ -53,6 +56,10 @@ struct Request {
     bool secure = false;                           ///< over TLS
     std::shared_ptr<const void> admission = {};    ///< what the route's Admission found, if it ran
     double waited_s = 0;    ///< since the first call of the handler (Response::again_after_s)
+    /// When all of it was there, by system_clock(); the maximum means now.
+    Tick asked_at = Tick::max();
+    /// Of the requests that are handled together with this one (Route::gather); else null.
+    Gathering* gathering = nullptr;
 
     /// The value of the first header of that name (given in lower case); none when absent.
     std::optional<std::string_view> header(std::string_view lower_name) const;
@@ -110,6 +117,12 @@ struct Response {
     /// Long polling without a worker: this answer is thrown away and the handler called again after
     /// so many seconds, with `Request::waited_s` telling the time since its first call.
     std::optional<double> again_after_s = {};
+    /// Of a gathered request: makes the answer once the gathering has run. The request outlives it;
+    /// it throws as a Handler does.
+    std::function<Response()> rest = {};
+    /// Of a gathered request: this answer is thrown away and the handler called again, without a
+    /// gathering.
+    bool alone = false;
     /// The audit log has an entry of the request already: it was written with what it is about.
     bool audited = false;
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "server/http/gathering.h"
 #include "server/http/message.h"
 
 namespace slipway {
@@ -33,6 +34,10 @@ struct Route {
     /// already.
     Admission admit = {};
     Lane lane = Lane::worker;
+    /// When set, requests of Lane::worker that `may_gather` takes are handled together with others
+    /// that wait; their handler does not block for long.
+    MakeGathering gather = {};
+    std::function<bool(const Request&)> may_gather = {};
     /// When set, the body is not kept in memory but written where this says.
     Receiver receive = {};
 };

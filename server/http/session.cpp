@@ -287,10 +287,50 @@ void admit_and_answer(Exchange& exchange) {
     exchange.response = answer(encoding, exchange.request);
 }
 
+/// On a lane, once the gathering has run.
+void answer_rest(Exchange& exchange) {
+    if (!exchange.response.rest) return;
+    const Handler encoding = [rest = std::move(exchange.response.rest)](const Request& request) {
+        Response response = rest();
+        encode_content(request, response);
+        return response;
+    };
+    exchange.response = answer(encoding, exchange.request);
+}
+
+/// Small: what is decoded of one body holds up those that wait behind it.
+constexpr std::size_t gathered_body_bytes_max = std::size_t{16} << 10;
+
+bool is_gathered(const Exchange& exchange) {
+    const Route& route = *exchange.route;
+    return route.gather && route.lane == Lane::worker &&
+           exchange.request.body.size() <= gathered_body_bytes_max &&
+           (!route.may_gather || route.may_gather(exchange.request));
+}
+
+/// Calls the handler with those of other requests. False: too many wait.
+asio::awaitable<bool> call_gathered(Connection& connection, Exchange& exchange) {
+    const std::function<void(Gathering&)> handle = [&exchange](Gathering& gathering) {
+        exchange.request.gathering = &gathering;
+        admit_and_answer(exchange);
+        exchange.request.gathering = nullptr;
+    };
+    const std::function<void()> answer = [&exchange] { answer_rest(exchange); };
+    GatheringLane& lane = connection.core.gathering.at(exchange.route);
+    const bool ran = co_await on_gathering_lane(connection.core, lane, handle, answer);
+    if (!ran) exchange.response = busy_response(exchange.request);
+    co_return ran;
+}
+
 /// Calls the handler on its lane, again as long as it asks for that.
 asio::awaitable<void> call_handler(Connection& connection, Exchange& exchange) {
     asio::steady_timer timer(connection.wire->executor());
     const Tick first_call = connection.core.clock.tick();
+    exchange.request.asked_at = system_clock().tick();
+    if (is_gathered(exchange)) {
+        const bool ran = co_await call_gathered(connection, exchange);
+        if (!ran || !exchange.response.alone) co_return;
+    }
     for (;;) {
         const std::function<void()> work = [&] { admit_and_answer(exchange); };
         const bool ran = co_await on_lane(connection.core, exchange.route->lane, work);
@@ -314,6 +354,7 @@ asio::awaitable<void> call_handler(Connection& connection, Exchange& exchange) {
         connection.on_stop = {};
         const std::chrono::duration<double> waited = connection.core.clock.tick() - first_call;
         exchange.request.waited_s = waited.count();
+        exchange.request.asked_at = system_clock().tick();
     }
 }
 

@@ -132,6 +132,25 @@ void require_rate(const Request& request, Services& services, const Identity& wh
          .headers = {{"Retry-After", fmt::to_string(seconds)}}});
 }
 
+// What every answer goes through, whatever made it.
+Response finished(const Context& context, Response response) {
+    if (!response.again_after_s && !response.alone) note(context, response);
+    bind_to_token(context, response);
+    return response;
+}
+
+// The rest of a gathered request's work is guarded like its beginning.
+Response with_rest_guarded(const Context& context, Response response) {
+    const Request& request = context.request;
+    response.rest = [&request, &services = context.services, &endpoint = context.endpoint,
+                     who = context.who, rest = std::move(response.rest)] {
+        return with_problems(request, [&] {
+            return finished(Context{request, services, who, endpoint}, rest());
+        });
+    };
+    return response;
+}
+
 }    // namespace
 
 store::AuditEntry audit_entry(const Context& context) {
@@ -173,9 +192,8 @@ Response guard(const Request& request, Services& services, const Endpoint& endpo
         const Context context{request, services, who, endpoint};
         const auto work = [&] {
             Response response = route.function(context);
-            if (!response.again_after_s) note(context, response);
-            bind_to_token(context, response);
-            return response;
+            if (response.rest) return with_rest_guarded(context, std::move(response));
+            return finished(context, std::move(response));
         };
         if (request.method != Method::POST || route.own_idempotency ||
             endpoint.access == Access::open || query_flag(request, "dry_run"))

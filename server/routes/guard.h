@@ -16,6 +16,8 @@ struct GuardedRoute {
     RouteFunction function = nullptr;
     /// The function looks after Idempotency-Key itself, in the transaction of its data.
     bool own_idempotency = false;
+    /// The function submits one job, which may be stored with those of other requests.
+    bool gathers_submissions = false;
     /// A member of the answer that must not be stored for repeated requests.
     std::string_view secret_member = {};
 };

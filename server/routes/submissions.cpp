@@ -26,14 +26,69 @@ Json queue_place(const Context& context, const JobSpec& spec) {
             {"eta_s", nullptr}};
 }
 
+class SubmissionGathering : public Gathering {
+public:
+    explicit SubmissionGathering(Services& services)
+        : services_(services), submissions_(services.store) {}
+
+    submission::GatheredSubmissions& submissions() { return submissions_; }
+
+    void join(Gathering& other) override {
+        submissions_.join(dynamic_cast<SubmissionGathering&>(other).submissions_);
+    }
+
+    void run() noexcept override {
+        if (submissions_.empty()) return;
+        submissions_.run();
+        services_.on_queued();
+    }
+
+private:
+    Services& services_;
+    submission::GatheredSubmissions submissions_;
+};
+
+store::StoredResponse render_first(std::string_view collection, const store::Job& job) {
+    return to_stored(job_response(job, std::nullopt, 201)
+                         .with("Location", fmt::format("/v1/{}/{}", collection, job.id)));
+}
+
+Response created(const store::StoredResponse& stored, const store::Job& job) {
+    Response response = from_stored(stored, false).with("ETag", version_etag(job.version));
+    response.audited = true;
+    return response;
+}
+
+/// What stays to be done once the job is stored.
+Response submit_gathered(Gathering& gathering, const submission::QueueLimit& limit,
+                         submission::Submission wanted, std::string_view collection) {
+    auto& submissions = dynamic_cast<SubmissionGathering&>(gathering).submissions();
+    const store::GatheredJob* job = submissions.add(limit, std::move(wanted));
+    if (job == nullptr) return {.alone = true};
+    return {.rest = [job, collection] {
+        if (job->error) std::rethrow_exception(job->error);
+        return created(render_first(collection, *job->stored), *job->stored);
+    }};
+}
+
 }    // namespace
+
+std::unique_ptr<Gathering> gather_submissions(Services& services) {
+    return std::make_unique<SubmissionGathering>(services);
+}
+
+bool may_gather_submission(const Request& request) {
+    return !request.header("idempotency-key") && request.query_pairs.empty();
+}
 
 submission::CheckedJob read_job(const Context& context, JobKind kind) {
     const submission::JobKindRow& row = submission::row_of(kind);
     Decoded<submission::JobRequest> request = row.decode(parse_body(context.request));
     if (request.ok()) require_project(context.who, submission::project_of(request.value));
+    submission::Submitter submitter = submitter_of(context.who);
+    submitter.asked_at = context.request.asked_at;
     Decoded<submission::CheckedJob> checked =
-        row.check(std::move(request), submitter_of(context.who), context.services.store);
+        row.check(std::move(request), submitter, context.services.store);
     return require_job(std::move(checked), fmt::format("the {}", traits(kind).request_name));
 }
 
@@ -55,27 +110,24 @@ Json preview(const Context& context, const submission::CheckedJob& job) {
 
 Response submit(const Context& context, submission::CheckedJob job) {
     const std::string_view collection = traits(job.kind).collection;
-    const auto render_first = [collection](std::span<const store::Job> made) {
-        const store::Job& first = made.front();
-        return to_stored(job_response(first, std::nullopt, 201)
-                             .with("Location", fmt::format("/v1/{}/{}", collection, first.id)));
-    };
     submission::Submission wanted{.jobs = {},
                                   .token_id = context.who.token_id,
                                   .traceparent = context.request.traceparent,
                                   .request = idempotent_request(context.request, context.who),
                                   .audit = audit_entry(context)};
     wanted.jobs.push_back(std::move(job));
-    const store::Submitted submitted = submission::submit(
-        context.services.store,
-        {.queued = *context.services.queued_jobs, .jobs_max = context.services.limits.queued_jobs},
-        std::move(wanted), render_first);
+    const submission::QueueLimit limit{.queued = *context.services.queued_jobs,
+                                       .jobs_max = context.services.limits.queued_jobs};
+    if (context.request.gathering != nullptr)
+        return submit_gathered(*context.request.gathering, limit, std::move(wanted), collection);
+    const store::Submitted submitted =
+        submission::submit(context.services.store, limit, std::move(wanted),
+                           [collection](std::span<const store::Job> made) {
+                               return render_first(collection, made.front());
+                           });
     if (submitted.replayed) return from_stored(submitted.response, true);
     context.services.on_queued();
-    Response response = from_stored(submitted.response, false)
-                            .with("ETag", version_etag(submitted.jobs.front().version));
-    response.audited = true;
-    return response;
+    return created(submitted.response, submitted.jobs.front());
 }
 
 }    // namespace slipway::routes

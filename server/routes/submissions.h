@@ -1,7 +1,10 @@
 #pragma once
 
+#include <memory>
+
 #include "api/base/json.h"
 #include "scheduler/submission/checked_job.h"
+#include "server/http/gathering.h"
 #include "server/routes/services.h"
 
 namespace slipway::routes {
@@ -21,7 +24,15 @@ submission::CheckedJob require_job(Decoded<submission::CheckedJob> checked, std:
 Json preview(const Context& context, const submission::CheckedJob& job);
 
 /// Stores the job once for its Idempotency-Key and wakes the scheduler: 201, or the first answer
-/// again. errors  409, 429
+/// again. Of a gathered request the job is left to be stored with others.
+/// errors  409, 429
 Response submit(const Context& context, submission::CheckedJob job);
+
+/// Of the requests that submit a job each.
+std::unique_ptr<Gathering> gather_submissions(Services& services);
+
+/// Whether a request that submits a job may be handled together with others: it has no key, and is
+/// no dry run.
+bool may_gather_submission(const Request& request);
 
 }    // namespace slipway::routes

@@ -8,12 +8,14 @@
 #include "server/http/content_encoding.h"
 #include "server/http/files.h"
 #include "server/routes/handlers.h"
+#include "server/routes/submissions.h"
 
 namespace slipway {
 namespace {
 
 constexpr auto rows = std::to_array<RouteRow>({
-    {"create_job", {.function = routes::create_job, .own_idempotency = true}},
+    {"create_job",
+     {.function = routes::create_job, .own_idempotency = true, .gathers_submissions = true}},
     {"list_jobs", {routes::list_jobs}},
     {"get_job", {routes::get_job}},
     {"patch_job", {routes::patch_job}},
@@ -164,6 +166,10 @@ Route make_route(const Endpoint& endpoint, std::string_view path, Services& serv
         return guard(request, services, endpoint, guarded);
     };
     route.lane = lane_of(endpoint.name);
+    if (guarded.gathers_submissions) {
+        route.gather = [&services] { return routes::gather_submissions(services); };
+        route.may_gather = routes::may_gather_submission;
+    }
     if (endpoint.access != Access::open)
         route.admit = [&services, &endpoint](const Request& request) {
             return admit_body(request, services, endpoint);

@@ -44,7 +44,7 @@ public:
     /// item is done by itself, so that nobody gets the error of another; unavailable (then nobody
     /// knows what was done) is everybody's.
     void add(Item& item) {
-        Entry entry{.item = &item};
+        Entry entry(&item);
         std::unique_lock lock(mutex_);
         waiting_.push_back(&entry);
         while (!entry.done) {
@@ -59,9 +59,23 @@ public:
         if (entry.error) std::rethrow_exception(entry.error);
     }
 
+    /// Does these now, as a group that waits for no other. `errors` has as many places: each gets
+    /// what add() would have thrown.
+    void add_group(std::span<Item* const> items, std::span<std::exception_ptr> errors) const {
+        std::deque<Entry> entries;
+        std::vector<Entry*> group;
+        for (Item* item : items)
+            group.push_back(&entries.emplace_back(item));
+        if (!group.empty()) run(group);
+        for (std::size_t i = 0; i < items.size(); ++i)
+            errors[i] = entries[i].error;
+    }
+
 private:
     struct Entry {
-        Item* item = nullptr;
+        explicit Entry(Item* of) : item(of) {}
+
+        Item* item;
         bool taken = false;
         bool done = false;
         std::exception_ptr error{};
@@ -94,7 +108,7 @@ private:
         if (!waiting_.empty()) waiting_.front()->changed.notify_one();
     }
 
-    void run(std::span<Entry* const> group) {
+    void run(std::span<Entry* const> group) const {
         std::vector<Item*> items;
         for (const Entry* entry : group)
             items.push_back(entry->item);

@@ -8,12 +8,15 @@
 #include <string>
 #include <utility>
 
+#include "api/base/clock.h"
 #include "api/base/error.h"
+#include "scheduler/store/asked_at.h"
 
 // One read for all who ask for the same at the same time. The answer is never older than the
-// question: who asks while a read runs gets the answer of the next one, which begins after the
-// question, and all who asked meanwhile share it. So nothing has to be forgotten when the row
-// changes, as a cache would.
+// question: a read answers those questions only that were asked before it began. Who asks while
+// one runs gets the answer of the next one, and all who asked meanwhile share it; who has asked
+// earlier and comes for the answer late (a request that waited for its turn) may find it given. So
+// nothing has to be forgotten when the row changes, as a cache would.
 namespace slipway::store {
 
 /// Safe from every thread.
@@ -22,14 +25,15 @@ class SharedRead {
 public:
     using Answer = std::shared_ptr<const Value>;
 
-    /// What `read()` returns, by this thread or by another that asked for `key`. errors  Error with
-    /// the code and the message of that read's
+    /// What `read()` returns, by this thread or by another that asked for `key`; of a read that
+    /// began at `asked_at` (of system_clock()) or later. errors  Error with the code and the
+    /// message of that read's
     template <class Read>
-    Answer get(const Key& key, const Read& read) {
+    Answer get(const Key& key, Tick asked_at, const Read& read) {
         std::unique_lock lock(mutex_);
-        const std::shared_ptr<Round> round = join(key);
+        const std::shared_ptr<Round> round = join(key, asked_at);
         while (!round->done) {
-            if (!round->running && !is_reading(key)) {
+            if (!round->running && !rounds_.at(key).latest_runs()) {
                 begin(key, *round);
                 lock.unlock();
                 perform(*round, read);
@@ -44,36 +48,45 @@ public:
         return round->answer;
     }
 
+    template <class Read>
+    Answer get(const Key& key, const Read& read) {
+        return get(key, asked_now, read);
+    }
+
 private:
+    static constexpr std::size_t kept_max = 16;    // answers that nobody waits for
+
     /// Those who get one answer.
     struct Round {
         bool running = false;
         bool done = false;
+        Tick began_at{};
         Answer answer{};
         bool failed = false;
         ErrorCode code{};
         std::string message{};
         std::condition_variable changed{};
     };
-    /// Of one key, as long as somebody asks.
+    /// Of one key.
     struct Rounds {
-        bool reading = false;
-        std::shared_ptr<Round> next{};    ///< it has not begun: who comes now may join it
+        std::shared_ptr<Round> latest{};    ///< that has begun, and has not failed
+        std::shared_ptr<Round> next{};      ///< it has not begun: who comes now may join it
+
+        bool latest_runs() const { return latest && !latest->done; }
     };
 
-    std::shared_ptr<Round> join(const Key& key) {
+    std::shared_ptr<Round> join(const Key& key, Tick asked_at) {
         Rounds& rounds = rounds_[key];
+        if (rounds.latest && rounds.latest->began_at >= asked_at) return rounds.latest;
         if (!rounds.next) rounds.next = std::make_shared<Round>();
         return rounds.next;
     }
 
-    bool is_reading(const Key& key) const { return rounds_.at(key).reading; }
-
     void begin(const Key& key, Round& round) {
         Rounds& rounds = rounds_.at(key);
-        rounds.reading = true;
-        rounds.next = nullptr;
+        rounds.latest = std::exchange(rounds.next, nullptr);
         round.running = true;
+        round.began_at = system_clock().tick();
     }
 
     template <class Read>
@@ -97,11 +110,13 @@ private:
         round.done = true;
         round.changed.notify_all();
         Rounds& rounds = rounds_.at(key);
-        rounds.reading = false;
+        if (round.failed) rounds.latest = nullptr;
         if (rounds.next) {
             rounds.next->changed.notify_one();
-        } else {
-            rounds_.erase(key);
+        } else if (rounds_.size() > kept_max) {
+            std::erase_if(rounds_, [](const auto& one) {
+                return !one.second.next && !one.second.latest_runs();
+            });
         }
     }
 

@@ -96,6 +96,24 @@ TEST(SharedRead, an_error_is_that_of_all_who_asked_and_is_not_kept) {
     EXPECT_EQ(*shared.get(1, [] { return 5; }), 5);
 }
 
+TEST(SharedRead, who_asked_before_the_last_read_began_finds_its_answer) {
+    SharedRead<int, int> shared;
+    const Tick earlier = system_clock().tick();
+    EXPECT_EQ(*shared.get(1, [] { return 5; }), 5);
+    const Tick later = system_clock().tick();
+    EXPECT_EQ(*shared.get(1, earlier, [] { return 6; }), 5);
+    EXPECT_EQ(*shared.get(1, later, [] { return 7; }), 7) << "it may have changed since";
+    EXPECT_EQ(*shared.get(1, [] { return 8; }), 8) << "now";
+}
+
+TEST(SharedRead, answers_of_a_thousand_keys_are_not_kept) {
+    SharedRead<int, int> shared;
+    const Tick at = system_clock().tick();
+    for (int key = 0; key < 1000; ++key)
+        EXPECT_EQ(*shared.get(key, at, [&] { return key; }), key);
+    EXPECT_EQ(*shared.get(0, at, [] { return -1; }), -1) << "read again";
+}
+
 }    // namespace
 
 }    // namespace slipway::store

@@ -16,7 +16,7 @@
 namespace slipway {
 namespace {
 
-constexpr int clients = 4;
+constexpr int flooding_clients = 4;
 constexpr int requests_of_client = 1250;
 constexpr double lines_per_s = 10;
 constexpr int lines_burst = 50;
@@ -56,7 +56,7 @@ TEST_F(LogFlood, of_long_paths_is_counted_and_not_logged) {
     options.limits.log_lines_burst = lines_burst;
     SampleServer sample(options);
     const auto began = std::chrono::steady_clock::now();
-    std::vector<int> answered(clients);
+    std::vector<int> answered(flooding_clients);
     {
         std::vector<std::jthread> threads;
         for (int& count : answered)
