@@ -401,6 +401,8 @@ END) STORED,
     crashes integer DEFAULT 0 NOT NULL,
     pruned text[] DEFAULT '{}'::text[] NOT NULL,
     traceparent text,
+    parent_id text,
+    parent_key text,
     CONSTRAINT job_check CHECK (((core_id IS NULL) OR (cores = 1))),
     CONSTRAINT job_check1 CHECK (((reason_code IS NULL) = (reason_message IS NULL))),
     CONSTRAINT job_continues_from_check CHECK (((continues_from IS NULL) OR (origin_job_id IS NOT NULL))),
@@ -421,6 +423,8 @@ END),
     CONSTRAINT job_name_check CHECK ((name <> ''::text)),
     CONSTRAINT job_origin_action_check CHECK ((origin_action = ANY (ARRAY['retry'::text, 'fork'::text]))),
     CONSTRAINT job_origin_check CHECK (((origin_action IS NULL) = (origin_job_id IS NULL))),
+    CONSTRAINT job_parent_id_check CHECK ((parent_id ~ '^(swp|cv)_[0-9a-hjkmnp-tv-z]{26}$'::text)),
+    CONSTRAINT job_parent_key_check CHECK (((parent_key <> ''::text) AND ((parent_id IS NULL) = (parent_key IS NULL)))),
     CONSTRAINT job_payload_check CHECK ((jsonb_typeof(payload) = 'object'::text)),
     CONSTRAINT job_project_check CHECK ((project <> ''::text)),
     CONSTRAINT job_pruned_check CHECK ((pruned <@ ARRAY['events'::text, 'logs'::text, 'metrics'::text])),
@@ -431,7 +435,7 @@ END),
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01');
 
-CREATE FUNCTION public.job_matches(listed public.job, projects text[], name_pattern text, wanted_labels jsonb, used_dataset text, wanted_kind text, created tstzrange, finished tstzrange) RETURNS boolean
+CREATE FUNCTION public.job_matches(listed public.job, projects text[], name_pattern text, wanted_labels jsonb, used_dataset text, wanted_kind text, created tstzrange, finished tstzrange, wanted_parent text) RETURNS boolean
     LANGUAGE sql STABLE
     AS $$
     select (projects is null or listed.project = any (projects))
@@ -441,6 +445,7 @@ CREATE FUNCTION public.job_matches(listed public.job, projects text[], name_patt
        and (wanted_kind is null or listed.kind = wanted_kind)
        and (created is null or listed.created_at <@ created)
        and (finished is null or listed.finished_at <@ finished)
+       and (wanted_parent is null or listed.parent_id = wanted_parent)
 $$;
 
 CREATE FUNCTION public.job_metrics_settle() RETURNS trigger
@@ -1381,6 +1386,8 @@ CREATE INDEX job_metric_last ON public.job_metric USING btree (name, last, job_i
 CREATE INDEX job_metric_low ON public.job_metric USING btree (name, low, job_id) WHERE (low IS NOT NULL);
 
 CREATE INDEX job_other_kinds ON public.job USING btree (kind, id) WHERE (kind <> 'train'::text);
+
+CREATE INDEX job_parent ON public.job USING btree (parent_id, id) WHERE (parent_id IS NOT NULL);
 
 CREATE INDEX job_project ON public.job USING btree (project, id);
 

@@ -90,7 +90,7 @@ Json job_example() {
              {"queue", {{"position", 1}, {"eta_s", nullptr}}}};
     for (const std::string_view absent :
          {"reason", "prediction", "effective", "progress", "best", "result", "dataset_id",
-          "started_at", "finished_at", "origin", "traceparent"})
+          "started_at", "finished_at", "origin", "parent", "traceparent"})
         job[absent] = nullptr;
     return job;
 }

@@ -13,6 +13,13 @@ bool is_job_id(std::string_view text) {
     return is_id("job", text);
 }
 
+bool is_parent_id(std::string_view text) {
+    return is_id("swp", text) || is_id("cv", text);
+}
+
+const TextForm parent_id{"the id of a sweep (swp_…) or of a cross-validation (cv_…)",
+                         "^(swp|cv)_[0-9a-z]{26}$", is_parent_id};
+
 const TextForm job_id{"the id of a job (job_…)", "^job_[0-9a-z]{26}$", is_job_id};
 
 void judge_fork(const Json& given, JobForkBody& fork, const Reader& at) {
@@ -50,7 +57,10 @@ const Object<BulkFilter>& bulk_filter_table() {
                    Map<Text>{.key = &plain_name, .item = {.min = 0}}, {.absent_when_empty = true})
             .field("dataset", &BulkFilter::dataset, "Jobs that use this dataset (id).", Text{},
                    {.absent_when_empty = true})
-            .field("kind", &BulkFilter::kind, "Jobs of this kind.", Choice<JobKind>{});
+            .field("kind", &BulkFilter::kind, "Jobs of this kind.", Choice<JobKind>{})
+            .field("parent", &BulkFilter::parent,
+                   "Jobs of this sweep or cross-validation (id): its trials or folds.",
+                   Text{.form = &parent_id}, {.absent_when_empty = true});
     return table;
 }
 

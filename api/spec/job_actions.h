@@ -55,6 +55,7 @@ struct BulkFilter {
     std::map<std::string, std::string> labels;
     std::string dataset;
     std::optional<JobKind> kind;
+    std::string parent;
     bool operator==(const BulkFilter&) const = default;
 };
 

@@ -53,8 +53,8 @@ std::string scope_of(const JobFilter& filter, std::string_view order, bool desce
         scope += "\nproject " + project;
     return scope + "\nname " + filter.name_contains + "\nlabels " + labels_to_json(filter.labels) +
            "\ndataset " + filter.dataset_id +
-           (filter.kind ? fmt::format("\nkind {}", to_string(*filter.kind)) : "") +
-           range_text(filter.created) + range_text(filter.finished);
+           (filter.kind ? fmt::format("\nkind {}", to_string(*filter.kind)) : "") + "\nparent " +
+           filter.parent_id + "\n" + range_text(filter.created) + range_text(filter.finished);
 }
 
 std::vector<Param> filter_params(const JobFilter& filter) {
@@ -65,7 +65,8 @@ std::vector<Param> filter_params(const JobFilter& filter) {
             Param::or_null(filter.dataset_id),
             filter.kind ? Param(to_string(*filter.kind)) : Param(std::nullopt),
             Param::or_null(range_text(filter.created)),
-            Param::or_null(range_text(filter.finished))};
+            Param::or_null(range_text(filter.finished)),
+            Param::or_null(filter.parent_id)};
 }
 
 /// U+10FFFF, more often than a name has characters.
@@ -128,15 +129,19 @@ std::string key_after(const JobList& list, const JobFilter& filter,
     return by_end && bound ? to_rfc3339(*bound) : std::string(list.first_key);
 }
 
-/// The newest jobs, in whatever state they are: in the order of the table itself.
+/// The newest jobs, in whatever state they are: in the order of the table itself. Those of a parent
+/// by its index, which is why their states are looked at one by one.
 Statement list_newest_statement(const JobFilter& filter, const std::optional<CursorPlace>& place,
                                 int rows) {
     const IdRange ids = ids_of(filter.created);
-    Statement list{&queries::list_newest_jobs, filter_params(filter)};
+    const bool of_parent = !filter.parent_id.empty();
+    Statement list{of_parent ? &queries::list_jobs_of_parent : &queries::list_newest_jobs,
+                   filter_params(filter)};
     list.params.emplace_back(place ? place->id : ids.below);
     list.params.emplace_back(rows);
     list.params.emplace_back(ids.above);
     list.params.emplace_back(page_bytes_max);
+    if (of_parent) list.params.push_back(Param::or_null(words(filter.states)));
     return list;
 }
 
@@ -194,7 +199,8 @@ Page<Job> list_jobs(Store& store, const JobFilter& filter, const PageRequest& pa
     const auto by = std::ranges::find_if(job_lists, [&](const JobList& list) {
         return list.order == order && list.descending == descending;
     });
-    const bool newest = order == JobOrder::created_at && descending && filter.states.empty();
+    const bool newest = order == JobOrder::created_at && descending &&
+                        (filter.states.empty() || !filter.parent_id.empty());
     const Statement list = newest ? list_newest_statement(filter, place, rows_asked)
                                   : list_statement(*by, filter, place, rows_asked);
     const Rows rows = read(store.pool(), list);

@@ -47,6 +47,11 @@ std::optional<JobOrigin> origin_of(const Row& row) {
                      .continues_from = row.text("continues_from")};
 }
 
+std::optional<JobParent> parent_of(const Row& row) {
+    if (row.text("parent_id").empty()) return std::nullopt;
+    return JobParent{.id = row.text("parent_id"), .key = row.text("parent_key")};
+}
+
 /// Its executor is on its way to the next step, and nobody has asked for an end.
 bool is_training(JobState state) {
     using enum JobState;
@@ -97,6 +102,7 @@ Job read_job(const Row& row) {
             .started_at = row.maybe_time("started_at"),
             .finished_at = row.maybe_time("finished_at"),
             .origin = origin_of(row),
+            .parent = parent_of(row),
             .traceparent = row.text("traceparent"),
             .pruned = row.texts("pruned")};
 }
@@ -251,6 +257,28 @@ bool delete_job(Store& store, std::string_view id) {
         return true;
     });
     if (deleted) store.announce(id);
+    return deleted;
+}
+
+std::vector<std::string> end_jobs_of_parent(Store& store, std::string_view parent_id, Intent intent,
+                                            const Reason& reason, int jobs_max) {
+    std::vector<std::string> asked;
+    for (const Row row : read(store.pool(), queries::list_unfinished_of_parent,
+                              {parent_id, to_string(intent), jobs_max})) {
+        const std::string id = row.text("id");
+        try {
+            if (request_intent(store, id, intent, reason)) asked.push_back(id);
+        } catch (const IllegalTransition&) {    // it has ended meanwhile
+        }
+    }
+    return asked;
+}
+
+int delete_jobs_of_parent(Store& store, std::string_view parent_id, int jobs_max) {
+    int deleted = 0;
+    for (const Row row : read(store.pool(), queries::list_jobs_to_delete, {parent_id, jobs_max})) {
+        if (delete_job(store, row.text("id"))) ++deleted;
+    }
     return deleted;
 }
 

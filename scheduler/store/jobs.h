@@ -20,6 +20,12 @@ struct JobOrigin {
     std::string continues_from{};    ///< the checkpoint that training goes on from; empty: none
 };
 
+/// What a job is a part of.
+struct JobParent {
+    std::string id{};     ///< swp_… or cv_…
+    std::string key{};    ///< which part of it: a trial or a fold
+};
+
 /// A job as stored. Empty JsonText = not known yet.
 struct Job {
     std::string id{};    ///< job_…
@@ -47,6 +53,7 @@ struct Job {
     std::optional<Instant> started_at{};
     std::optional<Instant> finished_at{};
     std::optional<JobOrigin> origin{};
+    std::optional<JobParent> parent{};
     std::string traceparent{};              ///< of the request that submitted it; empty: none
     std::optional<double> order_value{};    ///< of a list by a metric: what it is ordered by
     std::vector<std::string> pruned{};      ///< kinds of what it left that are gone (retention.h)
@@ -74,6 +81,7 @@ struct NewJob {
     std::string checkpoint_id{};
     std::string upload_id{};    ///< that it begins with, likewise
     std::optional<JobOrigin> origin{};
+    std::optional<JobParent> parent{};
     std::string traceparent{};    ///< a valid one of W3C Trace Context, or empty
 };
 
@@ -97,6 +105,9 @@ struct SubmissionParts {
     /// Called once, within the transaction, when the jobs are new; must not use the store. What it
     /// throws ends the submission.
     std::function<void()> admit{};
+    /// What else is written in the transaction, before the jobs, not of a replay: their parent, or
+    /// the decisions that made them. May be called again when the transaction runs again.
+    std::function<void(Transaction&)> also{};
 };
 
 /// Stores the jobs, their queue rows, their first events, the entry of the audit log and the answer
@@ -140,6 +151,7 @@ struct JobFilter {
     std::map<std::string, std::string> labels{};    ///< all of them
     std::string dataset_id{};
     std::optional<JobKind> kind{};
+    std::string parent_id{};
     TimeRange created{};
     TimeRange finished{};    ///< with a bound, only jobs that have ended
 };
@@ -222,6 +234,16 @@ Job move_job(Store& store, std::string_view id, JobState to, const std::optional
 /// there is none; a job that has not ended is Error{conflict}, and so is one that made a checkpoint
 /// which a job that has not ended uses.
 bool delete_job(Store& store, std::string_view id);
+
+/// Asks every job of the parent that has not ended to end as `intent` says (cancel or kill), each
+/// as by request_intent. Returns the ids of those that it has asked, at most `jobs_max`; call it
+/// again until there are none.
+std::vector<std::string> end_jobs_of_parent(Store& store, std::string_view parent_id, Intent intent,
+                                            const Reason& reason, int jobs_max = 1000);
+
+/// Removes the jobs of the parent as delete_job does, at most `jobs_max`; how many. Call it again
+/// until there are none. errors  throws conflict when a job has not ended, and as delete_job
+int delete_jobs_of_parent(Store& store, std::string_view parent_id, int jobs_max = 1000);
 
 /// Queued jobs that never started and are past `valid_until` become `expired`, at most a thousand
 /// at once. Returns their ids.

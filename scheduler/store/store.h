@@ -28,6 +28,7 @@ namespace slipway::store {
 using JsonText = std::string;
 
 class Pool;
+class Transaction;
 template <class Item>
 class GroupCommit;
 struct EndedOne;

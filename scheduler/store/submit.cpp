@@ -31,6 +31,7 @@ namespace {
 /// The parameters of insert_jobs that one job fills.
 std::vector<Param> params_of(const NewJob& job, const AuditEntry* audit) {
     const JobOrigin origin = job.origin.value_or(JobOrigin{});
+    const JobParent parent = job.parent.value_or(JobParent{});
     std::vector<Param> params{job.id,
                               job.name,
                               job.project,
@@ -50,7 +51,9 @@ std::vector<Param> params_of(const NewJob& job, const AuditEntry* audit) {
                               Param::or_null(origin.action),
                               Param::or_null(origin.job_id),
                               Param::or_null(origin.continues_from),
-                              Param::or_null(job.traceparent)};
+                              Param::or_null(job.traceparent),
+                              Param::or_null(parent.id),
+                              Param::or_null(parent.key)};
     if (audit != nullptr) {
         const JsonText detail = audit->detail.empty() ? "{}" : audit->detail;
         params.insert(params.end(), {audit->action, audit->token_id, audit->request_id, detail});
@@ -134,6 +137,7 @@ Submitted submit_in(Transaction& transaction, std::span<const NewJob> jobs,
         }
     }
     if (parts.admit) parts.admit();
+    if (parts.also) parts.also(transaction);
     for (const NewJob& job : jobs)
         lock_artifacts(transaction, job);
     Submitted submitted{
@@ -213,7 +217,8 @@ void submit_gathered(Store& store, std::span<GatheredJob* const> jobs) noexcept 
 Submitted submit_jobs(Store& store, std::span<const NewJob> jobs, const SubmissionParts& parts,
                       const Render& render) {
     const NewJob& first = jobs.front();
-    const bool is_alone = jobs.size() == 1 && !parts.request && can_be_gathered(first);
+    const bool is_alone =
+        jobs.size() == 1 && !parts.request && !parts.also && can_be_gathered(first);
     Submitted submitted =
         is_alone ? submit_one(store, first, parts, render) : submit_all(store, jobs, parts, render);
     for (const Job& job : submitted.jobs)

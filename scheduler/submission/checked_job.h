@@ -29,6 +29,7 @@ struct CheckedJob {
     std::string checkpoint_id = {};    ///< that it begins with or reads, kept until it has ended
     std::string upload_id = {};        ///< likewise
     std::optional<store::JobOrigin> origin = {};    ///< of a retry or a fork
+    std::optional<store::JobParent> parent = {};    ///< a sweep or a cross-validation
 
     std::string dataset_id() const { return dataset ? dataset->id : std::string(); }
 };

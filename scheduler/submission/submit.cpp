@@ -39,13 +39,14 @@ store::NewJob new_job(CheckedJob checked, const std::string& token_id) {
     job.checkpoint_id = std::move(checked.checkpoint_id);
     job.upload_id = std::move(checked.upload_id);
     job.origin = std::move(checked.origin);
+    job.parent = std::move(checked.parent);
     return job;
 }
 
 }    // namespace
 
 store::GatheredJob* GatheredSubmissions::add(const QueueLimit& limit, Submission submission) {
-    if (submission.jobs.size() != 1 || submission.request) return nullptr;
+    if (submission.jobs.size() != 1 || submission.request || submission.also) return nullptr;
     const std::string project = submission.jobs.front().spec.project;
     store::NewJob job = new_job(std::move(submission.jobs.front()), submission.token_id);
     if (!store::can_be_gathered(job)) return nullptr;
@@ -84,7 +85,8 @@ store::Submitted submit(store::Store& store, const QueueLimit& limit, Submission
     return store::submit_jobs(store, jobs,
                               {.request = std::move(submission.request),
                                .audit = std::move(submission.audit),
-                               .admit = admit},
+                               .admit = admit,
+                               .also = std::move(submission.also)},
                               render);
 }
 

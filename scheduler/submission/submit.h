@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <optional>
 
@@ -23,6 +24,7 @@ struct Submission {
     std::string traceparent = {};                            ///< of the request; empty: none
     std::optional<store::IdempotentRequest> request = {};    ///< none: nothing is remembered
     std::optional<store::AuditEntry> audit = {};             ///< its object is the first job
+    std::function<void(store::Transaction&)> also = {};      ///< as of store::SubmissionParts
 };
 
 /// Requests that are handled together: their jobs wait here and are stored at once. Used by one
@@ -32,8 +34,8 @@ public:
     explicit GatheredSubmissions(store::Store& store) : store_(store) {}
 
     /// Takes the submission, which run() will store; the answer is owned by whom run() is called
-    /// for. Null, and the
-    /// submission is dropped: it needs submit(), for it has several jobs, a key or an artifact.
+    /// for. Null, and the submission is dropped: it needs submit(), for it has several jobs, a key,
+    /// an artifact or something to be stored with it.
     /// errors  as submit() for a queue without a place
     store::GatheredJob* add(const QueueLimit& limit, Submission submission);
 

@@ -43,6 +43,7 @@ store::JobFilter filter_of(const Context& context, const BulkFilter& asked) {
     filter.labels = asked.labels;
     filter.dataset_id = asked.dataset;
     filter.kind = asked.kind;
+    filter.parent_id = asked.parent;
     return filter;
 }
 
@@ -73,7 +74,9 @@ bool matches(const store::Job& job, const BulkFilter& asked) {
     };
     return (asked.states.empty() || std::ranges::count(asked.states, job.state) > 0) &&
            allows(asked.project, job.project) && allows(asked.dataset, job.dataset_id) &&
-           (!asked.kind || *asked.kind == job.kind) && has_all(job, asked.labels);
+           (!asked.kind || *asked.kind == job.kind) &&
+           allows(asked.parent, job.parent ? job.parent->id : std::string()) &&
+           has_all(job, asked.labels);
 }
 
 Chosen find_named(const Context& context, const BulkFilter& asked) {

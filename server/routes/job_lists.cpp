@@ -95,6 +95,7 @@ Response list_jobs(const Context& context) {
     filter.name_contains = query_text(request, "name");
     filter.labels = query_pairs(request, "label");
     filter.dataset_id = query_text(request, "dataset");
+    filter.parent_id = query_text(request, "parent");
     filter.kind = parse_word<JobKind>(query_text(request, "kind"));
     filter.created = asked_range(request, "created", problems);
     filter.finished = asked_range(request, "finished", problems);

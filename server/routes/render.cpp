@@ -56,6 +56,8 @@ JsonText render(const store::Job& job, std::optional<int> position, std::optiona
         out["origin"] = {{"action", job.origin->action},
                          {"job_id", job.origin->job_id},
                          {"continues_from", text_or_null(job.origin->continues_from)}};
+    out["parent"] = nullptr;
+    if (job.parent) out["parent"] = {{"id", job.parent->id}, {"key", job.parent->key}};
     if (job.reason) out["reason"] = {{"code", job.reason->code}, {"message", job.reason->message}};
     out["traceparent"] = text_or_null(job.traceparent);
     if (job.order_value) out["order_value"] = *job.order_value;

@@ -80,6 +80,16 @@ const Object<Answer>& origin_table() {
     return table;
 }
 
+const Object<Answer>& parent_table() {
+    static const auto table =
+        Object<Answer>("JobParent", "Sweep or cross-validation that a job is a part of.")
+            .open()
+            .field("id", "swp_… or cv_….", any_text, known)
+            .field("key", "Its part: the number of a trial, or the name of a fold.", any_text,
+                   known);
+    return table;
+}
+
 const Object<Answer>& bulk_result_table() {
     static const auto item =
         Object<Answer>("JobBulkItem", "What happened to a job.")
@@ -141,6 +151,8 @@ const Object<Answer>& job_answer_table() {
             .field("finished_at", "Time at which the job ended.", Time{}, or_null)
             .field("origin", "Job that a retry or a fork was made from.",
                    Nested<Answer>{&origin_table()}, or_null)
+            .field("parent", "Sweep or cross-validation that the job is a part of.",
+                   Nested<Answer>{&parent_table()}, or_null)
             .field("pruned", "What retention has removed: events, logs, metrics. Absent: nothing.",
                    List<Text>{any_text}, maybe)
             .field("traceparent",

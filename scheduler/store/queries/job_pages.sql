@@ -5,84 +5,84 @@
 -- looked up one by one: a merge with the table would walk it from its beginning.
 
 -- list_jobs_by: a page of the jobs in these states, in one of the orders of the API
--- in     $1 states text[]  $2 to $8 as $1 to $7 of list_newest_jobs
---        $9 id to begin after  $10 limit  then, for names and ends, the key to begin after: infinity
+-- in     $1 states text[]  $2 to $9 as $1 to $8 of list_newest_jobs
+--        $10 id to begin after  $11 limit  then, for names and ends, the key to begin after: infinity
 --        for jobs that have not ended; for created_at_within the id at which the list ends at the
 --        latest (a second bound in the others would have their pages sorted, since PostgreSQL takes
 --        two bounds that it does not know for a narrow range); the last one is bytes_max
 -- out    as list_newest_jobs
 -- form list_jobs_by_created_at
 --   @KEY@ ''
---   @AFTER@ job.id > $9
+--   @AFTER@ job.id > $10
 --   @ORDER@ job.id
 --   @WAITING_KEY@ ''
---   @QUEUE_AFTER@ queue.job_id > $9
+--   @QUEUE_AFTER@ queue.job_id > $10
 --   @QUEUE_ORDER@ queue.job_id
 --   @WAY@
---   @BYTES@ $11
+--   @BYTES@ $12
 -- form list_jobs_by_created_at_descending
 --   @KEY@ ''
---   @AFTER@ job.id < $9
+--   @AFTER@ job.id < $10
 --   @ORDER@ job.id desc
 --   @WAITING_KEY@ ''
---   @QUEUE_AFTER@ queue.job_id < $9
+--   @QUEUE_AFTER@ queue.job_id < $10
 --   @QUEUE_ORDER@ queue.job_id desc
 --   @WAY@ desc
---   @BYTES@ $11
+--   @BYTES@ $12
 -- form list_jobs_by_created_at_within
 --   @KEY@ ''
---   @AFTER@ job.id > $9 and job.id < $11
+--   @AFTER@ job.id > $10 and job.id < $12
 --   @ORDER@ job.id
 --   @WAITING_KEY@ ''
---   @QUEUE_AFTER@ queue.job_id > $9 and queue.job_id < $11
+--   @QUEUE_AFTER@ queue.job_id > $10 and queue.job_id < $12
 --   @QUEUE_ORDER@ queue.job_id
 --   @WAY@
---   @BYTES@ $12
+--   @BYTES@ $13
 -- form list_jobs_by_created_at_within_descending
 --   @KEY@ ''
---   @AFTER@ job.id < $9 and job.id > $11
+--   @AFTER@ job.id < $10 and job.id > $12
 --   @ORDER@ job.id desc
 --   @WAITING_KEY@ ''
---   @QUEUE_AFTER@ queue.job_id < $9 and queue.job_id > $11
+--   @QUEUE_AFTER@ queue.job_id < $10 and queue.job_id > $12
 --   @QUEUE_ORDER@ queue.job_id desc
 --   @WAY@ desc
---   @BYTES@ $12
+--   @BYTES@ $13
 -- form list_jobs_by_name
 --   @KEY@ job.name
---   @AFTER@ (job.name collate "C", job.id) > ($11::text, $9)
+--   @AFTER@ (job.name collate "C", job.id) > ($12::text, $10)
 --   @ORDER@ job.name collate "C", job.id
 --   @WAITING_KEY@ queue.name
---   @QUEUE_AFTER@ (queue.name collate "C", queue.job_id) > ($11::text, $9)
+--   @QUEUE_AFTER@ (queue.name collate "C", queue.job_id) > ($12::text, $10)
 --   @QUEUE_ORDER@ queue.name collate "C", queue.job_id
 --   @WAY@
---   @BYTES@ $12
+--   @BYTES@ $13
 -- form list_jobs_by_name_descending
 --   @KEY@ job.name
---   @AFTER@ (job.name collate "C", job.id) < ($11::text, $9)
+--   @AFTER@ (job.name collate "C", job.id) < ($12::text, $10)
 --   @ORDER@ job.name collate "C" desc, job.id desc
 --   @WAITING_KEY@ queue.name
---   @QUEUE_AFTER@ (queue.name collate "C", queue.job_id) < ($11::text, $9)
+--   @QUEUE_AFTER@ (queue.name collate "C", queue.job_id) < ($12::text, $10)
 --   @QUEUE_ORDER@ queue.name collate "C" desc, queue.job_id desc
 --   @WAY@ desc
---   @BYTES@ $12
+--   @BYTES@ $13
 -- form list_jobs_by_finished_at
 --   @KEY@ coalesce(to_char(finished_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), 'never')
---   @AFTER@ (coalesce(finished_at, 'infinity'), job.id) > ($11::timestamptz, $9)
+--   @AFTER@ (coalesce(finished_at, 'infinity'), job.id) > ($12::timestamptz, $10)
 --   @ORDER@ coalesce(finished_at, 'infinity'), job.id
 --   @WAITING_KEY@ 'never'
---   @QUEUE_AFTER@ queue.job_id > case when $11::timestamptz = 'infinity' then $9 else '' end
+--   @QUEUE_AFTER@ queue.job_id > case when $12::timestamptz = 'infinity' then $10 else '' end
 --   @QUEUE_ORDER@ queue.job_id
 --   @WAY@
---   @BYTES@ $12
+--   @BYTES@ $13
 -- form list_jobs_by_finished_at_descending
 --   @KEY@ coalesce(to_char(finished_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'), 'never')
---   @AFTER@ (coalesce(finished_at, 'infinity'), job.id) < ($11::timestamptz, $9)
+--   @AFTER@ (coalesce(finished_at, 'infinity'), job.id) < ($12::timestamptz, $10)
 --   @ORDER@ coalesce(finished_at, 'infinity') desc, job.id desc
 --   @WAITING_KEY@ 'never'
---   @QUEUE_AFTER@ queue.job_id < case when $11::timestamptz = 'infinity' then $9 else '' end
+--   @QUEUE_AFTER@ queue.job_id < case when $12::timestamptz = 'infinity' then $10 else '' end
 --   @QUEUE_ORDER@ queue.job_id desc
 --   @WAY@ desc
---   @BYTES@ $12
+--   @BYTES@ $13
 with found as (
     select resting.id, resting.sort_key
     from unnest($1::text[]) as asked (state)
@@ -91,9 +91,10 @@ with found as (
         from job
         where resting_state = asked.state
           and @AFTER@
-          and job_matches(job, $2, $3, $4, $5, $6, $7::tstzrange, $8::tstzrange)
+          and job_matches(job, $2, $3, $4, $5, $6, $7::tstzrange, $8::tstzrange,
+                          $9)
         order by @ORDER@
-        limit $10
+        limit $11
     ) as resting
     union all
     (select waiting.id, @WAITING_KEY@ as sort_key
@@ -101,12 +102,13 @@ with found as (
      cross join lateral (select job.id
                          from job
                          where job.id = queue.job_id
-                           and job_matches(job, $2, $3, $4, $5, $6, $7::tstzrange, $8::tstzrange)
+                           and job_matches(job, $2, $3, $4, $5, $6, $7::tstzrange, $8::tstzrange,
+                                           $9)
                          offset 0) as waiting
      where 'queued' = any ($1)
        and @QUEUE_AFTER@
      order by @QUEUE_ORDER@
-     limit $10)
+     limit $11)
     union all
     select active.id, active.sort_key
     from attempt
@@ -115,21 +117,22 @@ with found as (
                         where job.id = attempt.job_id
                           and state = any ($1)
                           and @AFTER@
-                          and job_matches(job, $2, $3, $4, $5, $6, $7::tstzrange, $8::tstzrange)
+                          and job_matches(job, $2, $3, $4, $5, $6, $7::tstzrange, $8::tstzrange,
+                                          $9)
                         offset 0) as active
     where ended_at is null
 ), chosen as materialized (
     select id, sort_key
     from found
     order by sort_key collate "C" @WAY@, id @WAY@
-    limit $10
+    limit $11
 ), page as materialized (
     select id, job.name, project, labels::text as labels, state, reason_code, reason_message,
            spec::text as spec, effective::text as effective, progress::text as progress,
            best::text as best, result::text as result, dataset_id, queue_class, event_seq, attempts,
            restarts, version, created_by, created_at, started_at, finished_at, kind,
            payload::text as payload, origin_action, origin_job_id, continues_from, pruned,
-           traceparent, sort_key
+           traceparent, parent_id, parent_key, sort_key
     from chosen
     join job using (id)
 ), measured as (
@@ -149,7 +152,7 @@ order by bytes_before
 -- list_jobs_by_metric: a page of the jobs in these states that have a value of a metric, by the last,
 -- the lowest or the highest one. The jobs that have ended are read in order by an index; those that
 -- have not are few.
--- in     $1 to $10 as of list_jobs_by  $11 value to begin after  $12 bytes_max  $13 name of the metric
+-- in     $1 to $11 as of list_jobs_by  $12 value to begin after  $13 bytes_max  $14 name of the metric
 -- out    as list_newest_jobs; order_value
 -- form list_jobs_by_lowest
 --   @VALUE@ low
@@ -182,13 +185,14 @@ with found as (
                          from job
                          where job.id = value.job_id
                            and state = any ($1)
-                           and job_matches(job, $2, $3, $4, $5, $6, $7::tstzrange, $8::tstzrange)
+                           and job_matches(job, $2, $3, $4, $5, $6, $7::tstzrange, $8::tstzrange,
+                                           $9)
                          offset 0) as matching
-     where value.name = $13
+     where value.name = $14
        and value.@VALUE@ is not null
-       and (value.@VALUE@, value.job_id) @CMP@ ($11::double precision, $9)
+       and (value.@VALUE@, value.job_id) @CMP@ ($12::double precision, $10)
      order by value.@VALUE@ @WAY@, value.job_id @WAY@
-     limit $10)
+     limit $11)
     union all
     (select value.job_id as id, value.@VALUE@ as sort_value
      from live_job_metric as value
@@ -196,25 +200,27 @@ with found as (
                          from job
                          where job.id = value.job_id
                            and state = any ($1)
-                           and job_matches(job, $2, $3, $4, $5, $6, $7::tstzrange, $8::tstzrange)
+                           and job_matches(job, $2, $3, $4, $5, $6, $7::tstzrange, $8::tstzrange,
+                                           $9)
                          offset 0) as matching
-     where value.name = $13
+     where value.name = $14
        and value.@VALUE@ is not null
-       and (value.@VALUE@, value.job_id) @CMP@ ($11::double precision, $9)
+       and (value.@VALUE@, value.job_id) @CMP@ ($12::double precision, $10)
      order by value.@VALUE@ @WAY@, value.job_id @WAY@
-     limit $10)
+     limit $11)
 ), chosen as materialized (
     select id, sort_value
     from found
     order by sort_value @WAY@, id @WAY@
-    limit $10
+    limit $11
 ), page as materialized (
     select id, job.name, project, labels::text as labels, state, reason_code, reason_message,
            spec::text as spec, effective::text as effective, progress::text as progress,
            best::text as best, result::text as result, dataset_id, queue_class, event_seq, attempts,
            restarts, version, created_by, created_at, started_at, finished_at, kind,
            payload::text as payload, origin_action, origin_job_id, continues_from, pruned,
-           traceparent, sort_value as order_value, sort_value::text as sort_key
+           traceparent, parent_id, parent_key, sort_value as order_value,
+           sort_value::text as sort_key
     from chosen
     join job using (id)
 ), measured as (
@@ -228,5 +234,5 @@ with found as (
 )
 select *
 from measured
-where bytes_before < $12
+where bytes_before < $13
 order by bytes_before

@@ -6,7 +6,8 @@
 --        $9 cores integer[]  $10 core_id integer[]  $11 restarts_max integer[]
 --        $12 not_before timestamptz[]  $13 valid_until timestamptz[]  $14 created_by  $15 kind
 --        $16 payload  $17 origin_action  $18 origin_job_id  $19 continues_from
---        $20 traceparent  $21 action of the audit log  $22 token_id  $23 request_id  $24 detail
+--        $20 traceparent  $21 parent_id  $22 parent_key  $23 action of the audit log
+--        $24 token_id  $25 request_id  $26 detail
 -- out    as find_job, for those that were stored, in no order
 -- locks  the datasets' rows, shared: they cannot change state before the jobs are stored
 with wanted as materialized (
@@ -14,10 +15,12 @@ with wanted as materialized (
     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
                 $8::text[], $9::integer[], $10::integer[], $11::integer[], $12::timestamptz[],
                 $13::timestamptz[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[],
-                $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[])
+                $19::text[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[],
+                $25::text[], $26::text[])
          as one (id, name, project, labels, spec, effective, dataset_id, queue_class, cores, core_id,
                  restarts_max, not_before, valid_until, created_by, kind, payload, origin_action,
-                 origin_job_id, continues_from, traceparent, action, token_id, request_id, detail)
+                 origin_job_id, continues_from, traceparent, parent_id, parent_key, action,
+                 token_id, request_id, detail)
 ), usable as materialized (
     select id
     from dataset
@@ -27,16 +30,18 @@ with wanted as materialized (
 ), stored as (
     insert into job (id, name, project, labels, spec, effective, dataset_id, queue_class, cores,
                      core_id, restarts_max, not_before, valid_until, created_by, kind, payload,
-                     origin_action, origin_job_id, continues_from, traceparent)
+                     origin_action, origin_job_id, continues_from, traceparent, parent_id,
+                     parent_key)
     select id, name, project, labels::jsonb, spec::jsonb, effective::jsonb, dataset_id, queue_class,
            cores, core_id, restarts_max, not_before, valid_until, created_by, kind, payload::jsonb,
-           origin_action, origin_job_id, continues_from, traceparent
+           origin_action, origin_job_id, continues_from, traceparent, parent_id, parent_key
     from wanted
     where dataset_id is null or dataset_id in (select id from usable)
     returning id, name, project, labels, state, reason_code, reason_message, spec, effective,
               progress, best, result, dataset_id, queue_class, event_seq, attempts, restarts,
               version, created_by, created_at, started_at, finished_at, kind, payload,
-              origin_action, origin_job_id, continues_from, pruned, traceparent
+              origin_action, origin_job_id, continues_from, pruned, traceparent, parent_id,
+              parent_key
 ), audited as (
     insert into audit (token_id, action, object, request_id, detail)
     select wanted.token_id, wanted.action, stored.id, wanted.request_id, wanted.detail::json
@@ -58,29 +63,34 @@ where id = $1
 select id, name, project, labels, state, reason_code, reason_message, spec, effective, progress,
        best, result, dataset_id, queue_class, event_seq, attempts, restarts, version, created_by,
        created_at, started_at, finished_at, kind, payload, origin_action, origin_job_id,
-       continues_from, pruned, traceparent
+       continues_from, pruned, traceparent, parent_id, parent_key
 from job
 where id = $1
 
 -- list_newest_jobs: a page of jobs, newest first; ids sort by time
 -- in     $1 projects text[]  $2 name pattern  $3 labels  $4 dataset_id
---        $5 kind  $6 created tstzrange  $7 finished tstzrange  $8 id to begin after
---        null = no such condition;  $9 limit  $10 id above which all are  $11 bytes_max
+--        $5 kind  $6 created tstzrange  $7 finished tstzrange  $8 parent_id
+--        $9 id to begin after; null = no such condition  $10 limit  $11 id above which all are
+--        $12 bytes_max; of list_jobs_of_parent $13 states text[] or null
 -- out    rows_found: also those left out because the rows before them have bytes_max
 -- What is long is made text once, to be measured and to be sent; 600: all else of a job as JSON.
+-- form list_newest_jobs
+--   @PARENT@
+-- form list_jobs_of_parent
+--   @PARENT@ parent_id = $8 and ($13::text[] is null or state = any ($13)) and
 with page as materialized (
     select id, name, project, labels::text as labels, state, reason_code, reason_message,
            spec::text as spec, effective::text as effective, progress::text as progress,
            best::text as best, result::text as result, dataset_id, queue_class, event_seq, attempts,
            restarts, version, created_by, created_at, started_at, finished_at, kind,
            payload::text as payload, origin_action, origin_job_id, continues_from, pruned,
-           traceparent, '' as sort_key
+           traceparent, parent_id, parent_key, '' as sort_key
     from job
-    where job_matches(job, $1, $2, $3, $4, $5, $6::tstzrange, $7::tstzrange)
-      and ($8::text is null or id < $8)
-      and id > $10
+    where @PARENT@ job_matches(job, $1, $2, $3, $4, $5, $6::tstzrange, $7::tstzrange, $8)
+      and ($9::text is null or id < $9)
+      and id > $11
     order by id desc
-    limit $9
+    limit $10
 ), measured as (
     select page.*, count(*) over () as rows_found,
            coalesce(sum(600 + octet_length(concat(name, labels, reason_message, spec, effective,
@@ -92,8 +102,24 @@ with page as materialized (
 )
 select *
 from measured
-where bytes_before < $11
+where bytes_before < $12
 order by bytes_before
+
+-- list_unfinished_of_parent: jobs of a parent that have not ended and are not asked to
+-- in     $1 parent_id  $2 what they will be asked: cancel or kill  $3 limit
+select id
+from job
+where parent_id = $1 and finished_at is null and coalesce(intent, '') not in ($2, 'kill')
+order by id
+limit $3
+
+-- list_jobs_to_delete: jobs of a parent, the newest first: one that continues another one goes first
+-- in     $1 parent_id  $2 limit
+select id
+from job
+where parent_id = $1
+order by id desc
+limit $2
 
 -- lock_job: where a job stands, until the transaction ends
 -- in     $1 id

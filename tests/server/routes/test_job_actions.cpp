@@ -288,6 +288,28 @@ TEST_F(JobActions, nobody_forks_into_a_project_of_others) {
     EXPECT_EQ(response.status, 403) << response.body;
 }
 
+// Goal: the trials of a sweep are found, cancelled and deleted by its id in one request each.
+TEST_F(JobActions, jobs_are_listed_and_ended_by_their_parent) {
+    const std::string parent = new_id("swp");
+    const std::vector<std::string> trials{service.submit(), service.submit()};
+    service.submit();
+    EXPECT_EQ(service.expect(200, "GET", "/v1/jobs/" + trials[0])["parent"], nullptr);
+    service.database.sql("update job set parent_id = '" + parent +
+                         "', parent_key = '7' where id in ('" + trials[0] + "', '" + trials[1] +
+                         "')");
+    const Json expected{{"id", parent}, {"key", "7"}};
+    EXPECT_EQ(service.expect(200, "GET", "/v1/jobs/" + trials[0])["parent"], expected);
+    EXPECT_EQ(service.expect(200, "GET", "/v1/jobs?parent=" + parent)["items"].size(), 2U);
+    EXPECT_EQ(service.expect(200, "GET", "/v1/jobs?parent=" + new_id("cv"))["items"].size(), 0U);
+    EXPECT_EQ(bulk("cancel", {{"parent", parent}})["changed"], 2);
+    EXPECT_EQ(bulk("delete", {{"parent", parent}, {"ids", {trials[0]}}})["changed"], 1);
+    EXPECT_EQ(bulk("delete", {{"parent", parent}})["changed"], 1);
+    EXPECT_EQ(service.expect(200, "GET", "/v1/jobs")["items"].size(), 1U);
+    const Json refused = service.expect(
+        422, "POST", "/v1/jobs/bulk", {{"action", "cancel"}, {"filter", {{"parent", trials[0]}}}});
+    EXPECT_EQ(refused["errors"][0]["pointer"], "/filter/parent");
+}
+
 TEST_F(JobActions, a_bulk_action_reports_each_job) {
     const std::string queued = service.submit({{"labels", {{"run", "x"}}}});
     const std::string running = service.submit({{"labels", {{"run", "x"}}}});

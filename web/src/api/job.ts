@@ -25,6 +25,7 @@ export interface Job {
   progress?: Progress | null;
   best?: { metric: string; value: number; step: number; checkpoint?: string } | null;
   attempts?: number;
+  parent?: { id: string; key: string } | null;
   origin?: { action: string; job_id: string; continues_from: string | null } | null;
   created_at: string;
   started_at?: string | null;
