@@ -801,6 +801,50 @@ CREATE TABLE public.checkpoint_use (
     job_id text NOT NULL
 );
 
+CREATE TABLE public.cross_validation (
+    id text NOT NULL,
+    name text NOT NULL,
+    project text NOT NULL,
+    labels jsonb DEFAULT '{}'::jsonb NOT NULL,
+    state text DEFAULT 'preparing'::text NOT NULL,
+    reason_code text,
+    reason_message text,
+    spec jsonb NOT NULL,
+    dataset_id text NOT NULL,
+    split_id text NOT NULL,
+    split_hash text DEFAULT ''::text NOT NULL,
+    repeats integer,
+    oof_rows bigint,
+    oof_bytes bigint,
+    oof_sha256 text,
+    oof_host text,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    started_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    CONSTRAINT cross_validation_check CHECK (((finished_at IS NOT NULL) = (state = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])))),
+    CONSTRAINT cross_validation_check1 CHECK (((oof_rows IS NULL) = (oof_sha256 IS NULL))),
+    CONSTRAINT cross_validation_id_check CHECK ((id ~ '^cv_[0-9a-hjkmnp-tv-z]{26}$'::text)),
+    CONSTRAINT cross_validation_state_check CHECK ((state = ANY (ARRAY['preparing'::text, 'running'::text, 'cancelling'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text])))
+);
+
+CREATE TABLE public.cross_validation_fold (
+    cross_validation_id text NOT NULL,
+    fold integer NOT NULL,
+    state text DEFAULT 'waiting'::text NOT NULL,
+    predicts boolean DEFAULT false NOT NULL,
+    reason text,
+    job_id text,
+    prediction_id text,
+    train_samples bigint DEFAULT 0 NOT NULL,
+    val_samples bigint DEFAULT 0 NOT NULL,
+    result jsonb,
+    finished_at timestamp with time zone,
+    CONSTRAINT cross_validation_fold_check CHECK (((finished_at IS NOT NULL) = (state = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])))),
+    CONSTRAINT cross_validation_fold_fold_check CHECK ((fold >= '-1'::integer)),
+    CONSTRAINT cross_validation_fold_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'training'::text, 'predicting'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text])))
+);
+
 CREATE TABLE public.dataset (
     id text NOT NULL,
     project text NOT NULL,
@@ -1243,6 +1287,12 @@ ALTER TABLE ONLY public.checkpoint
 ALTER TABLE ONLY public.checkpoint_use
     ADD CONSTRAINT checkpoint_use_pkey PRIMARY KEY (checkpoint_id, job_id);
 
+ALTER TABLE ONLY public.cross_validation_fold
+    ADD CONSTRAINT cross_validation_fold_pkey PRIMARY KEY (cross_validation_id, fold);
+
+ALTER TABLE ONLY public.cross_validation
+    ADD CONSTRAINT cross_validation_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.dataset
     ADD CONSTRAINT dataset_pkey PRIMARY KEY (id);
 
@@ -1344,6 +1394,10 @@ CREATE UNIQUE INDEX attempt_live_once ON public.attempt USING btree (job_id) WHE
 CREATE INDEX checkpoint_newest ON public.checkpoint USING btree (job_id, step) WHERE (deleted_at IS NULL);
 
 CREATE INDEX checkpoint_use_job ON public.checkpoint_use USING btree (job_id);
+
+CREATE INDEX cross_validation_project ON public.cross_validation USING btree (project, id);
+
+CREATE INDEX cross_validation_unfinished ON public.cross_validation USING btree (id) WHERE (finished_at IS NULL);
 
 CREATE INDEX dataset_checking ON public.dataset USING btree (id) WHERE (state = 'checking'::text);
 
@@ -1523,6 +1577,9 @@ ALTER TABLE ONLY public.checkpoint_use
 
 ALTER TABLE ONLY public.checkpoint_use
     ADD CONSTRAINT checkpoint_use_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.cross_validation_fold
+    ADD CONSTRAINT cross_validation_fold_cross_validation_id_fkey FOREIGN KEY (cross_validation_id) REFERENCES public.cross_validation(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.job_metric
     ADD CONSTRAINT job_metric_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;

@@ -67,8 +67,9 @@ const Object<SplitSpec>& split_table() {
                           return spec.train_part.empty() ? "random" : "parts";
                       })
             .field("val_fraction", &SplitSpec::val_fraction,
-                   "Fraction of the samples to hold back for validation.",
-                   Number{.above = 0, .below = 1}, {.only = {"random"}})
+                   "Fraction of the samples to hold back for validation; 0: train on all samples, "
+                   "without evaluations.",
+                   Number{.min = 0, .below = 1}, {.only = {"random"}})
             .field("seed", &SplitSpec::seed, "Random seed of the split.", Integer{},
                    {.only = {"random"}})
             .field("group_by", &SplitSpec::group_by,

@@ -31,6 +31,13 @@ constexpr auto document_examples = std::to_array<DocumentExample>({
     {"JobBulk", R"({"action": "cancel", "filter": {"labels": {"team": "vision"}}})"},
     {"PredictionSpec", R"({
         "from": {"job": "job_01jd0000000000000000000000"}, "data": {"dataset": "mnist10k"}})"},
+    {"CrossValidationSpec", R"({
+        "name": "families",
+        "split": {"method": "group_kfold", "folds": 5, "group_by": "family", "seed": 3},
+        "parallel": {"folds": 5}, "outputs": {"oof_predictions": true},
+        "job": {"model": {"arch": "lenet"}, "task": {"type": "classification"},
+                "data": {"dataset": "glyphs"},
+                "train": {"epochs": 5, "optimizer": {"name": "adam", "lr": 0.001}}}})"},
     {"DatasetCreate", R"({
         "name": "points", "format": "csv",
         "source": {"upload": "upl_01jd0000000000000000000000"},

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "api/base/parsed_json.h"
+#include "api/spec/cross_validation_spec.h"
 #include "api/spec/job_actions.h"
 #include "api/spec/tables.h"
 
@@ -30,8 +31,9 @@ Decoded<T> decode(const Object<T>& table, const ParsedJson& parsed) {
 }
 
 const ObjectTable* find_table(std::string_view name) {
-    for (const auto tables : {request_tables(), job_answer_tables(), report_answer_tables(),
-                              queue_answer_tables(), other_answer_tables()}) {
+    for (const auto tables :
+         {request_tables(), job_answer_tables(), report_answer_tables(), queue_answer_tables(),
+          cross_validation_answer_tables(), other_answer_tables()}) {
         const auto found = std::find_if(tables.begin(), tables.end(), [&](const ObjectTable* one) {
             return one->name() == name;
         });
@@ -56,6 +58,14 @@ Decoded<PredictionSpec> decode_prediction(const ParsedJson& parsed) {
 
 Decoded<PredictionSpec> decode_prediction(const Json& json) {
     return decode(prediction_table(), json);
+}
+
+Decoded<CrossValidationSpec> decode_cross_validation(const ParsedJson& parsed) {
+    return decode(cross_validation_table(), parsed);
+}
+
+Decoded<CrossValidationSpec> decode_cross_validation(const Json& json) {
+    return decode(cross_validation_table(), json);
 }
 
 Decoded<JobPatchBody> decode_job_patch(const ParsedJson& parsed) {
@@ -127,6 +137,15 @@ Json encode(const EffectiveValues& values) {
             {"global_batch", values.global_batch},
             {"lr", values.lr},
             {"precision", to_string(values.precision)}};
+}
+
+Json encode(const CrossValidationSpec& spec) {
+    Json json = cross_validation_table().write(spec);
+    // Each fold has its own.
+    for (const char* name : {"name", "project"})
+        json["job"].erase(name);
+    json["job"]["data"].erase("split");
+    return json;
 }
 
 Json encode(const PredictionSpec& prediction) {

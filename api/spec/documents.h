@@ -16,6 +16,7 @@ namespace slipway {
 
 struct JobForkBody;
 struct JobBulkBody;
+struct CrossValidationSpec;
 
 /// A decoded body. With problems, `value` holds what could be read: for messages, not for use.
 template <class T>
@@ -29,6 +30,7 @@ struct Decoded {
 // Bodies of requests. Duplicate keys of the text are among the problems. Pure.
 Decoded<JobSpec> decode_job_spec(const ParsedJson& parsed);
 Decoded<PredictionSpec> decode_prediction(const ParsedJson& parsed);
+Decoded<CrossValidationSpec> decode_cross_validation(const ParsedJson& parsed);
 Decoded<JobPatchBody> decode_job_patch(const ParsedJson& parsed);
 Decoded<JobForkBody> decode_job_fork(const ParsedJson& parsed);    // job_actions.h
 Decoded<JobBulkBody> decode_job_bulk(const ParsedJson& parsed);    // likewise
@@ -48,12 +50,14 @@ Decoded<WebhookCreate> decode_webhook_create(const ParsedJson& parsed);
 /// The same from a value that is already trusted to be free of duplicates: a stored spec.
 Decoded<JobSpec> decode_job_spec(const Json& json);
 Decoded<PredictionSpec> decode_prediction(const Json& json);
+Decoded<CrossValidationSpec> decode_cross_validation(const Json& json);
 
 /// The normalised form: every default filled in, fields of other variants left out. Decodes to an
 /// equal spec.
 Json encode(const JobSpec& spec);
 Json encode(const EffectiveValues& values);
 Json encode(const PredictionSpec& prediction);
+Json encode(const CrossValidationSpec& spec);    // cross_validation_spec.h
 /// EffectiveValues of a job that predicts; its precision is filled in. "lr" is null.
 Json encode_effective(const PredictionSpec& prediction);
 Json encode(const DatasetCreate& dataset);

@@ -6,6 +6,7 @@
 #include "api/base/check.h"
 #include "api/spec/endpoints/audit.h"
 #include "api/spec/endpoints/checkpoints.h"
+#include "api/spec/endpoints/cross_validations.h"
 #include "api/spec/endpoints/datasets.h"
 #include "api/spec/endpoints/decisions.h"
 #include "api/spec/endpoints/job_output.h"
@@ -32,6 +33,7 @@ constexpr auto resources = std::to_array<std::span<const Endpoint>>({
     job_output_endpoints::rows,
     checkpoint_endpoints::rows,
     prediction_endpoints::rows,
+    cross_validation_endpoints::rows,
     dataset_endpoints::rows,
     split_endpoints::rows,
     upload_endpoints::rows,

@@ -70,7 +70,7 @@ struct ModelSpec {
 /// `data.split`: a drawn part, named parts of the dataset (`train_part` not empty), or a fold of a
 /// stored split (`id` not empty).
 struct SplitSpec {
-    double val_fraction = 0.1;    ///< in (0, 1)
+    double val_fraction = 0.1;    ///< in [0, 1); 0: no validation
     std::int64_t seed = 0;
     std::string group_by;      ///< the dataset's group column; empty: samples are drawn one by one
     bool stratify = false;     ///< validation has each class in the dataset's proportion

@@ -150,7 +150,20 @@ void judge_metric(const JobSpec& spec, const std::string& wanted, const Reader& 
                                   wanted, to_string(spec.task.type)));
 }
 
+/// Without validation samples nothing says when to stop.
+void judge_validation(const JobSpec& spec, const Reader& at) {
+    const SplitSpec& split = spec.data.split;
+    const bool is_drawn = split.id.empty() && split.train_part.empty();
+    if (!spec.train.early_stopping || !is_drawn || split.val_fraction > 0) return;
+    const Reader here = at.at("train").at("early_stopping");
+    here.report("inconsistent",
+                fmt::format("{} needs validation samples, and data.split.val_fraction is 0; raise "
+                            "it, or leave one of them out",
+                            here.path()));
+}
+
 void judge_job(const Json&, JobSpec& spec, const Reader& at) {
+    judge_validation(spec, at);
     judge_last_batch(spec, at);
     judge_text(spec, at);
     judge_task(spec, at);

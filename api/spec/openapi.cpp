@@ -249,8 +249,9 @@ Json openapi_document(std::string_view version) {
         paths[std::string(endpoint.path)][lower_case(endpoint.method)] = operation_of(endpoint);
     }
     Definitions definitions{std::string(prefix)};
-    for (const auto tables : {request_tables(), job_answer_tables(), report_answer_tables(),
-                              queue_answer_tables(), other_answer_tables()}) {
+    for (const auto tables :
+         {request_tables(), job_answer_tables(), report_answer_tables(), queue_answer_tables(),
+          cross_validation_answer_tables(), other_answer_tables()}) {
         for (const ObjectTable* const table : tables)
             definitions.refer(*table);
     }

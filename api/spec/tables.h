@@ -13,6 +13,9 @@ namespace slipway {
 
 struct JobForkBody;
 struct JobBulkBody;
+struct CrossValidationSpec;
+struct FoldParallelism;
+struct CrossValidationOutputs;
 
 // The field tables. One function per object, each with one table that lives for ever. To add a
 // field: a member in the struct, a row in the table. To let something documented for later exist:
@@ -72,6 +75,11 @@ const Object<PredictionSpec>& prediction_table();
 const Object<PredictionSource>& prediction_source_table();
 const Object<PredictionDataSpec>& prediction_data_table();
 
+// cross_validation_tables.cpp
+const Object<CrossValidationSpec>& cross_validation_table();
+const Object<FoldParallelism>& fold_parallelism_table();
+const Object<CrossValidationOutputs>& cross_validation_outputs_table();
+
 // request_tables.cpp
 const Object<DatasetCreate>& dataset_create_table();
 const Object<DatasetOptionsSpec>& dataset_options_table();
@@ -94,6 +102,7 @@ std::span<const ObjectTable* const> request_tables();
 std::span<const ObjectTable* const> job_answer_tables();
 std::span<const ObjectTable* const> report_answer_tables();
 std::span<const ObjectTable* const> queue_answer_tables();
+std::span<const ObjectTable* const> cross_validation_answer_tables();
 std::span<const ObjectTable* const> other_answer_tables();
 
 /// Which of a dataset's options concern this format.

@@ -37,8 +37,9 @@ FoldPlan end_with(FoldsEnd end, std::string reason = {}) {
     return {.end = end, .reason = std::move(reason)};
 }
 
-/// Every fold has ended well; what remains is the training on all samples.
+/// Every fold has ended well; what remains is their predictions and the training on all samples.
 FoldPlan plan_refit(const FoldPlanInputs& inputs) {
+    if (inputs.oof_wanted) return {.collect_oof = true};
     if (!inputs.refit_wanted) return end_with(FoldsEnd::succeeded);
     if (!inputs.refit) return {.refit = true};
     if (has_failed(inputs.refit->state)) {
@@ -83,6 +84,7 @@ FoldPlan plan_folds(const FoldPlanInputs& inputs) {
         if (jobs_left) return {.cancel_jobs = true};
         return end_with(FoldsEnd::cancelled);
     }
+    if (inputs.folds.empty()) return {};    // its split tells how many there are
     if (inputs.on_failure == FoldFailure::cancel && any(has_failed)) {
         if (jobs_left) return {.cancel_jobs = true};
         return end_with(FoldsEnd::failed, describe_failures(inputs.folds));

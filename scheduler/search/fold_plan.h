@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "api/spec/cross_validation_spec.h"
+
 namespace slipway::search {
 
 /// Where a fold of a cross-validation stands.
@@ -15,12 +17,6 @@ enum class FoldState {
     succeeded,
     failed,
     cancelled
-};
-
-/// What is done when a fold fails.
-enum class FoldFailure {
-    keep_going,    ///< the other folds train all the same
-    cancel         ///< folds that have not ended are cancelled, none is started
 };
 
 struct FoldProgress {
@@ -36,6 +32,7 @@ struct FoldPlanInputs {
     std::int64_t parallel = 1;            ///< jobs at a time
     FoldFailure on_failure = FoldFailure::keep_going;
     bool cancelling = false;
+    bool oof_wanted = false;    ///< predictions are to be collected, and are not yet
     bool refit_wanted = false;
     std::optional<FoldProgress> refit{};    ///< none: it has no job yet
 };
@@ -47,6 +44,7 @@ struct FoldPlan {
     std::vector<std::int64_t> train{};      ///< folds that get a training job
     std::vector<std::int64_t> predict{};    ///< trained folds that get a job of predictions
     bool refit = false;                     ///< the training on all samples gets its job
+    bool collect_oof = false;               ///< every fold has its predictions: collect them
     bool cancel_jobs = false;               ///< everything that runs or waits is to be cancelled
     FoldsEnd end = FoldsEnd::none;          ///< nothing is left to do
     std::string reason{};                   ///< of an end that is no success, for people
@@ -58,7 +56,7 @@ struct FoldPlan {
 ///   predictions go before trainings, folds in order, at most `parallel` jobs at a time
 ///   a fold that fails ends nothing by itself: with `keep_going` the others train, with `cancel`
 ///   they are cancelled; either way the end is `failed` and names every fold that failed
-///   the refit begins when every fold has succeeded
+///   predictions are collected when every fold has succeeded, and then the refit begins
 /// Pure.
 FoldPlan plan_folds(const FoldPlanInputs& inputs);
 

@@ -206,8 +206,8 @@ bool delete_dataset(Store& store, std::string_view id) {
         if (locked.empty()) return false;
         if (!users.empty()) {
             throw Error{ErrorCode::conflict,
-                        fmt::format("dataset {} is used by job {}, which has not ended", id,
-                                    users[0].text("job_id"))};
+                        fmt::format("dataset {} is used by {}, which has not ended", id,
+                                    users[0].text("used_by"))};
         }
         transaction.commit(
             {{&queries::delete_dataset, {id, Param::or_null(locked[0].text("upload"))}}});

@@ -61,13 +61,8 @@ std::string_view to_string(SplitState state) noexcept {
 StoredSplit create_split(Store& store, const StoredSplit& split, std::int64_t making_max) {
     try {
         StoredSplit stored = transact(store.pool(), [&](Transaction& transaction) {
-            if (making_max > 0) require_fewer_splits(transaction, split, making_max);
-            return read_split(
-                transaction
-                    .commit({{&queries::insert_split,
-                              {split.id, split.dataset_id, split.request, split.created_by}},
-                             {&queries::find_split, {split.id}}})
-                    .back()[0]);
+            insert_split_in(transaction, split, making_max);
+            return read_split(transaction.commit({{&queries::find_split, {split.id}}}).back()[0]);
         });
         store.announce(topics::datasets);
         return stored;
@@ -75,6 +70,12 @@ StoredSplit create_split(Store& store, const StoredSplit& split, std::int64_t ma
         if (error.constraint() != "split_dataset_id_fkey") throw;
         throw Error{ErrorCode::not_found, fmt::format("there is no dataset {}", split.dataset_id)};
     }
+}
+
+void insert_split_in(Transaction& transaction, const StoredSplit& split, std::int64_t making_max) {
+    if (making_max > 0) require_fewer_splits(transaction, split, making_max);
+    transaction.run(queries::insert_split,
+                    {split.id, split.dataset_id, split.request, split.created_by});
 }
 
 std::optional<StoredSplit> find_split(Store& store, std::string_view id) {
@@ -97,8 +98,8 @@ bool delete_split(Store& store, std::string_view id) {
         if (found[0].empty()) return false;
         if (!found[1].empty()) {
             throw Error{ErrorCode::conflict,
-                        fmt::format("split {} is used by job {}, which has not ended", id,
-                                    found[1][0].text("job_id"))};
+                        fmt::format("split {} is used by {}, which has not ended", id,
+                                    found[1][0].text("used_by"))};
         }
         transaction.commit({{&queries::delete_split, {id}}});
         return true;

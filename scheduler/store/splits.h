@@ -30,6 +30,9 @@ struct StoredSplit {
 /// a time; above it Error{exhausted}. 0: no limit.
 StoredSplit create_split(Store& store, const StoredSplit& split, std::int64_t making_max = 0);
 
+/// The same as a step of another transaction, and not announced.
+void insert_split_in(Transaction& transaction, const StoredSplit& split, std::int64_t making_max);
+
 std::optional<StoredSplit> find_split(Store& store, std::string_view id);
 
 /// Of one dataset, newest first, without reports.

@@ -9,21 +9,30 @@ Scheduler::~Scheduler() {
 }
 
 void Scheduler::start(store::Store& store, AgentOptions agent, MaintenanceOptions maintenance,
-                      const Clock& clock) {
+                      CoordinatorOptions coordinator, const Clock& clock) {
+    coordinator.on_changed = [this] {
+        wake_placement();
+        wake_agent();
+    };
     agent.on_freed = [this] { wake_maintenance(); };
     maintenance.on_placed = [this] { wake_agent(); };
     agent_ = std::make_unique<Agent>(store, std::move(agent), clock);
     maintenance_ = std::make_unique<MaintenanceLoop>(store, std::move(maintenance), clock);
+    cross_validations_ =
+        std::make_unique<CrossValidationLoop>(store, std::move(coordinator), clock);
     const std::lock_guard lock(mutex_);
     awake_agent_ = agent_.get();
     awake_maintenance_ = maintenance_.get();
+    awake_cross_validations_ = cross_validations_.get();
 }
 
 void Scheduler::stop(const std::function<void(Agent&)>& between) {
     {
         const std::lock_guard lock(mutex_);
         awake_maintenance_ = nullptr;
+        awake_cross_validations_ = nullptr;
     }
+    cross_validations_.reset();
     maintenance_.reset();
     if (agent_ && between) between(*agent_);
     {
@@ -34,6 +43,12 @@ void Scheduler::stop(const std::function<void(Agent&)>& between) {
 }
 
 void Scheduler::wake_maintenance() {
+    const std::lock_guard lock(mutex_);
+    if (awake_cross_validations_ != nullptr) awake_cross_validations_->wake();
+    if (awake_maintenance_ != nullptr) awake_maintenance_->wake();
+}
+
+void Scheduler::wake_placement() {
     const std::lock_guard lock(mutex_);
     if (awake_maintenance_ != nullptr) awake_maintenance_->wake();
 }

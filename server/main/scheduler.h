@@ -5,13 +5,14 @@
 #include <vector>
 
 #include "scheduler/agent/agent.h"
+#include "scheduler/cross_validation/loop.h"
 #include "scheduler/maintenance/loop.h"
 #include "server/routes/services.h"
 
 namespace slipway {
 
-/// This machine's agent and the maintenance loop, each of which wakes the other. What the server
-/// calls does nothing before the start and after the end.
+/// This machine's agent, the maintenance loop and that of cross-validations, each of which wakes
+/// the others. What the server calls does nothing before the start and after the end.
 class Scheduler {
 public:
     Scheduler() = default;
@@ -22,7 +23,7 @@ public:
 
     /// errors  throws invalid_argument when the executor cannot be run
     void start(store::Store& store, AgentOptions agent, MaintenanceOptions maintenance,
-               const Clock& clock);
+               CoordinatorOptions coordinator, const Clock& clock);
 
     /// Ends maintenance, then calls `between` (if any) with the agent alone, then ends the agent.
     /// Executors go on. Repeatable.
@@ -34,11 +35,15 @@ public:
     std::vector<PrometheusSample> metric_samples();
 
 private:
-    std::unique_ptr<Agent> agent_;                    // owner's thread only
-    std::unique_ptr<MaintenanceLoop> maintenance_;    // owner's thread only
+    void wake_placement();
+
+    std::unique_ptr<Agent> agent_;                              // owner's thread only
+    std::unique_ptr<MaintenanceLoop> maintenance_;              // owner's thread only
+    std::unique_ptr<CrossValidationLoop> cross_validations_;    // likewise
     std::mutex mutex_;
-    Agent* awake_agent_ = nullptr;                    // guarded by mutex_
-    MaintenanceLoop* awake_maintenance_ = nullptr;    // guarded by mutex_
+    Agent* awake_agent_ = nullptr;                              // guarded by mutex_
+    MaintenanceLoop* awake_maintenance_ = nullptr;              // guarded by mutex_
+    CrossValidationLoop* awake_cross_validations_ = nullptr;    // guarded by mutex_
 };
 
 }    // namespace slipway

@@ -111,6 +111,12 @@ MaintenanceOptions maintenance_options(const Options& options) {
     return made;
 }
 
+CoordinatorOptions coordinator_options(const Options& options, const Home& home) {
+    return {.host = options.host_name,
+            .home = home.path(),
+            .queued_jobs_max = options.limits.queued_jobs};
+}
+
 std::vector<ConfinementState> confinement_states(const Options& options) {
     std::vector<ConfinementState> states;
     for (const ConfinementFeature& one : enforced_features(options))
@@ -220,7 +226,8 @@ int serve(const Options& options, StopSignals& signals) {
     // The port first: when another process has it, nothing else has been started for nothing.
     Server server(http, make_router(services), metrics, clock);
     server.start();
-    scheduler.start(store, agent_options(options, home), maintenance_options(options), clock);
+    scheduler.start(store, agent_options(options, home), maintenance_options(options),
+                    coordinator_options(options, home), clock);
     const std::string address = address_text(options, server.port());
     home.keep_address(address);
     say_ready(options, address, home);
@@ -245,7 +252,7 @@ int run_agent(const Options& options, StopSignals& signals) {
     wait_for_database(*database.store, system_clock(), database_wait);
     Scheduler scheduler;
     scheduler.start(*database.store, agent_options(options, home), maintenance_options(options),
-                    system_clock());
+                    coordinator_options(options, home), system_clock());
     say_ready(options, "no address: agent only", home);
     const OperatorRequest asked = signals.wait();
     signals.on_second([&database] { end_at_once(database); });

@@ -78,6 +78,17 @@ Response list_predictions(const Context& context);
 Response get_prediction(const Context& context);
 Response get_prediction_result(const Context& context);
 
+// cross_validations.cpp
+Response create_cross_validation(const Context& context);
+Response list_cross_validations(const Context& context);
+Response get_cross_validation(const Context& context);
+Response delete_cross_validation(const Context& context);
+Response cancel_cross_validation(const Context& context);
+Response list_cross_validation_folds(const Context& context);
+Response get_cross_validation_summary(const Context& context);
+Response compare_cross_validations(const Context& context);
+Response get_cross_validation_oof(const Context& context);
+
 // checkpoints.cpp
 Response list_checkpoints(const Context& context);
 Response get_checkpoint(const Context& context);

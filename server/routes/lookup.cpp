@@ -24,6 +24,17 @@ store::Checkpoint the_checkpoint(const Context& context) {
     return *std::move(checkpoint);
 }
 
+store::CrossValidation the_cross_validation(const Context& context) {
+    return the_cross_validation(context, context.request.parameter("id"));
+}
+
+store::CrossValidation the_cross_validation(const Context& context, const std::string& id) {
+    if (!is_id("cv", id)) throw_not_found("cross-validation", id);
+    auto found = store::find_cross_validation(context.services.store, id);
+    if (!found || !context.who.sees(found->project)) throw_not_found("cross-validation", id);
+    return *std::move(found);
+}
+
 store::Dataset the_dataset(const Context& context) {
     const std::string& id = context.request.parameter("id");
     std::string project = query_text(context.request, "project");

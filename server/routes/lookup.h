@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "scheduler/store/checkpoints.h"
+#include "scheduler/store/cross_validations.h"
 #include "scheduler/store/datasets.h"
 #include "scheduler/store/jobs.h"
 #include "scheduler/store/splits.h"
@@ -16,6 +17,8 @@ namespace slipway::routes {
 /// errors  throws 404 `not_found`
 store::Job the_job(const Context& context);
 store::Checkpoint the_checkpoint(const Context& context);
+store::CrossValidation the_cross_validation(const Context& context);
+store::CrossValidation the_cross_validation(const Context& context, const std::string& id);
 /// By id, or by name within `?project=` (`default`).
 store::Dataset the_dataset(const Context& context);
 /// The split {sid} of the dataset {id}.

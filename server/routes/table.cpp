@@ -57,6 +57,16 @@ constexpr auto rows = std::to_array<RouteRow>({
     {"get_prediction", {routes::get_prediction}},
     {"get_prediction_result", {routes::get_prediction_result}},
 
+    {"create_cross_validation", {routes::create_cross_validation}},
+    {"list_cross_validations", {routes::list_cross_validations}},
+    {"get_cross_validation", {routes::get_cross_validation}},
+    {"delete_cross_validation", {routes::delete_cross_validation}},
+    {"cancel_cross_validation", {routes::cancel_cross_validation}},
+    {"list_cross_validation_folds", {routes::list_cross_validation_folds}},
+    {"get_cross_validation_summary", {routes::get_cross_validation_summary}},
+    {"compare_cross_validations", {routes::compare_cross_validations}},
+    {"get_cross_validation_oof", {routes::get_cross_validation_oof}},
+
     {"create_dataset", {routes::create_dataset}},
     {"list_datasets", {routes::list_datasets}},
     {"get_dataset", {routes::get_dataset}},

@@ -96,6 +96,15 @@ ENDPOINTS = {
     "list_predictions": Row(VIEW, "list"),
     "get_prediction": Row(VIEW, "object"),
     "get_prediction_result": Row(VIEW, "object"),
+    "create_cross_validation": Row(EDIT, "create", body=lambda made: made["cross_validation_spec"]),
+    "list_cross_validations": Row(VIEW, "list"),
+    "get_cross_validation": Row(VIEW, "object"),
+    "delete_cross_validation": Row(EDIT, "object", fresh="cross_validation"),
+    "cancel_cross_validation": Row(EDIT, "object", ok=409),     # it has succeeded
+    "list_cross_validation_folds": Row(VIEW, "object"),
+    "get_cross_validation_summary": Row(VIEW, "object"),
+    "compare_cross_validations": Row(VIEW, "object", ok=422),      # it names no other
+    "get_cross_validation_oof": Row(VIEW, "object"),
     "create_dataset": Row(EDIT, "create", fresh="name", body=lambda made: {
         "name": made["name"], "project": PROJECT, "format": "csv", "source": {"path": "points"}}),
     "list_datasets": Row(VIEW, "list"),
@@ -267,13 +276,18 @@ class AccessMatrix(unittest.TestCase):
         prediction = {"project": PROJECT, "from": {"job": job}, "data": {"dataset": "kestrel-points"}}
         predicted = service.post("/v1/predictions", prediction)["id"]
         assert service.wait_end(predicted)["state"] == "succeeded"
-        cls.made = {"job": job, "dataset": dataset, "split": split, "checkpoint": checkpoint, "prediction": predicted,
+        fold = {key: value for key, value in spec.items() if key not in ("name", "project")}
+        crossed = {"project": PROJECT, "name": "kestrel-folds", "split": {"method": "kfold", "folds": 2},
+                   "job": {**fold, "data": {"dataset": "kestrel-points"}}}
+        cross_validation = service.post("/v1/cross-validations", crossed)["id"]
+        assert cls.wait_cross_validation(cross_validation)["state"] == "succeeded"
+        cls.made = {"cross_validation": cross_validation, "cross_validation_spec": crossed, "job": job, "dataset": dataset, "split": split, "checkpoint": checkpoint, "prediction": predicted,
                     "upload": cls.upload(), "token": cls.make_token("viewer", PROJECT)["id"], "core": "7",
                     "graph": service.get(f"/v1/jobs/{job}/graphs")["items"][0]["hash"], "name": "kestrel-new",
                     "webhook": cls.webhook(), "file": "model.safetensors", "job_spec": spec, "prediction_spec": prediction}
         cls.made["delivery"] = service.post(f"/v1/webhooks/{cls.made['webhook']}/test", {})["id"]
         cls.secrets = {PROJECT, str(service.home), *(cls.made[kind] for kind in (
-            "job", "dataset", "split", "checkpoint", "prediction", "upload", "token", "graph", "webhook", "delivery"))}
+            "cross_validation", "job", "dataset", "split", "checkpoint", "prediction", "upload", "token", "graph", "webhook", "delivery"))}
 
     @classmethod
     def dataset(cls, name, project):
@@ -289,6 +303,11 @@ class AccessMatrix(unittest.TestCase):
         path = f"/v1/datasets/{dataset}/splits/{made['id']}"
         assert wait_for(lambda: (found := cls.service.get(path))["state"] != "making" and found, "a split")["state"] == "ready"
         return made["id"]
+
+    @classmethod
+    def wait_cross_validation(cls, one):
+        path = f"/v1/cross-validations/{one}"
+        return wait_for(lambda: (found := cls.service.get(path))["finished_at"] and found, "a cross-validation")
 
     @classmethod
     def webhook(cls):
@@ -316,6 +335,10 @@ class AccessMatrix(unittest.TestCase):
             made["job"] = queued
         elif kind == "pinned":
             self.service.post(f"/v1/checkpoints/{made['checkpoint']}/pin", {})
+        elif kind == "cross_validation":
+            made[kind] = self.service.post("/v1/cross-validations", made["cross_validation_spec"])["id"]
+            self.service.post(f"/v1/cross-validations/{made[kind]}/cancel", {})
+            self.wait_cross_validation(made[kind])
         elif kind == "dataset":
             made["dataset"] = self.dataset(f"kestrel-gone-{next(self.numbers)}", PROJECT)
         elif kind == "split":
@@ -332,7 +355,7 @@ class AccessMatrix(unittest.TestCase):
 
     @staticmethod
     def path_of(path, made):
-        kind = {"jobs": "job", "checkpoints": "checkpoint", "predictions": "prediction", "datasets": "dataset",
+        kind = {"cross-validations": "cross_validation", "jobs": "job", "checkpoints": "checkpoint", "predictions": "prediction", "datasets": "dataset",
                 "uploads": "upload", "tokens": "token", "webhooks": "webhook"}.get((path.split("/") + ["", ""])[2])
         names = {"{id}": made.get(kind), "{sid}": made["split"], "{n}": made["core"], "{hash}": made["graph"],
                  "{name}": made["file"], "{p}": PROJECT, "{h}": "spare-host", "{g}": "lr-search",

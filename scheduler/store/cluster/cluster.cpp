@@ -25,6 +25,8 @@
 #include <thread>
 
 #include "api/base/check.h"
+#include "api/base/clock.h"
+#include "api/base/error.h"
 #include "api/base/log.h"
 #include "api/base/posix.h"
 #include "scheduler/store/cluster/layout.h"

@@ -100,11 +100,15 @@ from dataset
 where id = $1
 for update
 
--- find_dataset_user: a job that has not ended and runs on it; lock_dataset ran before, in a
--- statement of its own, so that a job that it waited for is seen
+-- find_dataset_user: a job or a cross-validation that has not ended and runs on it; lock_dataset ran
+-- before, in a statement of its own, so that one that it waited for is seen
 -- in     $1 id
-select id as job_id
+select 'job ' || id as used_by
 from job
+where dataset_id = $1 and finished_at is null
+union all
+select 'cross-validation ' || id
+from cross_validation
 where dataset_id = $1 and finished_at is null
 limit 1
 

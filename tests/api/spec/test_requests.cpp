@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "api/spec/cross_validation_spec.h"
 #include "api/spec/documents.h"
 #include "tests/api/spec/examples.h"
 
@@ -96,6 +97,25 @@ TEST(Requests, every_invalid_split_gives_its_problems) {
     for (const InvalidCase& one : invalid_cases("invalid_splits.json")) {
         expect_problems(one, decode_split_create(parsed(one.document)).problems);
     }
+}
+
+TEST(Requests, every_cross_validation_example_decodes_and_comes_back) {
+    ASSERT_GE(example_names("cross_validation_").size(), 2U);
+    for (const std::string& name : example_names("cross_validation_")) {
+        const auto decoded = decode_cross_validation(parsed(example(name)));
+        ASSERT_TRUE(decoded.ok()) << name << joined_messages(decoded.problems);
+        EXPECT_EQ(decoded.value.job.project, decoded.value.project);
+        const auto again = decode_cross_validation(encode(decoded.value));
+        ASSERT_TRUE(again.ok()) << name << joined_messages(again.problems);
+        EXPECT_TRUE(again.value == decoded.value) << name;
+    }
+}
+
+TEST(Requests, every_invalid_cross_validation_gives_its_problems) {
+    const auto cases = invalid_cases("invalid_cross_validations.json");
+    ASSERT_GE(cases.size(), 30U);
+    for (const InvalidCase& one : cases)
+        expect_problems(one, decode_cross_validation(parsed(one.document)).problems);
 }
 
 TEST(Requests, an_upload_says_size_and_hash) {

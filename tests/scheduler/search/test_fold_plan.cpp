@@ -64,6 +64,10 @@ TEST(FoldPlan, cancelling_waits_for_jobs_and_starts_none) {
 TEST(FoldPlan, the_refit_is_last_and_its_failure_is_said) {
     FoldPlanInputs inputs = inputs_of({succeeded, succeeded});
     inputs.refit_wanted = true;
+    inputs.oof_wanted = true;
+    EXPECT_TRUE(plan_folds(inputs).collect_oof);
+    EXPECT_FALSE(plan_folds(inputs).refit);
+    inputs.oof_wanted = false;
     EXPECT_TRUE(plan_folds(inputs).refit);
     inputs.refit = FoldProgress{.fold = -1, .state = training};
     EXPECT_EQ(plan_folds(inputs).end, FoldsEnd::none);
@@ -72,6 +76,14 @@ TEST(FoldPlan, the_refit_is_last_and_its_failure_is_said) {
     EXPECT_EQ(plan_folds(inputs).end, FoldsEnd::failed);
     inputs.refit->state = succeeded;
     EXPECT_EQ(plan_folds(inputs).end, FoldsEnd::succeeded);
+}
+
+TEST(FoldPlan, without_folds_there_is_nothing_to_do) {
+    FoldPlanInputs inputs{.oof_wanted = true, .refit_wanted = true};
+    const FoldPlan plan = plan_folds(inputs);
+    EXPECT_FALSE(plan.collect_oof || plan.refit || plan.end != FoldsEnd::none);
+    inputs.cancelling = true;
+    EXPECT_EQ(plan_folds(inputs).end, FoldsEnd::cancelled);
 }
 
 /// Does what the plan says, then ends one drawn job.

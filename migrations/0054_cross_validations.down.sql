@@ -1,0 +1,2 @@
+drop table cross_validation_fold;
+drop table cross_validation;

@@ -1,0 +1,74 @@
+#include "scheduler/cross_validation/fold_job.h"
+
+#include <fmt/format.h>
+
+#include "scheduler/submission/prediction_job.h"
+#include "scheduler/submission/training_job.h"
+
+namespace slipway {
+
+namespace {
+
+constexpr std::size_t name_bytes_max = 160;    // of the cross-validation's; a job's has more
+
+/// The first bytes of a name, between characters.
+std::string shortened_name(const std::string& name) {
+    if (name.size() <= name_bytes_max) return name;
+    std::size_t end = name_bytes_max;
+    while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0U) == 0x80U)
+        --end;
+    return name.substr(0, end);
+}
+
+std::string name_of_part(const store::CrossValidation& of, std::string_view part) {
+    return fmt::format("{}-{}", shortened_name(of.name), part);
+}
+
+void adopt(Decoded<submission::CheckedJob>& job, const store::CrossValidation& parent,
+           std::string key) {
+    job.value.parent = store::JobParent{.id = parent.id, .key = std::move(key)};
+}
+
+}    // namespace
+
+Decoded<submission::CheckedJob> training_of_fold(const FoldJobSource& source, std::int64_t fold) {
+    const bool on_all = fold == store::StoredFold::refit;
+    JobSpec spec = source.spec.job;
+    spec.project = source.cross_validation.project;
+    spec.name =
+        name_of_part(source.cross_validation, on_all ? "refit" : fmt::format("fold-{}", fold));
+    spec.data.dataset = source.cross_validation.dataset_id;
+    spec.data.split = {};
+    if (on_all) {
+        spec.data.split.val_fraction = 0;
+    } else {
+        spec.data.split.id = source.cross_validation.split_id;
+        spec.data.split.fold = fold;
+    }
+    Decoded<submission::CheckedJob> job = submission::check_training(
+        {.value = std::move(spec), .problems = {}}, source.submitter, source.store);
+    adopt(job, source.cross_validation, store::training_key(fold));
+    return job;
+}
+
+Decoded<submission::CheckedJob> prediction_of_fold(const FoldJobSource& source,
+                                                   const store::StoredFold& fold) {
+    const JobSpec& trained = source.spec.job;
+    PredictionSpec prediction;
+    prediction.name = name_of_part(source.cross_validation, fmt::format("fold-{}-oof", fold.fold));
+    prediction.project = source.cross_validation.project;
+    prediction.labels = trained.labels;
+    prediction.from = {.job = fold.job_id, .checkpoint = "last"};
+    prediction.data.dataset = source.cross_validation.dataset_id;
+    prediction.data.split = PredictedSplit::val;
+    prediction.batch_size_per_core = trained.train.batch_size_per_core;
+    prediction.accelerator = trained.accelerator;
+    prediction.limits.max_restarts = trained.limits.max_restarts;
+    prediction.queue = trained.queue;
+    Decoded<submission::CheckedJob> job = submission::check_prediction(
+        {.value = std::move(prediction), .problems = {}}, source.submitter, source.store);
+    adopt(job, source.cross_validation, store::prediction_key(fold.fold));
+    return job;
+}
+
+}    // namespace slipway

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "api/spec/cross_validation_spec.h"
+#include "scheduler/store/cross_validations.h"
+#include "scheduler/submission/checked_job.h"
+#include "scheduler/submission/submitter.h"
+
+namespace slipway {
+
+/// Who a cross-validation's jobs are submitted for, and of what.
+struct FoldJobSource {
+    const store::CrossValidation& cross_validation;
+    const CrossValidationSpec& spec;
+    const submission::Submitter& submitter;
+    store::Store& store;
+};
+
+/// The job that trains a fold, or all samples (StoredFold::refit).
+Decoded<submission::CheckedJob> training_of_fold(const FoldJobSource& source, std::int64_t fold);
+
+/// The job that predicts the validation samples of a fold with the last checkpoint of its training:
+/// what its last evaluation measured.
+Decoded<submission::CheckedJob> prediction_of_fold(const FoldJobSource& source,
+                                                   const store::StoredFold& fold);
+
+}    // namespace slipway

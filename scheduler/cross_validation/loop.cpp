@@ -1,0 +1,114 @@
+#include "scheduler/cross_validation/loop.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "api/base/log.h"
+#include "scheduler/store/pg/leader.h"
+
+namespace slipway {
+
+namespace {
+
+constexpr const char* coordinator_name = "slipway.cross_validations";
+
+}    // namespace
+
+struct CrossValidationLoop::Parts {
+    Parts(store::Store& store, CoordinatorOptions given, const Clock& clock_)
+        : options(std::move(given)),
+          clock(clock_),
+          queued(store, clock_),
+          coordinator{.store = store,
+                      .queued = queued,
+                      .artifacts = ArtifactStore(options.home),
+                      .host = options.host,
+                      .queued_jobs_max = options.queued_jobs_max},
+          leader(store.options(), coordinator_name) {}
+
+    const CoordinatorOptions options;
+    const Clock& clock;
+
+    std::mutex mutex;
+    std::condition_variable notified;
+    bool stopping = false;         // guarded by mutex
+    bool wake_requested = true;    // guarded by mutex
+
+    // The thread's own.
+    submission::QueuedJobs queued;
+    CoordinatorParts coordinator;
+    store::Leader leader;
+    Tick led_at{};
+    std::optional<store::LeaderTerm> term;
+    bool failing = false;
+
+    std::thread thread;
+
+    void work() {
+        while (wait())
+            pass();
+        leader.resign();
+    }
+
+    bool wait() {
+        std::unique_lock lock(mutex);
+        notified.wait_for(lock, options.tick, [this] { return stopping || wake_requested; });
+        wake_requested = false;
+        return !stopping;
+    }
+
+    /// The lease is renewed by ticks, not by passes: it is a write that waits for the disk.
+    void lead() {
+        const Tick now = clock.tick();
+        if (term && now - led_at < options.tick) return;
+        led_at = now;
+        term = leader.lead();
+    }
+
+    void pass() {
+        try {
+            lead();
+            if (!term) return;
+            if (advance_cross_validations(coordinator, *term) > 0) {
+                if (options.on_changed) options.on_changed();
+                wake();    // the next step may be possible at once
+            }
+            failing = false;
+        } catch (const std::exception& error) {
+            // The next pass looks at everything again; one line per outage is enough.
+            if (!failing) log_warn("cross-validations wait", {{"reason", error.what()}});
+            failing = true;
+            term.reset();
+        }
+    }
+
+    void wake() {
+        {
+            const std::scoped_lock lock(mutex);
+            wake_requested = true;
+        }
+        notified.notify_all();
+    }
+};
+
+CrossValidationLoop::CrossValidationLoop(store::Store& store, CoordinatorOptions options,
+                                         const Clock& clock)
+    : parts_(std::make_unique<Parts>(store, std::move(options), clock)) {
+    parts_->thread = std::thread([this] { parts_->work(); });
+}
+
+CrossValidationLoop::~CrossValidationLoop() {
+    {
+        const std::scoped_lock lock(parts_->mutex);
+        parts_->stopping = true;
+    }
+    parts_->notified.notify_all();
+    parts_->thread.join();
+}
+
+void CrossValidationLoop::wake() {
+    parts_->wake();
+}
+
+}    // namespace slipway
