@@ -105,6 +105,30 @@ ExitCode predict(const HttpClient& client, const PredictOptions& options);
 ExitCode print_result(const HttpClient& client, const std::string& prediction_id,
                       const std::string& out);
 
+/// A CSV that the service has, to `out` or stdout.
+ExitCode save_csv(const HttpClient& client, const std::string& target, const std::string& out);
+
+struct CrossValidationOptions {
+    std::string file;    ///< "-": stdin
+    bool watch = false;
+    bool dry_run = false;
+};
+/// Prints the id; with `watch` stays until it ends.
+ExitCode create_cross_validation(const HttpClient& client, const CrossValidationOptions& options);
+/// One line for the whole, until it ends.
+ExitCode watch_cross_validation(const HttpClient& client, const std::string& id);
+ExitCode list_cross_validations(const HttpClient& client, const ListOptions& options);
+ExitCode show_cross_validation(const HttpClient& client, const std::string& id);
+ExitCode list_cross_validation_folds(const HttpClient& client, const std::string& id);
+ExitCode print_cross_validation_summary(const HttpClient& client, const std::string& id, bool json);
+/// The second against the first, fold by fold.
+ExitCode compare_cross_validations(const HttpClient& client, const std::string& first,
+                                   const std::string& second, bool json);
+/// The out-of-fold predictions, to `out` or stdout.
+ExitCode fetch_oof(const HttpClient& client, const std::string& id, const std::string& out);
+ExitCode cancel_cross_validation(const HttpClient& client, const std::string& id);
+ExitCode delete_cross_validation(const HttpClient& client, const std::string& id);
+
 ExitCode list_datasets(const HttpClient& client);
 ExitCode show_dataset(const HttpClient& client, const std::string& name);
 ExitCode delete_dataset(const HttpClient& client, const std::string& name);

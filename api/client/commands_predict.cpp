@@ -60,8 +60,11 @@ ExitCode predict(const HttpClient& client, const PredictOptions& options) {
 
 ExitCode print_result(const HttpClient& client, const std::string& prediction_id,
                       const std::string& out) {
-    const std::string target =
-        fmt::format("/v1/predictions/{}/result.csv", percent_encode(prediction_id));
+    return save_csv(
+        client, fmt::format("/v1/predictions/{}/result.csv", percent_encode(prediction_id)), out);
+}
+
+ExitCode save_csv(const HttpClient& client, const std::string& target, const std::string& out) {
     const auto complain = [&] {
         throw Stop(ExitCode::usage, fmt::format("{} cannot be written: is the disk full?",
                                                 out.empty() ? "standard output" : out));

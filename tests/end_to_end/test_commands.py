@@ -381,6 +381,75 @@ class Commands(unittest.TestCase):
         hook = self.webhook()
         self.assertEqual(self.ok("webhook", "delete", hook), f"{hook} deleted\n")
 
+    # One that has succeeded serves them all; it is made by the first.
+    def crossed(self):
+        if not hasattr(Commands, "cross_validation"):
+            fold = {key: value for key, value in points_job(train={"epochs": 1}).items() if key != "name"}
+            request = self.folder / "cv.json"
+            request.write_text(json.dumps({"name": "crossed", "split": {"method": "group_kfold", "folds": 3, "group_by": "family"},
+                                           "job": {**fold, "data": {"dataset": "points"}}}))
+            Commands.cross_validation = self.ok("cv", "create", request).strip()
+            self.ok("cv", "watch", self.cross_validation)
+        return self.cross_validation
+
+    def test_cv_create(self):
+        self.assertRegex(self.crossed(), r"^cv_[0-9a-z]{26}$")
+        self.assertIn('"folds": 3', self.ok("cv", "create", self.folder / "cv.json", "--dry-run"))
+        watched = self.ok("cv", "create", self.folder / "cv.json", "--watch").splitlines()
+        self.assertTrue(watched[-1].startswith("succeeded  3/3 folds"), watched)
+
+    def test_cv_watch(self):
+        self.assertRegex(self.ok("cv", "watch", self.crossed()), r"^succeeded  3/3 folds  val_accuracy \S+ ± \S+  val_loss \S+ ± \S+\n$")
+
+    def test_cv_list(self):
+        one = self.crossed()
+        rows = self.table(self.ok("cv", "list", "--state", "succeeded"), "id", "name", "state", "folds", "created")
+        self.assertIn([one, "crossed", "succeeded", "3/3"], [row[:4] for row in rows])
+
+    def test_cv_show(self):
+        self.assertIn('"method": "group_kfold"', self.ok("cv", "show", self.crossed()))
+
+    def test_cv_folds(self):
+        rows = self.table(self.ok("cv", "folds", self.crossed()), "fold", "state", "train", "val", "groups", "job", "result")
+        self.assertEqual([row[:2] for row in rows], [[str(fold), "succeeded"] for fold in range(3)])
+        self.assertEqual(sum(int(row[3]) for row in rows), 600)
+
+    def test_cv_summary(self):
+        text = self.ok("cv", "summary", self.crossed())
+        self.assertTrue(text.startswith("succeeded  3/3 folds\n"), text)
+        rows = self.table(text.split("\n", 1)[1], "metric", "folds", "mean", "std", "error", "corrected", "weighted", "min", "max")
+        self.assertEqual([row[0] for row in rows], ["val_accuracy", "val_loss"])
+        self.assertIn('"standard_error"', self.ok("cv", "summary", self.crossed(), "--json"))
+
+    def test_cv_compare(self):
+        text = self.ok("cv", "compare", self.crossed(), self.crossed())
+        self.assertTrue(text.startswith("second - first, over 3 folds\n"), text)
+        rows = self.table(text.split("\n", 1)[1], "metric", "folds", "difference", "error", "95 %", "p", "better")
+        self.assertEqual([(row[0], row[2], row[5]) for row in rows], [("val_accuracy", "0", "1"), ("val_loss", "0", "1")])
+
+    def test_cv_oof(self):
+        self.assertEqual(self.ok("cv", "oof", self.crossed(), "--out", "oof.csv"), "oof.csv\n")
+        self.assertEqual((self.folder / "oof.csv").read_text(), self.ok("cv", "oof", self.crossed()))
+
+    def crossed_and_running(self):
+        request = json.loads((self.folder / "cv.json").read_text())
+        request["job"]["train"]["epochs"] = 100000
+        return self.service.post("/v1/cross-validations", request)["id"]
+
+    def test_cv_cancel(self):
+        self.crossed()
+        one = self.crossed_and_running()
+        self.assertEqual(self.ok("cv", "cancel", one), f"{one} cancelling\n")
+        self.assertIn("cancelled on request", run("cv", "watch", one, home=self.service.home, check=3).stderr)
+
+    def test_cv_delete(self):
+        self.crossed()
+        one = self.crossed_and_running()
+        self.assertIn("cancel it", run("cv", "delete", one, home=self.service.home, check=4).stderr)
+        self.ok("cv", "cancel", one)
+        run("cv", "watch", one, home=self.service.home, check=3)
+        self.assertEqual(self.ok("cv", "delete", one), f"{one} deleted\n")
+
     def test_version(self):
         self.assertIn('"version"', self.ok("version"))
 

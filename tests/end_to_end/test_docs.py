@@ -145,6 +145,14 @@ class Documents(unittest.TestCase):
         self.run_blocks("docs/api.md", blocks_of("docs/api.md"))
         self.assertEqual(self.service.get("/v1/jobs")["items"], [])
 
+    def test_cross_validation(self):
+        self.make_glyphs()
+        self.service.start()
+        self.service.dataset("glyphs", "image_csv", {"group_column": "family"})
+        said = self.run_blocks("docs/cross-validation.md", blocks_of("docs/cross-validation.md"))
+        self.assertIn("val_accuracy", said)
+        self.assertTrue((self.folder / "oof.csv").read_text().startswith("sample,fold,"))
+
     def test_explain(self):
         write_points(self.service.data / "points")
         self.service.start()
