@@ -8,7 +8,7 @@ import { join } from "node:path";
 const require = createRequire(join(process.cwd(), "package.json"));
 const { chromium } = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const [link, done_id, live_id, ruined_id, shots] = process.argv.slice(2);
+const [link, done_id, live_id, ruined_id, crossed_id, shots] = process.argv.slice(2);
 const origin = new URL(link).origin;
 
 const browser = await chromium.launchPersistentContext(mkdtempSync(join(tmpdir(), "slipway-browser-")), {
@@ -55,6 +55,16 @@ try {
   found.charts = (await page.locator("figcaption").allInnerTexts()).map((text) => text.split(" ")[0].trim());
   await page.screenshot({ path: join(shots, "job.png"), fullPage: true });
   await barriers("job");
+
+  await page.getByRole("link", { name: "Cross-validations" }).click();
+  await page.getByRole("link", { name: "crossed" }).click();
+  await page.getByText("Out-of-fold predictions").waitFor();
+  found.crossed = await page.locator("main").innerText();
+  await page.screenshot({ path: join(shots, "cross_validation.png"), fullPage: true });
+  await barriers("cross-validation");
+  await page.goto(`${origin}/#/cross-validations`);
+  await page.getByRole("link", { name: "crossed" }).waitFor();
+  await barriers("cross-validations");
 
   await page.goto(`${origin}/#/jobs/${ruined_id}`);
   await page.getByText("the validation loss is").first().waitFor();

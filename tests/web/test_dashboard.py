@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "end_to_end"))
-from service import BIN, SOURCE, points_job, ruined_job, serve_points  # noqa: E402
+from service import BIN, SOURCE, points_job, ruined_job, serve_points, wait_for  # noqa: E402
 
 
 class Dashboard(unittest.TestCase):
@@ -20,6 +20,11 @@ class Dashboard(unittest.TestCase):
         cls.service.wait_end(cls.done)
         cls.ruined = cls.service.submit(ruined_job(name="ruined"))
         cls.service.wait_end(cls.ruined)
+        fold = {key: value for key, value in points_job(train={"epochs": 1}).items() if key != "name"}
+        crossed = cls.service.post("/v1/cross-validations", {
+            "name": "crossed", "split": {"method": "group_kfold", "folds": 3, "group_by": "family"},
+            "job": {**fold, "data": {"dataset": "points"}}})["id"]
+        wait_for(lambda: cls.service.get(f"/v1/cross-validations/{crossed}")["state"] == "succeeded", "the cross-validation")
         cls.live = cls.service.submit(points_job(name="live", train={
             "epochs": 3000, "batch_size_per_core": 8, "optimizer": {"name": "adam", "lr": 0.001}}))
         cls.service.wait_state(cls.live, "running")
@@ -27,7 +32,7 @@ class Dashboard(unittest.TestCase):
                               capture_output=True, text=True, check=True).stdout.strip()
         cls.shots = pathlib.Path(os.environ.get("SLIPWAY_SCREENSHOTS") or tempfile.mkdtemp())
         done = subprocess.run(["node", pathlib.Path(__file__).with_name("dashboard.mjs"), link, cls.done, cls.live,
-                               cls.ruined, cls.shots],
+                               cls.ruined, crossed, cls.shots],
                               capture_output=True, text=True, timeout=240, cwd=SOURCE / "web")
         assert done.returncode == 0, done.stdout + done.stderr
         cls.found = json.loads(done.stdout)
@@ -46,6 +51,11 @@ class Dashboard(unittest.TestCase):
 
     def test_a_value_that_is_no_number_is_shown(self):
         self.assertRegex(self.found["ruined"], "val_loss (NaN|Infinity)")
+
+    def test_a_cross_validation_shows_its_folds(self):
+        self.assertIn("Metrics over 3 of 3 folds", self.found["crossed"])
+        self.assertIn("val_accuracy", self.found["crossed"])
+        self.assertIn("600 rows", self.found["crossed"])
 
     def test_cancel_ends_the_job(self):
         self.assertEqual(self.found["state_after_cancel"], "cancelled")
