@@ -142,6 +142,7 @@ struct BestSpec {
 struct CheckpointSpec {
     std::int64_t every_steps = 0;     ///< 0: not by steps
     std::int64_t every_epochs = 1;    ///< 0: not by epochs
+    bool save_final = true;           ///< save the end of training
     BestSpec best;
     std::int64_t keep_last = 2;
     bool operator==(const CheckpointSpec&) const = default;

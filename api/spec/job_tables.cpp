@@ -249,9 +249,14 @@ const Object<CheckpointSpec>& checkpoint_table() {
                    "Save a checkpoint every N steps; 0: not by steps.",
                    Integer{.min = 0, .max = 1000000000})
             .field("every_epochs", &CheckpointSpec::every_epochs,
-                   "Save a checkpoint every N epochs; 0: not by epochs. The end of training is "
-                   "always saved.",
+                   "Save a checkpoint every N epochs; 0: not by epochs.",
                    Integer{.min = 0, .max = 1000000})
+            .field("save_final", &CheckpointSpec::save_final,
+                   "Save a checkpoint at the end of training, also when the job is cancelled or "
+                   "its time is used up. false: what every_steps and every_epochs save remains; "
+                   "with both at 0 the job leaves metrics and no weights. A job that is paused or "
+                   "preempted saves all the same.",
+                   Flag{})
             .field("best", &CheckpointSpec::best, "Selection of the best checkpoints.",
                    Nested<BestSpec>{&best_table()})
             .field("keep_last", &CheckpointSpec::keep_last,

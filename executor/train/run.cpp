@@ -218,7 +218,7 @@ private:
         while (steps_left()) {
             if (const StopReason reason = reporter_.stop_requested(); reason != StopReason::none) {
                 // Who wants nothing saved kills the job: that is not heard here.
-                if (state_.step > saved_step_) save({});
+                if (state_.step > saved_step_ && saves_at(reason)) save({});
                 return reason;
             }
             const auto batch = next_batch(loader);
@@ -230,6 +230,12 @@ private:
             after_step(*batch);
         }
         return StopReason::none;
+    }
+
+    /// Who goes on later needs what was trained, whatever is asked of the end.
+    bool saves_at(StopReason reason) const {
+        const bool goes_on = reason == StopReason::drain || reason == StopReason::orphaned;
+        return goes_on || settings_.save_final;
     }
 
     std::optional<LoadedBatch> next_batch(Loader& loader) {
@@ -312,7 +318,7 @@ private:
         const std::int64_t epochs_done = batch.position.epoch + 1;
         const bool asked = reporter_.save_requested();
         const bool save_now =
-            ended || stopped_early() || asked ||
+            ((ended || stopped_early()) && settings_.save_final) || asked ||
             (settings_.save_every_steps > 0 && state_.step % settings_.save_every_steps == 0) ||
             (epoch_ended && settings_.save_every_epochs > 0 &&
              epochs_done % settings_.save_every_epochs == 0);

@@ -48,6 +48,7 @@ TrainSettings make_settings(const JobSpec& spec, std::int64_t steps_per_epoch, i
     settings.log_every_steps = spec.monitor.log_every_steps;
     settings.save_every_steps = spec.checkpoint.every_steps;
     settings.save_every_epochs = spec.checkpoint.every_epochs;
+    settings.save_final = spec.checkpoint.save_final;
     settings.keep = {.metric = spec.checkpoint.best.metric,
                      .smaller_is_better = spec.checkpoint.best.mode == MetricMode::min,
                      .best = spec.checkpoint.best.keep,

@@ -27,6 +27,7 @@ struct TrainSettings {
     std::int64_t log_every_steps = 50;
     std::int64_t save_every_steps = 0;     ///< 0: not by steps
     std::int64_t save_every_epochs = 1;    ///< 0: not by epochs
+    bool save_final = true;                ///< the end of training, however it came
     KeepRule keep;
     std::optional<EarlyStoppingSpec> early_stopping;
     Hyper hyper;    ///< lr is the effective base; step is set per step

@@ -316,6 +316,7 @@ JobSpec random_spec(Dice& dice) {
         dice.maybe<std::int64_t>([&] { return dice.whole(1 << 20, std::int64_t(1) << 40); });
     spec.checkpoint.every_steps = dice.whole(0, 1000);
     spec.checkpoint.every_epochs = dice.whole(0, 1000);
+    spec.checkpoint.save_final = dice.whole(0, 1) == 0;
     const std::string_view metric = to_string(spec.task.metrics.back());
     spec.checkpoint.best = {dice.coin() ? "val_loss" : fmt::format("val_{}", metric),
                             dice.word<MetricMode>(), dice.whole(0, 100)};

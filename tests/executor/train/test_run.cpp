@@ -222,6 +222,29 @@ TEST_F(Run, cancelled_work_is_saved_at_the_step_it_had_reached) {
 }
 
 // One step of a rate that ruins the weights: its own loss was taken before, and is a number.
+// Goal: a job that wants no checkpoint of its end leaves none, however it ends, with the same values;
+// one that goes on later is saved.
+TEST_F(Run, without_save_final_only_what_goes_on_is_saved) {
+    KeepingReporter whole;
+    const TrainOutcome with = run_training(plan(), whole);
+    AttemptPlan lean = plan();
+    lean.spec.checkpoint.every_epochs = 0;
+    lean.spec.checkpoint.save_final = false;
+    KeepingReporter reporter;
+    const TrainOutcome without = run_training(lean, reporter);
+    EXPECT_EQ(without.final_values, with.final_values);
+    EXPECT_TRUE(reporter.checkpoints.empty());
+    constexpr std::pair<StopReason, std::size_t> saves_of[] = {
+        {StopReason::cancel, 0}, {StopReason::timeout, 0}, {StopReason::drain, 1}};
+    for (const auto& [reason, saves] : saves_of) {
+        KeepingReporter stopped;
+        stopped.stop_at_step = 3;
+        stopped.reason = reason;
+        run_training(lean, stopped);
+        EXPECT_EQ(stopped.checkpoints.size(), saves) << int(reason);
+    }
+}
+
 TEST_F(Run, a_last_validation_loss_that_is_no_number_fails_after_it_is_saved_and_told) {
     AttemptPlan one = plan();
     one.spec.train.epochs.reset();
