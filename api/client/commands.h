@@ -24,6 +24,13 @@ struct ListOptions {
     int limit = 20;
 };
 ExitCode list_jobs(const HttpClient& client, const ListOptions& options);
+struct EventOptions {
+    std::string project = {};    ///< empty: all
+    std::string types = {};      ///< comma-separated; empty: all but metric and log
+    int count = 0;               ///< end after so many; 0: go on
+};
+/// Prints what happens, a line per event, until it is interrupted.
+ExitCode print_events(const HttpClient& client, const EventOptions& options);
 ExitCode show_job(const HttpClient& client, const std::string& job_id);
 /// `verb` is cancel, kill, pause or resume.
 ExitCode act_on_job(const HttpClient& client, const std::string& job_id, const std::string& verb);

@@ -21,6 +21,7 @@ struct Line {
     ConnectOptions connect;
     SubmitOptions submit;
     ListOptions list;
+    EventOptions events;
     DatasetOptions dataset;
     ExportWeightsOptions weights;
     PredictOptions predict;
@@ -81,6 +82,13 @@ void add_job_commands(CLI::App& app, Line& line) {
                 [&line](const HttpClient& c) { return show_job(c, line.id); });
     add_with_id(app, "follow", "Follow a job until it ends", line,
                 [&line](const HttpClient& c) { return follow_job(c, line.id); });
+    one = add(app, "events", "Print what happens to jobs, datasets and splits, as it happens", line,
+              [&line](const HttpClient& c) { return print_events(c, line.events); });
+    one->add_option("--project", line.events.project, "only events of this project");
+    one->add_option("--types", line.events.types,
+                    "only events of these types, comma-separated, such as state,end");
+    one->add_option("--count", line.events.count, "end after so many events; default: go on")
+        ->check(CLI::Range(1, 1000000));
     add_with_id(app, "explain", "Explain the state of a job", line,
                 [&line](const HttpClient& c) { return explain_job(c, line.id); });
     one = add_with_id(app, "logs", "Print the logs of a job", line,

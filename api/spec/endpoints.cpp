@@ -9,6 +9,7 @@
 #include "api/spec/endpoints/cross_validations.h"
 #include "api/spec/endpoints/datasets.h"
 #include "api/spec/endpoints/decisions.h"
+#include "api/spec/endpoints/events.h"
 #include "api/spec/endpoints/job_output.h"
 #include "api/spec/endpoints/jobs.h"
 #include "api/spec/endpoints/machine.h"
@@ -31,6 +32,7 @@ namespace {
 constexpr auto resources = std::to_array<std::span<const Endpoint>>({
     job_endpoints::rows,
     job_output_endpoints::rows,
+    event_endpoints::rows,
     checkpoint_endpoints::rows,
     prediction_endpoints::rows,
     cross_validation_endpoints::rows,

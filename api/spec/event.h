@@ -16,6 +16,30 @@ struct Spelling<EventType> {
         "state", "progress", "metric", "log", "checkpoint", "compile", "warning", "gap", "end"};
 };
 
+/// What a client of a project's stream gets: the events of its jobs, and what becomes of datasets,
+/// splits and deleted objects. `gap` is made by the service.
+enum class ProjectEventType {
+    state,
+    progress,
+    metric,
+    log,
+    checkpoint,
+    compile,
+    warning,
+    end,
+    dataset,
+    split,
+    deleted,
+    gap
+};
+
+template <>
+struct Spelling<ProjectEventType> {
+    static constexpr std::array<std::string_view, 12> words{
+        "state",   "progress", "metric",  "log",   "checkpoint", "compile",
+        "warning", "end",      "dataset", "split", "deleted",    "gap"};
+};
+
 /// Whether the body is a frame's. `state` and `end` are written by the database with the state,
 /// `gap` by a stream.
 constexpr bool is_relayed(EventType type) noexcept {

@@ -107,11 +107,21 @@ std::vector<std::string> list_lost_tokens(Store& store, const std::vector<std::s
     return lost;
 }
 
+std::map<std::string, std::vector<std::string>> list_token_projects(
+    Store& store, const std::vector<std::string>& ids) {
+    std::map<std::string, std::vector<std::string>> projects;
+    for (const Row row : read(store.pool(), queries::list_token_projects, {ids}))
+        projects.emplace(row.text("id"), row.texts("projects"));
+    return projects;
+}
+
 std::int64_t revoke_token(Store& store, std::string_view id, bool keep_made) {
-    return transact(store.pool(), [&](Transaction& transaction) {
+    const std::int64_t revoked = transact(store.pool(), [&](Transaction& transaction) {
         transaction.run(queries::lock_tokens);
         return transaction.run(queries::revoke_token, {id, keep_made}).affected();
     });
+    if (revoked > 0) store.announce(topics::tokens);
+    return revoked;
 }
 
 void touch_token(Store& store, std::string_view id) {

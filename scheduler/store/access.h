@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+
 #include "scheduler/store/asked_at.h"
 #include "scheduler/store/store.h"
 
@@ -44,6 +46,10 @@ Page<Token> list_tokens(Store& store, const PageRequest& page,
 
 /// Those of `ids` that were revoked, have expired or are unknown, by the database's clock.
 std::vector<std::string> list_lost_tokens(Store& store, const std::vector<std::string>& ids);
+
+/// The projects (empty: all) of those of `ids` that are good, by the database's clock.
+std::map<std::string, std::vector<std::string>> list_token_projects(
+    Store& store, const std::vector<std::string>& ids);
 
 /// Ends the token and, unless `keep_made`, those that it made, and those that they made; sessions
 /// and tickets end with their tokens. How many tokens that is; 0: there is none of this id.

@@ -157,6 +157,9 @@ Dataset create_dataset(Store& store, const NewDataset& dataset, const DatasetLim
             return read_dataset(transaction.commit(std::move(last)).back()[0]);
         });
         store.announce(topics::datasets);
+        store.announce({.id = stored.id,
+                        .project = stored.project,
+                        .state = std::string(to_string(stored.state))});
         return stored;
     } catch (const PgError& error) {
         // The constraint knows what a look before the insert could only guess.
@@ -198,7 +201,8 @@ Page<Dataset> list_datasets(Store& store, const DatasetFilter& filter, const Pag
 }
 
 bool delete_dataset(Store& store, std::string_view id) {
-    return transact(store.pool(), [&](Transaction& transaction) {
+    std::string project;
+    const bool deleted = transact(store.pool(), [&](Transaction& transaction) {
         const std::vector<Rows> found = transaction.run(std::vector<Statement>{
             {&queries::lock_dataset, {id}}, {&queries::find_dataset_user, {id}}});
         const Rows& locked = found[0];
@@ -209,10 +213,13 @@ bool delete_dataset(Store& store, std::string_view id) {
                         fmt::format("dataset {} is used by {}, which has not ended", id,
                                     users[0].text("used_by"))};
         }
+        project = locked[0].text("project");
         transaction.commit(
             {{&queries::delete_dataset, {id, Param::or_null(locked[0].text("upload"))}}});
         return true;
     });
+    if (deleted) store.announce({.id = std::string(id), .project = project, .state = "deleted"});
+    return deleted;
 }
 
 std::optional<DatasetCheck> claim_dataset_check(Store& store, std::string_view host,
@@ -240,6 +247,7 @@ bool finish_dataset_check(Store& store, std::string_view id, std::string_view fe
     const auto json = [](const JsonText& text) {
         return text.empty() ? Param(std::nullopt) : Param(repaired_json(text));
     };
+    std::string project;
     const std::optional<Rows> followed =
         transact(store.pool(), [&](Transaction& transaction) -> std::optional<Rows> {
             const Rows finished =
@@ -247,12 +255,15 @@ bool finish_dataset_check(Store& store, std::string_view id, std::string_view fe
                                 {id, fence, to_string(state), json(report), json(problems),
                                  result.content_hash, result.bytes, json(result.preview)});
             if (finished.empty()) return std::nullopt;
+            project = finished[0].text("project");
             std::vector<Rows> answers =
                 transaction.commit({follow_statement(id, state, followed_at_once)});
             return std::move(answers.back());
         });
     if (!followed) return false;
     announce_each(store, *followed);
+    store.announce(
+        {.id = std::string(id), .project = project, .state = std::string(to_string(state))});
     store.announce(topics::queue);
     return true;
 }

@@ -10,6 +10,8 @@ namespace slipway::store {
 namespace {
 
 constexpr int events_max = 5000;
+/// Of one job in a read of many jobs, but for its last event.
+constexpr int change_bytes_max = 256 * 1024;
 
 Event read_event(const Row& row) {
     return {row.text("job_id"), row.integer("seq"), row.text("type"), row.text("body"),
@@ -24,12 +26,14 @@ std::vector<Event> read_events(const Rows& rows) {
     return events;
 }
 
+EventHead read_head(const Row& row) {
+    return {row.text("id"), row.text("project"), row.integer("event_seq"), row.flag("ended")};
+}
+
 std::vector<EventHead> read_heads(const Rows& rows) {
     std::vector<EventHead> heads;
-    for (const Row row : rows) {
-        heads.push_back(
-            {row.text("id"), row.text("project"), row.integer("event_seq"), row.flag("ended")});
-    }
+    for (const Row row : rows)
+        heads.push_back(read_head(row));
     return heads;
 }
 
@@ -74,6 +78,41 @@ std::vector<EventHead> list_changed_jobs(Store& store, std::string_view project,
 
 std::vector<EventHead> find_event_heads(Store& store, const std::vector<std::string>& job_ids) {
     return read_heads(read(store.pool(), queries::find_event_heads, {job_ids}));
+}
+
+std::vector<JobChanges> list_changes_of_jobs(Store& store, const std::vector<EventCursor>& cursors,
+                                             Instant since, const std::vector<std::string>& types,
+                                             int limit_per_job) {
+    if (cursors.empty()) return {};
+    std::vector<std::string> job_ids;
+    std::vector<std::int64_t> seqs;
+    for (const EventCursor& cursor : cursors) {
+        job_ids.push_back(cursor.job_id);
+        seqs.push_back(cursor.after_seq);
+    }
+    std::vector<JobChanges> changes;
+    std::size_t bytes = 0;
+    for (const Row row : read(store.pool(), queries::list_changes_of_jobs,
+                              {job_ids, seqs, since, types, limit_per_job, change_bytes_max})) {
+        if (changes.empty() || changes.back().head.job_id != row.text("id")) {
+            changes.push_back({.head = read_head(row), .events = {}, .read_to = 0});
+            changes.back().read_to = changes.back().head.event_seq;
+            bytes = 0;
+        }
+        if (row.is_null("seq")) continue;
+        JobChanges& job = changes.back();
+        job.events.push_back({job.head.job_id, row.integer("seq"), row.text("type"),
+                              row.text("body"), row.time("created_at")});
+        bytes += job.events.back().body.size();
+        if (job.events.size() == std::size_t(limit_per_job) ||
+            bytes >= std::size_t(change_bytes_max))
+            job.read_to = job.events.back().seq;
+    }
+    return changes;
+}
+
+Instant database_time(Store& store) {
+    return read(store.pool(), queries::database_time)[0].time("now");
 }
 
 std::optional<std::int64_t> append_event(Store& store, std::string_view job_id,

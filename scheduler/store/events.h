@@ -56,6 +56,26 @@ std::vector<EventHead> list_changed_jobs(Store& store, std::string_view project,
 /// Heads of the named jobs; unknown ones are absent.
 std::vector<EventHead> find_event_heads(Store& store, const std::vector<std::string>& job_ids);
 
+/// What happened to one job since a reader of many jobs last looked.
+struct JobChanges {
+    EventHead head;
+    std::vector<Event> events;    ///< of the types asked for, in order
+    std::int64_t read_to =
+        0;    ///< the reader's next cursor; the head's event_seq, or a page's end
+};
+
+/// Of jobs that a reader knows nothing of: events created after a time, of the job's last 1,000.
+inline constexpr std::int64_t unknown_cursor = -1;
+
+/// The next events of these types of many jobs, at most `limit_per_job` of each, by job: for the
+/// stream of a project. Jobs that are gone are absent.
+std::vector<JobChanges> list_changes_of_jobs(Store& store, const std::vector<EventCursor>& cursors,
+                                             Instant since, const std::vector<std::string>& types,
+                                             int limit_per_job = 200);
+
+/// Now, by the database's clock, by which events are dated.
+Instant database_time(Store& store);
+
 /// Adds one event to a job's stream outside of an attempt (type warning or log). Returns its seq;
 /// nothing when there is no such job.
 std::optional<std::int64_t> append_event(Store& store, std::string_view job_id,

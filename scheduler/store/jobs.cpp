@@ -238,9 +238,11 @@ Job move_job(Store& store, std::string_view id, JobState to, const std::optional
 }
 
 bool delete_job(Store& store, std::string_view id) {
+    std::string project;
     const bool deleted = transact(store.pool(), [&](Transaction& transaction) {
         const Rows locked = transaction.run(queries::lock_job_to_delete, {id});
         if (locked.empty()) return false;
+        project = locked[0].text("project");
         if (const JobState state = read_state(locked[0]); !is_final(state)) {
             throw Error{ErrorCode::conflict,
                         fmt::format("a job that is {} cannot be deleted; cancel it first",
@@ -256,8 +258,10 @@ bool delete_job(Store& store, std::string_view id) {
         transaction.commit({{&queries::add_garbage_of_job, {id}}, {&queries::delete_job, {id}}});
         return true;
     });
-    if (deleted) store.announce(id);
-    return deleted;
+    if (!deleted) return false;
+    store.announce(id);
+    store.announce(ObjectChange{.id = std::string(id), .project = project, .state = "deleted"});
+    return true;
 }
 
 std::vector<std::string> end_jobs_of_parent(Store& store, std::string_view parent_id, Intent intent,

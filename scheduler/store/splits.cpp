@@ -4,6 +4,7 @@
 
 #include "api/base/check.h"
 #include "api/base/id.h"
+#include "scheduler/store/datasets.h"
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
 #include "scheduler/store/text.h"
@@ -65,6 +66,10 @@ StoredSplit create_split(Store& store, const StoredSplit& split, std::int64_t ma
             return read_split(transaction.commit({{&queries::find_split, {split.id}}}).back()[0]);
         });
         store.announce(topics::datasets);
+        if (const auto dataset = find_dataset(store, stored.dataset_id))
+            store.announce({.id = stored.id,
+                            .project = dataset->project,
+                            .state = std::string(to_string(stored.state))});
         return stored;
     } catch (const PgError& error) {
         if (error.constraint() != "split_dataset_id_fkey") throw;
@@ -92,7 +97,8 @@ Page<StoredSplit> list_splits(Store& store, std::string_view dataset_id, const P
 }
 
 bool delete_split(Store& store, std::string_view id) {
-    return transact(store.pool(), [&](Transaction& transaction) {
+    std::string project;
+    const bool deleted = transact(store.pool(), [&](Transaction& transaction) {
         const std::vector<Rows> found = transaction.run(std::vector<Statement>{
             {&queries::lock_split, {id}}, {&queries::find_split_user, {id}}});
         if (found[0].empty()) return false;
@@ -101,9 +107,12 @@ bool delete_split(Store& store, std::string_view id) {
                         fmt::format("split {} is used by {}, which has not ended", id,
                                     found[1][0].text("used_by"))};
         }
+        project = found[0][0].text("project");
         transaction.commit({{&queries::delete_split, {id}}});
         return true;
     });
+    if (deleted) store.announce({.id = std::string(id), .project = project, .state = "deleted"});
+    return deleted;
 }
 
 std::optional<SplitClaim> claim_split(Store& store, std::string_view host,
@@ -138,11 +147,15 @@ bool finish_split(Store& store, std::string_view id, std::string_view fence,
     const auto json = [](const JsonText& text) {
         return text.empty() ? Param(std::nullopt) : Param(repaired_json(text));
     };
-    return write(store.pool(), queries::finish_split,
-                 {id, fence, to_string(state), json(result.report), json(result.problems),
-                  result.ready ? Param(result.folds) : Param(std::nullopt), result.hash,
-                  result.bytes})
-               .affected() > 0;
+    const Rows finished = write(
+        store.pool(), queries::finish_split,
+        {id, fence, to_string(state), json(result.report), json(result.problems),
+         result.ready ? Param(result.folds) : Param(std::nullopt), result.hash, result.bytes});
+    if (finished.empty()) return false;
+    store.announce({.id = std::string(id),
+                    .project = finished[0].text("project"),
+                    .state = std::string(to_string(state))});
+    return true;
 }
 
 }    // namespace slipway::store

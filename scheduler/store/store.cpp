@@ -17,6 +17,7 @@ namespace {
 
 /// Beyond this many, one topic that means "everything" is cheaper for all.
 constexpr std::size_t topics_max = 1000;
+constexpr std::string_view object_prefix = "object ";
 
 }    // namespace
 
@@ -76,6 +77,23 @@ void Store::announce(std::string_view topic) {
         announcer_->topics.emplace(topic);
     }
     announcer_->changed.notify_one();
+}
+
+void Store::announce(const ObjectChange& change) {
+    // The project is last: its name may hold spaces.
+    announce(fmt::format("{}{} {} {}", object_prefix, change.id, change.state, change.project));
+}
+
+std::optional<ObjectChange> parse_object_change(std::string_view topic) {
+    if (!topic.starts_with(object_prefix)) return std::nullopt;
+    topic.remove_prefix(object_prefix.size());
+    const std::size_t id_end = topic.find(' ');
+    const std::size_t state_end = topic.find(' ', id_end + 1);
+    if (id_end == std::string_view::npos || state_end == std::string_view::npos)
+        return std::nullopt;
+    return ObjectChange{.id = std::string(topic.substr(0, id_end)),
+                        .project = std::string(topic.substr(state_end + 1)),
+                        .state = std::string(topic.substr(id_end + 1, state_end - id_end - 1))};
 }
 
 Fenced::Fenced(const AttemptKey& key)

@@ -48,6 +48,14 @@ struct StoreOptions {
     std::chrono::milliseconds acquire_timeout{2000};
 };
 
+/// What has become of a dataset, a split or, deleted, a job.
+struct ObjectChange {
+    std::string id{};
+    std::string project{};
+    std::string state{};    ///< "deleted": it is gone
+    bool operator==(const ObjectChange&) const = default;
+};
+
 /// The door to the database: a pool of connections, and the voice that says "this job changed".
 /// Making one does not connect: it never throws because the database is down.
 class Store {
@@ -76,6 +84,8 @@ public:
     /// transaction; lost while the database is down: whoever waits polls as well. The functions of
     /// this module call it themselves after each commit.
     void announce(std::string_view topic);
+    /// As announce, of an object with its new state: readers need not ask for it.
+    void announce(const ObjectChange& change);
 
 private:
     struct Announcer;
@@ -91,8 +101,12 @@ private:
 namespace topics {
 inline constexpr std::string_view queue = "queue";    ///< a job was queued or a core became free
 inline constexpr std::string_view datasets =
-    "datasets";    ///< a dataset or a split waits for an agent
+    "datasets";                                         ///< a dataset or a split waits for an agent
+inline constexpr std::string_view tokens = "tokens";    ///< a token lost rights
 }    // namespace topics
+
+/// The change that a topic of Store::announce(ObjectChange) tells; none for other topics.
+std::optional<ObjectChange> parse_object_change(std::string_view topic);
 
 /// Why a job is in its state: {"code": "nan_loss", "message": "…"}.
 struct Reason {

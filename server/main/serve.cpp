@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "api/base/id.h"
 #include "api/base/log_file.h"
 #include "api/base/log_format.h"
 #include "api/base/posix.h"
@@ -21,6 +22,7 @@
 #include "server/routes/health.h"
 #include "server/routes/table.h"
 #include "server/sse/hub.h"
+#include "server/sse/project_hub.h"
 #include "server/sse/store_feed.h"
 #include "server/webhooks/dispatcher.h"
 #include "web/assets.h"
@@ -191,12 +193,15 @@ int serve(const Options& options, StopSignals& signals) {
     HttpMetrics metrics;
     LongPolls long_polls(clock);
     HealthMonitor health(store, clock);
-    Hub hub(store_feed(store, requests));
+    ProjectHub project_hub(project_feed(store, requests), {.name = new_id("evt", clock)}, clock);
+    Hub hub(store_feed(store, requests,
+                       [&project_hub](const std::string& topic) { project_hub.hear(topic); }));
     Scheduler scheduler;
     Services services{.store = requests,
                       .clock = clock,
                       .authenticator = authenticator,
                       .hub = hub,
+                      .project_hub = project_hub,
                       .metrics = metrics,
                       .long_polls = long_polls,
                       .health = health,
@@ -236,6 +241,7 @@ int serve(const Options& options, StopSignals& signals) {
     signals.on_second([&database] { end_at_once(database); });
     log_info("stopping", {{"drain", options.drain || asked == OperatorRequest::drain}});
     hub.stop();
+    project_hub.stop();
     server.stop(stop_grace);
     stop_scheduler(scheduler, store, options, asked);
     log_info("stopped");

@@ -37,6 +37,9 @@ Response list_job_attempts(const Context& context);
 Response explain_job(const Context& context);
 Response get_job_spec(const Context& context);
 
+// events.cpp
+Response stream_events(const Context& context);
+
 // report.cpp
 Response get_job_report(const Context& context);
 Response get_job_evaluation(const Context& context);

@@ -10,6 +10,7 @@
 #include "server/routes/health.h"
 #include "server/routes/render.h"
 #include "server/sse/hub.h"
+#include "server/sse/project_hub.h"
 
 #ifndef SLIPWAY_VERSION
 #define SLIPWAY_VERSION "unknown"
@@ -70,9 +71,11 @@ Response readyz(const Context& context) {
 
 Response metrics(const Context& context) {
     std::string text = context.services.metrics.text();
-    append_sample(text, {.name = "slipway_streams",
-                         .help = "Event streams that clients hold open.",
-                         .value = static_cast<double>(context.services.hub.stream_count())});
+    append_sample(text,
+                  {.name = "slipway_streams",
+                   .help = "Event streams that clients hold open.",
+                   .value = static_cast<double>(context.services.hub.stream_count() +
+                                                context.services.project_hub.stream_count())});
     if (context.services.metric_samples)
         for (const PrometheusSample& sample : context.services.metric_samples())
             append_sample(text, sample);

@@ -34,6 +34,7 @@ namespace slipway {
 class HealthMonitor;
 class OutgoingClient;
 class Hub;
+class ProjectHub;
 struct Endpoint;
 
 /// One file of the dashboard; part of the program.
@@ -78,6 +79,7 @@ struct Services {
     const Clock& clock;
     Authenticator& authenticator;
     Hub& hub;
+    ProjectHub& project_hub;
     HttpMetrics& metrics;
     LongPolls& long_polls;
     HealthMonitor& health;

@@ -30,6 +30,7 @@ constexpr auto rows = std::to_array<RouteRow>({
     {"bulk_jobs", {routes::bulk_jobs}},
     {"list_job_events", {routes::list_job_events}},
     {"list_job_logs", {routes::list_job_logs}},
+    {"stream_events", {routes::stream_events}},
     {"list_job_metrics", {routes::list_job_metrics}},
     {"list_metrics", {routes::list_metrics}},
     {"get_job_metrics_csv", {routes::get_job_metrics_csv}},

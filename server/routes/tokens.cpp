@@ -13,6 +13,7 @@
 #include "server/routes/query.h"
 #include "server/routes/render.h"
 #include "server/sse/hub.h"
+#include "server/sse/project_hub.h"
 
 namespace slipway::routes {
 namespace {
@@ -92,6 +93,7 @@ Response revoke_token(const Context& context) {
                                 {"request_id", context.request.request_id}});
     // Their streams and transfers end at once.
     context.services.hub.recheck_owners();
+    context.services.project_hub.recheck_owners();
     context.services.transfers->recheck();
     return no_content();
 }

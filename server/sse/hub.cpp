@@ -61,6 +61,7 @@ struct Hub::State {
     void read();
     void mark(const std::string& job_id);
     void mark_all();
+    void want_recheck();
     void remove(Stream* stream, const std::string& job_id, const std::string& owner);
     std::vector<std::shared_ptr<Stream>> wait_for_work(Tick& next_poll);
     void feed_streams(const std::vector<std::shared_ptr<Stream>>& streams);
@@ -216,6 +217,14 @@ void Hub::State::mark_all() {
     changed.notify_all();
 }
 
+void Hub::State::want_recheck() {
+    {
+        const std::lock_guard lock(mutex);
+        recheck_wanted = true;
+    }
+    changed.notify_all();
+}
+
 void Hub::State::remove(Stream* stream, const std::string& job_id, const std::string& owner) {
     const std::lock_guard lock(mutex);
     const auto of_job = streams.find(job_id);
@@ -231,8 +240,12 @@ void Hub::State::listen() {
             if (stopping) return;
         }
         try {
-            for (const std::string& topic : feed.wait(options.poll))
-                topic == "*" ? mark_all() : mark(topic);
+            for (const std::string& topic : feed.wait(options.poll)) {
+                if (topic == store::topics::tokens)
+                    want_recheck();
+                else
+                    topic == "*" ? mark_all() : mark(topic);
+            }
         } catch (const std::exception& error) {
             log_warn("cannot listen for events, polling", {{"error", error.what()}});
             std::unique_lock lock(mutex);
@@ -380,11 +393,7 @@ std::size_t Hub::stream_count() const {
 }
 
 void Hub::recheck_owners() {
-    {
-        const std::lock_guard lock(state_->mutex);
-        state_->recheck_wanted = true;
-    }
-    state_->changed.notify_all();
+    state_->want_recheck();
 }
 
 void Hub::stop() {

@@ -1,5 +1,6 @@
 #include "server/sse/store_feed.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "scheduler/store/access.h"
@@ -7,7 +8,8 @@
 
 namespace slipway {
 
-EventFeed store_feed(store::Store& store, store::Store& of_requests) {
+EventFeed store_feed(store::Store& store, store::Store& of_requests,
+                     std::function<void(const std::string& topic)> hear) {
     // Shared by the two functions that use it.
     const auto listener = std::make_shared<store::Listener>(store.options());
     static_assert(store::Listener::missed == "*", "the hub looks at all jobs for this topic");
@@ -21,11 +23,33 @@ EventFeed store_feed(store::Store& store, store::Store& of_requests) {
             if (heads.empty()) return std::nullopt;
             return std::move(heads.front());
         },
-        .wait = [listener](std::chrono::milliseconds timeout) { return listener->wait(timeout); },
+        .wait =
+            [listener, hear = std::move(hear)](std::chrono::milliseconds timeout) {
+                std::vector<std::string> topics = listener->wait(timeout);
+                if (hear) std::ranges::for_each(topics, hear);
+                return topics;
+            },
         .wake = [listener] { listener->wake(); },
         .lost =
             [&store](const std::vector<std::string>& owners) {
                 return store::list_lost_tokens(store, owners);
+            },
+    };
+}
+
+ProjectFeed project_feed(store::Store& store, store::Store& of_requests) {
+    return {
+        .now = [&of_requests] { return store::database_time(of_requests); },
+        .read =
+            [&store](const auto& cursors, Instant since, const auto& types) {
+                return store::list_changes_of_jobs(store, cursors, since, types);
+            },
+        .changed = [&store](
+                       std::chrono::milliseconds window,
+                       int limit) { return store::list_changed_jobs(store, "", window, limit); },
+        .projects_of =
+            [&store](const auto& token_ids) {
+                return store::list_token_projects(store, token_ids);
             },
     };
 }

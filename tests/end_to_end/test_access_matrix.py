@@ -71,6 +71,7 @@ ENDPOINTS = {
     "fork_job": Row(EDIT, "object", body=lambda made: {"start": "scratch"}),
     "bulk_jobs": Row(EDIT, "list", body=lambda made: {"action": "pause", "filter": {"ids": [made["job"]]}}),
     "list_job_events": Row(VIEW, "object"),
+    "stream_events": Row(VIEW, "list"),
     "list_job_logs": Row(VIEW, "object"),
     "list_job_metrics": Row(VIEW, "object"),
     "list_metrics": Row(VIEW, "own", ok=422),       # it names no job
@@ -520,16 +521,19 @@ class AccessMatrix(unittest.TestCase):
         self.addCleanup(self.service.wait_end, job)
         self.addCleanup(self.service.post, f"/v1/jobs/{job}/kill", {})
         self.service.wait_state(job, "running")
-        connection = http.client.HTTPConnection("127.0.0.1", self.service.port, timeout=60)
-        self.addCleanup(connection.close)
-        connection.request("GET", f"/v1/jobs/{job}/events", headers={
-            "Accept": "text/event-stream", "Authorization": f"Bearer {made['token']}"})
-        stream = connection.getresponse()
-        self.assertEqual((stream.status, stream.readline()[:6]), (200, b"retry:"))
+        streams = []
+        for path in (f"/v1/jobs/{job}/events", "/v1/events"):
+            connection = http.client.HTTPConnection("127.0.0.1", self.service.port, timeout=60)
+            self.addCleanup(connection.close)
+            connection.request("GET", path, headers={
+                "Accept": "text/event-stream", "Authorization": f"Bearer {made['token']}"})
+            streams.append(connection.getresponse())
+            self.assertEqual((streams[-1].status, streams[-1].readline()[:6]), (200, b"retry:"))
         self.assertEqual(self.service.call("DELETE", f"/v1/tokens/{maker['id']}").status, 204)
         end = time.monotonic() + 30
-        while stream.readline():
-            self.assertLess(time.monotonic(), end, "the stream goes on")
+        for stream in streams:
+            while stream.readline():
+                self.assertLess(time.monotonic(), end, "the stream goes on")
         self.assertEqual(self.service.job(job)["state"], "running")
 
     def test_other_addresses_are_the_same_endpoints(self):

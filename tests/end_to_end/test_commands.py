@@ -180,6 +180,22 @@ class Commands(unittest.TestCase):
     def test_explain(self):
         self.assertRegex(self.ok("explain", self.job), r"^[a-z_]+: .+\n$")
 
+    def test_events(self):
+        with subprocess.Popen([BIN / "slipway", "--home", self.service.home, "events", "--types", "state,end,deleted",
+                               "--project", "default", "--count", "3"], stdout=subprocess.PIPE, text=True) as watching:
+            # It listens from some moment on: jobs are made until it has seen three events.
+            made = []
+            while watching.poll() is None:
+                made.append(self.service.submit({**points_job(), "limits": {"start_after": "2090-01-01T00:00:00Z"}}))
+                self.service.post(f"/v1/jobs/{made[-1]}/cancel", {})
+            lines = watching.stdout.read().splitlines()
+        self.assertEqual((watching.returncode, len(lines)), (0, 3))
+        for line in lines:
+            project, job, kind, text = line.split(" ", 3)
+            self.assertEqual((project, job in made, kind in ("state", "end")), ("default", True, True), line)
+        self.assertTrue({"queued", "queued -> cancelled"} & {line.split(" ", 3)[3] for line in lines}, lines)
+        self.assertEqual(run("events", "--types", "rumour", home=self.service.home).returncode, 4)
+
     def test_logs(self):
         everything = self.ok("logs", self.job)
         self.assertRegex(shape(everything), r"^<time> (info|warn) .+\n")

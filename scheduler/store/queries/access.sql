@@ -41,6 +41,13 @@ where not exists (select from token
                   where token.id = asked.id and revoked_at is null
                     and (expires_at is null or expires_at > clock_timestamp()))
 
+-- list_token_projects: the projects of those of a list that are good
+-- in     $1 ids text[]
+select id, projects
+from token
+where id = any ($1::text[]) and revoked_at is null
+  and (expires_at is null or expires_at > clock_timestamp())
+
 -- list_tokens: a page, newest first
 -- in     $1 id to begin after  $2 limit  $3 projects text[]: only tokens that are bound to some of
 --        them and to no other; null: all

@@ -93,9 +93,9 @@ order by bytes_before
 
 -- lock_dataset: it is to be deleted
 -- in     $1 id
--- out    upload: the file it was made from; no row when there is none
+-- out    upload: the file it was made from, project; no row when there is none
 -- locks  its row: a job that is being stored waits, or is seen by find_dataset_user
-select source ->> 'upload' as upload
+select source ->> 'upload' as upload, project
 from dataset
 where id = $1
 for update
@@ -181,7 +181,7 @@ where id = $1 and state = 'checking' and check_fence = $2
 -- from now on, whatever was found
 -- in     $1 id  $2 fence  $3 state  $4 report  $5 problems  $6 content_hash  $7 bytes
 --        $8 preview
--- out    id; no row when the claim was lost
+-- out    project; no row when the claim was lost
 with finished as (
     update dataset
     set state            = $3,
@@ -196,14 +196,14 @@ with finished as (
         check_fence      = null,
         check_expires_at = null
     where id = $1 and state = 'checking' and check_fence = $2
-    returning id, source ->> 'upload' as upload, upload_host
+    returning project, source ->> 'upload' as upload, upload_host
 ), consumed as (
     insert into garbage (path, host)
     select 'uploads/' || upload, upload_host
     from finished
     where upload is not null
 )
-select id
+select project
 from finished
 
 -- lock_uploads: uploads are announced one after the other, so that none takes another's room

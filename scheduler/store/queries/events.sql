@@ -93,6 +93,34 @@ from job
 where id = any ($1::text[])
 order by id
 
+-- list_changes_of_jobs: the next events of some types of many jobs, with how far their events go
+-- in     $1 job_ids text[]  $2 after seqs bigint[]; -1: of the last 1,000, those created after $3
+--        $3 time  $4 types text[]  $5 limit of each  $6 bytes_max of each, as of list_events
+select job.id, job.project, job.event_seq, job.finished_at is not null as ended, event.seq,
+       event.type, event.body, event.created_at
+from unnest($1::text[], $2::bigint[]) as reader (job_id, after_seq)
+join job on job.id = reader.job_id
+left join lateral (
+    select page.*, coalesce(sum(octet_length(body::text)) over before_it, 0) as bytes_before
+    from (
+        select seq, type, body, created_at
+        from job_event
+        where job_event.job_id = job.id
+          and seq > case when reader.after_seq < 0 then job.event_seq - 1000
+                         else reader.after_seq end
+          and seq <= job.event_seq
+          and type = any ($4::text[])
+          and (reader.after_seq >= 0 or created_at > $3::timestamptz)
+        order by seq
+        limit $5
+    ) as page
+    window before_it as (order by seq rows between unbounded preceding and 1 preceding)
+) as event on event.bytes_before < $6
+order by job.id, event.seq
+
+-- database_time: now, by the database's clock
+select clock_timestamp() as now
+
 -- append_event: one event from outside of an attempt
 -- in     $1 job_id  $2 type  $3 body
 -- out    seq; no row when there is no such job

@@ -156,9 +156,9 @@ where id = $1
 
 -- lock_job_to_delete: no job is stored meanwhile that uses one of its checkpoints
 -- in     $1 id
--- out    state; no row when there is none
+-- out    state, project; no row when there is none
 -- locks  the job's row, also against who holds it as the job of a checkpoint
-select state
+select state, project
 from job
 where id = $1
 for update

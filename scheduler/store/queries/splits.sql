@@ -53,10 +53,10 @@ order by bytes_before
 
 -- lock_split: it is to be deleted
 -- in     $1 id
--- out    id; no row when there is none
+-- out    project; no row when there is none
 -- locks  its dataset's row, then its own, as delete_dataset does: a job that is being stored waits,
 --        or is seen by find_split_user
-select split.id
+select dataset.project
 from split
 join dataset on dataset.id = split.dataset_id
 where split.id = $1
@@ -132,6 +132,7 @@ where id = $1 and state = 'making' and make_fence = $2
 
 -- finish_split: what was made, once
 -- in     $1 id  $2 fence  $3 state  $4 report  $5 problems  $6 folds  $7 hash  $8 bytes
+-- out    project, none when its dataset is gone; no row when the claim was lost
 update split
 set state           = $3,
     report          = $4::jsonb,
@@ -143,3 +144,4 @@ set state           = $3,
     make_fence      = null,
     make_expires_at = null
 where id = $1 and state = 'making' and make_fence = $2
+returning (select project from dataset where dataset.id = split.dataset_id) as project

@@ -102,6 +102,9 @@ std::string words_module(const std::string& source, const std::string& list_name
 TEST(Docs, the_words_of_the_dashboard_are_fresh) {
     expect_fresh("web/src/api/event_types.ts",
                  words_module<EventType>("api/spec/event.h", "event_types", "EventType"));
+    expect_fresh("web/src/api/project_event_types.ts",
+                 words_module<ProjectEventType>("api/spec/event.h", "project_event_types",
+                                                "ProjectEventType"));
     expect_fresh("web/src/api/job_kinds.ts",
                  words_module<JobKind>("api/spec/job_kinds.def", "job_kinds", "JobKind"));
 }

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "scheduler/store/pg/listener.h"
 #include "tests/scheduler/store/samples.h"
 
 namespace slipway::store {
@@ -95,6 +96,43 @@ TEST_F(Events, heads_tell_how_far_and_whether_it_is_the_end) {
     ASSERT_EQ(list_changed_jobs(store, "other", 1h).size(), 1U);
     EXPECT_EQ(list_changed_jobs(store, "other", 1h)[0].job_id, other.id);
     EXPECT_TRUE(list_changed_jobs(store, "", 0ms).empty());
+}
+
+TEST_F(Events, of_many_jobs_come_by_type_with_how_far_they_go) {
+    const std::string known = job_with(4);
+    const Instant before = database_time(store);
+    const std::string unknown = job_with(3);
+    const auto changes = list_changes_of_jobs(
+        store, {{known, 2}, {unknown, unknown_cursor}, {new_id("job"), unknown_cursor}}, before,
+        {"log", "state"}, 2);
+    ASSERT_EQ(changes.size(), 2U);
+    EXPECT_EQ(changes[0].head.job_id, known);
+    EXPECT_EQ(changes[0].head.project, "default");
+    ASSERT_EQ(changes[0].events.size(), 2U);
+    EXPECT_EQ(changes[0].events[0].seq, 3);
+    EXPECT_EQ(changes[0].events[1].seq, 5);
+    EXPECT_EQ(changes[0].read_to, 5) << "the page is full";
+    ASSERT_EQ(changes[1].events.size(), 2U);
+    EXPECT_EQ(changes[1].events[0].type, "state");
+    EXPECT_EQ(changes[1].events[1].seq, 3);
+    const auto nothing = list_changes_of_jobs(store, {{known, 5}, {unknown, unknown_cursor}},
+                                              database_time(store), {"log"});
+    ASSERT_EQ(nothing.size(), 2U);
+    EXPECT_TRUE(nothing[0].events.empty());
+    EXPECT_TRUE(nothing[1].events.empty()) << "all are older";
+    EXPECT_EQ(nothing[1].read_to, nothing[1].head.event_seq);
+    EXPECT_TRUE(list_changes_of_jobs(store, {}, before, {"log"}).empty());
+}
+
+TEST_F(Events, objects_are_announced_with_their_state) {
+    const ObjectChange change{.id = "ds_1", .project = "my project", .state = "ready"};
+    EXPECT_EQ(parse_object_change("object ds_1 ready my project"), change);
+    for (const char* topic : {"", "queue", "object ", "object ds_1", "object ds_1 ready"})
+        EXPECT_EQ(parse_object_change(topic), std::nullopt) << topic;
+    Listener listener(store.options());
+    listener.wait(5s);
+    store.announce(change);
+    EXPECT_THAT(listener.wait(5s), ElementsAre("object ds_1 ready my project"));
 }
 
 TEST_F(Events, appending_to_no_job_says_so) {

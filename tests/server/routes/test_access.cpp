@@ -36,6 +36,11 @@ struct AccessMatrix : testing::Test {
         return path;
     }
 
+    /// Of a stream that does not end by itself.
+    int stream_status(const client::ClientRequest& request, const std::string& token) {
+        return service.client(token).stream(request, [](std::string_view) { return false; }).status;
+    }
+
     int status(const Endpoint& endpoint, const std::string& token,
                const TestService::Headers& headers = {}) {
         client::ClientRequest request{.method = std::string(endpoint.method),
@@ -48,6 +53,7 @@ struct AccessMatrix : testing::Test {
         }
         for (const auto& header : headers)
             request.headers.push_back(header);
+        if (endpoint.media_type == "text/event-stream") return stream_status(request, token);
         const auto response = service.send(std::move(request), token);
         if (response.status >= 400 && response.header("Content-Type").starts_with("application/"))
             EXPECT_TRUE(check_document("Problem", Json::parse(response.body)).empty())

@@ -23,6 +23,7 @@ Services services_of(TestService& test) {
                       .clock = system_clock(),
                       .authenticator = test.authenticator,
                       .hub = test.hub,
+                      .project_hub = test.project_hub,
                       .metrics = test.metrics,
                       .long_polls = test.long_polls,
                       .health = test.health,
@@ -42,7 +43,8 @@ TestService::TestService()
       authenticator(store, system_clock()),
       long_polls(system_clock()),
       health(store, system_clock()),
-      hub(store_feed(store)),
+      project_hub(project_feed(store, store), {.name = new_id("evt")}),
+      hub(store_feed(store, store, [this](const std::string& topic) { project_hub.hear(topic); })),
       services(services_of(*this)) {
     for (const char* name : {"store/uploads", "store/checkpoints", "store/datasets", "data"})
         std::filesystem::create_directories(folder.path() / name);
@@ -54,6 +56,7 @@ TestService::TestService()
 
 TestService::~TestService() {
     hub.stop();
+    project_hub.stop();
     server->stop(std::chrono::milliseconds{500});
 }
 

@@ -17,6 +17,7 @@
 #include "server/routes/long_poll.h"
 #include "server/routes/services.h"
 #include "server/sse/hub.h"
+#include "server/sse/project_hub.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/temp_postgres.h"
 
@@ -63,6 +64,7 @@ public:
     HttpMetrics metrics;
     LongPolls long_polls;
     HealthMonitor health;
+    ProjectHub project_hub;
     Hub hub;
     Services services;
     std::unique_ptr<Server> server;

@@ -1,14 +1,17 @@
-// The job list: newest first, refreshed every two seconds while it is on screen.
+// The job list: newest first, read again when the stream of events says that it has changed.
 import { useEffect, useState } from "preact/hooks";
 import { get } from "../api/client";
 import type { Job, List } from "../api/job";
 import { number, time } from "../format";
 import { html } from "../html";
+import { watch } from "../live";
+import type { ProjectEvent } from "../live";
 import { ErrorNote } from "../parts/error_note";
 import { ProgressBar } from "../parts/progress_bar";
 import { State } from "../parts/state";
 
-const refresh_ms = 2000;
+const reload_pause_ms = 500; // a burst of changes is read together
+const poll_ms = 5000; // while there is no stream
 
 function cores(spec: Record<string, any>): string {
   const asked = spec.accelerator ?? {};
@@ -36,22 +39,34 @@ export function Jobs() {
 
   useEffect(() => {
     let stopped = false;
-    let timer = 0;
-    const refresh = async () => {
+    let reload_soon = 0;
+    const reload = async () => {
       try {
         const list = await get<List<Job>>(`/v1/jobs?limit=${limit}`);
+        if (stopped) return;
         set_jobs(list.items);
         set_cursor(list.next_cursor);
         set_error(undefined);
       } catch (problem) {
         set_error(problem);
       }
-      if (!stopped) timer = window.setTimeout(refresh, refresh_ms);
     };
-    refresh();
+    const schedule = () => {
+      if (!reload_soon) reload_soon = window.setTimeout(() => reload().finally(() => (reload_soon = 0)), reload_pause_ms);
+    };
+    const on_event = ({ type, job_id, body }: ProjectEvent) => {
+      if (type !== "progress") return schedule();
+      const progress = body as Job["progress"];
+      set_jobs((shown) => shown?.map((job) => (job.id === job_id ? { ...job, progress } : job)));
+    };
+    const stream = watch(on_event, schedule);
+    const timer = window.setInterval(() => stream.connection.value !== "live" && schedule(), poll_ms);
+    reload();
     return () => {
       stopped = true;
-      clearTimeout(timer);
+      stream.close();
+      clearInterval(timer);
+      clearTimeout(reload_soon);
     };
   }, [limit]);
 
