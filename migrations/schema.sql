@@ -791,9 +791,11 @@ CREATE TABLE public.checkpoint (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     deleted_at timestamp with time zone,
     unwanted boolean DEFAULT false NOT NULL,
+    written_by jsonb,
     CONSTRAINT checkpoint_bytes_check CHECK ((bytes >= 0)),
     CONSTRAINT checkpoint_id_check CHECK ((id ~ '^ckp_[0-9a-hjkmnp-tv-z]{26}$'::text)),
-    CONSTRAINT checkpoint_name_check CHECK (((name ~ '^[A-Za-z0-9_.-]{1,120}$'::text) AND (name !~ '^\.'::text)))
+    CONSTRAINT checkpoint_name_check CHECK (((name ~ '^[A-Za-z0-9_.-]{1,120}$'::text) AND (name !~ '^\.'::text))),
+    CONSTRAINT checkpoint_written_by_check CHECK ((jsonb_typeof(written_by) = 'object'::text))
 );
 
 CREATE TABLE public.checkpoint_use (

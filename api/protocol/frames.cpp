@@ -171,6 +171,7 @@ Json to_json(const CheckpointFrame& frame) {
         put_value(json["metric"], frame.metric->second);
     }
     if (frame.kept) json["kept"] = {{"last", frame.kept->last}, {"best", frame.kept->best}};
+    if (frame.writer) json["written_by"] = to_json(*frame.writer);
     return json;
 }
 
@@ -219,6 +220,7 @@ CheckpointFrame read_checkpoint_frame(const Json& json) {
             frame.kept = {.last = member<std::vector<std::string>>(kept, "last"),
                           .best = member<std::vector<std::string>>(kept, "best")};
         }
+        frame.writer = read_checkpoint_writer(json.value("written_by", Json()));
         return frame;
     });
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/base/json.h"
+#include "api/spec/checkpoint_writer.h"
 #include "api/spec/event.h"
 #include "api/spec/job_state.h"
 #include "api/spec/spelling.h"
@@ -98,6 +99,7 @@ struct CheckpointFrame {
         bool operator==(const Kept&) const = default;
     };
     std::optional<Kept> kept = {};
+    std::optional<CheckpointWriter> writer = {};    ///< none: an executor of an older build
 
     std::int64_t bytes() const;    ///< of all files
 };

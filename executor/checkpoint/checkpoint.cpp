@@ -42,6 +42,7 @@ constexpr std::int64_t state_bytes_max = 16 << 20;
 struct StateRecord {
     TrainingState state;
     std::vector<WrittenFile> files;
+    CheckpointWriter writer{};
 };
 
 Error damaged(const fs::path& checkpoint, const std::string& message) {
@@ -79,8 +80,16 @@ bool is_sound(const TrainingState& state) {
            state.details.starts_with('{');
 }
 
+/// Builds that did not say who they were wrote the first version of everything.
+CheckpointWriter writer_of(const Json& content) {
+    CheckpointWriter writer = read_checkpoint_writer(content.value("written_by", Json()))
+                                  .value_or(CheckpointWriter{.spec_version = 1});
+    writer.format = content.at("format_version").get<int>();
+    return writer;
+}
+
 StateRecord record_from_json(const Json& content) {
-    StateRecord record{state_from_json(content.at("state")), {}};
+    StateRecord record{.state = state_from_json(content.at("state")), .files = {}};
     for (const Json& file : content.at("files")) {
         record.files.push_back({file.at("name").get<std::string>(),
                                 file.at("bytes").get<std::int64_t>(),
@@ -89,8 +98,8 @@ StateRecord record_from_json(const Json& content) {
     return record;
 }
 
-/// {"content": {format_version, files, state}, "sha256": of the content's compact text}
-void write_state(const fs::path& folder, const TrainingState& state,
+/// {"content": {format_version, files, state, written_by}, "sha256": of the content's compact text}
+void write_state(const fs::path& folder, const TrainingState& state, const CheckpointWriter& writer,
                  std::vector<WrittenFile>& files) {
     Json listed = Json::array();
     for (const WrittenFile& file : files) {
@@ -98,7 +107,8 @@ void write_state(const fs::path& folder, const TrainingState& state,
     }
     const Json content = {{"format_version", checkpoint_format_version},
                           {"files", std::move(listed)},
-                          {"state", to_json(state)}};
+                          {"state", to_json(state)},
+                          {"written_by", to_json(writer)}};
     const Json whole = {{"content", content}, {"sha256", sha256_hex(content.dump())}};
     const std::string text = whole.dump(2) + "\n";
     DurableFile file(folder / state_file);
@@ -138,14 +148,11 @@ Result<StateRecord> read_state(const fs::path& checkpoint) {
         if (whole.at("sha256") != sha256_hex(content.dump())) {
             return damaged(checkpoint, "state.json does not match its checksum");
         }
-        const int version = content.at("format_version").get<int>();
-        if (version != checkpoint_format_version) {
-            return Error{
-                ErrorCode::invalid_argument,
-                fmt::format("checkpoint {} has format {}; this program reads {}",
-                            checkpoint.filename().string(), version, checkpoint_format_version)};
-        }
+        const CheckpointWriter writer = writer_of(content);
+        if (std::string why = incompatibility(writer, checkpoint.filename().string()); !why.empty())
+            return Error{ErrorCode::invalid_argument, why};
         StateRecord record = record_from_json(content);
+        record.writer = writer;
         if (!is_sound(record.state)) return damaged(checkpoint, "state.json has an invalid state");
         return record;
     } catch (const Json::exception& problem) {    // a missing or wrong field of a file from outside
@@ -252,7 +259,7 @@ std::vector<WrittenFile> save_checkpoint(const fs::path& folder, const std::stri
             write_safetensors(unfinished.path / optimizer_file, checkpoint.optimizer)};
         for (const CheckpointFile& file : checkpoint.files)
             files.push_back(write_file(unfinished.path, file));
-        write_state(unfinished.path, checkpoint.state, files);
+        write_state(unfinished.path, checkpoint.state, checkpoint.writer, files);
         sync_folder(unfinished.path);
         fs::rename(unfinished.path, final, error);
         if (!error) {
@@ -274,12 +281,14 @@ Result<Checkpoint> load_checkpoint(const fs::path& checkpoint) {
     if (!weights) return damaged(checkpoint, weights.error().what());
     Result<Safetensors> optimizer = read_safetensors(checkpoint / optimizer_file);
     if (!optimizer) return damaged(checkpoint, optimizer.error().what());
-    Checkpoint loaded{record->state, std::move(weights).value().tensors,
-                      std::move(optimizer).value().tensors};
+    Checkpoint loaded{.state = record->state,
+                      .weights = std::move(weights).value().tensors,
+                      .optimizer = std::move(optimizer).value().tensors};
     for (const WrittenFile& file : record->files) {
         if (!is_own(file.name))
             loaded.files.push_back({file.name, read_file(checkpoint / file.name)});
     }
+    loaded.writer = record->writer;
     return loaded;
 }
 
@@ -291,7 +300,7 @@ NewestCheckpoint find_newest_checkpoint(const fs::path& folder) {
         const Result<StateRecord> record = read_state(path);
         if (record) {
             found.emplace_back(record->state.step, path.filename().string(), *record);
-        } else if (record.error().code() == ErrorCode::data_loss) {
+        } else if (record.error().code() != ErrorCode::not_found) {
             newest.damaged.emplace_back(record.error().what());
         }
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/base/result.h"
+#include "api/spec/checkpoint_writer.h"
 #include "executor/checkpoint/safetensors.h"
 
 namespace slipway {
@@ -38,9 +39,8 @@ struct Checkpoint {
     std::vector<NamedArray> weights;
     std::vector<NamedArray> optimizer;
     std::vector<CheckpointFile> files = {};
+    CheckpointWriter writer = {};    ///< of a build that did not say: its format, and no names
 };
-
-inline constexpr int checkpoint_format_version = 1;
 
 /// Writes `folder/name/` with model.safetensors, optimizer.safetensors, the checkpoint's own files
 /// and state.json, whose checksums cover all others. Written as `name.tmp`, each file synced,
@@ -53,7 +53,8 @@ std::vector<WrittenFile> save_checkpoint(const std::filesystem::path& folder,
                                          const std::string& name, const Checkpoint& checkpoint);
 
 /// Reads a checkpoint and verifies every checksum.
-/// errors  not_found, data_loss (damaged: which file and how), exhausted
+/// errors  not_found, data_loss (damaged: which file and how), exhausted, invalid_argument (this
+///         build cannot read what another one wrote)
 Result<Checkpoint> load_checkpoint(const std::filesystem::path& checkpoint);
 
 /// The checkpoint with the most steps in `folder` that is whole (checksums verified, nothing

@@ -76,15 +76,15 @@ void FrameReporter::warning(const std::string& code, const std::string& message)
 }
 
 void FrameReporter::checkpoint(const SavedCheckpoint& checkpoint) {
-    sink_(
-        to_json(CheckpointFrame{.step = checkpoint.step,
-                                .epoch = checkpoint.epoch,
-                                .name = checkpoint.name,
-                                .kinds = checkpoint.kinds,
-                                .files = files_of(checkpoint),
-                                .metric = checkpoint.metric,
-                                .pruned = checkpoint.pruned,
-                                .kept = CheckpointFrame::Kept{checkpoint.last, checkpoint.best}}));
+    sink_(to_json(CheckpointFrame{.step = checkpoint.step,
+                                  .epoch = checkpoint.epoch,
+                                  .name = checkpoint.name,
+                                  .kinds = checkpoint.kinds,
+                                  .files = files_of(checkpoint),
+                                  .metric = checkpoint.metric,
+                                  .pruned = checkpoint.pruned,
+                                  .kept = CheckpointFrame::Kept{checkpoint.last, checkpoint.best},
+                                  .writer = checkpoint.writer}));
 }
 
 void FrameReporter::compiled(const CompiledProgram& program) {

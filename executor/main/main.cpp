@@ -9,6 +9,7 @@
 
 #include "api/base/printable.h"
 #include "api/spec/event.h"
+#include "executor/cache/environment.h"
 #include "executor/data/dataset.h"
 #include "executor/main/attempt.h"
 #include "executor/main/bench.h"
@@ -57,6 +58,16 @@ CLI::App* add_run(CLI::App& app, RunLocalOptions& alone, const std::string& form
     by_hand->add_option("--packed", alone.packed, "Folder of packed images that runs share");
     by_hand->add_flag("--resume", alone.resume, "Continue from the newest checkpoint in --out");
     return by_hand;
+}
+
+/// Checkpoints name the build that wrote them.
+Trainer signed_by_us(Trainer trainer) {
+    return [trainer = std::move(trainer)](const AttemptPlan& plan, Reporter& reporter) {
+        AttemptPlan signed_plan = plan;
+        signed_plan.writer = {.program = "slipway-executor " SLIPWAY_VERSION,
+                              .build = build_mark()};
+        return trainer(signed_plan, reporter);
+    };
 }
 
 int run(int argc, char** argv) {
@@ -112,8 +123,9 @@ int run(int argc, char** argv) {
         fmt::print("{}\n", bench_to_json(measurement));
         return 0;
     }
-    if (by_hand->parsed()) return run_local(alone, run_training, system_clock(), stdout);
-    return run_attempt(run_folder, run_job, system_clock());
+    if (by_hand->parsed())
+        return run_local(alone, signed_by_us(run_training), system_clock(), stdout);
+    return run_attempt(run_folder, signed_by_us(run_job), system_clock());
 }
 
 }    // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/protocol/run_position.h"
+#include "api/spec/checkpoint_writer.h"
 #include "api/spec/job_kind.h"
 #include "api/spec/job_spec.h"
 #include "api/spec/prediction_spec.h"
@@ -46,7 +47,8 @@ struct AttemptPlan {
     /// Called with a JSON object before an error leaves the run: which step, epoch, batch and phase
     /// it was in, and the samples of that batch with their shapes.
     std::function<void(const std::string& where)> on_failure = {};
-    std::string cpu_scope = {};    ///< see EngineOptions; empty: workers run anywhere
+    CheckpointWriter writer = {};    ///< this build, as checkpoints name it
+    std::string cpu_scope = {};      ///< see EngineOptions; empty: workers run anywhere
     /// Of the kind `predict`: `spec` is predicting_job, and the dataset is the one to predict. The
     /// result is predictions_file_name in report_folder.
     std::optional<PredictionPlan> prediction = {};

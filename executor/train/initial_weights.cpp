@@ -36,7 +36,11 @@ Array widened(const Array& array) {
 std::vector<NamedArray> read_tensors(const std::filesystem::path& from) {
     if (std::filesystem::is_directory(from)) {
         Result<Checkpoint> checkpoint = load_checkpoint(from);
-        if (!checkpoint) throw TrainError("data_error", checkpoint.error().what());
+        if (!checkpoint) {
+            const bool of_another_build = checkpoint.error().code() == ErrorCode::invalid_argument;
+            throw TrainError(of_another_build ? "checkpoint_incompatible" : "data_error",
+                             checkpoint.error().what());
+        }
         return std::move(checkpoint).value().weights;
     }
     Result<Safetensors> file = read_safetensors(from);

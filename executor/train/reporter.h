@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/spec/checkpoint_writer.h"
 #include "api/spec/job_state.h"
 #include "executor/explain/epoch_summary.h"
 
@@ -46,6 +47,7 @@ struct SavedCheckpoint {
     std::optional<std::pair<std::string, double>> metric;
     std::vector<std::string>
         pruned;    ///< older names no longer kept: whoever keeps the record removes them
+    CheckpointWriter writer = {};
 };
 
 struct CompiledProgram {

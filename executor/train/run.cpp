@@ -422,7 +422,8 @@ private:
                               .best = names_of(decision.kept.best),
                               .files = {},
                               .metric = {},
-                              .pruned = decision.pruned};
+                              .pruned = decision.pruned,
+                              .writer = plan_.writer};
         if (entry.metric) saved.metric = {{settings_.keep.metric, *entry.metric}};
         for (const WrittenFile& file : write(name)) {
             saved.files.push_back({file.name, file.bytes, file.sha256});
@@ -444,6 +445,7 @@ private:
         try {
             Checkpoint checkpoint = to_checkpoint(state_, model_, update_, settings_, plan_.spec);
             checkpoint.files = data_.files;
+            checkpoint.writer = plan_.writer;
             return save_checkpoint(plan_.checkpoint_folder, name, checkpoint);
         } catch (const Error& error) {
             const bool is_full = error.code() == ErrorCode::exhausted;

@@ -9,7 +9,8 @@
 namespace slipway {
 
 /// A training failure that is the user's to fix; `reason` is the job's failure code
-/// (data_error, nan_loss, out_of_memory, spec_error, checkpoint_corrupt, disk_full).
+/// (data_error, nan_loss, out_of_memory, spec_error, checkpoint_corrupt, checkpoint_incompatible,
+/// disk_full).
 class TrainError : public Error {
 public:
     TrainError(std::string reason, const std::string& message,
@@ -20,5 +21,11 @@ public:
 private:
     std::string reason_;
 };
+
+/// The failure code of a checkpoint that cannot be read.
+inline std::string unusable_reason(const Error& error) {
+    const bool of_another_build = error.code() == ErrorCode::invalid_argument;
+    return of_another_build ? "checkpoint_incompatible" : "checkpoint_corrupt";
+}
 
 }    // namespace slipway

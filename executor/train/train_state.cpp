@@ -160,7 +160,7 @@ Checkpoint to_checkpoint(const TrainState& state, const Model& model, const Upda
 TrainState from_checkpoint(const std::filesystem::path& folder, const JobSpec& spec,
                            const Model& model, const UpdatePlan& plan) {
     Result<Checkpoint> loaded = load_checkpoint(folder);
-    if (!loaded) throw TrainError("checkpoint_corrupt", loaded.error().what());
+    if (!loaded) throw TrainError(unusable_reason(loaded.error()), loaded.error().what());
     Checkpoint checkpoint = std::move(loaded).value();
     const auto details = nlohmann::json::parse(checkpoint.state.details, nullptr, false);
     TrainState state;

@@ -77,6 +77,7 @@ store::RelayedCheckpoint relayed(const CheckpointFrame& checkpoint, const Json& 
         row.metric_value = checkpoint.metric->second;
     }
     if (checkpoint.kept) row.kept = {checkpoint.kept->last, checkpoint.kept->best};
+    if (checkpoint.writer) row.written_by = to_json(*checkpoint.writer).dump();
     return row;
 }
 

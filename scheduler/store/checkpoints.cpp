@@ -2,8 +2,12 @@
 
 #include <fmt/ranges.h>
 
+#include <nlohmann/json.hpp>
+
+#include "api/spec/checkpoint_writer.h"
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
+#include "scheduler/store/stored_json.h"
 #include "scheduler/store/text.h"
 
 namespace slipway::store {
@@ -25,7 +29,8 @@ Checkpoint read_checkpoint(const Row& row) {
             .metric_value = row.maybe_number("metric_value"),
             .pinned = row.flag("pinned"),
             .created_at = row.time("created_at"),
-            .deleted_at = row.maybe_time("deleted_at")};
+            .deleted_at = row.maybe_time("deleted_at"),
+            .written_by = row.text("written_by")};
 }
 
 std::optional<Checkpoint> first_checkpoint(const Rows& rows) {
@@ -34,6 +39,12 @@ std::optional<Checkpoint> first_checkpoint(const Rows& rows) {
 }
 
 }    // namespace
+
+std::string incompatibility(const Checkpoint& checkpoint) {
+    const auto writer = read_checkpoint_writer(
+        checkpoint.written_by.empty() ? Json() : stored_json(checkpoint.written_by));
+    return writer ? slipway::incompatibility(*writer, checkpoint.id) : std::string();
+}
 
 Page<Checkpoint> list_checkpoints(Store& store, const CheckpointFilter& filter,
                                   const PageRequest& page) {

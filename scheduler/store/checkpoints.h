@@ -21,7 +21,11 @@ struct Checkpoint {
     bool pinned = false;
     Instant created_at;
     std::optional<Instant> deleted_at;
+    JsonText written_by;    ///< of api/spec/checkpoint_writer.h; empty: of a build that did not say
 };
+
+/// Why this build cannot go on from it; empty: it can.
+std::string incompatibility(const Checkpoint& checkpoint);
 
 struct CheckpointFilter {
     std::string job_id{};                   ///< empty: all jobs

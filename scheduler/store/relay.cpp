@@ -179,7 +179,9 @@ private:
               checkpoint.epoch, repaired_names(checkpoint.kinds), repaired_json(checkpoint.files),
               std::max<std::int64_t>(checkpoint.bytes, 0),
               repaired_text(checkpoint.metric_name, name_bytes_max),
-              measured ? Param(checkpoint.metric_value) : Param(std::nullopt)}});
+              measured ? Param(checkpoint.metric_value) : Param(std::nullopt),
+              checkpoint.written_by.empty() ? Param(std::nullopt)
+                                            : Param(repaired_json(checkpoint.written_by))}});
         if (checkpoint.kept) {
             statements_.push_back({&queries::set_checkpoint_kinds,
                                    {key_.job_id, repaired_names(checkpoint.kept->last),

@@ -40,7 +40,8 @@ struct RelayedCheckpoint {
         std::vector<std::string> best;
     };
     std::optional<Kept> kept{};
-    JsonText files{};    ///< [{"name", "bytes", "sha256"}]
+    JsonText files{};         ///< [{"name", "bytes", "sha256"}]
+    JsonText written_by{};    ///< of api/spec/checkpoint_writer.h; empty: not said
     std::int64_t bytes = 0;
     std::string metric_name{};    ///< empty: no metric
     double metric_value = 0;

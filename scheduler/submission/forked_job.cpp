@@ -46,14 +46,16 @@ struct ChosenCheckpoint {
     std::int64_t epoch = 0;    ///< that it has completed
 };
 
-ChosenCheckpoint take(const store::Checkpoint& checkpoint) {
-    return {
-        .id = checkpoint.id, .problems = {}, .step = checkpoint.step, .epoch = checkpoint.epoch};
-}
-
 ChosenCheckpoint refuse(std::string pointer, std::string code, std::string message) {
     return {.id = {},
             .problems = {problem_at(std::move(pointer), std::move(code), std::move(message))}};
+}
+
+ChosenCheckpoint take(const store::Checkpoint& checkpoint) {
+    if (std::string why = store::incompatibility(checkpoint); !why.empty())
+        return refuse("/checkpoint", "incompatible", why + ", or set start to scratch");
+    return {
+        .id = checkpoint.id, .problems = {}, .step = checkpoint.step, .epoch = checkpoint.epoch};
 }
 
 ChosenCheckpoint choose_best(const store::Job& origin, store::Store& store) {

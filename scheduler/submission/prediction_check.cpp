@@ -33,6 +33,12 @@ FoundCheckpoint unknown_job(const std::string& id) {
                   fmt::format("there is no job {}; GET /v1/jobs lists them", id));
 }
 
+FoundCheckpoint take(const store::Checkpoint& checkpoint, std::optional<store::Job> job) {
+    if (std::string why = store::incompatibility(checkpoint); !why.empty())
+        return refuse("/from/checkpoint", "incompatible", std::move(why));
+    return {.id = checkpoint.id, .job = std::move(job)};
+}
+
 std::vector<store::Checkpoint> kept_checkpoints(store::Store& store, const std::string& job_id) {
     return store::list_checkpoints(store, {.job_id = job_id, .projects = {}, .deleted_too = false},
                                    {.limit = 200, .cursor = {}})
@@ -62,7 +68,7 @@ FoundCheckpoint choose(store::Store& store, const store::Job& job, const std::st
         return std::ranges::find(one.kinds, wanted) != one.kinds.end();
     };
     const auto found = std::ranges::find_if(kept, is_wanted);
-    if (found != kept.end()) return {.id = found->id, .job = job};
+    if (found != kept.end()) return take(*found, job);
     // Without evaluations none was ever the best; the last one always is there.
     std::vector<std::string> names{"last"};
     for (const store::Checkpoint& one : kept)
@@ -105,7 +111,7 @@ FoundCheckpoint find_by_id(store::Store& store, const Submitter& submitter,
         return refuse("/from/job", "inconsistent",
                       fmt::format("the checkpoint {} is of job {}, not of {}; leave from.job out",
                                   from.checkpoint, checkpoint->job_id, from.job));
-    return {.id = checkpoint->id, .job = store::find_job(store, checkpoint->job_id)};
+    return take(*checkpoint, store::find_job(store, checkpoint->job_id));
 }
 
 FoundCheckpoint find_of_job(store::Store& store, const Submitter& submitter,

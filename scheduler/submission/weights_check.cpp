@@ -25,6 +25,8 @@ std::vector<Problem> check_checkpoint(store::Store& store, const Submitter& subm
         return refuse("not_found", fmt::format("the checkpoint {} is no longer kept; "
                                                "GET /v1/checkpoints lists those that are",
                                                id));
+    if (std::string why = store::incompatibility(*checkpoint); !why.empty())
+        return refuse("incompatible", std::move(why));
     return {};
 }
 

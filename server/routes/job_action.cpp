@@ -6,6 +6,7 @@
 #include <array>
 
 #include "api/base/error.h"
+#include "scheduler/store/checkpoints.h"
 
 namespace slipway::routes {
 namespace {
@@ -29,10 +30,19 @@ const IntentRow& intent_of(JobAction action) {
     return *row;
 }
 
+// Its attempt would end at once.
+void require_compatible(store::Store& store, const std::string& job_id) {
+    const auto newest = store::find_newest_checkpoint(store, job_id);
+    const std::string why = newest ? store::incompatibility(*newest) : std::string();
+    if (!why.empty())
+        throw Error{ErrorCode::conflict, fmt::format("job {} cannot be resumed: {}", job_id, why)};
+}
+
 // A paused job takes no place in the queue: it needs one again.
 std::optional<store::Job> resume(const Context& context, const store::Job& job) {
     Services& services = context.services;
     if (store::is_resumed(job.state)) {
+        require_compatible(services.store, job.id);
         const std::int64_t jobs_max = services.limits.queued_jobs;
         services.queued_jobs->refresh(job.project, context.who.token_id, jobs_max);
         services.queued_jobs->add(job.project, context.who.token_id, 1, jobs_max);

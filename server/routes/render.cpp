@@ -116,6 +116,8 @@ JsonText render(const store::Checkpoint& checkpoint) {
     }
     JsonText text = to_text(out);
     add_stored(text, "files", checkpoint.files);
+    add_stored(text, "written_by",
+               checkpoint.written_by.empty() ? JsonText("null") : checkpoint.written_by);
     return text;
 }
 

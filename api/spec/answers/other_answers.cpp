@@ -44,6 +44,13 @@ const Object<Answer>& checkpoint_answer_table() {
             .field("name", "val_loss, …", any_text, known)
             .field("value", "Value of the metric.", Number{}, or_null)
             .field("nonfinite", "nan, inf or -inf if value is null.", any_text, maybe);
+    static const auto writer =
+        Object<Answer>("CheckpointWriter", "The build that saved a checkpoint, and its form.")
+            .open()
+            .field("program", "Program and version.", any_text, known)
+            .field("build", "Mark of the program file.", any_text, known)
+            .field("format", "Version of the form of the files.", count, known)
+            .field("spec_version", "Version of the job spec.", count, known);
     static const auto table =
         Object<Answer>("Checkpoint", "A checkpoint of a job.")
             .open()
@@ -60,7 +67,9 @@ const Object<Answer>& checkpoint_answer_table() {
                    or_null)
             .field("pinned", "True: it is never deleted automatically.", Flag{}, known)
             .field("created_at", "Time at which it was saved.", Time{}, known)
-            .field("deleted_at", "Time at which its files were deleted.", Time{}, or_null);
+            .field("deleted_at", "Time at which its files were deleted.", Time{}, or_null)
+            .field("written_by", "Build that saved it; null: a build that did not say.",
+                   Nested<Answer>{&writer}, or_null);
     return table;
 }
 

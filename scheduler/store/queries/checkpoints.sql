@@ -1,12 +1,12 @@
 -- list_checkpoints: a page, newest first
 -- in     $1 job_id or null  $2 projects text[] or null  $3 deleted too  $4 id to begin after
 --        $5 limit  $6 bytes_max
--- The files are made text once, to be measured and to be sent; 600: all else as JSON.
+-- The files are made text once, to be measured and to be sent; 1000: all else as JSON.
 with page as materialized (
     select checkpoint.id, checkpoint.job_id, job.project, checkpoint.attempt, checkpoint.name,
            checkpoint.step, checkpoint.epoch, checkpoint.kinds, checkpoint.files::text as files,
            checkpoint.bytes, checkpoint.metric_name, checkpoint.metric_value,
-           checkpoint.pinned, checkpoint.created_at, checkpoint.deleted_at
+           checkpoint.pinned, checkpoint.created_at, checkpoint.deleted_at, checkpoint.written_by
     from checkpoint
     join job on job.id = checkpoint.job_id
     where ($1::text is null or checkpoint.job_id = $1)
@@ -17,7 +17,7 @@ with page as materialized (
     limit $5
 ), measured as (
     select page.*, count(*) over () as rows_found,
-           coalesce(sum(600 + octet_length(files)) over before_it, 0) as bytes_before
+           coalesce(sum(1000 + octet_length(files)) over before_it, 0) as bytes_before
     from page
     window before_it as (order by id desc
                          rows between unbounded preceding and 1 preceding)
@@ -32,7 +32,7 @@ order by bytes_before
 select checkpoint.id, checkpoint.job_id, job.project, checkpoint.attempt, checkpoint.name,
        checkpoint.step, checkpoint.epoch, checkpoint.kinds, checkpoint.files, checkpoint.bytes,
        checkpoint.metric_name, checkpoint.metric_value, checkpoint.pinned, checkpoint.created_at,
-       checkpoint.deleted_at
+       checkpoint.deleted_at, checkpoint.written_by
 from checkpoint
 join job on job.id = checkpoint.job_id
 where checkpoint.id = $1
@@ -42,7 +42,7 @@ where checkpoint.id = $1
 select checkpoint.id, checkpoint.job_id, job.project, checkpoint.attempt, checkpoint.name,
        checkpoint.step, checkpoint.epoch, checkpoint.kinds, checkpoint.files, checkpoint.bytes,
        checkpoint.metric_name, checkpoint.metric_value, checkpoint.pinned, checkpoint.created_at,
-       checkpoint.deleted_at
+       checkpoint.deleted_at, checkpoint.written_by
 from checkpoint
 join job on job.id = checkpoint.job_id
 where checkpoint.job_id = $1 and checkpoint.deleted_at is null

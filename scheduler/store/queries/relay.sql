@@ -16,12 +16,13 @@ from unnest($3::text[], $4::text[]) with ordinality as events (type, body, posit
 
 -- insert_checkpoint: a committed folder; the same name again is the same folder
 -- in     $1 id  $2 job_id  $3 attempt  $4 name  $5 step  $6 epoch  $7 kinds  $8 files  $9 bytes
---        $10 metric_name  $11 metric_value
+--        $10 metric_name  $11 metric_value  $12 written_by or null
 insert into checkpoint (id, job_id, attempt, name, step, epoch, kinds, files, bytes, metric_name,
-                        metric_value)
-values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10, $11)
+                        metric_value, written_by)
+values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10, $11, $12::jsonb)
 on conflict (job_id, name) do update
 set kinds        = excluded.kinds,
+    written_by   = excluded.written_by,
     files        = excluded.files,
     bytes        = excluded.bytes,
     metric_name  = excluded.metric_name,

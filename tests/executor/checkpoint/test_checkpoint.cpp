@@ -34,6 +34,7 @@ Checkpoint checkpoint_at(std::int64_t step) {
                     {"fc.bias", array_of<float>({1}, std::array{0.5F})}},
         .optimizer = {{"fc.weight.momentum", array_of<float>({2}, std::array{1.0F, 2.0F})}},
         .files = {{"vocab.txt", "[PAD]\n[UNK]\n"}},
+        .writer = {.program = "slipway-executor 0.1.0", .build = "ab12"},
     };
 }
 
@@ -91,6 +92,7 @@ TEST(Checkpoint, what_is_saved_is_loaded_again) {
     ASSERT_EQ(loaded->files.size(), 1U);
     EXPECT_EQ(loaded->files[0].name, "vocab.txt");
     EXPECT_EQ(loaded->files[0].bytes, saved.files[0].bytes);
+    EXPECT_EQ(loaded->writer, saved.writer);
     const TrainingState &a = loaded->state, &b = saved.state;
     EXPECT_EQ(std::tie(a.step, a.epoch, a.samples, a.seed, a.sampler_epoch, a.sampler_batch),
               std::tie(b.step, b.epoch, b.samples, b.seed, b.sampler_epoch, b.sampler_batch));
@@ -141,6 +143,16 @@ TEST(Checkpoint, a_missing_file_or_another_format_is_named) {
     folder.write("later/state.json",
                  R"({"content":)" + content + R"(,"sha256":")" + sha256_hex(content) + "\"}");
     EXPECT_EQ(load_checkpoint(folder.path() / "later").error().code(), ErrorCode::invalid_argument);
+    EXPECT_EQ(find_newest_checkpoint(folder.path()).damaged.size(), 4U) << "it is told, too";
+    const std::string spec =
+        R"({"files":[],"format_version":1,"state":{},"written_by":{"build":"ab","format":1,)"
+        R"("program":"slipway-executor 9.0.0","spec_version":2}})";
+    folder.write("spec/state.json",
+                 R"({"content":)" + spec + R"(,"sha256":")" + sha256_hex(spec) + "\"}");
+    const Result<Checkpoint> of_later_spec = load_checkpoint(folder.path() / "spec");
+    EXPECT_EQ(of_later_spec.error().code(), ErrorCode::invalid_argument);
+    EXPECT_NE(std::string(of_later_spec.error().what()).find("written by slipway-executor 9.0.0"),
+              std::string::npos);
     const std::string outside =
         R"({"files":[{"bytes":0,"name":"model.safetensors","sha256":""},)"
         R"({"bytes":0,"name":"optimizer.safetensors","sha256":""},)"

@@ -32,6 +32,7 @@ struct JobActions : testing::Test {
                                      .epoch = 1,
                                      .kinds = {"last"},
                                      .files = "[]",
+                                     .written_by = written_by,
                                      .bytes = 7};
         const std::string id = frame.checkpoint->id;
         if (best)
@@ -42,6 +43,7 @@ struct JobActions : testing::Test {
         return id;
     }
     std::int64_t next_frame = 3;    // run() has said two
+    std::string written_by{};       // of what save() saves
 
     // A job that has ended in this state with checkpoints at steps 5 (the best) and 9.
     struct Ended {
@@ -107,6 +109,38 @@ TEST_F(JobActions, a_running_job_is_asked_to_pause_and_goes_on_from_its_checkpoi
     ASSERT_EQ(live.size(), 1U);
     EXPECT_EQ(live[0].resume_checkpoint_id, checkpoint);
     EXPECT_EQ(live[0].resume_job_id, id);
+}
+
+// Goal: nothing begins that would fail at once; the message says which build and what is read.
+TEST_F(JobActions, a_checkpoint_of_a_later_build_is_rejected_wherever_it_is_used) {
+    written_by = R"({"program":"slipway-executor 9.0","build":"ab","format":2,"spec_version":1})";
+    const std::string why = "written by slipway-executor 9.0) has format 2";
+    const Ended done = ended(JobState::cancelled);
+    const Json shown = service.expect(200, "GET", "/v1/checkpoints/" + done.newest);
+    EXPECT_EQ(shown["written_by"]["program"], "slipway-executor 9.0");
+    EXPECT_EQ(shown["written_by"]["format"], 2);
+    const auto expect_why = [&](const Json& problem) {
+        EXPECT_NE(problem.dump().find(why), std::string::npos) << problem.dump(2);
+    };
+    expect_why(refused(done.job, {{"checkpoint", done.best}}, "/checkpoint"));
+    expect_why(refused(done.job, {{"checkpoint", "best"}, {"start", "weights"}}, "/checkpoint"));
+    expect_why(service.expect(422, "POST", "/v1/jobs/" + done.job + "/retry", Json::object()));
+    expect_why(
+        service.expect(422, "POST", "/v1/predictions",
+                       {{"from", {{"checkpoint", done.best}}}, {"data", {{"dataset", "points"}}}}));
+    Json begun = TestService::spec();
+    begun["model"]["init"] = {{"from", done.newest}};
+    expect_why(service.expect(422, "POST", "/v1/jobs", begun));
+    act(201, done.job, "fork", {{"start", "scratch"}});
+
+    const std::string paused = service.submit();
+    next_frame = 3;
+    const auto key = service.run(paused, 2);
+    save(key, 5);
+    act(200, paused, "pause");
+    service.finish(key, JobState::paused);
+    expect_why(act(409, paused, "resume"));
+    EXPECT_EQ(state(paused), "paused");
 }
 
 TEST_F(JobActions, what_has_ended_is_neither_paused_nor_resumed) {
