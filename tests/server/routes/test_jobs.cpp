@@ -9,6 +9,7 @@
 #include "api/base/id.h"
 #include "api/spec/documents.h"
 #include "api/spec/endpoints.h"
+#include "scheduler/store/attempts.h"
 #include "scheduler/store/datasets.h"
 #include "scheduler/store/hosts.h"
 #include "tests/server/routes/test_service.h"
