@@ -1,5 +1,6 @@
 // Level-triggered: a pass reads where a cross-validation stands, in the database and nowhere else,
-// and does what plan_folds says is next. It keeps no memory between two passes.
+// and does what plan_folds says is next. Between two passes it remembers only for which ones there
+// was nothing to do: a thousand of them cost one statement.
 #include "scheduler/cross_validation/coordinator.h"
 
 #include <fmt/format.h>
@@ -31,6 +32,9 @@ public:
     Advance(const CoordinatorParts& parts, const store::LeaderTerm& term,
             store::CrossValidation cross_validation)
         : parts_(parts), term_(term), of_(std::move(cross_validation)) {}
+
+    /// Nothing can be done before its jobs or its split change.
+    bool is_settled() const { return !done_ && !waits_for_queue_; }
 
     /// Whether anything was done.
     bool run() {
@@ -225,6 +229,7 @@ private:
             const bool for_good =
                 error.code() == ErrorCode::not_found || error.code() == ErrorCode::invalid_argument;
             if (error.code() == ErrorCode::unavailable) throw;
+            waits_for_queue_ = true;
             if (for_good) refuse_all(claim, error.what());
         }
     }
@@ -276,22 +281,40 @@ private:
     CrossValidationSpec spec_;
     std::vector<StoredFold> folds_;
     bool done_ = false;
+    bool waits_for_queue_ = false;
 };
+
+/// Whether anything was done.
+bool advance_one(const CoordinatorParts& parts, const store::LeaderTerm& term,
+                 const store::UnfinishedCrossValidation& unfinished, SettledMemory& memory) {
+    const auto known = memory.find(unfinished.id);
+    if (known != memory.end() && known->second == unfinished.progress) return false;
+    auto found = store::find_cross_validation(parts.store, unfinished.id);
+    if (!found) return false;
+    Advance advance(parts, term, *std::move(found));
+    const bool done = advance.run();
+    if (advance.is_settled()) {
+        memory[unfinished.id] = unfinished.progress;
+    } else {
+        memory.erase(unfinished.id);
+    }
+    return done;
+}
 
 }    // namespace
 
-std::int64_t advance_cross_validations(const CoordinatorParts& parts,
-                                       const store::LeaderTerm& term) {
+std::int64_t advance_cross_validations(const CoordinatorParts& parts, const store::LeaderTerm& term,
+                                       SettledMemory* memory) {
+    SettledMemory none;
     std::int64_t steps = 0;
-    for (store::CrossValidation& one : store::list_unfinished_cross_validations(parts.store)) {
-        const std::string id = one.id;
+    for (const auto& one : store::list_unfinished_cross_validations(parts.store)) {
         try {
-            if (Advance(parts, term, std::move(one)).run()) ++steps;
+            if (advance_one(parts, term, one, memory != nullptr ? *memory : none)) ++steps;
         } catch (const store::LeaderReplaced&) {
             throw;
         } catch (const std::exception& error) {    // the others go on; it is looked at again
             log_warn("a cross-validation could not be brought forward",
-                     {{"cross_validation_id", id}, {"reason", error.what()}});
+                     {{"cross_validation_id", one.id}, {"reason", error.what()}});
         }
     }
     return steps;

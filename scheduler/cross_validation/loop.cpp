@@ -11,6 +11,9 @@ namespace slipway {
 
 namespace {
 
+/// A change that the progress of a cross-validation does not show costs at most this.
+constexpr std::chrono::seconds forget_every{30};
+
 constexpr const char* coordinator_name = "slipway.cross_validations";
 
 }    // namespace
@@ -40,6 +43,8 @@ struct CrossValidationLoop::Parts {
     CoordinatorParts coordinator;
     store::Leader leader;
     Tick led_at{};
+    SettledMemory settled;
+    Tick forgot_at{};
     std::optional<store::LeaderTerm> term;
     bool failing = false;
 
@@ -66,11 +71,18 @@ struct CrossValidationLoop::Parts {
         term = leader.lead();
     }
 
+    void forget_now_and_then() {
+        if (clock.tick() - forgot_at < forget_every) return;
+        forgot_at = clock.tick();
+        settled.clear();
+    }
+
     void pass() {
         try {
             lead();
             if (!term) return;
-            if (advance_cross_validations(coordinator, *term) > 0) {
+            forget_now_and_then();
+            if (advance_cross_validations(coordinator, *term, &settled) > 0) {
                 if (options.on_changed) options.on_changed();
                 wake();    // the next step may be possible at once
             }

@@ -176,10 +176,10 @@ Page<CrossValidation> list_cross_validations(Store& store, const CrossValidation
     return make_cut_page<CrossValidation>(rows, page, scope, read_cross_validation, place_of_id);
 }
 
-std::vector<CrossValidation> list_unfinished_cross_validations(Store& store) {
-    std::vector<CrossValidation> found;
+std::vector<UnfinishedCrossValidation> list_unfinished_cross_validations(Store& store) {
+    std::vector<UnfinishedCrossValidation> found;
     for (const Row row : read(store.pool(), queries::list_unfinished_cross_validations))
-        found.push_back(read_cross_validation(row));
+        found.push_back({.id = row.text("id"), .progress = row.text("progress")});
     return found;
 }
 

@@ -66,8 +66,13 @@ struct CrossValidationFilter {
 Page<CrossValidation> list_cross_validations(Store& store, const CrossValidationFilter& filter,
                                              const PageRequest& page);
 
-/// Those that have not ended, oldest first.
-std::vector<CrossValidation> list_unfinished_cross_validations(Store& store);
+/// One that has not ended, and how far it is: the text changes when there may be something to do.
+struct UnfinishedCrossValidation {
+    std::string id{};
+    std::string progress{};
+};
+/// Oldest first. Costs much less than looking at each.
+std::vector<UnfinishedCrossValidation> list_unfinished_cross_validations(Store& store);
 
 /// The job that works for a fold.
 struct FoldJob {
@@ -115,8 +120,8 @@ struct FoldSizes {
     std::vector<std::int64_t> val{};
 };
 
-/// Its split is ready: preparing → running, with folds that wait. False, and nothing, when it is not
-/// preparing any more.
+/// Its split is ready: preparing → running, with folds that wait. False, and nothing, when it is
+/// not preparing any more.
 bool begin_folds(Store& store, std::string_view id, const StoredSplit& split, std::int64_t repeats,
                  const FoldSizes& sizes, const LeaderTerm& term = {});
 

@@ -32,11 +32,8 @@ select $1, $2, $3, $4::jsonb, $5::jsonb, id, $7, $8
 from used
 returning id
 
--- find_cross_validation_row: with the number of its folds by state
--- form find_cross_validation
---   @CONDITION@ id = $1
--- form list_unfinished_cross_validations
---   @CONDITION@ finished_at is null
+-- find_cross_validation: with the number of its folds by state
+-- in     $1 id
 select id, name, project, labels, state, reason_code, reason_message, spec, dataset_id, split_id,
        split_hash, repeats, oof_rows, oof_bytes, oof_sha256, created_by, created_at, started_at,
        finished_at,
@@ -49,7 +46,18 @@ select id, name, project, labels, state, reason_code, reason_message, spec, data
         from cross_validation_fold
         where cross_validation_id = cross_validation.id and fold = -1) as refit_job_id
 from cross_validation
-where @CONDITION@
+where id = $1
+
+-- list_unfinished_cross_validations: those that have not ended, oldest first
+-- out    id; progress: changes when there may be something to do
+select id,
+       concat_ws(' ', state,
+                 (select split.state from split where split.id = split_id),
+                 (select concat(count(*), ' jobs, ended ', count(finished_at))
+                  from job
+                  where parent_id = cross_validation.id)) as progress
+from cross_validation
+where finished_at is null
 order by id
 
 -- list_cross_validations: a page, newest first

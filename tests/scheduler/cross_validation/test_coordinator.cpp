@@ -295,6 +295,36 @@ TEST_F(Coordinator, a_replaced_leader_writes_nothing) {
     EXPECT_GT(advance(leader.lead().value()), 0);
 }
 
+// Goal: what is settled costs nothing, and whatever changes is seen.
+TEST_F(Coordinator, looks_again_only_at_what_has_changed) {
+    SettledMemory memory;
+    const auto pass = [&] { return advance_cross_validations(parts, {}, &memory); };
+    const auto pass_until_settled = [&] {
+        while (pass() > 0) {
+        }
+    };
+    const std::string id = create({{"parallel", {{"folds", 2}}}});
+    pass_until_settled();
+    EXPECT_EQ(memory.count(id), 1U);
+    make_split();
+    EXPECT_GT(pass(), 0);
+    pass_until_settled();
+    EXPECT_EQ(pass(), 0);
+    end_job(open_jobs(id).at("0"));
+    EXPECT_GT(pass(), 0);
+    pass_until_settled();
+    parts.queued_jobs_max = 1;    // the next job has to wait for the queue: it is tried each time
+    end_job(open_jobs(id).at("1"));
+    pass_until_settled();
+    EXPECT_EQ(memory.count(id), 0U);
+    parts.queued_jobs_max = 0;
+    pass_until_settled();
+    store::cancel_cross_validation(store, id, {"cancelled", "on request"});
+    pass_until_settled();
+    EXPECT_EQ(found(id).state, CrossValidationState::cancelled);
+    EXPECT_EQ(memory.count(id), 0U);
+}
+
 // Goal: two leaders at once, as after a frozen one wakes, give no fold two jobs.
 TEST_F(Coordinator, passes_in_any_order_give_each_key_one_job) {
     std::mt19937 draw(5);
