@@ -220,6 +220,7 @@ private:
                                {.queued = parts_.queued, .jobs_max = parts_.queued_jobs_max},
                                std::move(wanted),
                                [](std::span<const store::Job>) { return store::StoredResponse{}; });
+            parts_.store.announce(of_.id);
             done_ = true;
         } catch (const store::LeaderReplaced&) {
             throw;

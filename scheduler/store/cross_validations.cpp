@@ -146,6 +146,7 @@ CrossValidation create_cross_validation(Store& store, CrossValidation wanted,
             transaction.commit({{&queries::find_cross_validation, {wanted.id}}}).back()[0]);
     });
     store.announce(topics::datasets);
+    store.announce(stored.id);
     return stored;
 }
 
@@ -199,9 +200,11 @@ std::string prediction_key(std::int64_t fold) {
 }
 
 bool cancel_cross_validation(Store& store, std::string_view id, const Reason& reason) {
-    return write(store.pool(), queries::cancel_cross_validation,
-                 {id, reason.code, repaired_text(reason.message, 4000)})
-               .affected() > 0;
+    const bool cancelled = write(store.pool(), queries::cancel_cross_validation,
+                                 {id, reason.code, repaired_text(reason.message, 4000)})
+                               .affected() > 0;
+    if (cancelled) store.announce(id);
+    return cancelled;
 }
 
 bool delete_cross_validation(Store& store, std::string_view id) {
@@ -215,12 +218,14 @@ bool delete_cross_validation(Store& store, std::string_view id) {
 
 bool begin_folds(Store& store, std::string_view id, const StoredSplit& split, std::int64_t repeats,
                  const FoldSizes& sizes, const LeaderTerm& term) {
-    return transact(store.pool(), [&](Transaction& transaction) {
+    const bool begun = transact(store.pool(), [&](Transaction& transaction) {
         if (transaction.run(queries::begin_folds, {id, split.hash, repeats}).empty()) return false;
         transaction.run(queries::insert_folds, {id, sizes.train, sizes.val});
         check_leader_in(transaction, term);
         return true;
     });
+    if (begun) store.announce(id);
+    return begun;
 }
 
 void settle_folds(Store& store, std::string_view id, std::span<const FoldSettlement> settlements,
@@ -233,7 +238,9 @@ void settle_folds(Store& store, std::string_view id, std::span<const FoldSettlem
               Param::or_null(one.job_id), Param::or_null(one.prediction_id),
               Param::or_null(one.result)}});
     }
-    if (!statements.empty()) write_as_leader(store.pool(), term, std::move(statements));
+    if (statements.empty()) return;
+    write_as_leader(store.pool(), term, std::move(statements));
+    store.announce(id);
 }
 
 void claim_folds(Transaction& transaction, std::string_view id, const FoldClaim& claim,
@@ -266,6 +273,7 @@ void finish_cross_validation(Store& store, std::string_view id, CrossValidationS
         {{&queries::cancel_waiting_folds, {id, "the cross-validation ended before its turn"}},
          {&queries::finish_cross_validation,
           {id, to_string(state), reason_code(kept), reason_message(kept)}}});
+    store.announce(id);
 }
 
 }    // namespace slipway::store

@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
 
@@ -30,6 +33,31 @@ EventHead read_head(const Row& row) {
     return {row.text("id"), row.text("project"), row.integer("event_seq"), row.flag("ended")};
 }
 
+/// Cross-validations have events of their own; an id tells which it is.
+bool is_of_cross_validation(std::string_view id) {
+    return id.starts_with("cv_");
+}
+
+void append(std::vector<Event>& events, std::vector<Event> more) {
+    std::ranges::move(more, std::back_inserter(events));
+}
+
+/// The cursors of one kind, as parameters.
+struct CursorColumns {
+    std::vector<std::string> ids;
+    std::vector<std::int64_t> seqs;
+};
+
+CursorColumns cursors_of(const std::vector<EventCursor>& cursors, bool of_cross_validations) {
+    CursorColumns columns;
+    for (const EventCursor& cursor : cursors) {
+        if (is_of_cross_validation(cursor.job_id) != of_cross_validations) continue;
+        columns.ids.push_back(cursor.job_id);
+        columns.seqs.push_back(cursor.after_seq);
+    }
+    return columns;
+}
+
 std::vector<EventHead> read_heads(const Rows& rows) {
     std::vector<EventHead> heads;
     for (const Row row : rows)
@@ -51,6 +79,11 @@ std::vector<Event> list_events(Store& store, std::string_view job_id, const Even
         throw Error{ErrorCode::invalid_argument,
                     fmt::format("limit must be 1 to {}, got {}", events_max, query.limit)};
     }
+    if (is_of_cross_validation(job_id)) {
+        return read_events(
+            read(store.pool(), queries::list_cross_validation_events,
+                 {job_id, query.after_seq, Param::or_null(query.types), query.limit}));
+    }
     const Query& list = query.newest ? queries::list_newest_events : queries::list_events;
     return read_events(read(
         store.pool(), list,
@@ -59,15 +92,17 @@ std::vector<Event> list_events(Store& store, std::string_view job_id, const Even
 
 std::vector<Event> list_events_of_jobs(Store& store, const std::vector<EventCursor>& cursors,
                                        int limit_per_job) {
-    if (cursors.empty()) return {};
-    std::vector<std::string> job_ids;
-    std::vector<std::int64_t> seqs;
-    for (const EventCursor& cursor : cursors) {
-        job_ids.push_back(cursor.job_id);
-        seqs.push_back(cursor.after_seq);
+    std::vector<Event> events;
+    if (const CursorColumns jobs = cursors_of(cursors, false); !jobs.ids.empty()) {
+        append(events,
+               read_events(read(store.pool(), queries::list_events_of_jobs,
+                                {jobs.ids, jobs.seqs, limit_per_job, event_page_bytes_max})));
     }
-    return read_events(read(store.pool(), queries::list_events_of_jobs,
-                            {job_ids, seqs, limit_per_job, event_page_bytes_max}));
+    if (const CursorColumns others = cursors_of(cursors, true); !others.ids.empty()) {
+        append(events, read_events(read(store.pool(), queries::list_events_of_cross_validations,
+                                        {others.ids, others.seqs, limit_per_job})));
+    }
+    return events;
 }
 
 std::vector<EventHead> list_changed_jobs(Store& store, std::string_view project,
@@ -77,7 +112,14 @@ std::vector<EventHead> list_changed_jobs(Store& store, std::string_view project,
 }
 
 std::vector<EventHead> find_event_heads(Store& store, const std::vector<std::string>& job_ids) {
-    return read_heads(read(store.pool(), queries::find_event_heads, {job_ids}));
+    std::vector<EventHead> heads =
+        read_heads(read(store.pool(), queries::find_event_heads, {job_ids}));
+    if (std::ranges::any_of(job_ids, is_of_cross_validation)) {
+        std::ranges::move(
+            read_heads(read(store.pool(), queries::find_cross_validation_heads, {job_ids})),
+            std::back_inserter(heads));
+    }
+    return heads;
 }
 
 std::vector<JobChanges> list_changes_of_jobs(Store& store, const std::vector<EventCursor>& cursors,

@@ -6,6 +6,7 @@
 
 namespace slipway::store {
 
+/// Of a job, or of a cross-validation: whose id `job_id` is then, everywhere in this header.
 struct Event {
     std::string job_id;
     std::int64_t seq = 0;    ///< 1, 2, 3 … of the job, without gaps, in the order of commit

@@ -9,6 +9,7 @@
 #include "server/http/problem.h"
 #include "server/routes/bodies.h"
 #include "server/routes/cross_validation_answer.h"
+#include "server/routes/event_list.h"
 #include "server/routes/handlers.h"
 #include "server/routes/lookup.h"
 #include "server/routes/query.h"
@@ -130,6 +131,10 @@ Response list_cross_validation_folds(const Context& context) {
 Response get_cross_validation_summary(const Context& context) {
     const store::CrossValidation one = the_cross_validation(context);
     return json_response(render_summary(one, folds_of(context, one)));
+}
+
+Response list_cross_validation_events(const Context& context) {
+    return event_list(context, the_cross_validation(context).id);
 }
 
 Response compare_cross_validations(const Context& context) {

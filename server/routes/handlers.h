@@ -89,6 +89,7 @@ Response delete_cross_validation(const Context& context);
 Response cancel_cross_validation(const Context& context);
 Response list_cross_validation_folds(const Context& context);
 Response get_cross_validation_summary(const Context& context);
+Response list_cross_validation_events(const Context& context);
 Response compare_cross_validations(const Context& context);
 Response get_cross_validation_oof(const Context& context);
 

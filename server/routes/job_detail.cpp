@@ -6,6 +6,7 @@
 
 #include "api/base/percent_encode.h"
 #include "server/http/text.h"
+#include "server/routes/event_list.h"
 #include "server/routes/handlers.h"
 #include "server/routes/job_answer.h"
 #include "server/routes/lookup.h"
@@ -143,21 +144,7 @@ std::string curl_command(const Request& request, std::string_view resource, cons
 }    // namespace
 
 Response list_job_events(const Context& context) {
-    const Request& request = context.request;
-    const store::Job job = the_job(context);
-    if (wants_event_stream(request))
-        return job_event_stream(context.services.hub, request, job.id, context.who.token_id);
-    const int limit = static_cast<int>(query_number(request, "limit", 500));
-    const auto events = store::list_events(context.services.store, job.id,
-                                           {.after_seq = requested_event_cursor(request),
-                                            .types = requested_event_types(request),
-                                            .limit = limit,
-                                            .newest = false});
-    std::vector<JsonText> items;
-    for (const store::Event& event : events)
-        items.push_back(render(event));
-    const bool more = store::may_go_on(events, limit);
-    return json_text_response(render_list(items, more ? fmt::format("{}", events.back().seq) : ""));
+    return event_list(context, the_job(context).id);
 }
 
 Response list_job_logs(const Context& context) {

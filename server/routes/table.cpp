@@ -65,6 +65,7 @@ constexpr auto rows = std::to_array<RouteRow>({
     {"cancel_cross_validation", {routes::cancel_cross_validation}},
     {"list_cross_validation_folds", {routes::list_cross_validation_folds}},
     {"get_cross_validation_summary", {routes::get_cross_validation_summary}},
+    {"list_cross_validation_events", {routes::list_cross_validation_events}},
     {"compare_cross_validations", {routes::compare_cross_validations}},
     {"get_cross_validation_oof", {routes::get_cross_validation_oof}},
 

@@ -104,6 +104,7 @@ ENDPOINTS = {
     "cancel_cross_validation": Row(EDIT, "object", ok=409),     # it has succeeded
     "list_cross_validation_folds": Row(VIEW, "object"),
     "get_cross_validation_summary": Row(VIEW, "object"),
+    "list_cross_validation_events": Row(VIEW, "object"),
     "compare_cross_validations": Row(VIEW, "object", ok=422),      # it names no other
     "get_cross_validation_oof": Row(VIEW, "object"),
     "create_dataset": Row(EDIT, "create", fresh="name", body=lambda made: {

@@ -3,6 +3,7 @@ independent count of its files says."""
 import collections
 import csv
 import io
+import json
 import math
 import os
 import signal
@@ -220,6 +221,24 @@ class Points(CrossValidations, unittest.TestCase):
         answer = self.service.call("GET", self.path(first, f"/compare?with={other}"))
         self.assertEqual((answer.status, answer.json["code"]), (409, "different_splits"))
         self.assertEqual(self.service.call("GET", self.path(first, "/compare?with=cv_none")).status, 404)
+
+    def test_events_tell_what_happened_and_a_stream_ends_with_the_last(self):
+        cross = self.create({"method": "kfold", "folds": 2, "seed": 3}, small_job("points"), parallel={"folds": 1})
+        stream = self.service.call("GET", self.path(cross, "/events"), headers={"Accept": "text/event-stream"}, timeout_s=120)
+        streamed = [json.loads(line[len("data: "):]) for line in stream.body.decode().splitlines() if line.startswith("data: ")]
+        events = self.service.get(self.path(cross, "/events"))["items"]
+        self.assertEqual(streamed, [event["body"] for event in events])
+        self.assertEqual([event["seq"] for event in events], list(range(1, len(events) + 1)))
+        told = [(event["type"], event["body"]["state"], event["body"].get("fold")) for event in events]
+        self.assertEqual([one[:2] for one in told if one[0] != "progress"],
+                         [("state", "preparing"), ("state", "running"), ("state", "succeeded"), ("end", "succeeded")])
+        of_fold = [[state for _, state, number in told if number == fold] for fold in range(2)]
+        self.assertEqual(of_fold, [["training", "predicting", "succeeded"]] * 2)
+        after = self.service.get(self.path(cross, "/events?after=3&types=state"))["items"]
+        self.assertEqual([event["body"]["state"] for event in after], ["succeeded"])
+        again = self.service.call("GET", self.path(cross, "/events"), headers={
+            "Accept": "text/event-stream", "Last-Event-ID": str(len(events))})
+        self.assertEqual(again.status, 204)
 
     def test_data_that_cannot_be_divided_so_fail_with_the_reason(self):
         ended = self.wait_end(self.create({"method": "group_kfold", "group_by": "font"}, small_job("points")))

@@ -24,6 +24,25 @@ inline constexpr auto cross_validation_list = std::to_array<QueryParameter>({
 inline constexpr auto compared_with = std::to_array<QueryParameter>({
     {.name = "with", .summary = "Id of the other cross-validation."},
 });
+inline constexpr auto cross_validation_event_types =
+    std::to_array<std::string_view>({"state", "progress", "end"});
+inline constexpr auto cross_validation_events = std::to_array<QueryParameter>({
+    {.name = "after",
+     .type = QueryType::integer,
+     .summary = "Only events after this sequence number; same as Last-Event-ID.",
+     .max = INT64_MAX,
+     .standard = "0"},
+    {.name = "types",
+     .type = QueryType::words,
+     .summary = "Only events of these types; `end` is always sent.",
+     .allowed = cross_validation_event_types},
+    {.name = "limit",
+     .type = QueryType::integer,
+     .summary = "Maximum number of events (JSON only).",
+     .min = 1,
+     .max = 5000,
+     .standard = "500"},
+});
 inline constexpr auto compares = std::to_array<int>({404, 409, 422});
 
 inline constexpr auto rows = std::to_array<Endpoint>({
@@ -90,6 +109,17 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .summary = "Mean, spread and errors of each metric over the folds that have succeeded so far.",
      .response = "CrossValidationSummary",
      .errors = not_found},
+    {.name = "list_cross_validation_events",
+     .method = "GET",
+     .path = "/v1/cross-validations/{id}/events",
+     .group = "cross-validations",
+     .summary =
+         "List the events of a cross-validation in order: its states, and those of its folds "
+         "(progress). A page as JSON, or a live stream for `Accept: text/event-stream`.",
+     .response = "EventList",
+     .errors = finds,
+     .query = cross_validation_events,
+     .other_media_type = "text/event-stream"},
     {.name = "compare_cross_validations",
      .method = "GET",
      .path = "/v1/cross-validations/{id}/compare",

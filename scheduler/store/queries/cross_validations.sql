@@ -213,6 +213,36 @@ set state          = $2,
     finished_at    = clock_timestamp()
 where id = $1 and finished_at is null
 
+-- list_cross_validation_events: the next events of one, as list_events
+-- in     $1 id  $2 after seq  $3 types text[] or null  $4 limit
+select cross_validation_id as job_id, seq, type, body, created_at
+from cross_validation_event
+where cross_validation_id = $1
+  and seq > $2
+  and ($3::text[] is null or type = any ($3))
+order by seq
+limit $4
+
+-- list_events_of_cross_validations: the next events of many, as list_events_of_jobs
+-- in     $1 ids text[]  $2 after seqs bigint[]  $3 limit of each
+select event.cross_validation_id as job_id, event.seq, event.type, event.body, event.created_at
+from unnest($1::text[], $2::bigint[]) as reader (id, after_seq)
+cross join lateral (
+    select *
+    from cross_validation_event
+    where cross_validation_id = reader.id and seq > reader.after_seq
+    order by seq
+    limit $3
+) as event
+order by event.cross_validation_id, event.seq
+
+-- find_cross_validation_heads: how far the events of some go
+-- in     $1 ids text[]
+select id, project, event_seq, finished_at is not null as ended
+from cross_validation
+where id = any ($1::text[])
+order by id
+
 -- delete_cross_validation: one that has ended; its file is garbage from now on
 -- in     $1 id
 with gone as (

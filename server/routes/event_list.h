@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "server/routes/services.h"
+
+namespace slipway::routes {
+
+/// The events of a job or of a cross-validation, which the caller may see: a page as JSON, or a
+/// live stream for `Accept: text/event-stream`.
+Response event_list(const Context& context, const std::string& id);
+
+}    // namespace slipway::routes
