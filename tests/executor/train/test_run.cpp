@@ -222,8 +222,8 @@ TEST_F(Run, cancelled_work_is_saved_at_the_step_it_had_reached) {
 }
 
 // One step of a rate that ruins the weights: its own loss was taken before, and is a number.
-// Goal: a job that wants no checkpoint of its end leaves none, however it ends, with the same values;
-// one that goes on later is saved.
+// Goal: a job that wants no checkpoint of its end leaves none, however it ends, with the same
+// values; one that goes on later is saved.
 TEST_F(Run, without_save_final_only_what_goes_on_is_saved) {
     KeepingReporter whole;
     const TrainOutcome with = run_training(plan(), whole);
