@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <list>
-#include <unordered_map>
+#include <set>
 
 #include "api/base/clock.h"
 #include "api/base/error.h"
 #include "executor/codegen/jit/kernel_store.h"
 #include "executor/codegen/lower.h"
+#include "executor/engine/program_store.h"
 #include "executor/engine/shape_difference.h"
 #include "executor/graph/hash.h"
 #include "executor/graph/print.h"
@@ -19,7 +19,9 @@
 #include "executor/runtime/run_plan.h"
 
 // compile() finds a program by the hash of its graph, which the names of inputs do not change, or
-// optimises, lowers and compiles it; the least recently used of 64 goes. When a program must be
+// optimises, lowers and compiles it; the least recently used of 64 goes. A program may have been
+// made for an earlier engine of the process: it is constant, and what changes in a run (arenas,
+// counts, threads) is the engine's own. When a program must be
 // made after the warm-up, the shapes of earlier ones say why, for the event that users see. run()
 // binds arrays to the program's inputs and outputs: an input that is donated is overwritten and
 // must have no other owner, which is checked for every run. In debug builds equal hashes are
@@ -34,14 +36,10 @@ public:
     RunPlan plan;
     MemoryReport memory;
     GraphShapes shapes;
-    mutable bool has_run = false;    ///< set by the one thread that runs it
-    std::string canonical;           ///< the graph it was made from; debug builds only
+    std::string canonical;    ///< the graph it was made from; debug builds only
 };
 
 namespace {
-
-// A job has a handful of programs (train, evaluate, a last batch); a runaway must not fill memory.
-constexpr std::size_t cached_programs_max = 64;
 
 // A training job has made its programs by then; each later one costs it time again.
 constexpr std::int64_t warm_up_runs = 2;
@@ -51,10 +49,6 @@ constexpr bool keeps_canonical = false;
 #else
 constexpr bool keeps_canonical = true;
 #endif
-
-struct HashOfHash {
-    std::size_t operator()(const Hash128& hash) const { return hash.low; }
-};
 
 /// The graph as text without input names, which do not make a different program.
 std::string canonical_text(const Graph& graph) {
@@ -141,34 +135,42 @@ double seconds_since(Tick begin) {
 }    // namespace
 
 struct Engine::Parts {
-    using Entry = std::pair<Hash128, std::shared_ptr<const Executable>>;
-
     explicit Parts(const EngineOptions& the_options)
         : options(the_options),
           runtime(make_team(the_options.cores, the_options.workers), the_options.cpu_scope) {}
 
-    std::shared_ptr<const Executable> find(const Graph& graph, const Hash128& hash) {
-        const auto known = entries.find(hash);
-        if (known == entries.end()) return nullptr;
-        recent.splice(recent.begin(), recent, known->second);
-        check(!keeps_canonical || known->second->second->canonical == canonical_text(graph),
-              "equal hashes mean equal graphs");
-        return known->second->second;
+    ProgramKey key_of(const Hash128& hash) const {
+        return {.hash = hash, .cores = runtime.team().cores, .workers = runtime.team().workers};
     }
 
-    void insert(const Hash128& hash, std::shared_ptr<const Executable> executable) {
-        recent.emplace_front(hash, std::move(executable));
-        entries[hash] = recent.begin();
-        if (recent.size() <= cached_programs_max) return;
-        entries.erase(recent.back().first);
-        recent.pop_back();
+    std::shared_ptr<const Executable> find_in(ProgramStore& store, const Graph& graph,
+                                              const ProgramKey& key) const {
+        auto executable = store.find(key);
+        check(!keeps_canonical || !executable || executable->canonical == canonical_text(graph),
+              "equal hashes mean equal graphs");
+        return executable;
+    }
+
+    /// A program of an earlier engine; that one may have had another limit of memory.
+    std::shared_ptr<const Executable> find_earlier(const Graph& graph, const ProgramKey& key) {
+        if (options.programs == nullptr) return nullptr;
+        auto executable = find_in(*options.programs, graph, key);
+        if (!executable) return nullptr;
+        require_memory(executable->memory, options.memory_bytes_max);
+        programs.insert(key, executable);
+        return executable;
+    }
+
+    void insert(const ProgramKey& key, const std::shared_ptr<const Executable>& executable) {
+        programs.insert(key, executable);
+        if (options.programs != nullptr) options.programs->insert(key, executable);
     }
 
     /// Why a program must be made, when others were made before and have run.
     std::string cause_of(const GraphShapes& shapes) const {
         std::vector<const GraphShapes*> known;
-        for (const Entry& entry : recent)
-            known.push_back(&entry.second->shapes);
+        for (const auto& [key, executable] : programs.entries())
+            known.push_back(&executable->shapes);
         if (known.empty()) return {};
         return difference(shapes, *known[nearest_shapes(shapes, known)]);
     }
@@ -200,8 +202,7 @@ struct Engine::Parts {
         metrics.add(Metric::barrier_wait_time, waiting.count() / double(times.workers.size()), end);
         metrics.add(Metric::all_reduce_time, reducing.count(), end);
         metrics.count(Counter::mark_step);
-        if (executable.has_run) metrics.count(Counter::cached_compile);
-        executable.has_run = true;
+        if (!have_run.insert(&executable).second) metrics.count(Counter::cached_compile);
         ++counters.executions;
         counters.execute_s += execute_s;
     }
@@ -250,8 +251,8 @@ struct Engine::Parts {
     Metrics metrics;
     CompileRecord compiled;
     double binding_s = 0;
-    std::list<Entry> recent;    ///< most recently used first
-    std::unordered_map<Hash128, std::list<Entry>::iterator, HashOfHash> entries;
+    ProgramStore programs;                   ///< of this engine
+    std::set<const Executable*> have_run;    ///< of them
 };
 
 Engine::Engine(EngineOptions options) : parts_(std::make_unique<Parts>(options)) {}
@@ -261,8 +262,12 @@ std::shared_ptr<const Executable> Engine::compile(const Graph& graph) {
     Parts& parts = *parts_;
     const Tick begin = system_clock().tick();
     const Hash128 hash = program_hash(graph, parts.options.precision);
-    auto executable = parts.find(graph, hash);
-    parts.compiled = {.hash = hash, .cached = executable != nullptr, .cause = {}};
+    const ProgramKey key = parts.key_of(hash);
+    auto executable = parts.find_in(parts.programs, graph, key);
+    const bool repeated = executable != nullptr;
+    if (!executable) executable = parts.find_earlier(graph, key);
+    parts.compiled = {
+        .hash = hash, .cached = executable != nullptr, .repeated = repeated, .cause = {}};
     if (executable) {
         ++parts.counters.cached_compiles;
     } else {
@@ -271,7 +276,7 @@ std::shared_ptr<const Executable> Engine::compile(const Graph& graph) {
         parts.compiled.after_warm_up = parts.counters.executions >= warm_up_runs;
         if (parts.compiled.after_warm_up) parts.compiled.cause = parts.cause_of(executable->shapes);
         parts.measure_compile(*executable, parts.compiled.seconds);
-        parts.insert(hash, executable);
+        parts.insert(key, executable);
     }
     parts.metrics.add(Metric::tensors_graph_size, double(executable->shapes.nodes),
                       system_clock().tick());

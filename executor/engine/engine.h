@@ -16,6 +16,7 @@
 namespace slipway {
 
 class ObjectCache;
+class ProgramStore;
 struct Program;
 struct RunTimes;
 
@@ -47,6 +48,7 @@ struct CompileRecord {
     Hash128 hash;
     double seconds = 0;            ///< 0 when the program was there
     bool cached = false;           ///< the program was there
+    bool repeated = false;         ///< this engine had been asked for it before
     bool after_warm_up = false;    ///< made after step 2 had run: training should have no such
     std::string cause;             ///< of one after warm-up: in what it differs from the nearest
 };
@@ -59,6 +61,9 @@ struct EngineOptions {
     PrecisionPolicy precision = PrecisionPolicy::f32;
     /// Where machine code is kept between processes; outlives the engine. None: nowhere.
     ObjectCache* cache = nullptr;
+    /// Programs of earlier engines of this process, and for later ones; outlives the engine. None:
+    /// the engine has its own alone.
+    ProgramStore* programs = nullptr;
     /// Workers are kept on CPUs that nobody else claims under this name; empty: on none.
     std::string cpu_scope = {};
 };

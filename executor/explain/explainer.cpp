@@ -95,7 +95,7 @@ void Explainer::compiled(const std::string& program, const Graph& graph,
                          const Executable& executable) {
     const CompileRecord& record = engine_.last_compile();
     late_compiles_ += record.after_warm_up ? 1 : 0;
-    if (record.cached || options_.folder.empty()) return;
+    if (record.repeated || options_.folder.empty()) return;
     const Program& lowered = engine_.program(executable);
     const Json summary = graph_summary(program, record, graph, lowered, engine_.memory(executable));
     graphs_.push_back(summary);

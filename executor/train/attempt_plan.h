@@ -16,6 +16,8 @@
 
 namespace slipway {
 
+struct KeptParts;
+
 /// What a job predicts that does not train.
 struct PredictionPlan {
     std::filesystem::path checkpoint;    ///< its folder
@@ -48,6 +50,7 @@ struct AttemptPlan {
     /// it was in, and the samples of that batch with their shapes.
     std::function<void(const std::string& where)> on_failure = {};
     CheckpointWriter writer = {};    ///< this build, as checkpoints name it
+    KeptParts* kept = nullptr;       ///< of the process's earlier attempts; null: nothing is kept
     std::string cpu_scope = {};      ///< see EngineOptions; empty: workers run anywhere
     /// Of the kind `predict`: `spec` is predicting_job, and the dataset is the one to predict. The
     /// result is predictions_file_name in report_folder.

@@ -4,6 +4,7 @@
 
 #include "executor/cache/environment.h"
 #include "executor/runtime/run_plan.h"
+#include "executor/train/kept_parts.h"
 #include "executor/train/settings.h"
 
 namespace slipway {
@@ -42,6 +43,7 @@ EngineOptions engine_options(const AttemptPlan& plan, std::int64_t cores, Object
             .memory_bytes_max = plan.memory_bytes_max,
             .precision = precision_policy(plan.spec.train.precision),
             .cache = cache,
+            .programs = plan.kept != nullptr ? &plan.kept->programs : nullptr,
             .cpu_scope = plan.cpu_scope};
 }
 

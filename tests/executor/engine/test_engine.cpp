@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <random>
 
 #include "api/base/error.h"
 #include "executor/autodiff/gradients.h"
+#include "executor/engine/program_store.h"
 #include "executor/graph/ops.h"
 #include "executor/reference/evaluate.h"
 
@@ -139,6 +141,32 @@ TEST(Engine, compiles_equal_graphs_once) {
     EXPECT_EQ(engine.counters().cached_compiles, 1);
     EXPECT_EQ(engine.counters().executions, 0);
     EXPECT_GT(engine.counters().compile_s, 0);
+}
+
+// Goal: an engine takes the programs of those before it, with the same bits and counts of its own.
+TEST(Engine, takes_programs_of_earlier_engines) {
+    ProgramStore programs;
+    const auto run = [&programs](int workers, std::int64_t bytes_max = 0) {
+        TrainStep step(2);
+        Engine engine(
+            {.cores = 2, .workers = workers, .memory_bytes_max = bytes_max, .programs = &programs});
+        const auto outputs = engine.run(*engine.compile(step.graph), step.inputs);
+        EXPECT_FALSE(engine.last_compile().repeated);
+        engine.compile(step.graph);
+        EXPECT_TRUE(engine.last_compile().repeated);
+        return std::pair{engine.counters(), outputs.at(0).arrays.at(0).clone()};
+    };
+    const auto [first, expected] = run(1);
+    EXPECT_EQ(first.compiles, 1);
+    const auto [second, found] = run(1);
+    EXPECT_EQ(second.compiles, 0);
+    EXPECT_EQ(second.cached_compiles, 2);
+    EXPECT_EQ(second.executions, 1);
+    EXPECT_EQ(
+        std::memcmp(found.bytes(), expected.bytes(), std::size_t(expected.shape().byte_count())),
+        0);
+    EXPECT_EQ(run(2).first.compiles, 1) << "another number of threads is another program";
+    EXPECT_THROW(run(1, 1000), Error) << "each engine has its own limit of memory";
 }
 
 TEST(Engine, names_a_program_by_its_graph_and_its_precision) {
