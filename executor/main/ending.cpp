@@ -1,12 +1,8 @@
 #include "executor/main/ending.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -16,6 +12,7 @@
 #include "api/protocol/frames.h"
 #include "executor/checkpoint/checkpoint.h"
 #include "executor/main/frame_reporter.h"
+#include "executor/main/private_memory.h"
 #include "executor/train/train_error.h"
 
 namespace slipway {
@@ -74,20 +71,6 @@ Ending failure(std::string code, const std::string& message) {
             .message = bounded(message),
             .result = {},
             .exit_code = exit_failed};
-}
-
-/// Private memory of this process as the kernel counts it against the limit (statm's sixth number);
-/// read without the heap, of which nothing is left.
-std::int64_t private_memory_bytes() {
-    std::array<char, 128> text{};
-    const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    if (file < 0) return 0;
-    const ssize_t length = read(file, text.data(), text.size() - 1);
-    close(file);
-    long data_pages = 0;
-    if (length <= 0 || std::sscanf(text.data(), "%*d %*d %*d %*d %*d %ld", &data_pages) != 1)
-        return 0;
-    return std::int64_t(data_pages) * sysconf(_SC_PAGESIZE);
 }
 
 std::string memory_message(std::int64_t limit_bytes) {

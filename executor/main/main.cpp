@@ -4,8 +4,11 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <new>
+#include <span>
 
 #include "api/base/printable.h"
 #include "api/spec/event.h"
@@ -18,6 +21,8 @@
 #include "executor/main/job_kinds.h"
 #include "executor/main/run_local.h"
 #include "executor/main/split.h"
+#include "executor/main/worker.h"
+#include "executor/train/kept_parts.h"
 #include "executor/train/run.h"
 
 namespace {
@@ -70,6 +75,25 @@ Trainer signed_by_us(Trainer trainer) {
     };
 }
 
+/// The words of the command line from the run folder on: they lie one after the other.
+std::span<char> words_from(const std::filesystem::path& run_folder, int argc, char** argv) {
+    const auto found = std::find(argv, argv + argc, run_folder.string());
+    if (found == argv + argc) return {};
+    char* const last = argv[argc - 1];
+    return {*found, last + std::strlen(last) + 1};
+}
+
+int run_staying(const std::filesystem::path& run_folder, int argc, char** argv) {
+    OrderSocket orders{UniqueFd(worker_socket_fd)};
+    KeptParts kept;
+    const Trainer trainer = [&kept](AttemptPlan plan, Reporter& reporter) {
+        plan.kept = &kept;
+        return run_job(plan, reporter);
+    };
+    return run_worker(orders, signed_by_us(trainer), system_clock(),
+                      words_from(run_folder, argc, argv));
+}
+
 int run(int argc, char** argv) {
     CLI::App app{"Trains one job. Under a service it is started by the agent; by hand: run."};
     app.require_subcommand(1);
@@ -79,6 +103,9 @@ int run(int argc, char** argv) {
     CLI::App* attempt =
         app.add_subcommand("attempt", "Runs the attempt of a run folder (for the agent)");
     attempt->add_option("run_folder", run_folder, "Folder with attempt.json")->required();
+    bool stay = false;
+    attempt->add_flag("--stay", stay,
+                      "Take this attempt and others from the socket that is descriptor 3");
 
     RunLocalOptions alone;
     const CLI::App* by_hand = add_run(app, alone, formats);
@@ -125,6 +152,7 @@ int run(int argc, char** argv) {
     }
     if (by_hand->parsed())
         return run_local(alone, signed_by_us(run_training), system_clock(), stdout);
+    if (stay) return run_staying(run_folder, argc, argv);
     return run_attempt(run_folder, signed_by_us(run_job), system_clock());
 }
 

@@ -222,6 +222,7 @@ struct Agent::Parts {
             }
             reconcile.take(now);
         }
+        launcher.end_idle(now);
         if (sweep.take(now)) launcher.remove_left(clock.now());
     }
 

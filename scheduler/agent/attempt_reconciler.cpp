@@ -360,6 +360,9 @@ void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inp
         .readable = {paths.dataset},
         .writable = {live.folder, paths.checkpoints, paths.report, paths.cache, paths.packed},
         .memory_bytes = process_memory_bytes(found)};
+    if (found.kind == JobKind::train)
+        request.stay = {.run_folder = live.folder,
+                        .own = {live.folder, paths.checkpoints, paths.report}};
     if (!location->upload.empty()) request.owned.push_back(paths.dataset);
     const fs::path others = found.resume_job_id == live.key.job_id ? fs::path() : inputs.resume;
     for (const fs::path& input : {inputs.weights, inputs.checkpoint, inputs.split, others}) {

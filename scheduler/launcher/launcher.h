@@ -26,6 +26,13 @@ struct ProgramStart {
     std::function<void(const ProcessId&)> before_start = {};
 };
 
+/// What a program that stays needs to know of a run: a launcher that keeps none ignores it.
+struct StayRequest {
+    std::filesystem::path run_folder;
+    /// Folders among `writable` that only this run may write; the others are those of the project.
+    std::vector<std::filesystem::path> own;
+};
+
 /// One program to run for one project.
 struct LaunchRequest {
     std::string name = {};    ///< unique on this host: "job_…/2", "ds_…"
@@ -40,6 +47,8 @@ struct LaunchRequest {
     std::vector<std::filesystem::path> writable = {};    ///< folders of its own; made when absent
     std::int64_t memory_bytes = 0;                       ///< 0: no limit
     std::int64_t cpu_seconds = 0;                        ///< 0: no limit
+    /// The program may already run, and may go on after this run: see WarmLauncher.
+    std::optional<StayRequest> stay = {};
 };
 
 /// How a program ended.
@@ -113,6 +122,8 @@ public:
     virtual std::string id_scope() const = 0;
     /// Removes what was kept for processes that ended while no service ran. From time to time.
     virtual void remove_left(Instant now) const = 0;
+    /// Ends programs that stay and have had nothing to do for too long. Often.
+    virtual void end_idle(Tick /*now*/) const {}
 
 protected:
     Launcher() = default;

@@ -37,9 +37,14 @@ public:
     std::string id_scope() const override;
     void remove_left(Instant now) const override;
 
+    /// Makes the folders that the program may write, and gives it what is its own, as launch()
+    /// does. Returns the groups of what is shared.
+    std::vector<gid_t> prepare(const LaunchRequest& request) const;
+    /// Whether programs can make no processes.
+    bool confines() const { return !options_.confiner.empty(); }
+
 private:
     Confinement confinement_of(const LaunchRequest& request) const;
-    std::vector<gid_t> prepare(const LaunchRequest& request) const;
     std::optional<gid_t> share(const std::filesystem::path& path, uid_t user) const;
     std::optional<uid_t> user_of(const LaunchRequest& request) const;
     std::filesystem::path find_cgroup(const std::string& name) const;

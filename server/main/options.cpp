@@ -44,6 +44,7 @@ struct Raw {
     std::string database_file;
     std::string executor;
     std::int64_t grace_s = 60;
+    std::int64_t warm_s = 60;
     std::int64_t job_memory_mib = 0;
     std::int64_t keep_s = 600;
     std::int64_t upload_gib = 16;
@@ -144,6 +145,13 @@ void add_confinement(CLI::App& app, Raw& raw) {
            "--job-memory-mib", raw.job_memory_mib,
            "memory for all jobs on this machine, in MiB; 0: nine tenths of the machine's memory")
         ->check(CLI::Range(0, 1 << 30));
+}
+
+void add_warm_executors(CLI::App& app, Raw& raw) {
+    app.add_option("--warm-executors-s", raw.warm_s,
+                   "seconds that an executor waits for another training attempt of the same "
+                   "project and dataset; 0: each attempt has a process of its own")
+        ->check(CLI::Range(0, 86400));
 }
 
 void add_listener(CLI::App& app, Raw& raw) {
@@ -250,6 +258,7 @@ void add_serve(CLI::App& app, Raw& raw) {
     add_log(app, raw);
     add_machine(app, raw);
     add_confinement(app, raw);
+    add_warm_executors(app, raw);
     add_listener(app, raw);
     add_edge(app, raw);
     add_limits(app, raw);
@@ -310,6 +319,7 @@ void add_agent(CLI::App& app, Raw& raw) {
     add_log(*one, raw);
     add_machine(*one, raw);
     add_confinement(*one, raw);
+    add_warm_executors(*one, raw);
 }
 
 void add_migrate(CLI::App& app, Raw& raw) {
@@ -414,6 +424,7 @@ Options finish(Raw raw) {
     options.dataset_roots = resolved_roots(raw.dataset_roots);
     options.executor = raw.executor.empty() ? executor_beside_us() : fs::absolute(raw.executor);
     options.executor_grace = std::chrono::seconds{raw.grace_s};
+    options.warm_executors = std::chrono::seconds{raw.warm_s};
     options.job_memory_bytes = raw.job_memory_mib << 20;
     options.link_keep = std::chrono::seconds{raw.keep_s};
     options.limits.stored_bytes = raw.stored_gib << 30;

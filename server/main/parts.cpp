@@ -7,6 +7,7 @@
 
 #include "api/base/log.h"
 #include "migrations/migrate.h"
+#include "scheduler/launcher/warm_launcher.h"
 #include "scheduler/store/attempts.h"
 #include "scheduler/store/jobs.h"
 
@@ -41,6 +42,17 @@ std::int64_t memory_for_jobs(const Options& options) {
     sysinfo(&info);
     // The rest is the service's, its database's and the system's.
     return std::int64_t(info.totalram) * info.mem_unit / 10 * 9;
+}
+
+std::shared_ptr<const Launcher> launcher_of(const Options& options,
+                                            const std::filesystem::path& workers) {
+    if (options.warm_executors.count() == 0)
+        return std::make_shared<LocalLauncher>(launcher_options(options));
+    return std::make_shared<WarmLauncher>(
+        launcher_options(options),
+        WarmOptions{
+            .folder = workers, .workers_max = options.cores, .idle_max = options.warm_executors},
+        system_clock());
 }
 
 }    // namespace
@@ -92,7 +104,7 @@ AgentOptions agent_options(const Options& options, const Home& home) {
     made.dataset_roots = options.dataset_roots;
     made.grace = options.executor_grace;
     made.stop_save = options.executor_grace;
-    made.launcher = std::make_shared<LocalLauncher>(launcher_options(options));
+    made.launcher = launcher_of(options, home.path() / "workers");
     made.memory_bytes = memory_for_jobs(options);
     made.frames_bytes_max = options.frames_mib << 20;
     made.metric_names_max = options.metric_names_max;

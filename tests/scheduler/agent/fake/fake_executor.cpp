@@ -12,6 +12,8 @@
 //   child         "yes": starts a process of its own that never ends
 //   mute          "yes": opens no socket
 //   hold_mib      before its steps: memory that is written and then made read-only
+//   touch         before its steps: makes this file; fails with the code "touched" when it can
+// With --stay it goes on with further attempts, as slipway-executor does.
 // `inspect`: answers by the option label_column: "good", "bad", "crash", "slow", "garbage",
 // "large", "link"; with --into it leaves a file in what it has half unpacked. `split`: answers by
 // the method of the request: "bad", "crash", "garbage", "no_folds", "no_hash", "link", others well.
@@ -34,6 +36,7 @@
 
 #include "api/base/posix.h"
 #include "executor/main/frames/frame_channel.h"
+#include "executor/main/frames/order_socket.h"
 
 namespace {
 
@@ -76,6 +79,9 @@ public:
         say({{"type", "state"}, {"state", "compiling"}});
         say({{"type", "state"}, {"state", "running"}});
         hold(std::size_t(number("hold_mib", 0)) << 20);
+        const std::string touched = label("touch", "");
+        if (!touched.empty() && std::ofstream(touched) << "touched")
+            return end(1, {{"outcome", "failed"}, {"code", "touched"}, {"message", touched}});
         const int steps = number("steps", 20);
         int step = first_step();
         for (; step <= steps && !is_enough(); ++step) {
@@ -267,6 +273,18 @@ int divide(const std::vector<std::string>& arguments) {
     return 0;
 }
 
+int stay() {
+    OrderSocket orders{UniqueFd(worker_socket_fd)};
+    int code = 0;
+    while (auto received = orders.next([] { return terminated != 0; })) {
+        code = Attempt(received->order.run_folder).run();
+        if (code != 0 || terminated != 0) break;
+        received->lock.reset();
+        if (!orders.answer({.exit_code = code})) break;
+    }
+    return code;
+}
+
 }    // namespace
 
 int main(int argc, char** argv) {
@@ -275,5 +293,6 @@ int main(int argc, char** argv) {
     if (arguments[0] == "inspect") return inspect(arguments);
     if (arguments[0] == "split") return divide(arguments);
     std::signal(SIGTERM, [](int) { terminated = 1; });
+    if (arguments.back() == "--stay") return stay();
     return Attempt(arguments[1]).run();
 }

@@ -1,0 +1,95 @@
+// An attempt that ends well leaves its process as it found it, and the next one may have it. What
+// ends in any other way ends the process, so that nothing has to be mended: a crash, a limit of
+// memory, a request to stop, an attempt that failed. What an attempt could leave behind is either
+// the thread's (rounding modes, the stack), which ends with it, or is set here again: the log, the
+// working folder, the trace context. Memory that the allocator keeps counts against the next
+// attempt's limit, so a process that keeps much ends, too.
+#include "executor/main/worker.h"
+
+#include <fcntl.h>
+#include <malloc.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <future>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "executor/main/attempt.h"
+#include "executor/main/private_memory.h"
+#include "executor/main/stop_signal.h"
+
+namespace slipway {
+
+namespace {
+
+constexpr std::int64_t kept_bytes_max = std::int64_t{512} << 20;
+
+const std::string idle_text = "idle";
+
+/// Half of what the process may have, where that is less.
+std::int64_t may_keep_bytes() {
+    rlimit limit{};
+    if (getrlimit(RLIMIT_DATA, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return kept_bytes_max;
+    return std::min(kept_bytes_max, std::int64_t(limit.rlim_cur / 2));
+}
+
+bool keeps_little() {
+    if (private_memory_bytes() <= may_keep_bytes()) return true;
+    malloc_trim(0);
+    return private_memory_bytes() <= may_keep_bytes();
+}
+
+/// An earlier process may have left something else in its place.
+void write_log_to(const std::filesystem::path& run_folder) {
+    std::fflush(stdout);
+    std::fflush(stderr);
+    const UniqueFd log(open((run_folder / "output.log").c_str(),
+                            O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+                            0600));
+    if (!log) return;
+    dup2(log.get(), 1);
+    dup2(log.get(), 2);
+}
+
+void show(std::span<char> shown, const std::string& text) {
+    if (text.size() >= shown.size()) return;
+    std::ranges::fill(shown, '\0');
+    std::ranges::copy(text, shown.begin());
+}
+
+int run_ordered(const WorkerOrder& order, const Trainer& trainer, const Clock& clock) {
+    write_log_to(order.run_folder);
+    unsetenv("TRACEPARENT");
+    if (chdir(order.run_folder.c_str()) != 0) std::perror("the run folder cannot be entered");
+    // A thread of its own: the next attempt finds no rounding mode or other state of this one.
+    std::packaged_task<int()> run([&] { return run_attempt(order.run_folder, trainer, clock); });
+    std::future<int> exit_code = run.get_future();
+    std::thread(std::move(run)).join();
+    std::fflush(stdout);
+    return exit_code.get();
+}
+
+}    // namespace
+
+int run_worker(OrderSocket& orders, const Trainer& trainer, const Clock& clock,
+               std::span<char> shown) {
+    catch_stop_signals();
+    int exit_code = exit_done;
+    while (auto received = orders.next(stop_signalled)) {
+        show(shown, received->order.run_folder);
+        exit_code = run_ordered(received->order, trainer, clock);
+        if (exit_code != exit_done || stop_signalled() || !keeps_little()) break;
+        received->lock.reset();
+        show(shown, idle_text);
+        if (!orders.answer({.exit_code = exit_code})) break;
+    }
+    return exit_code;
+}
+
+}    // namespace slipway

@@ -1,0 +1,162 @@
+#include "scheduler/launcher/exchange_folders.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "api/base/error.h"
+#include "api/base/posix.h"
+#include "scheduler/launcher/folder_listing.h"
+
+// Each file gets a second name below `fresh`, then the two folders change places in one step, then
+// the first names go. Renaming the files one by one was the alternative: a checkpoint that is being
+// downloaded would be absent for a moment, and what a collector removes in that moment would stay.
+// Who removes a file meanwhile is followed: a first name that is gone takes the second one along.
+namespace slipway {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int exchanged_folders_max = 256;    // each holds two descriptors
+
+[[noreturn]] void fail_exchange(const fs::path& path, int reason) {
+    throw Error{ErrorCode::unavailable,
+                fmt::format("{} cannot be replaced: {}", path.string(), std::strerror(reason))};
+}
+
+/// A folder whose files have second names in another one.
+struct LinkedFolder {
+    std::string name;
+    UniqueFd first;
+    UniqueFd second;
+    std::vector<std::string> files;
+    std::vector<LinkedFolder> folders;
+};
+
+class Exchange {
+public:
+    Exchange(const fs::path& fresh, const fs::path& target) : fresh_(fresh), target_(target) {}
+
+    void run() {
+        LinkedFolder top{{}, open_top(target_), open_top(fresh_), {}, {}};
+        try {
+            link_all(top, 0);
+            if (renameat2(AT_FDCWD, fresh_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) !=
+                0)
+                fail_exchange(target_, errno);
+        } catch (const Error&) {
+            remove_second(top);
+            throw;
+        }
+        remove_first(top);
+    }
+
+private:
+    static UniqueFd open_top(const fs::path& path) {
+        UniqueFd folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        if (!folder) fail_exchange(path, errno);
+        return folder;
+    }
+
+    UniqueFd open_below(const UniqueFd& folder, const std::string& name) const {
+        UniqueFd below(
+            openat(folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        if (!below) fail_exchange(target_ / name, errno);
+        return below;
+    }
+
+    /// All names, read before any of them changes.
+    std::vector<std::string> names_in(const UniqueFd& folder) const {
+        const FolderListing listing = list_folder(folder.get());
+        if (!listing) fail_exchange(target_, errno);
+        std::vector<std::string> names;
+        while (const char* name = next_name(listing)) {
+            if (names.size() == exchanged_entries_max) fail_exchange(target_, E2BIG);
+            names.emplace_back(name);
+        }
+        return names;
+    }
+
+    void link_all(LinkedFolder& folder, int depth) {
+        for (const std::string& name : names_in(folder.first)) {
+            if (++entries_ > exchanged_entries_max) fail_exchange(target_, E2BIG);
+            if (linkat(folder.first.get(), name.c_str(), folder.second.get(), name.c_str(), 0) ==
+                0) {
+                folder.files.push_back(name);
+            } else if (errno == EPERM) {    // what link says of a folder
+                link_folder(folder, name, depth + 1);
+            } else if (errno != ENOENT) {    // removed meanwhile
+                fail_exchange(target_ / name, errno);
+            }
+        }
+    }
+
+    void link_folder(LinkedFolder& above, const std::string& name, int depth) {
+        if (depth == nested_folders_max || ++folders_ > exchanged_folders_max)
+            fail_exchange(target_ / name, E2BIG);
+        UniqueFd first = open_below(above.first, name);
+        struct stat facts {};
+        if (fstat(first.get(), &facts) != 0 || mkdirat(above.second.get(), name.c_str(), 0700) != 0)
+            fail_exchange(fresh_ / name, errno);
+        UniqueFd second = open_below(above.second, name);
+        above.folders.push_back({name, std::move(first), std::move(second), {}, {}});
+        LinkedFolder& made = above.folders.back();
+        if ((facts.st_uid != geteuid() &&
+             fchown(made.second.get(), facts.st_uid, facts.st_gid) != 0) ||
+            fchmod(made.second.get(), facts.st_mode & 07777) != 0)
+            fail_exchange(fresh_ / name, errno);
+        link_all(made, depth);
+    }
+
+    static void remove_second(const LinkedFolder& folder) {
+        for (const std::string& name : folder.files)
+            unlinkat(folder.second.get(), name.c_str(), 0);
+        for (const LinkedFolder& inner : folder.folders) {
+            remove_second(inner);
+            unlinkat(folder.second.get(), inner.name.c_str(), AT_REMOVEDIR);
+        }
+    }
+
+    void remove_first(const LinkedFolder& folder) const {
+        for (const std::string& name : folder.files) {
+            if (unlinkat(folder.first.get(), name.c_str(), 0) == 0) continue;
+            if (errno != ENOENT) fail_exchange(target_ / name, errno);
+            unlinkat(folder.second.get(), name.c_str(), 0);
+        }
+        for (const LinkedFolder& inner : folder.folders) {
+            remove_first(inner);
+            const char* const name = inner.name.c_str();
+            if (unlinkat(folder.first.get(), name, AT_REMOVEDIR) == 0) continue;
+            if (errno != ENOENT) fail_exchange(target_ / name, errno);
+            unlinkat(folder.second.get(), name, AT_REMOVEDIR);
+        }
+        // Made since the names were read.
+        for (const std::string& name : names_in(folder.first)) {
+            if (renameat2(folder.first.get(), name.c_str(), folder.second.get(), name.c_str(),
+                          RENAME_NOREPLACE) != 0 &&
+                errno != ENOENT)
+                fail_exchange(target_ / name, errno);
+        }
+    }
+
+    const fs::path fresh_;
+    const fs::path target_;
+    int entries_ = 0;
+    int folders_ = 0;
+};
+
+}    // namespace
+
+void exchange_folders(const fs::path& fresh, const fs::path& target) {
+    Exchange(fresh, target).run();
+}
+
+}    // namespace slipway

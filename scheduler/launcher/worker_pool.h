@@ -1,0 +1,53 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "scheduler/launcher/worker.h"
+
+namespace slipway {
+
+/// The workers of this host that do nothing, and those that are ending. Safe from every thread.
+class WorkerPool {
+public:
+    /// folder       gets one folder for each worker
+    /// workers_max  that run or wait; 0: no limit
+    WorkerPool(std::filesystem::path folder, int workers_max)
+        : folder_(std::move(folder)), workers_max_(workers_max) {}
+
+    /// An idle worker with this key, which is busy from then on; null when there is none.
+    std::shared_ptr<Worker> take(const WorkerKey& key, Tick now);
+    /// Makes room for another worker and names its folder, which is not there yet.
+    std::filesystem::path begin();
+    /// A worker that was begun never ran, or has ended with nothing left of it.
+    void forget(const std::filesystem::path& worker_folder);
+    /// It has ended its run well.
+    void give_back(std::shared_ptr<Worker> worker, Tick now);
+    /// Ends a worker.
+    void end(std::shared_ptr<Worker> worker);
+    void end_idle_since(Tick before);
+    /// Looks after those that are ending. From time to time.
+    void collect_ended();
+
+    bool knows(const std::filesystem::path& worker_folder) const;
+    const std::filesystem::path& folder() const { return folder_; }
+    std::size_t idle_count() const;
+
+private:
+    void end_locked(std::shared_ptr<Worker> worker);
+
+    const std::filesystem::path folder_;
+    const int workers_max_;
+
+    mutable std::mutex mutex_;
+    // Guarded by mutex_.
+    std::vector<std::shared_ptr<Worker>> idle_;    // the longest idle first
+    std::vector<std::shared_ptr<Worker>> ending_;
+    std::set<std::filesystem::path> folders_;    // of all workers that may live
+};
+
+}    // namespace slipway

@@ -1,0 +1,116 @@
+// Goal: a folder is replaced with all that it holds, and whoever reads below it notices nothing.
+
+#include "scheduler/launcher/exchange_folders.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <fstream>
+#include <thread>
+
+#include "api/base/error.h"
+#include "tests/support/temp_folder.h"
+
+namespace slipway {
+namespace {
+
+namespace fs = std::filesystem;
+
+class ExchangeFolders : public ::testing::Test {
+protected:
+    ExchangeFolders() {
+        fs::create_directories(fresh);
+        fs::create_directories(target);
+    }
+
+    static ino_t inode_of(const fs::path& path) {
+        struct stat facts {};
+        return lstat(path.c_str(), &facts) == 0 ? facts.st_ino : 0;
+    }
+
+    TempFolder folder;
+    const fs::path fresh = folder.path() / "fresh";
+    const fs::path target = folder.path() / "target";
+};
+
+TEST_F(ExchangeFolders, leave_each_file_the_same_and_the_old_folder_empty) {
+    folder.write("target/frames", "1\n");
+    folder.write("target/last/weights", "bits");
+    fs::permissions(target / "last", fs::perms(0750));
+    fs::create_symlink("/nowhere", target / "link");
+    const ino_t old_folder = inode_of(target), new_folder = inode_of(fresh);
+    const ino_t file = inode_of(target / "last" / "weights");
+    std::ofstream open_file(target / "frames", std::ios::app);
+    exchange_folders(fresh, target);
+    EXPECT_EQ(inode_of(target), new_folder);
+    EXPECT_EQ(inode_of(fresh), old_folder);
+    EXPECT_TRUE(fs::is_empty(fresh));
+    EXPECT_EQ(inode_of(target / "last" / "weights"), file);
+    EXPECT_EQ(fs::hard_link_count(target / "last" / "weights"), 1U);
+    EXPECT_EQ(int(fs::status(target / "last").permissions()), 0750);
+    EXPECT_EQ(fs::read_symlink(target / "link"), "/nowhere");
+    open_file << "2\n" << std::flush;
+    EXPECT_EQ(read_file(target / "frames"), "1\n2\n");
+    exchange_folders(fresh, target);
+    EXPECT_EQ(inode_of(target), old_folder) << "there and back";
+}
+
+TEST_F(ExchangeFolders, refuse_what_is_no_folder_or_too_much_and_change_nothing) {
+    EXPECT_THROW(exchange_folders(folder.path() / "absent", target), Error);
+    EXPECT_THROW(exchange_folders(fresh, folder.path() / "absent"), Error);
+    fs::create_directory_symlink(target, folder.path() / "link");
+    EXPECT_THROW(exchange_folders(fresh, folder.path() / "link"), Error);
+    for (int i = 0; i <= exchanged_entries_max; ++i)
+        std::ofstream(target / std::to_string(i)).close();
+    const ino_t before = inode_of(target);
+    EXPECT_THROW(exchange_folders(fresh, target), Error);
+    EXPECT_EQ(inode_of(target), before);
+    EXPECT_TRUE(fs::is_empty(fresh));
+    fs::path deep = target;
+    for (int i = 0; i <= exchanged_entries_max; ++i)
+        fs::remove(target / std::to_string(i));
+    for (int i = 0; i < 200; ++i)
+        deep /= "d";
+    fs::create_directories(deep);
+    EXPECT_THROW(exchange_folders(fresh, target), Error);
+    EXPECT_TRUE(fs::is_empty(fresh));
+    EXPECT_TRUE(fs::is_directory(deep));
+}
+
+// Method: a reader opens a file by its path all the time, while its folder is exchanged.
+TEST_F(ExchangeFolders, hide_no_file_for_a_moment) {
+    const fs::path file = folder.write("target/last/weights", "bits");
+    std::atomic<bool> enough{false};
+    std::atomic<int> absent{0}, seen{0};
+    std::thread reader([&] {
+        while (!enough)
+            ++(inode_of(file) == 0 ? absent : seen);
+    });
+    for (int i = 0; i < 500 || seen < 500; ++i)
+        exchange_folders(fresh, target);
+    enough = true;
+    reader.join();
+    EXPECT_EQ(absent, 0);
+}
+
+// Method: files are removed by their paths meanwhile, as the collector of garbage does it.
+TEST_F(ExchangeFolders, bring_back_nothing_that_is_removed_meanwhile) {
+    for (int round = 0; round < 50; ++round) {
+        for (int i = 0; i < 40; ++i)
+            std::ofstream(target / std::to_string(i)).close();
+        std::thread collector([&] {
+            for (int i = 39; i >= 0; --i) {
+                std::error_code absent;
+                fs::remove(target / std::to_string(i), absent);
+            }
+        });
+        exchange_folders(fresh, target);
+        collector.join();
+        ASSERT_TRUE(fs::is_empty(target)) << round;
+        ASSERT_TRUE(fs::is_empty(fresh)) << round;
+    }
+}
+
+}    // namespace
+}    // namespace slipway
