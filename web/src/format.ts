@@ -42,3 +42,12 @@ export function time(text: string | null | undefined): string {
 }
 
 export const final_states = ["succeeded", "failed", "cancelled", "stopped", "timed_out", "expired"];
+
+/** Where a job failed, as far as it is known: "step 118, phase execute, operation matmul …"; empty: it is not. */
+export function failure_place(result: Record<string, any> | null | undefined): string {
+  const failure = result?.failure ?? {};
+  return ["step", "epoch", "batch", "phase", "program", "operation", "replica"]
+    .filter((part) => failure[part] !== null && failure[part] !== undefined)
+    .map((part) => `${part} ${failure[part]}`)
+    .join(", ");
+}

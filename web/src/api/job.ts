@@ -24,6 +24,7 @@ export interface Job {
   effective?: Record<string, any>;
   progress?: Progress | null;
   best?: { metric: string; value: number; step: number; checkpoint?: string } | null;
+  result?: Record<string, any> | null;
   attempts?: number;
   parent?: { id: string; key: string } | null;
   origin?: { action: string; job_id: string; continues_from: string | null } | null;

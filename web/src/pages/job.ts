@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { get } from "../api/client";
 import type { Checkpoint, Job as JobObject } from "../api/job";
-import { bytes, duration, final_states, metric_value, number, queue_place, time } from "../format";
+import { bytes, duration, failure_place, final_states, metric_value, number, queue_place, time } from "../format";
 import { html } from "../html";
 import { Chart } from "../parts/chart";
 import { ErrorNote } from "../parts/error_note";
@@ -106,6 +106,7 @@ export function Job({ id }: { id: string }) {
       ${!ended && html`<span class="hint" role="status">${feed.connection.value}</span>`}
     </div>
     ${job.reason && html`<p class=${job.state === "failed" ? "error" : "hint"}>${job.reason.message}</p>`}
+    ${job.state === "failed" && failure_place(job.result) && html`<p class="hint">Failed at ${failure_place(job.result)}.</p>`}
     ${job.state === "queued" && html`<${Waiting} job=${job} />`}
     <${ProgressBar} progress=${job.progress} detailed />
     <${ErrorNote} error=${error ?? feed.error.value} />
@@ -114,7 +115,7 @@ export function Job({ id }: { id: string }) {
       html`<${Chart} key=${title} title=${title} series=${series} revision=${revision} />`)}</div>
     ${job.prediction
       ? html`<${Prediction} job=${job} />`
-      : html`<${TimeShares} job=${job} /><${Checkpoints} checkpoints=${feed.checkpoints.value} />`}
+      : html`<${TimeShares} job=${job} first_step=${feed.first_step.value} /><${Checkpoints} checkpoints=${feed.checkpoints.value} />`}
     <${Log} lines=${feed.log.value} />
     <details><summary>Job spec</summary><pre>${JSON.stringify(job.prediction ?? job.spec, null, 2)}</pre></details>
   </main>`;

@@ -25,6 +25,7 @@ export function job_feed(id: string) {
   const series = new Map<string, Series>();
   const revision = signal(0);
   const error = signal<unknown>(undefined);
+  const first_step = signal<number | undefined>(undefined); // where it began: a retry has the steps of its origin
 
   const reload = async () => {
     try {
@@ -71,6 +72,7 @@ export function job_feed(id: string) {
       }
     } else if (type === "progress") {
       progress = body as Job["progress"];
+      first_step.value ??= progress?.step ?? 0;
     } else if (type === "log") {
       add_log(sequence, body.level, body.message);
     } else if (type === "warning") {
@@ -89,5 +91,5 @@ export function job_feed(id: string) {
     clearTimeout(redraw);
     clearTimeout(reload_soon);
   };
-  return { job, checkpoints, log, series, revision, error, reload, connection: stream.connection, close };
+  return { job, checkpoints, log, series, revision, error, first_step, reload, connection: stream.connection, close };
 }

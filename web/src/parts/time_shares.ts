@@ -16,10 +16,11 @@ const names: [keyof Report["verdict"]["shares"], string][] = [
 ];
 const percent = (share: number) => `${Math.round(100 * share)} %`;
 
-/** Shown once the job has done a step: from then on there is a report. */
-export function TimeShares({ job }: { job: Job }) {
+/** Shown once the job has done a step of its own, after `first_step`: from then on there is a report. */
+export function TimeShares({ job, first_step }: { job: Job; first_step?: number }) {
   const [report, set_report] = useState<Report | undefined>(undefined);
-  const begun = (job.progress?.step ?? 0) > 0;
+  const step = job.progress?.step ?? 0;
+  const begun = job.state === "succeeded" ? step > 0 : first_step !== undefined && step > first_step;
   const ended = final_states.includes(job.state);
   useEffect(() => {
     if (!begun) return;
