@@ -20,6 +20,8 @@ constexpr std::array<std::chrono::milliseconds, 4> retry_after{
     std::chrono::seconds{60}};
 
 constexpr std::chrono::seconds start_again_after{10};
+constexpr std::chrono::seconds disk_again_after{120};
+constexpr const char* disk_full = "disk_full";
 
 /// Back to the queue, or wherever the job was on its way to.
 JobState let_go(JobState present) {
@@ -31,6 +33,15 @@ store::AttemptEnd ended(std::string kind, std::string message) {
     end.exit_kind = std::move(kind);
     end.message = std::move(message);
     return end;
+}
+
+/// The disk is the machine's, and somebody may make room: the job goes on from its last checkpoint.
+/// What no room is enough for ends when it is full for the third time in a row.
+void wait_for_disk(store::AttemptEnd& end, JobState present) {
+    end.job_state = let_go(present);
+    end.counts_as_restart = false;
+    end.retry_after = disk_again_after;
+    end.crash_key = disk_full;
 }
 
 store::AttemptEnd reported(const DoneFrame& done, JobState present) {
@@ -46,6 +57,7 @@ store::AttemptEnd reported(const DoneFrame& done, JobState present) {
     if (end.job_state == failed) {
         end.reason = store::Reason{.code = done.code.empty() ? "internal" : done.code,
                                    .message = done.message};
+        if (done.code == disk_full) wait_for_disk(end, present);
     } else if (end.job_state == timed_out || !done.code.empty()) {
         end.reason =
             store::Reason{.code = done.code.empty() ? outcome : done.code, .message = done.message};
@@ -146,8 +158,10 @@ store::AttemptEnd decide_end(const EndFacts& facts) {
         end = never_started(facts);
     } else {
         end = lost(facts);
-        if (facts.cause == EndCause::pause || facts.cause == EndCause::preempt)
+        if (facts.cause == EndCause::pause || facts.cause == EndCause::preempt) {
             end.counts_as_restart = false;
+            end.crash_key.clear();    // it was killed for being slow
+        }
     }
     end.exit_status = facts.exit_status;
     return end;

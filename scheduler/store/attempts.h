@@ -95,8 +95,9 @@ struct AttemptEnd {
     std::chrono::milliseconds retry_after{0};
     std::optional<Reason> reason{};
     JsonText result{};    ///< kept when not empty
-    /// Of a process that vanished: how and where, in one word. The third time in a row that a job's
-    /// attempt ends so is its end, with code repeated_crash. Empty: nobody knows.
+    /// Of a process that vanished: how and where, in one word; or of a cause that passes, as a full
+    /// disk. The third time in a row that a job's attempt ends so is its end, with the code of the
+    /// reason, else repeated_crash. Empty: nobody knows.
     std::string crash_key{};
 };
 

@@ -12,21 +12,29 @@ using enum JobState;
 
 constexpr int same_crashes_max = 3;
 
+/// A cause that the agent knows keeps its code.
+Reason repeated(const AttemptEnd& end, int crashes) {
+    if (end.reason)
+        return {end.reason->code,
+                fmt::format("{} times in a row: {}", crashes, end.reason->message)};
+    return {"repeated_crash",
+            fmt::format("the executor ended in the same way at the same step {} times in a row; "
+                        "the last time: {}",
+                        crashes, end.message)};
+}
+
 Settlement settle_again(const EndingJob& job, const AttemptEnd& end) {
     if (job.state == cancelling) return {.state = cancelled, .reason = job.reason};
     if (job.state == pausing) return {.state = paused, .reason = job.reason};
     if (job.state == preempting) return {.state = queued, .reason = end.reason};
-    if (!end.counts_as_restart) {
-        return {.state = queued, .retry_after = end.retry_after, .reason = end.reason};
-    }
     const bool again = !end.crash_key.empty() && end.crash_key == job.crash_key;
     const int crashes = end.crash_key.empty() ? 0 : again ? job.crashes + 1 : 1;
-    if (crashes >= same_crashes_max) {
-        return {.state = failed,
-                .reason = Reason{"repeated_crash",
-                                 fmt::format("the executor ended in the same way at the same step "
-                                             "{} times in a row; the last time: {}",
-                                             crashes, end.message)},
+    if (crashes >= same_crashes_max)
+        return {.state = failed, .reason = repeated(end, crashes), .crashes = crashes};
+    if (!end.counts_as_restart) {
+        return {.state = queued,
+                .retry_after = end.retry_after,
+                .reason = end.reason,
                 .crashes = crashes};
     }
     if (job.restarts >= job.restarts_max) {

@@ -90,6 +90,23 @@ TEST(DecideEnd, a_success_before_its_end_keeps_its_reason) {
     EXPECT_FALSE(decide_end(known).reason);
 }
 
+TEST(DecideEnd, a_full_disk_is_waited_for) {
+    EndFacts known = facts(running);
+    known.done = said(AttemptOutcome::failed, "disk_full");
+    store::AttemptEnd end = decide_end(known);
+    EXPECT_EQ(end.job_state, queued);
+    EXPECT_FALSE(end.counts_as_restart);
+    EXPECT_EQ(end.retry_after, std::chrono::minutes{2});
+    EXPECT_EQ(end.crash_key, "disk_full");
+    ASSERT_TRUE(end.reason);
+    EXPECT_EQ(end.reason->code, "disk_full");
+    known.job_state = pausing;
+    EXPECT_EQ(decide_end(known).job_state, paused);
+    known.job_state = running;
+    known.done = said(AttemptOutcome::failed, "disk_error");
+    EXPECT_EQ(decide_end(known).job_state, failed) << "a broken disk is not";
+}
+
 TEST(DecideEnd, a_process_that_vanished_runs_again_and_later_each_time) {
     std::chrono::milliseconds before{-1};
     for (int restarts = 0; restarts < 4; ++restarts) {

@@ -34,6 +34,33 @@ TEST(Settlement, every_end_is_a_path_of_the_table_of_moves) {
         }
 }
 
+TEST(Settlement, a_cause_that_does_not_pass_ends_the_job_the_third_time_with_its_code) {
+    AttemptEnd full{.message = "full",
+                    .job_state = queued,
+                    .counts_as_restart = false,
+                    .retry_after = std::chrono::seconds{120},
+                    .reason = Reason{"disk_full", "the disk is full"},
+                    .crash_key = "disk_full"};
+    EndingJob job = job_in(running);
+    job.restarts = job.restarts_max;
+    for (int times = 1; times < 3; ++times) {
+        const Settlement again = settle(job, full);
+        EXPECT_EQ(again.state, queued);
+        EXPECT_EQ(again.restarts_added, 0);
+        EXPECT_EQ(again.retry_after, full.retry_after);
+        EXPECT_EQ(again.reason->code, "disk_full");
+        EXPECT_EQ(again.crashes, times);
+        job.crash_key = full.crash_key;
+        job.crashes = again.crashes;
+    }
+    const Settlement last = settle(job, full);
+    EXPECT_EQ(last.state, failed);
+    EXPECT_EQ(last.reason->code, "disk_full");
+    EXPECT_EQ(last.reason->message, "3 times in a row: the disk is full");
+    job.state = cancelling;
+    EXPECT_EQ(settle(job, full).state, cancelled);
+}
+
 TEST(Settlement, who_is_to_run_again_goes_where_it_was_sent) {
     struct Row {
         JobState state, goes_to;
