@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <istream>
 #include <map>
@@ -14,6 +15,7 @@
 #include "api/base/error.h"
 #include "server/http/network.h"
 #include "server/main/database_address.h"
+#include "server/main/print_config.h"
 
 namespace slipway {
 namespace {
@@ -53,6 +55,7 @@ struct Raw {
     std::int64_t buffered_bodies_mib = 64;
     std::int64_t buffered_answers_mib = 256;
     int migrate_to = -1;
+    bool print_config = false;
 };
 
 // The options of a command, in groups. A group's options stand in the configuration file under
@@ -262,6 +265,29 @@ void add_serve(CLI::App& app, Raw& raw) {
     add_listener(app, raw);
     add_edge(app, raw);
     add_limits(app, raw);
+    app.add_flag("--print-config", raw.print_config,
+                 "print all settings as a file for --config, and end");
+}
+
+template <class E>
+std::string word_of(const std::map<std::string, E>& words, E value) {
+    for (const auto& [word, meaning] : words)
+        if (meaning == value) return word;
+    return {};
+}
+
+// As they are in effect: the main app's options have the same variables as those of `serve`.
+void print_config(const CLI::App& app, const Raw& raw) {
+    const Options& options = raw.options;
+    const std::string text = config_text(
+        app,
+        {{"--log-level", word_of(levels, options.log_level)},
+         {"--confinement", word_of(confinement_modes, options.confinement)},
+         {"--log-format", options.log_format == LogFormat::json ? "json" : "text"},
+         {"--insecure", options.insecure ? "true" : "false"},
+         {"--drain", options.drain ? "true" : "false"}},
+        {"--database"});    // a file or the environment may have given one with a password
+    std::fputs(text.c_str(), stdout);
 }
 
 // CLI11's reader of TOML, with messages that say what may stand there.
@@ -480,6 +506,10 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
         app.parse(argc, argv);
         find_database(raw, {argv, static_cast<std::size_t>(argc)}, app.get_config_ptr()->results());
         check_together(raw);
+        if (raw.print_config) {
+            print_config(app, raw);
+            return {.options = std::nullopt, .exit_status = 0};
+        }
     } catch (const CLI::ParseError& error) {
         return {.options = std::nullopt, .exit_status = app.exit(error) == 0 ? 0 : 2};
     }

@@ -27,6 +27,30 @@ TEST(Options, without_anything_it_serves_on_this_machine_alone) {
     EXPECT_FALSE(parsed.options->host_name.empty());
 }
 
+TEST(Options, the_settings_are_printed_as_a_file_that_gives_the_same) {
+    const TempFolder folder;
+    folder.write("in.toml", "cores = 4\nlog-level = \"warn\"\nhost = [\"::1\", \"127.0.0.1\"]\n");
+    const std::string in = (folder.path() / "in.toml").string();
+    const auto print = [](std::vector<const char*> words) {
+        testing::internal::CaptureStdout();
+        const auto parsed = parse(std::move(words));
+        EXPECT_FALSE(parsed.options.has_value());
+        EXPECT_EQ(parsed.exit_status, 0);
+        return testing::internal::GetCapturedStdout();
+    };
+    const std::string first = print({"serve", "--print-config", "--config", in.c_str(), "--port",
+                                     "9000", "--database", "postgresql://a@b/c", "--insecure"});
+    for (const char* line :
+         {"cores = 4\n", "port = 9000\n", "log-level = \"warn\"\n",
+          "host = [\"::1\", \"127.0.0.1\"]\n", "insecure = true\n", "drain = false\n",
+          "confinement = \"best-effort\"\n", "# database = (not shown)\n"})
+        EXPECT_NE(first.find(line), std::string::npos) << line << first;
+    EXPECT_EQ(first.find("postgresql://"), std::string::npos);
+    folder.write("out.toml", first);
+    const std::string out = (folder.path() / "out.toml").string();
+    EXPECT_EQ(print({"--print-config", "--config", out.c_str()}), first);
+}
+
 TEST(Options, flags_of_serve_are_read_with_and_without_the_word) {
     const TempFolder folder;
     const std::string root = folder.path().string();
