@@ -308,7 +308,7 @@ declare
     ends   boolean := new.finished_at is not null;
     reason json := null;
 begin
-    if tg_op = 'UPDATE' and new.state = old.state then
+    if new.state = old.state then
         if new.state = 'queued'
            and (new.queue_class, new.name) is distinct from (old.queue_class, old.name) then
             update queue
@@ -324,7 +324,7 @@ begin
     insert into job_event (job_id, seq, type, body)
     values (new.id, new.event_seq - ends::integer, 'state',
             json_build_object('state', new.state,
-                              'from', case when tg_op = 'UPDATE' then old.state end,
+                              'from', old.state,
                               'reason', reason, 'attempt', new.attempts,
                               'restarts', new.restarts));
     if ends then
@@ -347,7 +347,7 @@ begin
             perform keep_group(new.project, new.spec #>> '{queue,group}',
                                (new.spec #>> '{queue,group_limit}')::integer, false);
         end if;
-    elsif tg_op = 'UPDATE' and old.state = 'queued' then
+    elsif old.state = 'queued' then
         delete from queue where job_id = new.id;
     end if;
     return null;
