@@ -18,7 +18,11 @@ constexpr std::uint64_t saturated = std::numeric_limits<std::uint64_t>::max();
 class GridWalk {
 public:
     GridWalk(const Space& space, const std::function<bool(const Point&)>& visit)
-        : space_(space), visit_(visit) {}
+        : space_(space), visit_(visit) {
+        for (const Parameter& parameter : space.parameters())
+            spaced_.push_back(parameter.spec.count ? spaced_grid(parameter.spec)
+                                                   : std::vector<Json>{});
+    }
 
     /// False when it ended before the last combination.
     bool run() { return walk(0); }
@@ -31,9 +35,11 @@ private:
         }
         const Parameter& parameter = space_.parameters()[index];
         if (!space_.exists(parameter, point_)) return walk(index + 1);
-        const std::uint64_t count = grid_count(parameter.spec).value_or(0);
+        const std::vector<Json>& spaced = spaced_[index];
+        const std::uint64_t count =
+            spaced.empty() ? grid_count(parameter.spec).value_or(0) : spaced.size();
         for (std::uint64_t i = 0; i < count; ++i) {
-            point_[parameter.path] = grid_value(parameter.spec, i);
+            point_[parameter.path] = spaced.empty() ? grid_value(parameter.spec, i) : spaced[i];
             if (!walk(index + 1)) return false;
         }
         point_.erase(parameter.path);
@@ -42,6 +48,7 @@ private:
 
     const Space& space_;
     const std::function<bool(const Point&)>& visit_;
+    std::vector<std::vector<Json>> spaced_;    // by parameter; empty: without count
     Point point_;
     std::uint64_t visits_ = 0;
 };

@@ -213,6 +213,11 @@ std::optional<std::uint64_t> grid_count(const ParameterSpec& spec) {
     return value_count(spec);
 }
 
+std::vector<Json> spaced_grid(const ParameterSpec& spec) {
+    const auto values = spaced_values(spec, spec.count.value_or(0));
+    return {values.begin(), values.end()};
+}
+
 Json grid_value(const ParameterSpec& spec, std::uint64_t index) {
     if (spec.type == constant) return spec.value;
     if (spec.type == choice) return spec.values[index];

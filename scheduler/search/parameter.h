@@ -32,6 +32,9 @@ bool is_categorical(const ParameterSpec& spec);
 /// How many values it has in a grid; none: a continuous parameter without count.
 std::optional<std::uint64_t> grid_count(const ParameterSpec& spec);
 
+/// The values of a parameter with `count`: computed once, used for each point.
+std::vector<Json> spaced_grid(const ParameterSpec& spec);
+
 /// Value `index` of the grid's.
 Json grid_value(const ParameterSpec& spec, std::uint64_t index);
 

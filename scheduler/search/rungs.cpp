@@ -19,7 +19,10 @@ std::int64_t Rung::add(const RungEntry& entry) {
         std::ranges::lower_bound(entries_, entry, [](const RungEntry& a, const RungEntry& b) {
             return std::tie(a.loss, a.trial) < std::tie(b.loss, b.trial);
         });
-    return entries_.insert(place, entry) - entries_.begin() + 1;
+    // The rank before the insertion, which may move everything.
+    const std::int64_t rank = place - entries_.begin() + 1;
+    entries_.insert(place, entry);
+    return rank;
 }
 
 }    // namespace slipway::search

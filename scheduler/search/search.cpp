@@ -52,6 +52,7 @@ Search::Search(Space space, SearchPlan plan)
 std::vector<Decision> Search::on(const SearchEvent& event) {
     if (const auto* reported = std::get_if<ReportEvent>(&event)) return report(*reported);
     if (const auto* ended = std::get_if<EndEvent>(&event)) return end(*ended);
+    if (const auto* retried = std::get_if<RetryEvent>(&event)) return retry(*retried);
     if (const auto* extended = std::get_if<ExtendEvent>(&event)) {
         plan_.max_trials = std::max(plan_.max_trials, extended->max_trials);
         return {};
@@ -134,6 +135,17 @@ std::vector<Decision> Search::end(const EndEvent& event) {
     for (const Decision& decision : decisions)
         apply(decision);
     return decisions;
+}
+
+bool can_retry(SearchMethod method) {
+    return method != SearchMethod::hyperband && method != SearchMethod::pbt;
+}
+
+std::vector<Decision> Search::retry(const RetryEvent& event) {
+    Trial& one = trial(event.trial);
+    if (one.state == TrialState::failed && can_retry(plan_.algorithm.name))
+        one.state = TrialState::running;
+    return {};
 }
 
 void Search::apply(const Decision& decision) {

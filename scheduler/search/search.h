@@ -41,7 +41,12 @@ struct EndEvent {
 struct ExtendEvent {
     std::int64_t max_trials = 0;
 };
-using SearchEvent = std::variant<AskEvent, ReportEvent, EndEvent, ExtendEvent>;
+/// A trial that failed is tried again from where it got to. Of algorithms that compare trials in
+/// rounds (hyperband, pbt) it is ignored: the round has gone on without it.
+struct RetryEvent {
+    std::int64_t trial = 0;
+};
+using SearchEvent = std::variant<AskEvent, ReportEvent, EndEvent, ExtendEvent, RetryEvent>;
 
 /// A hyperparameter search as a pure state machine: events in, decisions out. The same plan and the
 /// same events give the same decisions, on any machine and whoever asks.
@@ -69,6 +74,7 @@ private:
     std::vector<Decision> ask();
     std::vector<Decision> report(const ReportEvent& event);
     std::vector<Decision> end(const EndEvent& event);
+    std::vector<Decision> retry(const RetryEvent& event);
     std::int64_t startable() const;
     Proposal propose(std::int64_t number);
     void start(Decision& answer, const Proposal& proposal);
@@ -82,6 +88,9 @@ private:
     std::unique_ptr<TrialPolicy> policy_;
     std::string exhausted_;    // why there are no more points; empty: there are
 };
+
+/// Whether RetryEvent has an effect on the algorithm's failed trials.
+bool can_retry(SearchMethod method);
 
 /// A search after these events: how it is restored after a restart.
 Search replayed(Space space, SearchPlan plan, std::span<const SearchEvent> events);

@@ -201,7 +201,7 @@ protected:
     static std::string call_of(const Asked& asked, const std::string& states, const std::string& id,
                                const std::string& key) {
         return fmt::format(
-            "execute list ('{{{}}}', null, null, null, null, null, null, null, '{}', {}{}, "
+            "execute list ('{{{}}}', null, null, null, null, null, null, null, null, '{}', {}{}, "
             "1000000)",
             states, id, limit,
             asked.order == JobOrder::created_at ? "" : fmt::format(", '{}'", key));
