@@ -1242,6 +1242,78 @@ CREATE TABLE public.split (
     CONSTRAINT split_state_check CHECK ((state = ANY (ARRAY['making'::text, 'ready'::text, 'failed'::text])))
 );
 
+CREATE TABLE public.sweep (
+    id text NOT NULL,
+    name text NOT NULL,
+    project text NOT NULL,
+    labels jsonb DEFAULT '{}'::jsonb NOT NULL,
+    state text DEFAULT 'running'::text NOT NULL,
+    reason_code text,
+    reason_message text,
+    spec jsonb NOT NULL,
+    known json DEFAULT '[]'::json NOT NULL,
+    max_trials integer NOT NULL,
+    max_concurrent integer NOT NULL,
+    external boolean NOT NULL,
+    seq bigint DEFAULT 0 NOT NULL,
+    trials integer DEFAULT 0 NOT NULL,
+    running integer DEFAULT 0 NOT NULL,
+    paused integer DEFAULT 0 NOT NULL,
+    completed integer DEFAULT 0 NOT NULL,
+    stopped integer DEFAULT 0 NOT NULL,
+    failed integer DEFAULT 0 NOT NULL,
+    best_trial integer,
+    best_value double precision,
+    version bigint DEFAULT 1 NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    finished_at timestamp with time zone,
+    CONSTRAINT sweep_check CHECK (((reason_code IS NULL) = (reason_message IS NULL))),
+    CONSTRAINT sweep_check1 CHECK (((best_trial IS NULL) = (best_value IS NULL))),
+    CONSTRAINT sweep_check2 CHECK (((finished_at IS NULL) = (state = ANY (ARRAY['running'::text, 'paused'::text, 'stopping'::text])))),
+    CONSTRAINT sweep_check3 CHECK ((trials = ((((running + paused) + completed) + stopped) + failed))),
+    CONSTRAINT sweep_id_check CHECK ((id ~ '^swp_[0-9a-hjkmnp-tv-z]{26}$'::text)),
+    CONSTRAINT sweep_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
+    CONSTRAINT sweep_max_concurrent_check CHECK ((max_concurrent >= 1)),
+    CONSTRAINT sweep_max_trials_check CHECK ((max_trials >= 1)),
+    CONSTRAINT sweep_name_check CHECK ((name <> ''::text)),
+    CONSTRAINT sweep_project_check CHECK ((project <> ''::text)),
+    CONSTRAINT sweep_spec_check CHECK ((jsonb_typeof(spec) = 'object'::text)),
+    CONSTRAINT sweep_state_check CHECK ((state = ANY (ARRAY['running'::text, 'paused'::text, 'stopping'::text, 'finished'::text, 'stopped'::text, 'failed'::text])))
+);
+
+CREATE TABLE public.sweep_event (
+    sweep_id text NOT NULL,
+    seq bigint NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    event json NOT NULL,
+    decisions json NOT NULL,
+    CONSTRAINT sweep_event_decisions_check CHECK ((json_typeof(decisions) = 'array'::text)),
+    CONSTRAINT sweep_event_seq_check CHECK ((seq >= 1))
+);
+
+CREATE TABLE public.sweep_trial (
+    sweep_id text NOT NULL,
+    number integer NOT NULL,
+    state text NOT NULL,
+    point json NOT NULL,
+    train_until bigint NOT NULL,
+    reports integer NOT NULL,
+    last_time bigint,
+    last_value double precision,
+    value double precision,
+    value_time bigint,
+    lineage json NOT NULL,
+    job_id text,
+    job_open boolean NOT NULL,
+    jobs integer NOT NULL,
+    reason text,
+    started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    ended_at timestamp with time zone,
+    CONSTRAINT sweep_trial_number_check CHECK ((number >= 0)),
+    CONSTRAINT sweep_trial_state_check CHECK ((state = ANY (ARRAY['running'::text, 'paused'::text, 'completed'::text, 'stopped'::text, 'failed'::text])))
+);
+
 CREATE TABLE public.token (
     id text NOT NULL,
     name text NOT NULL,
@@ -1441,6 +1513,15 @@ ALTER TABLE ONLY public.session
 ALTER TABLE ONLY public.split
     ADD CONSTRAINT split_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.sweep_event
+    ADD CONSTRAINT sweep_event_pkey PRIMARY KEY (sweep_id, seq);
+
+ALTER TABLE ONLY public.sweep
+    ADD CONSTRAINT sweep_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.sweep_trial
+    ADD CONSTRAINT sweep_trial_pkey PRIMARY KEY (sweep_id, number);
+
 ALTER TABLE ONLY public.token
     ADD CONSTRAINT token_lookup_key UNIQUE (lookup);
 
@@ -1565,6 +1646,14 @@ CREATE INDEX split_making ON public.split USING btree (id) WHERE (state = 'makin
 
 CREATE INDEX split_making_token ON public.split USING btree (created_by) WHERE (state = 'making'::text);
 
+CREATE INDEX sweep_active ON public.sweep USING btree (id) WHERE (finished_at IS NULL);
+
+CREATE INDEX sweep_project ON public.sweep USING btree (project, id);
+
+CREATE INDEX sweep_trial_open ON public.sweep_trial USING btree (sweep_id) WHERE job_open;
+
+CREATE INDEX sweep_trial_value ON public.sweep_trial USING btree (sweep_id, value) WHERE (value IS NOT NULL);
+
 CREATE INDEX token_made ON public.token USING btree (root) WHERE (revoked_at IS NULL);
 
 CREATE INDEX token_maker ON public.token USING btree (created_by);
@@ -1684,6 +1773,12 @@ ALTER TABLE ONLY public.queue
 
 ALTER TABLE ONLY public.session
     ADD CONSTRAINT session_token_id_fkey FOREIGN KEY (token_id) REFERENCES public.token(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.sweep_event
+    ADD CONSTRAINT sweep_event_sweep_id_fkey FOREIGN KEY (sweep_id) REFERENCES public.sweep(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.sweep_trial
+    ADD CONSTRAINT sweep_trial_sweep_id_fkey FOREIGN KEY (sweep_id) REFERENCES public.sweep(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.webhook_delivery
     ADD CONSTRAINT webhook_delivery_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES public.webhook(id) ON DELETE CASCADE;

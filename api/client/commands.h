@@ -214,6 +214,29 @@ ExitCode list_deliveries(const HttpClient& client, const std::string& webhook_id
 ExitCode redeliver(const HttpClient& client, const std::string& webhook_id,
                    const std::string& delivery_id);
 
+struct SweepOptions {
+    std::string file = {};    ///< "-": stdin
+    bool watch = false;
+    bool dry_run = false;
+};
+ExitCode create_sweep(const HttpClient& client, const SweepOptions& options);
+ExitCode list_sweeps(const HttpClient& client);
+ExitCode show_sweep(const HttpClient& client, const std::string& sweep_id);
+/// One line for the whole sweep until it ends.
+ExitCode watch_sweep(const HttpClient& client, const std::string& sweep_id);
+/// `order`: number, best or worst.
+ExitCode list_sweep_trials(const HttpClient& client, const std::string& sweep_id,
+                           const std::string& order);
+/// `spec_only`: the job spec of the best trial, for `slipway submit`.
+ExitCode show_best(const HttpClient& client, const std::string& sweep_id, bool spec_only);
+ExitCode list_sweep_decisions(const HttpClient& client, const std::string& sweep_id);
+/// `verb` is pause, resume or stop.
+ExitCode act_on_sweep(const HttpClient& client, const std::string& sweep_id,
+                      const std::string& verb);
+ExitCode extend_sweep(const HttpClient& client, const std::string& sweep_id, int max_trials);
+ExitCode retry_trial(const HttpClient& client, const std::string& sweep_id, int trial);
+ExitCode delete_sweep(const HttpClient& client, const std::string& sweep_id);
+
 ExitCode create_token(const HttpClient& client, const std::string& name, const std::string& role);
 ExitCode list_tokens(const HttpClient& client);
 /// With `keep_made` the tokens that it made stay.

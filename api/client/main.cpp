@@ -36,6 +36,10 @@ struct Line {
     SimulateOptions simulate;
     std::string reason;
     WebhookOptions webhook;
+    SweepOptions sweep;
+    std::string trial_order = "number";
+    int max_trials = 1;
+    int trial = 0;
     std::string delivery;
     std::string id;
     std::string file;
@@ -371,6 +375,49 @@ void add_webhook_commands(CLI::App& app, Line& line) {
                 [&line](const HttpClient& c) { return delete_webhook(c, line.id); });
 }
 
+void add_sweep_commands(CLI::App& app, Line& line) {
+    CLI::App* sweep = app.add_subcommand("sweep", "Search hyperparameters with many jobs");
+    sweep->require_subcommand(1);
+    CLI::App* one = add(*sweep, "create", "Start a sweep from a JSON file", line,
+                        [&line](const HttpClient& c) { return create_sweep(c, line.sweep); });
+    one->add_option("file", line.sweep.file, "sweep; - reads standard input")->required();
+    one->add_flag("--watch", line.sweep.watch, "watch the sweep until it ends");
+    one->add_flag("--dry-run", line.sweep.dry_run, "show the first trials; store nothing");
+    add(*sweep, "list", "List the newest 50 sweeps", line,
+        [](const HttpClient& c) { return list_sweeps(c); });
+    add_with_id(*sweep, "show", "Show one sweep as JSON", line,
+                [&line](const HttpClient& c) { return show_sweep(c, line.id); });
+    add_with_id(*sweep, "watch", "Watch a sweep in one line until it ends", line,
+                [&line](const HttpClient& c) { return watch_sweep(c, line.id); });
+    one = add_with_id(
+        *sweep, "trials", "List the trials of a sweep", line,
+        [&line](const HttpClient& c) { return list_sweep_trials(c, line.id, line.trial_order); });
+    one->add_option("--order", line.trial_order, "order: number, best or worst")
+        ->check(CLI::IsMember({"number", "best", "worst"}));
+    one = add_with_id(*sweep, "best", "Show the best trial and its checkpoint", line,
+                      [&line](const HttpClient& c) { return show_best(c, line.id, line.json); });
+    one->add_flag("--spec", line.json, "print its job spec, for slipway submit");
+    add_with_id(*sweep, "decisions", "List what a sweep decided and why", line,
+                [&line](const HttpClient& c) { return list_sweep_decisions(c, line.id); });
+    add_with_id(*sweep, "pause", "Pause a sweep and its jobs", line,
+                [&line](const HttpClient& c) { return act_on_sweep(c, line.id, "pause"); });
+    add_with_id(*sweep, "resume", "Continue a paused sweep", line,
+                [&line](const HttpClient& c) { return act_on_sweep(c, line.id, "resume"); });
+    add_with_id(*sweep, "stop", "End a sweep; its jobs are cancelled", line,
+                [&line](const HttpClient& c) { return act_on_sweep(c, line.id, "stop"); });
+    one = add_with_id(
+        *sweep, "extend", "Allow a sweep more trials; it goes on if it had ended", line,
+        [&line](const HttpClient& c) { return extend_sweep(c, line.id, line.max_trials); });
+    one->add_option("max_trials", line.max_trials, "number of trials from now on")
+        ->required()
+        ->check(CLI::Range(1, 100000));
+    one = add_with_id(*sweep, "retry", "Try a failed trial again", line,
+                      [&line](const HttpClient& c) { return retry_trial(c, line.id, line.trial); });
+    one->add_option("trial", line.trial, "number of the trial")->required();
+    add_with_id(*sweep, "delete", "Delete a sweep that has ended, with its jobs", line,
+                [&line](const HttpClient& c) { return delete_sweep(c, line.id); });
+}
+
 void add_machine_commands(CLI::App& app, Line& line) {
     add(app, "hosts", "List the hosts, and who drained them and why", line,
         [](const HttpClient& c) { return list_hosts(c); });
@@ -475,6 +522,7 @@ int run(int argc, char** argv) {
     add_group_commands(app, line);
     add_queue_commands(app, line);
     add_webhook_commands(app, line);
+    add_sweep_commands(app, line);
     add_machine_commands(app, line);
     try {
         app.parse(argc, argv);

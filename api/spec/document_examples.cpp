@@ -38,6 +38,22 @@ constexpr auto document_examples = std::to_array<DocumentExample>({
         "job": {"model": {"arch": "lenet"}, "task": {"type": "classification"},
                 "data": {"dataset": "glyphs"},
                 "train": {"epochs": 5, "optimizer": {"name": "adam", "lr": 0.001}}}})"},
+    {"SweepSpec", R"({
+        "name": "lr", "objective": {"metric": "val_loss"},
+        "space": {"train.optimizer.lr": {"type": "log_uniform", "min": 0.0001, "max": 0.1},
+                  "model.width": {"type": "choice", "values": [32, 64, 128]}},
+        "algorithm": {"name": "asha", "max_time": 27}, "limits": {"max_trials": 81}, "seed": 1,
+        "job": {"model": {"arch": "mlp"}, "task": {"type": "classification"},
+                "data": {"dataset": "points"},
+                "train": {"optimizer": {"name": "adam", "lr": 0.001}}}})"},
+    {"SweepPatch", R"({"max_concurrent": 4})"},
+    {"SweepExtend", R"({"max_trials": 200})"},
+    {"SweepTrial", R"({
+        "number": 3, "state": "running", "point": {"train.optimizer.lr": 0.0021}, "until": 27,
+        "value": 0.41, "value_time": 4, "last_value": 0.41, "last_time": 4, "reports": 4,
+        "lineage": [], "job_id": "job_01jd0000000000000000000000", "jobs": 1,
+        "reason": "rung 1 (epoch 3): rank 2 of 7; the best 2 go on, cutoff 0.44",
+        "started_at": "2030-01-31T20:00:00Z", "ended_at": null})"},
     {"DatasetCreate", R"({
         "name": "points", "format": "csv",
         "source": {"upload": "upl_01jd0000000000000000000000"},

@@ -33,7 +33,7 @@ Decoded<T> decode(const Object<T>& table, const ParsedJson& parsed) {
 const ObjectTable* find_table(std::string_view name) {
     for (const auto tables :
          {request_tables(), job_answer_tables(), report_answer_tables(), queue_answer_tables(),
-          cross_validation_answer_tables(), other_answer_tables()}) {
+          cross_validation_answer_tables(), sweep_answer_tables(), other_answer_tables()}) {
         const auto found = std::find_if(tables.begin(), tables.end(), [&](const ObjectTable* one) {
             return one->name() == name;
         });
@@ -128,6 +128,34 @@ Decoded<WebhookCreate> decode_webhook_create(const ParsedJson& parsed) {
     return decode(webhook_create_table(), parsed);
 }
 
+Decoded<SweepSpec> decode_sweep(const ParsedJson& parsed) {
+    return decode(sweep_table(), parsed);
+}
+
+Decoded<SweepSpec> decode_sweep(const Json& json) {
+    return decode(sweep_table(), json);
+}
+
+Decoded<SweepPatchBody> decode_sweep_patch(const ParsedJson& parsed) {
+    return decode(sweep_patch_table(), parsed);
+}
+
+Decoded<SweepExtendBody> decode_sweep_extend(const ParsedJson& parsed) {
+    return decode(sweep_extend_table(), parsed);
+}
+
+Decoded<SweepSuggestBody> decode_sweep_suggest(const ParsedJson& parsed) {
+    return decode(sweep_suggest_table(), parsed);
+}
+
+Decoded<SweepObserveBody> decode_sweep_observe(const ParsedJson& parsed) {
+    return decode(sweep_observe_table(), parsed);
+}
+
+Decoded<SweepSimulateBody> decode_sweep_simulate(const ParsedJson& parsed) {
+    return decode(sweep_simulate_table(), parsed);
+}
+
 Json encode(const JobSpec& spec) {
     return job_table().write(spec);
 }
@@ -163,6 +191,10 @@ Json encode(const DatasetCreate& dataset) {
     Json json = dataset_create_table().write(dataset);
     json["options"] = encode_dataset_options(dataset);
     return json;
+}
+
+Json encode(const SweepSpec& sweep) {
+    return sweep_table().write(sweep);
 }
 
 Json encode(const SplitCreate& split) {

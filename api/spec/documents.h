@@ -17,6 +17,12 @@ namespace slipway {
 struct JobForkBody;
 struct JobBulkBody;
 struct CrossValidationSpec;
+struct SweepSpec;
+struct SweepPatchBody;
+struct SweepExtendBody;
+struct SweepSuggestBody;
+struct SweepObserveBody;
+struct SweepSimulateBody;
 
 /// A decoded body. With problems, `value` holds what could be read: for messages, not for use.
 template <class T>
@@ -46,11 +52,19 @@ Decoded<ProjectCreate> decode_project_create(const ParsedJson& parsed);
 Decoded<ProjectPatch> decode_project_patch(const ParsedJson& parsed);
 Decoded<ProjectQuota> decode_project_quota(const ParsedJson& parsed);
 Decoded<WebhookCreate> decode_webhook_create(const ParsedJson& parsed);
+// sweep_spec.h
+Decoded<SweepSpec> decode_sweep(const ParsedJson& parsed);
+Decoded<SweepPatchBody> decode_sweep_patch(const ParsedJson& parsed);
+Decoded<SweepExtendBody> decode_sweep_extend(const ParsedJson& parsed);
+Decoded<SweepSuggestBody> decode_sweep_suggest(const ParsedJson& parsed);
+Decoded<SweepObserveBody> decode_sweep_observe(const ParsedJson& parsed);
+Decoded<SweepSimulateBody> decode_sweep_simulate(const ParsedJson& parsed);
 
 /// The same from a value that is already trusted to be free of duplicates: a stored spec.
 Decoded<JobSpec> decode_job_spec(const Json& json);
 Decoded<PredictionSpec> decode_prediction(const Json& json);
 Decoded<CrossValidationSpec> decode_cross_validation(const Json& json);
+Decoded<SweepSpec> decode_sweep(const Json& json);
 
 /// The normalised form: every default filled in, fields of other variants left out. Decodes to an
 /// equal spec.
@@ -62,6 +76,7 @@ Json encode(const CrossValidationSpec& spec);    // cross_validation_spec.h
 Json encode_effective(const PredictionSpec& prediction);
 Json encode(const DatasetCreate& dataset);
 Json encode(const SplitCreate& split);
+Json encode(const SweepSpec& sweep);
 /// Only what concerns the format: what executor/data reads.
 Json encode_dataset_options(const DatasetCreate& dataset);
 

@@ -20,6 +20,7 @@
 #include "api/spec/endpoints/service.h"
 #include "api/spec/endpoints/sessions.h"
 #include "api/spec/endpoints/splits.h"
+#include "api/spec/endpoints/sweeps.h"
 #include "api/spec/endpoints/tokens.h"
 #include "api/spec/endpoints/uploads.h"
 #include "api/spec/endpoints/webhooks.h"
@@ -38,6 +39,7 @@ constexpr auto resources = std::to_array<std::span<const Endpoint>>({
     cross_validation_endpoints::rows,
     dataset_endpoints::rows,
     split_endpoints::rows,
+    sweep_endpoints::rows,
     upload_endpoints::rows,
     machine_endpoints::rows,
     queue_endpoints::rows,

@@ -251,7 +251,7 @@ Json openapi_document(std::string_view version) {
     Definitions definitions{std::string(prefix)};
     for (const auto tables :
          {request_tables(), job_answer_tables(), report_answer_tables(), queue_answer_tables(),
-          cross_validation_answer_tables(), other_answer_tables()}) {
+          cross_validation_answer_tables(), sweep_answer_tables(), other_answer_tables()}) {
         for (const ObjectTable* const table : tables)
             definitions.refer(*table);
     }

@@ -335,7 +335,10 @@ std::span<const ObjectTable* const> request_tables() {
                                                      &project_create_table(),
                                                      &project_patch_table(),
                                                      &project_quota_table(),
-                                                     &webhook_create_table()};
+                                                     &webhook_create_table(),
+                                                     &sweep_table(),
+                                                     &sweep_patch_table(),
+                                                     &sweep_extend_table()};
     return all;
 }
 

@@ -7,6 +7,7 @@
 #include "api/spec/job_spec.h"
 #include "api/spec/prediction_spec.h"
 #include "api/spec/requests.h"
+#include "api/spec/sweep_spec.h"
 #include "api/spec/table/object.h"
 
 namespace slipway {
@@ -96,6 +97,14 @@ const Object<ProjectPatch>& project_patch_table();
 const Object<ProjectQuota>& project_quota_table();
 const Object<WebhookCreate>& webhook_create_table();
 
+// sweep_tables.cpp
+const Object<SweepSpec>& sweep_table();
+const Object<SweepPatchBody>& sweep_patch_table();
+const Object<SweepExtendBody>& sweep_extend_table();
+const Object<SweepSuggestBody>& sweep_suggest_table();
+const Object<SweepObserveBody>& sweep_observe_table();
+const Object<SweepSimulateBody>& sweep_simulate_table();
+
 /// The bodies of requests that openapi.json names; others are reached through them.
 std::span<const ObjectTable* const> request_tables();
 /// The answers: answers/job_answers.cpp, answers/other_answers.cpp.
@@ -103,6 +112,7 @@ std::span<const ObjectTable* const> job_answer_tables();
 std::span<const ObjectTable* const> report_answer_tables();
 std::span<const ObjectTable* const> queue_answer_tables();
 std::span<const ObjectTable* const> cross_validation_answer_tables();
+std::span<const ObjectTable* const> sweep_answer_tables();
 std::span<const ObjectTable* const> other_answer_tables();
 
 /// Which of a dataset's options concern this format.

@@ -30,4 +30,9 @@ std::optional<LockedJob> lock_job(Transaction& transaction, std::string_view id)
 /// event or refuse.
 Statement move_statement(std::string_view id, JobState to, const std::optional<Reason>& reason);
 
+/// The statement that takes a job, which is locked until the transaction ends, where the intent
+/// leads; none when there is no such job, or it has ended, or is on its way there.
+std::optional<Statement> lock_and_ask(Transaction& transaction, std::string_view id, Intent intent,
+                                      const Reason& reason);
+
 }    // namespace slipway::store

@@ -166,6 +166,16 @@ std::optional<Job> request_intent(Store& store, std::string_view id, Intent inte
     return job;
 }
 
+std::optional<Statement> lock_and_ask(Transaction& transaction, std::string_view id, Intent intent,
+                                      const Reason& reason) {
+    const std::optional<LockedJob> locked = lock_job(transaction, id);
+    if (!locked || is_final(locked->state)) return std::nullopt;
+    const std::optional<JobState> target = target_of(*locked, intent);
+    if (!target) return std::nullopt;
+    const Param word = is_active(*target) ? Param(to_string(intent)) : Param(std::nullopt);
+    return intent_statement(id, *target, reason, word);
+}
+
 std::optional<JobState> state_after(Intent intent, JobState present) {
     return target_of({.state = present, .intent = default_intent(present)}, intent);
 }

@@ -25,6 +25,7 @@ struct CheckedJob {
     Json payload = nullptr;
     Json effective = {};           ///< EffectiveValues
     std::string name_stem = {};    ///< what a made name begins with: "lenet"
+    std::string id = {};           ///< new_id("job"); empty: one is made when it is stored
     std::optional<store::Dataset> dataset = {};
     std::string checkpoint_id = {};    ///< that it begins with or reads, kept until it has ended
     std::string upload_id = {};        ///< likewise

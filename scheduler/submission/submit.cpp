@@ -16,7 +16,7 @@ std::string made_name(std::string_view stem, std::string_view job_id) {
 store::NewJob new_job(CheckedJob checked, const std::string& token_id) {
     JobSpec& spec = checked.spec;
     store::NewJob job;
-    job.id = new_id("job");
+    job.id = checked.id.empty() ? new_id("job") : checked.id;
     if (spec.name.empty()) {
         spec.name = made_name(checked.name_stem, job.id);
         if (has_payload(checked.kind)) checked.payload["name"] = spec.name;

@@ -13,6 +13,7 @@
 #include "api/base/log_format.h"
 #include "api/base/posix.h"
 #include "scheduler/maintenance/explain_wait.h"
+#include "scheduler/sweeps/loop.h"
 #include "server/http/server.h"
 #include "server/main/first_start.h"
 #include "server/main/forecasts.h"
@@ -172,6 +173,17 @@ void wire(Services& services, Scheduler& scheduler, WebhookDispatcher& webhooks,
     services.on_changed = [&scheduler] { scheduler.wake_agent(); };
 }
 
+// Jobs of trials are in the same queue as those of users, and under the same limit.
+std::unique_ptr<sweeps::SweepLoop> start_sweeps(store::Store& store, Services& services,
+                                                Scheduler& scheduler) {
+    return std::make_unique<sweeps::SweepLoop>(
+        store,
+        submission::QueueLimit{.queued = *services.queued_jobs,
+                               .jobs_max = services.limits.queued_jobs},
+        sweeps::SweepLoopOptions{.on_queued = [&scheduler] { scheduler.wake_maintenance(); }},
+        services.clock);
+}
+
 }    // namespace
 
 int serve(const Options& options, StopSignals& signals) {
@@ -233,6 +245,7 @@ int serve(const Options& options, StopSignals& signals) {
     server.start();
     scheduler.start(store, agent_options(options, home), maintenance_options(options),
                     coordinator_options(options, home), clock);
+    auto sweep_loop = start_sweeps(store, services, scheduler);
     const std::string address = address_text(options, server.port());
     home.keep_address(address);
     say_ready(options, address, home);
@@ -243,6 +256,7 @@ int serve(const Options& options, StopSignals& signals) {
     hub.stop();
     project_hub.stop();
     server.stop(stop_grace);
+    sweep_loop.reset();
     stop_scheduler(scheduler, store, options, asked);
     log_info("stopped");
     return 0;

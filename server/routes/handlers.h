@@ -151,6 +151,22 @@ Response create_token(const Context& context);
 Response list_tokens(const Context& context);
 Response revoke_token(const Context& context);
 
+// sweeps.cpp, sweep_actions.cpp, sweep_trials.cpp
+Response create_sweep(const Context& context);
+Response list_sweeps(const Context& context);
+Response get_sweep(const Context& context);
+Response patch_sweep(const Context& context);
+Response delete_sweep(const Context& context);
+Response pause_sweep(const Context& context);
+Response resume_sweep(const Context& context);
+Response stop_sweep(const Context& context);
+Response extend_sweep(const Context& context);
+Response retry_sweep_trial(const Context& context);
+Response list_sweep_trials(const Context& context);
+Response get_sweep_best(const Context& context);
+Response list_sweep_decisions(const Context& context);
+Response list_sweep_events(const Context& context);
+
 // webhooks.cpp
 Response create_webhook(const Context& context);
 Response list_webhooks(const Context& context);

@@ -144,6 +144,20 @@ ENDPOINTS = {
     "put_project_quota": Row(ADMIN, "service", body=lambda made: {}),
     "list_groups": Row(VIEW, "object"),
     "put_group": Row(EDIT, "object", body=lambda made: {"limit": 2}),
+    "create_sweep": Row(EDIT, "create", body=lambda made: made["sweep_spec"]),
+    "list_sweeps": Row(VIEW, "list"),
+    "get_sweep": Row(VIEW, "object"),
+    "patch_sweep": Row(EDIT, "object", body=lambda made: {"max_concurrent": 1}),
+    "delete_sweep": Row(EDIT, "object", fresh="sweep"),
+    "pause_sweep": Row(EDIT, "object", fresh="running_sweep"),
+    "resume_sweep": Row(EDIT, "object", fresh="running_sweep"),
+    "stop_sweep": Row(EDIT, "object"),
+    "extend_sweep": Row(EDIT, "object", fresh="sweep", body=lambda made: {"max_trials": 2}),
+    "list_sweep_trials": Row(VIEW, "object"),
+    "get_sweep_best": Row(VIEW, "object"),
+    "list_sweep_decisions": Row(VIEW, "object"),
+    "list_sweep_events": Row(VIEW, "object"),
+    "retry_sweep_trial": Row(EDIT, "object", fresh="failed_sweep"),
     "create_webhook": Row(EDIT, "create", body=lambda made: {"url": "https://hooks.example.com/", "project": PROJECT}),
     "list_webhooks": Row(VIEW, "list"),
     "get_webhook": Row(VIEW, "object"),
@@ -287,9 +301,14 @@ class AccessMatrix(unittest.TestCase):
                     "upload": cls.upload(), "token": cls.make_token("viewer", PROJECT)["id"], "core": "7",
                     "graph": service.get(f"/v1/jobs/{job}/graphs")["items"][0]["hash"], "name": "kestrel-new",
                     "webhook": cls.webhook(), "file": "model.safetensors", "job_spec": spec, "prediction_spec": prediction}
+        cls.made["sweep_spec"] = {"project": PROJECT, "name": "kestrel-sweep",
+                                  "space": {"train.optimizer.lr": {"type": "choice", "values": [0.01]}},
+                                  "algorithm": {"name": "grid"},
+                                  "job": {key: value for key, value in spec.items() if key != "name"}}
+        cls.made["sweep"] = cls.sweep("finished")
         cls.made["delivery"] = service.post(f"/v1/webhooks/{cls.made['webhook']}/test", {})["id"]
         cls.secrets = {PROJECT, str(service.home), *(cls.made[kind] for kind in (
-            "cross_validation", "job", "dataset", "split", "checkpoint", "prediction", "upload", "token", "graph", "webhook", "delivery"))}
+            "cross_validation", "job", "dataset", "split", "checkpoint", "prediction", "upload", "token", "graph", "webhook", "delivery", "sweep"))}
 
     @classmethod
     def dataset(cls, name, project):
@@ -310,6 +329,13 @@ class AccessMatrix(unittest.TestCase):
     def wait_cross_validation(cls, one):
         path = f"/v1/cross-validations/{one}"
         return wait_for(lambda: (found := cls.service.get(path))["finished_at"] and found, "a cross-validation")
+
+    @classmethod
+    def sweep(cls, state, **changes):
+        """A sweep of one trial in this state."""
+        made = cls.service.post("/v1/sweeps", {**cls.made["sweep_spec"], **changes})["id"]
+        wait_for(lambda: cls.service.get(f"/v1/sweeps/{made}")["state"] == state, "a sweep", 120)
+        return made
 
     @classmethod
     def webhook(cls):
@@ -351,6 +377,16 @@ class AccessMatrix(unittest.TestCase):
             made["upload"] = self.upload(b"more" if kind == "full_upload" else None)
         elif kind == "webhook":
             made["webhook"] = self.webhook()
+        elif kind == "sweep":
+            made["sweep"] = self.sweep("finished")
+        elif kind == "running_sweep":
+            job = copy.deepcopy(made["sweep_spec"]["job"])
+            job["limits"] = {"start_after": "2100-01-01T00:00:00Z"}
+            made["sweep"] = self.sweep("running", job=job)
+        elif kind == "failed_sweep":
+            job = copy.deepcopy(made["sweep_spec"]["job"])
+            job["train"]["optimizer"] = {"name": "sgd", "lr": 1}
+            made["sweep"] = self.sweep("failed", job=job, space={"train.optimizer.lr": {"type": "choice", "values": [1e30]}})
         elif kind == "name":
             made["name"] = f"kestrel-new-{next(self.numbers)}"
         return made
@@ -358,10 +394,10 @@ class AccessMatrix(unittest.TestCase):
     @staticmethod
     def path_of(path, made):
         kind = {"cross-validations": "cross_validation", "jobs": "job", "checkpoints": "checkpoint", "predictions": "prediction", "datasets": "dataset",
-                "uploads": "upload", "tokens": "token", "webhooks": "webhook"}.get((path.split("/") + ["", ""])[2])
+                "uploads": "upload", "tokens": "token", "webhooks": "webhook", "sweeps": "sweep"}.get((path.split("/") + ["", ""])[2])
         names = {"{id}": made.get(kind), "{sid}": made["split"], "{n}": made["core"], "{hash}": made["graph"],
                  "{name}": made["file"], "{p}": PROJECT, "{h}": "spare-host", "{g}": "lr-search",
-                 "{did}": made["delivery"]}
+                 "{did}": made["delivery"], "{tid}": "0"}
         return re.sub(r"\{\w+\}", lambda found: names[found.group()], path)
 
     # ---- what came -----------------------------------------------------------

@@ -12,7 +12,7 @@ import unittest
 from service import BIN, points_job, ruined_job, serve_points
 
 SHAPES = [
-    (re.compile(r"\b(job|ckp|ds|tok|prd|up)_[0-9A-Za-z]+"), r"<\1>"),
+    (re.compile(r"\b(job|ckp|ds|tok|prd|up|swp)_[0-9A-Za-z]+"), r"<\1>"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z?"), "<time>"),
     (re.compile(r"-?\b\d+(\.\d+)?(e-?\d+)?\b"), "<n>"),
     (re.compile(r" +"), " "),
@@ -470,6 +470,85 @@ class Commands(unittest.TestCase):
         self.assertIn('"version"', self.ok("version"))
 
     # ---- all of them --------------------------------------------------------
+    # ---- sweeps ---------------------------------------------------------------
+    def sweep_file(self, **changes):
+        job = points_job(train={"epochs": 1, "batch_size_per_core": 64, "optimizer": {"name": "adam", "lr": 0.01}})
+        job.pop("name")
+        body = {"name": "rates", "space": {"train.optimizer.lr": {"type": "choice", "values": [0.01, 0.02]}},
+                "algorithm": {"name": "grid"}, "job": job, **changes}
+        file = self.folder / "sweep.json"
+        file.write_text(json.dumps(body))
+        return file
+
+    def ended_sweep(self):
+        if not hasattr(type(self), "a_sweep"):
+            type(self).a_sweep = self.ok("sweep", "create", self.sweep_file()).strip()
+            self.ok("sweep", "watch", self.a_sweep)
+        return self.a_sweep
+
+    def held_sweep(self):
+        job = points_job(limits={"start_after": "2100-01-01T00:00:00Z"})
+        job.pop("name")
+        return self.ok("sweep", "create", self.sweep_file(job=job)).strip()
+
+    def test_sweep_create(self):
+        shown = json.loads(self.ok("sweep", "create", self.sweep_file(), "--dry-run"))
+        self.assertEqual(shown["max_trials"], 2)
+        lines = self.ok("sweep", "create", self.sweep_file(), "--watch").splitlines()
+        self.assertRegex(lines[0], "^swp_")
+        self.assertRegex(lines[-2], r"^finished  2/2 trials  best val_loss .* \(trial [01]\)$")
+        run("sweep", "create", self.folder / "none.json", home=self.service.home, check=2)
+        done = run("sweep", "create", self.sweep_file(space={}), home=self.service.home, check=4)
+        self.assertIn("/space", done.stderr)
+
+    def test_sweep_list(self):
+        rows = self.table(self.ok("sweep", "list"), "id", "name", "algorithm", "state", "trials", "objective", "best", "created")
+        self.assertIn(self.ended_sweep(), self.ok("sweep", "list"))
+        self.assertTrue(all(row[0].startswith("swp_") for row in rows))
+
+    def test_sweep_show(self):
+        self.assertEqual(json.loads(self.ok("sweep", "show", self.ended_sweep()))["state"], "finished")
+
+    def test_sweep_watch(self):
+        self.assertIn("finished  2/2 trials", self.ok("sweep", "watch", self.ended_sweep()))
+
+    def test_sweep_trials(self):
+        rows = self.table(self.ok("sweep", "trials", self.ended_sweep(), "--order", "best"),
+                          "trial", "state", "value", "time", "point", "job", "reason")
+        self.assertEqual([row[1] for row in rows], ["completed"] * 2)
+
+    def test_sweep_best(self):
+        self.assertRegex(self.ok("sweep", "best", self.ended_sweep()), r"trial [01]: .*\n.*lr=0.0[12]\njob job_.*\ncheckpoint ckp_")
+        spec = json.loads(self.ok("sweep", "best", self.ended_sweep(), "--spec"))
+        self.assertEqual(spec["data"]["dataset"], "points")
+
+    def test_sweep_decisions(self):
+        self.assertIn("finish", self.ok("sweep", "decisions", self.ended_sweep()))
+
+    def test_sweep_pause(self):
+        self.assertIn("paused", self.ok("sweep", "pause", self.held_sweep()))
+
+    def test_sweep_resume(self):
+        self.assertIn("running", self.ok("sweep", "resume", self.held_sweep()))
+
+    def test_sweep_stop(self):
+        held = self.held_sweep()
+        self.assertIn("stopping", self.ok("sweep", "stop", held))
+        run("sweep", "watch", held, home=self.service.home, check=3)
+
+    def test_sweep_extend(self):
+        self.assertIn("at most 5 trials", self.ok("sweep", "extend", self.held_sweep(), "5"))
+
+    def test_sweep_retry(self):
+        done = run("sweep", "retry", self.ended_sweep(), "0", home=self.service.home, check=4)
+        self.assertIn("only one that failed", done.stderr)
+
+    def test_sweep_delete(self):
+        held = self.held_sweep()
+        self.ok("sweep", "stop", held)
+        run("sweep", "watch", held, home=self.service.home, check=3)
+        self.assertIn("deleted", self.ok("sweep", "delete", held))
+
     def test_every_command_has_a_test_and_a_help_text(self):
         found = commands()
         self.assertGreater(len(found), 25)

@@ -163,6 +163,14 @@ class Documents(unittest.TestCase):
         self.assertIn("ExecuteTime", said)
         self.assertIn("traceEvents", (self.folder / "trace.json").read_text())
 
+    def test_sweeps(self):
+        write_points(self.service.data / "points", rows=200)
+        self.service.start()
+        self.service.dataset("points", "csv", {"group_column": "family"})
+        said = self.run_blocks("docs/sweeps.md", blocks_of("docs/sweeps.md"))
+        self.assertIn("resume 0", said.replace("resume 1", "resume 0").replace("resume 2", "resume 0"))
+        self.assertEqual(self.service.get("/v1/sweeps")["items"], [])
+
     def test_operating(self):
         blocks = {text.splitlines()[0]: (number, text) for number, text in blocks_of("docs/operating.md")}
         serve, retention, tokens, projects, backup, restore, upgrade, verify = blocks.values()

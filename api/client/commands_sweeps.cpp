@@ -1,0 +1,197 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "api/base/printable.h"
+#include "api/client/commands.h"
+#include "api/client/progress_line.h"
+
+namespace slipway::client {
+namespace {
+
+std::string sweep_path(const std::string& sweep_id) {
+    return "/v1/sweeps/" + percent_encode(sweep_id);
+}
+
+std::string sweep_body(const std::string& path) {
+    if (path == "-")
+        return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw Stop(ExitCode::usage, fmt::format("{} cannot be read", path));
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+long long counted(const Json& sweep, const char* name) {
+    return sweep.at("trials").at(name).get<long long>();
+}
+
+std::string best_text_of(const Json& sweep) {
+    const Json& best = sweep.at("best");
+    if (!best.is_object()) return "–";
+    return fmt::format("{} (trial {})", cell(best, "value"), cell(best, "trial"));
+}
+
+// "running  23/81 trials, 8 running, 12 stopped  best val_loss 0.123 (trial 7)"
+std::string sweep_line(const Json& sweep) {
+    const long long ended =
+        counted(sweep, "completed") + counted(sweep, "stopped") + counted(sweep, "failed");
+    std::string line =
+        fmt::format("{}  {}/{} trials", cell(sweep, "state"), ended, cell(sweep, "max_trials"));
+    for (const char* word : {"running", "paused", "stopped", "failed"})
+        if (counted(sweep, word) > 0) line += fmt::format(", {} {}", counted(sweep, word), word);
+    line += fmt::format("  best {} {}", cell(sweep.at("spec").at("objective"), "metric"),
+                        best_text_of(sweep));
+    return line;
+}
+
+bool sweep_has_ended(const Json& sweep) {
+    const std::string state = cell(sweep, "state");
+    return state == "finished" || state == "stopped" || state == "failed";
+}
+
+ExitCode exit_code_of(const Json& sweep) {
+    const std::string state = cell(sweep, "state");
+    if (state == "finished") return ExitCode::ok;
+    return state == "stopped" ? ExitCode::cancelled : ExitCode::job_failed;
+}
+
+std::string point_text(const Json& point) {
+    std::string text;
+    for (const auto& [path, value] : point.items())
+        text += fmt::format("{}{}={}", text.empty() ? "" : " ", path,
+                            value.is_string() ? value.get<std::string>() : value.dump());
+    return printable_line(text);
+}
+
+Json act_on(const HttpClient& client, const std::string& sweep_id, const std::string& verb,
+            const Json& body = Json::object()) {
+    return call(client, "POST", sweep_path(sweep_id) + "/" + verb, body);
+}
+
+}    // namespace
+
+ExitCode create_sweep(const HttpClient& client, const SweepOptions& options) {
+    ClientRequest request{.method = "POST", .target = "/v1/sweeps"};
+    if (options.dry_run) request.target += "?dry_run=true";
+    request.body = sweep_body(options.file);
+    const ClientResponse response = call_raw(client, std::move(request));
+    require_success(response);
+    const Json sweep = Json::parse(response.body, nullptr, false);
+    if (options.dry_run) {
+        fmt::print("{}\n", printable_text(sweep.dump(2)));
+        return ExitCode::ok;
+    }
+    fmt::print("{}\n", cell(sweep, "id"));
+    return options.watch ? watch_sweep(client, cell(sweep, "id")) : ExitCode::ok;
+}
+
+ExitCode list_sweeps(const HttpClient& client) {
+    std::vector<std::vector<std::string>> rows;
+    for (const Json& sweep : get_items(client, "/v1/sweeps", 50))
+        rows.push_back({cell(sweep, "id"), cell(sweep, "name"),
+                        cell(sweep.at("spec").at("algorithm"), "name"), cell(sweep, "state"),
+                        fmt::format("{}/{}", counted(sweep, "total"), cell(sweep, "max_trials")),
+                        cell(sweep.at("spec").at("objective"), "metric"), best_text_of(sweep),
+                        cell(sweep, "created_at").substr(0, 19)});
+    print_table({"id", "name", "algorithm", "state", "trials", "objective", "best", "created"},
+                rows);
+    return ExitCode::ok;
+}
+
+ExitCode show_sweep(const HttpClient& client, const std::string& sweep_id) {
+    fmt::print("{}\n", printable_text(get(client, sweep_path(sweep_id)).dump(2)));
+    return ExitCode::ok;
+}
+
+ExitCode watch_sweep(const HttpClient& client, const std::string& sweep_id) {
+    const bool rewrites = isatty(STDOUT_FILENO) != 0;
+    std::string shown;
+    for (;;) {
+        const Json sweep = get(client, sweep_path(sweep_id));
+        const std::string line = sweep_line(sweep);
+        if (line != shown)
+            fmt::print("{}{}{}", rewrites ? "\r\x1b[K" : "", line, rewrites ? "" : "\n");
+        std::fflush(stdout);
+        shown = line;
+        if (!sweep_has_ended(sweep)) {
+            pause_for(std::chrono::milliseconds{500});
+            continue;
+        }
+        if (rewrites) fmt::print("\n");
+        if (sweep.at("reason").is_object())
+            fmt::print("{}\n", printable_line(cell(sweep.at("reason"), "message")));
+        return exit_code_of(sweep);
+    }
+}
+
+ExitCode list_sweep_trials(const HttpClient& client, const std::string& sweep_id,
+                           const std::string& order) {
+    std::vector<std::vector<std::string>> rows;
+    for (const Json& trial :
+         get_items(client, sweep_path(sweep_id) + "/trials?order_by=" + order, 1000))
+        rows.push_back({cell(trial, "number"), cell(trial, "state"), cell(trial, "value"),
+                        cell(trial, "last_time"), point_text(trial.at("point")),
+                        cell(trial, "job_id"), cell(trial, "reason")});
+    print_table({"trial", "state", "value", "time", "point", "job", "reason"}, rows);
+    return ExitCode::ok;
+}
+
+ExitCode show_best(const HttpClient& client, const std::string& sweep_id, bool spec_only) {
+    const Json best = get(client, sweep_path(sweep_id) + "/best");
+    if (spec_only) {
+        fmt::print("{}\n", printable_text(best.at("spec").dump(2)));
+        return ExitCode::ok;
+    }
+    const Json& trial = best.at("trial");
+    fmt::print("trial {}: {}\n{}\njob {}\ncheckpoint {}\n", cell(trial, "number"),
+               cell(trial, "value"), point_text(trial.at("point")), cell(best, "job_id"),
+               cell(best, "checkpoint_id"));
+    return ExitCode::ok;
+}
+
+ExitCode list_sweep_decisions(const HttpClient& client, const std::string& sweep_id) {
+    std::string after = "0";
+    std::vector<std::vector<std::string>> rows;
+    while (!after.empty()) {
+        const Json page = get(client, sweep_path(sweep_id) + "/decisions?limit=200&after=" + after);
+        for (const Json& one : page.at("items"))
+            rows.push_back(
+                {cell(one, "seq"), cell(one, "action"), cell(one, "trial"), cell(one, "reason")});
+        after = page.at("next_cursor").is_string() ? page.at("next_cursor").get<std::string>() : "";
+    }
+    print_table({"seq", "action", "trial", "reason"}, rows);
+    return ExitCode::ok;
+}
+
+ExitCode act_on_sweep(const HttpClient& client, const std::string& sweep_id,
+                      const std::string& verb) {
+    const Json sweep = act_on(client, sweep_id, verb);
+    fmt::print("{} {}\n", cell(sweep, "id"), cell(sweep, "state"));
+    return ExitCode::ok;
+}
+
+ExitCode extend_sweep(const HttpClient& client, const std::string& sweep_id, int max_trials) {
+    const Json sweep = act_on(client, sweep_id, "extend", {{"max_trials", max_trials}});
+    fmt::print("{} {}, at most {} trials\n", cell(sweep, "id"), cell(sweep, "state"),
+               cell(sweep, "max_trials"));
+    return ExitCode::ok;
+}
+
+ExitCode retry_trial(const HttpClient& client, const std::string& sweep_id, int trial) {
+    const Json again = act_on(client, sweep_id, fmt::format("trials/{}/retry", trial));
+    fmt::print("trial {} {}\n", cell(again, "number"), cell(again, "state"));
+    return ExitCode::ok;
+}
+
+ExitCode delete_sweep(const HttpClient& client, const std::string& sweep_id) {
+    call(client, "DELETE", sweep_path(sweep_id), nullptr);
+    fmt::print("{} deleted\n", sweep_id);
+    return ExitCode::ok;
+}
+
+}    // namespace slipway::client

@@ -1,0 +1,182 @@
+#include "api/spec/answers/answer_kinds.h"
+#include "api/spec/sweep_spec.h"
+#include "api/spec/sweep_state.h"
+#include "api/spec/tables.h"
+
+namespace slipway {
+
+namespace {
+
+constexpr auto trial_state_words =
+    std::to_array<std::string_view>({"running", "paused", "completed", "stopped", "failed"});
+
+const Object<Answer>& sweep_reason_table() {
+    static const auto table =
+        Object<Answer>("SweepReason", "Reason for the state of a sweep.")
+            .open()
+            .field("code", "Machine-readable code: search_over, target, stopped, no_result, …",
+                   any_text, known)
+            .field("message", "Human-readable message.", any_text, known);
+    return table;
+}
+
+const Object<Answer>& trial_counts_table() {
+    static const auto table =
+        Object<Answer>("SweepTrialCounts", "How many trials are in each state.")
+            .open()
+            .field("total", "All trials.", count, known)
+            .field("running", "Trials that run or wait in the queue.", count, known)
+            .field("paused", "Trials that wait to be continued.", count, known)
+            .field("completed", "Trials that have done all that was asked.", count, known)
+            .field("stopped", "Trials that the algorithm has ended early.", count, known)
+            .field("failed", "Trials without a result, or cancelled by a user.", count, known);
+    return table;
+}
+
+const Object<Answer>& sweep_best_summary_table() {
+    static const auto table = Object<Answer>("SweepBestSummary", "Best trial so far.")
+                                  .open()
+                                  .field("trial", "Number of the trial.", count, known)
+                                  .field("value", "Value of the objective.", Number{}, known);
+    return table;
+}
+
+const Object<Answer>& sweep_answer_table() {
+    static const auto table =
+        Object<Answer>("Sweep", "A hyperparameter search.")
+            .open()
+            .field("id", "swp_…", any_text, known)
+            .field("name", "Human-readable name.", any_text, known)
+            .field("project", "Project that the sweep belongs to.", any_text, known)
+            .field("labels", "Key-value labels for filtering.", Map<Text>{&plain_name, any_text},
+                   known)
+            .field("state", "State of the sweep.", Choice<SweepState>{}, known)
+            .field("reason", "Reason for the state.", Nested<Answer>{&sweep_reason_table()},
+                   or_null)
+            .field("spec", "Spec with every default filled in, as it was created.",
+                   Nested<SweepSpec>{&sweep_table()}, known)
+            .field("max_trials", "Number of trials that it may have by now.", count, known)
+            .field("max_concurrent", "Number of trials at a time by now.", count, known)
+            .field("trials", "How many trials are in each state.",
+                   Nested<Answer>{&trial_counts_table()}, known)
+            .field("best", "Best trial so far.", Nested<Answer>{&sweep_best_summary_table()},
+                   or_null)
+            .field("core_s", "Core-seconds that its jobs have used. Lists leave it out.",
+                   Number{.min = 0}, maybe)
+            .field("created_by", "tok_…", any_text, or_null)
+            .field("created_at", "Time of creation.", Time{}, known)
+            .field("finished_at", "Time at which it ended.", Time{}, or_null);
+    return table;
+}
+
+const Object<Answer>& sweep_trial_table() {
+    static const auto table =
+        Object<Answer>("SweepTrial", "One configuration that a sweep tries.")
+            .open()
+            .field("number", "Number of the trial, from 0.", count, known)
+            .field("state", "State of the trial.", Word{.allowed = trial_state_words}, known)
+            .field("point", "Values of the parameters by path.", AnyObject{}, known)
+            .field("until", "Epochs or steps that it trains to; null: as long as its job says.",
+                   count, or_null)
+            .field("value", "Value that it is judged by; null: none that is finite.", Number{},
+                   or_null)
+            .field("value_time", "Epochs or steps after which that was measured.", count, or_null)
+            .field("last_value", "Newest value; null: none that is finite.", Number{}, or_null)
+            .field("last_time", "Epochs or steps after which that was measured.", count, or_null)
+            .field("reports", "Number of values that were reported.", count, known)
+            .field("lineage", "Weights that it took over from other trials (pbt).",
+                   List<AnyObject>{}, known)
+            .field("job_id", "Newest job of the trial.", any_text, or_null)
+            .field("jobs", "Number of jobs; all of them: GET /v1/jobs?parent=.", count, known)
+            .field("reason", "Newest decision about it, or why it failed.", any_text, or_null)
+            .field("started_at", "Time at which it was decided on.", Time{}, known)
+            .field("ended_at", "Time at which it ended.", Time{}, or_null);
+    return table;
+}
+
+const Object<Answer>& sweep_best_table() {
+    static const auto table =
+        Object<Answer>("SweepBest", "Best trial of a sweep.")
+            .open()
+            .field("trial", "The trial.", Nested<Answer>{&sweep_trial_table()}, known)
+            .field("job_id", "Job that measured the best value.", any_text, or_null)
+            .field("checkpoint_id", "Its best checkpoint that is kept, else its newest one.",
+                   any_text, or_null)
+            .field("spec", "Job spec with the values of the trial, ready to be submitted.",
+                   AnyObject{}, or_null);
+    return table;
+}
+
+const Object<Answer>& sweep_preview_trial_table() {
+    static const auto table =
+        Object<Answer>("SweepPreviewTrial", "A trial that a sweep would start.")
+            .open()
+            .field("number", "Number of the trial.", count, known)
+            .field("point", "Values of the parameters by path.", AnyObject{}, known)
+            .field("until", "Epochs or steps that it would train to first; null: as its job says.",
+                   count, or_null)
+            .field("reason", "Where the point comes from.", any_text, known);
+    return table;
+}
+
+const Object<Answer>& sweep_preview_table() {
+    static const auto table =
+        Object<Answer>("SweepPreview", "What a sweep would do; nothing was stored.")
+            .open()
+            .field("spec", "Spec with every default filled in.", Nested<SweepSpec>{&sweep_table()},
+                   known)
+            .field("max_trials", "Number of trials.", count, known)
+            .field("combinations", "Points of the grid before conditions and constraints.", count,
+                   or_null)
+            .field("trials", "First trials, before anything has been measured.",
+                   List<Nested<Answer>>{{&sweep_preview_trial_table()}}, known);
+    return table;
+}
+
+const Object<Answer>& sweep_decision_table() {
+    static const auto table =
+        Object<Answer>("SweepDecision", "A decision of a sweep.")
+            .open()
+            .field("seq", "Number of the log entry.", count, known)
+            .field("at", "Time of the decision.", Time{}, known)
+            .field("action",
+                   "start, resume, keep, pause, stop, complete, exploit, wait, finish or limit.",
+                   any_text, known)
+            .field("trial", "Trial that it is about.", count, or_null)
+            .field("reason", "One sentence.", any_text, known)
+            .field("detail", "The numbers behind it: rule, rung, value, rank, cutoff, …",
+                   AnyObject{}, known);
+    return table;
+}
+
+const Object<Answer>& sweep_event_table() {
+    static const auto table =
+        Object<Answer>("SweepEvent", "An entry of the log of a sweep.")
+            .open()
+            .field("seq", "Number of the entry, from 1.", count, known)
+            .field("at", "Time of the entry.", Time{}, known)
+            .field("event", "What happened: ask, report, end, extend, retry or limit.", AnyObject{},
+                   known)
+            .field("decisions", "What came of it.", List<AnyObject>{}, known);
+    return table;
+}
+
+}    // namespace
+
+std::span<const ObjectTable* const> sweep_answer_tables() {
+    static const auto sweeps = page_of("SweepList", sweep_answer_table());
+    static const auto trials = page_of("SweepTrialList", sweep_trial_table());
+    static const auto decisions = page_of("SweepDecisionList", sweep_decision_table());
+    static const auto events = page_of("SweepEventList", sweep_event_table());
+    static const std::vector<const ObjectTable*> all{&sweep_answer_table(),
+                                                     &sweeps,
+                                                     &sweep_trial_table(),
+                                                     &trials,
+                                                     &sweep_best_table(),
+                                                     &sweep_preview_table(),
+                                                     &decisions,
+                                                     &events};
+    return all;
+}
+
+}    // namespace slipway

@@ -1,0 +1,310 @@
+// The impure half of a sweep: reads what its jobs look like, calls advance(), writes the step. A
+// job of a trial and the decision that made it are written in one transaction
+// (submission::Submission::also), and so is the end of a job with the decision that ends it. A step
+// that cannot be written is forgotten together with the run in memory, and taken again from the
+// log. Pausing and resuming the jobs of a paused sweep is not a decision of the search: it is done
+// by comparing states, again with each look.
+
+#include "scheduler/sweeps/loop.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "api/base/id.h"
+#include "api/base/log.h"
+#include "scheduler/store/access.h"
+#include "scheduler/store/metrics/curve.h"
+#include "scheduler/store/pg/leader.h"
+#include "scheduler/store/pg/listener.h"
+#include "scheduler/store/sweeps.h"
+#include "scheduler/sweeps/coordinator.h"
+#include "scheduler/sweeps/trial_job.h"
+
+namespace slipway::sweeps {
+
+namespace {
+
+constexpr const char* sweeps_leader_name = "slipway.sweeps";
+constexpr int sweeps_at_once = 1000;
+constexpr std::int64_t values_at_once = 100'000;
+constexpr std::chrono::seconds tokens_every{5};
+const store::Reason paused_reason{"sweep_paused", "the sweep is paused"};
+
+/// The values of the objective after `after`; of several in one epoch the last.
+std::vector<Measured> values_of(store::Store& store, const std::string& job_id,
+                                const SweepSpec& spec) {
+    const store::Curve curve =
+        store::read_curve(store, job_id, spec.objective.metric, {},
+                          {.buckets_max = values_at_once, .points_max = values_at_once});
+    const bool by_step = spec.algorithm.time_attr == TimeAttribute::step;
+    std::vector<Measured> values;
+    for (const store::MetricBucket& bucket : curve.buckets) {
+        const std::int64_t time = by_step ? bucket.last.step : bucket.last.epoch;
+        if (!values.empty() && values.back().time == time) {
+            values.back().value = bucket.last.value;
+        } else {
+            values.push_back({.time = time, .value = bucket.last.value});
+        }
+    }
+    return values;
+}
+
+}    // namespace
+
+struct SweepLoop::Parts {
+    Parts(store::Store& store_, submission::QueueLimit limit_, SweepLoopOptions options_,
+          const Clock& clock_)
+        : store(store_),
+          limit(limit_),
+          options(std::move(options_)),
+          clock(clock_),
+          leader(store.options(), sweeps_leader_name),
+          listener(store.options()) {}
+
+    store::Store& store;
+    const submission::QueueLimit limit;
+    const SweepLoopOptions options;
+    const Clock& clock;
+
+    mutable std::mutex mutex;
+    SweepLoopCounts published;    // guarded by mutex
+
+    // The thread's own.
+    store::Leader leader;
+    store::LeaderTerm term;
+    SweepLoopCounts counts;
+    /// A run, and how far its jobs were when it was last looked at.
+    struct Followed {
+        SweepRun run;
+        std::map<std::string, std::int64_t> seen = {};    // by job
+    };
+    std::map<std::string, Followed> runs;
+    std::set<std::string> failing;    // sweeps whose last step failed, for the log
+    std::set<std::string> lost_tokens;
+    Tick tokens_read{};
+    Tick led_at{};
+
+    store::Listener listener;
+    std::jthread thread;
+
+    void work(const std::stop_token& stop) {
+        const std::stop_callback on_stop(stop, [this] { listener.wake(); });
+        while (!stop.stop_requested()) {
+            const Tick began = clock.tick();
+            try {
+                if (lead()) look();
+            } catch (const std::exception& error) {
+                log_warn("sweeps were not looked at", {{"reason", error.what()}});
+            }
+            publish();
+            wait(stop, began);
+        }
+        leader.resign();
+    }
+
+    /// A burst of changes is one look. Without active sweeps only a sweep is worth one.
+    void wait(const std::stop_token& stop, Tick began) {
+        const auto left = [&](std::chrono::milliseconds whole) {
+            return std::chrono::duration_cast<std::chrono::milliseconds>(
+                std::max(Tick::duration::zero(), began + whole - clock.tick()));
+        };
+        while (!stop.stop_requested()) {
+            const auto heard = listener.wait(left(options.tick));
+            const bool of_sweep = std::ranges::any_of(heard, [](const std::string& topic) {
+                return topic.starts_with("swp_") || topic == store::Listener::missed;
+            });
+            if (counts.active > 0 || of_sweep || left(options.tick).count() == 0) break;
+        }
+        while (!stop.stop_requested() && left(options.pause) > std::chrono::milliseconds{1})
+            listener.wait(left(options.pause));
+    }
+
+    void publish() {
+        const std::scoped_lock lock(mutex);
+        published = counts;
+    }
+
+    bool lead() {
+        if (counts.leads && clock.tick() - led_at < options.tick) return true;
+        led_at = clock.tick();
+        const auto led = leader.lead();
+        if (!led || led->number != term.number) runs.clear();
+        counts.leads = led.has_value();
+        if (led) term = *led;
+        return counts.leads;
+    }
+
+    void look() {
+        const auto active = store::list_active_sweeps(store, sweeps_at_once);
+        counts.active = std::int64_t(active.size());
+        std::erase_if(runs, [&](const auto& one) {
+            return std::ranges::none_of(active,
+                                        [&](const auto& sweep) { return sweep.id == one.first; });
+        });
+        if (active.empty()) return;
+        read_tokens(active);
+        for (const store::ActiveSweep& sweep : active)
+            follow(sweep);
+    }
+
+    void read_tokens(const std::vector<store::ActiveSweep>& active) {
+        if (tokens_read != Tick{} && clock.tick() - tokens_read < tokens_every) return;
+        tokens_read = clock.tick();
+        std::set<std::string> ids;
+        for (const store::ActiveSweep& sweep : active)
+            ids.insert(sweep.created_by);
+        const auto lost = store::list_lost_tokens(store, {ids.begin(), ids.end()});
+        lost_tokens = {lost.begin(), lost.end()};
+    }
+
+    /// One sweep that cannot go on does not keep the others from it.
+    void follow(const store::ActiveSweep& sweep) {
+        try {
+            take_step(sweep);
+            failing.erase(sweep.id);
+        } catch (const std::exception& error) {
+            runs.erase(sweep.id);
+            ++counts.failed_steps;
+            if (dynamic_cast<const store::SweepChanged*>(&error) != nullptr) return;
+            if (failing.insert(sweep.id).second)
+                log_warn("a sweep cannot go on",
+                         {{"sweep_id", sweep.id}, {"reason", error.what()}});
+        }
+    }
+
+    void take_step(const store::ActiveSweep& sweep) {
+        auto found = runs.find(sweep.id);
+        if (found == runs.end() || found->second.run.sweep.version != sweep.version) {
+            runs.erase(sweep.id);
+            auto stored = store::find_sweep(store, sweep.id);
+            if (!stored) return;
+            found = runs.emplace(sweep.id, Followed{load_run(store, *std::move(stored))}).first;
+        }
+        Followed& followed = found->second;
+        const std::vector<store::TrialJob> jobs = store::list_open_trial_jobs(store, sweep.id);
+        move_jobs(followed.run, jobs);
+        CoordinatorStep step = advance(followed.run, observe(followed, jobs));
+        if (step.is_empty()) return;
+        write(followed.run, step);
+        if (is_final(followed.run.sweep.state)) runs.erase(sweep.id);
+    }
+
+    Observation observe(Followed& followed, const std::vector<store::TrialJob>& jobs) {
+        const SweepRun& run = followed.run;
+        Observation seen{.owner_is_lost = lost_tokens.contains(run.sweep.created_by)};
+        for (const store::TrialJob& job : jobs) {
+            ObservedJob observed{.trial = job.trial, .state = job.state, .reason = job.reason};
+            std::int64_t& before =
+                followed.seen.try_emplace(job.job_id, job.seen + 1).first->second;
+            if (job.state && before != job.seen)
+                observed.values = values_of(store, job.job_id, run.spec);
+            before = job.seen;
+            seen.jobs.push_back(std::move(observed));
+        }
+        if (run.spec.limits.max_core_s)
+            seen.core_s = store::sweep_core_seconds(store, run.sweep.id);
+        seen.age_s = std::chrono::duration<double>(clock.now() - run.sweep.created_at).count();
+        return seen;
+    }
+
+    /// The jobs of a paused sweep pause, and go on with it.
+    void move_jobs(const SweepRun& run, const std::vector<store::TrialJob>& jobs) {
+        for (const store::TrialJob& job : jobs) {
+            if (!job.state) continue;
+            const bool has_rest = *job.state == JobState::paused || *job.state == JobState::pausing;
+            if (run.sweep.state == SweepState::paused && !has_rest) {
+                move(job.job_id, [&] {
+                    store::request_intent(store, job.job_id, Intent::pause, paused_reason);
+                });
+            } else if (run.sweep.state == SweepState::running && *job.state == JobState::paused &&
+                       job.reason && job.reason->code == paused_reason.code) {
+                move(job.job_id, [&] { store::resume_job(store, job.job_id); });
+            }
+        }
+    }
+
+    static void move(const std::string& job_id, const std::function<void()>& change) {
+        try {
+            change();
+        } catch (const store::IllegalTransition&) {
+            // It is about to end by itself.
+            log_debug("a job of a sweep was not moved", {{"job_id", job_id}});
+        }
+    }
+
+    void write(SweepRun& run, CoordinatorStep& step) {
+        std::vector<submission::CheckedJob> jobs = make_jobs(run, step);
+        // A job without a name gets an id when it is stored; the trial's row needs it before.
+        for (submission::CheckedJob& job : jobs) {
+            job.id = new_id("job");
+            TrialJobs& trial = run.jobs[std::size_t(std::stoll(job.parent->key))];
+            trial.job_id = job.id;
+        }
+        store::SweepStep stored = step_of(run, step.log);
+        stored.state = step.state;
+        stored.reason = step.reason;
+        for (const auto& [trial, reason] : step.ends)
+            stored.ends[run.jobs[std::size_t(trial)].job_id] = reason;
+        if (jobs.empty()) {
+            run.sweep = store::commit_sweep_step(store, stored, term);
+        } else {
+            submit_with(run, stored, std::move(jobs));
+        }
+        ++counts.steps;
+    }
+
+    std::vector<submission::CheckedJob> make_jobs(SweepRun& run, CoordinatorStep& step) {
+        std::vector<submission::CheckedJob> jobs;
+        for (const WantedJob& wanted : std::vector<WantedJob>(step.jobs)) {
+            Decoded<submission::CheckedJob> job = make_trial_job(store, run, wanted);
+            if (job.ok()) {
+                jobs.push_back(std::move(job.value));
+            } else {
+                fail_trial(run, step, wanted.trial, joined_messages(job.problems));
+            }
+        }
+        return jobs;
+    }
+
+    void submit_with(SweepRun& run, const store::SweepStep& stored,
+                     std::vector<submission::CheckedJob> jobs) {
+        counts.jobs += std::int64_t(jobs.size());
+        submission::submit(store, limit,
+                           {.jobs = std::move(jobs),
+                            .token_id = run.sweep.created_by,
+                            .also =
+                                [&](store::Transaction& transaction) {
+                                    store::write_sweep_step(transaction, stored, term);
+                                }},
+                           [](std::span<const store::Job>) { return store::StoredResponse{}; });
+        store::announce_sweep_step(store, stored);
+        ++run.sweep.version;
+        options.on_queued();
+    }
+};
+
+SweepLoop::SweepLoop(store::Store& store, submission::QueueLimit limit, SweepLoopOptions options,
+                     const Clock& clock)
+    : parts_(std::make_unique<Parts>(store, limit, std::move(options), clock)) {
+    parts_->thread = std::jthread([this](const std::stop_token& stop) { parts_->work(stop); });
+}
+
+SweepLoop::~SweepLoop() {
+    parts_->thread.request_stop();
+    parts_->thread.join();
+}
+
+void SweepLoop::wake() {
+    parts_->listener.wake();
+}
+
+SweepLoopCounts SweepLoop::counts() const {
+    const std::scoped_lock lock(parts_->mutex);
+    return parts_->published;
+}
+
+}    // namespace slipway::sweeps

@@ -1,0 +1,245 @@
+#include "scheduler/sweeps/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "api/base/parsed_json.h"
+#include "api/spec/table/reader.h"
+#include "scheduler/search/grid.h"
+#include "scheduler/search/job_point.h"
+#include "scheduler/search/parameter.h"
+#include "scheduler/submission/continued_spec.h"
+
+namespace slipway::sweeps {
+
+namespace {
+
+using search::Point;
+using search::Space;
+
+/// Its trials end where the algorithm says, not where their job does.
+bool sets_the_end(const AlgorithmSpec& algorithm) {
+    return algorithm.name == SearchMethod::asha || algorithm.name == SearchMethod::hyperband ||
+           algorithm.name == SearchMethod::pbt;
+}
+
+/// Its trials end and go on from their checkpoints.
+bool resumes(const AlgorithmSpec& algorithm) {
+    const bool promotes =
+        algorithm.name == SearchMethod::asha && algorithm.mode == AshaMode::promote;
+    return promotes || algorithm.name == SearchMethod::hyperband ||
+           algorithm.name == SearchMethod::pbt;
+}
+
+void set_end(Json& job, TimeAttribute attribute, std::int64_t until) {
+    if (until == 0) return;
+    Json& train = job["train"];
+    if (!train.is_object() && !train.is_null()) return;    // the decoder says what is wrong
+    train.erase(attribute == TimeAttribute::epoch ? "steps" : "epochs");
+    train[attribute == TimeAttribute::epoch ? "epochs" : "steps"] = until;
+}
+
+Json template_of(const SweepSpec& spec) {
+    Json job = spec.job;
+    if (!job.contains("project")) job["project"] = spec.project;
+    if (sets_the_end(spec.algorithm))
+        set_end(job, spec.algorithm.time_attr, spec.algorithm.max_time);
+    return job;
+}
+
+void check_project(const SweepSpec& spec, std::vector<Problem>& problems) {
+    const auto project = spec.job.find("project");
+    if (project == spec.job.end() || *project == spec.project) return;
+    problems.push_back({"/job/project", "inconsistent",
+                        fmt::format("job.project must be that of the sweep, {}, got {}; leave it "
+                                    "out",
+                                    spec.project, shown(*project))});
+}
+
+struct TakenPath {
+    std::string_view path;
+    std::string_view why;
+    bool only_with_ends;    ///< only where the algorithm sets the end of trials
+};
+
+constexpr auto taken_paths = std::to_array<TakenPath>({
+    {"name", "names are made of the sweep's and the trial's number", false},
+    {"project", "all trials are of the sweep's project", false},
+    {"train.epochs", "the algorithm says how long trials train (max_time)", true},
+    {"train.steps", "the algorithm says how long trials train (max_time)", true},
+});
+
+void check_taken_paths(const SweepSpec& spec, std::vector<Problem>& problems) {
+    for (const TakenPath& row : taken_paths) {
+        const auto found = spec.space.find(std::string(row.path));
+        if (found == spec.space.end()) continue;
+        if (row.only_with_ends && !sets_the_end(spec.algorithm)) continue;
+        problems.push_back({found->second.given_at.pointer, "not_allowed",
+                            fmt::format("{} cannot be a parameter: {}", row.path, row.why)});
+    }
+}
+
+/// The first value that is tried of each parameter.
+Point first_point(const Space& space) {
+    Point point;
+    for (const search::Parameter& one : space.parameters())
+        if (space.exists(one, point)) point[one.path] = search::value_at(one.spec, 0.5);
+    return point;
+}
+
+void check_objective(const SweepSpec& spec, const JobSpec& job, std::vector<Problem>& problems) {
+    const auto metric = validation_metric(spec.objective.metric);
+    std::vector<std::string> measured;
+    bool is_measured = false;
+    for (const TaskMetric one : job.task.metrics) {
+        if (!better(one)) continue;    // no number
+        measured.push_back(fmt::format("val_{}", to_string(one)));
+        is_measured = is_measured || metric == one;
+    }
+    if (std::ranges::find(measured, "val_loss") == measured.end()) measured.push_back("val_loss");
+    if (is_measured || metric == TaskMetric::loss) return;
+    const auto own = metrics_of(job.task.type);
+    const bool possible = metric && std::ranges::find(own, *metric) != own.end() && better(*metric);
+    problems.push_back(
+        {"/objective/metric", "not_allowed",
+         possible
+             ? fmt::format("objective.metric is {}, which job.task.metrics does not include; "
+                           "add {} there, or choose one of: {}",
+                           spec.objective.metric, to_string(*metric), fmt::join(measured, ", "))
+             : fmt::format("objective.metric is {}, which a job of task.type {} does not "
+                           "measure; choose one of: {}",
+                           spec.objective.metric, to_string(job.task.type),
+                           fmt::join(measured, ", ")),
+         measured});
+}
+
+/// A schedule that is stretched over the epochs of a job would end at each rung.
+void check_schedule(const SweepSpec& spec, const JobSpec& job, std::vector<Problem>& problems) {
+    const ScheduleName name = job.train.schedule.name;
+    if (!resumes(spec.algorithm) || name == ScheduleName::constant || name == ScheduleName::step)
+        return;
+    problems.push_back(
+        {"/job/train/schedule/name",
+         "inconsistent",
+         fmt::format("job.train.schedule.name cannot be {} with algorithm {}{}: a trial ends at "
+                     "each rung and goes on from its checkpoint, and this schedule is stretched "
+                     "over the length of a job; use constant or step, or asha with mode stop",
+                     to_string(name), to_string(spec.algorithm.name),
+                     spec.algorithm.name == SearchMethod::asha ? " in mode promote" : ""),
+         {"constant", "step"}});
+}
+
+/// pbt continues a checkpoint with other values: they must fit its state.
+void check_exploit(const SweepSpec& spec, const Space& space, std::vector<Problem>& problems) {
+    if (spec.algorithm.name != SearchMethod::pbt) return;
+    for (const search::Parameter& one : space.parameters()) {
+        if (!one.dimension) continue;
+        Point low = first_point(space);
+        if (!low.contains(one.path)) continue;
+        Point high = low;
+        low[one.path] = search::value_at(one.spec, 0.001);
+        high[one.path] = search::value_at(one.spec, 0.999);
+        const auto before = trial_spec(spec, low, spec.algorithm.interval);
+        const auto after = trial_spec(spec, high, spec.algorithm.max_time);
+        if (!before || !after) continue;
+        const auto decoded_before = decode_job_spec(*before);
+        const auto decoded_after = decode_job_spec(*after);
+        if (!decoded_before.ok() || !decoded_after.ok()) continue;
+        const auto unfit = submission::check_continued(decoded_before.value, decoded_after.value);
+        if (unfit.empty()) continue;
+        problems.push_back({one.spec.given_at.pointer, "not_allowed",
+                            fmt::format("{} cannot be a parameter with pbt, which goes on from "
+                                        "another trial's checkpoint with other values: {}",
+                                        one.path, unfit.front().message)});
+    }
+}
+
+void check_job(const SweepSpec& spec, const Space& space, std::vector<Problem>& problems) {
+    const Json job = template_of(spec);
+    std::ranges::move(search::space_problems(space, job), std::back_inserter(problems));
+    if (!problems.empty()) return;
+    const auto first = trial_spec(spec, first_point(space), 0);
+    if (!first) return;
+    const Decoded<JobSpec> decoded = decode_job_spec(*first);
+    if (!decoded.ok()) return;    // a combination: told when the trial is made
+    check_objective(spec, decoded.value, problems);
+    check_schedule(spec, decoded.value, problems);
+    check_exploit(spec, space, problems);
+}
+
+void check_grid(SweepSpec& spec, const Space& space, std::vector<Problem>& problems) {
+    if (sampler_of(spec.algorithm).name != SamplerName::grid) return;
+    auto found = search::grid_problems(space);
+    if (found.empty()) {
+        const auto limit =
+            std::uint64_t(spec.limits.max_trials.value_or(std::int64_t(search::grid_points_max)));
+        const auto size = search::grid_size(space, search::grid_points_max);
+        // Fewer trials than points are a choice; more points than a grid may have are not.
+        if (auto too_large = search::grid_too_large(space, search::grid_points_max))
+            found.push_back(std::move(*too_large));
+        else if (!spec.limits.max_trials)
+            spec.limits.max_trials = std::int64_t(std::min(limit, size.points.value_or(limit)));
+    }
+    std::ranges::move(found, std::back_inserter(problems));
+    if (spec.limits.max_trials && *spec.limits.max_trials < 1) spec.limits.max_trials = 1;
+}
+
+std::vector<Point> start_points(const SweepSpec& spec) {
+    std::vector<Point> points;
+    if (!spec.warm_start) return points;
+    for (const Json& given : spec.warm_start->points) {
+        Point point;
+        for (const auto& [path, value] : given.items())
+            point[path] = value;
+        points.push_back(std::move(point));
+    }
+    return points;
+}
+
+}    // namespace
+
+std::vector<Problem> check_sweep(SweepSpec& spec) {
+    std::vector<Problem> problems;
+    const std::optional<Space> space = Space::compile(spec.search_space(), problems);
+    if (!space) return problems;
+    if (!spec.is_external()) {
+        check_project(spec, problems);
+        check_taken_paths(spec, problems);
+        if (problems.empty()) check_job(spec, *space, problems);
+    }
+    check_grid(spec, *space, problems);
+    std::ranges::move(
+        search::start_point_problems(*space, start_points(spec), "/warm_start/points"),
+        std::back_inserter(problems));
+    sort_problems(problems);
+    return problems;
+}
+
+search::Search make_search(const SweepSpec& spec, std::int64_t max_trials,
+                           std::vector<search::KnownResult> known) {
+    std::vector<Problem> problems;
+    std::optional<Space> space = Space::compile(spec.search_space(), problems);
+    if (!space)
+        throw Error{ErrorCode::data_loss,
+                    "the space of the sweep is of another version: " + joined_messages(problems)};
+    return search::Search(std::move(*space),
+                          {.algorithm = spec.algorithm,
+                           .mode = spec.objective.mode,
+                           .selection = spec.objective.value == ObjectiveValue::last
+                                            ? search::ObjectiveSelection::last
+                                            : search::ObjectiveSelection::best,
+                           .seed = std::uint64_t(spec.seed),
+                           .max_trials = max_trials,
+                           .start_points = start_points(spec),
+                           .known = std::move(known)});
+}
+
+Result<Json> trial_spec(const SweepSpec& spec, const Point& point, std::int64_t until) {
+    Json job = template_of(spec);
+    set_end(job, spec.algorithm.time_attr, until);
+    return search::with_point(job, point);
+}
+
+}    // namespace slipway::sweeps

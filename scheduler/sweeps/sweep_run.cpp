@@ -1,0 +1,207 @@
+#include "scheduler/sweeps/sweep_run.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "api/spec/documents.h"
+#include "scheduler/store/stored_json.h"
+#include "scheduler/sweeps/plan.h"
+
+namespace slipway::sweeps {
+
+namespace {
+
+using search::Action;
+using search::TrialState;
+
+constexpr int events_at_once = 5000;
+
+bool has_ended(const search::Trial& trial) {
+    return trial.state == TrialState::completed || trial.state == TrialState::stopped ||
+           trial.state == TrialState::failed;
+}
+
+/// For the rule of `stall`: a trial has just ended.
+void note_end(SweepRun& run) {
+    const auto best = best_of(run);
+    const std::optional<double> value = best ? std::optional(best->value) : std::nullopt;
+    run.stalled = value == run.best_at_last_end ? run.stalled + 1 : 0;
+    run.best_at_last_end = value;
+}
+
+void note_decisions(SweepRun& run, const std::vector<search::Decision>& decisions) {
+    run.jobs.resize(run.search.trials().size());
+    for (const search::Decision& decision : decisions) {
+        if (decision.action == Action::wait || decision.action == Action::finish) {
+            run.waits = true;
+            run.is_over = decision.action == Action::finish;
+            run.over_because = decision.reason;
+        } else if (decision.trial >= 0) {
+            run.jobs[std::size_t(decision.trial)].reason = decision.reason;
+        }
+    }
+}
+
+std::int64_t trial_of(const search::SearchEvent& event) {
+    if (const auto* report = std::get_if<search::ReportEvent>(&event)) return report->trial;
+    if (const auto* end = std::get_if<search::EndEvent>(&event)) return end->trial;
+    if (const auto* retry = std::get_if<search::RetryEvent>(&event)) return retry->trial;
+    return -1;
+}
+
+std::vector<search::Decision> apply(SweepRun& run, const search::SearchEvent& event,
+                                    const std::string& detail) {
+    const std::int64_t trial = trial_of(event);
+    const auto ended_before = [&] {
+        return trial >= 0 && has_ended(run.search.trials()[std::size_t(trial)]);
+    };
+    const bool was_ended = ended_before();
+    run.waits = false;
+    run.is_over = false;
+    std::vector<search::Decision> decisions = run.search.on(event);
+    note_decisions(run, decisions);
+    if (!detail.empty() && trial >= 0) run.jobs[std::size_t(trial)].reason = detail;
+    if (!was_ended && ended_before()) note_end(run);
+    return decisions;
+}
+
+std::vector<search::KnownResult> known_results(const Json& stored) {
+    std::vector<search::KnownResult> known;
+    for (const Json& one : stored) {
+        search::KnownResult result{.point = {}, .value = one.at("value").get<double>()};
+        for (const auto& [path, value] : one.at("point").items())
+            result.point[path] = value;
+        known.push_back(std::move(result));
+    }
+    return known;
+}
+
+void replay_log(store::Store& store, SweepRun& run) {
+    std::int64_t seq = 0;
+    for (;;) {
+        const auto lines = store::list_sweep_events(store, run.sweep.id, seq, events_at_once);
+        for (const store::SweepEvent& line : lines) {
+            seq = line.seq;
+            const Json json = store::stored_json(line.event);
+            const auto event = decode_event(json);
+            if (const auto* of_search = std::get_if<search::SearchEvent>(&event))
+                apply(run, *of_search, json.value("detail", ""));
+        }
+        if (int(lines.size()) < events_at_once) break;
+    }
+    // The sweep was read first: what has been added to the log since is for the next reading.
+    run.sweep.seq = seq;
+}
+
+}    // namespace
+
+void take(SweepRun& run, StepLog& log, const search::SearchEvent& event, std::string detail) {
+    LoggedEvent logged{
+        .event = event, .decisions = apply(run, event, detail), .detail = std::move(detail)};
+    if (const std::int64_t trial = trial_of(event); trial >= 0) log.changed[trial] = true;
+    for (const search::Decision& decision : logged.decisions)
+        if (decision.trial >= 0) log.changed[decision.trial] = true;
+    log.events.push_back(std::move(logged));
+}
+
+SweepRun load_run(store::Store& store, store::Sweep sweep) {
+    Decoded<SweepSpec> spec = decode_sweep(store::stored_json(sweep.spec));
+    if (!spec.ok())
+        throw Error{ErrorCode::data_loss,
+                    "the stored sweep is of another version: " + joined_messages(spec.problems)};
+    // max_trials of the spec is where the sweep began; the log says how it was extended.
+    search::Search search =
+        make_search(spec.value, spec.value.limits.max_trials.value_or(sweep.max_trials),
+                    known_results(store::stored_json(store::find_known_results(store, sweep.id))));
+    SweepRun run{
+        .sweep = std::move(sweep), .spec = std::move(spec.value), .search = std::move(search)};
+    replay_log(store, run);
+    for (const store::SweepTrial& trial : store::all_sweep_trials(store, run.sweep.id)) {
+        if (std::size_t(trial.number) >= run.jobs.size()) continue;
+        TrialJobs& jobs = run.jobs[std::size_t(trial.number)];
+        jobs.job_id = trial.job_id;
+        jobs.open = trial.job_open;
+        jobs.jobs = trial.jobs;
+        jobs.reason = trial.reason;
+    }
+    return run;
+}
+
+store::SweepTrial trial_row(const SweepRun& run, std::int64_t number) {
+    const search::Trial& trial = run.search.trials()[std::size_t(number)];
+    const TrialJobs& jobs = run.jobs[std::size_t(number)];
+    Json point = Json::object();
+    for (const auto& [path, value] : trial.point)
+        point[path] = value;
+    Json lineage = Json::array();
+    for (const search::LineageStep& step : trial.lineage)
+        lineage.push_back(
+            {{"time", step.time}, {"source", step.source}, {"source_time", step.source_time}});
+    store::SweepTrial row{.number = int(number),
+                          .state = std::string(to_string(trial.state)),
+                          .point = point.dump(),
+                          .until = trial.until,
+                          .reports = int(trial.reports.size()),
+                          .lineage = lineage.dump(),
+                          .job_id = jobs.job_id,
+                          .job_open = jobs.open,
+                          .jobs = jobs.jobs,
+                          .reason = jobs.reason};
+    if (trial.reports.empty()) return row;
+    row.last_time = trial.reports.back().time;
+    if (std::isfinite(trial.reports.back().value)) row.last_value = trial.reports.back().value;
+    const auto& judged = search::judged_report(trial, run.search.plan().selection);
+    if (std::isfinite(judged.value)) {
+        row.value = judged.value;
+        row.value_time = judged.time;
+    }
+    return row;
+}
+
+store::TrialCounts count_trials(const SweepRun& run) {
+    store::TrialCounts counts;
+    for (const search::Trial& trial : run.search.trials()) {
+        ++counts.trials;
+        switch (trial.state) {
+            case TrialState::running:
+                ++counts.running;
+                break;
+            case TrialState::paused:
+                ++counts.paused;
+                break;
+            case TrialState::completed:
+                ++counts.completed;
+                break;
+            case TrialState::stopped:
+                ++counts.stopped;
+                break;
+            case TrialState::failed:
+                ++counts.failed;
+                break;
+        }
+    }
+    return counts;
+}
+
+std::optional<store::BestTrial> best_of(const SweepRun& run) {
+    const auto best = run.search.best_trial();
+    if (!best) return std::nullopt;
+    const auto& trial = run.search.trials()[std::size_t(*best)];
+    return store::BestTrial{
+        .trial = int(*best),
+        .value = search::judged_report(trial, run.search.plan().selection).value};
+}
+
+store::SweepStep step_of(const SweepRun& run, const StepLog& log) {
+    store::SweepStep step{.sweep_id = run.sweep.id, .version = run.sweep.version};
+    for (const LoggedEvent& logged : log.events)
+        step.events.push_back({.event = encode(logged).dump(),
+                               .decisions = encode_decisions(logged.decisions).dump()});
+    for (const auto& [number, is_changed] : log.changed)
+        step.trials.push_back(trial_row(run, number));
+    step.counts = count_trials(run);
+    step.best = best_of(run);
+    return step;
+}
+
+}    // namespace slipway::sweeps

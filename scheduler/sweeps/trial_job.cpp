@@ -1,0 +1,78 @@
+#include "scheduler/sweeps/trial_job.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "api/spec/job_actions.h"
+#include "scheduler/search/job_point.h"
+#include "scheduler/submission/forked_job.h"
+#include "scheduler/submission/training_job.h"
+#include "scheduler/sweeps/plan.h"
+
+namespace slipway::sweeps {
+
+namespace {
+
+using submission::CheckedJob;
+
+submission::Submitter submitter_of(const SweepRun& run) {
+    return {.token_id = run.sweep.created_by, .projects = {run.sweep.project}};
+}
+
+Decoded<CheckedJob> impossible(std::string message) {
+    return {.value = {}, .problems = {{"", "inconsistent", std::move(message)}}};
+}
+
+/// The spec as a change of the one that the checkpoint was made by: what this point does not have
+/// goes.
+Json changes_to(const SweepRun& run, Json spec, const search::Point& point) {
+    search::Point absent;
+    for (const search::Parameter& parameter : run.search.space().parameters())
+        if (!point.contains(parameter.path)) absent[parameter.path] = nullptr;
+    const Result<Json> changes = search::with_point(spec, absent);
+    return changes ? *changes : std::move(spec);
+}
+
+Decoded<CheckedJob> continued_job(store::Store& store, const SweepRun& run, const WantedJob& wanted,
+                                  const Json& spec) {
+    const std::string key = key_of(wanted.from->trial, wanted.from->time);
+    const auto job_id = store::find_job_of_parent(store, run.sweep.id, key);
+    const auto origin = job_id ? store::find_job(store, *job_id) : std::nullopt;
+    if (!origin)
+        return impossible(fmt::format("the job of trial {} that trained to {} is gone",
+                                      wanted.from->trial, wanted.from->time));
+    const auto& point = run.search.trials()[std::size_t(wanted.trial)].point;
+    const JobForkBody fork{.changes = changes_to(run, spec, point)};
+    return submission::check_fork(*origin, fork, submitter_of(run), store);
+}
+
+Decoded<CheckedJob> retried_job(store::Store& store, const SweepRun& run, const std::string& id) {
+    const auto origin = store::find_job(store, id);
+    if (!origin) return impossible("its last job is gone");
+    return submission::check_retry(*origin, submitter_of(run), store);
+}
+
+Decoded<CheckedJob> unnamed_job(store::Store& store, const SweepRun& run, const WantedJob& wanted) {
+    const search::Trial& trial = run.search.trials()[std::size_t(wanted.trial)];
+    const std::string& last = run.jobs[std::size_t(wanted.trial)].job_id;
+    if (wanted.is_retry && !last.empty() && store::find_job(store, last))
+        return retried_job(store, run, last);
+    const Result<Json> spec = trial_spec(run.spec, trial.point, wanted.until);
+    if (!spec) return impossible(spec.error().what());
+    if (wanted.from) return continued_job(store, run, wanted, *spec);
+    return submission::check_training(decode_job_spec(*spec), submitter_of(run), store);
+}
+
+}    // namespace
+
+Decoded<CheckedJob> make_trial_job(store::Store& store, const SweepRun& run,
+                                   const WantedJob& wanted) {
+    Decoded<CheckedJob> job = unnamed_job(store, run, wanted);
+    job.value.spec.name = fmt::format("{}-{}", run.sweep.name, wanted.trial);
+    job.value.parent =
+        store::JobParent{.id = run.sweep.id, .key = key_of(wanted.trial, wanted.until)};
+    return job;
+}
+
+}    // namespace slipway::sweeps

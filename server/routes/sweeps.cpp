@@ -1,0 +1,182 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "api/base/id.h"
+#include "api/spec/documents.h"
+#include "api/spec/sweep_spec.h"
+#include "scheduler/search/grid.h"
+#include "scheduler/store/jobs.h"
+#include "scheduler/submission/training_job.h"
+#include "scheduler/sweeps/plan.h"
+#include "server/routes/bodies.h"
+#include "server/routes/guard.h"
+#include "server/routes/handlers.h"
+#include "server/routes/lookup.h"
+#include "server/routes/problems.h"
+#include "server/routes/query.h"
+#include "server/routes/render.h"
+#include "server/routes/sweep_answer.h"
+
+namespace slipway::routes {
+namespace {
+
+constexpr std::int64_t active_sweeps_max = 100;    // of a project
+constexpr int previewed_trials = 8;
+
+void put_below(std::vector<Problem>& problems, std::string_view prefix) {
+    for (Problem& one : problems)
+        one.pointer.insert(0, prefix);
+}
+
+search::Search new_search(const SweepSpec& spec) {
+    return sweeps::make_search(spec, spec.limits.max_trials.value_or(1));
+}
+
+// Whether its artifacts exist is asked of the first trial's job.
+void check_first_job(const Context& context, const SweepSpec& spec,
+                     std::vector<Problem>& problems) {
+    search::Search search = new_search(spec);
+    const search::Decision first = search.on(search::AskEvent{}).back();
+    if (first.action != search::Action::start) {
+        problems.push_back({"/constraints", "inconsistent",
+                            "no point satisfies the constraints: " + first.reason});
+        return;
+    }
+    if (spec.is_external()) return;
+    const Result<Json> job = sweeps::trial_spec(spec, first.point, first.until);
+    if (!job) return;
+    Decoded<JobSpec> decoded = decode_job_spec(*job);
+    const bool fits_alone = decoded.ok();
+    auto checked = submission::check_training(std::move(decoded), submitter_of(context.who),
+                                              context.services.store);
+    if (fits_alone) put_below(checked.problems, "/job");
+    // A combination of values that is no job is for constraints to exclude; it is told here.
+    if (!fits_alone) put_below(checked.problems, "/job");
+    std::ranges::move(checked.problems, std::back_inserter(problems));
+}
+
+// Results of earlier sweeps that the caller sees, as they are now.
+Json known_results(const Context& context, const SweepSpec& spec) {
+    Json known = Json::array();
+    if (!spec.warm_start) return known;
+    std::vector<Problem> problems;
+    for (std::size_t i = 0; i < spec.warm_start->sweeps.size(); ++i) {
+        const std::string& id = spec.warm_start->sweeps[i];
+        const auto sweep = store::find_sweep(context.services.store, id);
+        if (!sweep || !context.who.sees(sweep->project)) {
+            problems.push_back({fmt::format("/warm_start/sweeps/{}", i), "not_found",
+                                fmt::format("there is no sweep {}", id)});
+            continue;
+        }
+        for (const store::SweepTrial& trial : store::all_sweep_trials(context.services.store, id)) {
+            if (trial.state != "completed" || !trial.value) continue;
+            known.push_back({{"point", stored_json(trial.point)}, {"value", *trial.value}});
+        }
+    }
+    throw_problems(problems, "invalid_spec", "the sweep");
+    return known;
+}
+
+SweepSpec read_sweep_spec(const Context& context) {
+    Decoded<SweepSpec> sweep = decode_sweep(parse_body(context.request));
+    throw_problems(sweep.problems, "invalid_spec", "the sweep");
+    require_project(context.who, sweep.value.project);
+    std::vector<Problem> problems = sweeps::check_sweep(sweep.value);
+    if (problems.empty()) check_first_job(context, sweep.value, problems);
+    throw_problems(problems, "invalid_spec", "the sweep");
+    return std::move(sweep.value);
+}
+
+Json combinations(const SweepSpec& spec, const search::Space& space) {
+    if (sampler_of(spec.algorithm).name != SamplerName::grid) return nullptr;
+    return search::grid_size(space, search::grid_points_max).combinations;
+}
+
+Response preview_sweep(const SweepSpec& spec) {
+    search::Search search = new_search(spec);
+    Json trials = Json::array();
+    for (int i = 0; i < previewed_trials; ++i) {
+        const search::Decision decision = search.on(search::AskEvent{}).back();
+        if (decision.action != search::Action::start) break;
+        trials.push_back({{"number", decision.trial},
+                          {"point", decision.point},
+                          {"until", decision.until > 0 ? Json(decision.until) : Json(nullptr)},
+                          {"reason", decision.reason}});
+    }
+    return json_response({{"spec", encode(spec)},
+                          {"max_trials", spec.limits.max_trials.value_or(1)},
+                          {"combinations", combinations(spec, search.space())},
+                          {"trials", std::move(trials)}});
+}
+
+}    // namespace
+
+Response create_sweep(const Context& context) {
+    SweepSpec spec = read_sweep_spec(context);
+    const Json known = known_results(context, spec);
+    if (query_flag(context.request, "dry_run")) return preview_sweep(spec);
+    const std::string id = new_id("swp");
+    if (spec.name.empty())
+        spec.name = fmt::format("{}-{}", spec.objective.metric, id.substr(id.size() - 6));
+    const store::Sweep made =
+        store::create_sweep(context.services.store,
+                            {.id = id,
+                             .name = spec.name,
+                             .project = spec.project,
+                             .labels = spec.labels,
+                             .spec = encode(spec).dump(),
+                             .max_trials = int(spec.limits.max_trials.value_or(1)),
+                             .max_concurrent = int(spec.limits.max_concurrent),
+                             .external = spec.is_external(),
+                             .created_by = context.who.token_id},
+                            known.dump(), active_sweeps_max);
+    return sweep_response(made, 201).with("Location", "/v1/sweeps/" + id);
+}
+
+Response list_sweeps(const Context& context) {
+    const store::SweepFilter filter{
+        .projects = projects_asked(context),
+        .states = query_enumerators<SweepState>(context.request, "state"),
+        .name_contains = query_text(context.request, "name"),
+        .labels = query_pairs(context.request, "label")};
+    const auto page =
+        store::list_sweeps(context.services.store, filter, query_page(context.request));
+    Json items = Json::array();
+    for (const store::Sweep& sweep : page.items)
+        items.push_back(render_sweep(sweep));
+    return json_response(render_list(std::move(items), page.next_cursor));
+}
+
+Response get_sweep(const Context& context) {
+    const store::Sweep sweep = the_sweep(context);
+    if (auto later = context.services.long_polls.wait(
+            context.request, std::to_string(sweep.version), is_final(sweep.state)))
+        return *std::move(later);
+    Json out = render_sweep(sweep);
+    out["core_s"] = store::sweep_core_seconds(context.services.store, sweep.id);
+    return json_response(out).with("ETag", version_etag(sweep.version));
+}
+
+Response patch_sweep(const Context& context) {
+    const SweepPatchBody body = read_body(context.request, decode_sweep_patch, "the change");
+    return sweep_response(change_sweep(context, [&](const store::Sweep&) {
+        store::SweepStep step{.name = body.name, .labels = body.labels};
+        if (body.max_concurrent) step.max_concurrent = int(*body.max_concurrent);
+        return std::optional(std::move(step));
+    }));
+}
+
+Response delete_sweep(const Context& context) {
+    const store::Sweep sweep = the_sweep(context);
+    if (!is_final(sweep.state))
+        throw Error{ErrorCode::conflict,
+                    fmt::format("a sweep that is {} cannot be deleted; stop it first",
+                                to_string(sweep.state))};
+    while (store::delete_jobs_of_parent(context.services.store, sweep.id) > 0) {
+    }
+    if (!store::delete_sweep(context.services.store, sweep.id)) throw_not_found("sweep", sweep.id);
+    return no_content();
+}
+
+}    // namespace slipway::routes

@@ -1,0 +1,245 @@
+"""Goal: a sweep runs its trials as jobs, on real executors, to the end that its algorithm and its limits say, and its log says
+why; a kill of the service at any moment changes nothing in it."""
+import json
+import random
+import time
+import unittest
+
+from service import points_job, serve_points, wait_for
+
+ENDS = {"finished", "stopped", "failed"}
+
+
+def sweep_of(space, algorithm, job=None, **changes):
+    template = job or points_job()
+    template.pop("name", None)
+    return {"name": "points", "space": space, "algorithm": algorithm, "job": template, **changes}
+
+
+def quick_job(epochs=1, **changes):
+    return points_job(train={"epochs": epochs, "batch_size_per_core": 32, "optimizer": {"name": "adam", "lr": 0.01}}, **changes)
+
+
+RATES = {"train.optimizer.lr": {"type": "log_uniform", "min": 1e-4, "max": 1e-1}}
+
+
+class SweepTest(unittest.TestCase):
+    """What the classes below share."""
+
+    @classmethod
+    def setUpClass(cls):
+        serve_points(cls, rows=200)
+
+    def create(self, body):
+        return self.service.post("/v1/sweeps", body)["id"]
+
+    def sweep(self, sweep_id):
+        return self.service.get(f"/v1/sweeps/{sweep_id}")
+
+    def wait_end(self, sweep_id, limit_s=240):
+        def ended():
+            answer = self.service.call("GET", f"/v1/sweeps/{sweep_id}")
+            return answer.status == 200 and answer.json["state"] in ENDS and answer.json
+        return wait_for(ended, f"{sweep_id} to end", limit_s, 0.1)
+
+    def trials(self, sweep_id, query=""):
+        return self.service.get(f"/v1/sweeps/{sweep_id}/trials?limit=200{query}")["items"]
+
+    def log(self, sweep_id, what="events"):
+        lines, after = [], 0
+        while True:
+            page = self.service.get(f"/v1/sweeps/{sweep_id}/{what}?limit=200&after={after}")
+            lines += page["items"]
+            if page["next_cursor"] is None:
+                return lines
+            after = page["next_cursor"]
+
+    def decisions(self, sweep_id):
+        return [(one["action"], one["trial"], one["reason"]) for one in self.log(sweep_id, "decisions")]
+
+
+class Sweeps(SweepTest):
+    def test_a_grid_runs_every_point_and_names_the_best(self):
+        space = {"model.width": {"type": "choice", "values": [4, 16]},
+                 "train.optimizer.lr": {"type": "log_uniform", "min": 0.001, "max": 0.1, "count": 3}}
+        sweep_id = self.create(sweep_of(space, {"name": "grid"}, quick_job(2)))
+        sweep = self.wait_end(sweep_id)
+        self.assertEqual((sweep["state"], sweep["reason"]["code"]), ("finished", "search_over"), sweep["reason"])
+        self.assertEqual((sweep["max_trials"], sweep["trials"]["completed"]), (6, 6))
+        self.assertGreater(sweep["core_s"], 0)
+        trials = self.trials(sweep_id)
+        self.assertEqual(len({json.dumps(one["point"], sort_keys=True) for one in trials}), 6)
+        ordered = self.trials(sweep_id, "&order_by=best")
+        self.assertEqual([one["value"] for one in ordered], sorted(one["value"] for one in trials))
+        best = self.service.get(f"/v1/sweeps/{sweep_id}/best")
+        self.assertEqual(best["trial"]["number"], sweep["best"]["trial"])
+        self.assertEqual(best["trial"]["value"], ordered[0]["value"])
+        self.assertTrue(best["checkpoint_id"].startswith("ckp_"))
+        self.assertEqual(best["spec"]["model"]["width"], best["trial"]["point"]["model.width"])
+        jobs = self.service.get(f"/v1/jobs?parent={sweep_id}")["items"]
+        self.assertEqual({(job["parent"]["key"], job["name"]) for job in jobs}, {(str(n), f"points-{n}") for n in range(6)})
+        for job, trial in zip(sorted(jobs, key=lambda one: int(one["parent"]["key"])), trials):
+            self.assertEqual(job["spec"]["train"]["optimizer"]["lr"], trial["point"]["train.optimizer.lr"])
+            self.assertEqual(min(self.service.metric(job["id"], "val_loss").values()), trial["value"])
+
+    def test_the_same_seed_gives_the_same_trials(self):
+        points = []
+        for concurrent in (1, 4):
+            sweep_id = self.create(sweep_of(RATES, {"name": "random"}, quick_job(), seed=7,
+                                            limits={"max_trials": 4, "max_concurrent": concurrent}))
+            self.wait_end(sweep_id)
+            points.append([(one["point"], one["value"]) for one in self.trials(sweep_id)])
+        self.assertEqual(*points)
+
+    def test_asha_stops_trials_that_fall_behind(self):
+        job = quick_job(9, monitor={"log_every_steps": 100})
+        space = {"train.optimizer.lr": {"type": "choice", "values": [0.02, 1e-6, 0.03, 1e-7, 0.01, 1e-8]}}
+        sweep_id = self.create(sweep_of(space, {"name": "asha", "mode": "stop", "max_time": 9, "sampler": {"name": "grid"}}, job,
+                                        limits={"max_concurrent": 1}))
+        sweep = self.wait_end(sweep_id)
+        self.assertEqual(sweep["state"], "finished", sweep["reason"])
+        trials = self.trials(sweep_id)
+        states = {one["point"]["train.optimizer.lr"]: one["state"] for one in trials}
+        self.assertEqual(states[0.02], "completed")
+        self.assertEqual({states[rate] for rate in (1e-6, 1e-7, 1e-8)}, {"stopped"})
+        for one in trials:
+            job = self.service.job(one["job_id"])
+            if one["state"] == "stopped" and job["state"] == "cancelled":
+                self.assertEqual(job["reason"], {"code": "stopped_by_sweep", "message": one["reason"]})
+
+    def test_asha_promotes_from_checkpoints(self):
+        sweep_id = self.create(sweep_of(RATES, {"name": "asha", "mode": "promote", "max_time": 9}, quick_job(),
+                                        limits={"max_trials": 9, "max_concurrent": 3}, seed=3))
+        sweep = self.wait_end(sweep_id)
+        self.assertEqual(sweep["state"], "finished", sweep["reason"])
+        trials = self.trials(sweep_id)
+        furthest = [one for one in trials if one["until"] == 9]
+        self.assertTrue(furthest, [(one["until"], one["state"]) for one in trials])
+        self.assertEqual((furthest[0]["state"], furthest[0]["jobs"], furthest[0]["last_time"]), ("completed", 3, 9))
+        jobs = [job for job in self.service.get(f"/v1/jobs?parent={sweep_id}")["items"]
+                if job["parent"]["key"].split("@")[0] == str(furthest[0]["number"])]
+        self.assertEqual(sorted(job["parent"]["key"].split("@")[1] for job in jobs), ["1", "3", "9"])
+        # What was trained in three pieces is what is trained at once.
+        whole = self.service.submit(quick_job(9, **{}) | {"train": {
+            "epochs": 9, "batch_size_per_core": 32,
+            "optimizer": {"name": "adam", "lr": furthest[0]["point"]["train.optimizer.lr"]}}})
+        self.service.wait_end(whole)
+        last = next(job["id"] for job in jobs if job["parent"]["key"].endswith("@9"))
+        self.assertEqual(self.service.newest_weights(last), self.service.newest_weights(whole))
+
+    def test_pbt_takes_over_weights_and_values(self):
+        sweep_id = self.create(sweep_of(RATES, {"name": "pbt", "population": 4, "interval": 1, "max_time": 3}, quick_job(),
+                                        seed=5))
+        sweep = self.wait_end(sweep_id)
+        self.assertEqual(sweep["state"], "finished", sweep["reason"])
+        trials = self.trials(sweep_id)
+        self.assertEqual([one["last_time"] for one in trials], [3] * 4)
+        copied = [one for one in trials if one["lineage"]]
+        self.assertTrue(copied)
+        self.assertTrue(any(action == "exploit" for action, _, _ in self.decisions(sweep_id)))
+        self.assertEqual(sum(one["jobs"] for one in trials), 12)
+
+    def test_a_sweep_in_which_every_trial_diverges_ends_with_a_reason(self):
+        job = points_job(train={"epochs": 1, "batch_size_per_core": 32, "optimizer": {"name": "sgd", "lr": 1}})
+        space = {"train.optimizer.lr": {"type": "log_uniform", "min": 1e25, "max": 1e30}}
+        sweep_id = self.create(sweep_of(space, {"name": "random"}, job, limits={"max_trials": 1000}))
+        sweep = self.wait_end(sweep_id)
+        self.assertEqual((sweep["state"], sweep["reason"]["code"]), ("failed", "too_many_failures"))
+        self.assertLess(sweep["trials"]["total"], 40)
+        self.assertIn("val_loss", sweep["reason"]["message"])
+
+    def test_limits_end_a_sweep(self):
+        for limits, code in (({"target": 10}, "target"), ({"stall": 2}, "stall"), ({"max_core_s": 0.001}, "max_core_s"),
+                             ({"max_wall_s": 0.5}, "max_wall_s")):
+            with self.subTest(limits):
+                sweep_id = self.create(sweep_of(RATES, {"name": "random"}, quick_job(),
+                                                limits={"max_trials": 500, "max_concurrent": 2, **limits}))
+                sweep = self.wait_end(sweep_id)
+                self.assertEqual((sweep["state"], sweep["reason"]["code"]), ("finished", code))
+                self.assertLess(sweep["trials"]["total"], 100)
+
+    def test_a_sweep_is_paused_resumed_extended_and_stopped(self):
+        job = quick_job(2000)
+        sweep_id = self.create(sweep_of(RATES, {"name": "random"}, job, limits={"max_trials": 2, "max_concurrent": 2}))
+        wait_for(lambda: [one for one in self.trials(sweep_id) if one["reports"]], "a trial to report")
+        ids = [one["job_id"] for one in self.trials(sweep_id)]
+        self.service.post(f"/v1/sweeps/{sweep_id}/pause", {})
+        for job_id in ids:
+            self.service.wait_state(job_id, "paused")
+        self.assertEqual(self.service.post(f"/v1/sweeps/{sweep_id}/resume", {})["state"], "running")
+        for job_id in ids:
+            self.service.wait_state(job_id, "running")
+        self.assertEqual(self.service.post(f"/v1/sweeps/{sweep_id}/extend", {"max_trials": 3})["max_trials"], 3)
+        self.assertEqual(self.service.call("POST", f"/v1/sweeps/{sweep_id}/extend", {"max_trials": 3}).status, 422)
+        self.assertEqual(self.service.call("DELETE", f"/v1/sweeps/{sweep_id}").status, 409)
+        self.service.post(f"/v1/sweeps/{sweep_id}/stop", {})
+        sweep = self.wait_end(sweep_id)
+        self.assertEqual((sweep["state"], sweep["trials"]["failed"]), ("stopped", sweep["trials"]["total"]))
+        for job_id in ids:
+            self.assertEqual(self.service.job(job_id)["state"], "cancelled")
+        self.assertEqual(self.service.call("DELETE", f"/v1/sweeps/{sweep_id}").status, 204)
+        self.assertEqual(self.service.get(f"/v1/jobs?parent={sweep_id}")["items"], [])
+        self.assertEqual(self.service.call("GET", f"/v1/sweeps/{sweep_id}").status, 404)
+
+    def test_a_finished_sweep_goes_on_and_a_failed_trial_is_tried_again(self):
+        job = quick_job(2000)
+        sweep_id = self.create(sweep_of(RATES, {"name": "random"}, job, limits={"max_trials": 1, "max_failures": 5}))
+        first = wait_for(lambda: [one for one in self.trials(sweep_id) if one["reports"]], "a trial to report")[0]
+        self.service.post(f"/v1/jobs/{first['job_id']}/cancel", {})
+        sweep = self.wait_end(sweep_id)
+        self.assertEqual(sweep["trials"]["failed"], 1)
+        again = self.service.post(f"/v1/sweeps/{sweep_id}/trials/0/retry", {})
+        self.assertEqual(again["state"], "running")
+        second = wait_for(lambda: (one := self.trials(sweep_id)[0])["job_id"] != first["job_id"] and one, "a second job")
+        self.assertEqual(second["jobs"], 2)
+        self.assertEqual(self.service.job(second["job_id"])["origin"]["job_id"], first["job_id"])
+        self.assertEqual(self.service.post(f"/v1/sweeps/{sweep_id}/extend", {"max_trials": 2})["max_trials"], 2)
+        wait_for(lambda: len(self.trials(sweep_id)) == 2, "one more trial")
+        self.service.post(f"/v1/sweeps/{sweep_id}/stop", {})
+        self.wait_end(sweep_id)
+
+    def test_a_dry_run_shows_the_first_trials_and_stores_nothing(self):
+        before = len(self.service.get("/v1/sweeps")["items"])
+        shown = self.service.post("/v1/sweeps?dry_run=true", sweep_of(
+            {"model.width": {"type": "choice", "values": [4, 8, 16]}}, {"name": "grid"}, quick_job()))
+        self.assertEqual((shown["max_trials"], shown["combinations"]), (3, 3))
+        self.assertEqual([one["point"]["model.width"] for one in shown["trials"]], [4, 8, 16])
+        self.assertEqual(len(self.service.get("/v1/sweeps")["items"]), before)
+
+
+class KilledSweeps(SweepTest):
+    """Method: with one trial at a time the order of observations is that of the trials, so an undisturbed sweep with the same
+    seed must have the same log, line by line; and a sweep with several at a time one without gaps."""
+
+    def killed(self, body, kills, seed):
+        moments = random.Random(seed)
+        sweep_id = self.create(body)
+        for _ in range(kills):
+            time.sleep(moments.uniform(0.2, 2.0))
+            self.service.kill()
+            self.service.start()
+        self.wait_end(sweep_id, 400)
+        return sweep_id
+
+    def test_a_killed_service_takes_the_same_decisions(self):
+        body = sweep_of(RATES, {"name": "asha", "mode": "promote", "max_time": 9}, quick_job(), seed=11,
+                        limits={"max_trials": 9, "max_concurrent": 1})
+        undisturbed = self.create(body)
+        self.wait_end(undisturbed)
+        disturbed = self.killed(body, 5, seed=1)
+        self.assertEqual(self.decisions(disturbed), self.decisions(undisturbed))
+        self.assertEqual([line["event"] for line in self.log(disturbed)], [line["event"] for line in self.log(undisturbed)])
+
+    def test_a_killed_service_loses_no_trial_of_many_at_a_time(self):
+        body = sweep_of(RATES, {"name": "asha", "mode": "stop", "max_time": 4, "reduction_factor": 2}, quick_job(), seed=12,
+                        limits={"max_trials": 12, "max_concurrent": 4})
+        sweep_id = self.killed(body, 4, seed=2)
+        sweep = self.sweep(sweep_id)
+        self.assertEqual((sweep["state"], sweep["trials"]["total"], sweep["trials"]["failed"]), ("finished", 12, 0))
+        self.assertEqual([line["seq"] for line in self.log(sweep_id)], list(range(1, len(self.log(sweep_id)) + 1)))
+        keys = [job["parent"]["key"] for job in self.service.get(f"/v1/jobs?parent={sweep_id}&limit=200")["items"]]
+        self.assertEqual(sorted(keys), sorted(f"{n}@4" for n in range(12)))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,213 @@
+// Goal: what is seen of the jobs of a sweep leads to the right jobs, ends and reasons, whenever it
+// is looked at and however often.
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/scheduler/sweeps/samples.h"
+
+namespace slipway::sweeps {
+
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+std::vector<std::int64_t> wanted(const CoordinatorStep& step) {
+    std::vector<std::int64_t> trials;
+    for (const WantedJob& job : step.jobs)
+        trials.push_back(job.trial);
+    return trials;
+}
+
+ObservedJob runs(std::int64_t trial, std::vector<Measured> values = {}) {
+    return {.trial = trial, .state = JobState::running, .values = std::move(values)};
+}
+
+ObservedJob ended(std::int64_t trial, JobState state, std::vector<Measured> values = {}) {
+    return {.trial = trial, .state = state, .values = std::move(values)};
+}
+
+std::string state_of(const SweepRun& run, std::size_t trial) {
+    return std::string(to_string(run.search.trials()[trial].state));
+}
+
+TEST(Coordinator, fills_the_slots_and_ends_when_all_have_ended) {
+    SweepRun run = new_run();
+    EXPECT_THAT(wanted(advance(run, {})), ElementsAre(0, 1));
+    EXPECT_TRUE(advance(run, {.jobs = {runs(0), runs(1)}}).is_empty());
+    const auto step =
+        advance(run, {.jobs = {ended(0, JobState::succeeded, {{1, 0.5}, {2, 0.4}}), runs(1)}});
+    EXPECT_THAT(wanted(step), ElementsAre(2));
+    advance(run, {.jobs = {ended(1, JobState::succeeded, {{1, 0.3}}), runs(2)}});
+    const auto last = advance(run, {.jobs = {ended(2, JobState::succeeded, {{1, 0.9}}),
+                                             ended(3, JobState::succeeded, {{1, 0.8}})}});
+    EXPECT_EQ(last.state, SweepState::finished);
+    EXPECT_EQ(run.sweep.reason->code, "search_over");
+    EXPECT_EQ(best_of(run), (store::BestTrial{.trial = 1, .value = 0.3}));
+    EXPECT_EQ(count_trials(run).completed, 4);
+}
+
+TEST(Coordinator, looking_again_adds_nothing_to_the_log) {
+    SweepRun run = new_run({{"limits", {{"max_trials", 1}}}});
+    advance(run, {});
+    const Observation seen{.jobs = {runs(0, {{1, 0.5}})}};
+    EXPECT_THAT(advance(run, seen).log.events, SizeIs(2)) << "the value, and a question";
+    for (int again = 0; again < 3; ++again)
+        EXPECT_TRUE(advance(run, seen).is_empty());
+}
+
+TEST(Coordinator, a_value_at_a_rung_waits_for_the_checkpoint) {
+    SweepRun run = new_run({{"algorithm", {{"name", "asha"}, {"mode", "promote"}, {"max_time", 9}}},
+                            {"limits", {{"max_concurrent", 1}}}});
+    EXPECT_EQ(advance(run, {}).jobs.at(0).until, 1);
+    EXPECT_THAT(advance(run, {.jobs = {runs(0, {{1, 0.5}})}}).log.events, IsEmpty());
+    const auto step = advance(run, {.jobs = {ended(0, JobState::succeeded, {{1, 0.5}})}});
+    EXPECT_EQ(state_of(run, 0), "paused");
+    EXPECT_THAT(wanted(step), ElementsAre(1));
+}
+
+TEST(Coordinator, a_promoted_trial_goes_on_from_its_own_rung) {
+    SweepRun run = new_run({{"algorithm", {{"name", "asha"}, {"mode", "promote"}, {"max_time", 9}}},
+                            {"limits", {{"max_concurrent", 1}, {"max_trials", 3}}}});
+    advance(run, {});
+    for (std::int64_t trial = 0; trial < 2; ++trial)
+        advance(run,
+                {.jobs = {ended(trial, JobState::succeeded, {{1, 0.5 - 0.1 * double(trial)}})}});
+    const auto step = advance(run, {.jobs = {ended(2, JobState::succeeded, {{1, 0.9}})}});
+    ASSERT_THAT(wanted(step), ElementsAre(1));
+    EXPECT_EQ(step.jobs[0].until, 3);
+    ASSERT_TRUE(step.jobs[0].from.has_value());
+    EXPECT_EQ(step.jobs[0].from->trial, 1);
+    EXPECT_EQ(step.jobs[0].from->time, 1);
+    EXPECT_EQ(key_of(1, 3), "1@3");
+}
+
+TEST(Coordinator, a_stopped_trial_ends_its_job_and_frees_its_slot_when_that_has_ended) {
+    SweepRun run = new_run({{"algorithm", {{"name", "asha"}, {"mode", "stop"}, {"max_time", 9}}},
+                            {"limits", {{"max_concurrent", 1}}}});
+    advance(run, {});
+    advance(run, {.jobs = {ended(0, JobState::succeeded, {{1, 0.1}, {3, 0.1}, {9, 0.1}})}});
+    const auto step = advance(run, {.jobs = {runs(1, {{1, 0.7}})}});
+    ASSERT_THAT(step.ends, SizeIs(1));
+    EXPECT_EQ(step.ends.at(1).code, "stopped_by_sweep");
+    EXPECT_THAT(step.ends.at(1).message, HasSubstr("rank 2 of 2"));
+    EXPECT_TRUE(advance(run, {.jobs = {runs(1, {{1, 0.7}, {2, 0.1}})}}).is_empty());
+    EXPECT_THAT(wanted(advance(run, {.jobs = {ended(1, JobState::cancelled)}})), ElementsAre(2));
+    EXPECT_EQ(state_of(run, 1), "stopped");
+}
+
+TEST(Coordinator, a_failed_job_says_why_and_can_be_tried_again) {
+    SweepRun run = new_run({{"limits", {{"max_concurrent", 1}}}});
+    advance(run, {});
+    ObservedJob failed = ended(0, JobState::failed);
+    failed.reason = store::Reason{"nan_loss", "the loss is nan"};
+    EXPECT_THAT(wanted(advance(run, {.jobs = {failed}})), ElementsAre(1));
+    EXPECT_EQ(state_of(run, 0), "failed");
+    EXPECT_EQ(run.jobs[0].reason, "its job is failed: nan_loss: the loss is nan");
+    StepLog log;
+    take(run, log, search::RetryEvent{0});
+    EXPECT_EQ(state_of(run, 0), "running");
+    const auto step = advance(run, {.jobs = {ended(1, JobState::succeeded, {{1, 0.2}})}});
+    ASSERT_THAT(wanted(step), ElementsAre(0));
+    EXPECT_TRUE(step.jobs[0].is_retry);
+}
+
+TEST(Coordinator, a_deleted_job_is_a_failed_trial) {
+    SweepRun run = new_run();
+    advance(run, {});
+    advance(run, {.jobs = {{.trial = 0}, runs(1)}});
+    EXPECT_EQ(state_of(run, 0), "failed");
+    EXPECT_EQ(run.jobs[0].reason, "its job was deleted");
+}
+
+TEST(Coordinator, a_job_that_cannot_be_made_fails_its_trial) {
+    SweepRun run = new_run();
+    CoordinatorStep step = advance(run, {});
+    fail_trial(run, step, 0, "there is no dataset points");
+    EXPECT_THAT(wanted(step), ElementsAre(1));
+    EXPECT_EQ(state_of(run, 0), "failed");
+    EXPECT_THAT(run.jobs[0].reason, HasSubstr("there is no dataset points"));
+    EXPECT_EQ(trial_row(run, 0).jobs, 0);
+}
+
+// Goal: a sweep in which nothing works ends, and says so.
+TEST(Coordinator, trials_that_all_fail_end_the_sweep) {
+    SweepRun run = new_run({{"limits", {{"max_trials", 1000}, {"max_concurrent", 1}}}});
+    advance(run, {});
+    for (std::int64_t trial = 0; trial < 10; ++trial) {
+        EXPECT_EQ(run.sweep.state, SweepState::running);
+        advance(run, {.jobs = {ended(trial, JobState::failed)}});
+    }
+    EXPECT_EQ(run.sweep.state, SweepState::failed);
+    EXPECT_EQ(run.sweep.reason->code, "too_many_failures");
+}
+
+TEST(Coordinator, values_that_are_no_numbers_are_no_result) {
+    SweepRun run = new_run({{"limits", {{"max_trials", 1}}}});
+    advance(run, {});
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    advance(run, {.jobs = {ended(0, JobState::succeeded, {{1, nan}})}});
+    EXPECT_EQ(run.sweep.state, SweepState::failed);
+    EXPECT_EQ(run.sweep.reason->code, "no_result");
+    EXPECT_FALSE(trial_row(run, 0).value.has_value());
+}
+
+struct LimitCase {
+    const char* code;
+    Json limits;
+    Observation seen;
+};
+
+TEST(Coordinator, each_limit_ends_all_jobs_and_then_the_sweep) {
+    const std::vector<LimitCase> cases{
+        {"target", {{"target", 0.5}}, {.jobs = {runs(0, {{1, 0.5}}), runs(1)}}},
+        {"max_core_s", {{"max_core_s", 10}}, {.jobs = {runs(0), runs(1)}, .core_s = 10}},
+        {"max_wall_s", {{"max_wall_s", 10}}, {.jobs = {runs(0), runs(1)}, .age_s = 10.5}},
+        {"owner_lost", Json::object(), {.jobs = {runs(0), runs(1)}, .owner_is_lost = true}}};
+    for (const LimitCase& one : cases) {
+        SweepRun run = new_run({{"limits", one.limits}});
+        advance(run, {});
+        const CoordinatorStep step = advance(run, one.seen);
+        EXPECT_EQ(run.sweep.state, SweepState::stopping) << one.code;
+        EXPECT_EQ(run.sweep.reason->code, one.code);
+        EXPECT_THAT(step.ends, SizeIs(2)) << one.code;
+        EXPECT_THAT(step.jobs, IsEmpty()) << one.code;
+        advance(run, {.jobs = {ended(0, JobState::cancelled), ended(1, JobState::cancelled)}});
+        EXPECT_TRUE(is_final(run.sweep.state)) << one.code;
+    }
+}
+
+TEST(Coordinator, trials_without_progress_end_the_sweep) {
+    SweepRun run =
+        new_run({{"limits", {{"max_trials", 100}, {"max_concurrent", 1}, {"stall", 3}}}});
+    advance(run, {});
+    for (std::int64_t trial = 0; trial < 4; ++trial)
+        advance(run, {.jobs = {ended(trial, JobState::succeeded, {{1, trial == 0 ? 0.1 : 0.2}})}});
+    EXPECT_EQ(run.sweep.reason->code, "stall");
+    EXPECT_EQ(run.sweep.state, SweepState::finished);
+}
+
+// Method: the log of a run, written and read, is replayed into a new one.
+TEST(Coordinator, a_log_line_comes_back_as_it_was) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    const std::vector<search::SearchEvent> events{search::AskEvent{},
+                                                  search::ReportEvent{3, 7, 0.1},
+                                                  search::ReportEvent{3, 8, -infinity},
+                                                  search::EndEvent{3, true},
+                                                  search::ExtendEvent{9},
+                                                  search::RetryEvent{3}};
+    for (const search::SearchEvent& event : events) {
+        const Json json = encode(LoggedEvent{.event = event, .detail = "why"});
+        const auto back = decode_event(Json::parse(json.dump()));
+        EXPECT_EQ(encode(LoggedEvent{.event = back, .detail = "why"}), json);
+    }
+    EXPECT_THROW(decode_event(Json{{"type", "other"}}), Error);
+}
+
+}    // namespace
+
+}    // namespace slipway::sweeps

@@ -1,0 +1,74 @@
+// Goal: what none of the trials could be is refused when the sweep is created, with its place and
+// what is allowed.
+// Method: each wrong body differs from a right one in one place.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "tests/scheduler/sweeps/samples.h"
+
+namespace slipway::sweeps {
+
+namespace {
+
+std::vector<Problem> problems_of(const Json& body) {
+    Decoded<SweepSpec> decoded = decode_sweep(body);
+    return decoded.ok() ? check_sweep(decoded.value) : decoded.problems;
+}
+
+TEST(SweepPlan, every_wrong_body_is_refused_at_its_place) {
+    std::ifstream stream(std::string(SLIPWAY_SOURCE_DIR) + "/api/examples/invalid_sweeps.json");
+    const Json file = Json::parse(stream);
+    EXPECT_TRUE(problems_of(file.at("base")).empty())
+        << joined_messages(problems_of(file.at("base")));
+    EXPECT_GE(file.at("cases").size(), 60U);
+    for (const Json& one : file.at("cases")) {
+        Json body = file.at("base");
+        body.merge_patch(one.at("patch"));
+        const auto problems = problems_of(body);
+        for (const Json& expected : one.at("problems")) {
+            const bool is_there = std::ranges::any_of(problems, [&](const Problem& problem) {
+                return problem.pointer == expected.at("pointer").get<std::string>() &&
+                       problem.code == expected.at("code").get<std::string>() &&
+                       problem.message.find(expected.value("says", "")) != std::string::npos;
+            });
+            std::string found;
+            for (const Problem& problem : problems)
+                found += problem.pointer + " " + problem.code + ": " + problem.message + "\n";
+            EXPECT_TRUE(is_there) << one.at("case").dump() << ", but got:\n" << found;
+        }
+    }
+}
+
+TEST(SweepPlan, a_grid_says_how_many_trials_there_are) {
+    const Json grid{{"space",
+                     {{"train.optimizer.lr",
+                       {{"type", "log_uniform"}, {"min", 0.001}, {"max", 0.1}, {"count", 3}}},
+                      {"model.width", {{"type", "choice"}, {"values", {8, 16}}}}}},
+                    {"algorithm", {{"name", "grid"}}},
+                    {"limits", {{"max_trials", nullptr}}}};
+    EXPECT_EQ(sweep_spec(grid).limits.max_trials, 6);
+}
+
+TEST(SweepPlan, the_algorithm_says_how_long_a_trial_trains) {
+    const SweepSpec spec =
+        sweep_spec({{"algorithm", {{"name", "asha"}, {"max_time", 9}, {"time_attr", "step"}}}});
+    const Json job = trial_spec(spec, {{"train.optimizer.lr", 0.5}}, 3).value();
+    EXPECT_EQ(job["train"]["steps"], 3);
+    EXPECT_FALSE(job["train"].contains("epochs"));
+    EXPECT_EQ(job["train"]["optimizer"]["lr"], 0.5);
+    EXPECT_EQ(job["project"], "default");
+}
+
+TEST(SweepPlan, a_sweep_comes_back_from_its_normal_form) {
+    const SweepSpec spec = sweep_spec(
+        {{"labels", {{"a", "b"}}}, {"warm_start", {{"points", {{{"train.optimizer.lr", 0.01}}}}}}});
+    const auto again = decode_sweep(encode(spec));
+    ASSERT_TRUE(again.ok()) << joined_messages(again.problems);
+    EXPECT_EQ(again.value, spec);
+}
+
+}    // namespace
+
+}    // namespace slipway::sweeps
