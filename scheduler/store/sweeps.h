@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "api/spec/job_state.h"
 #include "api/spec/sweep_state.h"
 #include "scheduler/store/store.h"
 
