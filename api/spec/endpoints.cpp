@@ -31,26 +31,13 @@ namespace {
 
 // One line for each resource.
 constexpr auto resources = std::to_array<std::span<const Endpoint>>({
-    job_endpoints::rows,
-    job_output_endpoints::rows,
-    event_endpoints::rows,
-    checkpoint_endpoints::rows,
-    prediction_endpoints::rows,
-    cross_validation_endpoints::rows,
-    dataset_endpoints::rows,
-    split_endpoints::rows,
-    sweep_endpoints::rows,
-    upload_endpoints::rows,
-    machine_endpoints::rows,
-    queue_endpoints::rows,
-    decision_endpoints::rows,
-    project_endpoints::rows,
-    token_endpoints::rows,
-    session_endpoints::rows,
-    webhook_endpoints::rows,
-    audit_endpoints::rows,
-    retention_endpoints::rows,
-    service_endpoints::rows,
+    job_endpoints::rows,        job_output_endpoints::rows, event_endpoints::rows,
+    checkpoint_endpoints::rows, prediction_endpoints::rows, cross_validation_endpoints::rows,
+    dataset_endpoints::rows,    split_endpoints::rows,      sweep_endpoints::rows,
+    upload_endpoints::rows,     machine_endpoints::rows,    queue_endpoints::rows,
+    decision_endpoints::rows,   project_endpoints::rows,    token_endpoints::rows,
+    session_endpoints::rows,    webhook_endpoints::rows,    audit_endpoints::rows,
+    retention_endpoints::rows,  service_endpoints::rows,
 });
 
 constexpr std::size_t count_rows() {

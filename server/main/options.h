@@ -38,8 +38,8 @@ struct Options {
     std::filesystem::path executor;            ///< absolute
     std::chrono::seconds executor_grace{60};
     std::chrono::seconds warm_executors{60};    ///< that one waits for another attempt; 0: none do
-    std::int64_t frames_mib = 1024;          ///< of one attempt; 0: no limit
-    std::int64_t metric_names_max = 1000;    ///< of one job; 0: no limit
+    std::int64_t frames_mib = 1024;             ///< of one attempt; 0: no limit
+    std::int64_t metric_names_max = 1000;       ///< of one job; 0: no limit
     ConfinementMode confinement = ConfinementMode::best_effort;
     std::uint32_t executor_user_base = 1'900'000'000;
     std::string cgroup = "auto";          ///< find_cgroup_tree()

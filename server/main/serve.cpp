@@ -184,6 +184,20 @@ std::unique_ptr<sweeps::SweepLoop> start_sweeps(store::Store& store, Services& s
         services.clock);
 }
 
+/// To who has started the service, and to the commands that look for it.
+void say_where(const Options& options, const Home& home, std::uint16_t port) {
+    const std::string address = address_text(options, port);
+    home.keep_address(address);
+    say_ready(options, address, home);
+}
+
+/// Streams first: they would go on for ever.
+void stop_requests(Hub& hub, ProjectHub& project_hub, Server& server) {
+    hub.stop();
+    project_hub.stop();
+    server.stop(stop_grace);
+}
+
 }    // namespace
 
 int serve(const Options& options, StopSignals& signals) {
@@ -246,16 +260,12 @@ int serve(const Options& options, StopSignals& signals) {
     scheduler.start(store, agent_options(options, home), maintenance_options(options),
                     coordinator_options(options, home), clock);
     auto sweep_loop = start_sweeps(store, services, scheduler);
-    const std::string address = address_text(options, server.port());
-    home.keep_address(address);
-    say_ready(options, address, home);
+    say_where(options, home, server.port());
 
     const OperatorRequest asked = signals.wait();
     signals.on_second([&database] { end_at_once(database); });
     log_info("stopping", {{"drain", options.drain || asked == OperatorRequest::drain}});
-    hub.stop();
-    project_hub.stop();
-    server.stop(stop_grace);
+    stop_requests(hub, project_hub, server);
     sweep_loop.reset();
     stop_scheduler(scheduler, store, options, asked);
     log_info("stopped");

@@ -39,7 +39,8 @@ BANS = [
 ]
 
 # The modules of another side that a side may include all the same.
-ALLOWED_EDGES = {"server": ("scheduler/artifacts", "scheduler/store", "scheduler/submission")}
+ALLOWED_EDGES = {"server": ("scheduler/artifacts", "scheduler/cross_validation", "scheduler/search", "scheduler/store", "scheduler/submission",
+                            "scheduler/sweeps")}
 FORBIDDEN_EDGES = {"server": ("executor", "scheduler"), "scheduler": ("server", "executor"), "executor": ("server", "scheduler")}
 
 

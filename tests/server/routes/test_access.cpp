@@ -33,6 +33,7 @@ struct AccessMatrix : testing::Test {
         put("{g}", "sweep");
         put("{hash}", "0123456789abcdef0123456789abcdef");
         put("{did}", new_id("dlv"));
+        put("{tid}", "0");
         return path;
     }
 
