@@ -1,5 +1,5 @@
-// Wires the pages to the address: #/ is the list, #/jobs/{id} one job, #/cross-validations and
-// #/cross-validations/{id} likewise.
+// Wires the pages to the address: #/ is the list of jobs, #/jobs/{id} one job, #/sweeps and #/sweeps/{id},
+// #/cross-validations and #/cross-validations/{id} likewise.
 import { signal } from "@preact/signals";
 import { render } from "preact";
 import { signed_in, post } from "./api/client";
@@ -9,6 +9,8 @@ import { CrossValidations } from "./pages/cross_validations";
 import { Job } from "./pages/job";
 import { Jobs } from "./pages/jobs";
 import { SignIn } from "./pages/sign_in";
+import { Sweep } from "./pages/sweep";
+import { Sweeps } from "./pages/sweeps";
 
 const address = signal(location.hash);
 addEventListener("hashchange", () => (address.value = location.hash));
@@ -18,17 +20,27 @@ const sign_out = async () => {
   signed_in.value = false;
 };
 
+// A list, and a page of one by its id.
+const pages = [
+  { list: "jobs", id: "job", List: Jobs, One: Job },
+  { list: "sweeps", id: "swp", List: Sweeps, One: Sweep },
+  { list: "cross-validations", id: "cv", List: CrossValidations, One: CrossValidation },
+];
+
 function Page() {
-  const job = /^#\/jobs\/(job_[0-9a-z]+)$/.exec(address.value);
-  if (job) return html`<${Job} key=${job[1]} id=${job[1]} />`;
-  const crossed = /^#\/cross-validations\/(cv_[0-9a-z]+)$/.exec(address.value);
-  if (crossed) return html`<${CrossValidation} key=${crossed[1]} id=${crossed[1]} />`;
-  return address.value === "#/cross-validations" ? html`<${CrossValidations} />` : html`<${Jobs} />`;
+  for (const { list, id, List, One } of pages) {
+    const one = new RegExp(`^#/${list}/(${id}_[0-9a-z]+)$`).exec(address.value);
+    if (one) return html`<${One} key=${one[1]} id=${one[1]} />`;
+    if (address.value === `#/${list}`) return html`<${List} />`;
+  }
+  return html`<${Jobs} />`;
 }
 
 function App() {
   if (!signed_in.value) return html`<${SignIn} />`;
-  return html`<header><a class="brand" href="#/">Slipway</a> <a href="#/cross-validations">Cross-validations</a> <button class="plain" onClick=${sign_out}>Sign out</button></header>
+  return html`<header><a class="brand" href="#/">Slipway</a>
+      <nav><a href="#/">Jobs</a> <a href="#/sweeps">Sweeps</a> <a href="#/cross-validations">Cross-validations</a></nav>
+      <button class="plain" onClick=${sign_out}>Sign out</button></header>
     <${Page} />`;
 }
 
