@@ -48,6 +48,9 @@ constexpr auto document_examples = std::to_array<DocumentExample>({
                 "train": {"optimizer": {"name": "adam", "lr": 0.001}}}})"},
     {"SweepPatch", R"({"max_concurrent": 4})"},
     {"SweepExtend", R"({"max_trials": 200})"},
+    {"SweepSuggest", R"({"count": 2})"},
+    {"SweepObserve", R"({"time": 3, "value": 0.41, "end": "completed"})"},
+    {"SweepSimulate", R"({"algorithm": {"name": "asha", "mode": "stop", "max_time": 27}})"},
     {"SweepTrial", R"({
         "number": 3, "state": "running", "point": {"train.optimizer.lr": 0.0021}, "until": 27,
         "value": 0.41, "value_time": 4, "last_value": 0.41, "last_time": 4, "reports": 4,

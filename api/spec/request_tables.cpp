@@ -338,7 +338,10 @@ std::span<const ObjectTable* const> request_tables() {
                                                      &webhook_create_table(),
                                                      &sweep_table(),
                                                      &sweep_patch_table(),
-                                                     &sweep_extend_table()};
+                                                     &sweep_extend_table(),
+                                                     &sweep_suggest_table(),
+                                                     &sweep_observe_table(),
+                                                     &sweep_simulate_table()};
     return all;
 }
 

@@ -272,6 +272,17 @@ CoordinatorStep advance(SweepRun& run, const Observation& seen) {
     return step;
 }
 
+void settle_external(SweepRun& run, CoordinatorStep& step, double age_s) {
+    if (run.sweep.state != SweepState::running) return;
+    check_limits(run, step, {.age_s = age_s});
+    if (run.sweep.state == SweepState::stopping) {
+        const store::Reason reason = *run.sweep.reason;
+        enter(run, step, end_state(reason), reason);
+    } else if (run.is_over) {
+        finish_over(run, step);
+    }
+}
+
 void fail_trial(SweepRun& run, CoordinatorStep& step, std::int64_t trial, const std::string& why) {
     TrialJobs& jobs = run.jobs[std::size_t(trial)];
     jobs.open = false;

@@ -64,6 +64,9 @@ struct CoordinatorStep {
 /// that it asks for count as open: who cannot make one calls fail_trial.
 CoordinatorStep advance(SweepRun& run, const Observation& seen);
 
+/// Of a sweep whose trials run elsewhere, after events were taken into `step`: limits, and the end.
+void settle_external(SweepRun& run, CoordinatorStep& step, double age_s);
+
 /// The job of a trial cannot be made.
 void fail_trial(SweepRun& run, CoordinatorStep& step, std::int64_t trial, const std::string& why);
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "api/base/parsed_json.h"
 #include "api/spec/documents.h"
 #include "scheduler/store/stored_json.h"
 #include "scheduler/sweeps/plan.h"

@@ -151,7 +151,11 @@ Response create_token(const Context& context);
 Response list_tokens(const Context& context);
 Response revoke_token(const Context& context);
 
-// sweeps.cpp, sweep_actions.cpp, sweep_trials.cpp
+// sweeps.cpp, sweep_actions.cpp, sweep_ask.cpp, sweep_trials.cpp
+Response suggest_sweep_trials(const Context& context);
+Response observe_sweep_trial(const Context& context);
+Response get_sweep_importance(const Context& context);
+Response simulate_sweep(const Context& context);
 Response create_sweep(const Context& context);
 Response list_sweeps(const Context& context);
 Response get_sweep(const Context& context);

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "api/base/parsed_json.h"
 #include "api/spec/sweep_spec.h"
 #include "scheduler/store/stored_json.h"
 #include "scheduler/sweeps/log_event.h"

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/base/id.h"
+#include "api/base/parsed_json.h"
 #include "api/spec/sweep_spec.h"
 #include "scheduler/store/checkpoints.h"
 #include "scheduler/store/jobs.h"

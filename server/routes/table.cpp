@@ -111,6 +111,10 @@ constexpr auto rows = std::to_array<RouteRow>({
     {"list_sweep_trials", {routes::list_sweep_trials}},
     {"get_sweep_best", {routes::get_sweep_best}},
     {"list_sweep_decisions", {routes::list_sweep_decisions}},
+    {"suggest_sweep_trials", {routes::suggest_sweep_trials}},
+    {"observe_sweep_trial", {routes::observe_sweep_trial}},
+    {"get_sweep_importance", {routes::get_sweep_importance}},
+    {"simulate_sweep", {routes::simulate_sweep}},
     {"list_sweep_events", {routes::list_sweep_events}},
 
     {"create_webhook", {.function = routes::create_webhook, .secret_member = "secret"}},

@@ -157,6 +157,10 @@ ENDPOINTS = {
     "get_sweep_best": Row(VIEW, "object"),
     "list_sweep_decisions": Row(VIEW, "object"),
     "list_sweep_events": Row(VIEW, "object"),
+    "suggest_sweep_trials": Row(EDIT, "object", fresh="external_sweep", body=lambda made: {}),
+    "observe_sweep_trial": Row(EDIT, "object", fresh="external_sweep", body=lambda made: {"time": 1, "value": 0.5}),
+    "get_sweep_importance": Row(VIEW, "object"),
+    "simulate_sweep": Row(EDIT, "object", body=lambda made: {"algorithm": {"name": "median_stop"}}),
     "retry_sweep_trial": Row(EDIT, "object", fresh="failed_sweep"),
     "create_webhook": Row(EDIT, "create", body=lambda made: {"url": "https://hooks.example.com/", "project": PROJECT}),
     "list_webhooks": Row(VIEW, "list"),
@@ -383,6 +387,10 @@ class AccessMatrix(unittest.TestCase):
             job = copy.deepcopy(made["sweep_spec"]["job"])
             job["limits"] = {"start_after": "2100-01-01T00:00:00Z"}
             made["sweep"] = self.sweep("running", job=job)
+        elif kind == "external_sweep":
+            body = {key: value for key, value in made["sweep_spec"].items() if key != "job"}
+            made["sweep"] = self.service.post("/v1/sweeps", body)["id"]
+            self.service.post(f"/v1/sweeps/{made['sweep']}/suggest", {})
         elif kind == "failed_sweep":
             job = copy.deepcopy(made["sweep_spec"]["job"])
             job["train"]["optimizer"] = {"name": "sgd", "lr": 1}

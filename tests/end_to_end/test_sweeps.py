@@ -207,6 +207,49 @@ class Sweeps(SweepTest):
         self.assertEqual(len(self.service.get("/v1/sweeps")["items"]), before)
 
 
+    def test_importance_and_another_algorithm_on_recorded_trials(self):
+        space = {"train.optimizer.lr": {"type": "choice", "values": [1e-6, 1e-5, 1e-2, 2e-2]},
+                 "train.seed": {"type": "choice", "values": [0, 1]}}
+        sweep_id = self.create(sweep_of(space, {"name": "grid"}, quick_job(3)))
+        self.wait_end(sweep_id)
+        items = self.service.get(f"/v1/sweeps/{sweep_id}/importance")["items"]
+        self.assertEqual([one["parameter"] for one in items], ["train.optimizer.lr", "train.seed"])
+        self.assertGreater(items[0]["explained"], 0.5)
+        shown = self.service.post(f"/v1/sweeps/{sweep_id}/simulate", {"algorithm": {"name": "asha", "mode": "stop", "max_time": 3}})
+        self.assertEqual((shown["time_recorded"], shown["trials"]), (24, 8))
+        self.assertLess(shown["time_used"], 24)
+        self.assertGreater(shown["core_s_saved"], 0)
+        self.assertGreaterEqual(shown["regret"], 0)
+        self.assertEqual(self.service.call("POST", f"/v1/sweeps/{sweep_id}/simulate",
+                                           {"algorithm": {"name": "pbt", "max_time": 3}}).status, 422)
+
+    def test_trials_run_elsewhere(self):
+        body = {"name": "elsewhere", "objective": {"metric": "cost", "mode": "min"},
+                "space": {"x": {"type": "uniform", "min": -1, "max": 1}},
+                "algorithm": {"name": "asha", "mode": "promote", "max_time": 9}, "limits": {"max_trials": 9, "max_concurrent": 3}}
+        sweep_id = self.create(body)
+        while True:
+            asked = self.service.post(f"/v1/sweeps/{sweep_id}/suggest", {"count": 5})
+            self.assertLessEqual(len(asked["trials"]), 3)
+            if not asked["trials"]:
+                break
+            for trial in asked["trials"]:
+                value = trial["point"]["x"] ** 2 + 1 / trial["until"]
+                told = self.service.post(f"/v1/sweeps/{sweep_id}/trials/{trial['number']}/observe",
+                                         {"time": trial["until"], "value": value})
+                self.assertIn(told["state"], ("paused", "completed"))
+        self.assertEqual(asked["state"], "finished")
+        sweep = self.sweep(sweep_id)
+        trials = self.trials(sweep_id)
+        self.assertEqual(len(trials), 9)
+        best = min(trials, key=lambda one: abs(one["point"]["x"]))
+        self.assertEqual(sweep["best"]["trial"], best["number"])
+        self.assertEqual(self.service.call("POST", f"/v1/sweeps/{sweep_id}/trials/0/observe", {"time": 9, "value": 1}).status, 409)
+        own = self.create(sweep_of(RATES, {"name": "random"}, quick_job(), limits={"max_trials": 1}))
+        self.assertEqual(self.service.call("POST", f"/v1/sweeps/{own}/suggest", {}).status, 409)
+        self.wait_end(own)
+
+
 class KilledSweeps(SweepTest):
     """Method: with one trial at a time the order of observations is that of the trials, so an undisturbed sweep with the same
     seed must have the same log, line by line; and a sweep with several at a time one without gaps."""

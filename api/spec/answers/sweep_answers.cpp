@@ -161,6 +161,54 @@ const Object<Answer>& sweep_event_table() {
     return table;
 }
 
+const Object<Answer>& sweep_suggestions_table() {
+    static const auto table =
+        Object<Answer>("SweepSuggestions", "Trials to run elsewhere.")
+            .open()
+            .field("trials", "Trials to start or to continue, each up to its `until`.",
+                   List<Nested<Answer>>{{&sweep_trial_table()}}, known)
+            .field("state", "State of the sweep.", Choice<SweepState>{}, known)
+            .field("message", "Why there are no more trials now.", any_text, or_null);
+    return table;
+}
+
+const Object<Answer>& sweep_importance_table() {
+    static const auto item =
+        Object<Answer>("SweepParameterImportance", "Importance of a parameter.")
+            .open()
+            .field("parameter", "Path of the parameter.", any_text, known)
+            .field("explained",
+                   "Fraction of the variance of the trials' ranks that it explains by itself.",
+                   Number{.min = 0, .max = 1}, known)
+            .field("groups", "Number of groups of values that were compared.", count, known);
+    static const auto table =
+        Object<Answer>("SweepImportance", "Importance of the parameters of a sweep.")
+            .open()
+            .field("items", "Parameters, the most important first; none with fewer than 4 trials.",
+                   List<Nested<Answer>>{{&item}}, known);
+    return table;
+}
+
+const Object<Answer>& sweep_simulation_table() {
+    static const auto table =
+        Object<Answer>("SweepSimulation", "What another algorithm would have made of the trials.")
+            .open()
+            .field("trials", "Number of trials that it would have started.", count, known)
+            .field("best", "Best trial that it would have found.",
+                   Nested<Answer>{&sweep_best_summary_table()}, or_null)
+            .field("regret", "How much worse that is than the recorded best.", Number{}, or_null)
+            .field("time_used", "Epochs or steps of all its trials together.", count, known)
+            .field("time_recorded", "Epochs or steps of all recorded trials.", count, known)
+            .field("saved", "Fraction of the recorded epochs or steps that it would have saved.",
+                   Number{}, or_null)
+            .field("core_s_saved", "That fraction of the core-seconds of the sweep.", Number{},
+                   or_null)
+            .field("cut_short",
+                   "Trials that it would have trained on where the recorded curve ends.", count,
+                   known);
+    return table;
+}
+
 }    // namespace
 
 std::span<const ObjectTable* const> sweep_answer_tables() {
@@ -174,6 +222,9 @@ std::span<const ObjectTable* const> sweep_answer_tables() {
                                                      &trials,
                                                      &sweep_best_table(),
                                                      &sweep_preview_table(),
+                                                     &sweep_suggestions_table(),
+                                                     &sweep_importance_table(),
+                                                     &sweep_simulation_table(),
                                                      &decisions,
                                                      &events};
     return all;
