@@ -113,7 +113,7 @@ ExitCode print_result(const HttpClient& client, const std::string& prediction_id
                       const std::string& out);
 
 /// A CSV that the service has, to `out` or stdout.
-ExitCode save_csv(const HttpClient& client, const std::string& target, const std::string& out);
+void save_csv(const HttpClient& client, const std::string& target, const std::string& out);
 
 struct CrossValidationOptions {
     std::string file;    ///< "-": stdin
@@ -133,6 +133,16 @@ ExitCode compare_cross_validations(const HttpClient& client, const std::string& 
                                    const std::string& second, bool json);
 /// The out-of-fold predictions, to `out` or stdout.
 ExitCode fetch_oof(const HttpClient& client, const std::string& id, const std::string& out);
+struct EnsembleOptions {
+    std::string id;    ///< of the cross-validation
+    std::string dataset;
+    std::string part = {};
+    int batch_size_per_core = 32;
+    int cores = 1;
+    std::string out;
+};
+/// Predicts a dataset with the last checkpoint of every fold, and writes the mean of them all.
+ExitCode predict_with_folds(const HttpClient& client, const EnsembleOptions& options);
 ExitCode cancel_cross_validation(const HttpClient& client, const std::string& id);
 ExitCode delete_cross_validation(const HttpClient& client, const std::string& id);
 

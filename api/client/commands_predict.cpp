@@ -60,11 +60,13 @@ ExitCode predict(const HttpClient& client, const PredictOptions& options) {
 
 ExitCode print_result(const HttpClient& client, const std::string& prediction_id,
                       const std::string& out) {
-    return save_csv(
-        client, fmt::format("/v1/predictions/{}/result.csv", percent_encode(prediction_id)), out);
+    save_csv(client, fmt::format("/v1/predictions/{}/result.csv", percent_encode(prediction_id)),
+             out);
+    if (!out.empty()) fmt::print("{}\n", out);
+    return ExitCode::ok;
 }
 
-ExitCode save_csv(const HttpClient& client, const std::string& target, const std::string& out) {
+void save_csv(const HttpClient& client, const std::string& target, const std::string& out) {
     const auto complain = [&] {
         throw Stop(ExitCode::usage, fmt::format("{} cannot be written: is the disk full?",
                                                 out.empty() ? "standard output" : out));
@@ -75,10 +77,10 @@ ExitCode save_csv(const HttpClient& client, const std::string& target, const std
             const ClientResponse response = call_raw(client, {.target = target});
             require_success(response);
             fmt::print("{}", printable_text(response.body));
-            return ExitCode::ok;
+            return;
         }
         if (!stream_result(client, target, stdout)) complain();
-        return ExitCode::ok;
+        return;
     }
     // Aside first: an older result stays until the new one is complete.
     const std::string part = out + ".part";
@@ -96,8 +98,6 @@ ExitCode save_csv(const HttpClient& client, const std::string& target, const std
         fs::remove(part, problem);
         complain();
     }
-    fmt::print("{}\n", out);
-    return ExitCode::ok;
 }
 
 }    // namespace slipway::client

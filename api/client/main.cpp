@@ -26,6 +26,7 @@ struct Line {
     ExportWeightsOptions weights;
     PredictOptions predict;
     CrossValidationOptions cross_validation;
+    EnsembleOptions ensemble;
     ForkOptions fork;
     BulkOptions bulk;
     RetentionOptions retention;
@@ -249,6 +250,14 @@ void add_cross_validation_commands(CLI::App& app, Line& line) {
     one = add_with_id(*cv, "oof", "Print the out-of-fold predictions as CSV", line,
                       [&line](const HttpClient& c) { return fetch_oof(c, line.id, line.out); });
     one->add_option("--out", line.out, "output file");
+    one = add(*cv, "predict", "Predict a dataset with the mean of the models of all folds", line,
+              [&line](const HttpClient& c) { return predict_with_folds(c, line.ensemble); });
+    one->add_option("id", line.ensemble.id, "cross-validation that has succeeded")->required();
+    one->add_option("dataset", line.ensemble.dataset, "dataset id or name")->required();
+    one->add_option("--part", line.ensemble.part, "only this part of the dataset");
+    one->add_option("--batch", line.ensemble.batch_size_per_core, "batch size per core");
+    one->add_option("--cores", line.ensemble.cores, "number of cores of each model: 1 or 8");
+    one->add_option("--out", line.ensemble.out, "output file")->required();
     add_with_id(*cv, "cancel", "Cancel a cross-validation and its jobs", line,
                 [&line](const HttpClient& c) { return cancel_cross_validation(c, line.id); });
     add_with_id(*cv, "delete", "Delete a cross-validation that has ended, with its jobs", line,

@@ -1,6 +1,7 @@
 """Goal: every command of the client prints what it says. The list of commands is the client's own (--help): one without a
 test here fails. Method: one small job on a real service; what changes from run to run (ids, times, figures) is replaced
 by its kind before the output is compared."""
+import csv
 import json
 import os
 import pathlib
@@ -446,6 +447,22 @@ class Commands(unittest.TestCase):
     def test_cv_oof(self):
         self.assertEqual(self.ok("cv", "oof", self.crossed(), "--out", "oof.csv"), "oof.csv\n")
         self.assertEqual((self.folder / "oof.csv").read_text(), self.ok("cv", "oof", self.crossed()))
+
+    def test_cv_predict(self):
+        said = self.ok("cv", "predict", self.crossed(), "points", "--out", "ensemble.csv")
+        self.assertEqual(said.splitlines()[-1], "ensemble.csv")
+        with open(self.folder / "ensemble.csv") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([int(row["sample"]) for row in rows], list(range(600)))
+        alone = [list(csv.DictReader(self.ok("result", job["id"]).splitlines()))
+                 for job in self.service.get("/v1/jobs?kind=predict&limit=3")["items"]]
+        for number in (0, 299, 599):
+            for name in ("p_yes", "p_no"):
+                mean = sum(float(one[number][name]) for one in alone) / 3
+                self.assertAlmostEqual(float(rows[number][name]), mean, places=9)
+            best = max(("no", "yes"), key=lambda label: float(rows[number]["p_" + label]))
+            self.assertEqual(rows[number]["predicted"], best)
+        self.assertFalse(list(self.folder.glob("ensemble.csv.*")))
 
     def crossed_and_running(self):
         request = json.loads((self.folder / "cv.json").read_text())
