@@ -100,9 +100,8 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine) {
         if (!function.isDeclaration()) passes.run(function, functions);
 }
 
-}    // namespace
-
-CompileTarget host_target() {
+/// Takes half a millisecond, and a process may run many short attempts.
+CompileTarget find_host_target() {
     initialize_llvm();
     CompileTarget target{.cpu = llvm::sys::getHostCPUName().str(), .features = {}};
     const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
@@ -116,6 +115,13 @@ CompileTarget host_target() {
     const bool is_wide = has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl");
     target.lanes = is_wide ? 16 : 8;
     target.rounds_to_bf16 = is_wide && has("avx512bf16");
+    return target;
+}
+
+}    // namespace
+
+CompileTarget host_target() {
+    static const CompileTarget target = find_host_target();
     return target;
 }
 
