@@ -41,7 +41,7 @@ Statement insert_one(const std::string& id, const std::string& spec, const std::
     std::vector<Param> values{id,           "late",     "default", "{}",         spec, std::nullopt,
                               dataset,      "normal",   1,         std::nullopt, 3,    std::nullopt,
                               std::nullopt, "tok_test", "train"};
-    values.resize(24, std::nullopt);
+    values.resize(26, std::nullopt);
     Statement statement{&queries::insert_jobs, {}};
     for (const Param& value : values)
         statement.params.push_back(Param::array({value}));
