@@ -244,9 +244,9 @@ def write_points(folder, rows=600, seed=1):
     (folder / "points.csv").write_text("\n".join(lines) + "\n")
 
 
-def serve_points(case, **options):
+def serve_points(case, settings=(), **options):
     """A service with the dataset `points` for all tests of a class; it is stopped when the set-up fails, too."""
-    case.service = Service()
+    case.service = Service(*settings)
     case.addClassCleanup(case.service.close)
     write_points(case.service.data / "points", **options)
     case.service.start()

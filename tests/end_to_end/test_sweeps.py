@@ -23,12 +23,8 @@ def quick_job(epochs=1, **changes):
 RATES = {"train.optimizer.lr": {"type": "log_uniform", "min": 1e-4, "max": 1e-1}}
 
 
-class SweepTest(unittest.TestCase):
+class SweepCalls:
     """What the classes below share."""
-
-    @classmethod
-    def setUpClass(cls):
-        serve_points(cls, rows=200)
 
     def create(self, body):
         return self.service.post("/v1/sweeps", body)["id"]
@@ -58,7 +54,11 @@ class SweepTest(unittest.TestCase):
         return [(one["action"], one["trial"], one["reason"]) for one in self.log(sweep_id, "decisions")]
 
 
-class Sweeps(SweepTest):
+class Sweeps(SweepCalls, unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        serve_points(cls, rows=200)
+
     def test_a_grid_runs_every_point_and_names_the_best(self):
         space = {"model.width": {"type": "choice", "values": [4, 16]},
                  "train.optimizer.lr": {"type": "log_uniform", "min": 0.001, "max": 0.1, "count": 3}}
@@ -250,9 +250,13 @@ class Sweeps(SweepTest):
         self.wait_end(own)
 
 
-class KilledSweeps(SweepTest):
+class KilledSweeps(SweepCalls, unittest.TestCase):
     """Method: with one trial at a time the order of observations is that of the trials, so an undisturbed sweep with the same
     seed must have the same log, line by line; and a sweep with several at a time one without gaps."""
+
+    @classmethod
+    def setUpClass(cls):
+        serve_points(cls, rows=200)
 
     def killed(self, body, kills, seed):
         moments = random.Random(seed)

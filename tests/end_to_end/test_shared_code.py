@@ -5,10 +5,10 @@ import unittest
 from service import points_job, serve_points
 
 
-class Sweep(unittest.TestCase):
+class SharedCode(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        serve_points(cls, rows=500)
+        serve_points(cls, ("--warm-executors-s", "0"), rows=500)
 
     def run_all(self, cores):
         """The jobs' ids; the first has ended before the others begin."""
