@@ -5,7 +5,7 @@ Clients send each job with an Idempotency-Key of its own to either service, and 
 answered. Rounds go on in turn: `kill` (SIGKILL, started again after 2 s), `freeze` (SIGSTOP for 15 s, longer than leases
 last), `upgrade` (SIGTERM, started again at once: its executors go on meanwhile). Then every job is waited for. Prints one
 JSON line: jobs acknowledged; of these lost (not in the database) and doubled (a key with two jobs); jobs that did not
-succeed; attempts by how they ended, those that ended during an upgrade apart; promises of the store that
+succeed, and why; attempts by how they ended, those that ended during an upgrade apart; promises of the store that
 `slipwayd verify` found broken.
 
 usage: bench/two_servers.py [--rounds 9] [--per-s 4] [--bin build/release/bin]
@@ -31,6 +31,7 @@ class Load:
 
     def __init__(self, services, spec, per_s):
         self.services, self.spec = services, spec
+        self.token = services[0].token    # a key is one of a token
         self.sent = {}    # key -> id
         self.retries = 0
         self.mutex = threading.Lock()
@@ -48,7 +49,8 @@ class Load:
         key = f"job-{number}"
         for service in itertools.cycle((self.services[number % 2], self.services[1 - number % 2])):
             try:
-                answer = service.call("POST", "/v1/jobs", dict(self.spec, name=key), {"Idempotency-Key": key}, timeout_s=5)
+                answer = service.call("POST", "/v1/jobs", dict(self.spec, name=key), {"Idempotency-Key": key},
+                                      token=self.token, timeout_s=5)
                 if answer.status == 201:
                     with self.mutex:
                         self.sent[key] = answer.json["id"]
@@ -136,6 +138,8 @@ def main():
             "lost": sum(job not in stored for job in load.sent.values()),
             "doubled": sum(count > 1 for count in names.values()),
             "not_succeeded": sum(state != "succeeded" for _, state in stored.values()),
+            "reasons": [row[0] for row in first.sql("select distinct reason_code || ': ' || reason_message from job where "
+                                                    "name like 'job-%' and state <> 'succeeded'")],
             "attempts": attempts(first), "attempts_ended_in_upgrades": dict(during_upgrades),
             "broken_promises": first.verify()}))
     finally:

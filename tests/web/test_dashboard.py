@@ -26,7 +26,7 @@ class Dashboard(unittest.TestCase):
             "job": {**fold, "data": {"dataset": "points"}}})["id"]
         wait_for(lambda: cls.service.get(f"/v1/cross-validations/{crossed}")["state"] == "succeeded", "the cross-validation")
         cls.live = cls.service.submit(points_job(name="live", train={
-            "epochs": 3000, "batch_size_per_core": 8, "optimizer": {"name": "adam", "lr": 0.001}}))
+            "epochs": 100000, "batch_size_per_core": 8, "optimizer": {"name": "adam", "lr": 0.001}}))
         cls.service.wait_state(cls.live, "running")
         link = subprocess.run([BIN / "slipwayd", "login-link", "--home", cls.service.home, "--port", str(cls.service.port)],
                               capture_output=True, text=True, check=True).stdout.strip()
