@@ -96,19 +96,31 @@ join attempt_member as member
   on member.job_id = pruned.job_id and member.attempt = pruned.attempt and member.rank = 0
 where not used
 
--- list_jobs_past_retention: jobs to delete; those with a pinned checkpoint, or one in use, stay
+-- jobs_past_retention: jobs to delete; those with a pinned checkpoint, or one in use, stay
 -- in     $1 days  $2 how many
--- out    id
-select id
-from job
-where finished_at < statement_timestamp() - make_interval(days => $1)
-  and not exists (select from checkpoint
-                  where checkpoint.job_id = job.id and deleted_at is null
-                    and (pinned
-                         or exists (select from checkpoint_use
-                                    where checkpoint_id = checkpoint.id)))
-order by finished_at, id
-limit $2
+-- out    of the list: id; of the count: jobs, and checkpoints of theirs, bytes
+-- form list_jobs_past_retention
+--   @WHAT@ due.id
+--   @REST@ order by finished_at, id
+-- form count_jobs_past_retention
+--   @WHAT@ (select count(*) from due) as jobs, count(*) as checkpoints, @BYTES@
+--   @BYTES@ coalesce(sum(checkpoint.bytes), 0)::bigint as bytes
+--   @REST@ join checkpoint on checkpoint.job_id = due.id where checkpoint.deleted_at is null
+with due as materialized (
+    select id, finished_at
+    from job
+    where finished_at < statement_timestamp() - make_interval(days => $1)
+      and not exists (select from checkpoint
+                      where checkpoint.job_id = job.id and deleted_at is null
+                        and (pinned
+                             or exists (select from checkpoint_use
+                                        where checkpoint_id = checkpoint.id)))
+    order by finished_at, id
+    limit $2
+)
+select @WHAT@
+from due
+@REST@
 
 -- count_past_retention: jobs of which a kind is due to be pruned
 -- in     $1 kind  $2 days  $3 how many are counted
@@ -138,24 +150,3 @@ where checkpoint.deleted_at is null and not pinned and not unwanted
   and exists (select from checkpoint as newer
               where newer.job_id = checkpoint.job_id and newer.deleted_at is null
                 and (newer.step, newer.created_at) > (checkpoint.step, checkpoint.created_at))
-
--- count_jobs_past_retention: those that would be deleted, and their checkpoints
--- in     $1 days  $2 how many jobs are counted
--- out    jobs, checkpoints, bytes
-with due as materialized (
-    select id
-    from job
-    where finished_at < statement_timestamp() - make_interval(days => $1)
-      and not exists (select from checkpoint
-                      where checkpoint.job_id = job.id and deleted_at is null
-                        and (pinned
-                             or exists (select from checkpoint_use
-                                        where checkpoint_id = checkpoint.id)))
-    order by finished_at, id
-    limit $2
-)
-select (select count(*) from due) as jobs, count(*) as checkpoints,
-       coalesce(sum(checkpoint.bytes), 0)::bigint as bytes
-from due
-join checkpoint on checkpoint.job_id = due.id
-where checkpoint.deleted_at is null
