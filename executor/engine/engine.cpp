@@ -298,6 +298,10 @@ std::vector<Value> Engine::run(const Executable& executable, std::span<const Val
     return outputs;
 }
 
+std::optional<FailedStep> Engine::failed_step() const {
+    return parts_->runtime.failed_step();
+}
+
 MemoryReport Engine::memory(const Executable& executable) const {
     return executable.memory;
 }

@@ -12,6 +12,7 @@
 #include "executor/graph/tensor.h"
 #include "executor/measure/metrics.h"
 #include "executor/passes/passes.h"
+#include "executor/runtime/run_times.h"
 
 namespace slipway {
 
@@ -110,6 +111,8 @@ public:
     const std::vector<std::optional<int>>& worker_cpus() const;
 
     const CompileRecord& last_compile() const;
+    /// Of the last run, if it was ended by a kernel's exception.
+    std::optional<FailedStep> failed_step() const;
     /// Where the time of the last run went; valid until the next.
     const RunTimes& times() const;
     /// Seconds that finding and making the memory of the last run took.

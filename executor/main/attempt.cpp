@@ -10,6 +10,7 @@
 
 #include "api/base/printable.h"
 #include "api/spec/intent.h"
+#include "executor/main/crash_handler.h"
 #include "executor/main/frame_reporter.h"
 #include "executor/main/frames/frame_channel.h"
 #include "executor/main/frames/frame_log.h"
@@ -89,7 +90,9 @@ int run_order(const std::filesystem::path& run_folder, const ResolvedAttempt& or
     PositionFile position(run_folder);
     AttemptPlan plan = order.plan;
     plan.position = &position.position();
+    note_crashes_in(plan.position);
     const Ending ending = train_to_the_end(trainer, std::move(plan), with_sinks);
+    note_crashes_in(nullptr);
     say_last(log, ending);
     channel.flush(last_words_max);
     return ending.exit_code;

@@ -11,6 +11,7 @@
 #include "executor/runtime/run.h"
 
 #include <algorithm>
+#include <mutex>
 
 #include "api/base/check.h"
 #include "api/base/clock.h"
@@ -18,6 +19,7 @@
 #include "executor/runtime/cpus.h"
 #include "executor/runtime/flush_denormals.h"
 #include "executor/runtime/reduction_tree.h"
+#include "executor/runtime/step_at_work.h"
 #include "executor/runtime/workers.h"
 
 namespace slipway {
@@ -48,6 +50,17 @@ struct Memory {
     std::vector<std::vector<Arena>> partials;    ///< region sum, partials 1.., by worker
 };
 
+/// The step whose kernel threw first; the runs of all workers write here.
+struct FirstFailure {
+    std::mutex mutex;
+    std::optional<FailedStep> step;    ///< guarded by mutex
+
+    void note(const Step& failed, int replica) {
+        const std::lock_guard lock(mutex);
+        if (!step) step = FailedStep{.name = failed.name, .replica = replica};
+    }
+};
+
 struct Run {
     const Program& program;
     const RunPlan& plan;
@@ -56,6 +69,7 @@ struct Run {
     Workers& workers;
     RunTimes& times;
     Collectives* collectives;    ///< null: no other process
+    FirstFailure& failure;
 };
 
 Tick now() {
@@ -200,11 +214,22 @@ private:
                               .begin = range.begin,
                               .end = range.end,
                               .worker = worker_};
-        if (!run_.times.timeline) return step.kernel(call);
+        if (!run_.times.timeline) return call_kernel(step, call);
         const Tick begin = now();
-        step.kernel(call);
+        call_kernel(step, call);
         const auto number = std::uint32_t(&step - run_.program.steps.data());
         times_.steps.push_back({number, core_, begin, now()});
+    }
+
+    void call_kernel(const Step& step, const KernelCall& call) {
+        step_at_work = {.name = step.name.c_str(), .replica = core_};
+        try {
+            step.kernel(call);
+        } catch (const std::exception&) {
+            run_.failure.note(step, core_);
+            throw;    // the worker border keeps it
+        }
+        step_at_work = {};
     }
 
     void add_read(const Step& step, BufferId id) {
@@ -313,6 +338,7 @@ struct Runtime::Parts {
     Collectives* const collectives;
     Memory memory;
     RunTimes times;
+    FirstFailure failure;
     const std::vector<CpuClaim> claims;
     Workers workers;    // last: joined before the memory goes
 };
@@ -331,12 +357,18 @@ void Runtime::run(const Program& program, const RunPlan& plan, const Bindings& b
         "a program for several processes has no step that reads the values of all cores");
     parts_->reserve(program);
     RunTimes& times = parts_->times;
-    const Run run{program,         plan,  bindings,           parts_->memory,
-                  parts_->workers, times, parts_->collectives};
+    const Run run{
+        program,        plan, bindings, parts_->memory, parts_->workers, times, parts_->collectives,
+        parts_->failure};
+    parts_->failure.step.reset();
     times.timeline = timeline;
     times.begin = now();
     parts_->workers.run([&](int worker) { WorkerRun(run, worker)(); });
     times.end = now();
+}
+
+std::optional<FailedStep> Runtime::failed_step() const {
+    return parts_->failure.step;
 }
 
 const RunTimes& Runtime::times() const {

@@ -47,6 +47,9 @@ public:
     /// Of the last run that ended well; valid until the next.
     const RunTimes& times() const;
 
+    /// Of the last run, if it was ended by a kernel's exception.
+    std::optional<FailedStep> failed_step() const;
+
     const Team& team() const;
     /// Where each worker is kept; none: anywhere.
     const std::vector<std::optional<int>>& worker_cpus() const;

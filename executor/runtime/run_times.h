@@ -2,11 +2,18 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "api/base/clock.h"
 
 namespace slipway {
+
+/// A step whose kernel threw.
+struct FailedStep {
+    std::string name;
+    int replica = -1;    ///< -1: it is done once for all replicas
+};
 
 /// One step of a program on one worker, in a run whose timeline is kept.
 struct StepSpan {

@@ -116,7 +116,15 @@ private:
     /// Where the run is. The samples are drawn again: a sampler is a function of its position.
     Json failure() const {
         Json where{{"step", state_.step}, {"epoch", nullptr}, {"batch", nullptr}};
+        where["program"] = nullptr;
+        where["operation"] = nullptr;
+        where["replica"] = nullptr;
         if (plan_.position != nullptr) where["phase"] = phase_of(*plan_.position);
+        if (const auto failed = engine_.failed_step()) {
+            where["program"] = program_at_work_;
+            where["operation"] = failed->name;
+            if (failed->replica >= 0) where["replica"] = failed->replica;
+        }
         if (!in_work_) return where;
         where["step"] = step_in_work();
         where["epoch"] = in_work_->epoch + 1;
@@ -138,6 +146,12 @@ private:
     }
 
     std::int64_t step_in_work() const { return state_.step + (ended_step_ ? 0 : 1); }
+
+    void begin_program(std::string_view name) {
+        if (name == program_at_work_) return;
+        program_at_work_ = name;
+        if (plan_.position != nullptr) set_program(*plan_.position, name);
+    }
 
     void mark(const LoadedBatch& batch) {
         in_work_ = batch.position;
@@ -279,6 +293,8 @@ private:
     }
 
     std::vector<Value> execute(const Executable& program, const std::vector<Value>& inputs) {
+        const bool ends_step = &program == programs_.train.executable.get();
+        begin_program(ends_step ? "train_step" : "accumulation_step");
         const auto timed = explainer_.time(Phase::execute);
         return engine_.run(program, inputs, explainer_.wants_timeline());
     }
@@ -357,6 +373,7 @@ private:
     /// Measures the validation part; `final_values_` are what came of it.
     MetricSums evaluation_sums() {
         report_progress("evaluate");
+        begin_program("evaluation_step");
         const Tick begin = system_clock().tick();
         MetricSums sums =
             evaluate(engine_, *programs_.evaluation, network_values(state_, model_, update_),
@@ -491,6 +508,7 @@ private:
     }
 
     const AttemptPlan& plan_;
+    std::string_view program_at_work_{};    // a literal; empty: none yet
     Reporter& reporter_;
     const Tick started_;
     const std::unique_ptr<ObjectCache> cache_;

@@ -103,12 +103,19 @@ std::string crash_key(const EndFacts& facts) {
                        facts.position->step);
 }
 
+Json text_or_null(const std::string& text) {
+    return text.empty() ? Json() : Json(text);
+}
+
 store::JsonText failure_of(const RunPosition& position) {
     return Json{{"failure",
                  {{"step", position.step},
                   {"epoch", position.epoch > 0 ? Json(position.epoch) : Json()},
                   {"batch", position.epoch > 0 ? Json(position.batch) : Json()},
-                  {"phase", phase_of(position)}}}}
+                  {"phase", phase_of(position)},
+                  {"program", text_or_null(program_of(position))},
+                  {"operation", text_or_null(operation_of(position))},
+                  {"replica", position.replica >= 0 ? Json(position.replica) : Json()}}}}
         .dump();
 }
 

@@ -137,11 +137,12 @@ const Object<Answer>& job_answer_table() {
                    or_null)
             .field("progress", "Training progress.", Nested<Answer>{&progress_table()}, or_null)
             .field("best", "Best checkpoint so far.", Nested<Answer>{&best_answer_table()}, or_null)
-            .field("result",
-                   "Last evaluation, once the job has succeeded. `failure`: the step, epoch, batch "
-                   "and phase in "
-                   "which it failed, with the samples of that batch and their shapes.",
-                   AnyObject{}, or_null)
+            .field(
+                "result",
+                "Last evaluation, once the job has succeeded. `failure`: the step, epoch, batch, "
+                "phase, program, operation and replica in which it failed, as far as they are "
+                "known, with the samples of that batch and their shapes.",
+                AnyObject{}, or_null)
             .field("dataset_id", "ds_…", any_text, or_null)
             .field("attempts", "Number of attempts.", count, known)
             .field("restarts", "Number of restarts after its executor was lost.", count, known)

@@ -29,6 +29,28 @@ TEST(RunPosition, what_is_left_is_read) {
     EXPECT_EQ(describe(position), "before the first step, phase open_data");
 }
 
+TEST(RunPosition, a_crash_names_its_operation_program_and_replica) {
+    RunPosition position{.step = 7};
+    set_phase(position, "execute");
+    set_program(position, "train_step");
+    set_operation(position, "matmul 32x10x64 \x1b[1m", 3);
+    const auto read = read_run_position(bytes_of(position));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->replica, 3);
+    EXPECT_EQ(program_of(*read), "train_step");
+    EXPECT_EQ(operation_of(*read).find('\x1b'), std::string::npos);
+    EXPECT_TRUE(describe(*read).starts_with("in step 7, phase execute, in `matmul 32x10x64 "));
+    EXPECT_TRUE(describe(*read).ends_with("` of train_step on replica 3"));
+    set_operation(position, "sgd", -1);
+    EXPECT_EQ(describe(position), "in step 7, phase execute, in `sgd` of train_step");
+    set_operation(position, std::string(500, 'x').c_str(), -2);
+    EXPECT_EQ(operation_of(position).size(), 119U);
+    EXPECT_FALSE(read_run_position(bytes_of(position)));
+    set_operation(position, "sgd", 0);
+    set_program(position, "7");
+    EXPECT_FALSE(read_run_position(bytes_of(position)));
+}
+
 TEST(RunPosition, what_an_executor_was_made_to_write_is_no_position) {
     EXPECT_FALSE(read_run_position(""));
     EXPECT_FALSE(read_run_position(std::string(sizeof(RunPosition), '\0'))) << "not begun";

@@ -367,7 +367,11 @@ TEST(Runtime, rethrows_an_error_of_a_kernel_and_can_be_used_again) {
             inner(call);
         };
         EXPECT_THROW(run(runtime, faulty, inputs), std::runtime_error);
+        ASSERT_TRUE(runtime.failed_step());
+        EXPECT_EQ(runtime.failed_step()->name, faulty.steps[step].name);
+        EXPECT_LT(runtime.failed_step()->replica, 8);
         EXPECT_EQ(run(runtime, random.program(), inputs), healthy);
+        EXPECT_FALSE(runtime.failed_step());
     }
 }
 

@@ -138,6 +138,18 @@ TEST(DecideEnd, a_crash_says_where_and_is_known_again) {
     EXPECT_EQ(result["failure"]["epoch"], 2);
     EXPECT_EQ(result["failure"]["batch"], 14);
     EXPECT_EQ(result["failure"]["phase"], "execute");
+    EXPECT_EQ(result["failure"]["operation"], nullptr);
+    EXPECT_EQ(result["failure"]["replica"], nullptr);
+    set_program(*known.position, "train_step");
+    set_operation(*known.position, "matmul 32x10x64", 3);
+    const store::AttemptEnd named = decide_end(known);
+    EXPECT_NE(named.message.find("in `matmul 32x10x64` of train_step on replica 3"),
+              std::string::npos)
+        << named.message;
+    const auto failure = nlohmann::json::parse(named.result)["failure"];
+    EXPECT_EQ(failure["program"], "train_step");
+    EXPECT_EQ(failure["operation"], "matmul 32x10x64");
+    EXPECT_EQ(failure["replica"], 3);
     EXPECT_EQ(decide_end(known).crash_key, end.crash_key);
     known.position->step = 119;
     EXPECT_NE(decide_end(known).crash_key, end.crash_key);
