@@ -45,6 +45,12 @@ protected:
     }
 
     pid_t pid_of(const store::AttemptKey& key) const { return process_of(key)->id.pid; }
+    /// A process that nobody has waited for yet lives, but runs no longer.
+    bool runs(pid_t pid) const {
+        std::string stat;
+        std::getline(std::ifstream("/proc/" + std::to_string(pid) + "/stat"), stat);
+        return !stat.empty() && stat.find(") Z ") == std::string::npos;
+    }
     bool lives(pid_t pid) const { return process_start_ticks(pid).has_value(); }
     std::size_t idle_count() const { return launcher_->pool().idle_count(); }
     bool has_workers() const {
@@ -202,6 +208,7 @@ TEST_F(WarmExecutors, that_died_while_they_waited_are_not_used) {
     start_agent();
     const auto first = run_well();
     ::kill(pid_of(first), SIGKILL);
+    ASSERT_TRUE(eventually([&] { return !runs(pid_of(first)); }));
     const auto second = run_well();
     EXPECT_NE(pid_of(first), pid_of(second));
     EXPECT_EQ(store::find_job(store, second.job_id)->attempts, 1);
