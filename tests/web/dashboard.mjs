@@ -80,8 +80,11 @@ try {
   const step = async () => Number(/step ([\d,]+) of/.exec(await page.locator("main").innerText())?.[1].replaceAll(",", "") ?? -1);
   await page.getByText(/step [\d,]+ of/).first().waitFor();
   found.live_steps_before = await step();
-  await page.waitForTimeout(2500);
-  found.live_steps_after = await step();
+  for (let tries = 0; tries < 60; tries++) {
+    await page.waitForTimeout(500);
+    found.live_steps_after = await step();
+    if (found.live_steps_after > found.live_steps_before) break;
+  }
   await page.getByRole("button", { name: "Save checkpoint" }).click();
   await page.getByRole("button", { name: "Pause" }).click();
   await page.locator(".state-paused").waitFor({ timeout: 30000 });

@@ -47,7 +47,8 @@ export function job_feed(id: string) {
   const show = () => {
     redraw = 0;
     batch(() => {
-      if (progress && job.value) job.value = { ...job.value, progress };
+      // Events come from the first on: until they have caught up, the job as it was read is newer.
+      if (progress && job.value && (progress.step ?? 0) >= (job.value.progress?.step ?? 0)) job.value = { ...job.value, progress };
       if (lines.length > 0) log.value = [...log.value, ...lines].slice(-log_lines_max);
       revision.value++;
     });
