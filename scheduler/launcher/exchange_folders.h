@@ -11,7 +11,7 @@ inline constexpr int exchanged_entries_max = 4096;
 /// `target` holds, and leaves the folder that was there, empty, in the place of `fresh`. Whoever
 /// reads below `target` finds each file at each moment. What may be done below `fresh` (the rules
 /// of Landlock go with a folder, not with its name) may be done below `target` from then on, and
-/// what might be done there before may not any more. Both are of one file system.
+/// what was allowed there before is no longer. Both are of one file system.
 /// errors  throws unavailable with the path and the system's reason, also when `target` holds too
 ///         much; what had begun is undone, or both folders are to be given up
 void exchange_folders(const std::filesystem::path& fresh, const std::filesystem::path& target);

@@ -247,7 +247,7 @@ void claim_folds(Transaction& transaction, std::string_view id, const FoldClaim&
                  const LeaderTerm& term) {
     const Rows locked = transaction.run(queries::lock_cross_validation, {id});
     if (locked.empty() || locked[0].text("state") != "running")
-        throw Error{ErrorCode::conflict, "the cross-validation does not run any more"};
+        throw Error{ErrorCode::conflict, "the cross-validation is no longer running"};
     if (!claim.train.empty())
         require_all(claim.train.size(), transaction.run(queries::claim_folds, {id, claim.train}));
     if (!claim.predict.empty()) {

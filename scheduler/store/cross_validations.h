@@ -121,7 +121,7 @@ struct FoldSizes {
 };
 
 /// Its split is ready: preparing → running, with folds that wait. False, and nothing, when it is
-/// not preparing any more.
+/// no longer preparing.
 bool begin_folds(Store& store, std::string_view id, const StoredSplit& split, std::int64_t repeats,
                  const FoldSizes& sizes, const LeaderTerm& term = {});
 

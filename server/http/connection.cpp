@@ -12,6 +12,13 @@ namespace {
 constexpr std::size_t piece_bytes = 64 * 1024;
 constexpr std::size_t linger_bytes_max = 1 << 20;
 
+/// Counts one more that waits for a thread; false, and none is counted: too many wait.
+bool enter_queue(const ServerCore& core, std::atomic<std::size_t>& waiting) {
+    if (waiting.fetch_add(1) < core.options.worker_queue_max) return true;
+    waiting.fetch_sub(1);
+    return false;
+}
+
 }    // namespace
 
 void Connection::stop_soon() {
@@ -89,10 +96,7 @@ asio::awaitable<bool> on_lane(ServerCore& core, Lane lane, const std::function<v
     const bool worker = lane == Lane::worker;
     std::atomic<std::size_t>& waiting =
         worker ? core.waiting_for_worker : core.waiting_for_reserved;
-    if (waiting.fetch_add(1) >= core.options.worker_queue_max) {
-        waiting.fetch_sub(1);
-        co_return false;
-    }
+    if (!enter_queue(core, waiting)) co_return false;
     const auto run = [&]() -> asio::awaitable<void> {
         waiting.fetch_sub(1);
         work();
@@ -106,10 +110,7 @@ asio::awaitable<bool> on_lane(ServerCore& core, Lane lane, const std::function<v
 asio::awaitable<bool> on_gathering_lane(ServerCore& core, GatheringLane& lane,
                                         const std::function<void(Gathering&)>& handle,
                                         const std::function<void()>& answer) {
-    if (core.waiting_for_worker.fetch_add(1) >= core.options.worker_queue_max) {
-        core.waiting_for_worker.fetch_sub(1);
-        co_return false;
-    }
+    if (!enter_queue(core, core.waiting_for_worker)) co_return false;
     const auto begin = [&](auto&& resume) {
         // Shared: a function object must be copyable.
         auto waits = std::make_shared<std::decay_t<decltype(resume)>>(

@@ -3,7 +3,7 @@
 // jobs to read. A job that it has no cursor of has its events since a time read; that time is
 // when the reader began, or a time before which everything was read when it last forgot quiet jobs.
 // A notification may be lost: jobs with recent events are looked up at intervals, by time, and the
-// cursors tell what was read already. What cannot be read in order any more breaks the ring off:
+// cursors tell what was read already. What can no longer be read in order breaks the ring off:
 // readers then get a gap, not a hole that nobody sees.
 
 #include "server/sse/project_reader.h"

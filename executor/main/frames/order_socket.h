@@ -23,7 +23,7 @@ public:
     /// Waits for the next order. None: the agent has closed its end, or a signal came and
     /// `stopping` says so.
     std::optional<ReceivedOrder> next(const std::function<bool()>& stopping);
-    /// The attempt has ended and nothing of it is left. False: nobody gives orders any more.
+    /// The attempt has ended and nothing of it is left. False: nobody gives orders from now on.
     bool answer(const WorkerAnswer& answer);
 
 private:

@@ -146,9 +146,9 @@ TEST_F(CrossValidations, each_problem_says_where_it_is) {
         service.call_as(service.token(Role::editor, {"other"}), "POST", target, body()).status,
         403);
     const std::string id = create();
-    const std::string stranger = service.token(Role::admin, {"other"});
+    const std::string outsider = service.token(Role::admin, {"other"});
     for (const char* part : {"", "/folds", "/summary", "/oof"})
-        EXPECT_EQ(service.call_as(stranger, "GET", target + "/" + id + part).status, 404) << part;
+        EXPECT_EQ(service.call_as(outsider, "GET", target + "/" + id + part).status, 404) << part;
 }
 
 }    // namespace

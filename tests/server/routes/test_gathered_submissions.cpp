@@ -79,11 +79,11 @@ TEST_F(GatheredSubmissionRoutes, what_is_wrong_with_one_is_told_to_nobody_else) 
     Json too_urgent = TestService::spec();
     too_urgent["queue"] = {{"class", "urgent"}};
     const std::string viewer = service.token(Role::viewer);
-    const std::string stranger = service.token(Role::editor, {"elsewhere"});
+    const std::string outsider = service.token(Role::editor, {"elsewhere"});
     const Json good = TestService::spec();
     at_once({posts(201, good), posts(201, good), posts(201, good), posts(201, good),
              posts(422, unknown), posts(422, gone), posts(422, wrong), posts(422, too_urgent),
-             posts(403, good, viewer), posts(403, good, stranger), posts(401, good, "slp_nobody"),
+             posts(403, good, viewer), posts(403, good, outsider), posts(401, good, "slp_nobody"),
              posts(201, good, {}, {{"Idempotency-Key", "the-same"}})},
             10);
     EXPECT_EQ(answers, 120);
