@@ -62,23 +62,27 @@ Number added_to_zero(const Number& x) {
         return x == std::numeric_limits<std::int16_t>::min() ? Number{} : x;
 }
 
-/// Calls chunk.operator()<Number, Place>(begin) for parts of 0..n that do not overlap.
-template <class T, class Chunk>
+/// Calls chunk.operator()<Number, Place>(begin) for parts of 0..n. They overlap only if they may:
+/// channels that fill no register are then taken with some before them once more instead of one by
+/// one.
+template <class T, bool may_overlap, class Chunk>
 void in_parts(std::int64_t n, Chunk&& chunk) {
     using Number = Lanes<T>::Number;
     using Place = Lanes<T>::Place;
     constexpr int whole = 64 / sizeof(Number);
     std::int64_t i = 0;
-    for (; i + whole <= n; i += whole)
-        chunk.template operator()<Vector<Number, whole>, Vector<Place, whole>>(i);
-    if (i + whole / 2 <= n) {
-        chunk.template operator()<Vector<Number, whole / 2>, Vector<Place, whole / 2>>(i);
-        i += whole / 2;
-    }
-    if (i + whole / 4 <= n) {
-        chunk.template operator()<Vector<Number, whole / 4>, Vector<Place, whole / 4>>(i);
-        i += whole / 4;
-    }
+    const auto take = [&]<int width>(std::integral_constant<int, width>) {
+        const bool fits = i + width <= n;
+        if (!fits && !(may_overlap && width == whole / 4 && i < n && width <= n)) return;
+        const std::int64_t begin = fits ? i : n - width;
+        chunk.template operator()<Vector<Number, width>, Vector<Place, width>>(begin);
+        i = begin + width;
+    };
+    while (i + whole <= n)
+        take(std::integral_constant<int, whole>{});
+    take(std::integral_constant<int, whole / 2>{});
+    take(std::integral_constant<int, whole / 4>{});
+    take(std::integral_constant<int, whole / 4>{});
     for (; i < n; ++i)
         chunk.template operator()<Number, Place>(i);
 }
@@ -97,27 +101,57 @@ Seen seen_by(const WindowDimension& w, std::int64_t extent, std::int64_t positio
     return {begin + skipped * step, step, std::max<std::int64_t>(0, last - skipped)};
 }
 
-/// Calls body(window number, offsets of the elements it sees, row-major) for every window.
+/// The elements that each window of a row of windows sees, row-major, from the row's first element
+/// on. They are the same for all rows of windows but those at the edges.
+class RowOfWindows {
+public:
+    explicit RowOfWindows(const ChannelPool& pool)
+        : pool_(pool), most_(pool.row_window.size * pool.column_window.size) {
+        for (std::int64_t x = 0; x < pool.column_positions; ++x)
+            columns_.push_back(seen_by(pool.column_window, pool.columns, x));
+        offsets_.resize(columns_.size() * std::size_t(most_));
+    }
+
+    void see(std::int64_t rows) {
+        if (rows == rows_) return;
+        rows_ = rows;
+        for (std::size_t x = 0; x < columns_.size(); ++x) {
+            std::int64_t* offset = offsets_.data() + x * std::size_t(most_);
+            for (std::int64_t i = 0; i < rows; ++i)
+                for (std::int64_t k = 0; k < columns_[x].count; ++k) {
+                    const std::int64_t row = i * pool_.row_window.window_dilation * pool_.columns;
+                    const std::int64_t column = columns_[x].first + k * columns_[x].step;
+                    *offset++ = (row + column) * pool_.channels;
+                }
+        }
+    }
+
+    const std::int64_t* offsets(std::size_t x) const {
+        return offsets_.data() + x * std::size_t(most_);
+    }
+    std::size_t count(std::size_t x) const { return std::size_t(rows_ * columns_[x].count); }
+
+private:
+    const ChannelPool& pool_;
+    std::int64_t most_;
+    std::int64_t rows_ = -1;
+    std::vector<Seen> columns_;
+    std::vector<std::int64_t> offsets_;
+};
+
+/// Calls body(window number, first element, offsets from it, how many) for every window.
 template <class Body>
 void for_each_window(const ChannelPool& pool, Body&& body) {
-    std::vector<Seen> columns;
-    for (std::int64_t x = 0; x < pool.column_positions; ++x)
-        columns.push_back(seen_by(pool.column_window, pool.columns, x));
-    std::vector<std::int64_t> offsets(std::size_t(pool.row_window.size * pool.column_window.size));
+    RowOfWindows windows(pool);
     std::int64_t window = 0;
     for (std::int64_t image = 0; image < pool.batch; ++image)
         for (std::int64_t y = 0; y < pool.row_positions; ++y) {
             const Seen rows = seen_by(pool.row_window, pool.rows, y);
-            for (const Seen& column : columns) {
-                std::size_t count = 0;
-                for (std::int64_t i = 0; i < rows.count; ++i) {
-                    const std::int64_t row =
-                        (image * pool.rows + rows.first + i * rows.step) * pool.columns;
-                    for (std::int64_t k = 0; k < column.count; ++k)
-                        offsets[count++] = (row + column.first + k * column.step) * pool.channels;
-                }
-                body(window++, offsets.data(), count);
-            }
+            windows.see(rows.count);
+            const std::int64_t first =
+                (image * pool.rows + rows.first) * pool.columns * pool.channels;
+            for (std::size_t x = 0; x < std::size_t(pool.column_positions); ++x)
+                body(window++, first, windows.offsets(x), windows.count(x));
         }
 }
 
@@ -151,14 +185,16 @@ Place place_of_largest(const T* from, const std::int64_t* offsets, Count count) 
 /// Adds to what is there, or is the first and only one to write it.
 template <bool adds, class T>
 void scatter_windows(const ChannelPool& pool, const T* input, const T* source, T* to) {
-    for_each_window(pool, [&](std::int64_t window, const std::int64_t* offsets, std::size_t count) {
+    for_each_window(pool, [&](std::int64_t window, std::int64_t first, const std::int64_t* offsets,
+                              std::size_t count) {
         const T* const terms = source + window * pool.channels;
         with_count(count, [&](auto elements) {
-            in_parts<T>(pool.channels, [&]<class Number, class Place>(std::int64_t i) {
-                const auto place = place_of_largest<Number, Place>(input + i, offsets, elements);
+            in_parts<T, !adds>(pool.channels, [&]<class Number, class Place>(std::int64_t i) {
+                const auto place =
+                    place_of_largest<Number, Place>(input + first + i, offsets, elements);
                 const auto term = added_to_zero<T>(load<Number>(terms + i));
                 for (std::size_t k = 0; k < elements; ++k) {
-                    T* const target = to + offsets[k] + i;
+                    T* const target = to + first + offsets[k] + i;
                     const auto chosen = place == static_cast<Place>(Place{} + std::int16_t(k));
                     const auto added = chosen ? term : Number{};
                     if constexpr (adds)
@@ -195,13 +231,14 @@ bool covers_once(const ChannelPool& pool) {
 
 template <class T>
 void largest_of_windows(const ChannelPool& pool, const T* from, T* to) {
-    for_each_window(pool, [&](std::int64_t window, const std::int64_t* offsets, std::size_t count) {
+    for_each_window(pool, [&](std::int64_t window, std::int64_t first, const std::int64_t* offsets,
+                              std::size_t count) {
         T* const target = to + window * pool.channels;
         with_count(count, [&](auto elements) {
-            in_parts<T>(pool.channels, [&]<class Number, class Place>(std::int64_t i) {
-                auto largest = load<Number>(from + offsets[0] + i);
+            in_parts<T, true>(pool.channels, [&]<class Number, class Place>(std::int64_t i) {
+                auto largest = load<Number>(from + first + offsets[0] + i);
                 for (std::size_t k = 1; k < elements; ++k) {
-                    const auto value = load<Number>(from + offsets[k] + i);
+                    const auto value = load<Number>(from + first + offsets[k] + i);
                     const auto above = is_above<T>(order_of<T>(value), order_of<T>(largest));
                     largest = above ? value : largest;
                 }
