@@ -83,7 +83,9 @@ std::string build_mark() {
                        program.st_mtim.tv_nsec);
 }
 
-std::string cpu_mark() {
+namespace {
+
+std::string ask_cpu_mark() {
     // Input 1's ebx is left out: it names the core that happens to answer.
     const Answer vendor = ask_cpu(0, 0), model = ask_cpu(1, 0), features = ask_cpu(7, 0);
     const Answer more = ask_cpu(7, 1), extended = ask_cpu(0x80000001, 0), state = ask_cpu(0xd, 1);
@@ -95,6 +97,14 @@ std::string cpu_mark() {
     for (const unsigned word : words)
         mark += fmt::format("{:08x}", word);
     return fmt::format("{}-{:x}", mark, saved_registers());
+}
+
+}    // namespace
+
+std::string cpu_mark() {
+    // A virtual machine answers each question after a way out of it and back.
+    static const std::string mark = ask_cpu_mark();
+    return mark;
 }
 
 std::string cache_environment(std::string_view compiler) {

@@ -5,12 +5,14 @@
 // another one could plant machine code. Reading an entry sets its time; when the folder is too
 // large, one process (a lock that nobody waits for) removes the entries unused for longest until
 // a tenth is free. The size is counted as entries are stored and read from the folder again from
-// time to time, for what others have stored. Every failure means compiling again, never an
-// error.
+// time to time, for what others have stored. Processes that begin together would all compile the
+// same kernels: who makes an entry holds a lock meanwhile, for which others wait a little. Every
+// failure means compiling again, never an error.
 #include "executor/cache/object_cache.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -40,6 +42,8 @@ constexpr std::size_t header_bytes = sealed_bytes + digest_bytes;
 constexpr std::string_view entry_ending = ".obj";
 constexpr std::string_view aside_ending = ".tmp";
 constexpr std::int64_t aside_age_max_s = 600;    // then its writer is dead
+constexpr std::uint64_t making_locks = 64;    // files; two keys of one wait for each other in vain
+constexpr int making_wait_max_ms = 2000;
 constexpr std::int64_t stores_per_sweep = 64;    // so that others' entries are counted too
 
 std::string little_endian(std::uint64_t word) {
@@ -171,6 +175,24 @@ void ObjectCache::store(const CacheKey& key, std::string_view bytes) {
     ++stored_;
     bytes_ += size;
     if (bytes_ > options_.bytes_max || ++stores_ % stores_per_sweep == 0) make_room();
+}
+
+MakingTurn ObjectCache::take_turn(const CacheKey& key) const {
+    const fs::path path =
+        options_.folder / fmt::format("making-{:02}.lock", key.low % making_locks);
+    MakingTurn turn{
+        .lock = UniqueFd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600))};
+    // A lock ends with its process; one that is stopped while it holds it must stop nobody else.
+    for (int waited_ms = 0; turn.lock && flock(turn.lock.get(), LOCK_EX | LOCK_NB) != 0;
+         ++waited_ms) {
+        turn.waited = true;
+        if (errno != EWOULDBLOCK || waited_ms >= making_wait_max_ms) {
+            turn.lock = UniqueFd();
+            break;
+        }
+        poll(nullptr, 0, 1);
+    }
+    return turn;
 }
 
 ObjectCacheCounts ObjectCache::counts() const {

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "api/base/posix.h"
+
 namespace slipway {
 
 /// 128 bits that name what was compiled: a hash of its source and of every option.
@@ -31,6 +33,12 @@ struct ObjectCacheCounts {
     std::int64_t evicted = 0;    ///< removed to stay below bytes_max
 };
 
+/// The right to make an entry, for as long as it lives.
+struct MakingTurn {
+    UniqueFd lock;
+    bool waited = false;    ///< for another process, which may have made the entry
+};
+
 /// Compiled code on disk, shared by all processes of one user on one machine: a file per key. An
 /// entry is used only when its checksum holds and it was made by this build, compiler and kind of
 /// CPU; a torn or changed file, or no room, means compiling again, never an error. Entries are
@@ -49,6 +57,11 @@ public:
     /// Keeps the bytes for later finds, of this process and others. An entry of the same key is
     /// replaced. What goes wrong is counted and otherwise nobody's business.
     void store(const CacheKey& key, std::string_view bytes);
+
+    /// For who makes an entry that was not found: processes that begin together compile a kernel
+    /// once. Waits while another one makes it, but no longer than two seconds; then, or where no
+    /// lock can be had, none is held.
+    MakingTurn take_turn(const CacheKey& key) const;
 
     ObjectCacheCounts counts() const;
     const std::filesystem::path& folder() const { return options_.folder; }

@@ -165,20 +165,28 @@ std::int64_t code_bytes(std::span<const std::byte> object) {
     return bytes;
 }
 
+/// The loader of LLVM is made for the first kernel, for it takes a millisecond: an attempt whose
+/// programs are in memory loads none.
 struct KernelLoader::Parts {
+    llvm::orc::LLJIT& loader() {
+        std::call_once(is_made, [this] {
+            initialize_llvm();
+            jit = value_or_fail("loader", llvm::orc::LLJITBuilder().create());
+        });
+        return *jit;
+    }
+
+    std::once_flag is_made;
     std::unique_ptr<llvm::orc::LLJIT> jit;
     std::atomic<std::uint64_t> loaded{0};
 };
 
-KernelLoader::KernelLoader() : parts_(std::make_unique<Parts>()) {
-    initialize_llvm();
-    parts_->jit = value_or_fail("loader", llvm::orc::LLJITBuilder().create());
-}
+KernelLoader::KernelLoader() : parts_(std::make_unique<Parts>()) {}
 
 KernelLoader::~KernelLoader() = default;
 
 LoopFunctionPointer KernelLoader::load(std::span<const std::byte> object) {
-    llvm::orc::LLJIT& jit = *parts_->jit;
+    llvm::orc::LLJIT& jit = parts_->loader();
     // A library of its own for each object: all give their function the same name.
     auto made = jit.createJITDylib(fmt::format("kernel{}", ++parts_->loaded));
     if (!made) fail("load", made.takeError());

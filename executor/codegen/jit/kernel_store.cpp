@@ -19,14 +19,22 @@ CacheKey key_of(const std::string& text, const CompileTarget& target) {
 
 }    // namespace
 
+std::optional<std::vector<std::byte>> KernelStore::find_on_disk(const CacheKey& key) {
+    const std::optional<std::string> stored = cache_->find(key);
+    if (!stored) return std::nullopt;
+    std::vector<std::byte> object(stored->size());
+    std::memcpy(object.data(), stored->data(), stored->size());
+    return object;
+}
+
 std::vector<std::byte> KernelStore::object_of(const LoopKernel& kernel, const std::string& text) {
     const CacheKey key = key_of(text, target_);
+    MakingTurn turn;
     if (cache_ != nullptr) {
-        if (const std::optional<std::string> stored = cache_->find(key)) {
-            std::vector<std::byte> object(stored->size());
-            std::memcpy(object.data(), stored->data(), stored->size());
-            return object;
-        }
+        if (auto stored = find_on_disk(key)) return *std::move(stored);
+        turn = cache_->take_turn(key);
+        if (turn.waited)
+            if (auto stored = find_on_disk(key)) return *std::move(stored);
     }
     std::vector<std::byte> object = compile(kernel, target_);
     ++compiled_;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -36,6 +37,7 @@ public:
     std::size_t compiled() const;
 
 private:
+    std::optional<std::vector<std::byte>> find_on_disk(const CacheKey& key);
     std::vector<std::byte> object_of(const LoopKernel& kernel, const std::string& text);
 
     const CompileTarget target_;

@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <thread>
 #include <vector>
@@ -285,6 +287,37 @@ TEST_F(Cache, processes_share_it_while_it_is_being_damaged) {
     }
     ObjectCache cache = open("e", 40000);
     EXPECT_EQ(use_hard(cache, 99), 0);
+}
+
+TEST_F(Cache, of_two_who_make_an_entry_the_second_waits_and_finds_it) {
+    ObjectCache first = open();
+    ObjectCache second = open();
+    std::optional<MakingTurn> turn = first.take_turn({1, 2});
+    ASSERT_TRUE(turn->lock);
+    EXPECT_FALSE(turn->waited);
+    std::atomic<bool> stored = false;
+    std::jthread other([&] {
+        const MakingTurn its = second.take_turn({1, 2});
+        EXPECT_TRUE(its.lock);
+        EXPECT_EQ(second.find({1, 2}).has_value(), stored.load());
+    });
+    EXPECT_TRUE(second.take_turn({1, 3}).lock) << "another key is not waited for";
+    first.store({1, 2}, "code");
+    stored = true;
+    turn.reset();
+    other.join();
+    EXPECT_EQ(second.find({1, 2}), "code");
+}
+
+TEST_F(Cache, a_maker_that_is_stopped_is_not_waited_for_forever) {
+    ObjectCache first = open();
+    ObjectCache second = open();
+    const MakingTurn held = first.take_turn({1, 2});
+    const MakingTurn its = second.take_turn({1, 2});
+    EXPECT_FALSE(its.lock);
+    EXPECT_TRUE(its.waited);
+    fs::create_directory(folder / "making-03.lock");
+    EXPECT_FALSE(second.take_turn({1, 3}).lock) << "no lock can be had: it is made without";
 }
 
 }    // namespace
