@@ -56,7 +56,7 @@ LocalLauncher::LocalLauncher(LauncherOptions options) : options_(std::move(optio
 
 std::unique_ptr<LaunchedProcess> LocalLauncher::launch(const LaunchRequest& request) const {
     std::vector<gid_t> groups = prepare(request);
-    SpawnLimits limits;
+    SpawnLimits limits{.niceness = options_.niceness};
     if (!options_.confiner.empty()) {
         limits.confinement = confinement_of(request);
         auto& all = limits.confinement->shared_groups;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/sched.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -87,6 +88,8 @@ struct ChildPlan {
     int lock;              // or -1
     int gate;              // one byte: begin; its end: do not
     int refusal;           // gets errno when the program cannot be run
+    int niceness;
+    const char* niceness_text;
 };
 
 /// A file that the process writes. An earlier process may have left something else in its place.
@@ -123,6 +126,18 @@ bool take_places(const ChildPlan& plan) {
     return close_range(first_free_place, ~0U, 0) == 0 && chdir(plan.folder) == 0;
 }
 
+/// Behind others when CPUs are scarce. Where the kernel groups sessions, the group's value counts
+/// and not the process's; without such groups there is no file.
+void stand_back(const ChildPlan& plan) {
+    if (getpriority(PRIO_PROCESS, 0) >= plan.niceness) return;
+    setpriority(PRIO_PROCESS, 0, plan.niceness);
+    const int group = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
+    if (group < 0) return;
+    [[maybe_unused]] const ssize_t told =
+        write(group, plan.niceness_text, std::strlen(plan.niceness_text));
+    close(group);
+}
+
 void forget_signals() {
     struct sigaction usual {};
     usual.sa_handler = SIG_DFL;
@@ -137,6 +152,7 @@ void forget_signals() {
 [[noreturn]] void become_program(const ChildPlan& plan) {
     // A session of its own: neither our terminal's signals nor our group's reach it.
     setsid();
+    stand_back(plan);
     forget_signals();
     char begin = 0;
     if (take_places(plan)) {
@@ -250,6 +266,7 @@ RunningProcess spawn(const ProgramStart& start, const SpawnLimits& limits) {
     std::vector<std::string> environment = small_environment();
     const std::vector<char*> argument_list = pointers(arguments);
     const std::vector<char*> environment_list = pointers(environment);
+    const std::string niceness = fmt::to_string(limits.niceness);
     Pipe gate = make_pipe();
     Pipe refusal = make_pipe();
     const Child child = fork_child({.program = program.c_str(),
@@ -260,7 +277,9 @@ RunningProcess spawn(const ProgramStart& start, const SpawnLimits& limits) {
                                     .result = start.result.empty() ? nullptr : start.result.c_str(),
                                     .lock = start.lock_fd,
                                     .gate = gate.read_end.get(),
-                                    .refusal = refusal.write_end.get()},
+                                    .refusal = refusal.write_end.get(),
+                                    .niceness = limits.niceness,
+                                    .niceness_text = niceness.c_str()},
                                    limits.cgroup);
     const pid_t pid = child.pid;
     if (pid < 0) fail_to_start(program, errno);

@@ -150,7 +150,11 @@ void add_confinement(CLI::App& app, Raw& raw) {
         ->check(CLI::Range(0, 1 << 30));
 }
 
-void add_warm_executors(CLI::App& app, Raw& raw) {
+void add_executors(CLI::App& app, Raw& raw) {
+    app.add_option("--executor-niceness", raw.options.executor_niceness,
+                   "how far executors stand behind the service and its database when CPUs are "
+                   "scarce, as nice counts it; 0: not at all")
+        ->check(CLI::Range(0, 19));
     app.add_option("--warm-executors-s", raw.warm_s,
                    "seconds that an executor waits for another training attempt of the same "
                    "project and dataset; 0: each attempt has a process of its own")
@@ -261,7 +265,7 @@ void add_serve(CLI::App& app, Raw& raw) {
     add_log(app, raw);
     add_machine(app, raw);
     add_confinement(app, raw);
-    add_warm_executors(app, raw);
+    add_executors(app, raw);
     add_listener(app, raw);
     add_edge(app, raw);
     add_limits(app, raw);
@@ -345,7 +349,7 @@ void add_agent(CLI::App& app, Raw& raw) {
     add_log(*one, raw);
     add_machine(*one, raw);
     add_confinement(*one, raw);
-    add_warm_executors(*one, raw);
+    add_executors(*one, raw);
 }
 
 void add_migrate(CLI::App& app, Raw& raw) {

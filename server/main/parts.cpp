@@ -60,6 +60,7 @@ std::shared_ptr<const Launcher> launcher_of(const Options& options,
 LauncherOptions launcher_options(const Options& options) {
     if (options.confinement == ConfinementMode::off) return {};
     LauncherOptions made;
+    made.niceness = options.executor_niceness;
     made.confiner = confiner_beside_us();
     made.cgroups = find_cgroup_tree(options.cgroup);
     if (geteuid() == 0) made.first_user = options.executor_user_base;

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "api/base/error.h"
@@ -70,6 +71,20 @@ TEST(Process, it_leads_its_own_session_and_gets_neither_secrets_nor_descriptors)
     EXPECT_TRUE(said.starts_with(pid + "\n" + pid + "\n")) << said;
     EXPECT_EQ(said.find("canary"), std::string::npos);
     EXPECT_TRUE(said.ends_with("\n4\n")) << "0, 1, 2 and the listing's own: " << said;
+}
+
+TEST(Process, it_stands_behind_others_when_cpus_are_scarce) {
+    const TempFolder folder;
+    const RunningProcess process = spawn(
+        shell(folder, "ps -o ni= -p $$ | tr -d ' '; cat /proc/self/autogroup"), {.niceness = 5});
+    ASSERT_TRUE(eventually([&] { return reap(process).has_value(); }));
+    const std::string said = read_file(folder.path() / "output.log");
+    const int own = getpriority(PRIO_PROCESS, 0);
+    EXPECT_TRUE(said.starts_with(std::to_string(std::max(own, 5)) + "\n")) << said;
+    // The kernel lets others than root change groups ten times a second at most, all together.
+    if (geteuid() == 0 && said.find("autogroup") != std::string::npos) {
+        EXPECT_NE(said.find("nice 5"), std::string::npos) << said;
+    }
 }
 
 TEST(Process, a_signal_is_128_and_more) {
