@@ -124,9 +124,9 @@ struct Agent::Parts {
     GarbageCollector collector;    // has a thread of its own
     const std::string instance = random_hex(id_bytes);
     bool registered = false;
-    bool leftovers_ended = false;    // checks and splits of an agent before this one
-    bool reconciled = false;         // since the last failure
-    bool more_frames = false;        // the next turn is due at once
+    bool leftovers_ended = false;      // checks and splits of an agent before this one
+    bool reconciled = false;           // since the last failure
+    std::optional<Tick> relay_next;    // there are frames to store then
     std::chrono::milliseconds pause{0};
     Tick answered;
 
@@ -176,10 +176,11 @@ struct Agent::Parts {
     bool wait() {
         std::unique_lock lock(mutex);
         const auto until =
-            pause.count() > 0 ? clock.tick() + pause : std::min(reconcile.next, renew.next);
-        notified.wait_until(lock, until, [this] {
-            return stopping || ((has_events || more_frames) && pause.count() == 0);
-        });
+            pause.count() > 0
+                ? clock.tick() + pause
+                : std::min({reconcile.next, renew.next, relay_next.value_or(Tick::max())});
+        notified.wait_until(lock, until,
+                            [this] { return stopping || (has_events && pause.count() == 0); });
         has_events = false;
         if (std::exchange(wake_requested, false)) reconcile.next = {};
         return !stopping;
@@ -208,7 +209,7 @@ struct Agent::Parts {
         }
         // After an outage the database may remember less than it confirmed: a look before a word.
         if (!std::exchange(reconciled, true)) reconciler.reconcile();
-        more_frames = reconciler.relay();
+        relay_next = reconciler.relay();
         if (reconciler.take_garbage()) collector.wake();
         reconciler.finish();
         checker.finish();
@@ -216,6 +217,7 @@ struct Agent::Parts {
         splitter.finish();
         if (reconcile.next <= now) {
             reconciler.reconcile();
+            relay_next = now;    // of what has begun
             if (leftovers_ended) {
                 checker.claim_work();
                 splitter.claim_work();

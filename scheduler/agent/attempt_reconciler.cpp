@@ -37,6 +37,12 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t output_tail_bytes = 600;
+constexpr int threads_beside = 3;
+/// Each batch of frames costs as much as a hundred events: batches become larger as an attempt gets
+/// older. How long the first frames wait for those that follow them at once: an executor that finds
+/// its programs in memory takes its first step within them.
+constexpr std::chrono::milliseconds first_words{15};
+constexpr std::chrono::milliseconds relay_pause_max{100};
 
 bool is_there(const fs::path& path) {
     std::error_code problem;
@@ -81,7 +87,8 @@ AttemptReconciler::AttemptReconciler(const AgentParts& parts, const Clock& clock
       clock_(clock),
       supervisor_(parts.supervisor),
       records_(parts.records),
-      counts_(counts) {}
+      counts_(counts),
+      side_by_side_(threads_beside) {}
 
 void AttemptReconciler::reconcile() {
     const std::vector<store::HostAttempt> found = store::list_live_attempts(store_, options_.host);
@@ -122,9 +129,29 @@ void AttemptReconciler::alone(const std::string& name, const std::function<void(
     } catch (const std::exception& error) {
         reason = error.what();
     }
+    const std::lock_guard lock(mutex_);
     ++counts_.failed_calls;
     if (stuck_.insert(name).second)
         log_error("an attempt waits", {{"attempt", name}, {"reason", reason}});
+}
+
+/// A step of each of these, side by side: one after the other, each would wait for the commits of
+/// all before it.
+void AttemptReconciler::each_alone(std::span<Live* const> attempts,
+                                   const std::function<void(Live&)>& step) {
+    std::vector<std::function<void()>> steps;
+    std::vector<std::exception_ptr> unavailable(attempts.size());
+    for (std::size_t i = 0; i < attempts.size(); ++i)
+        steps.emplace_back([&, i] {
+            try {
+                alone(attempts[i]->name(), [&] { step(*attempts[i]); });
+            } catch (const Error&) {
+                unavailable[i] = std::current_exception();
+            }
+        });
+    side_by_side_.run(steps);
+    for (const std::exception_ptr& error : unavailable)
+        if (error) std::rethrow_exception(error);
 }
 
 /// Executors of attempts that ended while no agent ran: the database no longer names them.
@@ -152,7 +179,12 @@ void AttemptReconciler::renew() {
 void AttemptReconciler::drain_events(SupervisorEvents& events) {
     for (const std::string& name : events.speaking) {
         const auto found = live_.find(name);
-        if (found != live_.end()) found->second.speaking = true;
+        if (found == live_.end()) continue;
+        Live& live = found->second;
+        live.speaking = true;
+        if (live.spoke_first != Tick{}) continue;
+        live.spoke_first = clock_.tick();
+        live.relay_next = live.spoke_first + first_words;
     }
     std::erase_if(events.ended, [this](const Ended& ended) {
         const auto found = live_.find(ended.name);
@@ -164,24 +196,33 @@ void AttemptReconciler::drain_events(SupervisorEvents& events) {
     counts_.unresponsive += events.unresponsive;
 }
 
-bool AttemptReconciler::relay() {
-    bool more = false;
-    for (auto& each : live_) {
-        Live& live = each.second;
-        if (live.fenced || live.failed) continue;
-        bool relayed = false;
-        alone(each.first, [&] { relayed = relay_one(live); });
-        more = more || relayed;
+std::optional<Tick> AttemptReconciler::relay() {
+    const Tick now = clock_.tick();
+    std::optional<Tick> next;
+    std::vector<Live*> due;
+    for (auto& [name, live] : live_) {
+        const bool unrecorded = !live.recorded && live.process.pid != 0;
+        if (live.fenced || live.failed || !(unrecorded || live.speaking || live.ended)) continue;
+        const Tick when = unrecorded || live.ended ? now : live.relay_next;
+        if (when <= now)
+            due.push_back(&live);
+        else
+            next = std::min(next.value_or(when), when);
     }
-    return more;
+    each_alone(due, [this](Live& live) { relay_one(live); });
+    for (const Live* live : due)
+        if (live->speaking) {
+            const Tick when = live->ended ? now : live->relay_next;
+            next = std::min(next.value_or(when), when);
+        }
+    return next;
 }
 
-/// True: there may be more of it.
-bool AttemptReconciler::relay_one(Live& live) {
+void AttemptReconciler::relay_one(Live& live) {
     try {
         if (!live.recorded && live.process.pid != 0) record(live);
-        if (live.speaking || live.ended) live.speaking = relay_batch(live);
-        return live.speaking;
+        if (live.ended || (live.speaking && live.relay_next <= clock_.tick()))
+            live.speaking = relay_batch(live);
     } catch (const store::Fenced&) {
         give_up(live);
     } catch (const Error& error) {
@@ -189,30 +230,34 @@ bool AttemptReconciler::relay_one(Live& live) {
         fail(live, "bad_frame",
              fmt::format("a frame of the executor cannot be stored: {}", error.what()));
     }
-    return false;
 }
 
 void AttemptReconciler::finish() {
-    bool freed = false;
-    for (auto each = live_.begin(); each != live_.end();) {
-        Live& live = each->second;
-        bool complete = live.ended && (live.fenced || live.failed || !live.speaking);
-        if (complete && !live.fenced) {
-            complete = false;
-            alone(each->first, [&] {
-                finish_one(live);
-                complete = true;
-            });
-        }
-        if (!complete) {
-            ++each;
-            continue;
-        }
-        records_.forget(each->first);
-        each = live_.erase(each);
-        freed = true;
+    std::vector<Live*> complete;
+    std::vector<Live*> unstored;
+    for (auto& [name, live] : live_) {
+        if (!live.ended || !(live.fenced || live.failed || !live.speaking)) continue;
+        complete.push_back(&live);
+        if (!live.fenced && !live.end_stored) unstored.push_back(&live);
     }
-    if (freed && options_.on_freed) options_.on_freed();
+    const auto forget_stored = [&] {
+        bool freed = false;
+        for (const Live* live : complete) {
+            if (!live->fenced && !live->end_stored) continue;
+            const std::string name = live->name();
+            records_.forget(name);
+            live_.erase(name);
+            freed = true;
+        }
+        if (freed && options_.on_freed) options_.on_freed();
+    };
+    try {
+        each_alone(unstored, [this](Live& live) { finish_one(live); });
+    } catch (const Error&) {
+        forget_stored();
+        throw;
+    }
+    forget_stored();
 }
 
 fs::path AttemptReconciler::run_folder_of(const store::AttemptKey& key) const {
@@ -253,8 +298,7 @@ void AttemptReconciler::begin(const store::HostAttempt& found) {
         live.ended = Ended{.name = name, .exit = {}, .cause = EndCause::not_started};
     }
     unknown_since_.erase(name);
-    const auto [added, is_new] = live_.emplace(name, std::move(live));
-    if (!added->second.ended && !added->second.recorded) record(added->second);
+    live_.emplace(name, std::move(live));    // the next turn tells the database of its process
 }
 
 /// False: somebody who must go first is still there.
@@ -498,11 +542,16 @@ bool AttemptReconciler::relay_batch(Live& live) {
     if (!live.metrics) live.metrics.emplace().names_max = options_.metric_names_max;
     const std::int64_t skipped_before = live.metrics->points_skipped;
     const store::Relayed relayed = store::relay_frames(store_, live.key, frames, *live.metrics);
-    counts_.metric_points_skipped += live.metrics->points_skipped - skipped_before;
     live.job_state = relayed.job_state;
     live.frames_stored = relayed.frames_relayed;
-    counts_.frames_relayed += std::int64_t(frames.size());
-    made_garbage_ = made_garbage_ || !relayed.pruned.empty();
+    const Tick now = clock_.tick();
+    live.relay_next = now + std::min<Tick::duration>(3 * (now - live.spoke_first), relay_pause_max);
+    {
+        const std::lock_guard lock(mutex_);
+        counts_.metric_points_skipped += live.metrics->points_skipped - skipped_before;
+        counts_.frames_relayed += std::int64_t(frames.size());
+        made_garbage_ = made_garbage_ || !relayed.pruned.empty();
+    }
     for (const ReadFrame& each : read)
         if (each.done) keep_done(live, *each.done);
     live.tail.advance();
@@ -552,6 +601,8 @@ void AttemptReconciler::finish_one(Live& live) {
         fallback.result.clear();
         store_end(live, fallback);
     }
+    live.end_stored = true;
+    const std::lock_guard lock(mutex_);
     ++counts_.finished;
     if (end.exit_kind == "crashed") ++counts_.crashed;
 }

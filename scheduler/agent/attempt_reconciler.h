@@ -2,7 +2,10 @@
 
 #include <functional>
 #include <map>
+#include <mutex>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -10,14 +13,15 @@
 #include "scheduler/agent/agent_parts.h"
 #include "scheduler/agent/attempt_end.h"
 #include "scheduler/agent/frame_tail.h"
+#include "scheduler/agent/side_by_side.h"
 #include "scheduler/store/relay.h"
 
 namespace slipway {
 
 /// The attempts of this host as the database and the processes have them, and the steps that bring
 /// the two together. Everything here may be cut short by Error{unavailable} and is simply done
-/// again: what was not stored is still in the run folders. One thread, the one that talks to the
-/// database.
+/// again: what was not stored is still in the run folders. One thread calls, the one that talks to
+/// the database; steps that wait for it are taken side by side for several attempts.
 class AttemptReconciler {
 public:
     /// All outlive the reconciler.
@@ -33,9 +37,9 @@ public:
     /// Takes in what the supervisor saw; what does not belong to an attempt is left in `events`.
     void drain_events(SupervisorEvents& events);
     /// Stores what the executors reported, at most one batch of each: a lease or a request to stop
-    /// does not wait for an executor that reports more than the database takes. True: there may be
-    /// more.
-    bool relay();
+    /// does not wait for an executor that reports more than the database takes. Returns when there
+    /// is more to store, if there is.
+    std::optional<Tick> relay();
     /// Whether checkpoints have become garbage since the last call.
     bool take_garbage() { return std::exchange(made_garbage_, false); }
     /// Ends the attempts whose processes are gone.
@@ -54,9 +58,12 @@ private:
         ProcessId process;
         std::string resumed_from_id;
         bool recorded = false;    // the database knows the process
-        bool speaking = true;     // frames may be waiting
-        bool failed = false;      // what it reported cannot be stored: no more is read
-        bool fenced = false;      // the attempt is no longer ours: nothing is written for it
+        bool end_stored = false;
+        Tick spoke_first{};      // when its first frames were seen
+        Tick relay_next{};       // what it says is not stored before
+        bool speaking = true;    // frames may be waiting
+        bool failed = false;     // what it reported cannot be stored: no more is read
+        bool fenced = false;     // the attempt is no longer ours: nothing is written for it
         std::optional<DoneFrame> done = {};
         std::optional<Ended> ended = {};
         std::optional<Tick> time_is_up = {};    // limits.max_wall_s, max_core_s
@@ -79,6 +86,7 @@ private:
 
     void reconcile_one(const std::string& name, const store::HostAttempt& found);
     void alone(const std::string& name, const std::function<void()>& step);
+    void each_alone(std::span<Live* const> attempts, const std::function<void(Live&)>& step);
     std::filesystem::path run_folder_of(const store::AttemptKey& key) const;
     void begin(const store::HostAttempt& found);
     bool find_or_start(const store::HostAttempt& found, const Inputs& inputs, bool was_started,
@@ -97,7 +105,7 @@ private:
     void update(const store::HostAttempt& found, Live& live);
     void set_time_limit(const store::HostAttempt& found, Live& live);
     void record(Live& live);
-    bool relay_one(Live& live);
+    void relay_one(Live& live);
     bool relay_batch(Live& live);
     void fail(Live& live, const std::string& code, const std::string& why);
     void keep_done(Live& live, const DoneFrame& done);
@@ -113,11 +121,14 @@ private:
     const Clock& clock_;
     Supervisor& supervisor_;
     ProcessRecords& records_;
-    AgentCounts& counts_;    // guarded by the agent: copied out between steps
+    // What steps side by side share; each has its own attempt. Between them the caller's alone.
+    std::mutex mutex_;
+    AgentCounts& counts_;
     bool made_garbage_ = false;
     std::set<std::string> stuck_;    // of which it was logged that something is wrong
     std::map<std::string, Live> live_;
     std::map<std::string, Tick> unknown_since_;    // somebody lives there and has not said who
+    SideBySide side_by_side_;
 };
 
 }    // namespace slipway
