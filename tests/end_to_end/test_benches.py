@@ -89,6 +89,15 @@ class Benches(unittest.TestCase):
         figures = self.figures_of("resumed_bits.py", "--moments", "5")
         self.assertEqual((figures["moments"], sum(figures["by_kind"].values()), figures["other_bits"]), (5, 5, 0))
 
+    def test_what_eight_trials_at_once_cost_is_printed(self):
+        figures = self.figures_of("eight_trials.py", "--epochs", "4", "--images", "1500", "--rounds", "1")
+        self.assertAlmostEqual(figures["ratio"], figures["service_s"][0] / figures["by_hand_s"][0], delta=0.02)
+        pss, planned = figures["pss_mb"], figures["planned_mb_each"]
+        self.assertGreater(pss["one"]["all"], planned)
+        self.assertGreater(pss["eight"]["all"], pss["one"]["all"])
+        self.assertAlmostEqual(figures["pss_ratio_without_plans"], (pss["eight"]["all"] - 8 * planned) / (pss["one"]["all"] - planned),
+                               delta=0.05)
+
     def test_what_idle_streams_cost_is_printed(self):
         ran = subprocess.run([sys.executable, ROOT / "bench" / "idle_streams.py", "--bin", os.environ["SLIPWAY_BIN_DIR"],
                               "--streams", "130", "--jobs", "3"], capture_output=True, text=True)
