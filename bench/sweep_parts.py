@@ -72,10 +72,15 @@ def by_hand(sweeps, spec, folder):
                                    "--format", "idx", "--workers", "1", "--cache", folder.parent / "compiled")]
 
 
+def cpu_s_of_children():
+    """CPU seconds of the processes that have ended and were waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def cpu_s_at_once(commands):
     """CPU seconds of programs that run at once."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = cpu_s_of_children()
     running = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for command in commands]
     assert [process.wait() for process in running] == [0] * len(running)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return cpu_s_of_children() - before

@@ -98,6 +98,15 @@ class Benches(unittest.TestCase):
         self.assertAlmostEqual(figures["pss_ratio_without_plans"], (pss["eight"]["all"] - 8 * planned) / (pss["one"]["all"] - planned),
                                delta=0.05)
 
+    def test_what_a_sweep_costs_beyond_its_training_is_printed(self):
+        figures = self.figures_of("sweep_overhead.py", "--trials", "12", "--process-trials", "2", "--trial-s", "0.2", "--sample-steps", "100")
+        ours = figures["slipway"]
+        self.assertEqual(ours["trials"], 12)
+        self.assertAlmostEqual(ours["floor_s"], 12 * ours["cpu_s_of_trial"] / figures["cpus"], delta=0.01)
+        self.assertAlmostEqual(ours["overhead"] + 1, ours["s"] / ours["floor_s"], delta=0.03 * ours["s"] / ours["floor_s"])
+        self.assertAlmostEqual(ours["cpu_overhead"] + 1, ours["cpu_s"] / figures["cpus"] / ours["floor_s"],
+                               delta=0.03 * ours["cpu_s"] / ours["floor_s"])
+
     def test_what_idle_streams_cost_is_printed(self):
         ran = subprocess.run([sys.executable, ROOT / "bench" / "idle_streams.py", "--bin", os.environ["SLIPWAY_BIN_DIR"],
                               "--streams", "130", "--jobs", "3"], capture_output=True, text=True)
