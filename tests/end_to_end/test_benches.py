@@ -107,6 +107,18 @@ class Benches(unittest.TestCase):
         self.assertAlmostEqual(ours["cpu_overhead"] + 1, ours["cpu_s"] / figures["cpus"] / ours["floor_s"],
                                delta=0.03 * ours["cpu_s"] / ours["floor_s"])
 
+    def test_how_good_a_search_is_that_stops_early_is_printed(self):
+        for mode, other, options in (("asha", "random", ("--trials", "6", "--epochs", "3")),
+                                     ("pbt", "fixed", ("--population", "3", "--fixed-trials", "3", "--epochs", "2"))):
+            with self.subTest(mode):
+                figures = self.figures_of("asha_search.py", mode, "--images", "400", *options)
+                run = figures["runs"][0]
+                self.assertEqual((run[other]["failed"], run[other]["epochs"]), (0, run[other]["trials"] * figures["epochs"]))
+                self.assertEqual(figures["behind_points"], round(100 * (run[other]["accuracy"] - run[mode]["accuracy"]), 3))
+                self.assertAlmostEqual(figures["core_s_share"], run[mode]["core_s"] / run[other]["core_s"], delta=0.2)
+                if mode == "asha":    # the points are those of the random search, and most of them are not trained to the end
+                    self.assertLess(run[mode]["epochs"], run[other]["epochs"])
+
     def test_what_idle_streams_cost_is_printed(self):
         ran = subprocess.run([sys.executable, ROOT / "bench" / "idle_streams.py", "--bin", os.environ["SLIPWAY_BIN_DIR"],
                               "--streams", "130", "--jobs", "3"], capture_output=True, text=True)
