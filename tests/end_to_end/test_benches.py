@@ -119,6 +119,12 @@ class Benches(unittest.TestCase):
                 if mode == "asha":    # the points are those of the random search, and most of them are not trained to the end
                     self.assertLess(run[mode]["epochs"], run[other]["epochs"])
 
+    def test_sweeps_of_a_killed_service_have_the_same_log(self):
+        figures = self.figures_of("killed_sweeps.py", "--kills", "3", "--trials", "5", "--epochs", "3")
+        self.assertEqual((figures["kills"], sum(figures["by_moment"].values()), figures["different"]), (3, 3, 0), figures["differences"])
+        self.assertGreater(figures["lines"], 10)
+        self.assertEqual(figures["broken_promises"], "")
+
     def test_what_idle_streams_cost_is_printed(self):
         ran = subprocess.run([sys.executable, ROOT / "bench" / "idle_streams.py", "--bin", os.environ["SLIPWAY_BIN_DIR"],
                               "--streams", "130", "--jobs", "3"], capture_output=True, text=True)
