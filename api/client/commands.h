@@ -247,6 +247,31 @@ ExitCode extend_sweep(const HttpClient& client, const std::string& sweep_id, int
 ExitCode retry_trial(const HttpClient& client, const std::string& sweep_id, int trial);
 ExitCode delete_sweep(const HttpClient& client, const std::string& sweep_id);
 
+struct SuggestOptions {
+    int count = 1;
+    bool json = false;    ///< the answer as it is
+};
+/// Trials of a sweep without a job, for whoever runs them.
+ExitCode suggest_trials(const HttpClient& client, const std::string& sweep_id,
+                        const SuggestOptions& options);
+struct ObserveOptions {
+    int trial = 0;
+    std::int64_t time = 0;     ///< epochs or steps; 0: none is sent
+    std::string value = {};    ///< a number, nan, inf or -inf; empty: none is sent
+    std::string end = {};      ///< completed or failed; empty: the trial goes on
+};
+/// Reports what such a trial has measured, and prints what is next for it.
+ExitCode observe_trial(const HttpClient& client, const std::string& sweep_id,
+                       const ObserveOptions& options);
+ExitCode show_importance(const HttpClient& client, const std::string& sweep_id);
+struct SweepSimulateOptions {
+    std::string algorithm = {};    ///< its name, or its object in JSON
+    int max_concurrent = 0;        ///< 0: as the sweep's
+};
+/// What another algorithm would have made of the recorded trials.
+ExitCode simulate_sweep(const HttpClient& client, const std::string& sweep_id,
+                        const SweepSimulateOptions& options);
+
 ExitCode create_token(const HttpClient& client, const std::string& name, const std::string& role);
 ExitCode list_tokens(const HttpClient& client);
 /// With `keep_made` the tokens that it made stay.

@@ -10,21 +10,10 @@
 #include "api/base/printable.h"
 #include "api/client/commands.h"
 #include "api/client/progress_line.h"
+#include "api/client/sweep_text.h"
 
 namespace slipway::client {
 namespace {
-
-std::string sweep_path(const std::string& sweep_id) {
-    return "/v1/sweeps/" + percent_encode(sweep_id);
-}
-
-std::string sweep_body(const std::string& path) {
-    if (path == "-")
-        return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw Stop(ExitCode::usage, fmt::format("{} cannot be read", path));
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 long long counted(const Json& sweep, const char* name) {
     return sweep.at("trials").at(name).get<long long>();
@@ -60,6 +49,25 @@ ExitCode exit_code_of(const Json& sweep) {
     return state == "stopped" ? ExitCode::cancelled : ExitCode::job_failed;
 }
 
+Json act_on(const HttpClient& client, const std::string& sweep_id, const std::string& verb,
+            const Json& body = Json::object()) {
+    return call(client, "POST", sweep_path(sweep_id) + "/" + verb, body);
+}
+
+}    // namespace
+
+std::string sweep_path(const std::string& sweep_id) {
+    return "/v1/sweeps/" + percent_encode(sweep_id);
+}
+
+std::string sweep_file(const std::string& path) {
+    if (path == "-")
+        return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw Stop(ExitCode::usage, fmt::format("{} cannot be read", path));
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
 std::string point_text(const Json& point) {
     std::string text;
     for (const auto& [path, value] : point.items())
@@ -68,17 +76,10 @@ std::string point_text(const Json& point) {
     return printable_line(text);
 }
 
-Json act_on(const HttpClient& client, const std::string& sweep_id, const std::string& verb,
-            const Json& body = Json::object()) {
-    return call(client, "POST", sweep_path(sweep_id) + "/" + verb, body);
-}
-
-}    // namespace
-
 ExitCode create_sweep(const HttpClient& client, const SweepOptions& options) {
     ClientRequest request{.method = "POST", .target = "/v1/sweeps"};
     if (options.dry_run) request.target += "?dry_run=true";
-    request.body = sweep_body(options.file);
+    request.body = sweep_file(options.file);
     const ClientResponse response = call_raw(client, std::move(request));
     require_success(response);
     const Json sweep = Json::parse(response.body, nullptr, false);

@@ -38,6 +38,9 @@ struct Line {
     std::string reason;
     WebhookOptions webhook;
     SweepOptions sweep;
+    SuggestOptions suggest;
+    ObserveOptions observe;
+    SweepSimulateOptions sweep_simulate;
     std::string trial_order = "number";
     int max_trials = 1;
     int trial = 0;
@@ -384,6 +387,35 @@ void add_webhook_commands(CLI::App& app, Line& line) {
                 [&line](const HttpClient& c) { return delete_webhook(c, line.id); });
 }
 
+void add_sweep_studies(CLI::App& sweep, Line& line) {
+    CLI::App* one = add_with_id(
+        sweep, "suggest", "Ask a sweep without a job for trials to run", line,
+        [&line](const HttpClient& c) { return suggest_trials(c, line.id, line.suggest); });
+    one->add_option("--count", line.suggest.count, "number of trials")->check(CLI::Range(1, 100));
+    one->add_flag("--json", line.suggest.json, "print JSON");
+    one = add_with_id(
+        sweep, "observe", "Report what a trial that runs elsewhere has measured", line,
+        [&line](const HttpClient& c) { return observe_trial(c, line.id, line.observe); });
+    one->add_option("trial", line.observe.trial, "number of the trial")->required();
+    one->add_option("--time", line.observe.time, "epochs or steps it has trained for")
+        ->check(CLI::Range(1, 1'000'000'000));
+    one->add_option("--value", line.observe.value,
+                    "value of the objective: a number, nan, inf or -inf");
+    one->add_option("--end", line.observe.end, "the trial has ended: completed or failed")
+        ->check(CLI::IsMember({"completed", "failed"}));
+    add_with_id(sweep, "importance", "Show which parameters matter", line,
+                [&line](const HttpClient& c) { return show_importance(c, line.id); });
+    one = add_with_id(
+        sweep, "simulate", "Show what another algorithm would have made of the trials", line,
+        [&line](const HttpClient& c) { return simulate_sweep(c, line.id, line.sweep_simulate); });
+    one->add_option("algorithm", line.sweep_simulate.algorithm,
+                    "its name, such as median_stop, or its object in JSON")
+        ->required();
+    one->add_option("--max-concurrent", line.sweep_simulate.max_concurrent,
+                    "trials at a time; default: those of the sweep")
+        ->check(CLI::Range(1, 1000));
+}
+
 void add_sweep_commands(CLI::App& app, Line& line) {
     CLI::App* sweep = app.add_subcommand("sweep", "Search hyperparameters with many jobs");
     sweep->require_subcommand(1);
@@ -425,6 +457,7 @@ void add_sweep_commands(CLI::App& app, Line& line) {
     one->add_option("trial", line.trial, "number of the trial")->required();
     add_with_id(*sweep, "delete", "Delete a sweep that has ended, with its jobs", line,
                 [&line](const HttpClient& c) { return delete_sweep(c, line.id); });
+    add_sweep_studies(*sweep, line);
 }
 
 void add_machine_commands(CLI::App& app, Line& line) {

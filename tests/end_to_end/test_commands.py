@@ -566,6 +566,54 @@ class Commands(unittest.TestCase):
         run("sweep", "watch", held, home=self.service.home, check=3)
         self.assertIn("deleted", self.ok("sweep", "delete", held))
 
+    def elsewhere(self, **changes):
+        file = self.folder / "elsewhere.json"
+        file.write_text(json.dumps({"objective": {"metric": "cost", "mode": "min"}, "space": {"x": {"type": "uniform", "min": -1, "max": 1}},
+                                    "algorithm": {"name": "asha", "mode": "promote", "max_time": 3},
+                                    "limits": {"max_trials": 9, "max_concurrent": 2}, **changes}))
+        return self.ok("sweep", "create", file).strip()
+
+    def test_sweep_suggest(self):
+        sweep = self.elsewhere()
+        shown = self.ok("sweep", "suggest", sweep, "--count", "3")
+        lines = shown.splitlines()
+        self.assertEqual(lines[0].split(), ["trial", "until", "point"])
+        self.assertRegex(lines[1], r"^0 +1 +x=-?0\.\d+$")
+        self.assertEqual(lines[3], "running: 2 trials are running, the maximum (max_concurrent)")
+        self.assertEqual(json.loads(self.ok("sweep", "suggest", sweep, "--json"))["trials"], [])
+        done = run("sweep", "suggest", self.ended_sweep(), home=self.service.home, check=4)
+        self.assertIn("which the service runs by itself", done.stderr)
+
+    def test_sweep_observe(self):
+        sweep = self.elsewhere()
+        self.ok("sweep", "suggest", sweep, "--count", "2")
+        self.assertEqual(self.ok("sweep", "observe", sweep, "0", "--time", "1", "--value", "0.5").splitlines()[0], "trial 0 paused")
+        self.assertEqual(self.ok("sweep", "observe", sweep, "1", "--time", "1", "--value", "nan").splitlines()[0], "trial 1 stopped")
+        for value in ("0,5", "1e999", "infinity"):
+            done = run("sweep", "observe", sweep, "0", "--time", "2", "--value", value, home=self.service.home, check=2)
+            self.assertIn(f"{value} is no value", done.stderr)
+        done = run("sweep", "observe", sweep, "1", "--end", "failed", home=self.service.home, check=4)
+        self.assertIn("only one that runs can be observed", done.stderr)
+
+    def test_sweep_importance(self):
+        self.assertEqual(self.ok("sweep", "importance", self.ended_sweep()), "fewer than 4 trials have a value to compare\n")
+        sweep = self.elsewhere(algorithm={"name": "random"}, limits={"max_trials": 16, "max_concurrent": 16})
+        for trial in json.loads(self.ok("sweep", "suggest", sweep, "--count", "16", "--json"))["trials"]:
+            self.ok("sweep", "observe", sweep, trial["number"], "--time", "1", f"--value={trial['point']['x']}", "--end", "completed")
+        rows = self.table(self.ok("sweep", "importance", sweep), "parameter", "explains", "groups")
+        self.assertEqual(rows[0][0], "x")
+        self.assertGreater(float(rows[0][1].split()[0]), 50)
+
+    def test_sweep_simulate(self):
+        shown = self.ok("sweep", "simulate", self.ended_sweep(), "median_stop")
+        self.assertRegex(shown, r"(?m)^epochs or steps +2 +2$")
+        self.assertRegex(shown, r"(?m)^saved +0\.0 %$")
+        other = self.ok("sweep", "simulate", self.ended_sweep(), '{"name": "random"}', "--max-concurrent", "1")
+        self.assertRegex(other, r"(?m)^trials +2$")
+        self.assertIn("neither a name nor an object",
+                      run("sweep", "simulate", self.ended_sweep(), "{", home=self.service.home, check=2).stderr)
+        self.assertIn("algorithm.name", run("sweep", "simulate", self.ended_sweep(), "best", home=self.service.home, check=4).stderr)
+
     def test_every_command_has_a_test_and_a_help_text(self):
         found = commands()
         self.assertGreater(len(found), 25)

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "api/base/json.h"
+
+namespace slipway::client {
+
+// What the commands about sweeps share.
+
+/// "/v1/sweeps/ID".
+std::string sweep_path(const std::string& sweep_id);
+
+/// The values of a trial in one line: "train.optimizer.lr=0.01 model.width=16".
+std::string point_text(const Json& point);
+
+/// A file, or "-": standard input. errors  throws Stop{usage} when it cannot be read
+std::string sweep_file(const std::string& path);
+
+}    // namespace slipway::client
