@@ -92,6 +92,8 @@ Json to_json(const AttemptOrder& order) {
             {"report_folder", order.report_folder},
             {"cache_folder", order.cache_folder},
             {"packed_folder", order.packed_folder},
+            {"decoded_folder", order.decoded_folder},
+            {"decoded_bytes_max", order.decoded_bytes_max},
             {"traceparent", order.traceparent}};
 }
 
@@ -124,6 +126,8 @@ AttemptOrder read_attempt_order(const Json& json) {
         order.report_folder = member<std::string>(json, "report_folder");
         order.cache_folder = member<std::string>(json, "cache_folder");
         order.packed_folder = member<std::string>(json, "packed_folder");
+        order.decoded_folder = member<std::string>(json, "decoded_folder");
+        order.decoded_bytes_max = member<std::int64_t>(json, "decoded_bytes_max");
         order.traceparent = member<std::string>(json, "traceparent");
         return order;
     } catch (const Json::exception& error) {

@@ -48,9 +48,11 @@ struct AttemptOrder {
     double grace_s = 60;                 ///< without a sign of an agent: save and end
     std::int64_t memory_bytes = 0;       ///< that the program may plan; 0: no limit
     std::string report_folder = {};
-    std::string cache_folder = {};     ///< of compiled code; empty: none
-    std::string packed_folder = {};    ///< of packed images; empty: none
-    std::string traceparent = {};      ///< of the request that submitted the job; empty: none
+    std::string cache_folder = {};         ///< of compiled code; empty: none
+    std::string packed_folder = {};        ///< of packed images; empty: none
+    std::string decoded_folder = {};       ///< of copies of the decoded dataset; empty: none
+    std::int64_t decoded_bytes_max = 0;    ///< of one copy
+    std::string traceparent = {};          ///< of the request that submitted the job; empty: none
 };
 
 Json to_json(const AttemptOrder& order);

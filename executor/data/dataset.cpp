@@ -121,10 +121,7 @@ std::unique_ptr<Dataset> open_dataset(std::string_view format, const std::filesy
     }
     std::unique_ptr<Dataset> dataset = openers[std::size_t(*known)](path, options, problems);
     if (options.mean.empty() && options.deviation.empty()) return dataset;
-    Moments moments{options.mean, options.deviation};
-    if (moments.mean.empty()) moments.mean = {0};
-    if (moments.deviation.empty()) moments.deviation = {1};
-    return std::make_unique<NormalizedDataset>(std::move(dataset), std::move(moments));
+    return normalized(std::move(dataset), {options.mean, options.deviation});
 }
 
 std::unique_ptr<Dataset> open_dataset(std::string_view format, const std::filesystem::path& path,
@@ -135,6 +132,12 @@ std::unique_ptr<Dataset> open_dataset(std::string_view format, const std::filesy
 
 std::unique_ptr<Dataset> normalized(const Dataset& dataset, Moments moments) {
     return std::make_unique<NormalizedDataset>(dataset, std::move(moments));
+}
+
+std::unique_ptr<Dataset> normalized(std::unique_ptr<Dataset> dataset, Moments moments) {
+    if (moments.mean.empty()) moments.mean = {0};
+    if (moments.deviation.empty()) moments.deviation = {1};
+    return std::make_unique<NormalizedDataset>(std::move(dataset), std::move(moments));
 }
 
 }    // namespace slipway

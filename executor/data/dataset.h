@@ -76,6 +76,12 @@ struct DatasetIndex {
     std::int64_t feature_count() const;    ///< numbers per sample
 };
 
+class CopyWriter;
+
+/// What a shared copy of a dataset (executor/data/shared) holds; none: nothing, since the samples
+/// do not lie in memory. Part of the files: numbers stay.
+enum class CopyKind : std::int64_t { none = 0, idx = 1, cifar10 = 2, table = 3, npz = 4 };
+
 /// A dataset opened for reading. Safe from every thread: readers share nothing that changes but
 /// the cache of decoded images, which looks after itself.
 class Dataset {
@@ -128,6 +134,10 @@ public:
     /// Every file that the dataset consists of, relative to its folder, sorted.
     virtual std::vector<std::string> files() const = 0;
 
+    /// What a copy of it holds, and the writing of it.
+    virtual CopyKind copy_kind() const { return CopyKind::none; }
+    virtual void write_copy(CopyWriter&) const {}
+
 protected:
     Dataset() = default;
     DatasetIndex index_;
@@ -176,5 +186,7 @@ Moments measure(const Dataset& dataset, std::span<const std::int64_t> samples, i
 /// `dataset`, read as (x - mean) / deviation. `dataset` must outlive the result.
 /// errors  invalid_argument when there is neither one number nor one per channel or column
 std::unique_ptr<Dataset> normalized(const Dataset& dataset, Moments moments);
+/// The same, which keeps `dataset`; a mean or deviation that is not given is 0 or 1.
+std::unique_ptr<Dataset> normalized(std::unique_ptr<Dataset> dataset, Moments moments);
 
 }    // namespace slipway

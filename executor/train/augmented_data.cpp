@@ -96,7 +96,7 @@ void mix_training_samples(const JobSpec& spec, TrainData& data) {
 TrainData open_augmented_data(const AttemptPlan& plan, DatasetOptions options) {
     const Augmenting augmenting(plan.spec, options);
     TrainData data;
-    data.raw = open_dataset(plan.dataset_format, plan.dataset_path, options);
+    open_raw(plan, options, data);
     data.split = split_for(plan, *data.raw);
     pack_wanted(plan, options, augmenting.steps, data);
     data.training = augmenting.samples(data, true);

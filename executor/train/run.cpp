@@ -85,6 +85,7 @@ private:
     TrainOutcome run_to_the_end() {
         require_validation();
         report_.workers(engine_.worker_cpus());
+        report_.shared(data_);
         report_.packed(data_);
         report_.skipped(data_);
         reporter_.state(JobState::compiling);

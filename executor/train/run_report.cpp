@@ -60,6 +60,23 @@ void RunReport::skipped(const TrainData& data) {
         reporter_.log("warn", "left out: " + to_string(problem));
 }
 
+void RunReport::shared(const TrainData& data) {
+    const SharingOutcome& outcome = data.sharing;
+    if (!outcome.why_not.empty())
+        reporter_.log("info", "the dataset was read for this job alone: " + outcome.why_not);
+    if (outcome.sharing == Sharing::none) return;
+    const std::string waited =
+        outcome.waited_s < 0.1 ? "" : fmt::format(", waited for {:.1f} s", outcome.waited_s);
+    const bool made = outcome.sharing == Sharing::made;
+    reporter_.log("info", fmt::format("the dataset was read {}: a copy of {} bytes, {}{}",
+                                      made ? "now, for other jobs as well" : "by an earlier job",
+                                      outcome.bytes,
+                                      !made              ? "shared"
+                                      : outcome.replaced ? "in place of a damaged one"
+                                                         : "made now",
+                                      waited));
+}
+
 void RunReport::packed(const TrainData& data) {
     if (!plan_.spec.data.packed) return;
     if (!data.packed.dataset) {

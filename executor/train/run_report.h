@@ -25,6 +25,8 @@ public:
     /// Which CPU each worker is kept on; also why some are kept on none.
     void workers(std::span<const std::optional<int>> cpus);
     void skipped(const TrainData& data);
+    /// Where the dataset was read from.
+    void shared(const TrainData& data);
     /// What came of data.packed.
     void packed(const TrainData& data);
     /// Readers do not speak: what they took although it is damaged, and packed images that they

@@ -13,6 +13,7 @@
 #include "api/spec/unfit_data.h"
 #include "executor/data/augment/augmented_samples.h"
 #include "executor/data/formats/csv_columns.h"
+#include "executor/data/shared/shared_dataset.h"
 #include "executor/train/augmented_data.h"
 #include "executor/train/categorical_columns.h"
 #include "executor/train/damaged_images.h"
@@ -119,7 +120,7 @@ TrainData open_plain(const AttemptPlan& plan, DatasetOptions& options) {
     DatasetOptions opened = options;
     const bool moments_later = plan.spec.data.packed || has_embedding(plan.spec.model);
     auto moments = moments_later ? take_moments(opened) : std::nullopt;
-    data.raw = open_dataset(plan.dataset_format, plan.dataset_path, opened);
+    open_raw(plan, opened, data);
     data.split = split_for(plan, *data.raw);
     const std::vector<CategoricalColumn> categorical =
         categorical_columns_read(plan.spec.model, data.raw->index());
@@ -254,6 +255,18 @@ std::optional<Moments> take_moments(DatasetOptions& options) {
     if (moments.mean.empty()) moments.mean = {0};
     if (moments.deviation.empty()) moments.deviation = {1};
     return moments;
+}
+
+SharingOptions sharing_of(const AttemptPlan& plan) {
+    return {.folder = plan.decoded_folder,
+            .bytes_max = plan.decoded_bytes_max,
+            .reader = plan.writer.build,
+            .threads = std::max(1, plan.worker_threads)};
+}
+
+void open_raw(const AttemptPlan& plan, const DatasetOptions& options, TrainData& data) {
+    data.raw = open_shared_dataset(plan.dataset_format, plan.dataset_path, options,
+                                   sharing_of(plan), data.sharing);
 }
 
 void pack_wanted(const AttemptPlan& plan, const DatasetOptions& options,

@@ -7,6 +7,7 @@
 #include "executor/data/dataset.h"
 #include "executor/data/loader.h"
 #include "executor/data/packed/packed_images.h"
+#include "executor/data/shared/use_copy.h"
 #include "executor/data/split.h"
 #include "executor/text/token_sequences.h"
 #include "executor/train/attempt_plan.h"
@@ -18,6 +19,7 @@ namespace slipway {
 struct TrainData {
     std::unique_ptr<TokenizedText> text;    ///< of a language model, which has no dataset else
     std::unique_ptr<Dataset> raw;           ///< as stored
+    SharingOutcome sharing;                 ///< of what `raw` or `text` keeps in memory
     PackedImages packed;                    ///< of `raw`, with data.packed
     std::unique_ptr<Dataset>
         normalized;    ///< wraps images(); absent when nothing is to be normalised
@@ -61,6 +63,12 @@ Split split_for(const AttemptPlan& plan, const DatasetIndex& index);
 /// errors  TrainError data_error for what is in the files, spec_error for what the spec asks of
 /// them
 TrainData open_train_data(const AttemptPlan& plan);
+
+/// Opens the plan's dataset as `data.raw`, from a copy that is shared where there is one.
+/// errors  as open_dataset
+void open_raw(const AttemptPlan& plan, const DatasetOptions& options, TrainData& data);
+/// How the plan's data is shared.
+SharingOptions sharing_of(const AttemptPlan& plan);
 
 /// Packs the images of data.raw when the job wants that; `steps` come before anything is drawn.
 /// errors  TrainError spec_error when they are no image files

@@ -26,6 +26,8 @@ struct AgentOptions {
     std::shared_ptr<const Launcher> launcher;    ///< runs executors; not null
     /// What all jobs of this machine may use together; 0: no limit.
     std::int64_t memory_bytes = 0;
+    /// Of the copies of decoded datasets that executors of this host share; 0: each has its own.
+    std::int64_t decoded_bytes_max = std::int64_t{32} << 30;
     std::int64_t check_memory_bytes = std::int64_t{4} << 30;    ///< of a check, a split, an export
     /// What one attempt may report in frames, stored or not: its events and points cost the
     /// database several times as much. 0: no limit.
@@ -45,6 +47,7 @@ struct AgentOptions {
     std::chrono::milliseconds check_max{600000};     ///< of one dataset check
     std::chrono::seconds grace{60};                  ///< an executor without an agent ends itself
     std::chrono::hours keep_run_folders{24};         ///< of attempts that have ended
+    std::chrono::hours keep_unused_copies{24};       ///< of decoded datasets
 
     /// Called when cores became free or a job went back to the queue; from the agent's threads.
     std::function<void()> on_freed;

@@ -381,6 +381,10 @@ void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inp
         .report = artifacts_.locate(Artifact::report, live.key.job_id),
         .cache = artifacts_.locate(Artifact::compile_cache, project),
         .packed = artifacts_.locate(Artifact::packed_images, project),
+        .decoded = options_.decoded_bytes_max == 0 || found.dataset_id.empty()
+                       ? fs::path()
+                       : artifacts_.locate(Artifact::decoded_data, project, found.dataset_id),
+        .decoded_bytes_max = options_.decoded_bytes_max,
         .init = inputs.weights,
         .checkpoint = inputs.checkpoint,
         .split = inputs.split,
@@ -404,6 +408,7 @@ void AttemptReconciler::start(const store::HostAttempt& found, const Inputs& inp
         .readable = {paths.dataset},
         .writable = {live.folder, paths.checkpoints, paths.report, paths.cache, paths.packed},
         .memory_bytes = process_memory_bytes(found)};
+    if (!paths.decoded.empty()) request.writable.push_back(paths.decoded);
     if (found.kind == JobKind::train)
         request.stay = {.run_folder = live.folder,
                         .own = {live.folder, paths.checkpoints, paths.report}};

@@ -16,4 +16,9 @@ bool remove_garbage(store::Store& store, const AgentOptions& options);
 /// `keep_run_folders`. Returns how many went.
 std::size_t remove_old_run_folders(const AgentOptions& options, const Clock& clock);
 
+/// Removes copies of decoded datasets: those that nobody has opened for a while, and, least lately
+/// used first, what is above the most that they may have together. Executors that have one mapped
+/// go on. Returns how many.
+std::size_t remove_old_copies(const AgentOptions& options, const Clock& clock);
+
 }    // namespace slipway

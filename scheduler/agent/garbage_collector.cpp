@@ -43,8 +43,9 @@ struct GarbageCollector::Parts {
         Tick next{};
         bool failing = false;
     };
-    std::array<Task, 4> tasks{{{"garbage", 10s, &Parts::remove_paths},
+    std::array<Task, 5> tasks{{{"garbage", 10s, &Parts::remove_paths},
                                {"old_run_folders", 10min, &Parts::remove_run_folders},
+                               {"old_copies", 10s, &Parts::remove_copies},
                                {"deleted_jobs", 2s, &Parts::clear_jobs},
                                {"deleted_datasets", 2s, &Parts::clear_datasets}}};
     store::Clearing clearing;
@@ -99,6 +100,11 @@ struct GarbageCollector::Parts {
     bool remove_paths() { return remove_garbage(store, options); }
 
     bool remove_run_folders() { return remove_old_run_folders(options, clock) > 0; }
+
+    bool remove_copies() {
+        remove_old_copies(options, clock);
+        return false;
+    }
 
     bool clear_jobs() {
         return in_batches(rows_at_once, rows_at_once_max, [this] {

@@ -93,6 +93,8 @@ AttemptOrder attempt_order(const store::HostAttempt& attempt, const AttemptPaths
                        .report_folder = paths.report.string(),
                        .cache_folder = paths.cache.string(),
                        .packed_folder = paths.packed.string(),
+                       .decoded_folder = paths.decoded.string(),
+                       .decoded_bytes_max = paths.decoded_bytes_max,
                        .traceparent = attempt.traceparent};
     if (!attempt.payload.empty()) order.payload = parse_stored(attempt.payload);
     if (!paths.split.empty()) order.split = {paths.split.string(), paths.split_hash};

@@ -30,6 +30,8 @@ struct AttemptPaths {
     std::filesystem::path report = {};        ///< of the job: where its time goes
     std::filesystem::path cache = {};         ///< of compiled code, of the project's jobs
     std::filesystem::path packed = {};        ///< of packed images, of the project's jobs
+    std::filesystem::path decoded = {};       ///< of copies of the dataset; empty: none
+    std::int64_t decoded_bytes_max = 0;       ///< of one copy
     std::filesystem::path init = {};          ///< weights to begin with; empty: none
     std::filesystem::path checkpoint = {};    ///< that the payload names; empty: none
     std::filesystem::path split = {};         ///< the manifest of a stored split; empty: none

@@ -30,6 +30,7 @@ constexpr auto rows = std::to_array<ArtifactRow>({
     {Artifact::report, "store/reports", "", "reports"},
     {Artifact::split, "store/splits", ".json", "splits"},
     {Artifact::packed_images, "store/packed", "", ""},
+    {Artifact::decoded_data, "store/decoded", "", ""},
     {Artifact::compile_cache, "store/compile_cache", "", ""},
     {Artifact::weights_export, "store/exports", "", "", false},
     {Artifact::run, "runs", "", "runs"},

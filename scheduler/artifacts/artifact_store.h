@@ -19,6 +19,7 @@ enum class Artifact {
     upload,           ///< a file as it was received
     compile_cache,    ///< of a project's number
     packed_images,    ///< of a project's number
+    decoded_data,     ///< of a project's number, and in it of a dataset: copies that are mapped
     weights_export
 };
 

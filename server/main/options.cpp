@@ -47,6 +47,7 @@ struct Raw {
     std::string executor;
     std::int64_t grace_s = 60;
     std::int64_t warm_s = 60;
+    std::int64_t decoded_gib = 32;
     std::int64_t job_memory_mib = 0;
     std::int64_t keep_s = 600;
     std::int64_t upload_gib = 16;
@@ -159,6 +160,10 @@ void add_executors(CLI::App& app, Raw& raw) {
                    "seconds that an executor waits for another training attempt of the same "
                    "project and dataset; 0: each attempt has a process of its own")
         ->check(CLI::Range(0, 86400));
+    app.add_option("--decoded-max-gib", raw.decoded_gib,
+                   "size of all copies of decoded datasets that executors of this machine share, "
+                   "in GiB; 0: each executor decodes its own")
+        ->check(CLI::Range(0, 1 << 20));
 }
 
 void add_listener(CLI::App& app, Raw& raw) {
@@ -455,6 +460,7 @@ Options finish(Raw raw) {
     options.executor = raw.executor.empty() ? executor_beside_us() : fs::absolute(raw.executor);
     options.executor_grace = std::chrono::seconds{raw.grace_s};
     options.warm_executors = std::chrono::seconds{raw.warm_s};
+    options.decoded_bytes_max = raw.decoded_gib << 30;
     options.job_memory_bytes = raw.job_memory_mib << 20;
     options.link_keep = std::chrono::seconds{raw.keep_s};
     options.limits.stored_bytes = raw.stored_gib << 30;

@@ -107,6 +107,7 @@ AgentOptions agent_options(const Options& options, const Home& home) {
     made.stop_save = options.executor_grace;
     made.launcher = launcher_of(options, home.path() / "workers");
     made.memory_bytes = memory_for_jobs(options);
+    made.decoded_bytes_max = options.decoded_bytes_max;
     made.frames_bytes_max = options.frames_mib << 20;
     made.metric_names_max = options.metric_names_max;
     return made;

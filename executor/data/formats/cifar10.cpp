@@ -9,6 +9,8 @@
 #include "executor/data/formats/image.h"
 #include "executor/data/formats/name_table.h"
 #include "executor/data/formats/shards.h"
+#include "executor/data/numbers.h"
+#include "executor/data/shared/copy_records.h"
 #include "executor/data/utf8.h"
 
 namespace slipway {
@@ -28,7 +30,7 @@ using Bytes = std::vector<std::uint8_t>;
 /// One file, whole records only.
 struct Batch {
     std::int64_t begin = 0;    ///< its first sample
-    Bytes bytes;
+    Numbers<std::uint8_t> bytes;
 };
 
 /// Batches in memory, as bytes; other sizes and channels are made when a sample is read.
@@ -63,6 +65,17 @@ public:
         return {.file = names_[batch], .row = sample - batches_[batch].begin + 1};
     }
     std::vector<std::string> files() const override { return files_; }
+
+    CopyKind copy_kind() const override { return CopyKind::cifar10; }
+    void write_copy(CopyWriter& to) const override {
+        write_index(to, index_);
+        to.texts(files_);
+        to.texts(names_);
+        for (const Batch& batch : batches_) {
+            to.number(batch.begin);
+            to.numbers(batch.bytes.span());
+        }
+    }
 
 private:
     std::size_t batch_of(std::int64_t sample) const {
@@ -232,6 +245,21 @@ std::unique_ptr<Dataset> open_cifar10(const fs::path& path, const DatasetOptions
     for (std::size_t i = 0; i < shards.files.size(); ++i)
         builder.add(shards.folder, shards.files[i], shards.parts[i]);
     return builder.finish(std::move(shards.part_names));
+}
+
+std::unique_ptr<Dataset> read_cifar10_copy(CopyReader& from) {
+    DatasetIndex index = read_index(from);
+    std::vector<std::string> files = from.texts(), names = from.texts();
+    std::vector<Batch> batches;
+    std::int64_t begin = 0;    // of the next batch
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        batches.push_back({from.number(), from.numbers<std::uint8_t>()});
+        require_in_copy(batches.back().begin == begin);
+        begin += std::int64_t(batches.back().bytes.size()) / record_bytes;
+    }
+    require_in_copy(begin == index.sample_count() && index.feature_dims.size() == 3);
+    return std::make_unique<Cifar10Dataset>(std::move(index), std::move(batches), std::move(names),
+                                            std::move(files));
 }
 
 }    // namespace slipway

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "executor/data/shared/copy_records.h"
+
 namespace slipway {
 
 ColumnRests::ColumnRests(std::size_t columns) : columns_(columns), watched_(columns) {
@@ -35,9 +37,28 @@ void ColumnRests::add_row(const std::function<double(std::size_t column)>& exact
 std::vector<ColumnRests::Rest> ColumnRests::take() {
     std::vector<Rest> taken;
     for (const std::size_t at : watched_) {
-        if (!columns_[at].rests.empty()) taken.push_back({at, std::move(columns_[at].rests)});
+        if (!columns_[at].rests.empty()) taken.push_back({at, {std::move(columns_[at].rests)}});
     }
     return taken;
+}
+
+void write_rests(CopyWriter& to, const std::vector<ColumnRests::Rest>& rests) {
+    to.number(std::int64_t(rests.size()));
+    for (const ColumnRests::Rest& rest : rests) {
+        to.number(std::int64_t(rest.column));
+        to.numbers(rest.rests.span());
+    }
+}
+
+std::vector<ColumnRests::Rest> read_rests(CopyReader& from, std::size_t rows, std::size_t columns) {
+    std::vector<ColumnRests::Rest> rests;
+    for (std::int64_t count = from.number(); count > 0; --count) {
+        const std::int64_t column = from.number();
+        rests.push_back({std::size_t(column), from.numbers<float>()});
+        require_in_copy(column >= 0 && std::size_t(column) < columns &&
+                        rests.back().rests.size() == rows);
+    }
+    return rests;
 }
 
 }    // namespace slipway

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "executor/data/numbers.h"
+
 namespace slipway {
 
 /// What floats leave of a table's numbers, where that matters: of columns whose numbers lie close
@@ -16,7 +18,7 @@ public:
     /// Of one column: a number for each row.
     struct Rest {
         std::size_t column = 0;
-        std::vector<float> rests;
+        Numbers<float> rests;
     };
 
     explicit ColumnRests(std::size_t columns);
@@ -38,5 +40,12 @@ private:
     std::vector<std::size_t> watched_;
     std::size_t rows_ = 0;
 };
+
+class CopyReader;
+class CopyWriter;
+
+void write_rests(CopyWriter& to, const std::vector<ColumnRests::Rest>& rests);
+/// errors  throws data_loss when they are not of so many rows and columns
+std::vector<ColumnRests::Rest> read_rests(CopyReader& from, std::size_t rows, std::size_t columns);
 
 }    // namespace slipway

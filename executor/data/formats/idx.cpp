@@ -8,6 +8,8 @@
 #include "executor/data/files.h"
 #include "executor/data/formats/format.h"
 #include "executor/data/formats/image.h"
+#include "executor/data/numbers.h"
+#include "executor/data/shared/copy_records.h"
 
 // The header is checked first; the file is then read piece by piece until it has what the header
 // declares, so a header that lies about its size costs no memory. Files come in pairs, of images
@@ -133,7 +135,7 @@ public:
     struct Part {
         std::string images_file;
         std::int64_t begin = 0;    ///< its first sample
-        std::vector<std::uint8_t> bytes;
+        Numbers<std::uint8_t> bytes;
     };
 
     IdxDataset(DatasetIndex index, std::vector<Part> parts, std::vector<std::string> files)
@@ -154,6 +156,18 @@ public:
         return {.file = part.images_file, .row = sample - part.begin + 1};
     }
     std::vector<std::string> files() const override { return files_; }
+
+    CopyKind copy_kind() const override { return CopyKind::idx; }
+    void write_copy(CopyWriter& to) const override {
+        write_index(to, index_);
+        to.texts(files_);
+        to.number(std::int64_t(parts_.size()));
+        for (const Part& part : parts_) {
+            to.text(part.images_file);
+            to.number(part.begin);
+            to.numbers(part.bytes.span());
+        }
+    }
 
 private:
     const Part& part_of(std::int64_t sample) const {
@@ -313,6 +327,22 @@ std::unique_ptr<Dataset> open_idx(const std::filesystem::path& path, const Datas
     for (std::size_t i = 0; i < pairs.size(); ++i)
         builder.add(pairs[i], std::int32_t(i));
     return builder.finish();
+}
+
+std::unique_ptr<Dataset> read_idx_copy(CopyReader& from) {
+    DatasetIndex index = read_index(from);
+    require_in_copy(index.feature_count() > 0);
+    std::vector<std::string> files = from.texts();
+    std::vector<IdxDataset::Part> parts;
+    std::int64_t begin = 0;    // of the next part
+    for (std::int64_t count = from.number(); count > 0; --count) {
+        std::string name = from.text();
+        parts.push_back({std::move(name), from.number(), from.numbers<std::uint8_t>()});
+        require_in_copy(parts.back().begin == begin);
+        begin += std::int64_t(parts.back().bytes.size()) / index.feature_count();
+    }
+    require_in_copy(begin == index.sample_count() && !parts.empty());
+    return std::make_unique<IdxDataset>(std::move(index), std::move(parts), std::move(files));
 }
 
 }    // namespace slipway

@@ -281,16 +281,17 @@ private:
     }
 
     void add_bytes(NpyReader& features) {
-        std::vector<std::uint8_t>& bytes = blocks_.back().bytes;
+        std::vector<std::uint8_t> bytes;
         for (auto piece = features.next(); !piece.empty(); piece = features.next()) {
             const auto* begin = reinterpret_cast<const std::uint8_t*>(piece.data());
             bytes.insert(bytes.end(), begin, begin + piece.size());
         }
+        blocks_.back().bytes = std::move(bytes);
     }
 
     void add_numbers(NpyReader& features) {
         const NpyType type = features.header().type;
-        std::vector<float>& numbers = blocks_.back().numbers;
+        std::vector<float> numbers;
         std::vector<double> row;    // of a table: grows with what has been read
         std::int64_t bad_count = 0, bad_first = 0;
         for (auto piece = features.next(); !piece.empty(); piece = features.next()) {
@@ -304,6 +305,7 @@ private:
                 if (layout_->is_table()) keep_rests(row, number, numbers);
             }
         }
+        blocks_.back().numbers = std::move(numbers);
         if (bad_count == 0) return;
         const std::int64_t columns = features.header().items / features.header().shape[0];
         problems_.add({.file = features.file(),

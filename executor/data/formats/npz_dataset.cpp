@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "api/base/check.h"
+#include "executor/data/formats/format.h"
 #include "executor/data/formats/image.h"
+#include "executor/data/shared/copy_records.h"
 
 namespace slipway {
 
@@ -45,8 +47,7 @@ void NpzDataset::read_exact(std::int64_t sample, std::span<double> features) con
 Image NpzDataset::image(std::int64_t sample, std::int64_t side_hint) const {
     const NpzBlock& block = block_of(sample);
     if (block.bytes.empty()) {
-        const auto numbers =
-            std::span(block.numbers).subspan(begin_of(block, sample), stored_count_);
+        const auto numbers = block.numbers.span().subspan(begin_of(block, sample), stored_count_);
         const auto bad = std::ranges::find_if(numbers, [](float x) { return x < 0 || x > 1; });
         if (bad == numbers.end()) return Dataset::image(sample, side_hint);
         DataProblem problem = place(sample);
@@ -100,6 +101,52 @@ std::size_t NpzDataset::stored_place(const NpzBlock& block, std::size_t i) const
     const auto channels = std::size_t(stored_[0]);
     const std::size_t area = stored_count_ / channels;
     return i % area * channels + i / area;
+}
+
+void NpzDataset::write_copy(CopyWriter& to) const {
+    write_index(to, index_);
+    to.texts(files_);
+    to.numbers(stored_);
+    to.number(std::int64_t(blocks_.size()));
+    for (const NpzBlock& block : blocks_) {
+        to.number(block.begin);
+        to.number(block.file);
+        to.text(block.array);
+        to.number(block.planar ? 1 : 0);
+        to.numbers(block.bytes.span());
+        to.numbers(block.numbers.span());
+    }
+    write_rests(to, rests_);
+}
+
+std::unique_ptr<Dataset> read_npz_copy(CopyReader& from) {
+    DatasetIndex index = read_index(from);
+    std::vector<std::string> files = from.texts();
+    Dims stored = from.vector<std::int64_t>();
+    std::int64_t items = 1;    // of a sample
+    for (const std::int64_t dim : stored)
+        items *= dim;
+    require_in_copy(items > 0 && stored.size() == index.feature_dims.size());
+    std::vector<NpzBlock> blocks;
+    std::int64_t begin = 0;    // of the next block
+    for (std::int64_t count = from.number(); count > 0; --count) {
+        NpzBlock block;
+        block.begin = from.number();
+        block.file = std::int32_t(from.number());
+        block.array = from.text();
+        block.planar = from.number() != 0;
+        block.bytes = from.numbers<std::uint8_t>();
+        block.numbers = from.numbers<float>();
+        require_in_copy(block.begin == begin && block.file >= 0 &&
+                        std::size_t(block.file) < files.size());
+        const std::size_t kept = block.bytes.empty() ? block.numbers.size() : block.bytes.size();
+        begin += std::int64_t(kept) / items;
+        blocks.push_back(std::move(block));
+    }
+    require_in_copy(begin == index.sample_count());
+    auto rests = read_rests(from, std::size_t(index.sample_count()), std::size_t(items));
+    return std::make_unique<NpzDataset>(std::move(index), std::move(stored), std::move(blocks),
+                                        std::move(files), std::move(rests));
 }
 
 }    // namespace slipway

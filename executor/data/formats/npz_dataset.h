@@ -7,6 +7,7 @@
 
 #include "executor/data/dataset.h"
 #include "executor/data/formats/column_rests.h"
+#include "executor/data/numbers.h"
 
 namespace slipway {
 
@@ -16,8 +17,8 @@ struct NpzBlock {
     std::int32_t file = 0;     ///< index of the set's files
     std::string array;         ///< its name
     bool planar = false;       ///< of images: depth before height and width
-    std::vector<std::uint8_t> bytes;
-    std::vector<float> numbers;
+    Numbers<std::uint8_t> bytes;
+    Numbers<float> numbers;
 };
 
 /// Arrays in memory: images of bytes, which are brought to another size or depth when they are
@@ -36,6 +37,8 @@ public:
     std::vector<std::byte> content(std::int64_t sample) const override;
     DataProblem place(std::int64_t sample) const override;
     std::vector<std::string> files() const override { return files_; }
+    CopyKind copy_kind() const override { return CopyKind::npz; }
+    void write_copy(CopyWriter& to) const override;
 
 private:
     const NpzBlock& block_of(std::int64_t sample) const;

@@ -7,12 +7,12 @@
 
 #include "api/base/check.h"
 #include "executor/data/formats/format.h"
+#include "executor/data/shared/copy_records.h"
 
 namespace slipway {
 
-TableDataset::TableDataset(DatasetIndex index, std::vector<float> features,
-                           std::vector<Place> places, std::vector<std::string> files,
-                           std::vector<ColumnRests::Rest> rests)
+TableDataset::TableDataset(DatasetIndex index, Numbers<float> features, Numbers<Place> places,
+                           std::vector<std::string> files, std::vector<ColumnRests::Rest> rests)
     : features_(std::move(features)),
       places_(std::move(places)),
       files_(std::move(files)),
@@ -45,6 +45,29 @@ std::vector<std::byte> TableDataset::content(std::int64_t sample) const {
 DataProblem TableDataset::place(std::int64_t sample) const {
     const Place& place = places_[std::size_t(sample)];
     return {.file = files_[std::size_t(place.file)], .row = place.row};
+}
+
+void TableDataset::write_copy(CopyWriter& to) const {
+    write_index(to, index_);
+    to.texts(files_);
+    to.numbers(features_.span());
+    to.numbers(places_.span());
+    write_rests(to, rests_);
+}
+
+std::unique_ptr<Dataset> read_table_copy(CopyReader& from) {
+    DatasetIndex index = read_index(from);
+    std::vector<std::string> files = from.texts();
+    auto features = from.numbers<float>();
+    auto places = from.numbers<TableDataset::Place>();
+    const auto samples = std::size_t(index.sample_count());
+    require_in_copy(features.size() == samples * std::size_t(index.feature_count()) &&
+                    places.size() == samples);
+    for (const TableDataset::Place& place : places)
+        require_in_copy(place.file >= 0 && std::size_t(place.file) < files.size());
+    auto rests = read_rests(from, samples, std::size_t(index.feature_count()));
+    return std::make_unique<TableDataset>(std::move(index), std::move(features), std::move(places),
+                                          std::move(files), std::move(rests));
 }
 
 void check_table_size(std::size_t features) {

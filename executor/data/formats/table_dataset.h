@@ -6,6 +6,7 @@
 
 #include "executor/data/dataset.h"
 #include "executor/data/formats/column_rests.h"
+#include "executor/data/numbers.h"
 
 namespace slipway {
 
@@ -13,12 +14,12 @@ namespace slipway {
 class TableDataset final : public Dataset {
 public:
     struct Place {
-        std::int32_t file = 0;    ///< index of `files`
+        std::int64_t file = 0;    ///< index of `files`
         std::int64_t row = 0;
     };
 
     /// `features` has index.feature_count() numbers a sample.
-    TableDataset(DatasetIndex index, std::vector<float> features, std::vector<Place> places,
+    TableDataset(DatasetIndex index, Numbers<float> features, Numbers<Place> places,
                  std::vector<std::string> files, std::vector<ColumnRests::Rest> rests = {});
 
     void read(std::int64_t sample, std::span<float> features) const override;
@@ -26,10 +27,12 @@ public:
     std::vector<std::byte> content(std::int64_t sample) const override;
     DataProblem place(std::int64_t sample) const override;
     std::vector<std::string> files() const override { return files_; }
+    CopyKind copy_kind() const override { return CopyKind::table; }
+    void write_copy(CopyWriter& to) const override;
 
 private:
-    std::vector<float> features_;
-    std::vector<Place> places_;
+    Numbers<float> features_;
+    Numbers<Place> places_;
     std::vector<std::string> files_;
     std::vector<ColumnRests::Rest> rests_;
 };

@@ -1,17 +1,14 @@
 #include <fcntl.h>
-#include <fmt/core.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 #include "executor/data/formats/crc32c.h"
 #include "executor/data/packed/pack.h"
 #include "executor/data/packed/pack_layout.h"
 #include "executor/data/parallel.h"
+#include "executor/data/unfinished_file.h"
 
 // The file is written under a temporary name with a lock that ends with its process, so two jobs
 // never write one, and what a killed one left behind is known by its free lock. It gets its name
@@ -25,34 +22,6 @@ namespace {
 
 constexpr const char* pack_ending = ".pack";
 constexpr const char* unfinished_ending = ".pack.tmp";
-
-[[noreturn]] void fail_packing(const fs::path& path) {
-    const bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
-    throw Error{full ? ErrorCode::exhausted : ErrorCode::unavailable,
-                fmt::format("{} cannot be written: {}", path.string(),
-                            full ? "the disk is full" : strerror(errno))};
-}
-
-/// Whether the open file is still what the name means: it may have been renamed or removed.
-bool is_named(const UniqueFd& file, const fs::path& path) {
-    struct stat ours {
-    }, named{};
-    return fstat(file.get(), &ours) == 0 && stat(path.c_str(), &named) == 0 &&
-           ours.st_ino == named.st_ino;
-}
-
-/// The file, empty and locked; none while another process has the lock, which ends with it. A file
-/// that was renamed or removed before it was locked is another's.
-std::optional<UniqueFd> lock_unfinished(const fs::path& path) {
-    for (;;) {
-        UniqueFd file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
-        if (!file) fail_packing(path);
-        if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) return std::nullopt;
-        if (!is_named(file, path)) continue;
-        if (ftruncate(file.get(), 0) != 0) fail_packing(path);
-        return file;
-    }
-}
 
 class PackWriter {
 public:
@@ -91,11 +60,11 @@ public:
         const std::string text = to_text(problems_);
         write(std::as_bytes(std::span(text)), at_);
         write(pack_head(entries_, text), 0);
-        if (fsync(file_.get()) != 0) fail_packing(path_);
-        if (rename(path_.c_str(), path.c_str()) != 0) fail_packing(path);
+        if (fsync(file_.get()) != 0) fail_writing(path_);
+        if (rename(path_.c_str(), path.c_str()) != 0) fail_writing(path);
         finished_ = true;
         const UniqueFd folder(open(path.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        if (!folder || fsync(folder.get()) != 0) fail_packing(path);
+        if (!folder || fsync(folder.get()) != 0) fail_writing(path);
     }
 
 private:
@@ -103,7 +72,7 @@ private:
         while (!bytes.empty()) {
             const ssize_t count = pwrite(file_.get(), bytes.data(), bytes.size(), off_t(at));
             if (count < 0 && errno == EINTR) continue;
-            if (count < 0) fail_packing(path_);
+            if (count < 0) fail_writing(path_);
             bytes = bytes.subspan(std::size_t(count));
             at += std::uint64_t(count);
         }
@@ -126,7 +95,7 @@ PackOutcome write_pack(const fs::path& path, std::int64_t samples, std::int64_t 
     fs::create_directories(path.parent_path(), error);
     if (error) {
         errno = error.value();
-        fail_packing(path);
+        fail_writing(path);
     }
     const fs::path unfinished = path.string() + ".tmp";
     std::optional<UniqueFd> file = lock_unfinished(unfinished);
@@ -155,12 +124,7 @@ void remove_old_packs(const fs::path& folder, const fs::path& keep, std::int64_t
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(folder, error)) {
         const std::string name = entry.path().filename().string();
-        if (name.ends_with(unfinished_ending)) {
-            // Nobody holds it: its process has ended. The lock keeps others from beginning it.
-            const UniqueFd file(open(entry.path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-            if (file && flock(file.get(), LOCK_EX | LOCK_NB) == 0 && is_named(file, entry.path()))
-                unlink(entry.path().c_str());
-        }
+        if (name.ends_with(unfinished_ending)) remove_abandoned(entry.path());
         if (!name.ends_with(pack_ending)) continue;
         std::error_code gone;    // another job has removed it
         const auto bytes = entry.file_size(gone);

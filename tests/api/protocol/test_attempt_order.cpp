@@ -33,6 +33,8 @@ AttemptOrder full_order() {
             .report_folder = "/store/reports/job_1",
             .cache_folder = "/store/compile_cache/7",
             .packed_folder = "/store/packed/7",
+            .decoded_folder = "/store/decoded/7/ds_1",
+            .decoded_bytes_max = 34359738368,
             .traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"};
 }
 

@@ -52,6 +52,8 @@ Json order_json(const std::filesystem::path& folder, double grace_s = 60) {
             {"report_folder", (folder / "report").string()},
             {"cache_folder", ""},
             {"packed_folder", ""},
+            {"decoded_folder", ""},
+            {"decoded_bytes_max", 0},
             {"traceparent", ""}};
 }
 

@@ -382,5 +382,36 @@ TEST_F(AgentMaintenance, an_old_run_folder_whose_lock_is_no_file_goes_and_holds_
     EXPECT_TRUE(std::filesystem::is_empty(folder.path() / "runs"));
 }
 
+// Goal: copies of datasets have no more than they may, the least lately used go first, and what a
+// hostile executor leaves among them leads nowhere.
+TEST_F(AgentMaintenance, copies_of_datasets_make_room_by_their_last_use) {
+    namespace fs = std::filesystem;
+    const auto copy = [&](const std::string& name, int hours) {
+        const fs::path path = folder.write("store/decoded/" + name, std::string(100'000, 'x'));
+        fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(hours));
+        return path;
+    };
+    const fs::path unused = copy("1/ds_a/1.copy", 25), oldest = copy("1/ds_b/1.copy", 3);
+    const fs::path old = copy("1/ds_a/2.copy.tmp", 2), newest = copy("2/ds_c/1.copy", 1);
+    const fs::path outside = folder.write("outside/file.copy", "x");
+    fs::create_directory_symlink(folder.path() / "outside", folder.path() / "store/decoded/1/ds_d");
+    fs::create_directory_symlink(folder.path() / "outside",
+                                 folder.path() / "store/decoded/2/ds_c/f");
+    HandClock clock(system_clock().now());
+    EXPECT_EQ(remove_old_copies(options, clock), 1U);
+    EXPECT_FALSE(fs::exists(unused));
+    EXPECT_TRUE(fs::exists(oldest));
+    options.decoded_bytes_max = 250'000;
+    EXPECT_EQ(remove_old_copies(options, clock), 1U);
+    EXPECT_FALSE(fs::exists(oldest));
+    EXPECT_TRUE(fs::exists(old) && fs::exists(newest));
+    options.decoded_bytes_max = 0;
+    EXPECT_EQ(remove_old_copies(options, clock), 2U);
+    clock.advance(25h);
+    EXPECT_EQ(remove_old_copies(options, clock), 1U) << "the link";
+    EXPECT_TRUE(fs::is_empty(folder.path() / "store/decoded/2/ds_c"));
+    EXPECT_TRUE(fs::exists(outside));
+}
+
 }    // namespace
 }    // namespace slipway

@@ -46,6 +46,7 @@ TEST(AttemptOrderOf, holds_everything_an_executor_needs) {
         "checkpoint_folder": "/store/checkpoints/job_1", "resume_from": null, "init_from": null, "checkpoint": null, "split": null, "saves_requested": 4, "worker_threads": 0, "grace_s": 60,
         "memory_bytes": 123, "report_folder": "/store/reports/job_1", "cache_folder": "/store/compile_cache",
         "packed_folder": "/store/packed",
+        "decoded_folder": "", "decoded_bytes_max": 0,
         "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"})"));
     attempt.spec = "{}";
     AttemptPaths resuming = paths;

@@ -27,6 +27,7 @@ TEST(ArtifactStore, has_the_layout_of_every_home) {
     EXPECT_EQ(store.locate(Artifact::upload, "upl_1"), "/home/store/uploads/upl_1");
     EXPECT_EQ(store.locate(Artifact::compile_cache, "7"), "/home/store/compile_cache/7");
     EXPECT_EQ(store.locate(Artifact::packed_images, "7"), "/home/store/packed/7");
+    EXPECT_EQ(store.locate(Artifact::decoded_data, "7", "ds_1"), "/home/store/decoded/7/ds_1");
     EXPECT_EQ(store.folder(Artifact::weights_export), "/home/store/exports");
 }
 
