@@ -34,6 +34,7 @@ using asio::ip::tcp;
 
 struct LoadOptions {
     std::string host = "127.0.0.1";
+    std::string from{};    ///< empty: the system chooses
     unsigned short port = 0;
     std::string method = "GET";
     std::string path = "/healthz";
@@ -131,6 +132,10 @@ private:
     void connect(Client& client) {
         client.stream = tcp::socket(io_);
         const tcp::endpoint endpoint(asio::ip::make_address(options_.host), options_.port);
+        if (!options_.from.empty()) {
+            client.stream.open(endpoint.protocol());
+            client.stream.bind({asio::ip::make_address(options_.from), 0});
+        }
         client.stream.async_connect(endpoint, [this, &client](beast::error_code error) {
             if (error) return fail(client, error);
             client.stream.set_option(tcp::no_delay(true));
@@ -269,6 +274,7 @@ int run(int argc, char** argv) {
     LoadOptions options;
     CLI::App app{"Sends requests to a service at a fixed rate, or as fast as it answers."};
     app.add_option("--host", options.host, "Address.")->capture_default_str();
+    app.add_option("--from", options.from, "Address of this machine to connect from.");
     app.add_option("--port", options.port, "Port.")->required();
     app.add_option("--method", options.method, "Method.")->capture_default_str();
     app.add_option("--path", options.path, "Path and query.")->capture_default_str();
