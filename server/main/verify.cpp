@@ -18,6 +18,7 @@
 namespace slipway {
 namespace {
 
+constexpr std::chrono::minutes statement_timeout{30};    // histories of years are read whole
 constexpr int violations_max = 20;    // of one promise
 constexpr int checkpoints_at_once = 500;
 
@@ -89,7 +90,7 @@ bool report(std::string_view name, std::string_view promise,
 
 int verify(const Options& options) {
     const VerifiedDatabase target = open_database(options);
-    store::Store store({.database = target.url});
+    store::Store store({.database = target.url, .statement_timeout = statement_timeout});
     bool kept = true;
     for (const store::Invariant& invariant : store::invariants())
         kept = report(invariant.name, invariant.promise,

@@ -94,7 +94,7 @@ class Service:
         database = [word for name, value in zip(self.options, self.options[1:]) if str(name).startswith("--database")
                     for word in (name, value)]
         done = subprocess.run([BIN / "slipwayd", "verify", *(database or ("--home", self.home, "--files"))],
-                              capture_output=True, text=True, timeout=120)
+                              capture_output=True, text=True, timeout=600)
         return "" if done.returncode == 0 else done.stdout + done.stderr
 
     def close(self):

@@ -4,15 +4,20 @@
 -- out    object: what it is about; detail: what is wrong with it
 
 -- break_one_end: a job has ended once or not at all
+with ends as (
+    select job_id, count(*) as count
+    from job_event
+    where type = 'end'
+    group by job_id
+)
 select job.id as object,
        format('it is %s, finished_at is %s, and it has %s events `end`', job.state,
-              coalesce(job.finished_at::text, 'null'), ends.count) as detail
+              coalesce(job.finished_at::text, 'null'), coalesce(ends.count, 0)) as detail
 from job
 join job_state on job_state.name = job.state
-cross join lateral (select count(*) from job_event
-                    where job_id = job.id and type = 'end') as ends
+left join ends on ends.job_id = job.id
 where job_state.final <> (job.finished_at is not null)
-   or ends.count <> job_state.final::integer
+   or coalesce(ends.count, 0) <> job_state.final::integer
 order by job.id
 limit $1
 
