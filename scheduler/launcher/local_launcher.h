@@ -22,8 +22,8 @@ struct LauncherOptions {
     std::int64_t file_bytes_max = std::int64_t{1} << 40;    ///< of one file that an executor writes
     std::int64_t processes_max = 4096;    ///< threads of one project on this machine
     CgroupTree cgroups = {};              ///< none: who watches a process reads what it uses
-    /// Of programs, 0 to 19. What starts, stops and hears executors is short: behind them it would
-    /// wait for a turn among as many as there are cores.
+    /// Of programs, above ours: 0 to 19. What starts, stops and hears executors is short: behind
+    /// them it would wait for a turn among as many as there are cores.
     int niceness = 5;
 };
 

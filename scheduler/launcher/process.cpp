@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -36,6 +37,8 @@ constexpr int lock_place = 3;
 constexpr int refusal_place = 4;
 constexpr int gate_place = 5;
 constexpr int first_free_place = 6;
+
+constexpr int niceness_max = 19;
 
 /// What an executor may know of our environment: nothing that could hold a secret.
 constexpr std::array passed_on{"PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TZ", "LD_LIBRARY_PATH"};
@@ -129,7 +132,7 @@ bool take_places(const ChildPlan& plan) {
 /// Behind others when CPUs are scarce. Where the kernel groups sessions, the group's value counts
 /// and not the process's; without such groups there is no file.
 void stand_back(const ChildPlan& plan) {
-    if (getpriority(PRIO_PROCESS, 0) >= plan.niceness) return;
+    if (plan.niceness == getpriority(PRIO_PROCESS, 0)) return;
     setpriority(PRIO_PROCESS, 0, plan.niceness);
     const int group = open("/proc/self/autogroup", O_WRONLY | O_CLOEXEC);
     if (group < 0) return;
@@ -266,7 +269,8 @@ RunningProcess spawn(const ProgramStart& start, const SpawnLimits& limits) {
     std::vector<std::string> environment = small_environment();
     const std::vector<char*> argument_list = pointers(arguments);
     const std::vector<char*> environment_list = pointers(environment);
-    const std::string niceness = fmt::to_string(limits.niceness);
+    const int niceness = std::min(getpriority(PRIO_PROCESS, 0) + limits.niceness, niceness_max);
+    const std::string niceness_text = fmt::to_string(niceness);
     Pipe gate = make_pipe();
     Pipe refusal = make_pipe();
     const Child child = fork_child({.program = program.c_str(),
@@ -278,8 +282,8 @@ RunningProcess spawn(const ProgramStart& start, const SpawnLimits& limits) {
                                     .lock = start.lock_fd,
                                     .gate = gate.read_end.get(),
                                     .refusal = refusal.write_end.get(),
-                                    .niceness = limits.niceness,
-                                    .niceness_text = niceness.c_str()},
+                                    .niceness = niceness,
+                                    .niceness_text = niceness_text.c_str()},
                                    limits.cgroup);
     const pid_t pid = child.pid;
     if (pid < 0) fail_to_start(program, errno);

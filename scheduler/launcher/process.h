@@ -25,7 +25,7 @@ struct RunningProcess {
 struct SpawnLimits {
     std::optional<Confinement> confinement = {};    ///< none: with all our rights
     std::filesystem::path cgroup = {};              ///< that it is in; empty: in ours
-    int niceness = 0;                               ///< at least; 0 to 19
+    int niceness = 0;                               ///< above ours; 0 to 19
 };
 
 /// Starts a process in a new session, with few environment variables and no descriptor of ours but
