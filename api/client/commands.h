@@ -247,6 +247,20 @@ ExitCode extend_sweep(const HttpClient& client, const std::string& sweep_id, int
 ExitCode retry_trial(const HttpClient& client, const std::string& sweep_id, int trial);
 ExitCode delete_sweep(const HttpClient& client, const std::string& sweep_id);
 
+struct SweepImportArguments {
+    std::string file = {};                   ///< of another service, YAML; "-": stdin
+    std::string job = {};                    ///< file of the job spec; empty: trials run elsewhere
+    std::vector<std::string> places = {};    ///< NAME=PATH, or NAME=-
+    std::string metric = {};
+    int max_trials = 0;    ///< 0: those of the file
+    bool watch = false;
+};
+/// Starts the sweep that a file of Weights & Biases or Determined describes; what is not the same
+/// goes to stderr.
+ExitCode import_sweep_file(const HttpClient& client, const SweepImportArguments& arguments);
+/// Prints the sweep instead, for `slipway sweep create`; needs no service.
+ExitCode print_imported_sweep(const SweepImportArguments& arguments);
+
 struct SuggestOptions {
     int count = 1;
     bool json = false;    ///< the answer as it is

@@ -38,6 +38,7 @@ struct Line {
     std::string reason;
     WebhookOptions webhook;
     SweepOptions sweep;
+    SweepImportArguments sweep_import;
     SuggestOptions suggest;
     ObserveOptions observe;
     SweepSimulateOptions sweep_simulate;
@@ -58,6 +59,7 @@ struct Line {
     bool json = false;
     bool follow = false;
     Command chosen;
+    std::function<ExitCode()> alone;    // in place of `chosen`: needs no service
 };
 
 CLI::App* add(CLI::App& parent, const char* name, const char* text, Line& line, Command command) {
@@ -387,6 +389,27 @@ void add_webhook_commands(CLI::App& app, Line& line) {
                 [&line](const HttpClient& c) { return delete_webhook(c, line.id); });
 }
 
+void add_sweep_import(CLI::App& sweep, Line& line) {
+    CLI::App* one =
+        add(sweep, "import", "Start a sweep from a file of Weights & Biases or Determined", line,
+            [&line](const HttpClient& c) { return import_sweep_file(c, line.sweep_import); });
+    SweepImportArguments& given = line.sweep_import;
+    one->add_option("file", given.file, "sweep file in YAML; - reads standard input")->required();
+    one->add_option("--job", given.job,
+                    "job spec that the values are put into; without: trials run elsewhere");
+    one->add_option("--map", given.places,
+                    "NAME=PATH: where a parameter belongs; NAME=-: leave it out; can be repeated");
+    one->add_option("--metric", given.metric,
+                    "objective, such as val_loss, in place of the file's");
+    one->add_option("--max-trials", given.max_trials, "number of trials, in place of the file's")
+        ->check(CLI::Range(1, 100000));
+    one->add_flag("--watch", given.watch, "watch the sweep until it ends");
+    one->add_flag_callback(
+        "--print",
+        [&line] { line.alone = [&line] { return print_imported_sweep(line.sweep_import); }; },
+        "print the sweep as JSON; start nothing");
+}
+
 void add_sweep_studies(CLI::App& sweep, Line& line) {
     CLI::App* one = add_with_id(
         sweep, "suggest", "Ask a sweep without a job for trials to run", line,
@@ -457,6 +480,7 @@ void add_sweep_commands(CLI::App& app, Line& line) {
     one->add_option("trial", line.trial, "number of the trial")->required();
     add_with_id(*sweep, "delete", "Delete a sweep that has ended, with its jobs", line,
                 [&line](const HttpClient& c) { return delete_sweep(c, line.id); });
+    add_sweep_import(*sweep, line);
     add_sweep_studies(*sweep, line);
 }
 
@@ -573,6 +597,7 @@ int run(int argc, char** argv) {
             if (const auto said = unknown_command(app)) throw Stop(ExitCode::usage, *said);
         return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::usage);
     }
+    if (line.alone) return static_cast<int>(line.alone());
     return static_cast<int>(line.chosen(connect(line.connect)));
 }
 

@@ -573,6 +573,25 @@ class Commands(unittest.TestCase):
                                     "limits": {"max_trials": 9, "max_concurrent": 2}, **changes}))
         return self.ok("sweep", "create", file).strip()
 
+    def test_sweep_import(self):
+        file, job = self.folder / "wandb.yaml", self.folder / "import_job.json"
+        file.write_text("method: grid\nprogram: train.py\nmetric: {name: val/loss}\nparameters:\n"
+                        "  lr: {values: [0.01, 0.02]}\n  units: {value: 8}\n")
+        spec = points_job(train={"epochs": 1, "batch_size_per_core": 64, "optimizer": {"name": "adam", "lr": 0.01}})
+        spec.pop("name")
+        job.write_text(json.dumps(spec))
+        done = run("sweep", "import", file, "--job", job, home=self.service.home, check=2)
+        self.assertIn("parameter units: nobody knows where in the job spec it belongs", done.stderr)
+        done = run("sweep", "import", file, "--job", job, "--map", "units=model.width", "--print", home=self.folder / "none", check=0)
+        self.assertEqual(set(json.loads(done.stdout)["space"]), {"train.optimizer.lr", "model.width"})
+        self.assertIn("program is left out", done.stderr)
+        done = run("sweep", "import", file, "--job", job, "--map", "units=model.width", "--watch", home=self.service.home, check=0)
+        self.assertIn("finished  2/2 trials", done.stdout)
+        for words in (("--map", "units"), ("--map", "units=a", "--map", "units=b"), ("--job", file)):
+            run("sweep", "import", file, "--print", *words, home=self.service.home, check=2)
+        done = run("sweep", "import", file, "--job", job, "--map", "units=model.heads", home=self.service.home, check=4)
+        self.assertIn("model.heads", done.stderr)
+
     def test_sweep_suggest(self):
         sweep = self.elsewhere()
         shown = self.ok("sweep", "suggest", sweep, "--count", "3")
