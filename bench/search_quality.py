@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How good TPE's points are, beside Optuna: median regret of ten standard functions.
 
-usage: bench/search_quality.py BUILD [--seeds N] [--evaluations N] [--functions NAME...]
+usage: bench/search_quality.py BUILD [--seeds N] [--first-seed N] [--evaluations N] [--functions NAME...]
 
 BUILD is a build folder with bin/bench_search_points. Optuna is Debian's python3-optuna; it may be unpacked aside
 (apt-get download, dpkg -x) and named by PYTHONPATH. Both see the same functions, one evaluation at a time. Regret is the best
@@ -139,6 +139,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("build")
     parser.add_argument("--seeds", type=int, default=30)
+    parser.add_argument("--first-seed", type=int, default=0, help="others than those that constants were chosen on")
     parser.add_argument("--evaluations", type=int, default=100)
     parser.add_argument("--functions", nargs="+", default=list(FUNCTIONS), choices=list(FUNCTIONS))
     parser.add_argument("--only", nargs="+", help="columns to run, for instance tpe")
@@ -151,7 +152,7 @@ def main():
         row = name.ljust(18)
         for contestant in names:
             regrets = [table[contestant](function, bounds, seed, arguments.evaluations) - minimum
-                       for seed in range(arguments.seeds)]
+                       for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds)]
             row += f"{statistics.median(regrets):22.4g}"
         print(row, flush=True)
 
