@@ -131,6 +131,23 @@ void check_schedule(const SweepSpec& spec, const JobSpec& job, std::vector<Probl
          {"constant", "step"}});
 }
 
+/// Where trials go on from the end of their last job, there must be something to go on from.
+void check_checkpoint(const SweepSpec& spec, const JobSpec& job, std::vector<Problem>& problems) {
+    const bool in_epochs = spec.algorithm.time_attr == TimeAttribute::epoch;
+    const bool saves_the_end =
+        job.checkpoint.save_final || (in_epochs && job.checkpoint.every_epochs == 1);
+    if (!resumes(spec.algorithm) || saves_the_end) return;
+    problems.push_back(
+        {"/job/checkpoint/save_final",
+         "inconsistent",
+         fmt::format(
+             "job.checkpoint.save_final cannot be false with algorithm {}{}: a trial ends at "
+             "each rung or generation and goes on from the checkpoint that was saved there",
+             to_string(spec.algorithm.name),
+             spec.algorithm.name == SearchMethod::asha ? " in mode promote" : ""),
+         {"true"}});
+}
+
 /// pbt continues a checkpoint with other values: they must fit its state.
 void check_exploit(const SweepSpec& spec, const Space& space, std::vector<Problem>& problems) {
     if (spec.algorithm.name != SearchMethod::pbt) return;
@@ -166,6 +183,7 @@ void check_job(const SweepSpec& spec, const Space& space, std::vector<Problem>& 
     if (!decoded.ok()) return;    // a combination: told when the trial is made
     check_objective(spec, decoded.value, problems);
     check_schedule(spec, decoded.value, problems);
+    check_checkpoint(spec, decoded.value, problems);
     check_exploit(spec, space, problems);
 }
 
