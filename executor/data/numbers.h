@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <utility>
@@ -19,6 +21,7 @@ public:
         numbers_ = *kept;
         keeper_ = std::move(kept);
     }
+    Numbers(std::initializer_list<T> own) : Numbers(std::vector<T>(own)) {}
     Numbers(std::shared_ptr<const void> keeper, std::span<const T> numbers)
         : keeper_(std::move(keeper)), numbers_(numbers) {}
 
@@ -28,6 +31,9 @@ public:
     bool empty() const { return numbers_.empty(); }
     auto begin() const { return numbers_.begin(); }
     auto end() const { return numbers_.end(); }
+    friend bool operator==(const Numbers& a, const Numbers& b) {
+        return std::ranges::equal(a.numbers_, b.numbers_);
+    }
 
 private:
     std::shared_ptr<const void> keeper_;

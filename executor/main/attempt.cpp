@@ -51,8 +51,8 @@ void say_last(FrameLog& log, const Ending& ending) {
     }
 }
 
-int run_order(const std::filesystem::path& run_folder, const ResolvedAttempt& order,
-              const Trainer& trainer, const Clock& clock) {
+Ending run_order(const std::filesystem::path& run_folder, const ResolvedAttempt& order,
+                 const Trainer& trainer, const Clock& clock) {
     // Where OpenTelemetry's libraries look for it; before there are other threads.
     if (!order.traceparent.empty()) setenv("TRACEPARENT", order.traceparent.c_str(), 1);
     FrameLog log(run_folder / "frames.ndjson", clock);
@@ -95,12 +95,12 @@ int run_order(const std::filesystem::path& run_folder, const ResolvedAttempt& or
     note_crashes_in(nullptr);
     say_last(log, ending);
     channel.flush(last_words_max);
-    return ending.exit_code;
+    return ending;
 }
 
 /// There may be no channel yet: the frame goes to the file, where the agent reads it after the
 /// exit.
-int give_up(const std::filesystem::path& run_folder, const Error& error, const Clock& clock) {
+Ending give_up(const std::filesystem::path& run_folder, const Error& error, const Clock& clock) {
     const Ending ending = failed_with(error);
     try {
         FrameLog log(run_folder / "frames.ndjson", clock);
@@ -108,13 +108,13 @@ int give_up(const std::filesystem::path& run_folder, const Error& error, const C
     } catch (const Error& second) {
         fmt::print(stderr, "{}: {}\n", second.what(), printable_line(ending.message));
     }
-    return ending.exit_code;
+    return ending;
 }
 
 }    // namespace
 
-int run_attempt(const std::filesystem::path& run_folder, const Trainer& trainer,
-                const Clock& clock) {
+Ending run_to_ending(const std::filesystem::path& run_folder, const Trainer& trainer,
+                     const Clock& clock) {
     try {
         catch_stop_signals();
         const Result<ResolvedAttempt> order = read_attempt(run_folder);
@@ -124,6 +124,11 @@ int run_attempt(const std::filesystem::path& run_folder, const Trainer& trainer,
     } catch (const Error& error) {
         return give_up(run_folder, error, clock);
     }
+}
+
+int run_attempt(const std::filesystem::path& run_folder, const Trainer& trainer,
+                const Clock& clock) {
+    return run_to_ending(run_folder, trainer, clock).exit_code;
 }
 
 }    // namespace slipway

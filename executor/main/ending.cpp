@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <vector>
 
 #include "api/base/metric_value.h"
@@ -73,6 +76,20 @@ Ending failure(std::string code, const std::string& message) {
             .exit_code = exit_failed};
 }
 
+/// Failures that leave a process as it was. The trainer looks at the numbers of a step that has
+/// ended (nan_loss) or at what it was asked for (spec_error) and throws; what the attempt had ends
+/// with it, as at a good end. Not here, because something else than the job may be wrong, or may
+/// have been left: memory or disk that ran out, files that a decoder took for damaged, checkpoints,
+/// whatever is unexpected.
+constexpr std::array<std::string_view, 2> clean_failures{"nan_loss", "spec_error"};
+
+Ending failure_of(const TrainError& error) {
+    Ending ending = failure(error.reason(), error.what());
+    ending.is_clean_failure =
+        std::ranges::find(clean_failures, error.reason()) != clean_failures.end();
+    return ending;
+}
+
 std::string memory_message(std::int64_t limit_bytes) {
     const std::int64_t used = private_memory_bytes();
     if (limit_bytes == 0) {
@@ -127,8 +144,7 @@ Ending train_to_the_end(const Trainer& trainer, AttemptPlan plan, Reporter& repo
         const auto other = plan.resume_from && error.reason() == "checkpoint_corrupt"
                                ? newest_checkpoint(plan.checkpoint_folder)
                                : std::nullopt;
-        if (!other || *other == *plan.resume_from)
-            return failed(failure(error.reason(), error.what()));
+        if (!other || *other == *plan.resume_from) return failed(failure_of(error));
         reporter.warning("checkpoint_corrupt",
                          fmt::format("{}; continuing from {} instead", error.what(),
                                      other->filename().string()));

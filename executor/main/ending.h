@@ -26,7 +26,15 @@ struct Ending {
     std::string message;
     std::string result;    ///< JSON object: step, epoch, best, the last evaluation's metrics
     int exit_code = exit_done;
+    /// Of a failure: the trainer found it, between two steps or before the first one, and nothing
+    /// of the attempt is left in the process.
+    bool is_clean_failure = false;
 };
+
+/// Whether the next attempt may have the process.
+inline bool leaves_process_clean(const Ending& ending) {
+    return ending.exit_code == exit_done || ending.is_clean_failure;
+}
 
 /// Trains and turns whatever happens into an ending; throws nothing. What an earlier attempt left
 /// half-written in the checkpoint folder goes first. When the checkpoint to resume from is damaged,

@@ -47,8 +47,8 @@ AttemptPlan plan_of(const AttemptOrder& order) {
     plan.report_folder = order.report_folder;
     plan.cache_folder = order.cache_folder;
     plan.packed_folder = order.packed_folder;
-    plan.decoded_folder = order.decoded_folder;
-    plan.decoded_bytes_max = order.decoded_bytes_max;
+    plan.sharing.folder = order.decoded_folder;
+    plan.sharing.bytes_max = order.decoded_bytes_max;
     plan.cpu_scope = machine_cpu_scope;
     return plan;
 }

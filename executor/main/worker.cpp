@@ -1,7 +1,8 @@
-// An attempt that ends well leaves its process as it found it, and the next one may have it. What
-// ends in any other way ends the process, so that nothing has to be mended: a crash, a limit of
-// memory, a request to stop, an attempt that failed. What an attempt could leave behind is either
-// the thread's (rounding modes, the stack), which ends with it, or is set here again: the log, the
+// An attempt that ends well leaves its process as it found it, and the next one may have it. So
+// does one that failed for a reason of its job (leaves_process_clean). What ends in any other way
+// ends the process, so that nothing has to be mended: a crash, a limit of memory, a request to
+// stop, a failure that may have other reasons. What an attempt could leave behind is either the
+// thread's (rounding modes, the stack), which ends with it, or is set here again: the log, the
 // working folder, the trace context. Memory that the allocator keeps counts against the next
 // attempt's limit, so a process that keeps much ends, too.
 #include "executor/main/worker.h"
@@ -63,16 +64,17 @@ void show(std::span<char> shown, const std::string& text) {
     std::ranges::copy(text, shown.begin());
 }
 
-int run_ordered(const WorkerOrder& order, const Trainer& trainer, const Clock& clock) {
+Ending run_ordered(const WorkerOrder& order, const Trainer& trainer, const Clock& clock) {
     write_log_to(order.run_folder);
     unsetenv("TRACEPARENT");
     if (chdir(order.run_folder.c_str()) != 0) std::perror("the run folder cannot be entered");
     // A thread of its own: the next attempt finds no rounding mode or other state of this one.
-    std::packaged_task<int()> run([&] { return run_attempt(order.run_folder, trainer, clock); });
-    std::future<int> exit_code = run.get_future();
+    std::packaged_task<Ending()> run(
+        [&] { return run_to_ending(order.run_folder, trainer, clock); });
+    std::future<Ending> ending = run.get_future();
     std::thread(std::move(run)).join();
     std::fflush(stdout);
-    return exit_code.get();
+    return ending.get();
 }
 
 }    // namespace
@@ -83,8 +85,9 @@ int run_worker(OrderSocket& orders, const Trainer& trainer, const Clock& clock,
     int exit_code = exit_done;
     while (auto received = orders.next(stop_signalled)) {
         show(shown, received->order.run_folder);
-        exit_code = run_ordered(received->order, trainer, clock);
-        if (exit_code != exit_done || stop_signalled() || !keeps_little()) break;
+        const Ending ending = run_ordered(received->order, trainer, clock);
+        exit_code = ending.exit_code;
+        if (!leaves_process_clean(ending) || stop_signalled() || !keeps_little()) break;
         received->lock.reset();
         show(shown, idle_text);
         if (!orders.answer({.exit_code = exit_code})) break;

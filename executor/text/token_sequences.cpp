@@ -84,11 +84,14 @@ public:
         }
     }
 
-    TokenSequences finish() { return std::move(rows_); }
+    TokenSequences finish() {
+        rows_.tokens = std::move(tokens_);
+        return std::move(rows_);
+    }
 
 private:
     void add_row(std::span<const std::int32_t> tokens) {
-        std::vector<std::int32_t>& all = rows_.tokens;
+        std::vector<std::int32_t>& all = tokens_;
         const std::size_t begin = all.size();
         if (framed_) all.push_back(*special_.first);
         all.insert(all.end(), tokens.begin(), tokens.end());
@@ -100,8 +103,9 @@ private:
     CutOptions cut_;
     SpecialTokens special_;
     bool framed_;
-    std::int64_t room_;    // for text, in a row
-    TokenSequences rows_;
+    std::int64_t room_;      // for text, in a row
+    TokenSequences rows_;    // without its tokens
+    std::vector<std::int32_t> tokens_;
 };
 
 }    // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "executor/data/dataset.h"
+#include "executor/data/numbers.h"
 #include "executor/text/tokenizer.h"
 
 namespace slipway {
@@ -18,7 +19,7 @@ namespace slipway {
 struct TokenSequences {
     std::int64_t length = 0;                        ///< T: tokens of a row
     std::int64_t vocabulary_size = 0;               ///< every token is below it
-    std::vector<std::int32_t> tokens = {};          ///< [N, T]; padding (or 0) after the real ones
+    Numbers<std::int32_t> tokens = {};              ///< [N, T]; padding (or 0) after the real ones
     std::vector<std::int32_t> token_counts = {};    ///< [N]: real tokens in front, 1 to T
     std::vector<std::string> part_names = {};    ///< files without ending, sorted; empty: one file
     std::vector<std::int32_t> parts = {};        ///< [N]: index of part_names; empty: one file
@@ -29,7 +30,7 @@ struct TokenSequences {
 
     std::int64_t count() const { return std::int64_t(token_counts.size()); }
     std::span<const std::int32_t> row(std::int64_t sequence) const {
-        return std::span(tokens).subspan(std::size_t(sequence * length), std::size_t(length));
+        return tokens.span().subspan(std::size_t(sequence * length), std::size_t(length));
     }
 };
 
@@ -46,7 +47,7 @@ struct CutOptions {
 /// The tokens of one part after another, cut into rows. Every token is in a row: the last row of a
 /// part is as short as what is left, and padded. Rows never cross parts.
 struct TokenizedText {
-    std::unique_ptr<Tokenizer> tokenizer;
+    std::unique_ptr<Tokenizer> tokenizer;    ///< null where the rows came from a shared copy
     TokenSequences sequences;
 };
 

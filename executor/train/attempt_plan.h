@@ -12,6 +12,7 @@
 #include "api/spec/job_kind.h"
 #include "api/spec/job_spec.h"
 #include "api/spec/prediction_spec.h"
+#include "executor/data/shared/use_copy.h"
 #include "executor/data/split/manifest.h"
 
 namespace slipway {
@@ -41,13 +42,12 @@ struct AttemptPlan {
     std::optional<SplitFile> split_file = {};
     int attempt = 1;           ///< part of the names of checkpoints
     int worker_threads = 0;    ///< 0 = as many as CPUs granted; at most one per part (part_count)
-    std::int64_t memory_bytes_max = 0;       ///< 0 = no limit
-    std::filesystem::path report_folder;     ///< gets report, graphs and trace; empty: none
-    std::filesystem::path cache_folder;      ///< of compiled code, shared by jobs; empty: none
-    std::filesystem::path packed_folder;     ///< of packed images, shared by jobs; empty: none
-    std::filesystem::path decoded_folder;    ///< of copies of the decoded dataset; empty: none
-    std::int64_t decoded_bytes_max = 0;      ///< of one copy
-    RunPosition* position = nullptr;         ///< says where the run is, for whoever outlives it
+    std::int64_t memory_bytes_max = 0;      ///< 0 = no limit
+    std::filesystem::path report_folder;    ///< gets report, graphs and trace; empty: none
+    std::filesystem::path cache_folder;     ///< of compiled code, shared by jobs; empty: none
+    std::filesystem::path packed_folder;    ///< of packed images, shared by jobs; empty: none
+    SharingOptions sharing = {};            ///< of copies of the decoded dataset
+    RunPosition* position = nullptr;        ///< says where the run is, for whoever outlives it
     /// Called with a JSON object before an error leaves the run: which step, epoch, batch and phase
     /// it was in, and the samples of that batch with their shapes.
     std::function<void(const std::string& where)> on_failure = {};

@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "api/base/sha256.h"
+#include "executor/data/shared/copy_key.h"
+#include "executor/data/shared/use_copy.h"
 #include "executor/text/causal_samples.h"
 #include "executor/text/masked_samples.h"
+#include "executor/text/sequence_records.h"
 #include "executor/text/tokenizer_files.h"
 #include "executor/train/train_error.h"
 
@@ -75,6 +79,68 @@ bool has_short_rows(const TokenSequences& sequences) {
                                [&](std::int32_t count) { return count < sequences.length; });
 }
 
+/// What the rows depend on beside the files.
+std::string describe_rows(const TokenizerOptions& tokenizer, const CutOptions& cut,
+                          const std::string& training_part, const Tokenizer* trained) {
+    std::string text =
+        fmt::format("{} {} {} {} {} {} {} {}\n", int(tokenizer.type), tokenizer.vocabulary_size,
+                    tokenizer.lower_case, cut.length, cut.overlap, cut.framed,
+                    tokenizer.file.size(), training_part.size());
+    text += tokenizer.file + training_part;
+    return trained == nullptr ? text : text + "\n" + sha256_hex(trained->file().bytes);
+}
+
+CopyFacts facts_of_text(const AttemptPlan& plan, const std::string& how,
+                        std::chrono::seconds settled_after) {
+    // The tokenizer's file lies beside a text that is a file.
+    if (plan.spec.data.tokenizer && !plan.spec.data.tokenizer->file.empty() &&
+        std::filesystem::is_regular_file(plan.dataset_path))
+        return {.text = {}, .why_not = "its tokenizer is a file beside the dataset"};
+    const FileFacts files = facts_of_files(plan.dataset_path, settled_after);
+    return {.text = "text\n" + how + "\n" + files.text,
+            .why_not = files.is_fresh ? "its files were changed a moment ago" : ""};
+}
+
+/// The rows and what checkpoints keep of the tokenizer, from a copy that is shared where there is
+/// one; then the tokenizer itself, which nobody needs any more, is left out.
+void tokenize(const AttemptPlan& plan, TrainData& data) {
+    const TokenizerOptions options = tokenizer_of(plan.spec.data);
+    const CutOptions cut = cut_of(plan.spec);
+    // What a tokenizer has learned it need not see again: another text may lack the training part.
+    const std::string part = plan.prediction ? "" : plan.spec.data.split.train_part;
+    std::unique_ptr<Tokenizer> trained = trained_tokenizer(plan);
+    const std::string how = describe_rows(options, cut, part, trained.get());
+    const SharingOptions sharing = sharing_of(plan);
+    data.sharing =
+        use_copy(sharing, [&] { return facts_of_text(plan, how, sharing.settled_after); },
+                 {.open =
+                      [&] {
+                          data.text = std::make_unique<TokenizedText>(open_token_sequences(
+                              plan.dataset_path, options, cut, part, std::move(trained)));
+                          data.files = tokenizer_files(options, *data.text->tokenizer);
+                      },
+                  .write =
+                      [&](CopyWriter& to) {
+                          to.number(std::int64_t(data.files.size()));
+                          for (const CheckpointFile& file : data.files) {
+                              to.text(file.name);
+                              to.text(file.bytes);
+                          }
+                          write_sequences(to, data.text->sequences);
+                      },
+                  .read =
+                      [&](CopyReader& from) {
+                          std::vector<CheckpointFile> files;
+                          for (std::int64_t count = from.number(); count > 0; --count) {
+                              std::string name = from.text();
+                              files.push_back({.name = std::move(name), .bytes = from.text()});
+                          }
+                          data.text = std::make_unique<TokenizedText>(TokenizedText{
+                              .tokenizer = nullptr, .sequences = read_sequences(from)});
+                          data.files = std::move(files);
+                      }});
+}
+
 }    // namespace
 
 TrainData open_text_data(const AttemptPlan& plan) {
@@ -86,12 +152,7 @@ TrainData open_text_data(const AttemptPlan& plan) {
                                      to_string(spec.model.arch), plan.dataset_format));
     }
     TrainData data;
-    // What a tokenizer has learned it need not see again: another text may lack the training part.
-    const std::string training_part = plan.prediction ? "" : spec.data.split.train_part;
-    data.text = std::make_unique<TokenizedText>(
-        open_token_sequences(plan.dataset_path, tokenizer_of(spec.data), cut_of(spec),
-                             training_part, trained_tokenizer(plan)));
-    data.files = tokenizer_files(tokenizer_of(spec.data), *data.text->tokenizer);
+    tokenize(plan, data);
     const TokenSequences& sequences = data.text->sequences;
     if (!plan.prediction) require_rows(spec, sequences);
     data.split = split_for(plan, index_of(sequences));

@@ -258,10 +258,10 @@ std::optional<Moments> take_moments(DatasetOptions& options) {
 }
 
 SharingOptions sharing_of(const AttemptPlan& plan) {
-    return {.folder = plan.decoded_folder,
-            .bytes_max = plan.decoded_bytes_max,
-            .reader = plan.writer.build,
-            .threads = std::max(1, plan.worker_threads)};
+    SharingOptions sharing = plan.sharing;
+    sharing.reader = plan.writer.build;
+    sharing.threads = std::max(1, plan.worker_threads);
+    return sharing;
 }
 
 void open_raw(const AttemptPlan& plan, const DatasetOptions& options, TrainData& data) {

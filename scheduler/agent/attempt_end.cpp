@@ -129,6 +129,15 @@ store::AttemptEnd never_started(const EndFacts& facts) {
     return end;
 }
 
+/// Nothing of the attempt was tried.
+store::AttemptEnd never_heard(const EndFacts& facts) {
+    store::AttemptEnd end =
+        ended("not_started", "the executor that had waited for an attempt ended before it began");
+    end.job_state = let_go(facts.job_state);
+    end.counts_as_restart = false;
+    return end;
+}
+
 store::AttemptEnd lost(const EndFacts& facts) {
     store::AttemptEnd end = ended("crashed", how_it_went(facts));
     end.crash_key = crash_key(facts);
@@ -159,6 +168,8 @@ store::AttemptEnd decide_end(const EndFacts& facts) {
         end.reason = store::Reason{
             .code = "timed_out",
             .message = "the time of limits.max_wall_s or limits.max_core_s is used up"};
+    } else if (facts.unheard) {
+        end = never_heard(facts);
     } else if (facts.memory) {
         end = failed_for_memory(*facts.memory);
     } else if (facts.cause == EndCause::not_started && !facts.problem.empty()) {

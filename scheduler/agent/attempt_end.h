@@ -19,15 +19,19 @@ struct EndFacts {
     std::optional<MemoryEnd> memory = {};    ///< it was ended for its memory
     JobState job_state{};                    ///< of the job, as last heard
     int restarts = 0;
-    std::string problem;                         ///< why it could not be started; empty: it was
-    std::string output_tail;                     ///< the last lines of output.log
+    std::string problem;        ///< why it could not be started; empty: it was
+    std::string output_tail;    ///< the last lines of output.log
+    /// Its executor had waited for it, and ended before it said a word: it never knew of it.
+    bool unheard = false;
     std::optional<RunPosition> position = {};    ///< where the run was, as its executor left it
 };
 
 /// What to tell the store. The executor's own report counts most, then why we ended it; a process
 /// that vanished without a done frame is lost: its job runs again, later each time, and the store
 /// ends it when it vanishes for the third time in the same way at the same step. One that could not
-/// be started runs again, as often as that takes: the machine's fault is not the job's. One that
+/// be started runs again, as often as that takes: the machine's fault is not the job's. So does one
+/// whose executor, which had waited, ended before it began: at once, and each time there is one
+/// such executor less. One that
 /// was ended for its memory has failed: it would need as much again. Pure.
 store::AttemptEnd decide_end(const EndFacts& facts);
 

@@ -590,6 +590,8 @@ void AttemptReconciler::finish_one(Live& live) {
                     .restarts = live.restarts,
                     .problem = live.problem,
                     .output_tail = read_tail(live.folder / "output.log", output_tail_bytes),
+                    .unheard = live.ended->exit && live.ended->exit->had_waited &&
+                               !is_there(live.folder / "frames.ndjson"),
                     .position = left_position(live.folder)});
     try {
         store_end(live, end);

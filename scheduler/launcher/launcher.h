@@ -56,6 +56,8 @@ struct ProcessExit {
     int status = 0;               ///< its exit code, or 128 + the signal
     bool killed = false;          ///< by a signal that no program can handle
     bool exceeded_cpu = false;    ///< it has used LaunchRequest::cpu_seconds
+    /// It had waited for another run, so it may have ended before it learned of this one.
+    bool had_waited = false;
 };
 
 /// A program that a launcher runs, with everything that it starts itself. It outlives this. For one

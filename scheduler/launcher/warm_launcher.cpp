@@ -36,8 +36,12 @@ namespace {
 class WorkerRun final : public LaunchedProcess {
 public:
     WorkerRun(std::shared_ptr<Worker> worker, std::shared_ptr<WorkerPool> pool, const Clock& clock,
-              bool confined)
-        : worker_(std::move(worker)), pool_(std::move(pool)), clock_(clock), confined_(confined) {}
+              bool confined, bool had_waited)
+        : worker_(std::move(worker)),
+          pool_(std::move(pool)),
+          clock_(clock),
+          confined_(confined),
+          had_waited_(had_waited) {}
 
     ProcessId id() const override { return process().id(); }
     int end_fd() const override { return worker_->event_fd(); }
@@ -49,7 +53,11 @@ public:
     }
     std::optional<ProcessExit> collect_exit() override {
         const std::optional<WorkerAnswer> answer = worker_->take_answer();
-        if (!answer) return process().collect_exit();
+        if (!answer) {
+            std::optional<ProcessExit> exit = process().collect_exit();
+            if (exit) exit->had_waited = had_waited_;
+            return exit;
+        }
         answered_ = true;
         // What is not confined may have left processes behind, which must go with it.
         if (confined_)
@@ -94,6 +102,7 @@ private:
     const std::shared_ptr<WorkerPool> pool_;
     const Clock& clock_;
     const bool confined_;
+    const bool had_waited_;
     bool answered_ = false;    // and may be somebody else's by now
     bool left_ = false;        // answered, and still ours
 };
@@ -175,8 +184,10 @@ std::unique_ptr<LaunchedProcess> WarmLauncher::launch(const LaunchRequest& reque
     local_.prepare(folders);
     if (!can_lend(request.stay->own, options_.folder)) return local_.launch(request);
     std::shared_ptr<Worker> worker = take(request);
+    const bool had_waited = worker != nullptr;
     if (!worker) worker = start(request);
-    return std::make_unique<WorkerRun>(std::move(worker), pool_, clock_, local_.confines());
+    return std::make_unique<WorkerRun>(std::move(worker), pool_, clock_, local_.confines(),
+                                       had_waited);
 }
 
 /// A worker that has the run already; null when there is none that can.

@@ -46,7 +46,7 @@ class SharedDataTest(unittest.TestCase):
             self.assertEqual(service.wait_end(job, 180)["state"], "succeeded")
 
     def how_read(self, service, job):
-        lines = [line for line in (event["data"].get("message", "") for event in service.events(job) if event["type"] == "log")
+        lines = [line for line in (event["body"].get("message", "") for event in service.events(job) if event["type"] == "log")
                  if line.startswith("the dataset was read")]
         self.assertEqual(len(lines), 1, lines)
         return lines[0]

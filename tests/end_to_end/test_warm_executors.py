@@ -72,6 +72,25 @@ class WarmExecutorsTest(unittest.TestCase):
         self.assertEqual(digests[0], digests[3], "the same trial again")
         self.assertNotEqual(digests[0], digests[1])
 
+    def test_a_trial_that_fails_leaves_its_executor_to_the_next_one_with_the_same_bits(self):
+        alone, warm = self.service("--warm-executors-s", "0"), self.service()
+        unfit = spec(TRIALS[0])
+        unfit["data"]["split"] = {"train_part": "nothing", "val_part": "points"}
+        [cold] = [alone.submit(spec(TRIALS[0]))]
+        self.assertEqual(alone.wait_end(cold)["state"], "succeeded")
+        jobs = []
+        for body, code in ((spec(TRIALS[1]), None), (spec({"lr": 1e30, "seed": 1}), "nan_loss"), (spec(TRIALS[0]), None),
+                           (unfit, "spec_error"), (spec(TRIALS[0]), None)):
+            jobs.append(warm.submit(body))
+            ended = warm.wait_end(jobs[-1])
+            self.assertEqual(ended["state"], "failed" if code else "succeeded", ended)
+            if code:
+                self.assertEqual(ended["reason"]["code"], code)
+        self.assertEqual(len(set(self.pids(warm, jobs))), 1)
+        for job in (jobs[2], jobs[4]):
+            self.assertEqual(warm.newest_weights(job), alone.newest_weights(cold))
+            self.assertEqual(told(warm, job), told(alone, cold))
+
     def test_an_executor_that_is_killed_costs_its_own_attempt_only(self):
         service = self.service()
         first = self.run_trials(service)[-1]

@@ -5,6 +5,7 @@
 
 #include <new>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 namespace slipway {
 namespace {
@@ -55,6 +56,25 @@ TEST(Ending, every_stop_reason_has_an_outcome_and_an_exit_code) {
         EXPECT_EQ(ending.exit_code, row.exit_code);
         EXPECT_EQ(done_frame(ending).at("outcome"), row.outcome);
     }
+}
+
+TEST(Ending, a_failure_of_the_job_alone_leaves_the_process_to_the_next_one) {
+    const auto leaves = [](const auto& error) {
+        return leaves_process_clean(ending_when([&]() -> TrainOutcome { throw error; }));
+    };
+    EXPECT_TRUE(leaves_process_clean(ending_when_stopped(StopReason::none)));
+    EXPECT_TRUE(leaves_process_clean(ending_when_stopped(StopReason::cancel)));
+    EXPECT_FALSE(leaves_process_clean(ending_when_stopped(StopReason::drain)));
+    for (const char* reason : {"nan_loss", "spec_error"})
+        EXPECT_TRUE(leaves(TrainError(reason, "m"))) << reason;
+    for (const char* reason : {"data_error", "out_of_memory", "disk_full", "disk_error",
+                               "checkpoint_corrupt", "checkpoint_incompatible"})
+        EXPECT_FALSE(leaves(TrainError(reason, "m"))) << reason;
+    // What has no reason of its own gets the code of one, and is not known all the same.
+    EXPECT_FALSE(leaves(Error{ErrorCode::invalid_argument, "m"}));
+    EXPECT_FALSE(leaves(Error{ErrorCode::internal, "m"}));
+    EXPECT_FALSE(leaves(std::bad_alloc()));
+    EXPECT_FALSE(leaves(std::runtime_error("m")));
 }
 
 TEST(Ending, a_result_tells_the_last_and_the_best_numbers) {

@@ -20,15 +20,17 @@ inline TokenSequences framed_rows(std::int64_t length, const std::vector<std::in
                         .mask = mask_token,
                         .special = {padding_token, first_token, last_token, mask_token}};
     const auto words = vocabulary_size - 4;
+    std::vector<std::int32_t> tokens;
     std::int64_t next = 0;
     for (const std::int32_t count : counts) {
         for (std::int32_t i = 0; i < length; ++i) {
             const bool is_text = i > 0 && i + 1 < count;
             const std::int32_t frame = i == 0 ? first_token : last_token;
             const auto word = std::int32_t(4 + next++ % words);
-            rows.tokens.push_back(i >= count ? padding_token : is_text ? word : frame);
+            tokens.push_back(i >= count ? padding_token : is_text ? word : frame);
         }
     }
+    rows.tokens = std::move(tokens);
     return rows;
 }
 

@@ -32,6 +32,12 @@ protected:
         return one;
     }
 
+    static bool said(const KeepingReporter& reporter, const std::string& words) {
+        return std::ranges::any_of(reporter.logs, [&](const std::string& line) {
+            return line.find(words) != std::string::npos;
+        });
+    }
+
     static std::string words(std::size_t count) {
         std::string text;
         while (text.size() < count)
@@ -86,6 +92,37 @@ TEST_P(LanguageRun, each_checkpoint_keeps_what_reads_its_tokens) {
     EXPECT_EQ(tokenizer->decode(tokens), "not to be");
     const auto& files = reporter.checkpoints.back().files;
     EXPECT_EQ(std::ranges::count(files, "tokenizer_spec.json", &SavedFile::name), 1);
+}
+
+TEST_P(LanguageRun, rows_from_a_shared_copy_have_the_same_bits_and_tokenizer) {
+    AttemptPlan alone = text_plan();
+    alone.spec.train.epochs = 1;
+    alone.spec.data.tokenizer.emplace().type = TokenizerType::character;
+    AttemptPlan first = alone, second = alone;
+    for (AttemptPlan* shared : {&first, &second}) {
+        shared->checkpoint_folder = folder_.path() / fmt::format("shared_{}", folders_++);
+        shared->sharing.folder = folder_.path() / "copies";
+        shared->sharing.settled_after = std::chrono::seconds(0);
+    }
+    KeepingReporter reporters[3];
+    run_training(alone, reporters[0]);
+    run_training(first, reporters[1]);
+    run_training(second, reporters[2]);
+    EXPECT_TRUE(said(reporters[1], "the dataset was read now, for other jobs as well"));
+    EXPECT_TRUE(said(reporters[2], "the dataset was read by an earlier job"));
+    for (const AttemptPlan* shared : {&first, &second}) {
+        expect_same_bits(alone, *shared);
+        for (const char* name : {"characters.json", "tokenizer_spec.json"}) {
+            EXPECT_EQ(read_file(*newest_checkpoint(shared->checkpoint_folder) / name),
+                      read_file(*newest_checkpoint(alone.checkpoint_folder) / name));
+        }
+    }
+    // Another tokenizer has other tokens.
+    second.spec.data.tokenizer->type = TokenizerType::byte;
+    second.checkpoint_folder = folder_.path() / "bytes";
+    KeepingReporter other;
+    run_training(second, other);
+    EXPECT_TRUE(said(other, "the dataset was read now"));
 }
 
 TEST_P(LanguageRun, a_text_too_short_to_be_divided_is_told_of_max_length) {

@@ -21,6 +21,23 @@ EndFacts facts(JobState state) {
     return result;
 }
 
+TEST(DecideEnd, one_whose_executor_never_heard_of_it_runs_again_at_once_and_uncounted) {
+    EndFacts known = facts(running);
+    known.exit_status = 137;
+    known.unheard = true;
+    known.restarts = 2;
+    const store::AttemptEnd end = decide_end(known);
+    EXPECT_EQ(end.job_state, queued);
+    EXPECT_FALSE(end.counts_as_restart);
+    EXPECT_EQ(end.retry_after, std::chrono::milliseconds(0));
+    EXPECT_EQ(end.exit_kind, "not_started");
+    EXPECT_EQ(end.crash_key, "");
+    known.job_state = pausing;
+    EXPECT_EQ(decide_end(known).job_state, paused);
+    known.cause = EndCause::cancel;
+    EXPECT_EQ(decide_end(known).job_state, cancelled);
+}
+
 TEST(DecideEnd, the_executor_s_own_word_decides) {
     struct Row {
         AttemptOutcome outcome;

@@ -188,6 +188,17 @@ TEST_F(WarmExecutors, end_with_an_attempt_that_failed) {
     EXPECT_NE(pid_of(run_well()), pid_of(first));
 }
 
+TEST_F(WarmExecutors, go_on_after_a_failure_that_left_nothing) {
+    start_agent();
+    const auto first = run_well();
+    const auto second = run_job({{"steps", "3"}, {"fail", "nan_loss"}, {"leaves_nothing", "yes"}});
+    ASSERT_TRUE(reaches(second.job_id, failed));
+    EXPECT_EQ(store::find_job(store, second.job_id)->reason->code, "nan_loss");
+    ASSERT_TRUE(eventually([&] { return idle_count() == 1; }));
+    EXPECT_EQ(pid_of(run_well()), pid_of(first));
+    EXPECT_EQ(pid_of(second), pid_of(first));
+}
+
 TEST_F(WarmExecutors, of_a_killed_job_are_gone_and_those_of_a_cancelled_one_go_on) {
     start_agent();
     const auto first = run_until_enough();
@@ -212,6 +223,25 @@ TEST_F(WarmExecutors, that_died_while_they_waited_are_not_used) {
     const auto second = run_well();
     EXPECT_NE(pid_of(first), pid_of(second));
     EXPECT_EQ(store::find_job(store, second.job_id)->attempts, 1);
+}
+
+// Method: a stopped worker is given an attempt and is killed before it can know of it.
+TEST_F(WarmExecutors, that_die_before_they_hear_of_an_attempt_cost_it_nothing) {
+    start_agent();
+    const pid_t first = pid_of(run_well());
+    ASSERT_EQ(kill(first, SIGSTOP), 0);
+    const auto key = run_job({{"steps", "5"}});
+    ASSERT_TRUE(eventually([&] { return idle_count() == 0; }));
+    ASSERT_TRUE(eventually([&] { return process_of(key).has_value(); }));
+    EXPECT_EQ(pid_of(key), first);
+    ASSERT_EQ(kill(first, SIGKILL), 0);
+    ASSERT_TRUE(reaches(key.job_id, queued));
+    EXPECT_EQ(store::find_job(store, key.job_id)->restarts, 0);
+    const auto again = place(key.job_id, {1});
+    EXPECT_EQ(again.attempt, 2);
+    ASSERT_TRUE(reaches(key.job_id, succeeded));
+    EXPECT_EQ(store::find_job(store, key.job_id)->restarts, 0);
+    EXPECT_NE(pid_of(again), first);
 }
 
 TEST_F(WarmExecutors, that_wait_too_long_are_ended) {

@@ -103,6 +103,9 @@ public:
                    : end(1, {{"outcome", "failed"}, {"code", code}, {"message", "as asked"}});
     }
 
+    /// Although it failed.
+    bool leaves_nothing() const { return label("leaves_nothing", "") == "yes"; }
+
 private:
     std::string label(const std::string& name, const std::string& otherwise) const {
         return order_.at("spec").value("labels", Json::object()).value(name, otherwise);
@@ -277,8 +280,9 @@ int stay() {
     OrderSocket orders{UniqueFd(worker_socket_fd)};
     int code = 0;
     while (auto received = orders.next([] { return terminated != 0; })) {
-        code = Attempt(received->order.run_folder).run();
-        if (code != 0 || terminated != 0) break;
+        Attempt attempt(received->order.run_folder);
+        code = attempt.run();
+        if ((code != 0 && !attempt.leaves_nothing()) || terminated != 0) break;
         received->lock.reset();
         if (!orders.answer({.exit_code = code})) break;
     }
