@@ -75,8 +75,8 @@ class WarmExecutorsTest(unittest.TestCase):
     def test_a_trial_that_fails_leaves_its_executor_to_the_next_one_with_the_same_bits(self):
         alone, warm = self.service("--warm-executors-s", "0"), self.service()
         unfit = spec(TRIALS[0])
-        unfit["data"]["split"] = {"train_part": "nothing", "val_part": "points"}
-        [cold] = [alone.submit(spec(TRIALS[0]))]
+        unfit["data"]["normalize"] = {"mean": [0.1, 0.2], "std": [1.0, 1.0]}    # of three columns
+        cold = alone.submit(spec(TRIALS[0]))
         self.assertEqual(alone.wait_end(cold)["state"], "succeeded")
         jobs = []
         for body, code in ((spec(TRIALS[1]), None), (spec({"lr": 1e30, "seed": 1}), "nan_loss"), (spec(TRIALS[0]), None),
