@@ -471,7 +471,7 @@ CASE state
     WHEN 'preempting'::text THEN (COALESCE(intent, ''::text) = 'preempt'::text)
     ELSE (intent IS NULL)
 END),
-    CONSTRAINT job_kind_check CHECK ((kind = ANY (ARRAY['train'::text, 'predict'::text]))),
+    CONSTRAINT job_kind_check CHECK ((kind = ANY (ARRAY['train'::text, 'predict'::text, 'evaluate'::text]))),
     CONSTRAINT job_kind_payload CHECK (((kind = 'train'::text) = (payload IS NULL))),
     CONSTRAINT job_labels_check CHECK ((jsonb_typeof(labels) = 'object'::text)),
     CONSTRAINT job_name_check CHECK ((name <> ''::text)),

@@ -12,7 +12,8 @@ namespace slipway::client {
 /// Every command prints to stdout and returns how the program ends; all throw Stop.
 
 struct SubmitOptions {
-    std::string file;    ///< "-": stdin
+    std::string file;              ///< "-": stdin
+    std::string kind = "train";    ///< a word of JobKind: what the file asks for
     bool follow = false;
     bool dry_run = false;
 };
@@ -111,6 +112,20 @@ ExitCode predict(const HttpClient& client, const PredictOptions& options);
 /// The CSV of a prediction that has succeeded, to `out` or stdout.
 ExitCode print_result(const HttpClient& client, const std::string& prediction_id,
                       const std::string& out);
+
+struct EvaluateOptions {
+    std::string from;                   ///< a job or a checkpoint, by id
+    std::string checkpoint = "best";    ///< of a job
+    std::string dataset = {};           ///< empty: that of the training
+    std::string part = {};
+    std::string split = {};        ///< empty: the service's default
+    std::string precision = {};    ///< empty: as it was trained in
+    std::string project = "default";
+    int cores = 1;
+    bool follow = false;
+};
+/// Measures a checkpoint; with `follow` its metrics are printed when it has succeeded.
+ExitCode evaluate(const HttpClient& client, const EvaluateOptions& options);
 
 /// A CSV that the service has, to `out` or stdout.
 void save_csv(const HttpClient& client, const std::string& target, const std::string& out);

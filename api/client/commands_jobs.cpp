@@ -8,6 +8,7 @@
 #include "api/base/printable.h"
 #include "api/client/commands.h"
 #include "api/client/follow.h"
+#include "api/spec/job_kind.h"
 
 namespace slipway::client {
 namespace {
@@ -35,7 +36,9 @@ std::string best_text(const Json& job) {
 }    // namespace
 
 ExitCode submit(const HttpClient& client, const SubmitOptions& options) {
-    ClientRequest request{.method = "POST", .target = "/v1/jobs"};
+    const JobKind kind = parse_word<JobKind>(options.kind).value_or(JobKind::train);
+    ClientRequest request{.method = "POST",
+                          .target = fmt::format("/v1/{}", traits(kind).collection)};
     if (options.dry_run) request.target += "?dry_run=true";
     // As it is in the file: the service's parser says where it is wrong.
     request.body = read_text(options.file);

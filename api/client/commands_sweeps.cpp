@@ -43,7 +43,7 @@ bool sweep_has_ended(const Json& sweep) {
     return state == "finished" || state == "stopped" || state == "failed";
 }
 
-ExitCode exit_code_of(const Json& sweep) {
+ExitCode exit_code_of_sweep(const Json& sweep) {
     const std::string state = cell(sweep, "state");
     if (state == "finished") return ExitCode::ok;
     return state == "stopped" ? ExitCode::cancelled : ExitCode::job_failed;
@@ -126,7 +126,7 @@ ExitCode watch_sweep(const HttpClient& client, const std::string& sweep_id) {
         if (rewrites) fmt::print("\n");
         if (sweep.at("reason").is_object())
             fmt::print("{}\n", printable_line(cell(sweep.at("reason"), "message")));
-        return exit_code_of(sweep);
+        return exit_code_of_sweep(sweep);
     }
 }
 

@@ -9,6 +9,7 @@
 #include "api/client/commands.h"
 #include "api/client/follow.h"
 #include "api/spec/dataset_format.h"
+#include "api/spec/job_kind.h"
 #include "api/spec/table/nearest.h"
 
 namespace slipway::client {
@@ -25,6 +26,7 @@ struct Line {
     DatasetOptions dataset;
     ExportWeightsOptions weights;
     PredictOptions predict;
+    EvaluateOptions evaluate;
     CrossValidationOptions cross_validation;
     EnsembleOptions ensemble;
     ForkOptions fork;
@@ -79,6 +81,10 @@ void add_job_commands(CLI::App& app, Line& line) {
     CLI::App* one = add(app, "submit", "Submit a job from a JSON file", line,
                         [&line](const HttpClient& c) { return submit(c, line.submit); });
     one->add_option("file", line.submit.file, "job spec; - reads standard input")->required();
+    one->add_option("--kind", line.submit.kind,
+                    "what the file describes: a job spec, a prediction or an evaluation")
+        ->check(CLI::IsMember(
+            std::vector<std::string>(all_words<JobKind>().begin(), all_words<JobKind>().end())));
     one->add_flag("--follow", line.submit.follow, "follow the job until it ends");
     one->add_flag("--dry-run", line.submit.dry_run, "validate only; store nothing");
     one = add(app, "jobs", "List jobs, newest first", line,
@@ -219,6 +225,28 @@ void add_predict_commands(CLI::App& app, Line& line) {
     one = add_with_id(app, "result", "Print the CSV of a prediction", line,
                       [&line](const HttpClient& c) { return print_result(c, line.id, line.out); });
     one->add_option("--out", line.out, "output file");
+}
+
+void add_evaluate_command(CLI::App& app, Line& line) {
+    CLI::App* one = add(app, "evaluate", "Measure a trained model on labelled samples", line,
+                        [&line](const HttpClient& c) { return evaluate(c, line.evaluate); });
+    EvaluateOptions& options = line.evaluate;
+    one->add_option("from", options.from, "a job that has ended, or a checkpoint (ckp_…)")
+        ->required();
+    one->add_option("dataset", options.dataset,
+                    "dataset id or name; default: that of the training");
+    one->add_option("--checkpoint", options.checkpoint,
+                    "checkpoint of the job: best, last or a name");
+    auto* part = one->add_option("--part", options.part, "only this part of the dataset");
+    one->add_option("--split", options.split,
+                    "all, or the training or validation samples of the job: train, val; default: "
+                    "val on the dataset of the training, all on another one")
+        ->excludes(part);
+    one->add_option("--cores", options.cores, "number of cores: 1 or 8");
+    one->add_option("--precision", options.precision, "precision: f32, bf16 or bf16_true");
+    one->add_option("--project", options.project, "project of the evaluation");
+    one->add_flag("--follow", options.follow,
+                  "follow the job until it ends, and print its metrics");
 }
 
 void add_cross_validation_commands(CLI::App& app, Line& line) {
@@ -581,6 +609,7 @@ int run(int argc, char** argv) {
     add_job_commands(app, line);
     add_action_commands(app, line);
     add_predict_commands(app, line);
+    add_evaluate_command(app, line);
     add_cross_validation_commands(app, line);
     add_report_commands(app, line);
     add_dataset_commands(app, line);

@@ -31,6 +31,9 @@ constexpr auto document_examples = std::to_array<DocumentExample>({
     {"JobBulk", R"({"action": "cancel", "filter": {"labels": {"team": "vision"}}})"},
     {"PredictionSpec", R"({
         "from": {"job": "job_01jd0000000000000000000000"}, "data": {"dataset": "mnist10k"}})"},
+    {"EvaluationSpec", R"({
+        "from": {"job": "job_01jd0000000000000000000000"},
+        "data": {"dataset": "mnist10k", "part": "t10k"}})"},
     {"CrossValidationSpec", R"({
         "name": "families",
         "split": {"method": "group_kfold", "folds": 5, "group_by": "family", "seed": 3},
@@ -115,8 +118,8 @@ Json job_example() {
              {"created_at", "2030-01-31T20:00:00Z"},
              {"queue", {{"position", 1}, {"eta_s", nullptr}}}};
     for (const std::string_view absent :
-         {"reason", "prediction", "effective", "progress", "best", "result", "dataset_id",
-          "started_at", "finished_at", "origin", "parent", "traceparent"})
+         {"reason", "prediction", "evaluation", "effective", "progress", "best", "result",
+          "dataset_id", "started_at", "finished_at", "origin", "parent", "traceparent"})
         job[absent] = nullptr;
     return job;
 }

@@ -60,6 +60,14 @@ Decoded<PredictionSpec> decode_prediction(const Json& json) {
     return decode(prediction_table(), json);
 }
 
+Decoded<EvaluationSpec> decode_evaluation(const ParsedJson& parsed) {
+    return decode(evaluation_spec_table(), parsed);
+}
+
+Decoded<EvaluationSpec> decode_evaluation(const Json& json) {
+    return decode(evaluation_spec_table(), json);
+}
+
 Decoded<CrossValidationSpec> decode_cross_validation(const ParsedJson& parsed) {
     return decode(cross_validation_table(), parsed);
 }
@@ -185,6 +193,10 @@ Json encode_effective(const PredictionSpec& prediction) {
             {"global_batch", global_batch(prediction)},
             {"lr", nullptr},
             {"precision", to_string(prediction.precision.value_or(Precision::f32))}};
+}
+
+Json encode(const EvaluationSpec& evaluation) {
+    return evaluation_spec_table().write(evaluation);
 }
 
 Json encode(const DatasetCreate& dataset) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/base/json.h"
+#include "api/spec/evaluation_spec.h"
 #include "api/spec/field.h"
 #include "api/spec/job_spec.h"
 #include "api/spec/prediction_spec.h"
@@ -36,6 +37,7 @@ struct Decoded {
 // Bodies of requests. Duplicate keys of the text are among the problems. Pure.
 Decoded<JobSpec> decode_job_spec(const ParsedJson& parsed);
 Decoded<PredictionSpec> decode_prediction(const ParsedJson& parsed);
+Decoded<EvaluationSpec> decode_evaluation(const ParsedJson& parsed);
 Decoded<CrossValidationSpec> decode_cross_validation(const ParsedJson& parsed);
 Decoded<JobPatchBody> decode_job_patch(const ParsedJson& parsed);
 Decoded<JobForkBody> decode_job_fork(const ParsedJson& parsed);    // job_actions.h
@@ -63,6 +65,7 @@ Decoded<SweepSimulateBody> decode_sweep_simulate(const ParsedJson& parsed);
 /// The same from a value that is already trusted to be free of duplicates: a stored spec.
 Decoded<JobSpec> decode_job_spec(const Json& json);
 Decoded<PredictionSpec> decode_prediction(const Json& json);
+Decoded<EvaluationSpec> decode_evaluation(const Json& json);
 Decoded<CrossValidationSpec> decode_cross_validation(const Json& json);
 Decoded<SweepSpec> decode_sweep(const Json& json);
 
@@ -71,6 +74,7 @@ Decoded<SweepSpec> decode_sweep(const Json& json);
 Json encode(const JobSpec& spec);
 Json encode(const EffectiveValues& values);
 Json encode(const PredictionSpec& prediction);
+Json encode(const EvaluationSpec& evaluation);
 Json encode(const CrossValidationSpec& spec);    // cross_validation_spec.h
 /// EffectiveValues of a job that predicts; its precision is filled in. "lr" is null.
 Json encode_effective(const PredictionSpec& prediction);

@@ -9,6 +9,7 @@
 #include "api/spec/endpoints/cross_validations.h"
 #include "api/spec/endpoints/datasets.h"
 #include "api/spec/endpoints/decisions.h"
+#include "api/spec/endpoints/evaluations.h"
 #include "api/spec/endpoints/events.h"
 #include "api/spec/endpoints/job_output.h"
 #include "api/spec/endpoints/jobs.h"
@@ -31,13 +32,27 @@ namespace {
 
 // One line for each resource.
 constexpr auto resources = std::to_array<std::span<const Endpoint>>({
-    job_endpoints::rows,        job_output_endpoints::rows, event_endpoints::rows,
-    checkpoint_endpoints::rows, prediction_endpoints::rows, cross_validation_endpoints::rows,
-    dataset_endpoints::rows,    split_endpoints::rows,      sweep_endpoints::rows,
-    upload_endpoints::rows,     machine_endpoints::rows,    queue_endpoints::rows,
-    decision_endpoints::rows,   project_endpoints::rows,    token_endpoints::rows,
-    session_endpoints::rows,    webhook_endpoints::rows,    audit_endpoints::rows,
-    retention_endpoints::rows,  service_endpoints::rows,
+    job_endpoints::rows,
+    job_output_endpoints::rows,
+    event_endpoints::rows,
+    checkpoint_endpoints::rows,
+    prediction_endpoints::rows,
+    evaluation_endpoints::rows,
+    cross_validation_endpoints::rows,
+    dataset_endpoints::rows,
+    split_endpoints::rows,
+    sweep_endpoints::rows,
+    upload_endpoints::rows,
+    machine_endpoints::rows,
+    queue_endpoints::rows,
+    decision_endpoints::rows,
+    project_endpoints::rows,
+    token_endpoints::rows,
+    session_endpoints::rows,
+    webhook_endpoints::rows,
+    audit_endpoints::rows,
+    retention_endpoints::rows,
+    service_endpoints::rows,
 });
 
 constexpr std::size_t count_rows() {

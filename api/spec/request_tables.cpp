@@ -326,6 +326,7 @@ std::span<const ObjectTable* const> request_tables() {
                                                      &login_table(),
                                                      &layer_table(),
                                                      &prediction_table(),
+                                                     &evaluation_spec_table(),
                                                      &cross_validation_table(),
                                                      &job_fork_table(),
                                                      &host_drain_request_table(),

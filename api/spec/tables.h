@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include "api/spec/evaluation_spec.h"
 #include "api/spec/job_spec.h"
 #include "api/spec/prediction_spec.h"
 #include "api/spec/requests.h"
@@ -75,6 +76,10 @@ const Object<AugmentSpec>& augment_table();
 const Object<PredictionSpec>& prediction_table();
 const Object<PredictionSource>& prediction_source_table();
 const Object<PredictionDataSpec>& prediction_data_table();
+
+// evaluation_tables.cpp
+const Object<EvaluationSpec>& evaluation_spec_table();
+const Object<EvaluationDataSpec>& evaluation_data_table();
 
 // cross_validation_tables.cpp
 const Object<CrossValidationSpec>& cross_validation_table();

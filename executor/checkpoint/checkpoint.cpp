@@ -292,6 +292,12 @@ Result<Checkpoint> load_checkpoint(const fs::path& checkpoint) {
     return loaded;
 }
 
+Result<TrainingState> load_training_state(const fs::path& checkpoint) {
+    Result<StateRecord> record = read_state(checkpoint);
+    if (!record) return record.error();
+    return std::move(record).value().state;
+}
+
 NewestCheckpoint find_newest_checkpoint(const fs::path& folder) {
     NewestCheckpoint newest;
     std::vector<std::tuple<std::int64_t, std::string, StateRecord>> found;

@@ -57,6 +57,10 @@ std::vector<WrittenFile> save_checkpoint(const std::filesystem::path& folder,
 ///         build cannot read what another one wrote)
 Result<Checkpoint> load_checkpoint(const std::filesystem::path& checkpoint);
 
+/// Where the run of a checkpoint stood, without reading its numbers: verifies state.json alone.
+/// errors  as load_checkpoint
+Result<TrainingState> load_training_state(const std::filesystem::path& checkpoint);
+
 /// The checkpoint with the most steps in `folder` that is whole (checksums verified, nothing
 /// loaded); none when there is no such.
 std::optional<std::filesystem::path> newest_checkpoint(const std::filesystem::path& folder);

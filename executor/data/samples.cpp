@@ -83,6 +83,33 @@ private:
     const std::unique_ptr<Samples> classes_;
 };
 
+class RenumberedClasses final : public Samples {
+public:
+    RenumberedClasses(std::unique_ptr<Samples> classes, std::vector<std::int32_t> numbers)
+        : Samples(classes->shape()), classes_(std::move(classes)), numbers_(std::move(numbers)) {}
+
+    void read(const SampleUse& use, const SampleRow& row) const override {
+        classes_->read(use, row);
+        renumber(row.labels);
+    }
+    void read_labels(const SampleUse& use, std::span<std::byte> labels) const override {
+        classes_->read_labels(use, labels);
+        renumber(labels);
+    }
+    std::int64_t label_count(std::int64_t sample) const override {
+        return classes_->label_count(sample);
+    }
+
+private:
+    void renumber(std::span<std::byte> labels) const {
+        std::int32_t& label = integers_of(labels)[0];
+        label = numbers_[std::size_t(label)];
+    }
+
+    const std::unique_ptr<Samples> classes_;
+    const std::vector<std::int32_t> numbers_;
+};
+
 }    // namespace
 
 void Samples::read_labels(const SampleUse& use, std::span<std::byte> labels) const {
@@ -112,6 +139,11 @@ std::unique_ptr<Samples> number_samples(const Dataset& dataset) {
 
 std::unique_ptr<Samples> class_samples(const Dataset& dataset) {
     return std::make_unique<ClassSamples>(dataset);
+}
+
+std::unique_ptr<Samples> renumbered_classes(std::unique_ptr<Samples> classes,
+                                            std::vector<std::int32_t> numbers) {
+    return std::make_unique<RenumberedClasses>(std::move(classes), std::move(numbers));
 }
 
 std::unique_ptr<Samples> class_shares(std::unique_ptr<Samples> classes, std::int64_t count) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "executor/data/dataset.h"
 #include "executor/tensor/shape.h"
@@ -67,6 +68,10 @@ std::unique_ptr<Samples> class_samples(const Dataset& dataset);
 SampleShape number_sample_shape(Dims feature_dims, std::int64_t count);
 /// `dataset` has labels that are numbers (DatasetIndex::targets) and must outlive the result.
 std::unique_ptr<Samples> number_samples(const Dataset& dataset);
+
+/// `classes`, of class_samples, with the class i called numbers[i].
+std::unique_ptr<Samples> renumbered_classes(std::unique_ptr<Samples> classes,
+                                            std::vector<std::int32_t> numbers);
 
 /// `classes`, of class_samples, with a share for each of so many classes instead: labels f32
 /// [count], 1 at the sample's class and 0 elsewhere.

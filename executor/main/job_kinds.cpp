@@ -8,6 +8,7 @@
 
 #include "api/base/parsed_json.h"
 #include "api/spec/documents.h"
+#include "executor/predict/run_evaluation.h"
 #include "executor/predict/run_prediction.h"
 #include "executor/train/run.h"
 
@@ -21,20 +22,39 @@ void read_nothing(const AttemptOrder& order, AttemptPlan&) {
                 fmt::format("payload must be null for the kind {}", to_string(order.kind))};
 }
 
+const std::string& required_checkpoint(const AttemptOrder& order) {
+    if (order.checkpoint) return *order.checkpoint;
+    throw Error{ErrorCode::invalid_argument,
+                fmt::format("checkpoint is null: the kind {} needs one", to_string(order.kind))};
+}
+
+template <class Spec>
+Spec required_payload(Decoded<Spec> decoded) {
+    if (decoded.ok()) return std::move(decoded.value);
+    throw Error{ErrorCode::invalid_argument,
+                fmt::format("payload: {}", joined_messages(decoded.problems))};
+}
+
 void read_prediction(const AttemptOrder& order, AttemptPlan& plan) {
-    if (!order.checkpoint)
-        throw Error{ErrorCode::invalid_argument, "checkpoint is null: the kind predict needs one"};
-    Decoded<PredictionSpec> decoded = decode_prediction(order.payload);
-    if (!decoded.ok())
-        throw Error{ErrorCode::invalid_argument,
-                    fmt::format("payload: {}", joined_messages(decoded.problems))};
-    plan.prediction =
-        PredictionPlan{.checkpoint = *order.checkpoint, .spec = std::move(decoded.value)};
+    const std::string& checkpoint = required_checkpoint(order);
+    const PredictionSpec spec = required_payload(decode_prediction(order.payload));
+    plan.inference = InferencePlan{.checkpoint = checkpoint,
+                                   .data = spec.data,
+                                   .needs_labels = false,
+                                   .batch_size_per_core = spec.batch_size_per_core};
+}
+
+void read_evaluation(const AttemptOrder& order, AttemptPlan& plan) {
+    const std::string& checkpoint = required_checkpoint(order);
+    const EvaluationSpec spec = required_payload(decode_evaluation(order.payload));
+    plan.inference =
+        InferencePlan{.checkpoint = checkpoint, .data = samples_of(spec), .needs_labels = true};
 }
 
 constexpr std::array<JobKindRow, all_job_kinds.size()> rows{{
     {JobKind::train, read_nothing, run_training},
     {JobKind::predict, read_prediction, run_prediction},
+    {JobKind::evaluate, read_evaluation, run_evaluation},
 }};
 
 static_assert(std::ranges::equal(rows, all_job_kinds, {}, &JobKindRow::kind),

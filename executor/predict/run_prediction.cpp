@@ -6,13 +6,12 @@
 #include <span>
 #include <utility>
 
-#include "executor/explain/graph_page.h"
+#include "executor/predict/forward_run.h"
 #include "executor/predict/prediction_file.h"
 #include "executor/predict/sample_columns.h"
 #include "executor/predict/task_columns.h"
 #include "executor/train/evaluate.h"
 #include "executor/train/failure_reasons.h"
-#include "executor/train/initial_weights.h"
 #include "executor/train/pace.h"
 #include "executor/train/run_options.h"
 #include "executor/train/step.h"
@@ -30,28 +29,16 @@ namespace {
 
 /// As training's parts (part_count): with the same global batch one core computes the same parts
 /// as eight. Batch norm reads its statistics here, so it asks for nothing else.
-SamplerOptions sampler_options(const PredictionSpec& prediction) {
+SamplerOptions prediction_sampler(std::int64_t batch_size_per_core, std::int64_t cores) {
     constexpr std::int64_t parts_max = 8;
-    const std::int64_t cores = prediction.accelerator.cores;
-    const std::int64_t parts = cores * std::gcd(parts_max / cores, prediction.batch_size_per_core);
-    return {.batch_size_per_core = global_batch(prediction) / parts, .cores = parts};
+    const std::int64_t parts = cores * std::gcd(parts_max / cores, batch_size_per_core);
+    return {.batch_size_per_core = batch_size_per_core * cores / parts, .cores = parts};
 }
 
 /// Of the classes or labels; a text has none.
 std::vector<std::string> trained_names(const AttemptPlan& plan) {
     if (language_task(plan.spec.model.arch)) return {};
-    return read_trained_samples(plan.prediction->checkpoint).names;
-}
-
-/// A full disk is no full memory.
-template <class Work>
-void on_disk(const Work& work) {
-    try {
-        work();
-    } catch (const Error& error) {
-        if (error.code() != ErrorCode::exhausted) throw;
-        throw TrainError("disk_full", error.what());
-    }
+    return read_trained_samples(plan.inference->checkpoint).names;
 }
 
 /// A prediction in progress: what was resolved once.
@@ -71,10 +58,10 @@ public:
           pace_(system_clock()) {}
 
     TrainOutcome run() {
-        report_skipped();
+        report_skipped(data_, "have no row", reporter_);
         reporter_.state(JobState::compiling);
         compile();
-        load();
+        network_ = load_network(model_, plan_.inference->checkpoint, reporter_);
         reporter_.state(JobState::running);
         report_progress();
         PredictionFile file(plan_.report_folder / predictions_file_name);
@@ -101,17 +88,9 @@ private:
                              "there is no sample to predict: the part or side of the "
                              "split that data names is empty");
         }
-        const SamplerOptions options = sampler_options(plan_.prediction->spec);
+        const SamplerOptions options =
+            prediction_sampler(plan_.inference->batch_size_per_core, plan_.spec.accelerator.cores);
         return evaluation_sampler(chosen, options.batch_size_per_core, options.cores);
-    }
-
-    void report_skipped() {
-        if (data_.skipped.empty()) return;
-        reporter_.warning("images_skipped",
-                          fmt::format("{} damaged images have no row; the first is {}",
-                                      data_.skipped.size(), to_string(data_.skipped.front())));
-        for (const DataProblem& problem : data_.skipped)
-            reporter_.log("warn", "left out: " + to_string(problem));
     }
 
     void compile() {
@@ -122,33 +101,10 @@ private:
                         .values = {}};
         TracedStep step = trace_evaluation_step(
             model_, task, {batches_.options().batch_size_per_core, data_.evaluated().shape()});
-        try {
-            program_ = {engine_.compile(step.graph), std::move(step.bindings)};
-        } catch (const Error& error) {
-            if (error.code() != ErrorCode::exhausted) throw;
-            throw TrainError("out_of_memory",
-                             fmt::format("{}; a smaller batch_size_per_core than "
-                                         "{} needs less",
-                                         error.what(), plan_.prediction->spec.batch_size_per_core));
-        }
-        const CompileRecord& record = engine_.last_compile();
-        reporter_.compiled({.program = "prediction_step",
-                            .hash = to_hex(record.hash),
-                            .seconds = record.seconds,
-                            .cached = record.cached,
-                            .peak_bytes = engine_.memory(*program_.executable).peak_bytes,
-                            .after_warm_up = record.after_warm_up,
-                            .cause = record.cause});
-    }
-
-    void load() {
-        const std::filesystem::path& checkpoint = plan_.prediction->checkpoint;
-        const LoadedWeights loaded =
-            load_initial_weights(model_, checkpoint, {.strict = true, .replace_head = false});
-        for (const auto* list : {&model_.parameters.all(), &model_.parameters.statistics()})
-            for (const Parameter& parameter : *list)
-                network_.push_back(parameter.value);
-        reporter_.log("info", describe(loaded, checkpoint));
+        program_ = compile_forward(engine_, std::move(step), "prediction_step",
+                                   fmt::format("; a smaller batch_size_per_core than {} needs less",
+                                               plan_.inference->batch_size_per_core),
+                                   reporter_);
     }
 
     std::string header() const {
@@ -176,7 +132,7 @@ private:
             ++step_;
             samples_ += batch->sample_count;
             pace_.step(batch->sample_count);
-            tell_accepted();
+            report_accepted(data_, reporter_);
             if (pace_.due()) report_progress();
         }
         if (samples_ != std::int64_t(data_.split.val.size()))
@@ -205,13 +161,6 @@ private:
             csv += '\n';
         }
         on_disk([&] { file.write(csv); });
-    }
-
-    /// From this thread: readers do not speak.
-    void tell_accepted() {
-        if (!data_.raw) return;
-        for (const DataProblem& problem : data_.raw->take_accepted())
-            reporter_.warning("image_accepted", "taken as it is: " + to_string(problem));
     }
 
     void report_progress() {
@@ -245,7 +194,7 @@ private:
 }    // namespace
 
 TrainOutcome run_prediction(const AttemptPlan& plan, Reporter& reporter) {
-    check(plan.prediction.has_value(), "a prediction is asked for");
+    check(plan.inference.has_value(), "a prediction is asked for");
     return with_failure_reasons([&] { return PredictionRun(plan, reporter).run(); });
 }
 

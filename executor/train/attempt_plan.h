@@ -19,10 +19,12 @@ namespace slipway {
 
 struct KeptParts;
 
-/// What a job predicts that does not train.
-struct PredictionPlan {
-    std::filesystem::path checkpoint;    ///< its folder
-    PredictionSpec spec;
+/// What a job does that runs a trained network and does not train.
+struct InferencePlan {
+    std::filesystem::path checkpoint;        ///< its folder
+    PredictionDataSpec data;                 ///< which samples of the plan's dataset
+    bool needs_labels = false;               ///< labels that the network does not know are an error
+    std::int64_t batch_size_per_core = 0;    ///< of a prediction; 0: as the network was trained
 };
 
 /// One attempt at one job, everything resolved: what attempt.json says.
@@ -54,9 +56,10 @@ struct AttemptPlan {
     CheckpointWriter writer = {};    ///< this build, as checkpoints name it
     KeptParts* kept = nullptr;       ///< of the process's earlier attempts; null: nothing is kept
     std::string cpu_scope = {};      ///< see EngineOptions; empty: workers run anywhere
-    /// Of the kind `predict`: `spec` is predicting_job, and the dataset is the one to predict. The
-    /// result is predictions_file_name in report_folder.
-    std::optional<PredictionPlan> prediction = {};
+    /// Of the kinds `predict` and `evaluate`: `spec` is predicting_job or evaluating_job, and the
+    /// dataset is the one to predict or to evaluate on. The result is predictions_file_name or
+    /// evaluation.json in report_folder.
+    std::optional<InferencePlan> inference = {};
 };
 
 inline constexpr const char* predictions_file_name = "predictions.csv";

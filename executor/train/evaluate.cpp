@@ -49,6 +49,7 @@ MetricSums evaluate(Engine& engine, const StepProgram& program, std::span<const 
         sums.add(bindings.sum_names, bindings.outputs.of(given, StepOutput::sums));
         sums.append(bindings.row_names, bindings.outputs.of(given, StepOutput::rows));
         sample_count += batch->sample_count;
+        if (request.goes_on && !request.goes_on(batch->sample_count)) return sums;
     }
     if (sample_count != std::int64_t(request.chosen.size())) {
         throw Error(ErrorCode::internal, "evaluation did not count every sample once");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -15,10 +16,13 @@ struct EvaluationRequest {
     std::int64_t batch_size_per_core = 1;
     std::int64_t cores = 1;
     LoaderOptions loader = {};
+    /// Asked after each batch, with its samples; false ends the evaluation early. Empty: never.
+    std::function<bool(std::int64_t sample_count)> goes_on = {};
 };
 
 /// Runs `program` (of trace_evaluation_step) over the samples, each counted once whatever the
-/// number of cores; the last batch is padded with weight 0.
+/// number of cores; the last batch is padded with weight 0. One that ended early has the sums of
+/// the batches until then.
 /// `network` is parameters…, statistics….
 MetricSums evaluate(Engine& engine, const StepProgram& program, std::span<const Array> network,
                     const EvaluationRequest& request);

@@ -36,9 +36,9 @@ CutOptions cut_of(const JobSpec& spec) {
 /// The tokenizer whose tokens the weights of the checkpoint know, whatever the dataset's folder
 /// has by now; null for a run that begins.
 std::unique_ptr<Tokenizer> trained_tokenizer(const AttemptPlan& plan) {
-    if (!plan.resume_from && !plan.prediction) return nullptr;
+    if (!plan.resume_from && !plan.inference) return nullptr;
     try {
-        return load_tokenizer(plan.prediction ? plan.prediction->checkpoint : *plan.resume_from);
+        return load_tokenizer(plan.inference ? plan.inference->checkpoint : *plan.resume_from);
     } catch (const Error& error) {
         throw TrainError("checkpoint_corrupt", error.what());
     }
@@ -107,7 +107,7 @@ void tokenize(const AttemptPlan& plan, TrainData& data) {
     const TokenizerOptions options = tokenizer_of(plan.spec.data);
     const CutOptions cut = cut_of(plan.spec);
     // What a tokenizer has learned it need not see again: another text may lack the training part.
-    const std::string part = plan.prediction ? "" : plan.spec.data.split.train_part;
+    const std::string part = plan.inference ? "" : plan.spec.data.split.train_part;
     std::unique_ptr<Tokenizer> trained = trained_tokenizer(plan);
     const std::string how = describe_rows(options, cut, part, trained.get());
     const SharingOptions sharing = sharing_of(plan);
@@ -154,7 +154,7 @@ TrainData open_text_data(const AttemptPlan& plan) {
     TrainData data;
     tokenize(plan, data);
     const TokenSequences& sequences = data.text->sequences;
-    if (!plan.prediction) require_rows(spec, sequences);
+    if (!plan.inference) require_rows(spec, sequences);
     data.split = split_for(plan, index_of(sequences));
     data.class_count = sequences.vocabulary_size;
     if (spec.task.type == TaskType::causal_lm) {

@@ -126,7 +126,7 @@ TrainData open_plain(const AttemptPlan& plan, DatasetOptions& options) {
         categorical_columns_read(plan.spec.model, data.raw->index());
     require_categories(*data.raw, data.split, categorical);
     pack_wanted(plan, opened, {}, data);
-    const bool measured = !plan.prediction && wants_measured(plan, *data.raw, options);
+    const bool measured = !plan.inference && wants_measured(plan, *data.raw, options);
     if (measured) moments = measure(*data.raw, data.split.train, 1);
     if (moments && !categorical.empty())
         moments = without_categorical(*moments, data.raw->index().feature_dims, categorical);
@@ -159,11 +159,12 @@ TrainData open_with(const AttemptPlan& plan, DatasetOptions& options) {
     return data;
 }
 
-/// A label that the network does not know is no error where there is one alone: whoever has no
-/// labels has to write something.
-bool knows_labels(const TrainData& data, const TrainedSamples& trained, bool numbers) {
+/// A label that the network does not know is no error in a prediction where there is one alone:
+/// whoever has no labels has to write something.
+bool knows_labels(const TrainData& data, const TrainedSamples& trained, bool numbers,
+                  bool needs_labels) {
     if (numbers) return data.label_names == trained.names;
-    return data.label_names.size() <= 1 ||
+    return (data.label_names.size() <= 1 && !needs_labels) ||
            std::ranges::all_of(data.label_names, [&](const std::string& name) {
                return std::ranges::find(trained.names, name) != trained.names.end();
            });
@@ -176,7 +177,15 @@ std::string shown_names(const std::vector<std::string>& names) {
                        shown.size() < names.size() ? ", …" : "");
 }
 
-void require_fit(const TrainData& data, const TrainedSamples& trained, const JobSpec& spec) {
+/// How labels are brought to those that the network knows.
+std::string labels_advice(bool numbers, bool needs_labels) {
+    if (numbers) return "name the same columns in label_columns of the dataset";
+    if (needs_labels) return "evaluate on a dataset whose classes are among them";
+    return "predict a dataset whose classes are among them, or one with a single class";
+}
+
+void require_fit(const TrainData& data, const TrainedSamples& trained, const JobSpec& spec,
+                 bool needs_labels) {
     const Dims& dims = data.evaluated().shape().features.dims;
     if (dims != trained.feature_dims) {
         throw TrainError(
@@ -187,21 +196,31 @@ void require_fit(const TrainData& data, const TrainedSamples& trained, const Job
                         fmt::join(dims, " x "), fmt::join(trained.feature_dims, " x ")));
     }
     const bool numbers = reads_numbers(spec);
-    if (knows_labels(data, trained, numbers)) return;
+    if (knows_labels(data, trained, numbers, needs_labels)) return;
     throw TrainError("data_error",
                      fmt::format("the dataset's {} are {}, and the checkpoint's are {}; {}",
                                  numbers ? "labels" : "classes", shown_names(data.label_names),
-                                 shown_names(trained.names),
-                                 numbers ? "name the same columns in label_columns of the dataset"
-                                         : "predict a dataset whose classes are among them, or "
-                                           "one with a single class"));
+                                 shown_names(trained.names), labels_advice(numbers, needs_labels)));
+}
+
+/// Another dataset may have some of the classes, or in another order.
+void renumber_classes(TrainData& data, const TrainedSamples& trained) {
+    if (data.label_names == trained.names) return;
+    std::vector<std::int32_t> numbers;
+    for (const std::string& name : data.label_names)
+        numbers.push_back(
+            std::int32_t(std::ranges::find(trained.names, name) - trained.names.begin()));
+    for (auto* samples : {&data.training, &data.evaluation})
+        if (*samples) *samples = renumbered_classes(std::move(*samples), numbers);
+    data.label_names = trained.names;
 }
 
 TrainData open_to_predict(const AttemptPlan& plan, DatasetOptions& options) {
-    const TrainedSamples trained = read_trained_samples(plan.prediction->checkpoint);
+    const TrainedSamples trained = read_trained_samples(plan.inference->checkpoint);
     apply(trained, options);
     TrainData data = open_with(plan, options);
-    require_fit(data, trained, plan.spec);
+    require_fit(data, trained, plan.spec, plan.inference->needs_labels);
+    if (plan.inference->needs_labels && !reads_numbers(plan.spec)) renumber_classes(data, trained);
     // The network's outputs have the names that they were trained with.
     data.class_count = std::int64_t(trained.names.size());
     return data;
@@ -233,8 +252,7 @@ TrainData open_to_train(const AttemptPlan& plan, DatasetOptions& options) {
 TrainData open_sample_data(const AttemptPlan& plan) {
     DatasetOptions options = options_of(plan);
     choose_labels(plan, options);
-    TrainData data =
-        plan.prediction ? open_to_predict(plan, options) : open_to_train(plan, options);
+    TrainData data = plan.inference ? open_to_predict(plan, options) : open_to_train(plan, options);
     if (options.truncated_images == TruncatedImages::skip) {
         leave_damaged_out(plan, data);
     }
@@ -332,13 +350,13 @@ Split predicted_part(const PredictionDataSpec& wanted, const DatasetIndex& index
 
 Split split_for(const AttemptPlan& plan, const Dataset& dataset) {
     const auto divide = [&] { return split_of(plan, dataset); };
-    return plan.prediction ? predicted_part(plan.prediction->spec.data, dataset.index(), divide)
-                           : divide();
+    return plan.inference ? predicted_part(plan.inference->data, dataset.index(), divide)
+                          : divide();
 }
 
 Split split_for(const AttemptPlan& plan, const DatasetIndex& index) {
     const auto divide = [&] { return split_of(index, plan.spec.data.split); };
-    return plan.prediction ? predicted_part(plan.prediction->spec.data, index, divide) : divide();
+    return plan.inference ? predicted_part(plan.inference->data, index, divide) : divide();
 }
 
 TrainData open_train_data(const AttemptPlan& plan) {

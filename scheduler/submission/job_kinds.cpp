@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "scheduler/submission/evaluation_job.h"
 #include "scheduler/submission/prediction_job.h"
 #include "scheduler/submission/training_job.h"
 
@@ -34,6 +35,7 @@ constexpr JobKindRow row(JobKind kind) {
 constexpr std::array<JobKindRow, all_job_kinds.size()> rows{
     row<JobSpec, decode_job_spec, check_training>(JobKind::train),
     row<PredictionSpec, decode_prediction, check_prediction>(JobKind::predict),
+    row<EvaluationSpec, decode_evaluation, check_evaluation>(JobKind::evaluate),
 };
 
 static_assert(std::ranges::equal(rows, all_job_kinds, {}, &JobKindRow::kind),

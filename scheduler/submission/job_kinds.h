@@ -9,7 +9,7 @@
 namespace slipway::submission {
 
 /// What is asked for, decoded: the request of each kind, in the order of job_kinds.def.
-using JobRequest = std::variant<JobSpec, PredictionSpec>;
+using JobRequest = std::variant<JobSpec, PredictionSpec, EvaluationSpec>;
 
 /// What submission knows of a kind: from the text of a request to a job that can be stored.
 struct JobKindRow {

@@ -56,8 +56,8 @@ FoundCheckpoint choose(store::Store& store, const store::Job& job, const std::st
     const auto kept = kept_checkpoints(store, job.id);
     if (kept.empty())
         return refuse("/from/job", "no_checkpoint",
-                      fmt::format("job {} is {} and has no checkpoint; predict with a job that "
-                                  "has saved one",
+                      fmt::format("job {} is {} and has no checkpoint; name a job that has saved "
+                                  "one",
                                   job.id, to_string(job.state)));
     // With best.keep above 1 several are among the best.
     const std::string best = wanted == "best" ? best_of(job) : std::string();
@@ -82,10 +82,11 @@ FoundCheckpoint choose(store::Store& store, const store::Job& job, const std::st
 /// A job whose checkpoints stay as they are.
 std::vector<Problem> check_job(const store::Job& job, const char* pointer) {
     if (job.kind != JobKind::train)
-        return refuse(pointer, "inconsistent",
-                      fmt::format("job {} predicts and has no checkpoints of its own; name the job "
-                                  "that trained",
-                                  job.id))
+        return refuse(
+                   pointer, "inconsistent",
+                   fmt::format("job {} is of the kind {} and has no checkpoints of its own; name "
+                               "the job that trained",
+                               job.id, to_string(job.kind)))
             .problems;
     if (is_final(job.state)) return {};
     return refuse(pointer, "not_finished",
@@ -170,6 +171,18 @@ FoundCheckpoint find_predicting_checkpoint(store::Store& store, const Submitter&
     return found;
 }
 
+JobSpec trained_spec(const store::Job& trained) {
+    auto spec = decode_job_spec(store::stored_json(trained.spec));
+    if (spec.ok()) return std::move(spec.value);
+    throw OldJobSpec(fmt::format("the spec of job {} is of another version: {}", trained.id,
+                                 joined_messages(spec.problems)));
+}
+
+bool has_problem_at(const std::vector<Problem>& problems, std::string_view prefix) {
+    return std::ranges::any_of(problems,
+                               [&](const Problem& one) { return one.pointer.starts_with(prefix); });
+}
+
 std::vector<Problem> check_predicted_data(store::Store& store, const PredictionDataSpec& data,
                                           const store::Dataset& dataset,
                                           const store::Job& trained) {
@@ -179,7 +192,7 @@ std::vector<Problem> check_predicted_data(store::Store& store, const PredictionD
             "/data/split",
             fmt::format("data.split {} is a side of the split of the dataset {}, that job {} "
                         "trained on, and data.dataset is another one; leave data.split out, or "
-                        "predict that dataset",
+                        "name that dataset",
                         to_string(data.split), trained.dataset_id, trained.id)));
     }
     std::ranges::copy(check_part(dataset, data.part), std::back_inserter(problems));
@@ -189,7 +202,7 @@ std::vector<Problem> check_predicted_data(store::Store& store, const PredictionD
         problems.push_back(data_problem(
             "/data/dataset",
             fmt::format("the dataset {} is of the format {}, and job {} trained {}, which reads "
-                        "{}; predict a dataset of that kind",
+                        "{}; name a dataset of that kind",
                         dataset.name, dataset.format, trained.id, to_string(spec.value.model.arch),
                         reads_text ? "text" : "images or tables")));
         return problems;
@@ -202,7 +215,7 @@ std::vector<Problem> check_predicted_data(store::Store& store, const PredictionD
         problems.push_back(data_problem(
             "/data/dataset",
             fmt::format("the dataset {} has {} classes, and job {} trained on the {} of the "
-                        "dataset {}; predict one whose classes are among them",
+                        "dataset {}; name one whose classes are among them",
                         dataset.name, *here, trained.id, *there, own->name)));
     }
     return problems;

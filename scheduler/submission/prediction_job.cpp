@@ -2,31 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "api/base/parsed_json.h"
-#include "scheduler/store/stored_json.h"
 #include "scheduler/submission/named_dataset.h"
 #include "scheduler/submission/prediction_check.h"
 
 namespace slipway::submission {
-
-namespace {
-
-bool has_problem_at(const std::vector<Problem>& problems, std::string_view prefix) {
-    return std::ranges::any_of(problems,
-                               [&](const Problem& one) { return one.pointer.starts_with(prefix); });
-}
-
-/// The spec of the job that trained.
-JobSpec trained_spec(const store::Job& trained) {
-    auto spec = decode_job_spec(store::stored_json(trained.spec));
-    if (spec.ok()) return std::move(spec.value);
-    throw OldJobSpec(fmt::format("the spec of job {} is of another version: {}", trained.id,
-                                 joined_messages(spec.problems)));
-}
-
-}    // namespace
 
 Decoded<CheckedJob> check_prediction(Decoded<PredictionSpec> request, const Submitter& submitter,
                                      store::Store& store) {

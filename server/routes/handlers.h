@@ -75,6 +75,11 @@ Response put_project_quota(const Context& context);
 Response list_groups(const Context& context);
 Response put_group(const Context& context);
 
+// evaluations.cpp
+Response create_evaluation(const Context& context);
+Response list_evaluations(const Context& context);
+Response get_evaluation(const Context& context);
+
 // predictions.cpp
 Response create_prediction(const Context& context);
 Response list_predictions(const Context& context);

@@ -53,6 +53,9 @@ constexpr auto rows = std::to_array<RouteRow>({
     {"get_checkpoint_file", {routes::get_checkpoint_file}},
     {"get_checkpoint_weights", {routes::get_checkpoint_weights}},
 
+    {"create_evaluation", {.function = routes::create_evaluation, .own_idempotency = true}},
+    {"list_evaluations", {routes::list_evaluations}},
+    {"get_evaluation", {routes::get_evaluation}},
     {"create_prediction", {.function = routes::create_prediction, .own_idempotency = true}},
     {"list_predictions", {routes::list_predictions}},
     {"get_prediction", {routes::get_prediction}},

@@ -97,6 +97,9 @@ ENDPOINTS = {
     "list_predictions": Row(VIEW, "list"),
     "get_prediction": Row(VIEW, "object"),
     "get_prediction_result": Row(VIEW, "object"),
+    "create_evaluation": Row(EDIT, "create", body=lambda made: made["evaluation_spec"]),
+    "list_evaluations": Row(VIEW, "list"),
+    "get_evaluation": Row(VIEW, "object"),
     "create_cross_validation": Row(EDIT, "create", body=lambda made: made["cross_validation_spec"]),
     "list_cross_validations": Row(VIEW, "list"),
     "get_cross_validation": Row(VIEW, "object"),
@@ -296,12 +299,15 @@ class AccessMatrix(unittest.TestCase):
         prediction = {"project": PROJECT, "from": {"job": job}, "data": {"dataset": "kestrel-points"}}
         predicted = service.post("/v1/predictions", prediction)["id"]
         assert service.wait_end(predicted)["state"] == "succeeded"
+        evaluation = {"project": PROJECT, "from": {"job": job}}
+        evaluated = service.post("/v1/evaluations", evaluation)["id"]
+        assert service.wait_end(evaluated)["state"] == "succeeded"
         fold = {key: value for key, value in spec.items() if key not in ("name", "project")}
         crossed = {"project": PROJECT, "name": "kestrel-folds", "split": {"method": "kfold", "folds": 2},
                    "job": {**fold, "data": {"dataset": "kestrel-points"}}}
         cross_validation = service.post("/v1/cross-validations", crossed)["id"]
         assert cls.wait_cross_validation(cross_validation)["state"] == "succeeded"
-        cls.made = {"cross_validation": cross_validation, "cross_validation_spec": crossed, "job": job, "dataset": dataset, "split": split, "checkpoint": checkpoint, "prediction": predicted,
+        cls.made = {"cross_validation": cross_validation, "cross_validation_spec": crossed, "job": job, "dataset": dataset, "split": split, "checkpoint": checkpoint, "prediction": predicted, "evaluation": evaluated, "evaluation_spec": evaluation,
                     "upload": cls.upload(), "token": cls.make_token("viewer", PROJECT)["id"], "core": "7",
                     "graph": service.get(f"/v1/jobs/{job}/graphs")["items"][0]["hash"], "name": "kestrel-new",
                     "webhook": cls.webhook(), "file": "model.safetensors", "job_spec": spec, "prediction_spec": prediction}
@@ -312,7 +318,7 @@ class AccessMatrix(unittest.TestCase):
         cls.made["sweep"] = cls.sweep("finished")
         cls.made["delivery"] = service.post(f"/v1/webhooks/{cls.made['webhook']}/test", {})["id"]
         cls.secrets = {PROJECT, str(service.home), *(cls.made[kind] for kind in (
-            "cross_validation", "job", "dataset", "split", "checkpoint", "prediction", "upload", "token", "graph", "webhook", "delivery", "sweep"))}
+            "cross_validation", "job", "dataset", "split", "checkpoint", "prediction", "evaluation", "upload", "token", "graph", "webhook", "delivery", "sweep"))}
 
     @classmethod
     def dataset(cls, name, project):
@@ -401,7 +407,7 @@ class AccessMatrix(unittest.TestCase):
 
     @staticmethod
     def path_of(path, made):
-        kind = {"cross-validations": "cross_validation", "jobs": "job", "checkpoints": "checkpoint", "predictions": "prediction", "datasets": "dataset",
+        kind = {"cross-validations": "cross_validation", "jobs": "job", "checkpoints": "checkpoint", "predictions": "prediction", "evaluations": "evaluation", "datasets": "dataset",
                 "uploads": "upload", "tokens": "token", "webhooks": "webhook", "sweeps": "sweep"}.get((path.split("/") + ["", ""])[2])
         names = {"{id}": made.get(kind), "{sid}": made["split"], "{n}": made["core"], "{hash}": made["graph"],
                  "{name}": made["file"], "{p}": PROJECT, "{h}": "spare-host", "{g}": "lr-search",

@@ -250,6 +250,19 @@ class Commands(unittest.TestCase):
                           if one["kind"] == "predict" and one["state"] == "succeeded")
         self.assertEqual(len(self.ok("result", prediction).splitlines()), 601)
 
+    def test_evaluate(self):
+        self.assertEqual(shape(self.ok("evaluate", self.job)), "<job>\n")
+        said = self.ok("evaluate", self.job, "points", "--checkpoint", "last", "--split", "val", "--follow")
+        rows = dict(self.table("metric" + said.split("\nmetric")[1], "metric", "value"))
+        trained = self.service.get(f"/v1/jobs/{self.job}")["result"]
+        self.assertEqual(float(rows["val_loss"]), trained["val_loss"])
+        self.assertEqual(set(rows), {"samples", *(name for name in trained if name.startswith("val_"))})
+        request = self.folder / "evaluation.json"
+        request.write_text(json.dumps({"from": {"job": self.job, "checkpoint": "last"}}))
+        job = self.ok("submit", request, "--kind", "evaluate").strip()
+        self.assertEqual(self.service.wait_end(job)["result"]["val_loss"], trained["val_loss"])
+        self.assertIn("--kind", run("submit", request, "--kind", "rank", home=self.service.home, check=2).stderr)
+
     def test_report(self):
         self.assertIn("Metric: CompileTime", self.ok("report", self.job))
         self.assertTrue(self.ok("report", self.job, "--json").startswith("{"))

@@ -127,12 +127,15 @@ const Object<Answer>& job_answer_table() {
             .field("reason", "Reason for the state.", Nested<Answer>{&reason_table()}, or_null)
             .field("kind", "What the job does.", Choice<JobKind>{}, known)
             .field("spec",
-                   "Spec with every default filled in. For a prediction: the spec of the training "
-                   "job, adapted for prediction.",
+                   "Spec with every default filled in. For a prediction or an evaluation: the spec "
+                   "of the training job, adapted for it.",
                    Nested<JobSpec>{&job_table()}, known)
             .field("prediction",
-                   "Prediction spec, with the checkpoint by id; null: a training job.",
+                   "Prediction spec, with the checkpoint by id; null: another kind of job.",
                    Nested<PredictionSpec>{&prediction_table()}, or_null)
+            .field("evaluation",
+                   "Evaluation spec, with the checkpoint by id; null: another kind of job.",
+                   Nested<EvaluationSpec>{&evaluation_spec_table()}, or_null)
             .field("effective", "Values derived from the spec.", Nested<Answer>{&effective_table()},
                    or_null)
             .field("progress", "Training progress.", Nested<Answer>{&progress_table()}, or_null)
@@ -211,6 +214,23 @@ const Object<Answer>& prediction_preview_table() {
             .field("spec", "Spec of the training job, adapted for prediction.",
                    Nested<JobSpec>{&job_table()}, known)
             .field("effective", "Values derived from the prediction.",
+                   Nested<Answer>{&effective_table()}, known)
+            .field("dataset_id", "ds_…", any_text, known)
+            .field("queue", "Position that the job would get.", Nested<Answer>{&place_table()},
+                   known);
+    return table;
+}
+
+const Object<Answer>& evaluation_preview_table() {
+    static const auto table =
+        Object<Answer>("EvaluationPreview", "Result of a dry run of an evaluation.")
+            .open()
+            .field("evaluation",
+                   "Evaluation spec with every default filled in and the checkpoint by id.",
+                   Nested<EvaluationSpec>{&evaluation_spec_table()}, known)
+            .field("spec", "Spec of the training job, adapted for evaluation.",
+                   Nested<JobSpec>{&job_table()}, known)
+            .field("effective", "Values derived from the evaluation.",
                    Nested<Answer>{&effective_table()}, known)
             .field("dataset_id", "ds_…", any_text, known)
             .field("queue", "Position that the job would get.", Nested<Answer>{&place_table()},
@@ -349,6 +369,7 @@ std::span<const ObjectTable* const> job_answer_tables() {
     static const std::vector<const ObjectTable*> all{&job_answer_table(),
                                                      &job_preview_table(),
                                                      &prediction_preview_table(),
+                                                     &evaluation_preview_table(),
                                                      &jobs,
                                                      &events,
                                                      &lines,

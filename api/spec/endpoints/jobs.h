@@ -30,7 +30,7 @@ inline constexpr auto job_list = std::to_array<QueryParameter>({
     dataset,
     {.name = "kind",
      .type = QueryType::word,
-     .summary = "Only training jobs, or only predictions.",
+     .summary = "Only jobs of this kind.",
      .allowed = Words(Spelling<JobKind>::words)},
     {.name = "parent",
      .summary = "Only jobs of this sweep or cross-validation (id): its trials or folds."},

@@ -66,6 +66,7 @@ TEST(Docs, the_tables_of_fields_are_fresh) {
     expect_fresh("docs/formats.md", text);
     for (const auto& [file, name] :
          {std::pair{"docs/predictions.md", "PredictionSpec"},
+          std::pair{"docs/evaluations.md", "EvaluationSpec"},
           std::pair{"docs/cross-validation.md", "CrossValidationSpec"}}) {
         const std::string start = fmt::format("<!-- table {} -->", name);
         const std::string table = without_rows(markdown_table(name), "| `job.");

@@ -82,6 +82,41 @@ TEST(Requests, a_prediction_of_all_samples_needs_no_stored_split) {
     EXPECT_EQ(predicting_job(trained, prediction).data.split.id, "spl_1");
 }
 
+TEST(Requests, every_evaluation_example_decodes_and_comes_back) {
+    ASSERT_GE(example_names("evaluation_").size(), 3U);
+    for (const std::string& name : example_names("evaluation_")) {
+        const auto decoded = decode_evaluation(parsed(example(name)));
+        ASSERT_TRUE(decoded.ok()) << name << joined_messages(decoded.problems);
+        const auto again = decode_evaluation(encode(decoded.value));
+        ASSERT_TRUE(again.ok()) << name << joined_messages(again.problems);
+        EXPECT_TRUE(again.value == decoded.value) << name;
+    }
+}
+
+TEST(Requests, every_invalid_evaluation_gives_its_problems) {
+    for (const InvalidCase& one : invalid_cases("invalid_evaluations.json")) {
+        expect_problems(one, decode_evaluation(parsed(one.document)).problems);
+    }
+}
+
+TEST(Requests, an_evaluation_keeps_the_global_batch_of_the_training_on_its_own_cores) {
+    JobSpec trained = decode_job_spec(example("valid_fine_tuning.json")).value;
+    trained.accelerator.cores = 8;
+    trained.train.batch_size_per_core = 4;
+    trained.train.grad_accumulation = 2;
+    trained.data.version = "abcdef01";
+    EvaluationSpec evaluation;
+    evaluation.data.dataset = "digits";    // it was found
+    evaluation.accelerator.cores = 1;
+    const JobSpec own = evaluating_job(trained, evaluation, true);
+    EXPECT_EQ(own.train.batch_size_per_core, 32);
+    EXPECT_EQ(effective(own).global_batch, 32) << "what accumulates is no batch of an evaluation";
+    EXPECT_EQ(own.data.version, "abcdef01");
+    EXPECT_FALSE(own.model.init);
+    EXPECT_EQ(evaluating_job(trained, evaluation, false).data.version, "");
+    EXPECT_TRUE(decode_job_spec(encode(own)).ok());
+}
+
 TEST(Requests, every_split_example_decodes_and_comes_back) {
     ASSERT_GE(example_names("split_").size(), 5U);
     for (const std::string& name : example_names("split_")) {

@@ -119,10 +119,10 @@ TEST(ReadAttempt, the_order_of_a_prediction_names_checkpoint_and_samples) {
     const auto read = read_attempt(folder.path());
     ASSERT_TRUE(read) << read.error().what();
     EXPECT_EQ(read->plan.kind, JobKind::predict);
-    ASSERT_TRUE(read->plan.prediction);
-    EXPECT_EQ(read->plan.prediction->checkpoint, "/store/checkpoints/job_1/step_2");
-    EXPECT_EQ(read->plan.prediction->spec.data.part, "t10k");
-    EXPECT_EQ(read->plan.prediction->spec.batch_size_per_core, 7);
+    ASSERT_TRUE(read->plan.inference);
+    EXPECT_EQ(read->plan.inference->checkpoint, "/store/checkpoints/job_1/step_2");
+    EXPECT_EQ(read->plan.inference->data.part, "t10k");
+    EXPECT_EQ(read->plan.inference->batch_size_per_core, 7);
     const auto expect_refused = [&](const Json& changes, const std::string& word) {
         Json other = order;
         other.update(changes);
@@ -136,7 +136,31 @@ TEST(ReadAttempt, the_order_of_a_prediction_names_checkpoint_and_samples) {
     expect_refused({{"payload", nullptr}}, "payload");
     expect_refused({{"checkpoint", nullptr}}, "the kind predict needs one");
     expect_refused({{"kind", "train"}}, "payload must be null for the kind train");
-    expect_refused({{"kind", "evaluate"}}, "kind must be one of train, predict");
+    expect_refused({{"kind", "rank"}}, "kind must be one of train, predict, evaluate");
+}
+
+TEST(ReadAttempt, the_order_of_an_evaluation_names_checkpoint_and_samples) {
+    const TempFolder folder;
+    Json order = order_json(folder.path());
+    order["kind"] = "evaluate";
+    order["checkpoint"] = "/store/checkpoints/job_1/step_2";
+    order["payload"] = {{"from", {{"checkpoint", "ckp_00000000000000000000000000"}}},
+                        {"data", {{"dataset", "digits"}, {"split", "val"}}}};
+    folder.write("attempt.json", order.dump());
+    const auto read = read_attempt(folder.path());
+    ASSERT_TRUE(read) << read.error().what();
+    EXPECT_EQ(read->plan.kind, JobKind::evaluate);
+    ASSERT_TRUE(read->plan.inference);
+    EXPECT_EQ(read->plan.inference->checkpoint, "/store/checkpoints/job_1/step_2");
+    EXPECT_EQ(read->plan.inference->data.split, PredictedSplit::val);
+    EXPECT_TRUE(read->plan.inference->needs_labels);
+    order["payload"]["batch_size_per_core"] = 7;
+    folder.write("attempt.json", order.dump());
+    EXPECT_FALSE(read_attempt(folder.path())) << "it has that of the training";
+    order["payload"].erase("batch_size_per_core");
+    order["checkpoint"] = nullptr;
+    folder.write("attempt.json", order.dump());
+    EXPECT_FALSE(read_attempt(folder.path()));
 }
 
 TEST(ReadAttempt, an_order_with_something_missing_or_wrong_names_it) {

@@ -51,10 +51,12 @@ protected:
     AttemptPlan predicting(const AttemptPlan& trained, std::int64_t batch = 32,
                            std::int64_t cores = 1) {
         AttemptPlan plan = trained;
-        plan.prediction.emplace().checkpoint = *newest_checkpoint(trained.checkpoint_folder);
-        plan.prediction->spec.batch_size_per_core = batch;
-        plan.prediction->spec.accelerator.cores = cores;
-        plan.spec = predicting_job(trained.spec, plan.prediction->spec);
+        plan.inference.emplace().checkpoint = *newest_checkpoint(trained.checkpoint_folder);
+        plan.inference->batch_size_per_core = batch;
+        PredictionSpec prediction;
+        prediction.batch_size_per_core = batch;
+        prediction.accelerator.cores = cores;
+        plan.spec = predicting_job(trained.spec, prediction);
         plan.checkpoint_folder = folder_.path() / "none";
         plan.report_folder = folder_.path() / "prediction";
         return plan;

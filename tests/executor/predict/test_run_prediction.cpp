@@ -41,7 +41,7 @@ protected:
 TEST_F(Prediction, counts_the_accuracy_and_the_loss_of_the_evaluation) {
     KeepingReporter reporter;
     AttemptPlan plan = predicting(trained(reporter), 7, 8);
-    plan.prediction->spec.data.split = PredictedSplit::val;
+    plan.inference->data.split = PredictedSplit::val;
     const Csv csv(result_of(plan));
     EXPECT_EQ(csv.names, (std::vector<std::string>{"sample", "label", "predicted",
                                                    "predicted_index", "p_no", "p_yes"}));
@@ -122,7 +122,7 @@ TEST_F(Prediction, is_what_a_network_of_float64_says_of_samples_by_the_training_
                                       "9,100,-3,yes,1,0\n");
     const Csv csv(result_of(plan));
     ASSERT_EQ(csv.rows.size(), 2U);
-    const auto& checkpoint = plan.prediction->checkpoint;
+    const auto& checkpoint = plan.inference->checkpoint;
     EXPECT_NEAR(csv.number(0, "p_yes"), share_of_yes(checkpoint, {2, 1.5, -0.25, 0.5}),
                 f32_tolerance);
     EXPECT_NEAR(csv.number(1, "p_yes"), share_of_yes(checkpoint, {0, -3, 1, 100}), f32_tolerance);
@@ -147,7 +147,7 @@ TEST_F(Prediction, reads_the_statistics_of_batch_norm_with_a_batch_of_one) {
     KeepingReporter reporter;
     run_training(one, reporter);
     AttemptPlan plan = predicting(one, 1);
-    plan.prediction->spec.data.split = PredictedSplit::val;
+    plan.inference->data.split = PredictedSplit::val;
     const Csv csv(result_of(plan));
     expect_evaluated_loss(csv, reporter);
 }
@@ -170,10 +170,10 @@ TEST_F(Prediction, reads_codes_as_they_are_and_refuses_those_without_a_row) {
     KeepingReporter reporter;
     run_training(one, reporter);
     AttemptPlan plan = predicting(one, 7);
-    plan.prediction->spec.data.split = PredictedSplit::val;
+    plan.inference->data.split = PredictedSplit::val;
     const Csv csv(result_of(plan));
     expect_evaluated_loss(csv, reporter);
-    plan.prediction->spec.data.split = PredictedSplit::all;
+    plan.inference->data.split = PredictedSplit::all;
     plan.report_folder = folder_.path() / "refused";
     plan.dataset_path = folder_.write("others.csv",
                                       "a,b,c,d,label,e\n0,0,0,0,no,39\n"
@@ -213,8 +213,11 @@ TEST_F(Prediction, of_the_fold_that_validated_counts_its_accuracy) {
     KeepingReporter reporter;
     run_training(one, reporter);
     AttemptPlan plan = predicting(one, 7, 8);
-    plan.prediction->spec.data.split = PredictedSplit::val;
-    plan.spec = predicting_job(one.spec, plan.prediction->spec);
+    plan.inference->data.split = PredictedSplit::val;
+    PredictionSpec prediction;
+    prediction.data.split = PredictedSplit::val;
+    prediction.accelerator.cores = 8;
+    plan.spec = predicting_job(one.spec, prediction);
     const Csv csv(result_of(plan));
     ASSERT_EQ(csv.rows.size(), 60U);
     int correct = 0;
@@ -228,7 +231,7 @@ TEST_F(Prediction, chooses_the_samples_of_a_side_of_the_split_or_of_a_part) {
     AttemptPlan plan = predicting(one);
     std::set<std::string> samples;
     for (const PredictedSplit side : {PredictedSplit::train, PredictedSplit::val}) {
-        plan.prediction->spec.data.split = side;
+        plan.inference->data.split = side;
         const Csv csv(result_of(plan));
         EXPECT_EQ(csv.rows.size(), side == PredictedSplit::train ? 96U : 24U);
         for (std::size_t i = 0; i < csv.rows.size(); ++i)
@@ -239,11 +242,11 @@ TEST_F(Prediction, chooses_the_samples_of_a_side_of_the_split_or_of_a_part) {
     plan.dataset_path = folder_.path() / "parts";
     folder_.write("parts/old.csv", "a,b,c,d,label\n1,2,3,4,no\n");
     folder_.write("parts/young.csv", "a,b,c,d,label\n5,6,7,8,yes\n");
-    plan.prediction->spec.data.part = "young";
+    plan.inference->data.part = "young";
     const Csv csv(result_of(plan));
     ASSERT_EQ(csv.rows.size(), 1U);
     EXPECT_EQ(csv.text(0, "sample"), "1");
-    plan.prediction->spec.data.part = "middle";
+    plan.inference->data.part = "middle";
     std::filesystem::remove(plan.report_folder / predictions_file_name);
     EXPECT_NE(refusal_of(plan).find("old, young"), std::string::npos) << refusal_of(plan);
 }
@@ -264,7 +267,7 @@ TEST_F(Prediction, of_data_that_do_not_fit_names_both) {
     EXPECT_NE(columns.find("wrong.csv"), std::string::npos) << columns;
     EXPECT_NE(columns.find('d'), std::string::npos) << columns;
     AttemptPlan old = predicting(one);
-    std::filesystem::remove(old.prediction->checkpoint / "samples.json");
+    std::filesystem::remove(old.inference->checkpoint / "samples.json");
     EXPECT_EQ(refusal_of(old).find("checkpoint_corrupt: "), 0U) << refusal_of(old);
 }
 
@@ -294,7 +297,7 @@ protected:
 TEST_F(NumbersPrediction, of_several_labels_has_a_chance_for_each) {
     KeepingReporter reporter;
     AttemptPlan plan = predicting(trained(TaskType::multilabel, reporter), 3);
-    plan.prediction->spec.data.split = PredictedSplit::val;
+    plan.inference->data.split = PredictedSplit::val;
     const Csv csv(result_of(plan));
     EXPECT_EQ(csv.names, (std::vector<std::string>{"sample", "label_first", "label_second",
                                                    "p_first", "p_second"}));
@@ -312,7 +315,7 @@ TEST_F(NumbersPrediction, of_several_labels_has_a_chance_for_each) {
 TEST_F(NumbersPrediction, of_numbers_has_the_numbers) {
     KeepingReporter reporter;
     AttemptPlan plan = predicting(trained(TaskType::regression, reporter), 3);
-    plan.prediction->spec.data.split = PredictedSplit::val;
+    plan.inference->data.split = PredictedSplit::val;
     const Csv csv(result_of(plan));
     double squares = 0;
     for (std::size_t i = 0; i < csv.rows.size(); ++i)

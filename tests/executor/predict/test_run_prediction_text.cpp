@@ -40,7 +40,7 @@ TEST_P(TextPrediction, adds_up_to_the_evaluation_and_reads_other_texts_with_the_
     KeepingReporter reporter;
     const AttemptPlan one = trained(reporter);
     AttemptPlan plan = predicting(one, 4);
-    plan.prediction->spec.data.part = "valid";
+    plan.inference->data.part = "valid";
     const Csv csv(result_of(plan));
     EXPECT_EQ(csv.names, (std::vector<std::string>{"sample", "part", "tokens", "loss", "perplexity",
                                                    "accuracy"}));
@@ -63,7 +63,7 @@ TEST_P(TextPrediction, adds_up_to_the_evaluation_and_reads_other_texts_with_the_
     ASSERT_EQ(other.rows.size(), 2U);
     EXPECT_EQ(other.names[1], "tokens");
     EXPECT_TRUE(std::isfinite(other.number(0, "loss")));
-    std::filesystem::remove(plan.prediction->checkpoint / "tokenizer_spec.json");
+    std::filesystem::remove(plan.inference->checkpoint / "tokenizer_spec.json");
     std::filesystem::remove(plan.report_folder / predictions_file_name);
     EXPECT_NE(refusal_of(plan).find("tokenizer_spec.json"), std::string::npos) << refusal_of(plan);
 }

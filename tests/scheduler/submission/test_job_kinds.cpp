@@ -100,6 +100,55 @@ TEST_F(JobKinds, a_prediction_tells_everything_that_is_wrong_at_once) {
                 ElementsAre("/batch_size_per_core", "/from/job"));
 }
 
+TEST_F(JobKinds, an_evaluation_has_the_dataset_the_split_and_the_batch_of_the_training) {
+    const std::string trained = trained_job();
+    const Json from{{"from", {{"checkpoint", checkpoint}}}};
+    auto job = checked(JobKind::evaluate, from).value;
+    EXPECT_EQ(job.kind, JobKind::evaluate);
+    EXPECT_EQ(job.name_stem, "evaluate-mlp");
+    EXPECT_EQ(job.checkpoint_id, checkpoint);
+    EXPECT_EQ(job.dataset.value().name, "points");
+    EXPECT_EQ(job.payload["from"], Json({{"job", trained}, {"checkpoint", checkpoint}}));
+    EXPECT_EQ(job.payload["data"], Json({{"dataset", job.dataset_id()}, {"split", "val"}}));
+    EXPECT_EQ(job.payload["precision"], "f32");
+    EXPECT_EQ(job.effective["global_batch"], 32);
+    EXPECT_EQ(job.effective["lr"], nullptr);
+    EXPECT_EQ(row_of(JobKind::evaluate).decode({.value = job.payload, .duplicates = {}}).problems,
+              std::vector<Problem>{})
+        << "as a retry does";
+    job = checked(JobKind::evaluate,
+                  {{"from", {{"checkpoint", checkpoint}}}, {"accelerator", {{"cores", 8}}}})
+              .value;
+    EXPECT_EQ(job.spec.train.batch_size_per_core, 4);
+    EXPECT_EQ(job.effective["global_batch"], 32);
+    job = checked(JobKind::evaluate,
+                  {{"from", {{"checkpoint", checkpoint}}}, {"data", {{"part", "test"}}}})
+              .value;
+    EXPECT_EQ(job.payload["data"]["split"], "all");
+}
+
+TEST_F(JobKinds, an_evaluation_tells_everything_that_is_wrong_at_once) {
+    EXPECT_THAT(problems(JobKind::evaluate, {{"from", {{"checkpoint", checkpoint}}}}),
+                ElementsAre("/from/checkpoint"));
+    trained_job();
+    EXPECT_THAT(problems(JobKind::evaluate, {{"from", {{"checkpoint", checkpoint}}},
+                                             {"data", {{"dataset", "pionts"}}}}),
+                ElementsAre("/data/dataset"));
+    database.sql(
+        "update job set spec = jsonb_set(jsonb_set(spec, '{train,batch_size_per_core}', "
+        "'5'), '{data,split}', '{\"val_fraction\": 0}')");
+    EXPECT_THAT(problems(JobKind::evaluate,
+                         {{"from", {{"checkpoint", checkpoint}}}, {"accelerator", {{"cores", 8}}}}),
+                ElementsAre("/data/split", "/accelerator/cores"));
+}
+
+TEST_F(JobKinds, nothing_is_told_of_a_dataset_that_the_evaluation_does_not_see) {
+    trained_job();
+    EXPECT_THAT(problems(JobKind::evaluate,
+                         {{"project", "other"}, {"from", {{"checkpoint", checkpoint}}}}, {"other"}),
+                ElementsAre("/from/checkpoint"));
+}
+
 TEST_F(JobKinds, a_prediction_by_the_spec_of_another_version_is_an_error_of_its_own) {
     trained_job();
     database.sql("update job set spec = spec || '{\"colour\": 1}'");

@@ -165,7 +165,7 @@ TEST_F(Predictions, of_unknown_checkpoints_name_those_there_are) {
     expect_says(refused({{"from", {{"job", other}, {"checkpoint", ids[0]}}}}, "/from/job"),
                 "is of job " + trained);
     const auto id = service.expect(201, "POST", "/v1/predictions", body())["id"];
-    expect_says(refused({{"from", {{"job", id}}}}, "/from/job"), "predicts");
+    expect_says(refused({{"from", {{"job", id}}}}, "/from/job"), "is of the kind predict");
 }
 
 TEST_F(Predictions, of_data_that_cannot_fit_are_refused) {

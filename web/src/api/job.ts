@@ -21,6 +21,7 @@ export interface Job {
   kind: JobKind;
   spec: Record<string, any>;
   prediction?: Record<string, any> | null;
+  evaluation?: Record<string, any> | null;
   effective?: Record<string, any>;
   progress?: Progress | null;
   best?: { metric: string; value: number; step: number; checkpoint?: string } | null;

@@ -2,6 +2,7 @@
 export const job_kinds = [
   "train",
   "predict",
+  "evaluate",
 ] as const;
 
 export type JobKind = (typeof job_kinds)[number];

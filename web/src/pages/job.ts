@@ -20,10 +20,10 @@ function Facts({ job }: { job: JobObject }) {
     : undefined;
   const facts: [string, unknown][] = [
     ["id", html`<code>${job.id}</code>`],
-    ["best", job.best ? `${job.best.metric} ${number(job.best.value)} at step ${number(job.best.step)}` : "–"],
+    ...(job.kind !== "train" ? [] : [["best", job.best ? `${job.best.metric} ${number(job.best.value)} at step ${number(job.best.step)}` : "–"] as [string, unknown]]),
     ["cores", job.effective?.world_size],
     ["global batch", job.effective?.global_batch],
-    ...(job.prediction ? [] : [["learning rate", number(job.effective?.lr)] as [string, unknown]]),
+    ...(job.kind !== "train" ? [] : [["learning rate", number(job.effective?.lr)] as [string, unknown]]),
     ["attempts", job.attempts ?? 0],
     ...(job.origin ? [[job.origin.action === "retry" ? "retry of" : "fork of",
       html`<a href=${`#/jobs/${job.origin.job_id}`}>${job.origin.job_id}</a>`] as [string, unknown]] : []),
@@ -58,9 +58,12 @@ function Log({ lines }: { lines: LogLine[] }) {
   </section>`;
 }
 
+const samples_of = (data: Record<string, any>) =>
+  data.part ? `part ${data.part}` : data.split === "all" ? "all samples" : `the ${data.split} side`;
+
 function Prediction({ job }: { job: JobObject }) {
   const { from, data } = job.prediction ?? {};
-  const samples = data.part ? `part ${data.part}` : data.split === "all" ? "all samples" : `the ${data.split} side`;
+  const samples = samples_of(data);
   return html`<section>
     <h2>Prediction</h2>
     <p>Checkpoint <code>${from.checkpoint}</code> of <a href=${`#/jobs/${from.job}`}>${from.job}</a> over ${data.dataset}, ${samples}.</p>
@@ -68,6 +71,58 @@ function Prediction({ job }: { job: JobObject }) {
       ? html`<p><a download href=${`/v1/predictions/${job.id}/result.csv`}>${job.name}.csv</a></p>`
       : html`<p class="hint">The result is there when it has succeeded.</p>`}
   </section>`;
+}
+
+interface EvaluationReport {
+  values: Record<string, number | null>;
+  nonfinite?: Record<string, string>;
+  samples: number;
+  confusion_matrix?: { classes: string[]; counts: number[][] } | null;
+}
+
+/** The matrix of more classes is no table that one reads. */
+const matrix_classes_max = 30;
+
+function Matrix({ classes, counts }: { classes: string[]; counts: number[][] }) {
+  if (classes.length > matrix_classes_max)
+    return html`<p class="hint">The confusion matrix of ${classes.length} classes is in the evaluation.</p>`;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="confusion matrix"><table>
+    <thead><tr><th scope="col">true class</th>${classes.map((name) => html`<th scope="col" key=${name}>as ${name}</th>`)}</tr></thead>
+    <tbody>${classes.map((name, row) => html`<tr key=${name}><th scope="row">${name}</th>
+      ${counts[row].map((count, column) => html`<td key=${column}>${number(count)}</td>`)}</tr>`)}</tbody>
+  </table></div>`;
+}
+
+function Evaluation({ job }: { job: JobObject }) {
+  const { from, data } = job.evaluation ?? {};
+  const [report, set_report] = useState<EvaluationReport | undefined>();
+  const [error, set_error] = useState<unknown>();
+  const succeeded = job.state === "succeeded";
+  useEffect(() => {
+    if (succeeded) get<EvaluationReport>(`/v1/jobs/${job.id}/evaluation`).then(set_report).catch(set_error);
+  }, [job.id, succeeded]);
+  return html`<section>
+    <h2>Evaluation</h2>
+    <p>Checkpoint <code>${from.checkpoint}</code> of <a href=${`#/jobs/${from.job}`}>${from.job}</a> on ${data.dataset}, ${samples_of(data)}.</p>
+    <${ErrorNote} error=${error} />
+    ${!succeeded && html`<p class="hint">The metrics are there when it has succeeded.</p>`}
+    ${report && html`<table>
+      <thead><tr><th scope="col">metric</th><th scope="col">value</th></tr></thead>
+      <tbody>${Object.entries(report.values).map(([name, value]) => html`<tr key=${name}>
+        <td>${name}</td><td>${number(metric_value(value, report.nonfinite?.[name]))}</td></tr>`)}
+        <tr><td>samples</td><td>${number(report.samples)}</td></tr></tbody>
+    </table>
+    ${report.confusion_matrix && html`<${Matrix} ...${report.confusion_matrix} />`}
+    <p><a download=${`${job.name}.json`} href=${`/v1/jobs/${job.id}/evaluation`}>${job.name}.json</a></p>`}
+  </section>`;
+}
+
+function Training({ job, feed }: { job: JobObject; feed: ReturnType<typeof job_feed> }) {
+  const revision = feed.revision.value;
+  return html`<div class="charts">${metric_charts(feed.series.values()).map(({ title, series }) =>
+      html`<${Chart} key=${title} title=${title} series=${series} revision=${revision} />`)}</div>
+    <${TimeShares} job=${job} first_step=${feed.first_step.value} />
+    <${Checkpoints} checkpoints=${feed.checkpoints.value} />`;
 }
 
 function Checkpoints({ checkpoints }: { checkpoints: Checkpoint[] }) {
@@ -90,7 +145,6 @@ export function Job({ id }: { id: string }) {
   const [error, set_error] = useState<unknown>();
   useEffect(() => () => feed.close(), [feed]);
   const job = feed.job.value;
-  const revision = feed.revision.value;
   if (!job) return html`<main><p class="hint">Loading…</p><${ErrorNote} error=${feed.error.value} /></main>`;
 
   const ended = final_states.includes(job.state);
@@ -111,12 +165,10 @@ export function Job({ id }: { id: string }) {
     <${ProgressBar} progress=${job.progress} detailed />
     <${ErrorNote} error=${error ?? feed.error.value} />
     <${Facts} job=${job} />
-    <div class="charts">${metric_charts(feed.series.values()).map(({ title, series }) =>
-      html`<${Chart} key=${title} title=${title} series=${series} revision=${revision} />`)}</div>
-    ${job.prediction
-      ? html`<${Prediction} job=${job} />`
-      : html`<${TimeShares} job=${job} first_step=${feed.first_step.value} /><${Checkpoints} checkpoints=${feed.checkpoints.value} />`}
+    ${job.prediction && html`<${Prediction} job=${job} />`}
+    ${job.evaluation && html`<${Evaluation} job=${job} />`}
+    ${job.kind === "train" && html`<${Training} job=${job} feed=${feed} />`}
     <${Log} lines=${feed.log.value} />
-    <details><summary>Job spec</summary><pre>${JSON.stringify(job.prediction ?? job.spec, null, 2)}</pre></details>
+    <details><summary>Job spec</summary><pre>${JSON.stringify(job.prediction ?? job.evaluation ?? job.spec, null, 2)}</pre></details>
   </main>`;
 }

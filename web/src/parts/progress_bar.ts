@@ -8,7 +8,7 @@ export function ProgressBar({ progress, detailed }: { progress?: Progress | null
   const step = progress.step ?? 0;
   const share = Math.min(1, step / progress.steps_total);
   const words = detailed
-    ? `epoch ${progress.epoch} of ${progress.epochs}, step ${number(step)} of ${number(progress.steps_total)}, ` +
+    ? `${(progress.epochs ?? 1) > 1 ? `epoch ${progress.epoch} of ${progress.epochs}, ` : ""}step ${number(step)} of ${number(progress.steps_total)}, ` +
       `${number(Math.round(progress.samples_per_s ?? 0))} samples/s, ${duration(progress.eta_s)} left`
     : `${Math.round(share * 100)} %`;
   return html`<span class="progress">
