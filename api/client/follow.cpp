@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -13,6 +14,7 @@
 #include "api/base/clock.h"
 #include "api/base/metric_value.h"
 #include "api/base/printable.h"
+#include "api/client/commands.h"
 
 // Events come over a stream; when it ends early, the next one begins after the last event that was
 // seen (Last-Event-ID), with growing pauses, for at most five minutes without any answer. The exit
@@ -156,6 +158,8 @@ std::string outcome_line(const Json& job, const JobView& view) {
     if (state != "succeeded" && reason != job.end() && reason->is_object())
         line += fmt::format("\n{}: {}", text_of(*reason, "code"),
                             printable_line(text_of(*reason, "message")));
+    const std::string place = failure_place(job.value("result", Json()));
+    if (state == "failed" && !place.empty()) line += "\nFailed at " + place + ".";
     return printable_text(line);
 }
 
@@ -192,6 +196,20 @@ bool take_event(JobView& view, const SseEvent& event) {
         }
     }
     return event.type != "end";
+}
+
+std::string failure_place(const Json& result) {
+    constexpr std::array<const char*, 7> parts{"step",    "epoch",     "batch",  "phase",
+                                               "program", "operation", "replica"};
+    const Json failure = result.is_object() ? result.value("failure", Json()) : Json();
+    if (!failure.is_object()) return {};
+    std::string place;
+    for (const char* part : parts) {
+        const auto value = failure.find(part);
+        if (value == failure.end() || value->is_null()) continue;
+        place += fmt::format("{}{} {}", place.empty() ? "" : ", ", part, cell(failure, part));
+    }
+    return place;
 }
 
 ExitCode exit_code_of(std::string_view state) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 
+#include "api/base/json.h"
 #include "api/client/http_client.h"
 #include "api/client/progress_line.h"
 #include "api/client/service.h"
@@ -17,6 +19,10 @@ bool take_event(JobView& view, const SseEvent& event);
 /// the service comes back within five minutes. Ends with accuracy, time and where to look further.
 /// The exit code tells the outcome. errors  throws Stop
 ExitCode follow_job(const HttpClient& client, const std::string& job_id);
+
+/// Where a job failed, of its `result`, as far as it is known: "step 118, epoch 2, operation
+/// matmul, replica 3"; empty: it is not.
+std::string failure_place(const Json& result);
 
 /// The exit code of a job in this end state.
 ExitCode exit_code_of(std::string_view state);

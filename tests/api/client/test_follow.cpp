@@ -53,6 +53,20 @@ TEST(Follow, events_of_other_forms_are_survived) {
     EXPECT_FALSE(take_event(view, {"2", "end", "{}"}));
 }
 
+TEST(Follow, a_failure_is_placed_by_what_is_known_of_it) {
+    const Json failure{{"step", 118},
+                       {"epoch", nullptr},
+                       {"program", "train_step"},
+                       {"operation", "matmul 12 \x1b[31m"},
+                       {"replica", 3},
+                       {"samples", {1, 2}}};
+    EXPECT_EQ(failure_place({{"failure", failure}}),
+              "step 118, program train_step, operation matmul 12 \\u001b[31m, replica 3");
+    for (const Json& nothing : {Json(), Json::object(), Json{{"failure", nullptr}},
+                                Json{{"failure", "crash"}}, Json::array()})
+        EXPECT_EQ(failure_place(nothing), "");
+}
+
 TEST(Follow, the_exit_code_tells_the_outcome) {
     EXPECT_EQ(exit_code_of("succeeded"), ExitCode::ok);
     EXPECT_EQ(exit_code_of("cancelled"), ExitCode::cancelled);
