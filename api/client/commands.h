@@ -226,11 +226,16 @@ ExitCode drain_core(const HttpClient& client, int core, bool drained);
 struct WebhookOptions {
     std::string url;
     std::string project = "default";
-    std::vector<std::string> events = {};    ///< empty: all
+    std::vector<std::string> events = {};    ///< empty: all, or as they are
+    std::optional<std::string> description = {};
+    bool enable = false, disable = false, rotate_secret = false;
 };
 ExitCode list_webhooks(const HttpClient& client);
 /// Prints the id, then the secret.
 ExitCode create_webhook(const HttpClient& client, const WebhookOptions& options);
+/// Changes what is given; prints its state and a new secret.
+ExitCode set_webhook(const HttpClient& client, const std::string& webhook_id,
+                     const WebhookOptions& options);
 ExitCode delete_webhook(const HttpClient& client, const std::string& webhook_id);
 /// Sends a test and waits for its first attempt. errors  throws Stop{refused} if it was not taken
 ExitCode test_webhook(const HttpClient& client, const std::string& webhook_id);

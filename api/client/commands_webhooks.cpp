@@ -33,17 +33,36 @@ ExitCode list_webhooks(const HttpClient& client) {
         std::string events;
         for (const Json& event : one.at("events"))
             events += (events.empty() ? "" : ",") + event.get<std::string>();
-        rows.push_back({cell(one, "id"), cell(one, "project"), cell(one, "url"), events});
+        rows.push_back({cell(one, "id"), cell(one, "project"), cell(one, "url"), events,
+                        one.value("enabled", true) ? "on" : "off", cell(one, "description")});
     }
-    print_table({"id", "project", "url", "events"}, rows);
+    print_table({"id", "project", "url", "events", "state", "description"}, rows);
     return ExitCode::ok;
 }
 
 ExitCode create_webhook(const HttpClient& client, const WebhookOptions& options) {
     Json body{{"url", options.url}, {"project", options.project}};
     if (!options.events.empty()) body["events"] = options.events;
+    if (options.description) body["description"] = *options.description;
     const Json made = call(client, "POST", "/v1/webhooks", body);
     fmt::print("{}\n{}\n", cell(made, "id"), cell(made, "secret"));
+    return ExitCode::ok;
+}
+
+ExitCode set_webhook(const HttpClient& client, const std::string& webhook_id,
+                     const WebhookOptions& options) {
+    Json body = Json::object();
+    if (!options.url.empty()) body["url"] = options.url;
+    if (!options.events.empty()) body["events"] = options.events;
+    if (options.description) body["description"] = *options.description;
+    if (options.enable || options.disable) body["enabled"] = options.enable;
+    if (options.rotate_secret) body["rotate_secret"] = true;
+    if (body.empty())
+        throw Stop(ExitCode::usage,
+                   "nothing to change; see slipway webhook set --help for what can be");
+    const Json after = call(client, "PATCH", webhook_path(webhook_id), body);
+    fmt::print("{} {}\n", webhook_id, after.value("enabled", true) ? "on" : "off");
+    if (after.contains("secret")) fmt::print("{}\n", cell(after, "secret"));
     return ExitCode::ok;
 }
 

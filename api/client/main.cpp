@@ -396,15 +396,29 @@ void add_queue_commands(CLI::App& app, Line& line) {
 void add_webhook_commands(CLI::App& app, Line& line) {
     add(app, "webhooks", "List webhooks", line,
         [](const HttpClient& c) { return list_webhooks(c); });
-    CLI::App* webhook = app.add_subcommand("webhook", "Create, test or delete webhooks");
+    CLI::App* webhook = app.add_subcommand("webhook", "Create, change, test or delete webhooks");
     webhook->require_subcommand(1);
     CLI::App* one =
         add(*webhook, "create", "Create a webhook; prints its id and, only this once, its secret",
             line, [&line](const HttpClient& c) { return create_webhook(c, line.webhook); });
     one->add_option("url", line.webhook.url, "URL that messages are posted to")->required();
     one->add_option("--project", line.webhook.project, "project whose jobs it is told of");
+    one->add_option("--description", line.webhook.description, "what it is for");
     one->add_option("--event", line.webhook.events, "event to send; can be repeated; default: all")
         ->allow_extra_args(false);
+    one =
+        add_with_id(*webhook, "set", "Change a webhook; prints, only this once, a new secret", line,
+                    [&line](const HttpClient& c) { return set_webhook(c, line.id, line.webhook); });
+    one->add_option("--url", line.webhook.url, "new URL");
+    one->add_option("--event", line.webhook.events,
+                    "event to send instead of those until now; can be repeated")
+        ->allow_extra_args(false);
+    one->add_option("--description", line.webhook.description, "what it is for");
+    auto* enable = one->add_flag("--enable", line.webhook.enable, "send again");
+    one->add_flag("--disable", line.webhook.disable, "send nothing until it is enabled")
+        ->excludes(enable);
+    one->add_flag("--rotate-secret", line.webhook.rotate_secret,
+                  "make a new secret; the old one signs as well for 24 hours");
     add_with_id(*webhook, "test", "Send a test message and tell how it was taken", line,
                 [&line](const HttpClient& c) { return test_webhook(c, line.id); });
     add_with_id(*webhook, "deliveries", "List the newest deliveries of a webhook", line,

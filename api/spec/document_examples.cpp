@@ -74,6 +74,7 @@ constexpr auto document_examples = std::to_array<DocumentExample>({
     {"GroupPut", R"({"limit": 4})"},
     {"HostDrain", R"({"reason": "a disk is exchanged"})"},
     {"QueueSimulate", R"({"job_id": "job_01jd0000000000000000000000", "class": "high"})"},
+    {"WebhookPatch", R"({"events": ["job.ended"], "rotate_secret": true})"},
     {"WebhookCreate", R"({
         "url": "https://hooks.example.com/slipway", "project": "default",
         "events": ["job.started", "job.ended"]})"},

@@ -132,6 +132,10 @@ Decoded<ProjectQuota> decode_project_quota(const ParsedJson& parsed) {
     return decode(project_quota_table(), parsed);
 }
 
+Decoded<WebhookPatch> decode_webhook_patch(const ParsedJson& parsed) {
+    return decode(webhook_patch_table(), parsed);
+}
+
 Decoded<WebhookCreate> decode_webhook_create(const ParsedJson& parsed) {
     return decode(webhook_create_table(), parsed);
 }

@@ -54,6 +54,7 @@ Decoded<ProjectCreate> decode_project_create(const ParsedJson& parsed);
 Decoded<ProjectPatch> decode_project_patch(const ParsedJson& parsed);
 Decoded<ProjectQuota> decode_project_quota(const ParsedJson& parsed);
 Decoded<WebhookCreate> decode_webhook_create(const ParsedJson& parsed);
+Decoded<WebhookPatch> decode_webhook_patch(const ParsedJson& parsed);
 // sweep_spec.h
 Decoded<SweepSpec> decode_sweep(const ParsedJson& parsed);
 Decoded<SweepPatchBody> decode_sweep_patch(const ParsedJson& parsed);

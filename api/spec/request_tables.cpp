@@ -301,6 +301,8 @@ const Object<ProjectQuota>& project_quota_table() {
     return table;
 }
 
+const Text webhook_description{.min = 0, .max = 500};
+
 const Object<WebhookCreate>& webhook_create_table() {
     static const auto table =
         Object<WebhookCreate>("WebhookCreate", "A webhook to create.")
@@ -311,7 +313,31 @@ const Object<WebhookCreate>& webhook_create_table() {
             .field("project", &WebhookCreate::project, "Project whose jobs it is told of.",
                    Text{.form = &plain_name})
             .field("events", &WebhookCreate::events, "Events that are sent.",
-                   List<Choice<WebhookEvent>>{.item = {}, .min = 1, .unique = true});
+                   List<Choice<WebhookEvent>>{.item = {}, .min = 1, .unique = true})
+            .field("description", &WebhookCreate::description, "What it is for.",
+                   webhook_description);
+    return table;
+}
+
+const Object<WebhookPatch>& webhook_patch_table() {
+    static const auto table =
+        Object<WebhookPatch>("WebhookPatch", "Fields to change; absent fields are unchanged.")
+            .field("url", &WebhookPatch::url,
+                   "New URL, as in WebhookCreate. The webhook depends on the token that sets it: "
+                   "nothing is sent once that token has ended.",
+                   Text{.max = 2000})
+            .field("events", &WebhookPatch::events, "New events; they replace all existing ones.",
+                   List<Choice<WebhookEvent>>{.item = {}, .min = 1, .unique = true})
+            .field("description", &WebhookPatch::description, "New description.",
+                   webhook_description)
+            .field("enabled", &WebhookPatch::enabled,
+                   "false: events are not noted, and deliveries that wait are sent once it is true "
+                   "again.",
+                   Flag{})
+            .field("rotate_secret", &WebhookPatch::rotate_secret,
+                   "true: make a new secret and return it once. For 24 hours messages are signed "
+                   "with the old one as well.",
+                   Flag{});
     return table;
 }
 
@@ -337,6 +363,7 @@ std::span<const ObjectTable* const> request_tables() {
                                                      &project_patch_table(),
                                                      &project_quota_table(),
                                                      &webhook_create_table(),
+                                                     &webhook_patch_table(),
                                                      &sweep_table(),
                                                      &sweep_patch_table(),
                                                      &sweep_extend_table(),

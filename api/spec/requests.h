@@ -203,7 +203,18 @@ struct WebhookCreate {
     std::vector<WebhookEvent> events{WebhookEvent::job_created,  WebhookEvent::job_started,
                                      WebhookEvent::job_paused,   WebhookEvent::job_resumed,
                                      WebhookEvent::job_requeued, WebhookEvent::job_ended};
+    std::string description;
     bool operator==(const WebhookCreate&) const = default;
+};
+
+/// PATCH /v1/webhooks/{id}: absent means unchanged.
+struct WebhookPatch {
+    std::optional<std::string> url;
+    std::optional<std::vector<WebhookEvent>> events;    ///< replaces all of them
+    std::optional<std::string> description;
+    std::optional<bool> enabled;
+    bool rotate_secret = false;
+    bool operator==(const WebhookPatch&) const = default;
 };
 
 /// POST /v1/login.

@@ -100,6 +100,7 @@ const Object<GroupPut>& group_put_table();
 const Object<ProjectCreate>& project_create_table();
 const Object<ProjectPatch>& project_patch_table();
 const Object<ProjectQuota>& project_quota_table();
+const Object<WebhookPatch>& webhook_patch_table();
 const Object<WebhookCreate>& webhook_create_table();
 
 // sweep_tables.cpp

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "api/base/id.h"
+#include "scheduler/store/jobs.h"
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/prune.h"
 #include "scheduler/store/queries.h"
@@ -12,6 +13,8 @@ namespace slipway::store {
 
 namespace {
 
+/// After another one was made: receivers learn it in this time.
+constexpr std::chrono::milliseconds previous_secret_signs = std::chrono::hours{24};
 constexpr int events_at_once = 200;
 /// A few webhooks for each event; more than these are made in several rounds.
 constexpr int deliveries_at_once = 2000;
@@ -21,7 +24,12 @@ Webhook read_webhook(const Row& row) {
             .project = row.text("project"),
             .url = row.text("url"),
             .events = row.texts("events"),
+            .description = row.text("description"),
+            .enabled = row.flag("enabled"),
             .created_by = row.text("created_by"),
+            .url_set_by = row.text("url_set_by"),
+            .previous_secret_until = row.maybe_time("previous_secret_until"),
+            .version = row.integer("version"),
             .created_at = row.time("created_at")};
 }
 
@@ -54,7 +62,7 @@ Webhook create_webhook(Store& store, const Webhook& webhook, std::string_view se
                                     webhook.project, webhooks_max)};
         transaction.commit({{&queries::insert_webhook,
                              {webhook.id, webhook.project, webhook.url, webhook.events, secret,
-                              webhook.created_by}}});
+                              webhook.created_by, webhook.description}}});
     });
     return find_webhook(store, webhook.id).value();
 }
@@ -73,6 +81,18 @@ std::optional<Webhook> find_webhook(Store& store, std::string_view id) {
     const Rows rows = read(store.pool(), queries::find_webhook, {id});
     if (rows.empty()) return std::nullopt;
     return read_webhook(rows[0]);
+}
+
+std::optional<Webhook> patch_webhook(Store& store, std::string_view id, const WebhookPatch& patch,
+                                     std::optional<std::int64_t> version) {
+    const Rows rows = write(
+        store.pool(), queries::patch_webhook,
+        {id, version, patch.url, patch.events ? Param(*patch.events) : Param(std::nullopt),
+         patch.description, patch.enabled, patch.secret, patch.changed_by, previous_secret_signs});
+    if (!rows.empty()) return read_webhook(rows[0]);
+    const auto now = version ? find_webhook(store, id) : std::nullopt;
+    if (now) throw VersionMismatch(now->version);
+    return std::nullopt;
 }
 
 bool delete_webhook(Store& store, std::string_view id) {
@@ -129,6 +149,7 @@ std::vector<ClaimedDelivery> claim_webhook_deliveries(Store& store,
                            .attempts = row.small("attempts"),
                            .url = row.text("url"),
                            .secret = row.text("secret"),
+                           .previous_secret = row.text("previous_secret"),
                            .allowed = row.flag("allowed")});
     return claimed;
 }

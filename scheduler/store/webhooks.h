@@ -15,7 +15,12 @@ struct Webhook {
     std::string project{};
     std::string url{};
     std::vector<std::string> events{};    ///< words of WebhookEvent
-    std::string created_by{};             ///< tok_…: nothing is sent once it has ended
+    std::string description{};
+    bool enabled = true;
+    std::string created_by{};    ///< tok_…
+    std::string url_set_by{};    ///< tok_…: nothing is sent once it has ended
+    std::optional<Instant> previous_secret_until{};
+    std::int64_t version = 1;
     Instant created_at{};
 };
 
@@ -27,6 +32,19 @@ Webhook create_webhook(Store& store, const Webhook& webhook, std::string_view se
 Page<Webhook> list_webhooks(Store& store, const std::vector<std::string>& projects,
                             const PageRequest& page);
 std::optional<Webhook> find_webhook(Store& store, std::string_view id);
+/// What is given is changed.
+struct WebhookPatch {
+    std::optional<std::string> url{};
+    std::optional<std::vector<std::string>> events{};
+    std::optional<std::string> description{};
+    std::optional<bool> enabled{};
+    std::optional<std::string> secret{};    ///< the one until now signs beside it for a while
+    std::string changed_by{};               ///< tok_…
+};
+/// `version`: that it must have; none: any. None: there is no such webhook.
+/// errors  throws VersionMismatch when it has another version
+std::optional<Webhook> patch_webhook(Store& store, std::string_view id, const WebhookPatch& patch,
+                                     std::optional<std::int64_t> version);
 /// With its deliveries. False: there is none.
 bool delete_webhook(Store& store, std::string_view id);
 
@@ -69,7 +87,8 @@ struct ClaimedDelivery {
     int attempts = 0;    ///< this one included
     std::string url{};
     std::string secret{};
-    bool allowed = true;    ///< false: the token that made the webhook has ended
+    std::string previous_secret{};    ///< signs as well; empty: there is none
+    bool allowed = true;              ///< false: the token that set the URL has ended
 };
 
 /// At most `of_webhook` of each webhook that is not in `busy`, and `limit` together. Another

@@ -180,6 +180,7 @@ Response list_sweep_events(const Context& context);
 Response create_webhook(const Context& context);
 Response list_webhooks(const Context& context);
 Response get_webhook(const Context& context);
+Response patch_webhook(const Context& context);
 Response delete_webhook(const Context& context);
 Response test_webhook(const Context& context);
 Response list_webhook_deliveries(const Context& context);

@@ -123,6 +123,7 @@ constexpr auto rows = std::to_array<RouteRow>({
     {"create_webhook", {.function = routes::create_webhook, .secret_member = "secret"}},
     {"list_webhooks", {routes::list_webhooks}},
     {"get_webhook", {routes::get_webhook}},
+    {"patch_webhook", {routes::patch_webhook}},
     {"delete_webhook", {routes::delete_webhook}},
     {"test_webhook", {routes::test_webhook}},
     {"list_webhook_deliveries", {routes::list_webhook_deliveries}},

@@ -5,6 +5,7 @@
 #include "api/base/id.h"
 #include "scheduler/store/webhooks.h"
 #include "server/http/outgoing.h"
+#include "server/http/problem.h"
 #include "server/routes/bodies.h"
 #include "server/routes/handlers.h"
 #include "server/routes/lookup.h"
@@ -47,8 +48,32 @@ Json render_webhook(const store::Webhook& webhook) {
             {"project", webhook.project},
             {"url", webhook.url},
             {"events", webhook.events},
+            {"description", webhook.description},
+            {"enabled", webhook.enabled},
             {"created_by", webhook.created_by},
+            {"url_set_by", webhook.url_set_by},
+            {"previous_secret_until", render_time(webhook.previous_secret_until)},
             {"created_at", to_rfc3339(webhook.created_at)}};
+}
+
+std::vector<std::string> words_of(const std::vector<WebhookEvent>& events) {
+    std::vector<std::string> words;
+    for (const WebhookEvent event : events)
+        words.emplace_back(to_string(event));
+    return words;
+}
+
+Response webhook_response(const store::Webhook& webhook, const Json& out, int status = 200) {
+    return json_response(out, status).with("ETag", version_etag(webhook.version));
+}
+
+/// Nothing that is added would be sent.
+void require_enabled(const store::Webhook& webhook) {
+    if (webhook.enabled) return;
+    throw ProblemError(
+        {.status = 409,
+         .code = "webhook_disabled",
+         .detail = fmt::format("webhook {} is switched off; set enabled to true", webhook.id)});
 }
 
 template <class T>
@@ -86,17 +111,18 @@ Response create_webhook(const Context& context) {
     const WebhookCreate body = read_body(context.request, decode_webhook_create, "the webhook");
     require_project(context.who, body.project);
     check_url(context, body.url);
-    store::Webhook webhook{.id = new_id("whk"),
-                           .project = body.project,
-                           .url = body.url,
-                           .created_by = context.who.token_id};
-    for (const WebhookEvent event : body.events)
-        webhook.events.emplace_back(to_string(event));
+    const store::Webhook webhook{.id = new_id("whk"),
+                                 .project = body.project,
+                                 .url = body.url,
+                                 .events = words_of(body.events),
+                                 .description = body.description,
+                                 .created_by = context.who.token_id};
     const std::string secret = make_webhook_secret();
-    Json out = render_webhook(store::create_webhook(context.services.store, webhook, secret,
-                                                    context.services.limits.webhooks));
+    const store::Webhook made = store::create_webhook(context.services.store, webhook, secret,
+                                                      context.services.limits.webhooks);
+    Json out = render_webhook(made);
     out["secret"] = secret;
-    return json_response(out, 201).with("Location", "/v1/webhooks/" + webhook.id);
+    return webhook_response(made, out, 201).with("Location", "/v1/webhooks/" + webhook.id);
 }
 
 Response list_webhooks(const Context& context) {
@@ -109,7 +135,31 @@ Response list_webhooks(const Context& context) {
 }
 
 Response get_webhook(const Context& context) {
-    return json_response(render_webhook(the_webhook(context)));
+    const store::Webhook webhook = the_webhook(context);
+    return webhook_response(webhook, render_webhook(webhook));
+}
+
+Response patch_webhook(const Context& context) {
+    const store::Webhook before = the_webhook(context);
+    const WebhookPatch body = read_body(context.request, decode_webhook_patch, "the change");
+    if (body.url) check_url(context, *body.url);
+    std::optional<std::int64_t> version;
+    if (context.request.header("if-match")) {
+        require_if_match(context.request, version_etag(before.version));
+        version = before.version;
+    }
+    store::WebhookPatch patch{.url = body.url,
+                              .description = body.description,
+                              .enabled = body.enabled,
+                              .changed_by = context.who.token_id};
+    if (body.events) patch.events = words_of(*body.events);
+    if (body.rotate_secret) patch.secret = make_webhook_secret();
+    const auto after = store::patch_webhook(context.services.store, before.id, patch, version);
+    if (!after) throw_not_found("webhook", before.id);
+    context.services.on_webhook();    // what waited may be sent now
+    Json out = render_webhook(*after);
+    if (patch.secret) out["secret"] = *patch.secret;
+    return webhook_response(*after, out);
 }
 
 Response delete_webhook(const Context& context) {
@@ -121,6 +171,7 @@ Response delete_webhook(const Context& context) {
 
 Response test_webhook(const Context& context) {
     const store::Webhook webhook = the_webhook(context);
+    require_enabled(webhook);
     const Json body{{"id", new_id("evt")},
                     {"type", "webhook.test"},
                     {"time", to_rfc3339(context.services.clock.now())},
@@ -145,6 +196,7 @@ Response list_webhook_deliveries(const Context& context) {
 
 Response redeliver_webhook(const Context& context) {
     const store::Webhook webhook = the_webhook(context);
+    require_enabled(webhook);
     const std::string& id = context.request.parameter("did");
     const auto delivery = is_id("dlv", id)
                               ? store::find_webhook_delivery(context.services.store, webhook.id, id)

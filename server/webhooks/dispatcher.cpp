@@ -167,15 +167,16 @@ struct WebhookDispatcher::Parts {
 
     store::DeliveryOutcome send(const store::ClaimedDelivery& delivery) {
         if (!delivery.allowed)
-            return {.error = "the token that created the webhook is no longer valid"};
+            return {.error = "the token that set the URL of the webhook is no longer valid"};
         const Result<OutgoingUrl> url = parse_outgoing_url(delivery.url);
         if (!url) return {.error = url.error().what()};
         const auto now = std::chrono::floor<std::chrono::seconds>(clock.now());
-        const OutgoingAnswer answer =
-            client.post(*url,
-                        webhook_headers(delivery.secret, delivery.id,
-                                        now.time_since_epoch().count(), delivery.body),
-                        delivery.body);
+        std::vector<std::string> secrets{delivery.secret};
+        if (!delivery.previous_secret.empty()) secrets.push_back(delivery.previous_secret);
+        const OutgoingAnswer answer = client.post(
+            *url,
+            webhook_headers(secrets, delivery.id, now.time_since_epoch().count(), delivery.body),
+            delivery.body);
         store::DeliveryOutcome outcome{
             .status = answer.status, .error = answer.error, .duration_s = answer.seconds};
         if (answer.status) outcome.error = status_error(*answer.status);

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <span>
+#include <utility>
 
 #include "api/base/check.h"
 #include "api/base/id.h"
@@ -56,13 +57,17 @@ std::string webhook_signature(std::string_view secret, std::string_view id, std:
     return "v1," + base64(std::span(digest).first(size));
 }
 
-std::vector<Pair> webhook_headers(std::string_view secret, std::string_view id,
+std::vector<Pair> webhook_headers(std::span<const std::string> secrets, std::string_view id,
                                   std::int64_t timestamp, std::string_view body) {
+    std::string signatures;
+    for (const std::string& secret : secrets)
+        signatures +=
+            (signatures.empty() ? "" : " ") + webhook_signature(secret, id, timestamp, body);
     return {{"Content-Type", "application/json"},
             {"User-Agent", "slipway-webhooks"},
             {"Webhook-Id", std::string(id)},
             {"Webhook-Timestamp", fmt::to_string(timestamp)},
-            {"Webhook-Signature", webhook_signature(secret, id, timestamp, body)}};
+            {"Webhook-Signature", std::move(signatures)}};
 }
 
 }    // namespace slipway

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +18,9 @@ std::string make_webhook_secret();
 std::string webhook_signature(std::string_view secret, std::string_view id, std::int64_t timestamp,
                               std::string_view body);
 
-/// What is sent beside the body.
-std::vector<Pair> webhook_headers(std::string_view secret, std::string_view id,
+/// What is sent beside the body: with a signature by each of the secrets, of which a receiver needs
+/// to know one.
+std::vector<Pair> webhook_headers(std::span<const std::string> secrets, std::string_view id,
                                   std::int64_t timestamp, std::string_view body);
 
 }    // namespace slipway

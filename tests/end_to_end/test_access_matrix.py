@@ -168,6 +168,7 @@ ENDPOINTS = {
     "create_webhook": Row(EDIT, "create", body=lambda made: {"url": "https://hooks.example.com/", "project": PROJECT}),
     "list_webhooks": Row(VIEW, "list"),
     "get_webhook": Row(VIEW, "object"),
+    "patch_webhook": Row(EDIT, "object", body=lambda made: {"events": ["job.ended"]}),
     "delete_webhook": Row(EDIT, "object", fresh="webhook"),
     "test_webhook": Row(EDIT, "object", ok=201),
     "list_webhook_deliveries": Row(VIEW, "object"),

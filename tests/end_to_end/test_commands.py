@@ -385,12 +385,26 @@ class Commands(unittest.TestCase):
 
     def test_webhooks(self):
         hook = self.webhook()
-        rows = self.table(self.ok("webhooks"), "id", "project", "url", "events")
-        self.assertIn([hook, "default", "https://hooks.example.invalid/slipway", "job.ended"], rows)
+        rows = self.table(self.ok("webhooks"), "id", "project", "url", "events", "state", "description")
+        self.assertIn([hook, "default", "https://hooks.example.invalid/slipway", "job.ended", "on"], [row[:5] for row in rows])
 
     def test_webhook_create(self):
         done = run("webhook", "create", "http://127.0.0.1/", home=self.service.home, check=4)
         self.assertIn("--webhook-allow", done.stderr)
+
+    def test_webhook_set(self):
+        hook = self.webhook()
+        self.assertEqual(self.ok("webhook", "set", hook, "--event", "job.started", "--event", "job.ended", "--description",
+                                 "chat of the team", "--disable"), f"{hook} off\n")
+        made = self.service.get(f"/v1/webhooks/{hook}")
+        self.assertEqual((made["events"], made["description"], made["enabled"]),
+                         (["job.started", "job.ended"], "chat of the team", False))
+        said = self.ok("webhook", "set", hook, "--enable", "--rotate-secret").splitlines()
+        self.assertEqual(said[0], f"{hook} on")
+        self.assertTrue(said[1].startswith("whsec_"), said)
+        self.assertIn("nothing to change", run("webhook", "set", hook, home=self.service.home, check=2).stderr)
+        self.assertIn("--webhook-allow", run("webhook", "set", hook, "--url", "http://127.0.0.1/", home=self.service.home,
+                                             check=4).stderr)
 
     def test_webhook_test(self):
         done = run("webhook", "test", self.webhook(), home=self.service.home, check=4)

@@ -345,7 +345,13 @@ Object<Answer> webhook_like(std::string_view name, std::string_view summary) {
         .field("project", "Project whose jobs it is told of.", any_text, known)
         .field("url", "URL that messages are posted to.", any_text, known)
         .field("events", "Events that are sent.", List<Choice<WebhookEvent>>{}, known)
-        .field("created_by", "tok_…; nothing is sent once this token has ended.", any_text, known)
+        .field("description", "What it is for.", any_text, known)
+        .field("enabled", "false: nothing is sent.", Flag{}, known)
+        .field("created_by", "tok_…", any_text, known)
+        .field("url_set_by", "tok_…; nothing is sent once this token has ended.", any_text, known)
+        .field("previous_secret_until",
+               "Messages are signed with the secret before the last one as well, until then.",
+               Time{}, or_null)
         .field("created_at", "Time of creation.", Time{}, known);
 }
 
@@ -395,6 +401,10 @@ std::span<const ObjectTable* const> other_answer_tables() {
         webhook_like("IssuedWebhook", "A new webhook.")
             .field("secret", "Secret that its messages are signed with; it is not shown again.",
                    any_text, known);
+    static const auto changed_webhook =
+        webhook_like("ChangedWebhook", "A webhook that was changed.")
+            .field("secret", "New secret, if there is one; it is not shown again.", any_text,
+                   maybe);
     static const auto webhooks = page_of("WebhookList", webhook);
     static const auto deliveries = page_of("WebhookDeliveryList", webhook_delivery_table());
     static const auto health = texts("Health", "Liveness of the service.", {{"status", "ok."}});
@@ -440,6 +450,7 @@ std::span<const ObjectTable* const> other_answer_tables() {
                                                      &capabilities_table(),
                                                      &webhook,
                                                      &issued_webhook,
+                                                     &changed_webhook,
                                                      &webhooks,
                                                      &webhook_delivery_table(),
                                                      &deliveries};

@@ -11,6 +11,7 @@ namespace slipway::webhook_endpoints {
 using namespace endpoint_parts;
 
 inline constexpr auto creates_webhook = std::to_array<int>({409, 413, 415, 422});
+inline constexpr auto patches_webhook = std::to_array<int>({404, 412, 413, 415, 422});
 inline constexpr auto sends_webhook = std::to_array<int>({404, 409});
 
 inline constexpr auto delivery_states =
@@ -53,6 +54,16 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .summary = "Get a webhook, without its secret.",
      .response = "Webhook",
      .errors = not_found},
+    {.name = "patch_webhook",
+     .method = "PATCH",
+     .path = "/v1/webhooks/{id}",
+     .group = "webhooks",
+     .summary = "Change the URL, the events or the description, switch it off or on, or rotate its "
+                "secret. Supports If-Match.",
+     .access = Access::write,
+     .request = "WebhookPatch",
+     .response = "ChangedWebhook",
+     .errors = patches_webhook},
     {.name = "delete_webhook",
      .method = "DELETE",
      .path = "/v1/webhooks/{id}",

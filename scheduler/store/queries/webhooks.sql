@@ -11,13 +11,14 @@ from locked
 left join webhook on webhook.project = $1
 
 -- insert_webhook: a webhook
--- in     $1 id  $2 project  $3 url  $4 events text[]  $5 secret  $6 created_by
-insert into webhook (id, project, url, events, secret, created_by)
-values ($1, $2, $3, $4::text[], $5, $6)
+-- in     $1 id  $2 project  $3 url  $4 events text[]  $5 secret  $6 created_by  $7 description
+insert into webhook (id, project, url, events, secret, created_by, url_set_by, description)
+values ($1, $2, $3, $4::text[], $5, $6, $6, $7)
 
 -- list_webhooks: a page of webhooks, newest first
 -- in     $1 projects text[]; null: all  $2 id to begin after; null: from the first  $3 limit
-select id, project, url, events, created_by, created_at
+select *, case when previous_secret is not null and secret_until > statement_timestamp()
+               then secret_until end as previous_secret_until
 from webhook
 where ($1::text[] is null or project = any ($1))
   and ($2::text is null or id < $2)
@@ -26,9 +27,29 @@ limit $3
 
 -- find_webhook: one webhook
 -- in     $1 id
-select id, project, url, events, created_by, created_at
+select *, case when previous_secret is not null and secret_until > statement_timestamp()
+               then secret_until end as previous_secret_until
 from webhook
 where id = $1
+
+-- patch_webhook: changes what is given
+-- in     $1 id  $2 version; null: any  $3 url  $4 events text[]  $5 description  $6 enabled
+--        $7 secret  $8 who sets the url  $9 how long the secret until now signs as well
+-- out    the webhook; none when there is none of this version
+update webhook
+set url             = coalesce($3, url),
+    url_set_by      = case when $3::text is null then url_set_by else $8 end,
+    events          = coalesce($4::text[], events),
+    description     = coalesce($5, description),
+    enabled         = coalesce($6::boolean, enabled),
+    previous_secret = case when $7::text is null then previous_secret else secret end,
+    secret_until    = case when $7::text is null then secret_until
+                           else statement_timestamp() + $9::interval end,
+    secret          = coalesce($7, secret),
+    version         = version + 1
+where id = $1 and ($2::bigint is null or version = $2::bigint)
+returning *, case when previous_secret is not null and secret_until > statement_timestamp()
+                  then secret_until end as previous_secret_until
 
 -- delete_webhook: with its deliveries
 -- in     $1 id
@@ -56,8 +77,8 @@ with taken as materialized (
            row_number() over (order by taken.id, webhook.id) as place
     from taken
     join webhook on webhook.project = taken.project and taken.type = any (webhook.events)
-    join token on token.id = webhook.created_by
-    where token.revoked_at is null
+    join token on token.id = webhook.url_set_by
+    where webhook.enabled and token.revoked_at is null
       and (token.expires_at is null or token.expires_at > statement_timestamp())
       and (cardinality(token.projects) = 0 or taken.project = any (token.projects))
 ), done as materialized (
@@ -106,7 +127,7 @@ with due as materialized (
         limit $2
         for update skip locked
     ) as head
-    where not webhook.id = any ($1::text[])
+    where webhook.enabled and not webhook.id = any ($1::text[])
     order by head.due_at
     limit $3
 ), claimed as (
@@ -117,11 +138,13 @@ with due as materialized (
     returning id, webhook_id, type, body, attempts
 )
 select claimed.*, webhook.url, webhook.secret,
+       case when webhook.secret_until > statement_timestamp()
+            then webhook.previous_secret end as previous_secret,
        token.id is not null and token.revoked_at is null
        and (token.expires_at is null or token.expires_at > statement_timestamp()) as allowed
 from claimed
 join webhook on webhook.id = claimed.webhook_id
-left join token on token.id = webhook.created_by
+left join token on token.id = webhook.url_set_by
 
 -- finish_webhook_delivery: how a try ended, unless another one has begun since
 -- in     $1 id  $2 attempts: of the claim  $3 state  $4 status  $5 error  $6 duration  $7 seconds

@@ -126,6 +126,28 @@ TEST_F(Dispatching, events_are_signed_and_tell_what_happened) {
     EXPECT_EQ(count("webhook_event"), 0);
 }
 
+TEST_F(Dispatching, a_secret_that_was_replaced_signs_beside_the_new_one_for_a_while) {
+    const std::string id = hook(receiver.url(), {"job.created"});
+    const std::string newer = make_webhook_secret();
+    store::patch_webhook(store, id, {.secret = newer, .changed_by = token}, {});
+    WebhookDispatcher dispatcher(store, options(), system_clock());
+    submit();
+    ASSERT_TRUE(eventually([&] { return deliveries(id, "delivered").size() == 1; }));
+    database.sql("update webhook set secret_until = statement_timestamp()");
+    submit();
+    ASSERT_TRUE(eventually([&] { return deliveries(id, "delivered").size() == 2; }));
+    const std::vector<Request> messages = receiver.messages();
+    ASSERT_EQ(messages.size(), 2U);
+    const auto signature = [&](const Request& message, const std::string& by) {
+        return webhook_signature(by, *message.header("webhook-id"),
+                                 std::stoll(std::string(*message.header("webhook-timestamp"))),
+                                 message.body);
+    };
+    EXPECT_EQ(*messages[0].header("webhook-signature"),
+              signature(messages[0], newer) + " " + signature(messages[0], secret));
+    EXPECT_EQ(*messages[1].header("webhook-signature"), signature(messages[1], newer));
+}
+
 TEST_F(Dispatching, only_what_was_asked_for_is_sent) {
     const std::string id = hook(receiver.url(), {"job.paused"});
     whole_job();
