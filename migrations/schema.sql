@@ -1011,12 +1011,29 @@ CREATE TABLE public.host (
     drained_at timestamp with time zone,
     drain_reason text DEFAULT ''::text NOT NULL,
     drained_by text DEFAULT ''::text NOT NULL,
+    removed_at timestamp with time zone,
+    removed_by text DEFAULT ''::text NOT NULL,
     CONSTRAINT host_cores_check CHECK (((cores >= 1) AND (cores <= 64))),
     CONSTRAINT host_drain_check CHECK (((drained_at IS NOT NULL) OR ((drain_reason = ''::text) AND (drained_by = ''::text)))),
     CONSTRAINT host_job_memory_bytes_check CHECK ((job_memory_bytes >= 0)),
-    CONSTRAINT host_name_check CHECK ((name <> ''::text))
+    CONSTRAINT host_name_check CHECK ((name <> ''::text)),
+    CONSTRAINT host_removed_is_drained CHECK (((removed_at IS NULL) OR (drained_at IS NOT NULL)))
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.01');
+
+CREATE TABLE public.host_join_token (
+    id text NOT NULL,
+    sha256 text NOT NULL,
+    host text,
+    uses_left integer NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT host_join_token_host_check CHECK ((host <> ''::text)),
+    CONSTRAINT host_join_token_id_check CHECK ((id ~ '^hjt_[0-9a-hjkmnp-tv-z]{26}$'::text)),
+    CONSTRAINT host_join_token_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT host_join_token_uses_left_check CHECK ((uses_left >= 0))
+);
 
 CREATE TABLE public.idempotency (
     token_id text NOT NULL,
@@ -1360,8 +1377,17 @@ CREATE TABLE public.webhook (
     secret text NOT NULL,
     created_by text NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    description text DEFAULT ''::text NOT NULL,
+    enabled boolean DEFAULT true NOT NULL,
+    url_set_by text NOT NULL,
+    previous_secret text,
+    secret_until timestamp with time zone,
+    version bigint DEFAULT 1 NOT NULL,
+    CONSTRAINT webhook_description_check CHECK ((length(description) <= 500)),
     CONSTRAINT webhook_events_check CHECK ((cardinality(events) >= 1)),
     CONSTRAINT webhook_id_check CHECK ((id ~ '^whk_[0-9a-hjkmnp-tv-z]{26}$'::text)),
+    CONSTRAINT webhook_previous_secret CHECK (((previous_secret IS NULL) = (secret_until IS NULL))),
+    CONSTRAINT webhook_previous_secret_check CHECK ((previous_secret ~ '^whsec_'::text)),
     CONSTRAINT webhook_project_check CHECK ((project <> ''::text)),
     CONSTRAINT webhook_secret_check CHECK ((secret ~ '^whsec_'::text)),
     CONSTRAINT webhook_url_check CHECK ((url ~ '^https?://'::text))
@@ -1449,6 +1475,12 @@ ALTER TABLE ONLY public.deleted_job
 
 ALTER TABLE ONLY public.garbage
     ADD CONSTRAINT garbage_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.host_join_token
+    ADD CONSTRAINT host_join_token_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.host_join_token
+    ADD CONSTRAINT host_join_token_sha256_key UNIQUE (sha256);
 
 ALTER TABLE ONLY public.host
     ADD CONSTRAINT host_pkey PRIMARY KEY (name);
@@ -1573,6 +1605,8 @@ CREATE INDEX deleted_dataset_order ON public.deleted_dataset USING btree (delete
 CREATE INDEX deleted_job_order ON public.deleted_job USING btree (deleted_at, id);
 
 CREATE INDEX garbage_due ON public.garbage USING btree (due_at, id);
+
+CREATE INDEX host_removed ON public.host USING btree (home) WHERE (removed_at IS NOT NULL);
 
 CREATE INDEX idempotency_started ON public.idempotency USING btree (started_at);
 

@@ -210,6 +210,16 @@ ExitCode set_group(const HttpClient& client, const std::string& project, const s
 
 ExitCode list_hosts(const HttpClient& client);
 ExitCode drain_host(const HttpClient& client, const std::string& name, const std::string& reason);
+/// Of a host that is drained or lost.
+ExitCode remove_host(const HttpClient& client, const std::string& name);
+
+struct JoinTokenOptions {
+    std::string host = {};    ///< empty: any
+    int uses = 1;
+    int expires_in_s = 3600;
+};
+/// Prints the token, only this once.
+ExitCode create_join_token(const HttpClient& client, const JoinTokenOptions& options);
 ExitCode undrain_host(const HttpClient& client, const std::string& name);
 /// Days by kind that are given replace those of the service; 0: not given.
 struct RetentionOptions {

@@ -36,6 +36,20 @@ ExitCode drain_host(const HttpClient& client, const std::string& name, const std
     return ExitCode::ok;
 }
 
+ExitCode remove_host(const HttpClient& client, const std::string& name) {
+    call(client, "DELETE", host_path(name), nullptr);
+    fmt::print("host {} removed\n", name);
+    return ExitCode::ok;
+}
+
+ExitCode create_join_token(const HttpClient& client, const JoinTokenOptions& options) {
+    Json body{{"uses", options.uses}, {"expires_in_s", options.expires_in_s}};
+    if (!options.host.empty()) body["host"] = options.host;
+    const Json made = call(client, "POST", "/v1/hosts/join-tokens", body);
+    fmt::print("{}\n", cell(made, "token"));
+    return ExitCode::ok;
+}
+
 ExitCode undrain_host(const HttpClient& client, const std::string& name) {
     call(client, "POST", host_path(name) + "/undrain", Json::object());
     fmt::print("host {} takes jobs\n", name);

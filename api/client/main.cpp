@@ -39,6 +39,7 @@ struct Line {
     SimulateOptions simulate;
     std::string reason;
     WebhookOptions webhook;
+    JoinTokenOptions join_token;
     SweepOptions sweep;
     SweepImportArguments sweep_import;
     SuggestOptions suggest;
@@ -529,13 +530,26 @@ void add_sweep_commands(CLI::App& app, Line& line) {
 void add_machine_commands(CLI::App& app, Line& line) {
     add(app, "hosts", "List the hosts, and who drained them and why", line,
         [](const HttpClient& c) { return list_hosts(c); });
-    CLI::App* host = app.add_subcommand("host", "Drain a whole host or take it back");
+    CLI::App* host =
+        app.add_subcommand("host", "Drain, take back or remove a host, or let one join");
     host->require_subcommand(1);
     CLI::App* whole =
         add_with_id(*host, "drain", "Stop scheduling new jobs on a host", line,
                     [&line](const HttpClient& c) { return drain_host(c, line.id, line.reason); });
     whole->get_option("id")->description("name of the host");
     whole->add_option("--reason", line.reason, "reason, shown to jobs that wait for the host");
+    add_with_id(*host, "remove", "Remove a host that is drained or lost", line,
+                [&line](const HttpClient& c) { return remove_host(c, line.id); })
+        ->get_option("id")
+        ->description("name of the host");
+    CLI::App* join =
+        add(*host, "join-token", "Print, only this once, a token that lets a host join", line,
+            [&line](const HttpClient& c) { return create_join_token(c, line.join_token); });
+    join->add_option("--host", line.join_token.host, "only for the host of this name");
+    join->add_option("--uses", line.join_token.uses, "number of hosts that may join with it")
+        ->check(CLI::Range(1, 100));
+    join->add_option("--expires-s", line.join_token.expires_in_s, "seconds until it expires")
+        ->check(CLI::Range(60, 7 * 86400));
     add_with_id(*host, "undrain", "Resume scheduling jobs on a host", line,
                 [&line](const HttpClient& c) { return undrain_host(c, line.id); })
         ->get_option("id")

@@ -72,6 +72,7 @@ constexpr auto document_examples = std::to_array<DocumentExample>({
     {"ProjectPatch", R"({"weight": 5})"},
     {"ProjectQuota", R"({"cores": 8})"},
     {"GroupPut", R"({"limit": 4})"},
+    {"JoinTokenCreate", R"({"host": "training-2", "uses": 1, "expires_in_s": 900})"},
     {"HostDrain", R"({"reason": "a disk is exchanged"})"},
     {"QueueSimulate", R"({"job_id": "job_01jd0000000000000000000000", "class": "high"})"},
     {"WebhookPatch", R"({"events": ["job.ended"], "rotate_secret": true})"},

@@ -108,6 +108,10 @@ Decoded<LoginRequest> decode_login(const ParsedJson& parsed) {
     return decode(login_table(), parsed);
 }
 
+Decoded<JoinTokenCreate> decode_join_token_create(const ParsedJson& parsed) {
+    return decode(join_token_create_table(), parsed);
+}
+
 Decoded<HostDrainRequest> decode_host_drain(const ParsedJson& parsed) {
     return decode(host_drain_request_table(), parsed);
 }

@@ -48,6 +48,7 @@ Decoded<UploadCreate> decode_upload_create(const ParsedJson& parsed);
 Decoded<TokenCreate> decode_token_create(const ParsedJson& parsed);
 Decoded<LoginRequest> decode_login(const ParsedJson& parsed);
 Decoded<HostDrainRequest> decode_host_drain(const ParsedJson& parsed);
+Decoded<JoinTokenCreate> decode_join_token_create(const ParsedJson& parsed);
 Decoded<QueueSimulateBody> decode_queue_simulate(const ParsedJson& parsed);
 Decoded<GroupPut> decode_group_put(const ParsedJson& parsed);
 Decoded<ProjectCreate> decode_project_create(const ParsedJson& parsed);

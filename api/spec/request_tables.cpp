@@ -267,6 +267,20 @@ const Object<HostDrainRequest>& host_drain_request_table() {
     return table;
 }
 
+const Object<JoinTokenCreate>& join_token_create_table() {
+    static const auto table =
+        Object<JoinTokenCreate>("JoinTokenCreate", "A token that lets a host join.")
+            .field("host", &JoinTokenCreate::host,
+                   "Name of the host that it is for. Default: any host.", Text{.max = 255},
+                   {.absent_when_empty = true})
+            .field("uses", &JoinTokenCreate::uses, "Number of times that a host may join with it.",
+                   Integer{.min = 1, .max = 100})
+            .field("expires_in_s", &JoinTokenCreate::expires_in_s,
+                   "Seconds until it expires: one minute to seven days.",
+                   Integer{.min = 60, .max = 7 * 86400});
+    return table;
+}
+
 const Object<ProjectCreate>& project_create_table() {
     static const auto table =
         Object<ProjectCreate>("ProjectCreate", "A project to create.")
@@ -356,6 +370,7 @@ std::span<const ObjectTable* const> request_tables() {
                                                      &cross_validation_table(),
                                                      &job_fork_table(),
                                                      &host_drain_request_table(),
+                                                     &join_token_create_table(),
                                                      &queue_simulate_table(),
                                                      &group_put_table(),
                                                      &job_bulk_table(),

@@ -150,6 +150,14 @@ struct GroupPut {
     bool operator==(const GroupPut&) const = default;
 };
 
+/// POST /v1/hosts/join-tokens.
+struct JoinTokenCreate {
+    std::string host;         ///< that it is for; empty: any
+    std::int64_t uses = 1;    ///< hosts that may join with it
+    std::int64_t expires_in_s = 3600;
+    bool operator==(const JoinTokenCreate&) const = default;
+};
+
 /// POST /v1/queue/simulate: what if.
 struct QueueSimulateBody {
     std::optional<JobSpec> job;             ///< this job were submitted

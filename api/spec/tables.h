@@ -95,6 +95,7 @@ const Object<UploadCreate>& upload_create_table();
 const Object<TokenCreate>& token_create_table();
 const Object<LoginRequest>& login_table();
 const Object<HostDrainRequest>& host_drain_request_table();
+const Object<JoinTokenCreate>& join_token_create_table();
 const Object<QueueSimulateBody>& queue_simulate_table();
 const Object<GroupPut>& group_put_table();
 const Object<ProjectCreate>& project_create_table();

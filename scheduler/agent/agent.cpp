@@ -37,6 +37,7 @@ constexpr std::chrono::milliseconds pause_max{2000};
 
 constexpr std::chrono::milliseconds sweep_every{60000};    // of cgroups
 
+constexpr std::chrono::seconds host_silence_max{10};
 constexpr std::size_t id_bytes = 16;
 
 /// The id of a home folder, made with the first agent that works there.
@@ -189,7 +190,8 @@ struct Agent::Parts {
     void turn() {
         const Tick now = clock.tick();
         if (!registered) {
-            store::register_host(store, this_host(options, instance));
+            store::register_host(store, this_host(options, instance), host_silence_max,
+                                 options.join_token);
             registered = true;
         }
         // Only the owner of the host name may: another slipwayd's processes are none of ours.

@@ -17,8 +17,10 @@
 namespace slipway {
 
 struct AgentOptions {
-    std::string host;                  ///< this machine's name in the database
-    int cores = 8;                     ///< virtual cores it offers
+    std::string host;    ///< this machine's name in the database
+    int cores = 8;       ///< virtual cores it offers
+    /// sha256 of the token that it joins with, if it is new or was removed; empty: none.
+    std::string join_token;
     std::filesystem::path home;        ///< that artifacts are in
     std::filesystem::path executor;    ///< the slipway-executor to start
     /// What a dataset's {"path": …} may lie below, in the order they are tried.

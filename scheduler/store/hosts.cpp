@@ -1,6 +1,7 @@
 #include "scheduler/store/hosts.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/project_steps.h"
@@ -24,13 +25,44 @@ bool change_host(Store& store, const Statement& statement) {
     return true;
 }
 
+/// A host joins once: when it is new, or when it comes back after it was removed.
+void admit_host(Transaction& transaction, const Host& host, std::string_view join_token) {
+    const Rows known = transaction.run(queries::find_host_to_admit, {host.name, host.home});
+    const bool is_removed = !known.empty() && known[0].flag("is_removed");
+    if (!is_removed && (join_token.empty() || !known.empty())) return;
+    if (join_token.empty())
+        throw Error{ErrorCode::conflict,
+                    fmt::format("the host \"{}\" was removed from this service at {} and runs no "
+                                "jobs; an operator can let it join again: slipway host join-token, "
+                                "and its token for --join-token-file",
+                                known[0].text("name"), to_rfc3339(known[0].time("removed_at")))};
+    const Rows used = transaction.run(queries::use_join_token, {join_token, host.name});
+    if (used.empty())
+        throw Error{ErrorCode::conflict,
+                    fmt::format("the join token does not let the host \"{}\" join: it is unknown, "
+                                "used up, expired or for another host; POST /v1/hosts/join-tokens "
+                                "makes another one",
+                                host.name)};
+    if (is_removed) transaction.run(queries::readmit_host, {host.name, host.home});
+    transaction.run(queries::append_audit,
+                    {used[0].text("created_by"), "host_joined", host.name, "",
+                     fmt::format(R"({{"join_token_id": "{}"}})", used[0].text("id"))});
+}
+
 }    // namespace
 
-void register_host(Store& store, const Host& host, std::chrono::milliseconds silence_max) {
-    const Rows rows = write(store.pool(), queries::register_host,
-                            {host.name, host.cores, host.physical_cpus, host.memory_bytes,
-                             host.instance, host.home, silence_max, host.job_memory_bytes});
-    if (rows.empty()) {
+void register_host(Store& store, const Host& host, std::chrono::milliseconds silence_max,
+                   std::string_view join_token) {
+    const bool is_registered = transact(store.pool(), [&](Transaction& transaction) {
+        admit_host(transaction, host, join_token);
+        const Rows rows = transaction.run(
+            queries::register_host, {host.name, host.cores, host.physical_cpus, host.memory_bytes,
+                                     host.instance, host.home, silence_max, host.job_memory_bytes});
+        if (rows.empty()) return false;
+        transaction.commit({});
+        return true;
+    });
+    if (!is_registered) {
         throw Error{
             ErrorCode::conflict,
             fmt::format("the host name \"{0}\" is in use: a slipwayd with another home folder "
@@ -41,6 +73,39 @@ void register_host(Store& store, const Host& host, std::chrono::milliseconds sil
                         std::chrono::duration_cast<std::chrono::seconds>(silence_max).count())};
     }
     store.announce(topics::queue);
+}
+
+bool remove_host(Store& store, std::string_view name, std::string_view by,
+                 std::chrono::milliseconds silence_max) {
+    const bool is_removed = transact(store.pool(), [&](Transaction& transaction) {
+        const Rows found = transaction.run(queries::lock_host, {name, silence_max});
+        if (found.empty()) return false;
+        std::vector<std::string> jobs;
+        for (const Row row : transaction.run(queries::list_jobs_of_host, {name}))
+            jobs.push_back(row.text("job_id"));
+        if (!jobs.empty())
+            throw Error{ErrorCode::conflict,
+                        fmt::format("the host {} runs {}; it can be removed when they have ended, "
+                                    "or, if it is lost, when they have been requeued",
+                                    name, fmt::join(jobs, ", "))};
+        if (found[0].flag("takes_jobs"))
+            throw Error{ErrorCode::conflict,
+                        fmt::format("the host {} is alive and takes jobs; drain it first", name)};
+        transaction.commit({{&queries::remove_host, {name, by}}});
+        return true;
+    });
+    if (is_removed) store.announce(topics::queue);
+    return is_removed;
+}
+
+void create_join_token(Store& store, const JoinToken& token) {
+    write(store.pool(), queries::insert_join_token,
+          {token.id, token.sha256, Param::or_null(token.host), token.uses, token.created_by,
+           token.expires_at});
+}
+
+std::int64_t prune_join_tokens(Store& store) {
+    return write(store.pool(), queries::prune_join_tokens).affected();
 }
 
 bool record_heartbeat(Store& store, std::string_view name, std::string_view instance) {

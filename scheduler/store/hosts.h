@@ -28,9 +28,13 @@ struct Host {
 
 /// Makes the host known or updates what it offers; drained cores stay drained. Counts as a
 /// heartbeat. Error{conflict} while a process with another home folder speaks for the host: one
-/// that sent a heartbeat within `silence_max`.
+/// that sent a heartbeat within `silence_max`. A host that was removed, under this name or with
+/// this home folder, joins again with a join token, and Error{conflict} without a good one; a new
+/// one that names a token needs a good one. A host that has joined uses none.
+///   join_token  sha256 of its text; empty: none
 void register_host(Store& store, const Host& host,
-                   std::chrono::milliseconds silence_max = std::chrono::seconds{10});
+                   std::chrono::milliseconds silence_max = std::chrono::seconds{10},
+                   std::string_view join_token = {});
 
 /// A heartbeat. False when another process has registered the host since: write nothing more for
 /// it.
@@ -66,6 +70,25 @@ bool drain_core(Store& store, std::string_view host, int core, bool drained);
 bool drain_host(Store& store, std::string_view name, std::string_view reason, std::string_view by);
 /// Lets jobs onto the host again, but for its drained cores. False when there is none.
 bool undrain_host(Store& store, std::string_view name);
+
+/// Takes the host out of the service: it is listed no more, and its agent runs no jobs until it
+/// joins again. False when there is none. Error{conflict} while attempts run there, naming their
+/// jobs, or while it is neither drained nor silent for `silence_max`.
+bool remove_host(Store& store, std::string_view name, std::string_view by,
+                 std::chrono::milliseconds silence_max = std::chrono::seconds{10});
+
+/// Lets hosts join. Ends with its last use, its time and the token that made it.
+struct JoinToken {
+    std::string id{};        ///< hjt_…
+    std::string sha256{};    ///< of its text
+    std::string host{};      ///< that it is for; empty: any
+    int uses = 1;
+    std::string created_by{};    ///< tok_…
+    Instant expires_at{};
+};
+void create_join_token(Store& store, const JoinToken& token);
+/// Forgets those that ended more than a day ago.
+std::int64_t prune_join_tokens(Store& store);
 
 /// Which user a project's executors run as: a number from 1 on that never changes. None after
 /// 60,000 projects.

@@ -88,6 +88,10 @@ std::string make_secret() {
     return random_base62(secret_digits);
 }
 
+std::string make_join_token() {
+    return "slj_" + make_secret();
+}
+
 bool is_secret(std::string_view text) {
     return text.size() == secret_digits && is_base62(text);
 }

@@ -25,6 +25,9 @@ std::optional<TokenText> parse_token(std::string_view text);
 /// 43 random base62 characters (256 bits): sessions and one-time links.
 std::string make_secret();
 
+/// A token that lets a host join: "slj_" and a secret. What is stored is its sha256.
+std::string make_join_token();
+
 /// True for what make_secret can have made.
 bool is_secret(std::string_view text);
 

@@ -13,9 +13,11 @@
 #include <span>
 
 #include "api/base/error.h"
+#include "api/base/sha256.h"
 #include "server/http/network.h"
 #include "server/main/database_address.h"
 #include "server/main/print_config.h"
+#include "server/main/secret_file.h"
 
 namespace slipway {
 namespace {
@@ -44,6 +46,7 @@ struct Raw {
     Options options;
     std::vector<std::string> dataset_roots;
     std::string database_file;
+    std::string join_token_file;
     std::string executor;
     std::int64_t grace_s = 60;
     std::int64_t warm_s = 60;
@@ -124,6 +127,9 @@ void add_machine(CLI::App& app, Raw& raw) {
            "maximum number of metrics per job; points of further metrics are skipped; 0: no limit")
         ->check(CLI::Range(0, 1'000'000));
     app.add_option("--host-name", raw.options.host_name, "name of this machine in the database");
+    app.add_option("--join-token-file", raw.join_token_file,
+                   "file of mode 0600 with a join token, for a machine that was removed or is new; "
+                   "or set SLIPWAY_JOIN_TOKEN");
     app.add_flag("--drain", raw.options.drain, "on shutdown, first let running jobs save and end");
     app.add_option("--ready-file", raw.options.ready_file,
                    "file to write the address to once the service is ready");
@@ -421,6 +427,27 @@ void find_database(Raw& raw, std::span<const char* const> arguments,
     }
 }
 
+/// Never on the command line, which every user can read.
+void find_join_token(Raw& raw) {
+    constexpr std::size_t bytes_max = 256;
+    const char* environment = std::getenv("SLIPWAY_JOIN_TOKEN");
+    std::string text = environment != nullptr ? environment : "";
+    try {
+        if (!raw.join_token_file.empty())
+            text = read_secret_file("--join-token-file", raw.join_token_file, bytes_max);
+    } catch (const Error& error) {
+        throw CLI::ValidationError(std::string(error.what()));
+    }
+    if (!text.empty() && !text.starts_with("slj_"))
+        throw CLI::ValidationError(
+            "the join token must begin with slj_: POST /v1/hosts/join-tokens "
+            "makes one");
+    if (!raw.join_token_file.empty() && text.empty())
+        throw CLI::ValidationError("--join-token-file",
+                                   raw.join_token_file + " holds no join token");
+    if (!text.empty()) raw.options.join_token = sha256_hex(text);
+}
+
 std::vector<DatasetRoot> resolved_roots(const std::vector<std::string>& texts) {
     std::vector<DatasetRoot> roots;
     for (const std::string& text : texts) {
@@ -515,6 +542,7 @@ ParsedOptions parse_options(int argc, const char* const* argv) {
     try {
         app.parse(argc, argv);
         find_database(raw, {argv, static_cast<std::size_t>(argc)}, app.get_config_ptr()->results());
+        find_join_token(raw);
         check_together(raw);
         if (raw.print_config) {
             print_config(app, raw);

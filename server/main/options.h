@@ -56,7 +56,8 @@ struct Options {
     std::vector<std::string> webhook_allow;    ///< networks, beside public addresses
     std::int64_t webhook_log_days = 30;
     std::string ready_file;
-    std::string host_name;    ///< this machine's name in the database
+    std::string host_name;     ///< this machine's name in the database
+    std::string join_token;    ///< sha256 of the one that it joins with; empty: none
     bool drain = false;
     std::int64_t audit_days = 400;
     store::RetentionPolicy retention;

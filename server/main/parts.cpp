@@ -100,6 +100,7 @@ AgentOptions agent_options(const Options& options, const Home& home) {
     AgentOptions made;
     made.host = options.host_name;
     made.cores = options.cores;
+    made.join_token = options.join_token;
     made.home = home.path();
     made.executor = options.executor;
     made.dataset_roots = options.dataset_roots;

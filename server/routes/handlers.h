@@ -135,6 +135,8 @@ Response list_hosts(const Context& context);
 Response get_host(const Context& context);
 Response drain_host(const Context& context);
 Response undrain_host(const Context& context);
+Response delete_host(const Context& context);
+Response create_join_token(const Context& context);
 Response list_cores(const Context& context);
 Response get_core(const Context& context);
 Response drain_core(const Context& context);

@@ -3,7 +3,10 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "api/base/id.h"
+#include "api/base/sha256.h"
 #include "scheduler/store/hosts.h"
+#include "server/auth/token.h"
 #include "server/http/problem.h"
 #include "server/routes/bodies.h"
 #include "server/routes/guard.h"
@@ -94,6 +97,37 @@ Response undrain_host(const Context& context) {
     require_machine(context.who, "hosts");
     return changed_host(
         context, store::undrain_host(context.services.store, context.request.parameter("h")));
+}
+
+Response delete_host(const Context& context) {
+    require_machine(context.who, "hosts");
+    const std::string& name = context.request.parameter("h");
+    if (!store::remove_host(context.services.store, name, context.who.token_id))
+        throw_not_found("host", name);
+    return no_content();
+}
+
+Response create_join_token(const Context& context) {
+    require_machine(context.who, "hosts");
+    const JoinTokenCreate body =
+        read_body(context.request, decode_join_token_create, "the join token");
+    const std::string text = make_join_token();
+    const store::JoinToken token{
+        .id = new_id("hjt"),
+        .sha256 = sha256_hex(text),
+        .host = body.host,
+        .uses = int(body.uses),
+        .created_by = context.who.token_id,
+        .expires_at = context.services.clock.now() + std::chrono::seconds{body.expires_in_s}};
+    store::prune_join_tokens(context.services.store);
+    store::create_join_token(context.services.store, token);
+    return json_response({{"id", token.id},
+                          {"host", token.host.empty() ? Json(nullptr) : Json(token.host)},
+                          {"uses", token.uses},
+                          {"expires_at", to_rfc3339(token.expires_at)},
+                          {"created_by", token.created_by},
+                          {"token", text}},
+                         201);
 }
 
 Response list_cores(const Context& context) {

@@ -92,6 +92,8 @@ constexpr auto rows = std::to_array<RouteRow>({
     {"get_host", {routes::get_host}},
     {"drain_host", {routes::drain_host}},
     {"undrain_host", {routes::undrain_host}},
+    {"delete_host", {routes::delete_host}},
+    {"create_join_token", {.function = routes::create_join_token, .secret_member = "token"}},
     {"list_cores", {routes::list_cores}},
     {"get_core", {routes::get_core}},
     {"drain_core", {routes::drain_core}},

@@ -133,6 +133,8 @@ ENDPOINTS = {
     "get_host": Row(VIEW, "machine"),
     "drain_host": Row(ADMIN, "service", body=lambda made: {"reason": "a disk"}),
     "undrain_host": Row(ADMIN, "service"),
+    "delete_host": Row(ADMIN, "service", ok=409, fresh="alive_host"),
+    "create_join_token": Row(ADMIN, "service", ok=201, body=lambda made: {}),
     "drain_core": Row(ADMIN, "service"),
     "undrain_core": Row(ADMIN, "service"),
     "list_queue": Row(VIEW, "list"),
@@ -402,6 +404,8 @@ class AccessMatrix(unittest.TestCase):
             job = copy.deepcopy(made["sweep_spec"]["job"])
             job["train"]["optimizer"] = {"name": "sgd", "lr": 1}
             made["sweep"] = self.sweep("failed", job=job, space={"train.optimizer.lr": {"type": "choice", "values": [1e30]}})
+        elif kind == "alive_host":
+            self.service.sql("update host set heartbeat_at = clock_timestamp() + interval '1 hour' where name = 'spare-host'")
         elif kind == "name":
             made["name"] = f"kestrel-new-{next(self.numbers)}"
         return made

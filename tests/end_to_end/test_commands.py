@@ -383,6 +383,16 @@ class Commands(unittest.TestCase):
         self.addCleanup(run, "webhook", "delete", lines[0], home=self.service.home)
         return lines[0]
 
+    def test_host_join_token(self):
+        self.assertRegex(self.ok("host", "join-token", "--host", "other", "--uses", "2", "--expires-s", "60"), "^slj_[0-9A-Za-z]{43}\n$")
+
+    def test_host_remove(self):
+        name = self.service.get("/v1/hosts")["items"][0]["name"]
+        self.assertIn("drain it first", run("host", "remove", name, home=self.service.home, check=4).stderr)
+        self.service.sql("insert into host (name, cores, physical_cpus, memory_bytes, heartbeat_at) "
+                         "values ('lost', 8, 2, 1, now() - interval '1 hour')")
+        self.assertEqual(self.ok("host", "remove", "lost"), "host lost removed\n")
+
     def test_webhooks(self):
         hook = self.webhook()
         rows = self.table(self.ok("webhooks"), "id", "project", "url", "events", "state", "description")

@@ -201,6 +201,19 @@ const Object<Answer>& host_table() {
     return table;
 }
 
+const Object<Answer>& join_token_table() {
+    static const auto table =
+        Object<Answer>("IssuedJoinToken", "A new token that lets a host join.")
+            .open()
+            .field("id", "hjt_…", any_text, known)
+            .field("host", "Host that it is for; null: any.", any_text, or_null)
+            .field("uses", "Number of times that a host may join with it.", count, known)
+            .field("expires_at", "Time of its end.", Time{}, known)
+            .field("created_by", "tok_…; it ends with this token, too.", any_text, known)
+            .field("token", "Secret of the token; it is not shown again.", any_text, known);
+    return table;
+}
+
 const Object<Answer>& audit_table() {
     static const auto table =
         Object<Answer>("AuditEntry", "An action in the audit log.")
@@ -425,6 +438,7 @@ std::span<const ObjectTable* const> other_answer_tables() {
     static const auto tokens = page_of("TokenList", token);
     static const std::vector<const ObjectTable*> all{&problem_table(),
                                                      &host_table(),
+                                                     &join_token_table(),
                                                      &checkpoint_answer_table(),
                                                      &checkpoints,
                                                      &dataset_answer_table(),

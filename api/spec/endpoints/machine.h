@@ -13,6 +13,8 @@ inline constexpr auto core_query = std::to_array<QueryParameter>({
     {.name = "host", .summary = "Only cores of this host."},
 });
 
+inline constexpr auto sends_host = std::to_array<int>({404, 409});
+inline constexpr auto joins = std::to_array<int>({409, 413, 415, 422});
 inline constexpr auto drains = std::to_array<int>({404, 413, 415, 422});
 
 inline constexpr auto rows = std::to_array<Endpoint>({
@@ -46,6 +48,27 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .access = Access::admin,
      .response = "Host",
      .errors = not_found},
+    {.name = "delete_host",
+     .method = "DELETE",
+     .path = "/v1/hosts/{h}",
+     .group = "machine",
+     .summary = "Remove a host that is drained or lost and runs no attempt. It runs no jobs from "
+                "then on, until it joins again with a token.",
+     .access = Access::admin,
+     .success = 204,
+     .errors = sends_host},
+    {.name = "create_join_token",
+     .method = "POST",
+     .path = "/v1/hosts/join-tokens",
+     .group = "machine",
+     .summary = "Create a token that lets a removed host, or a new one, join; the secret is "
+                "returned only once.",
+     .access = Access::admin,
+     .request = "JoinTokenCreate",
+     .response = "IssuedJoinToken",
+     .success = 201,
+     .errors = joins,
+     .idempotent_by_key = true},
     {.name = "list_cores",
      .method = "GET",
      .path = "/v1/cores",

@@ -1,3 +1,71 @@
+-- find_host_to_admit: a host that is known, or was removed, by its name or its home folder
+-- in     $1 name  $2 home
+-- out    none: it is new
+-- locks  the host
+select name, removed_at, removed_at is not null as is_removed
+from host
+where name = $1 or (removed_at is not null and home = $2 and home <> '')
+order by removed_at is not null desc, name = $1 desc
+limit 1
+for update
+
+-- use_join_token: one use of a token that is good for this host
+-- in     $1 sha256  $2 host
+-- out    id, created_by; none when it is not good
+update host_join_token
+set uses_left = uses_left - 1
+where sha256 = $1 and uses_left > 0 and expires_at > statement_timestamp()
+  and (host is null or host = $2)
+  and exists (select from token
+              where token.id = host_join_token.created_by and revoked_at is null
+                and (token.expires_at is null or token.expires_at > statement_timestamp()))
+returning id, created_by
+
+-- readmit_host: removed hosts of this name or home folder are removed no more
+-- in     $1 name  $2 home
+update host
+set removed_at   = null,
+    removed_by   = '',
+    drained      = '{}',
+    drained_at   = null,
+    drain_reason = '',
+    drained_by   = ''
+where removed_at is not null and (name = $1 or (home = $2 and home <> ''))
+
+-- lock_host: a host that is to be removed
+-- in     $1 name  $2 longest silence of a living host in seconds
+-- out    takes_jobs: it is neither drained nor silent
+-- locks  the host, so that no core of it is leased meanwhile
+select drained_at is null
+       and heartbeat_at > clock_timestamp() - make_interval(secs => $2) as takes_jobs
+from host
+where name = $1 and removed_at is null
+for update
+
+-- list_jobs_of_host: jobs whose attempts hold cores there
+-- in     $1 host
+select distinct job_id
+from lease
+where host = $1
+order by job_id
+
+-- remove_host: what refers to it stays, and nothing is placed there
+-- in     $1 name  $2 by
+update host
+set removed_at = clock_timestamp(),
+    removed_by = $2,
+    instance   = '',
+    drained_at = coalesce(drained_at, clock_timestamp())
+where name = $1
+
+-- insert_join_token: lets hosts join
+-- in     $1 id  $2 sha256  $3 host or null  $4 uses  $5 created_by  $6 expires_at
+insert into host_join_token (id, sha256, host, uses_left, created_by, expires_at)
+values ($1, $2, $3, $4, $5, $6::timestamptz)
+
+-- prune_join_tokens: those that ended more than a day ago
+delete from host_join_token where expires_at < clock_timestamp() - interval '1 day'
+
 -- register_host: what a machine offers, and who speaks for it
 -- in     $1 name  $2 cores  $3 physical_cpus  $4 memory_bytes  $5 instance  $6 home
 --        $7 longest silence of a living host in seconds  $8 job_memory_bytes
@@ -24,13 +92,14 @@ returning name
 -- out    no row changed when another instance speaks for it now
 update host
 set heartbeat_at = clock_timestamp()
-where name = $1 and instance = $2
+where name = $1 and instance = $2 and removed_at is null
 
 -- list_hosts: every machine
 select name, cores, physical_cpus, memory_bytes, job_memory_bytes, drained, drained_at,
        drain_reason, drained_by, heartbeat_at,
        extract(epoch from clock_timestamp() - heartbeat_at)::double precision as silent_s
 from host
+where removed_at is null
 order by name
 
 -- list_cores: every core and who holds it
@@ -41,6 +110,7 @@ with present as materialized (
     select name, cores, drained, job_memory_bytes, drained_at, drain_reason, drained_by,
            heartbeat_at > clock_timestamp() - make_interval(secs => $1) as alive
     from host
+    where removed_at is null
 )
 select host.name as host, number as core, number = any (host.drained) as drained, host.alive,
        host.job_memory_bytes, host.drained_at, host.drain_reason, host.drained_by,
@@ -60,7 +130,7 @@ set drained = case
                   when $3 then array(select distinct unnest(drained || $2::smallint) order by 1)
                   else array_remove(drained, $2::smallint)
               end
-where name = $1 and $2 between 1 and cores
+where name = $1 and $2 between 1 and cores and removed_at is null
 
 -- drain_host: no new job on any of its cores
 -- in     $1 host  $2 reason  $3 drained_by
@@ -68,7 +138,7 @@ update host
 set drained_at   = coalesce(drained_at, clock_timestamp()),
     drain_reason = $2,
     drained_by   = $3
-where name = $1
+where name = $1 and removed_at is null
 
 -- undrain_host: takes jobs again
 -- in     $1 host
@@ -76,7 +146,7 @@ update host
 set drained_at   = null,
     drain_reason = '',
     drained_by   = ''
-where name = $1
+where name = $1 and removed_at is null
 
 -- list_garbage: what a host may remove now, the longest due first: its own, what hosts share, and
 -- that of hosts which are gone, whose disk another host may have

@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <map>
 #include <set>
 #include <thread>
 
+#include "api/base/clock.h"
+#include "api/base/id.h"
+#include "api/base/sha256.h"
 #include "tests/scheduler/store/samples.h"
 
 namespace slipway::store {
@@ -99,6 +103,128 @@ TEST_F(Hosts, a_drained_host_keeps_its_reason_and_gets_no_job_until_it_is_taken_
     EXPECT_TRUE(commit_placements(store, {placement(job, {1})}).at(0).attempt);
     EXPECT_FALSE(drain_host(store, "moon", "", ""));
     EXPECT_FALSE(undrain_host(store, "moon"));
+}
+
+/// Ends with its uses, its time and its maker.
+struct JoinTokens : Hosts {
+    std::string maker = new_id("tok");
+    JoinTokens() {
+        database.sql("insert into token (id, name, lookup, sha256, role, root) values ('" + maker +
+                     "', 't', 'l', repeat('a', 64), 'admin', '" + maker + "')");
+    }
+    /// Its sha256.
+    std::string join_token(const std::string& for_host = "", int uses = 1,
+                           std::chrono::seconds ends_in = 60s) {
+        const JoinToken token{.id = new_id("hjt"),
+                              .sha256 = sha256_hex(new_id("x")),
+                              .host = for_host,
+                              .uses = uses,
+                              .created_by = maker,
+                              .expires_at = system_clock().now() + ends_in};
+        create_join_token(store, token);
+        return token.sha256;
+    }
+    bool joins(const Host& one, const std::string& token = "") {
+        try {
+            register_host(store, one, 10s, token);
+            return true;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::conflict);
+            return false;
+        }
+    }
+    const Host first{.name = "a", .instance = "one", .home = "x"};
+};
+
+TEST_F(JoinTokens, a_removed_host_is_gone_until_it_joins_again) {
+    register_host(store, first);
+    EXPECT_TRUE(drain_core(store, "a", 2, true));
+    EXPECT_EQ(code_of([&] { remove_host(store, "a", maker); }), ErrorCode::conflict) << "it works";
+    EXPECT_TRUE(drain_host(store, "a", "old", maker));
+    EXPECT_TRUE(remove_host(store, "a", maker));
+    EXPECT_FALSE(remove_host(store, "a", maker));
+    EXPECT_TRUE(list_hosts(store).empty());
+    EXPECT_TRUE(list_cores(store).empty());
+    EXPECT_FALSE(record_heartbeat(store, "a", "one"));
+    EXPECT_FALSE(drain_host(store, "a", "", "") || undrain_host(store, "a") ||
+                 drain_core(store, "a", 1, true));
+    EXPECT_FALSE(commit_placements(store, {placement(submit(), {1})}).at(0).attempt);
+    const Host elsewhere{.name = "a", .instance = "two", .home = "y"};
+    const Host renamed{.name = "b", .instance = "three", .home = "x"};
+    for (const Host& one : {first, elsewhere, renamed}) {
+        EXPECT_FALSE(joins(one));
+        EXPECT_FALSE(joins(one, sha256_hex("guessed")));
+    }
+    EXPECT_TRUE(list_hosts(store).empty());
+    EXPECT_TRUE(joins(first, join_token()));
+    const Host back = list_hosts(store).at(0);
+    EXPECT_FALSE(back.drain);
+    EXPECT_THAT(back.drained, ElementsAre());
+    EXPECT_TRUE(record_heartbeat(store, "a", "one"));
+    EXPECT_TRUE(joins(first)) << "as after a restart";
+    EXPECT_EQ(database.sql("select token_id || ' ' || object from audit where action = "
+                           "'host_joined'"),
+              maker + " a");
+}
+
+TEST_F(JoinTokens, a_token_is_good_for_its_host_its_uses_and_its_time_while_its_maker_is) {
+    const std::string one_use = join_token(), of_b = join_token("b"), two = join_token("", 2),
+                      late = join_token("", 1, -1s);
+    const auto host_named = [](const char* name) {
+        return Host{.name = name, .instance = name, .home = name};
+    };
+    EXPECT_TRUE(joins(host_named("c"), one_use));
+    EXPECT_TRUE(joins(host_named("c"), one_use)) << "it has joined and uses none";
+    EXPECT_FALSE(joins(host_named("d"), one_use));
+    EXPECT_FALSE(joins(host_named("d"), of_b));
+    EXPECT_TRUE(joins(host_named("b"), of_b));
+    EXPECT_FALSE(joins(host_named("d"), late));
+    EXPECT_TRUE(joins(host_named("d"), two));
+    EXPECT_TRUE(joins(host_named("e"), two));
+    EXPECT_FALSE(joins(host_named("f"), two));
+    const std::string orphan = join_token();
+    database.sql("update token set revoked_at = clock_timestamp()");
+    EXPECT_FALSE(joins(host_named("f"), orphan));
+    EXPECT_TRUE(joins(host_named("f"))) << "a new host needs none";
+}
+
+TEST_F(JoinTokens, of_hosts_that_join_at_once_one_gets_the_last_use) {
+    const std::string token = join_token("", 3);
+    std::atomic<int> joined = 0;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 8; ++i)
+        threads.emplace_back([&, i] {
+            const std::string name = fmt::format("h{}", i);
+            if (joins({.name = name, .instance = name, .home = name}, token)) ++joined;
+        });
+    for (std::thread& thread : threads)
+        thread.join();
+    EXPECT_EQ(joined, 3);
+    EXPECT_EQ(list_hosts(store).size(), 3U);
+}
+
+TEST_F(JoinTokens, those_that_ended_long_ago_are_forgotten) {
+    join_token("", 1, -25h);
+    join_token("", 1, -1h);
+    EXPECT_EQ(prune_join_tokens(store), 1);
+    EXPECT_EQ(prune_join_tokens(store), 0);
+}
+
+TEST_F(JoinTokens, a_host_with_attempts_is_not_removed_and_a_lost_one_is) {
+    const AttemptKey key = running_job();
+    EXPECT_TRUE(drain_host(store, host, "", maker));
+    try {
+        remove_host(store, host, maker);
+        ADD_FAILURE() << "it was removed";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::conflict);
+        EXPECT_NE(std::string(error.what()).find(key.job_id), std::string::npos) << error.what();
+    }
+    finish_attempt(store, key, {.exit_kind = "failed", .job_state = JobState::failed});
+    EXPECT_TRUE(undrain_host(store, host));
+    EXPECT_EQ(code_of([&] { remove_host(store, host, maker); }), ErrorCode::conflict);
+    database.sql("update host set heartbeat_at = clock_timestamp() - interval '11 seconds'");
+    EXPECT_TRUE(remove_host(store, host, maker));
 }
 
 TEST_F(Hosts, a_core_shows_who_holds_it) {

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <utility>
 
+#include "api/base/sha256.h"
 #include "tests/support/temp_folder.h"
 
 namespace slipway {
@@ -49,6 +52,33 @@ TEST(Options, the_settings_are_printed_as_a_file_that_gives_the_same) {
     folder.write("out.toml", first);
     const std::string out = (folder.path() / "out.toml").string();
     EXPECT_EQ(print({"--print-config", "--config", out.c_str()}), first);
+}
+
+TEST(Options, a_join_token_comes_from_a_private_file_or_the_environment_and_its_hash_is_kept) {
+    const TempFolder folder;
+    const auto file = [&](const std::string& text, fs::perms mode) {
+        const fs::path path = folder.write("join-token", text);
+        fs::permissions(path, mode);
+        return path.string();
+    };
+    const fs::perms own = fs::perms::owner_read | fs::perms::owner_write;
+    const auto of_file = [](const std::string& path) {
+        return parse(
+            {"agent", "--database", "postgresql://h/d", "--join-token-file", path.c_str()});
+    };
+    const auto parsed = of_file(file("slj_secret\n", own));
+    ASSERT_TRUE(parsed.options.has_value());
+    EXPECT_EQ(parsed.options->join_token, sha256_hex("slj_secret"));
+    setenv("SLIPWAY_JOIN_TOKEN", "slj_other", 1);
+    EXPECT_EQ(parse({}).options.value().join_token, sha256_hex("slj_other"));
+    unsetenv("SLIPWAY_JOIN_TOKEN");
+    EXPECT_EQ(parse({}).options.value().join_token, "");
+    for (const auto& [text, mode] :
+         {std::pair<const char*, fs::perms>("slj_secret", own | fs::perms::group_read),
+          {"slp_secret", own},
+          {" \n", own}})
+        EXPECT_FALSE(of_file(file(text, mode)).options.has_value()) << text;
+    EXPECT_FALSE(of_file("/nowhere").options.has_value());
 }
 
 TEST(Options, flags_of_serve_are_read_with_and_without_the_word) {

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "api/base/sha256.h"
 #include "api/spec/documents.h"
 #include "scheduler/store/hosts.h"
 #include "tests/server/routes/test_service.h"
@@ -42,6 +45,53 @@ TEST_F(Machine, a_core_is_drained_and_taken_back) {
     service.expect(200, "POST", "/v1/cores/3/undrain");
     EXPECT_EQ(service.expect(200, "GET", "/v1/cores/3")["state"], "free");
     service.expect(404, "POST", "/v1/cores/9/drain");
+}
+
+TEST_F(Machine, a_host_is_removed_when_it_is_drained_and_joins_with_a_token) {
+    EXPECT_EQ(service.expect(409, "DELETE", "/v1/hosts/there")["code"], "conflict");
+    service.expect(200, "POST", "/v1/hosts/there/drain", Json::object());
+    EXPECT_EQ(service.call("DELETE", "/v1/hosts/there").status, 204);
+    service.expect(404, "DELETE", "/v1/hosts/there");
+    service.expect(404, "GET", "/v1/hosts/there");
+    service.expect(404, "POST", "/v1/hosts/there/undrain");
+    EXPECT_EQ(service.expect(200, "GET", "/v1/cores")["items"].size(), 8U);
+    const Json made =
+        service.expect(201, "POST", "/v1/hosts/join-tokens", {{"host", "there"}, {"uses", 2}});
+    EXPECT_TRUE(check_document("IssuedJoinToken", made).empty()) << made;
+    const std::string text = made["token"];
+    EXPECT_TRUE(text.starts_with("slj_"));
+    EXPECT_EQ(service.database.sql("select count(*) from host_join_token where "
+                                   "host_join_token::text like '%" +
+                                   text + "%'"),
+              "0")
+        << "only its hash is stored";
+    EXPECT_THROW(store::register_host(service.store, {.name = "there"}), Error);
+    store::register_host(service.store, {.name = "there"}, std::chrono::seconds{10},
+                         sha256_hex(text));
+    EXPECT_EQ(service.expect(200, "GET", "/v1/hosts/there")["drain"], nullptr);
+    const Json audit = service.expect(200, "GET", "/v1/audit");
+    std::set<std::string> actions;
+    for (const Json& one : audit["items"])
+        actions.insert(one["action"].get<std::string>());
+    for (const char* action : {"delete_host", "create_join_token", "host_joined"})
+        EXPECT_TRUE(actions.contains(action)) << action;
+}
+
+TEST_F(Machine, only_operators_remove_hosts_and_let_them_join) {
+    for (const std::string& token : {service.token(Role::editor), service.token(Role::viewer),
+                                     service.token(Role::admin, {"default"})}) {
+        EXPECT_EQ(service.call_as(token, "DELETE", "/v1/hosts/there").status, 403);
+        EXPECT_EQ(service.call_as(token, "POST", "/v1/hosts/join-tokens", Json::object()).status,
+                  403);
+    }
+    for (const Json& wrong :
+         {Json{{"uses", 0}}, Json{{"uses", 101}}, Json{{"expires_in_s", 59}},
+          Json{{"expires_in_s", 604801}}, Json{{"host", ""}}, Json{{"token", "slj_mine"}}})
+        service.expect(422, "POST", "/v1/hosts/join-tokens", wrong);
+    const TestService::Headers key{{"Idempotency-Key", "k"}};
+    service.expect(201, "POST", "/v1/hosts/join-tokens", Json::object(), key);
+    EXPECT_EQ(service.call("POST", "/v1/hosts/join-tokens", Json::object(), key).body.find("slj_"),
+              std::string::npos);
 }
 
 TEST_F(Machine, a_host_is_drained_with_a_reason_and_taken_back) {
