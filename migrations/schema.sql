@@ -1285,6 +1285,8 @@ CREATE TABLE public.sweep (
     created_by text NOT NULL,
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     finished_at timestamp with time zone,
+    split_id text,
+    folds json,
     CONSTRAINT sweep_check CHECK (((reason_code IS NULL) = (reason_message IS NULL))),
     CONSTRAINT sweep_check1 CHECK (((best_trial IS NULL) = (best_value IS NULL))),
     CONSTRAINT sweep_check2 CHECK (((finished_at IS NULL) = (state = ANY (ARRAY['running'::text, 'paused'::text, 'stopping'::text])))),
@@ -1327,6 +1329,7 @@ CREATE TABLE public.sweep_trial (
     reason text,
     started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     ended_at timestamp with time zone,
+    fold_values json DEFAULT '[]'::json NOT NULL,
     CONSTRAINT sweep_trial_number_check CHECK ((number >= 0)),
     CONSTRAINT sweep_trial_state_check CHECK ((state = ANY (ARRAY['running'::text, 'paused'::text, 'completed'::text, 'stopped'::text, 'failed'::text])))
 );
@@ -1683,6 +1686,8 @@ CREATE INDEX split_making_token ON public.split USING btree (created_by) WHERE (
 CREATE INDEX sweep_active ON public.sweep USING btree (id) WHERE (finished_at IS NULL);
 
 CREATE INDEX sweep_project ON public.sweep USING btree (project, id);
+
+CREATE INDEX sweep_split ON public.sweep USING btree (split_id) WHERE ((split_id IS NOT NULL) AND (finished_at IS NULL));
 
 CREATE INDEX sweep_trial_open ON public.sweep_trial USING btree (sweep_id) WHERE job_open;
 

@@ -57,7 +57,7 @@ constexpr auto document_examples = std::to_array<DocumentExample>({
     {"SweepTrial", R"({
         "number": 3, "state": "running", "point": {"train.optimizer.lr": 0.0021}, "until": 27,
         "value": 0.41, "value_time": 4, "last_value": 0.41, "last_time": 4, "reports": 4,
-        "lineage": [], "job_id": "job_01jd0000000000000000000000", "jobs": 1,
+        "lineage": [], "fold_values": [], "job_id": "job_01jd0000000000000000000000", "jobs": 1,
         "reason": "rung 1 (epoch 3): rank 2 of 7; the best 2 go on, cutoff 0.44",
         "started_at": "2030-01-31T20:00:00Z", "ended_at": null})"},
     {"DatasetCreate", R"({

@@ -5,9 +5,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/base/json.h"
+#include "api/spec/requests.h"
 #include "api/spec/search_algorithm.h"
 #include "api/spec/search_space.h"
 #include "api/spec/train_spec.h"
@@ -20,12 +22,37 @@ namespace slipway {
 /// Which of a trial's values it is judged by.
 enum class ObjectiveValue { best, last };
 
+/// `objective.fold_pruning`: when a trial that is a cross-validation trains no more folds.
+struct FoldPruningSpec {
+    std::int64_t min_folds = 2;    ///< that every trial trains
+    double confidence = 0.95;      ///< that a trial which is ended would not have been the best
+    std::int64_t wave = 16;        ///< trials that are compared with one another
+    bool operator==(const FoldPruningSpec&) const = default;
+};
+
 /// `objective`. The default of `mode` follows from the metric.
 struct ObjectiveSpec {
     std::string metric = "val_loss";
     MetricMode mode = MetricMode::min;
     ObjectiveValue value = ObjectiveValue::best;
+    std::optional<FoldPruningSpec> fold_pruning;
     bool operator==(const ObjectiveSpec&) const = default;
+};
+
+/// The objective of trials that are cross-validations: "cv.val_loss.mean".
+struct FoldMetric {
+    std::string metric;          ///< of one fold: val_loss
+    bool is_weighted = false;    ///< weighted_mean: by validation samples
+};
+/// None when `objective` is not of that form.
+std::optional<FoldMetric> fold_metric(std::string_view objective);
+
+/// `cross_validation`: each trial is one. Either `split` or `split_id`.
+struct SweepFoldsSpec {
+    std::optional<SplitCreate> split;
+    std::string split_id;
+    Json job;    ///< as SweepSpec::job, of each fold
+    bool operator==(const SweepFoldsSpec&) const = default;
 };
 
 /// `limits` of a sweep. Whichever is reached first ends it.
@@ -62,9 +89,12 @@ struct SweepSpec {
     /// The job spec that the values of a trial are put into; null: trials are run by others, who
     /// ask for them and report their values.
     Json job;
+    /// In place of `job`: each trial trains it on every fold.
+    std::optional<SweepFoldsSpec> cross_validation;
     bool operator==(const SweepSpec&) const = default;
 
-    bool is_external() const { return job.is_null(); }
+    bool is_external() const { return job.is_null() && !cross_validation; }
+    const Json& job_template() const { return cross_validation ? cross_validation->job : job; }
     SearchSpace search_space() const { return {.space = space, .constraints = constraints}; }
 };
 

@@ -30,12 +30,30 @@ bool is_metric_name(std::string_view text) {
 const TextForm metric_name_form{"the name of a metric, such as val_loss", "^[!-~]{1,100}$",
                                 is_metric_name};
 
+const Object<FoldPruningSpec>& fold_pruning_table() {
+    static const auto table =
+        Object<FoldPruningSpec>("FoldPruning",
+                                "When a trial that is a cross-validation trains no more folds.")
+            .field("min_folds", &FoldPruningSpec::min_folds, "Folds that every trial trains.",
+                   Integer{.min = 2, .max = split_folds_max})
+            .field("confidence", &FoldPruningSpec::confidence,
+                   "A trial trains no more folds when the probability that it becomes the best one "
+                   "is below 1 - confidence.",
+                   Number{.min = 0.5, .max = 0.9999})
+            .field("wave", &FoldPruningSpec::wave,
+                   "Trials that are compared with one another, fold after fold; those of the next "
+                   "wave start when this one has ended.",
+                   Integer{.min = 2, .max = 1000});
+    return table;
+}
+
 const Object<ObjectiveSpec>& objective_table() {
     static const auto table =
         Object<ObjectiveSpec>("SweepObjective", "What a sweep optimises.")
             .field("metric", &ObjectiveSpec::metric,
                    "Metric of the validation part that trials are compared by. Of a sweep without "
-                   "a job, any name.",
+                   "a job, any name. Of cross-validations: cv.val_loss.mean, or weighted_mean for "
+                   "the mean over validation samples, of any metric.",
                    Text{.form = &metric_name_form})
             .field("mode", &ObjectiveSpec::mode,
                    "Whether a smaller or a larger value is better. Default: as suits the metric.",
@@ -43,9 +61,14 @@ const Object<ObjectiveSpec>& objective_table() {
             .field("value", &ObjectiveSpec::value,
                    "Whether a trial is judged by its best or by its last value.",
                    Choice<ObjectiveValue>{})
+            .field("fold_pruning", &ObjectiveSpec::fold_pruning,
+                   "Of cross-validations: end trials whose first folds say that they will not be "
+                   "the best. Absent: every trial trains every fold.",
+                   Nested<FoldPruningSpec>{&fold_pruning_table()})
             .rule([](const Json& given, ObjectiveSpec& spec, const Reader&) {
                 if (given.contains("mode")) return;
-                const auto metric = validation_metric(spec.metric);
+                const auto of_folds = fold_metric(spec.metric);
+                const auto metric = validation_metric(of_folds ? of_folds->metric : spec.metric);
                 if (metric) spec.mode = better(*metric).value_or(MetricMode::min);
             });
     return table;
@@ -104,8 +127,95 @@ void judge_max_trials(SweepSpec& spec, const Reader& at) {
                             here.path(), to_string(spec.algorithm.name)));
 }
 
-void judge_sweep(const Json&, SweepSpec& spec, const Reader& at) {
+const Object<SweepFoldsSpec>& sweep_folds_table() {
+    static const auto table =
+        Object<SweepFoldsSpec>("SweepCrossValidation",
+                               "What each trial of a sweep cross-validates.")
+            .field(
+                "split", &SweepFoldsSpec::split,
+                "How to divide the dataset; a split that was made in the same way is used again.",
+                Nested<SplitCreate>{&split_create_table()}, {.unless = "split_id"})
+            .field("split_id", &SweepFoldsSpec::split_id,
+                   "Id of a stored split of the dataset (spl_…), instead of split.", Text{},
+                   {.absent_when_empty = true})
+            .field("job", &SweepFoldsSpec::job,
+                   "Job spec of each fold that the values of a trial are put into, without name, "
+                   "project and data.split.",
+                   AnyObject{}, {.required = true});
+    return table;
+}
+
+bool compares_whole_trials(SearchMethod method) {
+    return method == SearchMethod::grid || method == SearchMethod::random ||
+           method == SearchMethod::sobol || method == SearchMethod::tpe;
+}
+
+/// Folds are the time of such a trial.
+void judge_fold_search(const SweepSpec& spec, const Reader& at) {
+    if (compares_whole_trials(spec.algorithm.name)) return;
+    const Reader here = at.at("algorithm").at("name");
+    here.report("not_allowed",
+                fmt::format("{} cannot be {} with cross_validation: it compares trials by epochs "
+                            "or steps of one job; choose grid, random, sobol or tpe, and "
+                            "objective.fold_pruning",
+                            here.path(), to_string(spec.algorithm.name)),
+                {"grid", "random", "sobol", "tpe"});
+}
+
+void judge_fold_pruning(const SweepSpec& spec, const Reader& at) {
+    const FoldPruningSpec& pruning = *spec.objective.fold_pruning;
+    const Reader here = at.at("objective").at("fold_pruning");
+    if (!spec.cross_validation)
+        return here.report("inconsistent",
+                           fmt::format("{} has a meaning only with cross_validation, whose trials "
+                                       "have folds",
+                                       here.path()));
+    if (spec.limits.stall) {
+        const Reader stall = at.at("limits").at("stall");
+        stall.report("inconsistent",
+                     fmt::format("{} cannot be with objective.fold_pruning: trials that are ended "
+                                 "early come before the one that wins",
+                                 stall.path()));
+    }
+    const auto& split = spec.cross_validation->split;
+    if (!split || split->method == SplitMethod::leave_one_group_out) return;
+    const std::int64_t repeats = split->method == SplitMethod::repeated_kfold ? split->repeats : 1;
+    if (pruning.min_folds < split->folds * repeats) return;
+    const Reader min_folds = here.at("min_folds");
+    min_folds.report("inconsistent",
+                     fmt::format("{} must be below the number of folds, {}, got {}",
+                                 min_folds.path(), split->folds * repeats, pruning.min_folds));
+}
+
+void judge_cross_validation(const Json& given, SweepSpec& spec, const Reader& at) {
+    if (spec.cross_validation) {
+        const Reader here = at.at("cross_validation");
+        if (!spec.job.is_null())
+            here.report("conflicting_fields",
+                        fmt::format("{} and job exclude each other: the job of a cross-validation "
+                                    "is in {}",
+                                    here.path(), here.at("job").path()));
+        const bool names_metric =
+            given.contains("objective") && given.at("objective").contains("metric");
+        if (!names_metric) spec.objective.metric = "cv.val_loss.mean";
+        if (given.contains("objective") && given.at("objective").contains("value") &&
+            spec.objective.value == ObjectiveValue::best)
+            at.at("objective")
+                .at("value")
+                .report("inconsistent",
+                        "objective.value cannot be best with cross_validation: the value of a fold "
+                        "is that "
+                        "of its last evaluation; leave it out",
+                        {"last"});
+        spec.objective.value = ObjectiveValue::last;
+        judge_fold_search(spec, at);
+    }
+    if (spec.objective.fold_pruning) judge_fold_pruning(spec, at);
+}
+
+void judge_sweep(const Json& given, SweepSpec& spec, const Reader& at) {
     judge_max_trials(spec, at);
+    judge_cross_validation(given, spec, at);
     if (!spec.warm_start || spec.warm_start->sweeps.empty()) return;
     if (sampler_of(spec.algorithm).name == SamplerName::tpe) return;
     const Reader here = at.at("warm_start").at("sweeps");
@@ -116,6 +226,17 @@ void judge_sweep(const Json&, SweepSpec& spec, const Reader& at) {
 }
 
 }    // namespace
+
+std::optional<FoldMetric> fold_metric(std::string_view objective) {
+    constexpr std::string_view prefix = "cv.";
+    if (!objective.starts_with(prefix)) return std::nullopt;
+    const std::size_t dot = objective.rfind('.');
+    if (dot <= prefix.size()) return std::nullopt;
+    const std::string_view word = objective.substr(dot + 1);
+    if (word != "mean" && word != "weighted_mean") return std::nullopt;
+    return FoldMetric{.metric = std::string(objective.substr(prefix.size(), dot - prefix.size())),
+                      .is_weighted = word == "weighted_mean"};
+}
 
 const Object<SweepSpec>& sweep_table() {
     static const auto table =
@@ -150,6 +271,10 @@ const Object<SweepSpec>& sweep_table() {
                 "Job spec that the values of a trial are put into. Absent: trials run elsewhere; "
                 "ask for them with suggest and report their values with observe.",
                 AnyObject{}, {.absent_when_empty = true})
+            .field("cross_validation", &SweepSpec::cross_validation,
+                   "In place of job: each trial is a cross-validation, and the objective its mean "
+                   "over folds.",
+                   Nested<SweepFoldsSpec>{&sweep_folds_table()})
             .rule(judge_sweep);
     return table;
 }

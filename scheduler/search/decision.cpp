@@ -30,6 +30,7 @@ Json encode(const Decision& decision) {
     put_number(json, "cutoff", decision.cutoff);
     put_count(json, "source", decision.source);
     put_count(json, "source_time", decision.source_time);
+    put_number(json, "probability", decision.probability);
     if (!decision.point.empty()) json["point"] = decision.point;
     return json;
 }

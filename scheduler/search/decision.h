@@ -34,10 +34,11 @@ struct Decision {
     std::optional<double> value = {};         ///< of the trial there; may be NaN
     std::optional<std::int64_t> rank = {};    ///< 1: the best
     std::optional<std::int64_t> of = {};
-    std::optional<double> cutoff = {};    ///< the worst value that would have gone on
-    std::optional<std::int64_t> source = {};
+    std::optional<double> cutoff = {};          ///< the worst value that would have gone on
+    std::optional<std::int64_t> source = {};    ///< the trial whose weights or folds it is about
     std::optional<std::int64_t> source_time = {};
-    std::vector<double> unit = {};    ///< of start and exploit
+    std::optional<double> probability = {};    ///< that it becomes better than `source`
+    std::vector<double> unit = {};             ///< of start and exploit
     Point point = {};
     std::string reason;    ///< one sentence
 };

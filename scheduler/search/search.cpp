@@ -19,6 +19,7 @@ namespace slipway::search {
 namespace {
 
 std::unique_ptr<TrialPolicy> make_policy(const SearchPlan& plan, const Space& space) {
+    if (plan.folds) return fold_policy(*plan.folds, plan.mode);
     switch (plan.algorithm.name) {
         case SearchMethod::asha:
             return asha_policy(plan.algorithm, plan.selection);
@@ -65,6 +66,7 @@ std::optional<std::int64_t> Search::best_trial() const {
     double least = worst_loss;
     for (const Trial& one : trials_) {
         if (one.reports.empty()) continue;
+        if (plan_.folds && one.reports.size() < plan_.folds->sizes.size()) continue;
         const double loss = judged_report(one, plan_.selection).loss;
         if (loss >= least) continue;
         least = loss;
@@ -118,13 +120,26 @@ void Search::start(Decision& answer, const Proposal& proposal) {
 
 std::vector<Decision> Search::report(const ReportEvent& event) {
     Trial& one = trial(event.trial);
-    const bool is_new = one.reports.empty() || event.time > one.reports.back().time;
-    if (one.state != TrialState::running || !is_new) return {};
-    one.reports.push_back({event.time, event.value, loss_of(event.value, plan_.mode)});
+    if (one.state != TrialState::running || !add_report(one, event)) return {};
     std::vector<Decision> decisions = policy_->on_report(trials_, event.trial);
     for (const Decision& decision : decisions)
         apply(decision);
     return decisions;
+}
+
+/// False: it is not the next one.
+bool Search::add_report(Trial& one, const ReportEvent& event) {
+    double value = event.value;
+    if (plan_.folds) {
+        const std::size_t done = one.fold_values.size();
+        if (event.time != std::int64_t(done) + 1 || done >= plan_.folds->sizes.size()) return false;
+        one.fold_values.push_back(event.value);
+        value = fold_mean(*plan_.folds, one.fold_values);
+    } else if (!one.reports.empty() && event.time <= one.reports.back().time) {
+        return false;
+    }
+    one.reports.push_back({event.time, value, loss_of(value, plan_.mode)});
+    return true;
 }
 
 std::vector<Decision> Search::end(const EndEvent& event) {
@@ -137,13 +152,14 @@ std::vector<Decision> Search::end(const EndEvent& event) {
     return decisions;
 }
 
-bool can_retry(SearchMethod method) {
-    return method != SearchMethod::hyperband && method != SearchMethod::pbt;
+bool can_retry(SearchMethod method, bool races) {
+    return !races && method != SearchMethod::hyperband && method != SearchMethod::pbt;
 }
 
 std::vector<Decision> Search::retry(const RetryEvent& event) {
     Trial& one = trial(event.trial);
-    if (one.state == TrialState::failed && can_retry(plan_.algorithm.name))
+    const bool races = plan_.folds && plan_.folds->pruning;
+    if (one.state == TrialState::failed && can_retry(plan_.algorithm.name, races))
         one.state = TrialState::running;
     return {};
 }

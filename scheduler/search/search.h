@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "scheduler/search/fold_race.h"
 #include "scheduler/search/policy.h"
 #include "scheduler/search/sampler.h"
 
@@ -19,6 +20,7 @@ struct SearchPlan {
     std::int64_t max_trials = 1;
     std::vector<Point> start_points = {};    ///< tried first; what they leave out is drawn
     std::vector<KnownResult> known = {};     ///< results of earlier searches, for tpe
+    std::optional<FoldSearch> folds = {};    ///< trials are cross-validations; selection is `last`
 };
 
 // What happens to a search. The log of these is its whole state.
@@ -26,7 +28,8 @@ struct SearchPlan {
 /// Somebody is free: what to do?
 struct AskEvent {};
 /// A value of the objective. NaN and infinities are allowed. Times of a trial that are not above
-/// its last one are ignored: an attempt that resumes repeats them.
+/// its last one are ignored: an attempt that resumes repeats them. Of a cross-validation `time` is
+/// the number of folds that are done, one more with each report, and `value` that of the new one.
 struct ReportEvent {
     std::int64_t trial = 0;
     std::int64_t time = 0;
@@ -42,7 +45,7 @@ struct ExtendEvent {
     std::int64_t max_trials = 0;
 };
 /// A trial that failed is tried again from where it got to. Of algorithms that compare trials in
-/// rounds (hyperband, pbt) it is ignored: the round has gone on without it.
+/// rounds (hyperband, pbt, fold pruning) it is ignored: the round has gone on without it.
 struct RetryEvent {
     std::int64_t trial = 0;
 };
@@ -67,12 +70,13 @@ public:
     const SearchPlan& plan() const { return plan_; }
 
     /// The trial with the least loss, by the plan's selection; the first of equal ones. None before
-    /// the first finite value.
+    /// the first finite value. Of cross-validations only those that have every fold.
     std::optional<std::int64_t> best_trial() const;
 
 private:
     std::vector<Decision> ask();
     std::vector<Decision> report(const ReportEvent& event);
+    bool add_report(Trial& one, const ReportEvent& event);
     std::vector<Decision> end(const EndEvent& event);
     std::vector<Decision> retry(const RetryEvent& event);
     std::int64_t startable() const;
@@ -89,8 +93,8 @@ private:
     std::string exhausted_;    // why there are no more points; empty: there are
 };
 
-/// Whether RetryEvent has an effect on the algorithm's failed trials.
-bool can_retry(SearchMethod method);
+/// Whether RetryEvent has an effect on the algorithm's failed trials. `races`: with fold pruning.
+bool can_retry(SearchMethod method, bool races = false);
 
 /// A search after these events: how it is restored after a restart.
 Search replayed(Space space, SearchPlan plan, std::span<const SearchEvent> events);

@@ -48,6 +48,9 @@ struct Trial {
     std::int64_t until = 0;    ///< it trains to this time; 0: as long as its job says
     std::int64_t bracket = 0;
     std::vector<TrialReport> reports = {};    ///< times increase
+    /// Of a cross-validation: what each fold measured. The reports are then means of the first
+    /// ones.
+    std::vector<double> fold_values = {};
     std::vector<LineageStep> lineage = {};
 };
 

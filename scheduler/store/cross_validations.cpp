@@ -96,22 +96,6 @@ Error no_such(std::string_view what, std::string_view id) {
     return Error{ErrorCode::not_found, fmt::format("there is no {} {}", what, id)};
 }
 
-std::string split_in(Transaction& transaction, const CrossValidation& wanted,
-                     const std::optional<StoredSplit>& split, std::int64_t making_max) {
-    if (!split) {
-        if (transaction
-                .run(queries::lock_split_of_cross_validation, {wanted.split_id, wanted.dataset_id})
-                .empty())
-            throw no_such("split", wanted.split_id);
-        return wanted.split_id;
-    }
-    const Rows equal =
-        transaction.run(queries::find_equal_split, {split->dataset_id, split->request});
-    if (!equal.empty()) return equal[0].text("id");
-    insert_split_in(transaction, *split, making_max);
-    return split->id;
-}
-
 void check_leader_in(Transaction& transaction, const LeaderTerm& term) {
     if (term.number > 0) transaction.run(std::vector<Statement>{check_statement(term)});
 }
@@ -135,7 +119,10 @@ CrossValidation create_cross_validation(Store& store, CrossValidation wanted,
                                         const std::optional<StoredSplit>& split,
                                         std::int64_t making_max) {
     CrossValidation stored = transact(store.pool(), [&](Transaction& transaction) {
-        const std::string split_id = split_in(transaction, wanted, split, making_max);
+        const std::string split_id = use_split_in(
+            transaction,
+            {.dataset_id = wanted.dataset_id, .split_id = wanted.split_id, .make = split},
+            making_max);
         if (transaction
                 .run(queries::insert_cross_validation,
                      {wanted.id, wanted.name, wanted.project, labels_to_json(wanted.labels),

@@ -83,6 +83,20 @@ void insert_split_in(Transaction& transaction, const StoredSplit& split, std::in
                     {split.id, split.dataset_id, split.request, split.created_by});
 }
 
+std::string use_split_in(Transaction& transaction, const SplitUse& use, std::int64_t making_max) {
+    if (!use.make) {
+        if (transaction.run(queries::lock_split_of_cross_validation, {use.split_id, use.dataset_id})
+                .empty())
+            throw Error{ErrorCode::not_found, fmt::format("there is no split {}", use.split_id)};
+        return use.split_id;
+    }
+    const Rows equal =
+        transaction.run(queries::find_equal_split, {use.make->dataset_id, use.make->request});
+    if (!equal.empty()) return equal[0].text("id");
+    insert_split_in(transaction, *use.make, making_max);
+    return use.make->id;
+}
+
 std::optional<StoredSplit> find_split(Store& store, std::string_view id) {
     const Rows rows = read(store.pool(), queries::find_split, {id});
     if (rows.empty()) return std::nullopt;

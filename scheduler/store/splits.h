@@ -33,6 +33,16 @@ StoredSplit create_split(Store& store, const StoredSplit& split, std::int64_t ma
 /// The same as a step of another transaction, and not announced.
 void insert_split_in(Transaction& transaction, const StoredSplit& split, std::int64_t making_max);
 
+/// The split that a cross-validation is to have: `make` or, when it is none, the one of this id.
+struct SplitUse {
+    std::string dataset_id{};
+    std::string split_id{};
+    std::optional<StoredSplit> make{};
+};
+/// The id of a split that stays until the transaction ends: the one that the dataset has of an
+/// equal request, else a new one. errors  throws not_found when it is gone; as create_split
+std::string use_split_in(Transaction& transaction, const SplitUse& use, std::int64_t making_max);
+
 std::optional<StoredSplit> find_split(Store& store, std::string_view id);
 
 /// Of one dataset, newest first, without reports.

@@ -38,6 +38,8 @@ Sweep read_sweep(const Row& row) {
             .max_trials = row.small("max_trials"),
             .max_concurrent = row.small("max_concurrent"),
             .external = row.flag("external"),
+            .split_id = row.text("split_id"),
+            .folds = row.text("folds"),
             .seq = row.integer("seq"),
             .counts = {.trials = row.small("trials"),
                        .running = row.small("running"),
@@ -63,6 +65,7 @@ SweepTrial read_trial(const Row& row) {
             .value = row.maybe_number("value"),
             .value_time = row.maybe_integer("value_time"),
             .lineage = row.text("lineage"),
+            .fold_values = row.text("fold_values"),
             .job_id = row.text("job_id"),
             .job_open = row.flag("job_open"),
             .jobs = row.small("jobs"),
@@ -90,6 +93,7 @@ Json trial_json(const SweepTrial& trial) {
             {"job_id", trial.job_id.empty() ? Json(nullptr) : Json(trial.job_id)},
             {"job_open", trial.job_open},
             {"jobs", trial.jobs},
+            {"fold_values", Json::parse(trial.fold_values)},
             {"reason", trial.reason.empty() ? Json(nullptr) : Json(trial.reason)}};
 }
 
@@ -112,7 +116,8 @@ Statement change_statement(const SweepStep& step, std::int64_t seq) {
              count(&TrialCounts::failed), step.best ? Param(step.best->trial) : Param(std::nullopt),
              step.best ? Param(step.best->value) : Param(std::nullopt), step.max_trials,
              step.max_concurrent, step.name,
-             step.labels ? Param(labels_to_json(*step.labels)) : Param(std::nullopt)}};
+             step.labels ? Param(labels_to_json(*step.labels)) : Param(std::nullopt),
+             step.folds.empty() ? Param(std::nullopt) : Param(step.folds)}};
 }
 
 Statement events_statement(const SweepStep& step, std::int64_t seq) {
@@ -141,7 +146,8 @@ SweepChanged::SweepChanged(std::string_view id)
     : Error(ErrorCode::conflict, fmt::format("the sweep {} has just changed; try again", id)) {}
 
 Sweep create_sweep(Store& store, const Sweep& sweep, const JsonText& known,
-                   std::int64_t active_max) {
+                   const SweepCreationLimits& limits, const std::optional<SplitUse>& split) {
+    const std::int64_t active_max = limits.active_max;
     transact(store.pool(), [&](Transaction& transaction) {
         const Rows rows = transaction.run(queries::lock_project_sweeps, {sweep.project});
         if (active_max > 0 && rows[0].integer("sweeps") >= active_max)
@@ -149,11 +155,15 @@ Sweep create_sweep(Store& store, const Sweep& sweep, const JsonText& known,
                         fmt::format("project {} has {} sweeps that have not ended, which is the "
                                     "maximum; wait until one has ended, or stop one",
                                     sweep.project, active_max)};
-        transaction.commit(
-            {{&queries::insert_sweep,
-              {sweep.id, sweep.name, sweep.project, labels_to_json(sweep.labels), sweep.spec,
-               sweep.max_trials, sweep.max_concurrent, sweep.external, sweep.created_by, known}}});
+        const std::optional<std::string> split_id =
+            split ? std::optional(use_split_in(transaction, *split, limits.making_splits_max))
+                  : std::nullopt;
+        transaction.commit({{&queries::insert_sweep,
+                             {sweep.id, sweep.name, sweep.project, labels_to_json(sweep.labels),
+                              sweep.spec, sweep.max_trials, sweep.max_concurrent, sweep.external,
+                              sweep.created_by, known, split_id}}});
     });
+    if (split) store.announce(topics::datasets);
     store.announce(sweep.id);
     return find_sweep(store, sweep.id).value();
 }

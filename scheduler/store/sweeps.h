@@ -8,6 +8,7 @@
 
 #include "api/spec/job_state.h"
 #include "api/spec/sweep_state.h"
+#include "scheduler/store/splits.h"
 #include "scheduler/store/store.h"
 
 // Sweeps, their logs and their trials. A sweep changes by steps: new events with the decisions that
@@ -44,6 +45,9 @@ struct Sweep {
     int max_trials = 1;
     int max_concurrent = 1;
     bool external = false;
+    std::string
+        split_id{};      ///< of the cross-validations that its trials are; empty: they are jobs
+    JsonText folds{};    ///< {"dataset_id", "sizes": [{"train", "val"}]}; empty until it is made
     std::int64_t seq = 0;    ///< of the newest event
     TrialCounts counts{};
     std::optional<BestTrial> best{};
@@ -64,8 +68,9 @@ struct SweepTrial {
     std::optional<double> value{};         ///< that it is judged by
     std::optional<std::int64_t> value_time{};
     JsonText lineage = "[]";
-    std::string job_id{};     ///< the newest one; empty: none was made
-    bool job_open = false;    ///< its end has not been taken into account
+    JsonText fold_values = "[]";    ///< of a cross-validation, in the order of folds
+    std::string job_id{};           ///< the newest one; empty: none was made
+    bool job_open = false;          ///< its end has not been taken into account
     int jobs = 0;
     std::string reason{};
     Instant started_at{};
@@ -86,11 +91,17 @@ public:
     explicit SweepChanged(std::string_view id);
 };
 
-/// A new sweep in state running; `version`, counts and times are the database's. errors  throws
-/// exhausted when the project has `active_max` sweeps that have not ended (0: no limit)
-/// `known`: [{"point", "value"}] of earlier sweeps.
+/// What limits a project's new sweeps; 0: no limit.
+struct SweepCreationLimits {
+    std::int64_t active_max = 0;           ///< sweeps that have not ended
+    std::int64_t making_splits_max = 0;    ///< as create_split's
+};
+
+/// A new sweep in state running; `version`, counts and times are the database's. `split`: as
+/// use_split_in, its id becomes split_id. `known`: [{"point", "value"}] of earlier sweeps.
+/// errors  throws exhausted when the project has active_max sweeps; as use_split_in
 Sweep create_sweep(Store& store, const Sweep& sweep, const JsonText& known,
-                   std::int64_t active_max);
+                   const SweepCreationLimits& limits, const std::optional<SplitUse>& split = {});
 
 JsonText find_known_results(Store& store, std::string_view id);
 
@@ -160,6 +171,7 @@ struct SweepStep {
     std::optional<BestTrial> best{};
     std::optional<int> max_trials{};
     std::optional<int> max_concurrent{};
+    JsonText folds{};    ///< empty: as they are
     std::optional<std::string> name{};
     std::optional<std::map<std::string, std::string>> labels{};
     /// Jobs to cancel, as request_intent does; one that has ended is left alone.

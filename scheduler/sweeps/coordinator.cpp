@@ -63,7 +63,15 @@ std::string why_failed(const ObservedJob& job) {
     return fmt::format("its job is {}: {}: {}", word, job.reason->code, job.reason->message);
 }
 
-void take_end(SweepRun& run, CoordinatorStep& step, const ObservedJob& job) {
+/// The job of a fold has succeeded: the trial goes on with the next one, unless nothing was
+/// measured.
+void take_fold_end(SweepRun& run, CoordinatorStep& step, std::int64_t trial, bool has_value) {
+    if (has_value) return;
+    take(run, step.log, search::EndEvent{.trial = trial, .failed = true},
+         fmt::format("the job of a fold has no value of {}", measured_metric(run.spec)));
+}
+
+void take_end(SweepRun& run, CoordinatorStep& step, const ObservedJob& job, bool has_value) {
     TrialJobs& jobs = run.jobs[std::size_t(job.trial)];
     jobs.open = false;
     jobs.is_asked_to_end = false;
@@ -71,6 +79,7 @@ void take_end(SweepRun& run, CoordinatorStep& step, const ObservedJob& job) {
     // What is paused at a rung or has been decided about already has come to its end as planned.
     if (!is_running(run, job.trial)) return;
     const bool failed = job.state != JobState::succeeded;
+    if (run.spec.cross_validation && !failed) return take_fold_end(run, step, job.trial, has_value);
     take(run, step.log, search::EndEvent{.trial = job.trial, .failed = failed},
          failed ? why_failed(job) : std::string());
 }
@@ -78,8 +87,10 @@ void take_end(SweepRun& run, CoordinatorStep& step, const ObservedJob& job) {
 void take_job(SweepRun& run, CoordinatorStep& step, const ObservedJob& job) {
     if (std::size_t(job.trial) >= run.jobs.size() || !run.jobs[std::size_t(job.trial)].open) return;
     const bool has_ended = !job.state || is_final(*job.state);
+    const auto& reports = run.search.trials()[std::size_t(job.trial)].reports;
+    const std::size_t before = reports.size();
     take_values(run, step, job, has_ended);
-    if (has_ended) take_end(run, step, job);
+    if (has_ended) take_end(run, step, job, reports.size() > before);
 }
 
 bool has_result(const SweepRun& run) {
@@ -222,14 +233,18 @@ void want_job(SweepRun& run, CoordinatorStep& step, std::int64_t number, bool is
     const Trial& trial = run.search.trials()[std::size_t(number)];
     TrialJobs& jobs = run.jobs[std::size_t(number)];
     WantedJob wanted{.trial = number, .until = trial.until, .is_retry = is_retry};
-    if (!is_retry) wanted.from = begins_from(trial, jobs);
+    if (run.spec.cross_validation) {
+        wanted.fold = std::int64_t(trial.fold_values.size());
+    } else if (!is_retry) {
+        wanted.from = begins_from(trial, jobs);
+    }
     step.jobs.push_back(wanted);
     step.log.changed[number] = true;
     jobs.open = true;
     ++jobs.jobs;
 }
 
-/// Trials that run and have no job: those that are tried again.
+/// Trials that run and have no job: those that are tried again, or have another fold to train.
 void start_again(SweepRun& run, CoordinatorStep& step, std::int64_t& open) {
     for (const Trial& trial : run.search.trials()) {
         if (open >= run.sweep.max_concurrent) return;
@@ -294,6 +309,10 @@ void fail_trial(SweepRun& run, CoordinatorStep& step, std::int64_t trial, const 
 
 std::string key_of(std::int64_t trial, std::int64_t until) {
     return until == 0 ? std::to_string(trial) : fmt::format("{}@{}", trial, until);
+}
+
+std::string key_of_fold(std::int64_t trial, std::int64_t fold) {
+    return fmt::format("{}-fold-{}", trial, fold);
 }
 
 }    // namespace slipway::sweeps

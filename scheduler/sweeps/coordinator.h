@@ -44,6 +44,7 @@ struct WantedJob {
     std::int64_t until = 0;
     std::optional<TrainedTo> from{};
     bool is_retry = false;
+    std::optional<std::int64_t> fold{};    ///< of a cross-validation; tried again if it failed
 };
 
 /// What came of an observation.
@@ -72,5 +73,7 @@ void fail_trial(SweepRun& run, CoordinatorStep& step, std::int64_t trial, const 
 
 /// The parent_key of the jobs of a trial: "3", or "3@9" of the one that trains to 9.
 std::string key_of(std::int64_t trial, std::int64_t until);
+/// Of the job of one fold: "3-fold-0".
+std::string key_of_fold(std::int64_t trial, std::int64_t fold);
 
 }    // namespace slipway::sweeps

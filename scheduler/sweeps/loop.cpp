@@ -11,6 +11,7 @@
 
 #include <map>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 
@@ -20,6 +21,8 @@
 #include "scheduler/store/metrics/curve.h"
 #include "scheduler/store/pg/leader.h"
 #include "scheduler/store/pg/listener.h"
+#include "scheduler/store/splits.h"
+#include "scheduler/store/stored_json.h"
 #include "scheduler/store/sweeps.h"
 #include "scheduler/sweeps/coordinator.h"
 #include "scheduler/sweeps/trial_job.h"
@@ -38,7 +41,7 @@ const store::Reason paused_reason{"sweep_paused", "the sweep is paused"};
 std::vector<Measured> values_of(store::Store& store, const std::string& job_id,
                                 const SweepSpec& spec) {
     const store::Curve curve =
-        store::read_curve(store, job_id, spec.objective.metric, {},
+        store::read_curve(store, job_id, measured_metric(spec), {},
                           {.buckets_max = values_at_once, .points_max = values_at_once});
     const bool by_step = spec.algorithm.time_attr == TimeAttribute::step;
     std::vector<Measured> values;
@@ -51,6 +54,25 @@ std::vector<Measured> values_of(store::Store& store, const std::string& job_id,
         }
     }
     return values;
+}
+
+SweepFolds folds_of_split(const store::StoredSplit& split) {
+    SweepFolds folds{.dataset_id = split.dataset_id, .sizes = {}};
+    const Json report = store::stored_json(split.report);
+    for (const Json& part : report.at("parts"))
+        folds.sizes.push_back({.train = part.at("train").get<std::int64_t>(),
+                               .val = part.at("val").get<std::int64_t>()});
+    return folds;
+}
+
+/// The value of a fold is that of its last evaluation, once it has trained.
+std::vector<Measured> value_of_fold(store::Store& store, const store::TrialJob& job,
+                                    const SweepRun& run) {
+    if (job.state != JobState::succeeded) return {};
+    std::vector<Measured> values = values_of(store, job.job_id, run.spec);
+    if (values.empty()) return {};
+    const auto& trial = run.search.trials()[std::size_t(job.trial)];
+    return {{.time = std::int64_t(trial.fold_values.size()) + 1, .value = values.back().value}};
 }
 
 }    // namespace
@@ -185,12 +207,34 @@ struct SweepLoop::Parts {
             found = runs.emplace(sweep.id, Followed{load_run(store, *std::move(stored))}).first;
         }
         Followed& followed = found->second;
+        if (!has_folds(followed.run)) return;
         const std::vector<store::TrialJob> jobs = store::list_open_trial_jobs(store, sweep.id);
         move_jobs(followed.run, jobs);
         CoordinatorStep step = advance(followed.run, observe(followed, jobs));
         if (step.is_empty()) return;
         write(followed.run, step);
         if (is_final(followed.run.sweep.state)) runs.erase(sweep.id);
+    }
+
+    /// False, and the folds are written down as soon as they are known: the trials cannot start.
+    bool has_folds(SweepRun& run) {
+        if (!run.spec.cross_validation || !run.folds.sizes.empty()) return true;
+        if (run.sweep.state == SweepState::stopping) return true;    // nothing will start
+        const auto split = store::find_split(store, run.sweep.split_id);
+        if (split && split->state == store::SplitState::making) return false;
+        store::SweepStep step{.sweep_id = run.sweep.id, .version = run.sweep.version};
+        if (split && split->state == store::SplitState::ready) {
+            step.folds = encode_folds(folds_of_split(*split));
+        } else {
+            step.state = SweepState::failed;
+            step.reason = store::Reason{
+                "split_failed",
+                fmt::format("the split {} {}", run.sweep.split_id,
+                            split ? "cannot be made: see its problems" : "was deleted")};
+        }
+        store::commit_sweep_step(store, step, term);
+        runs.erase(run.sweep.id);    // the search is made of the folds
+        return false;
     }
 
     Observation observe(Followed& followed, const std::vector<store::TrialJob>& jobs) {
@@ -201,7 +245,9 @@ struct SweepLoop::Parts {
             std::int64_t& before =
                 followed.seen.try_emplace(job.job_id, job.seen + 1).first->second;
             if (job.state && before != job.seen)
-                observed.values = values_of(store, job.job_id, run.spec);
+                observed.values = run.spec.cross_validation
+                                      ? value_of_fold(store, job, run)
+                                      : values_of(store, job.job_id, run.spec);
             before = job.seen;
             seen.jobs.push_back(std::move(observed));
         }

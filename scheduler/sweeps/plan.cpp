@@ -6,10 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "api/base/parsed_json.h"
+#include "api/spec/cross_validation_spec.h"
 #include "api/spec/table/reader.h"
 #include "scheduler/search/grid.h"
 #include "scheduler/search/job_point.h"
 #include "scheduler/search/parameter.h"
+#include "scheduler/store/stored_json.h"
 #include "scheduler/submission/continued_spec.h"
 
 namespace slipway::sweeps {
@@ -42,7 +44,7 @@ void set_end(Json& job, TimeAttribute attribute, std::int64_t until) {
 }
 
 Json template_of(const SweepSpec& spec) {
-    Json job = spec.job;
+    Json job = spec.job_template();
     if (!job.contains("project")) job["project"] = spec.project;
     if (sets_the_end(spec.algorithm))
         set_end(job, spec.algorithm.time_attr, spec.algorithm.max_time);
@@ -50,34 +52,52 @@ Json template_of(const SweepSpec& spec) {
 }
 
 void check_project(const SweepSpec& spec, std::vector<Problem>& problems) {
-    const auto project = spec.job.find("project");
-    if (project == spec.job.end() || *project == spec.project) return;
+    const Json& job = spec.job_template();
+    const auto project = job.find("project");
+    if (project == job.end() || *project == spec.project) return;
     problems.push_back({"/job/project", "inconsistent",
                         fmt::format("job.project must be that of the sweep, {}, got {}; leave it "
                                     "out",
                                     spec.project, shown(*project))});
 }
 
+bool always(const SweepSpec&) {
+    return true;
+}
+bool ends_are_set(const SweepSpec& spec) {
+    return sets_the_end(spec.algorithm);
+}
+bool has_folds(const SweepSpec& spec) {
+    return spec.cross_validation.has_value();
+}
+
 struct TakenPath {
-    std::string_view path;
+    std::string_view path;    ///< with everything below it
     std::string_view why;
-    bool only_with_ends;    ///< only where the algorithm sets the end of trials
+    bool (*applies)(const SweepSpec&);
 };
 
 constexpr auto taken_paths = std::to_array<TakenPath>({
-    {"name", "names are made of the sweep's and the trial's number", false},
-    {"project", "all trials are of the sweep's project", false},
-    {"train.epochs", "the algorithm says how long trials train (max_time)", true},
-    {"train.steps", "the algorithm says how long trials train (max_time)", true},
+    {"name", "names are made of the sweep's and the trial's number", always},
+    {"project", "all trials are of the sweep's project", always},
+    {"train.epochs", "the algorithm says how long trials train (max_time)", ends_are_set},
+    {"train.steps", "the algorithm says how long trials train (max_time)", ends_are_set},
+    {"data.dataset", "all trials have the folds of one dataset", has_folds},
+    {"data.split", "all trials have the same folds", has_folds},
 });
+
+bool is_below(std::string_view path, std::string_view parent) {
+    return path == parent || (path.starts_with(parent) && path[parent.size()] == '.');
+}
 
 void check_taken_paths(const SweepSpec& spec, std::vector<Problem>& problems) {
     for (const TakenPath& row : taken_paths) {
-        const auto found = spec.space.find(std::string(row.path));
-        if (found == spec.space.end()) continue;
-        if (row.only_with_ends && !sets_the_end(spec.algorithm)) continue;
-        problems.push_back({found->second.given_at.pointer, "not_allowed",
-                            fmt::format("{} cannot be a parameter: {}", row.path, row.why)});
+        if (!row.applies(spec)) continue;
+        for (const auto& [path, parameter] : spec.space) {
+            if (!is_below(path, row.path)) continue;
+            problems.push_back({parameter.given_at.pointer, "not_allowed",
+                                fmt::format("{} cannot be a parameter: {}", path, row.why)});
+        }
     }
 }
 
@@ -89,29 +109,37 @@ Point first_point(const Space& space) {
     return point;
 }
 
+/// As it is written in the objective.
+std::vector<std::string> objective_words(const SweepSpec& spec, std::string_view metric) {
+    if (!spec.cross_validation) return {std::string(metric)};
+    return {fmt::format("cv.{}.mean", metric), fmt::format("cv.{}.weighted_mean", metric)};
+}
+
 void check_objective(const SweepSpec& spec, const JobSpec& job, std::vector<Problem>& problems) {
-    const auto metric = validation_metric(spec.objective.metric);
     std::vector<std::string> measured;
-    bool is_measured = false;
-    for (const TaskMetric one : job.task.metrics) {
-        if (!better(one)) continue;    // no number
-        measured.push_back(fmt::format("val_{}", to_string(one)));
-        is_measured = is_measured || metric == one;
-    }
-    if (std::ranges::find(measured, "val_loss") == measured.end()) measured.push_back("val_loss");
-    if (is_measured || metric == TaskMetric::loss) return;
+    for (const TaskMetric one : job.task.metrics)
+        if (better(one))    // else it is no number
+            std::ranges::move(objective_words(spec, fmt::format("val_{}", to_string(one))),
+                              std::back_inserter(measured));
+    if (std::ranges::find(job.task.metrics, TaskMetric::loss) == job.task.metrics.end())
+        std::ranges::move(objective_words(spec, "val_loss"), std::back_inserter(measured));
+    if (std::ranges::find(measured, spec.objective.metric) != measured.end()) return;
+    const auto metric = validation_metric(measured_metric(spec));
     const auto own = metrics_of(job.task.type);
-    const bool possible = metric && std::ranges::find(own, *metric) != own.end() && better(*metric);
+    const bool has_form = !spec.cross_validation || fold_metric(spec.objective.metric);
+    const bool possible =
+        has_form && metric && std::ranges::find(own, *metric) != own.end() && better(*metric);
     problems.push_back(
         {"/objective/metric", "not_allowed",
          possible
              ? fmt::format("objective.metric is {}, which job.task.metrics does not include; "
                            "add {} there, or choose one of: {}",
                            spec.objective.metric, to_string(*metric), fmt::join(measured, ", "))
-             : fmt::format("objective.metric is {}, which a job of task.type {} does not "
+             : fmt::format("objective.metric is {}, which a {} of task.type {} does not "
                            "measure; choose one of: {}",
-                           spec.objective.metric, to_string(job.task.type),
-                           fmt::join(measured, ", ")),
+                           spec.objective.metric,
+                           spec.cross_validation ? "cross-validation" : "job",
+                           to_string(job.task.type), fmt::join(measured, ", ")),
          measured});
 }
 
@@ -173,6 +201,25 @@ void check_exploit(const SweepSpec& spec, const Space& space, std::vector<Proble
     }
 }
 
+/// What a cross-validation does not take: a split of a single fold, a job with a split of its own.
+void check_folds(const SweepSpec& spec, const Point& point, std::vector<Problem>& problems) {
+    if (!spec.cross_validation) return;
+    const Result<Json> request = cross_validation_of(spec, point);
+    if (!request) return;
+    for (Problem& one : decode_cross_validation(*request).problems) {
+        if (!one.pointer.starts_with("/job")) one.pointer.insert(0, "/cross_validation");
+        problems.push_back(std::move(one));
+    }
+}
+
+/// Checks of the job say where in a job; that of a cross-validation is one level deeper.
+void put_below_folds(const SweepSpec& spec, std::vector<Problem>& problems) {
+    if (!spec.cross_validation) return;
+    for (Problem& one : problems)
+        if (one.pointer == "/job" || one.pointer.starts_with("/job/"))
+            one.pointer.insert(0, "/cross_validation");
+}
+
 void check_job(const SweepSpec& spec, const Space& space, std::vector<Problem>& problems) {
     const Json job = template_of(spec);
     std::ranges::move(search::space_problems(space, job), std::back_inserter(problems));
@@ -181,6 +228,7 @@ void check_job(const SweepSpec& spec, const Space& space, std::vector<Problem>& 
     if (!first) return;
     const Decoded<JobSpec> decoded = decode_job_spec(*first);
     if (!decoded.ok()) return;    // a combination: told when the trial is made
+    check_folds(spec, first_point(space), problems);
     check_objective(spec, decoded.value, problems);
     check_schedule(spec, decoded.value, problems);
     check_checkpoint(spec, decoded.value, problems);
@@ -216,6 +264,15 @@ std::vector<Point> start_points(const SweepSpec& spec) {
     return points;
 }
 
+std::optional<search::FoldSearch> fold_search(const SweepSpec& spec,
+                                              std::vector<search::FoldSize> sizes) {
+    if (!spec.cross_validation) return std::nullopt;
+    const auto metric = fold_metric(spec.objective.metric);
+    return search::FoldSearch{.sizes = std::move(sizes),
+                              .is_weighted = metric && metric->is_weighted,
+                              .pruning = spec.objective.fold_pruning};
+}
+
 }    // namespace
 
 std::vector<Problem> check_sweep(SweepSpec& spec) {
@@ -226,6 +283,7 @@ std::vector<Problem> check_sweep(SweepSpec& spec) {
         check_project(spec, problems);
         check_taken_paths(spec, problems);
         if (problems.empty()) check_job(spec, *space, problems);
+        put_below_folds(spec, problems);
     }
     check_grid(spec, *space, problems);
     std::ranges::move(
@@ -236,7 +294,8 @@ std::vector<Problem> check_sweep(SweepSpec& spec) {
 }
 
 search::Search make_search(const SweepSpec& spec, std::int64_t max_trials,
-                           std::vector<search::KnownResult> known) {
+                           std::vector<search::KnownResult> known,
+                           std::vector<search::FoldSize> folds) {
     std::vector<Problem> problems;
     std::optional<Space> space = Space::compile(spec.search_space(), problems);
     if (!space)
@@ -251,13 +310,57 @@ search::Search make_search(const SweepSpec& spec, std::int64_t max_trials,
                            .seed = std::uint64_t(spec.seed),
                            .max_trials = max_trials,
                            .start_points = start_points(spec),
-                           .known = std::move(known)});
+                           .known = std::move(known),
+                           .folds = fold_search(spec, std::move(folds))});
 }
 
 Result<Json> trial_spec(const SweepSpec& spec, const Point& point, std::int64_t until) {
     Json job = template_of(spec);
     set_end(job, spec.algorithm.time_attr, until);
     return search::with_point(job, point);
+}
+
+Result<Json> fold_spec(const SweepSpec& spec, const Point& point, const std::string& dataset_id,
+                       const std::string& split_id, std::int64_t fold) {
+    const Result<Json> trial = trial_spec(spec, point, 0);
+    if (!trial) return trial;
+    Json job = *trial;
+    job["data"]["dataset"] = dataset_id;
+    job["data"]["split"] = {{"id", split_id}, {"fold", fold}};
+    return job;
+}
+
+std::string measured_metric(const SweepSpec& spec) {
+    const auto of_folds = fold_metric(spec.objective.metric);
+    return spec.cross_validation && of_folds ? of_folds->metric : spec.objective.metric;
+}
+
+Result<Json> cross_validation_of(const SweepSpec& spec, const Point& point) {
+    const Result<Json> job = trial_spec(spec, point, 0);
+    if (!job) return job;
+    Json request{{"project", spec.project}, {"job", *job}};
+    if (spec.cross_validation->split) request["split"] = encode(*spec.cross_validation->split);
+    if (!spec.cross_validation->split_id.empty())
+        request["split_id"] = spec.cross_validation->split_id;
+    return request;
+}
+
+SweepFolds decode_folds(const store::JsonText& folds) {
+    const Json stored = store::stored_json(folds);
+    SweepFolds decoded;
+    if (!stored.is_object()) return decoded;
+    decoded.dataset_id = stored.at("dataset_id").get<std::string>();
+    for (const Json& one : stored.at("sizes"))
+        decoded.sizes.push_back({.train = one.at("train").get<std::int64_t>(),
+                                 .val = one.at("val").get<std::int64_t>()});
+    return decoded;
+}
+
+store::JsonText encode_folds(const SweepFolds& folds) {
+    Json sizes = Json::array();
+    for (const search::FoldSize& one : folds.sizes)
+        sizes.push_back({{"train", one.train}, {"val", one.val}});
+    return Json{{"dataset_id", folds.dataset_id}, {"sizes", std::move(sizes)}}.dump();
 }
 
 }    // namespace slipway::sweeps

@@ -77,6 +77,15 @@ std::vector<search::KnownResult> known_results(const Json& stored) {
     return known;
 }
 
+Json fold_values_of(const search::Trial& trial) {
+    Json values = Json::array();
+    for (const double value : trial.fold_values) {
+        if (!std::isfinite(value)) break;    // it is the last one
+        values.push_back(value);
+    }
+    return values;
+}
+
 void replay_log(store::Store& store, SweepRun& run) {
     std::int64_t seq = 0;
     for (;;) {
@@ -111,11 +120,14 @@ SweepRun load_run(store::Store& store, store::Sweep sweep) {
         throw Error{ErrorCode::data_loss,
                     "the stored sweep is of another version: " + joined_messages(spec.problems)};
     // max_trials of the spec is where the sweep began; the log says how it was extended.
-    search::Search search =
-        make_search(spec.value, spec.value.limits.max_trials.value_or(sweep.max_trials),
-                    known_results(store::stored_json(store::find_known_results(store, sweep.id))));
-    SweepRun run{
-        .sweep = std::move(sweep), .spec = std::move(spec.value), .search = std::move(search)};
+    SweepFolds folds = decode_folds(sweep.folds);
+    search::Search search = make_search(
+        spec.value, spec.value.limits.max_trials.value_or(sweep.max_trials),
+        known_results(store::stored_json(store::find_known_results(store, sweep.id))), folds.sizes);
+    SweepRun run{.sweep = std::move(sweep),
+                 .spec = std::move(spec.value),
+                 .search = std::move(search),
+                 .folds = std::move(folds)};
     replay_log(store, run);
     for (const store::SweepTrial& trial : store::all_sweep_trials(store, run.sweep.id)) {
         if (std::size_t(trial.number) >= run.jobs.size()) continue;
@@ -144,6 +156,7 @@ store::SweepTrial trial_row(const SweepRun& run, std::int64_t number) {
                           .until = trial.until,
                           .reports = int(trial.reports.size()),
                           .lineage = lineage.dump(),
+                          .fold_values = fold_values_of(trial).dump(),
                           .job_id = jobs.job_id,
                           .job_open = jobs.open,
                           .jobs = jobs.jobs,
@@ -151,6 +164,9 @@ store::SweepTrial trial_row(const SweepRun& run, std::int64_t number) {
     if (trial.reports.empty()) return row;
     row.last_time = trial.reports.back().time;
     if (std::isfinite(trial.reports.back().value)) row.last_value = trial.reports.back().value;
+    // The mean of some folds is not to be listed among those of all.
+    const auto& folds = run.search.plan().folds;
+    if (folds && trial.reports.size() < folds->sizes.size()) return row;
     const auto& judged = search::judged_report(trial, run.search.plan().selection);
     if (std::isfinite(judged.value)) {
         row.value = judged.value;

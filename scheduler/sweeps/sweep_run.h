@@ -10,6 +10,7 @@
 #include "scheduler/search/search.h"
 #include "scheduler/store/sweeps.h"
 #include "scheduler/sweeps/log_event.h"
+#include "scheduler/sweeps/plan.h"
 
 namespace slipway::sweeps {
 
@@ -27,6 +28,7 @@ struct SweepRun {
     store::Sweep sweep;
     SweepSpec spec;
     search::Search search;
+    SweepFolds folds{};               ///< of a sweep of cross-validations, once they are known
     std::vector<TrialJobs> jobs{};    ///< by trial
     /// The last word of the search was to wait, or that it is over; nothing has happened since.
     bool waits = false;

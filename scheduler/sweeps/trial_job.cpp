@@ -53,7 +53,22 @@ Decoded<CheckedJob> retried_job(store::Store& store, const SweepRun& run, const 
     return submission::check_retry(*origin, submitter_of(run), store);
 }
 
+/// A fold that failed goes on from its newest checkpoint.
+Decoded<CheckedJob> fold_job(store::Store& store, const SweepRun& run, const WantedJob& wanted) {
+    const std::string& last_id = run.jobs[std::size_t(wanted.trial)].job_id;
+    const auto last = last_id.empty() ? std::nullopt : store::find_job(store, last_id);
+    const bool is_again =
+        last && last->parent && last->parent->key == key_of_fold(wanted.trial, *wanted.fold);
+    if (is_again) return submission::check_retry(*last, submitter_of(run), store);
+    const auto& point = run.search.trials()[std::size_t(wanted.trial)].point;
+    const Result<Json> spec =
+        fold_spec(run.spec, point, run.folds.dataset_id, run.sweep.split_id, *wanted.fold);
+    if (!spec) return impossible(spec.error().what());
+    return submission::check_training(decode_job_spec(*spec), submitter_of(run), store);
+}
+
 Decoded<CheckedJob> unnamed_job(store::Store& store, const SweepRun& run, const WantedJob& wanted) {
+    if (wanted.fold) return fold_job(store, run, wanted);
     const search::Trial& trial = run.search.trials()[std::size_t(wanted.trial)];
     const std::string& last = run.jobs[std::size_t(wanted.trial)].job_id;
     if (wanted.is_retry && !last.empty() && store::find_job(store, last))
@@ -69,9 +84,11 @@ Decoded<CheckedJob> unnamed_job(store::Store& store, const SweepRun& run, const 
 Decoded<CheckedJob> make_trial_job(store::Store& store, const SweepRun& run,
                                    const WantedJob& wanted) {
     Decoded<CheckedJob> job = unnamed_job(store, run, wanted);
-    job.value.spec.name = fmt::format("{}-{}", run.sweep.name, wanted.trial);
-    job.value.parent =
-        store::JobParent{.id = run.sweep.id, .key = key_of(wanted.trial, wanted.until)};
+    const std::string key =
+        wanted.fold ? key_of_fold(wanted.trial, *wanted.fold) : key_of(wanted.trial, wanted.until);
+    job.value.spec.name =
+        fmt::format("{}-{}", run.sweep.name, wanted.fold ? key : std::to_string(wanted.trial));
+    job.value.parent = store::JobParent{.id = run.sweep.id, .key = key};
     return job;
 }
 

@@ -74,11 +74,13 @@ Response retry_sweep_trial(const Context& context) {
     const store::Sweep sweep = the_sweep(context);
     const store::SweepTrial trial = the_trial(context, sweep);
     const auto spec = decode_sweep(store::stored_json(sweep.spec));
-    if (!search::can_retry(spec.value.algorithm.name))
+    const bool races = spec.value.objective.fold_pruning.has_value();
+    if (!search::can_retry(spec.value.algorithm.name, races))
         throw Error{ErrorCode::conflict,
                     fmt::format("a trial of {} cannot be tried again: the others have gone on "
                                 "without it",
-                                to_string(spec.value.algorithm.name))};
+                                races ? "a sweep with fold pruning"
+                                      : to_string(spec.value.algorithm.name))};
     change_sweep(context, [&](const store::Sweep& now) -> Change {
         store::SweepTrial again = the_trial(context, now);
         if (again.state == "running") return std::nullopt;    // repeated

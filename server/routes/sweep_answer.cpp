@@ -61,6 +61,7 @@ Json render_sweep(const store::Sweep& sweep) {
                {"stopped", sweep.counts.stopped},
                {"failed", sweep.counts.failed}}},
              {"best", nullptr},
+             {"split_id", text_or_null(sweep.split_id)},
              {"created_by", text_or_null(sweep.created_by)},
              {"created_at", to_rfc3339(sweep.created_at)},
              {"finished_at", render_time(sweep.finished_at)}};
@@ -81,6 +82,7 @@ Json render_trial(const store::SweepTrial& trial) {
             {"last_time", value_or_null(trial.last_time)},
             {"reports", trial.reports},
             {"lineage", stored_json(trial.lineage)},
+            {"fold_values", stored_json(trial.fold_values)},
             {"job_id", text_or_null(trial.job_id)},
             {"jobs", trial.jobs},
             {"reason", text_or_null(trial.reason)},

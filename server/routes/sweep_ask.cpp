@@ -130,6 +130,10 @@ Response simulate_sweep(const Context& context) {
     const SweepSimulateBody body =
         read_body(context.request, decode_sweep_simulate, "the simulation");
     const sweeps::SweepRun run = sweeps::load_run(context.services.store, the_sweep(context));
+    if (run.spec.cross_validation)
+        throw Error{ErrorCode::conflict,
+                    "the trials of this sweep are cross-validations; only curves of jobs can be "
+                    "replayed under another algorithm"};
     if (body.algorithm.name == SearchMethod::pbt)
         throw_problems({{"/algorithm/name",
                          "not_allowed",

@@ -5,8 +5,10 @@
 #include "api/base/id.h"
 #include "api/spec/documents.h"
 #include "api/spec/sweep_spec.h"
+#include "scheduler/cross_validation/checked_request.h"
 #include "scheduler/search/grid.h"
 #include "scheduler/store/jobs.h"
+#include "scheduler/submission/named_dataset.h"
 #include "scheduler/submission/training_job.h"
 #include "scheduler/sweeps/plan.h"
 #include "server/routes/bodies.h"
@@ -33,6 +35,16 @@ search::Search new_search(const SweepSpec& spec) {
     return sweeps::make_search(spec, spec.limits.max_trials.value_or(1));
 }
 
+void check_first_folds(const Context& context, const SweepSpec& spec, const search::Point& point,
+                       std::vector<Problem>& problems) {
+    const Result<Json> request = sweeps::cross_validation_of(spec, point);
+    if (!request) return;
+    auto checked = check_cross_validation(decode_cross_validation(*request),
+                                          submitter_of(context.who), context.services.store);
+    put_below(checked.problems, "/cross_validation");
+    std::ranges::move(checked.problems, std::back_inserter(problems));
+}
+
 // Whether its artifacts exist is asked of the first trial's job.
 void check_first_job(const Context& context, const SweepSpec& spec,
                      std::vector<Problem>& problems) {
@@ -44,6 +56,7 @@ void check_first_job(const Context& context, const SweepSpec& spec,
         return;
     }
     if (spec.is_external()) return;
+    if (spec.cross_validation) return check_first_folds(context, spec, first.point, problems);
     const Result<Json> job = sweeps::trial_spec(spec, first.point, first.until);
     if (!job) return;
     Decoded<JobSpec> decoded = decode_job_spec(*job);
@@ -88,6 +101,24 @@ SweepSpec read_sweep_spec(const Context& context) {
     return std::move(sweep.value);
 }
 
+// Of a sweep of cross-validations, the split that it has or makes.
+std::optional<store::SplitUse> split_use(const Context& context, const SweepSpec& spec) {
+    if (!spec.cross_validation) return std::nullopt;
+    const SweepFoldsSpec& folds = *spec.cross_validation;
+    const Json& data = folds.job.at("data");
+    const std::string name = data.at("dataset").get<std::string>();
+    const auto dataset =
+        submission::find_named_dataset(context.services.store, spec.project, name).dataset;
+    if (!dataset) throw_not_found("dataset", name);
+    store::SplitUse use{.dataset_id = dataset->id, .split_id = folds.split_id};
+    if (folds.split)
+        use.make = store::StoredSplit{.id = new_id("spl"),
+                                      .dataset_id = dataset->id,
+                                      .request = encode(*folds.split).dump(),
+                                      .created_by = context.who.token_id};
+    return use;
+}
+
 Json combinations(const SweepSpec& spec, const search::Space& space) {
     if (sampler_of(spec.algorithm).name != SamplerName::grid) return nullptr;
     return search::grid_size(space, search::grid_points_max).combinations;
@@ -119,6 +150,7 @@ Response create_sweep(const Context& context) {
     const std::string id = new_id("swp");
     if (spec.name.empty())
         spec.name = fmt::format("{}-{}", spec.objective.metric, id.substr(id.size() - 6));
+    const auto split = split_use(context, spec);
     const store::Sweep made =
         store::create_sweep(context.services.store,
                             {.id = id,
@@ -130,7 +162,11 @@ Response create_sweep(const Context& context) {
                              .max_concurrent = int(spec.limits.max_concurrent),
                              .external = spec.is_external(),
                              .created_by = context.who.token_id},
-                            known.dump(), active_sweeps_max);
+                            known.dump(),
+                            {.active_max = active_sweeps_max,
+                             .making_splits_max = context.services.limits.making_splits},
+                            split);
+    if (split) context.services.on_changed();
     return sweep_response(made, 201).with("Location", "/v1/sweeps/" + id);
 }
 

@@ -61,6 +61,8 @@ const Object<Answer>& sweep_answer_table() {
                    Nested<Answer>{&trial_counts_table()}, known)
             .field("best", "Best trial so far.", Nested<Answer>{&sweep_best_summary_table()},
                    or_null)
+            .field("split_id", "Split whose folds every trial trains; null: trials are jobs.",
+                   any_text, or_null)
             .field("core_s", "Core-seconds that its jobs have used. Lists leave it out.",
                    Number{.min = 0}, maybe)
             .field("created_by", "tok_…", any_text, or_null)
@@ -86,6 +88,10 @@ const Object<Answer>& sweep_trial_table() {
             .field("reports", "Number of values that were reported.", count, known)
             .field("lineage", "Weights that it took over from other trials (pbt).",
                    List<AnyObject>{}, known)
+            .field("fold_values",
+                   "Of a cross-validation: values of the folds that have trained, in order, up to "
+                   "one that is not finite.",
+                   List<Number>{}, known)
             .field("job_id", "Newest job of the trial.", any_text, or_null)
             .field("jobs", "Number of jobs; all of them: GET /v1/jobs?parent=.", count, known)
             .field("reason", "Newest decision about it, or why it failed.", any_text, or_null)

@@ -100,7 +100,7 @@ from dataset
 where id = $1
 for update
 
--- find_dataset_user: a job or a cross-validation that has not ended and runs on it; lock_dataset ran
+-- find_dataset_user: a job, a cross-validation or a sweep of them that has not ended and runs on it; lock_dataset ran
 -- before, in a statement of its own, so that one that it waited for is seen
 -- in     $1 id
 select 'job ' || id as used_by
@@ -110,6 +110,11 @@ union all
 select 'cross-validation ' || id
 from cross_validation
 where dataset_id = $1 and finished_at is null
+union all
+select 'sweep ' || sweep.id
+from split
+join sweep on sweep.split_id = split.id
+where split.dataset_id = $1 and sweep.finished_at is null
 limit 1
 
 -- delete_dataset: its folder is garbage from now on, and the upload it was made from unless its check

@@ -62,7 +62,7 @@ join dataset on dataset.id = split.dataset_id
 where split.id = $1
 for update of dataset, split
 
--- find_split_user: a job or a cross-validation that has not ended and runs on it; lock_split ran
+-- find_split_user: a job, a cross-validation or a sweep of them that has not ended and runs on it; lock_split ran
 -- before, in a statement of its own, so that one that it waited for is seen
 -- in     $1 id
 select 'job ' || id as used_by
@@ -71,6 +71,10 @@ where finished_at is null and spec #>> '{data,split,id}' = $1
 union all
 select 'cross-validation ' || id
 from cross_validation
+where finished_at is null and split_id = $1
+union all
+select 'sweep ' || id
+from sweep
 where finished_at is null and split_id = $1
 limit 1
 

@@ -12,16 +12,16 @@ left join sweep on sweep.project = $1 and sweep.finished_at is null
 
 -- insert_sweep: a sweep
 -- in     $1 id  $2 name  $3 project  $4 labels  $5 spec  $6 max_trials  $7 max_concurrent
---        $8 external  $9 created_by  $10 known
+--        $8 external  $9 created_by  $10 known  $11 split_id or null
 insert into sweep (id, name, project, labels, spec, max_trials, max_concurrent, external,
-                   created_by, known)
-values ($1, $2, $3, $4::jsonb, $5::jsonb, $6, $7, $8, $9, $10::json)
+                   created_by, known, split_id)
+values ($1, $2, $3, $4::jsonb, $5::jsonb, $6, $7, $8, $9, $10::json, $11)
 
 -- find_sweep: one sweep
 -- in     $1 id
 select id, name, project, labels, state, reason_code, reason_message, spec, max_trials, max_concurrent,
        external, seq, trials, running, paused, completed, stopped, failed, best_trial, best_value,
-       version, created_by, created_at, finished_at
+       split_id, folds, version, created_by, created_at, finished_at
 from sweep
 where id = $1
 
@@ -32,7 +32,7 @@ where id = $1
 with page as materialized (
     select id, name, project, labels, state, reason_code, reason_message, spec, max_trials, max_concurrent,
            external, seq, trials, running, paused, completed, stopped, failed, best_trial, best_value,
-           version, created_by, created_at, finished_at
+           split_id, folds, version, created_by, created_at, finished_at
     from sweep
     where ($1::text[] is null or project = any ($1))
       and ($2::text[] is null or state = any ($2))
@@ -150,7 +150,7 @@ for no key update
 -- change_sweep: a step; null leaves as it is
 -- in     $1 id  $2 seq  $3 state  $4 reason_code  $5 reason_message  $6 trials  $7 running
 --        $8 paused  $9 completed  $10 stopped  $11 failed  $12 best_trial  $13 best_value
---        $14 max_trials  $15 max_concurrent  $16 name  $17 labels
+--        $14 max_trials  $15 max_concurrent  $16 name  $17 labels  $18 folds
 update sweep
 set seq            = $2,
     version        = version + 1,
@@ -170,7 +170,8 @@ set seq            = $2,
     max_trials     = coalesce($14, max_trials),
     max_concurrent = coalesce($15, max_concurrent),
     name           = coalesce($16, name),
-    labels         = coalesce($17::jsonb, labels)
+    labels         = coalesce($17::jsonb, labels),
+    folds          = coalesce($18::json, folds)
 where id = $1
 
 -- insert_sweep_events: lines of the log
@@ -183,15 +184,15 @@ from unnest($2::bigint[], $3::text[], $4::text[]) as one (seq, event, decisions)
 -- in     $1 sweep_id  then an array of objects: $2
 insert into sweep_trial (sweep_id, number, state, point, train_until, reports, last_time,
                          last_value, value, value_time, lineage, job_id, job_open, jobs, reason,
-                         ended_at)
+                         fold_values, ended_at)
 select $1, number, state, point, train_until, reports, last_time, last_value, value, value_time,
-       lineage, job_id, job_open, jobs, reason,
+       lineage, job_id, job_open, jobs, reason, fold_values,
        case when state in ('completed', 'stopped', 'failed') then clock_timestamp() end
 from json_to_recordset($2::json)
      as one (number integer, state text, point json, train_until bigint, reports integer,
              last_time bigint, last_value double precision, value double precision,
              value_time bigint, lineage json, job_id text, job_open boolean, jobs integer,
-             reason text)
+             reason text, fold_values json)
 on conflict (sweep_id, number) do update
 set state       = excluded.state,
     point       = excluded.point,
@@ -206,6 +207,7 @@ set state       = excluded.state,
     job_open    = excluded.job_open,
     jobs        = excluded.jobs,
     reason      = excluded.reason,
+    fold_values = excluded.fold_values,
     ended_at    = case when excluded.ended_at is null then null
                        else coalesce(sweep_trial.ended_at, excluded.ended_at) end
 

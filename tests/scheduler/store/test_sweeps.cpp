@@ -24,7 +24,7 @@ protected:
                              .max_trials = 9,
                              .max_concurrent = 2,
                              .created_by = "tok_test"},
-                            "[]", active_max);
+                            "[]", {.active_max = active_max});
     }
 
     static SweepTrial trial(int number, const std::string& state, std::optional<double> value) {

@@ -34,16 +34,33 @@ inline SweepSpec sweep_spec(const Json& changes = Json::object()) {
     return decoded.value;
 }
 
-inline SweepRun new_run(const Json& changes = Json::object()) {
+inline SweepRun new_run(const Json& changes = Json::object(), const SweepFolds& folds = {}) {
     SweepSpec spec = sweep_spec(changes);
-    search::Search search = make_search(spec, spec.limits.max_trials.value());
+    search::Search search = make_search(spec, spec.limits.max_trials.value(), {}, folds.sizes);
     store::Sweep sweep{.id = "swp_test",
                        .name = "test",
                        .project = "default",
                        .state = SweepState::running,
                        .max_trials = int(*spec.limits.max_trials),
                        .max_concurrent = int(spec.limits.max_concurrent)};
-    return {.sweep = std::move(sweep), .spec = std::move(spec), .search = std::move(search)};
+    return {.sweep = std::move(sweep),
+            .spec = std::move(spec),
+            .search = std::move(search),
+            .folds = folds};
+}
+
+/// What makes the trials cross-validations of three folds.
+inline Json fold_changes(const Json& more = Json::object()) {
+    Json changes{{"job", nullptr}, {"objective", {{"metric", nullptr}}}};
+    changes["cross_validation"] = {{"split", {{"method", "kfold"}, {"folds", 3}}},
+                                   {"job", sweep_body().at("job")}};
+    changes.merge_patch(more);
+    return changes;
+}
+
+inline SweepRun new_fold_run(const Json& more = Json::object()) {
+    return new_run(fold_changes(more),
+                   {.dataset_id = "dst_test", .sizes = {{20, 10}, {20, 10}, {20, 10}}});
 }
 
 }    // namespace slipway::sweeps

@@ -208,6 +208,79 @@ TEST(Coordinator, a_log_line_comes_back_as_it_was) {
     EXPECT_THROW(decode_event(Json{{"type", "other"}}), Error);
 }
 
+std::vector<std::int64_t> wanted_folds(const CoordinatorStep& step) {
+    std::vector<std::int64_t> folds;
+    for (const WantedJob& job : step.jobs)
+        folds.push_back(job.fold.value());
+    return folds;
+}
+
+TEST(Coordinator, a_cross_validation_trains_one_fold_after_the_other) {
+    SweepRun run = new_fold_run({{"limits", {{"max_trials", 2}, {"max_concurrent", 2}}}});
+    EXPECT_EQ(run.spec.objective.metric, "cv.val_loss.mean");
+    EXPECT_EQ(measured_metric(run.spec), "val_loss");
+    auto step = advance(run, {});
+    EXPECT_THAT(wanted(step), ElementsAre(0, 1));
+    EXPECT_THAT(wanted_folds(step), ElementsAre(0, 0));
+    EXPECT_TRUE(advance(run, {.jobs = {runs(0), runs(1)}}).is_empty());
+    step = advance(run, {.jobs = {ended(0, JobState::succeeded, {{1, 0.5}}), runs(1)}});
+    EXPECT_THAT(wanted(step), ElementsAre(0));
+    EXPECT_THAT(wanted_folds(step), ElementsAre(1));
+    advance(run, {.jobs = {ended(0, JobState::succeeded, {{2, 0.3}}), runs(1)}});
+    EXPECT_FALSE(best_of(run).has_value()) << "two folds of three";
+    EXPECT_FALSE(trial_row(run, 0).value.has_value());
+    EXPECT_EQ(trial_row(run, 0).fold_values, "[0.5,0.3]");
+    step = advance(run, {.jobs = {ended(0, JobState::succeeded, {{3, 0.1}}), runs(1)}});
+    EXPECT_EQ(state_of(run, 0), "completed");
+    EXPECT_EQ(best_of(run)->trial, 0);
+    EXPECT_NEAR(*trial_row(run, 0).value, 0.3, 1e-12);
+    EXPECT_EQ(key_of_fold(3, 1), "3-fold-1");
+}
+
+TEST(Coordinator, a_fold_without_a_value_or_without_success_ends_its_trial) {
+    SweepRun run = new_fold_run({{"limits", {{"max_trials", 2}, {"max_concurrent", 2}}}});
+    advance(run, {});
+    advance(run, {.jobs = {ended(0, JobState::succeeded), ended(1, JobState::failed)}});
+    EXPECT_EQ(state_of(run, 0), "failed");
+    EXPECT_THAT(run.jobs[0].reason, HasSubstr("has no value of val_loss"));
+    EXPECT_EQ(state_of(run, 1), "failed");
+    StepLog log;
+    run.sweep.state = SweepState::running;
+    take(run, log, search::RetryEvent{1});
+    const auto step = advance(run, {});
+    ASSERT_THAT(wanted(step), ElementsAre(1));
+    EXPECT_THAT(wanted_folds(step), ElementsAre(0)) << "the fold that failed";
+}
+
+TEST(Coordinator, a_trial_that_falls_behind_gets_no_more_folds) {
+    SweepRun run = new_fold_run({{"objective", {{"fold_pruning", Json::object()}}},
+                                 {"limits", {{"max_trials", 2}, {"max_concurrent", 2}}}});
+    advance(run, {});
+    advance(run, {.jobs = {ended(0, JobState::succeeded, {{1, 0.1}}),
+                           ended(1, JobState::succeeded, {{1, 0.5}})}});
+    auto step = advance(run, {.jobs = {ended(0, JobState::succeeded, {{2, 0.2}}), runs(1)}});
+    EXPECT_THAT(step.jobs, IsEmpty()) << "it waits for the other one";
+    step = advance(run, {.jobs = {ended(1, JobState::succeeded, {{2, 0.61}})}});
+    EXPECT_THAT(wanted(step), ElementsAre(0));
+    EXPECT_THAT(wanted_folds(step), ElementsAre(2));
+    EXPECT_EQ(state_of(run, 1), "stopped");
+    EXPECT_THAT(run.jobs[1].reason, HasSubstr("2 of 3 folds: mean 0.555, that of trial 0"));
+    step = advance(run, {.jobs = {ended(0, JobState::succeeded, {{3, 0.1}})}});
+    EXPECT_EQ(step.state, SweepState::finished);
+}
+
+TEST(Coordinator, a_fold_is_a_job_on_the_split_of_all) {
+    const SweepRun run = new_fold_run();
+    const auto spec =
+        fold_spec(run.spec, {{"train.optimizer.lr", 0.02}}, "dst_test", "spl_test", 2);
+    ASSERT_TRUE(bool(spec));
+    EXPECT_EQ(spec->at("data"),
+              Json({{"dataset", "dst_test"}, {"split", {{"id", "spl_test"}, {"fold", 2}}}}));
+    EXPECT_EQ(spec->at("train").at("optimizer").at("lr"), 0.02);
+    EXPECT_EQ(encode_folds(decode_folds(encode_folds(run.folds))), encode_folds(run.folds));
+    EXPECT_TRUE(decode_folds("").sizes.empty());
+}
+
 }    // namespace
 
 }    // namespace slipway::sweeps
