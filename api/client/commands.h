@@ -275,6 +275,18 @@ ExitCode act_on_sweep(const HttpClient& client, const std::string& sweep_id,
                       const std::string& verb);
 ExitCode extend_sweep(const HttpClient& client, const std::string& sweep_id, int max_trials);
 ExitCode retry_trial(const HttpClient& client, const std::string& sweep_id, int trial);
+
+struct PromoteOptions {
+    std::string sweep_id = {};
+    int trial = -1;                           ///< -1: the best
+    std::vector<std::string> changes = {};    ///< as ForkOptions
+    std::string file = {};
+    std::string start = {};    ///< empty: as suits the sweep
+    bool unpinned = false;     ///< do not pin the checkpoint
+    bool follow = false;
+    bool dry_run = false;
+};
+ExitCode promote_sweep(const HttpClient& client, const PromoteOptions& options);
 ExitCode delete_sweep(const HttpClient& client, const std::string& sweep_id);
 
 struct SweepImportArguments {

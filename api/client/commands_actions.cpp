@@ -133,6 +133,22 @@ ExitCode fork_job(const HttpClient& client, const ForkOptions& options) {
     return ExitCode::ok;
 }
 
+ExitCode promote_sweep(const HttpClient& client, const PromoteOptions& options) {
+    Json changes = options.file.empty() ? Json::object() : read_json(options.file);
+    for (const std::string& change : options.changes)
+        apply(change, changes);
+    Json body{{"changes", std::move(changes)}, {"pin", !options.unpinned}};
+    if (options.trial >= 0) body["trial"] = options.trial;
+    if (!options.start.empty()) body["start"] = options.start;
+    const Json job = call(client, "POST",
+                          fmt::format("/v1/sweeps/{}/promote{}", percent_encode(options.sweep_id),
+                                      options.dry_run ? "?dry_run=true" : ""),
+                          body);
+    if (!options.dry_run) return print_made(client, job, options.follow);
+    fmt::print("{}\n", printable_text(job.dump(2)));
+    return ExitCode::ok;
+}
+
 ExitCode bulk(const HttpClient& client, const BulkOptions& options) {
     const Json body = bulk_body(options);
     if (body.at("filter").empty())

@@ -45,6 +45,7 @@ struct Line {
     SuggestOptions suggest;
     ObserveOptions observe;
     SweepSimulateOptions sweep_simulate;
+    PromoteOptions promote;
     std::string trial_order = "number";
     int max_trials = 1;
     int trial = 0;
@@ -521,6 +522,21 @@ void add_sweep_commands(CLI::App& app, Line& line) {
     one = add_with_id(*sweep, "retry", "Try a failed trial again", line,
                       [&line](const HttpClient& c) { return retry_trial(c, line.id, line.trial); });
     one->add_option("trial", line.trial, "number of the trial")->required();
+    one = add(*sweep, "promote", "Submit a job like the best trial, from its checkpoint", line,
+              [&line](const HttpClient& c) { return promote_sweep(c, line.promote); });
+    one->add_option("id", line.promote.sweep_id, "id, as returned by the service")->required();
+    one->add_option("--trial", line.promote.trial, "number of the trial; default: the best one")
+        ->check(CLI::NonNegativeNumber);
+    one->add_option("--set", line.promote.changes,
+                    "field of the spec and its new value, such as train.epochs=50");
+    one->add_option("--file", line.promote.file, "JSON file with the fields of the spec to change");
+    one->add_option("--start", line.promote.start,
+                    "continue: from the trial's checkpoint; weights: from its weights only; "
+                    "scratch: without a checkpoint")
+        ->check(CLI::IsMember({"continue", "weights", "scratch"}));
+    one->add_flag("--no-pin", line.promote.unpinned, "do not pin the checkpoint");
+    one->add_flag("--follow", line.promote.follow, "follow the new job until it ends");
+    one->add_flag("--dry-run", line.promote.dry_run, "validate only; store nothing");
     add_with_id(*sweep, "delete", "Delete a sweep that has ended, with its jobs", line,
                 [&line](const HttpClient& c) { return delete_sweep(c, line.id); });
     add_sweep_import(*sweep, line);

@@ -382,6 +382,7 @@ std::span<const ObjectTable* const> request_tables() {
                                                      &sweep_table(),
                                                      &sweep_patch_table(),
                                                      &sweep_extend_table(),
+                                                     &sweep_promote_table(),
                                                      &sweep_suggest_table(),
                                                      &sweep_observe_table(),
                                                      &sweep_simulate_table()};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/base/json.h"
+#include "api/spec/job_actions.h"
 #include "api/spec/requests.h"
 #include "api/spec/search_algorithm.h"
 #include "api/spec/search_space.h"
@@ -110,6 +111,15 @@ struct SweepPatchBody {
 struct SweepExtendBody {
     std::int64_t max_trials = 0;    ///< from now on
     bool operator==(const SweepExtendBody&) const = default;
+};
+
+/// POST /v1/sweeps/{id}/promote.
+struct SweepPromoteBody {
+    std::optional<std::int64_t> trial;    ///< none: the best
+    Json changes = Json::object();        ///< a merge patch of the trial's job spec
+    std::optional<ForkStart> start;       ///< none: continue; of a cross-validation scratch
+    bool pin = true;                      ///< the checkpoint that the job begins with
+    bool operator==(const SweepPromoteBody&) const = default;
 };
 
 /// POST /v1/sweeps/{id}/suggest: for how many trials.

@@ -300,6 +300,25 @@ const Object<SweepExtendBody>& sweep_extend_table() {
     return table;
 }
 
+const Object<SweepPromoteBody>& sweep_promote_table() {
+    static const auto table =
+        Object<SweepPromoteBody>("SweepPromote", "A training job made from a trial of a sweep.")
+            .field("trial", &SweepPromoteBody::trial, "Number of the trial. Default: the best one.",
+                   Integer{.min = 0, .max = sweep_trials_max})
+            .field("changes", &SweepPromoteBody::changes,
+                   "Changes to the trial's job spec, as a JSON merge patch (RFC 7396).",
+                   AnyObject{})
+            .field(
+                "start", &SweepPromoteBody::start,
+                "continue: from the full training state of the trial's checkpoint; weights: from "
+                "its weights only; scratch: without a checkpoint. Default: continue; of "
+                "cross-validations scratch, the only one that they have.",
+                Choice<ForkStart>{})
+            .field("pin", &SweepPromoteBody::pin,
+                   "Keep the checkpoint that the job begins with from deletion.", Flag{});
+    return table;
+}
+
 const Object<SweepSuggestBody>& sweep_suggest_table() {
     static const auto table =
         Object<SweepSuggestBody>("SweepSuggest", "Asks a sweep without a job for trials.")

@@ -108,6 +108,7 @@ const Object<WebhookCreate>& webhook_create_table();
 const Object<SweepSpec>& sweep_table();
 const Object<SweepPatchBody>& sweep_patch_table();
 const Object<SweepExtendBody>& sweep_extend_table();
+const Object<SweepPromoteBody>& sweep_promote_table();
 const Object<SweepSuggestBody>& sweep_suggest_table();
 const Object<SweepObserveBody>& sweep_observe_table();
 const Object<SweepSimulateBody>& sweep_simulate_table();

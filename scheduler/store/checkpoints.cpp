@@ -101,4 +101,8 @@ std::optional<Checkpoint> pin_checkpoint(Store& store, std::string_view id, bool
     });
 }
 
+void pin_checkpoint_in(Transaction& transaction, std::string_view id) {
+    transaction.run(queries::pin_checkpoint, {id, true});
+}
+
 }    // namespace slipway::store

@@ -49,4 +49,7 @@ bool delete_checkpoint(Store& store, std::string_view id);
 /// Keeps it from deletion, or lets go. Nothing when there is none.
 std::optional<Checkpoint> pin_checkpoint(Store& store, std::string_view id, bool pinned);
 
+/// Keeps it, as a step of another transaction, which has seen that it is there.
+void pin_checkpoint_in(Transaction& transaction, std::string_view id);
+
 }    // namespace slipway::store

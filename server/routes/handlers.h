@@ -158,7 +158,7 @@ Response create_token(const Context& context);
 Response list_tokens(const Context& context);
 Response revoke_token(const Context& context);
 
-// sweeps.cpp, sweep_actions.cpp, sweep_ask.cpp, sweep_trials.cpp
+// sweeps.cpp, sweep_actions.cpp, sweep_ask.cpp, sweep_promotion.cpp, sweep_trials.cpp
 Response suggest_sweep_trials(const Context& context);
 Response observe_sweep_trial(const Context& context);
 Response get_sweep_importance(const Context& context);
@@ -172,6 +172,7 @@ Response pause_sweep(const Context& context);
 Response resume_sweep(const Context& context);
 Response stop_sweep(const Context& context);
 Response extend_sweep(const Context& context);
+Response promote_sweep(const Context& context);
 Response retry_sweep_trial(const Context& context);
 Response list_sweep_trials(const Context& context);
 Response get_sweep_best(const Context& context);

@@ -108,13 +108,15 @@ Json preview(const Context& context, const submission::CheckedJob& job) {
     return answer;
 }
 
-Response submit(const Context& context, submission::CheckedJob job) {
+Response submit(const Context& context, submission::CheckedJob job,
+                std::function<void(store::Transaction&)> also) {
     const std::string_view collection = traits(job.kind).collection;
     submission::Submission wanted{.jobs = {},
                                   .token_id = context.who.token_id,
                                   .traceparent = context.request.traceparent,
                                   .request = idempotent_request(context.request, context.who),
-                                  .audit = audit_entry(context)};
+                                  .audit = audit_entry(context),
+                                  .also = std::move(also)};
     wanted.jobs.push_back(std::move(job));
     const submission::QueueLimit limit{.queued = *context.services.queued_jobs,
                                        .jobs_max = context.services.limits.queued_jobs};

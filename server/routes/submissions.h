@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "api/base/json.h"
@@ -24,9 +25,11 @@ submission::CheckedJob require_job(Decoded<submission::CheckedJob> checked, std:
 Json preview(const Context& context, const submission::CheckedJob& job);
 
 /// Stores the job once for its Idempotency-Key and wakes the scheduler: 201, or the first answer
-/// again. Of a gathered request the job is left to be stored with others.
+/// again. Of a gathered request the job is left to be stored with others, unless something is to be
+/// stored with it: `also`, as of store::SubmissionParts.
 /// errors  409, 429
-Response submit(const Context& context, submission::CheckedJob job);
+Response submit(const Context& context, submission::CheckedJob job,
+                std::function<void(store::Transaction&)> also = {});
 
 /// Of the requests that submit a job each.
 std::unique_ptr<Gathering> gather_submissions(Services& services);

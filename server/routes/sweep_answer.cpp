@@ -43,6 +43,14 @@ store::SweepTrial the_trial(const Context& context, const store::Sweep& sweep) {
     return *std::move(trial);
 }
 
+search::Point point_of(const store::SweepTrial& trial) {
+    search::Point point;
+    const Json stored = stored_json(trial.point);
+    for (const auto& [path, value] : stored.items())
+        point[path] = value;
+    return point;
+}
+
 Json render_sweep(const store::Sweep& sweep) {
     Json out{{"id", sweep.id},
              {"name", sweep.name},

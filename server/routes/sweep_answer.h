@@ -10,6 +10,8 @@ store::Sweep the_sweep(const Context& context);
 /// The trial {tid} of a sweep. errors  throws 404
 store::SweepTrial the_trial(const Context& context, const store::Sweep& sweep);
 
+search::Point point_of(const store::SweepTrial& trial);
+
 Json render_sweep(const store::Sweep& sweep);
 Json render_trial(const store::SweepTrial& trial);
 

@@ -34,14 +34,6 @@ Json checkpoint_of(store::Store& store, const std::string& job_id) {
     return newest ? Json(newest->id) : Json(nullptr);
 }
 
-search::Point point_of(const store::SweepTrial& trial) {
-    search::Point point;
-    const Json stored = stored_json(trial.point);
-    for (const auto& [path, value] : stored.items())
-        point[path] = value;
-    return point;
-}
-
 std::vector<store::SweepEvent> log_page(const Context& context, const store::Sweep& sweep) {
     const int limit = int(query_number(context.request, "limit", 50));
     return store::list_sweep_events(context.services.store, sweep.id,

@@ -112,6 +112,7 @@ constexpr auto rows = std::to_array<RouteRow>({
     {"resume_sweep", {routes::resume_sweep}},
     {"stop_sweep", {routes::stop_sweep}},
     {"extend_sweep", {routes::extend_sweep}},
+    {"promote_sweep", {.function = routes::promote_sweep, .own_idempotency = true}},
     {"retry_sweep_trial", {routes::retry_sweep_trial}},
     {"list_sweep_trials", {routes::list_sweep_trials}},
     {"get_sweep_best", {routes::get_sweep_best}},

@@ -158,6 +158,7 @@ ENDPOINTS = {
     "resume_sweep": Row(EDIT, "object", fresh="running_sweep"),
     "stop_sweep": Row(EDIT, "object"),
     "extend_sweep": Row(EDIT, "object", fresh="sweep", body=lambda made: {"max_trials": 2}),
+    "promote_sweep": Row(EDIT, "object", body=lambda made: {"start": "scratch"}),
     "list_sweep_trials": Row(VIEW, "object"),
     "get_sweep_best": Row(VIEW, "object"),
     "list_sweep_decisions": Row(VIEW, "object"),

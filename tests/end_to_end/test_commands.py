@@ -354,7 +354,7 @@ class Commands(unittest.TestCase):
         self.assertNotIn("drained", self.ok("hosts"))
 
     def test_cores(self):
-        rows = self.table(self.ok("cores"), "core", "host", "state", "job")
+        rows = self.table(self.ok("cores"), "core", "host", "state", "job", "reason")
         self.assertEqual([row[0] for row in rows], [str(core) for core in range(1, 9)])
 
     def test_drain(self):
@@ -592,6 +592,13 @@ class Commands(unittest.TestCase):
 
     def test_sweep_extend(self):
         self.assertIn("at most 5 trials", self.ok("sweep", "extend", self.held_sweep(), "5"))
+
+    def test_sweep_promote(self):
+        shown = json.loads(self.ok("sweep", "promote", self.ended_sweep(), "--set", "train.epochs=2", "--trial", "1", "--dry-run"))
+        self.assertEqual((shown["spec"]["train"]["epochs"], shown["spec"]["train"]["optimizer"]["lr"]), (2, 0.02))
+        job_id = self.ok("sweep", "promote", self.ended_sweep(), "--set", "train.epochs=2", "--start", "scratch", "--no-pin").split()[0]
+        self.assertEqual(self.service.wait_end(job_id)["state"], "succeeded")
+        run("sweep", "promote", self.ended_sweep(), home=self.service.home, check=4)
 
     def test_sweep_retry(self):
         done = run("sweep", "retry", self.ended_sweep(), "0", home=self.service.home, check=4)

@@ -250,6 +250,50 @@ class Sweeps(SweepCalls, unittest.TestCase):
         self.wait_end(own)
 
 
+class Promotion(SweepCalls, unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        serve_points(cls, rows=200)
+
+    def test_the_best_trial_goes_on_as_a_job(self):
+        sweep_id = self.create(sweep_of(RATES, {"name": "random"}, quick_job(2), limits={"max_trials": 3, "max_concurrent": 3}, seed=7))
+        self.wait_end(sweep_id)
+        best = self.service.get(f"/v1/sweeps/{sweep_id}/best")
+        path = f"/v1/sweeps/{sweep_id}/promote"
+        refused = self.service.call("POST", path, {})
+        self.assertEqual((refused.status, refused.json["errors"][0]["pointer"]), (422, "/changes/train/epochs"), refused.json)
+        shown = self.service.call("POST", path + "?dry_run=true", {"changes": {"train": {"epochs": 4}}})
+        self.assertEqual((shown.status, shown.json["spec"]["train"]["epochs"]), (200, 4))
+        made = self.service.post(path, {"changes": {"train": {"epochs": 4}}})
+        self.assertEqual(made["origin"]["job_id"], best["job_id"])
+        self.assertEqual(made["spec"]["train"]["optimizer"]["lr"], best["trial"]["point"]["train.optimizer.lr"])
+        self.assertIsNone(made["parent"])
+        self.assertEqual(self.service.wait_end(made["id"])["state"], "succeeded")
+        pinned = [one["id"] for one in self.service.get(f"/v1/checkpoints?job={best['job_id']}")["items"] if one["pinned"]]
+        self.assertEqual(len(pinned), 1)
+        # Trained in two pieces and at once: the same weights.
+        whole = self.service.post(path, {"trial": best["trial"]["number"], "start": "scratch", "changes": {"train": {"epochs": 4}, "name": "whole"}})
+        self.assertEqual((whole["name"], self.service.wait_end(whole["id"])["state"]), ("whole", "succeeded"))
+        self.assertEqual(self.service.newest_weights(whole["id"]), self.service.newest_weights(made["id"]))
+        for body, status, pointer in (({"trial": 9}, 422, "/trial"), ({"trial": -1}, 422, "/trial"), ({"start": "again"}, 422, "/start"),
+                                      ({"change": {}}, 422, "/change"), ({"changes": {"train": {"epoch": 4}}}, 422, "/changes/train/epoch")):
+            with self.subTest(body):
+                answer = self.service.call("POST", path, body)
+                self.assertEqual((answer.status, answer.json["errors"][0]["pointer"]), (status, pointer), answer.json)
+
+    def test_a_trial_of_folds_is_trained_from_scratch(self):
+        sweep_id = self.create(fold_sweep(folds=2, limits={"max_trials": 1}))
+        self.wait_end(sweep_id)
+        path = f"/v1/sweeps/{sweep_id}/promote"
+        refused = self.service.call("POST", path, {"start": "continue"})
+        self.assertEqual((refused.status, refused.json["errors"][0]["pointer"]), (422, "/start"))
+        made = self.service.post(path, {"changes": {"data": {"split": {"val_fraction": 0}}}})
+        self.assertEqual(self.service.wait_end(made["id"])["state"], "succeeded")
+        outside = self.create({"objective": {"metric": "cost"}, "space": {"x": {"type": "uniform", "min": 0, "max": 1}},
+                               "algorithm": {"name": "random"}, "limits": {"max_trials": 1}})
+        self.assertEqual(self.service.call("POST", f"/v1/sweeps/{outside}/promote", {}).status, 409)
+
+
 def fold_sweep(algorithm=None, folds=4, split=None, **changes):
     """A sweep of cross-validations of the points."""
     body = sweep_of({"train.optimizer.lr": {"type": "log_uniform", "min": 1e-5, "max": 0.1}}, algorithm or {"name": "random"},

@@ -13,6 +13,8 @@ using namespace endpoint_parts;
 
 inline constexpr auto sweep_changes = std::to_array<int>({404, 409, 413, 415, 422});
 
+inline constexpr auto promotes = std::to_array<int>({404, 409, 413, 415, 422, 429});
+
 inline constexpr auto trial_states =
     std::to_array<std::string_view>({"running", "paused", "completed", "stopped", "failed"});
 inline constexpr auto trial_orders = std::to_array<std::string_view>({"number", "best", "worst"});
@@ -136,6 +138,20 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .request = "SweepExtend",
      .response = "Sweep",
      .errors = sweep_changes,
+     .idempotent_by_key = true},
+    {.name = "promote_sweep",
+     .method = "POST",
+     .path = "/v1/sweeps/{id}/promote",
+     .group = "sweeps",
+     .summary = "Submit a training job like the best trial or a named one, with changes, from its "
+                "checkpoint or from scratch, and pin that checkpoint.",
+     .access = Access::write,
+     .request = "SweepPromote",
+     .response = "Job",
+     .preview = "JobPreview",
+     .success = 201,
+     .errors = promotes,
+     .query = creating,
      .idempotent_by_key = true},
     {.name = "list_sweep_trials",
      .method = "GET",
