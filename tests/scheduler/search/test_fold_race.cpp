@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <fstream>
 #include <limits>
 #include <random>
@@ -262,6 +263,38 @@ TEST(FoldRace, the_winner_is_rarely_ended) {
     }
     EXPECT_LT(changed, races / 20);
     EXPECT_LT(trained, std::size_t(races) * 12 * 5 * 7 / 10) << "and still 30 % are saved";
+}
+
+// Goal: on a recorded sweep (bench/fold_race.py says how) pruning saves at least 30 % of the
+// core-seconds and finds the same winner, at any number of trials at a time.
+TEST(FoldRace, a_recorded_sweep_needs_less_and_has_the_same_winner) {
+    std::ifstream file(SLIPWAY_SOURCE_DIR "/tests/scheduler/search/recorded_folds.json");
+    const Json recorded = Json::parse(file);
+    FoldSearch folds;
+    for (const Json& size : recorded.at("sizes"))
+        folds.sizes.push_back({.train = size.at("train"), .val = size.at("val")});
+    Table table;
+    double whole_s = 0;
+    for (const Json& trial : recorded.at("trials")) {
+        table.push_back(trial.at("values"));
+        for (const double core_s : trial.at("core_s"))
+            whole_s += core_s;
+    }
+    const auto trials = std::int64_t(table.size());
+    const RaceResult whole = race(search_of(folds, trials), table, 4, 1);
+    folds.pruning = FoldPruningSpec{};
+    const RaceResult pruned = race(search_of(folds, trials), table, 4, 1);
+    double pruned_s = 0;
+    for (std::size_t trial = 0; trial < table.size(); ++trial)
+        for (std::size_t fold = 0; fold < pruned.folds[trial]; ++fold)
+            pruned_s += recorded.at("trials").at(trial).at("core_s").at(fold).get<double>();
+    const double saved = 1 - pruned_s / whole_s;
+    RecordProperty("saved_percent", int(100 * saved));
+    std::printf("%lld trials of %zu folds: %.1f core-seconds instead of %.1f, %.0f %% saved\n",
+                static_cast<long long>(trials), folds.sizes.size(), pruned_s, whole_s, 100 * saved);
+    EXPECT_EQ(pruned.best, whole.best);
+    EXPECT_GE(saved, 0.3);
+    EXPECT_EQ(race(search_of(folds, trials), table, 16, 2).decisions, pruned.decisions);
 }
 
 }    // namespace
