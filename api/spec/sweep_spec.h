@@ -23,6 +23,12 @@ namespace slipway {
 /// Which of a trial's values it is judged by.
 enum class ObjectiveValue { best, last };
 
+/// Which checkpoints of trials that have ended are kept.
+enum class KeptCheckpoints {
+    best,    ///< those of the best trial
+    all
+};
+
 /// `objective.fold_pruning`: when a trial that is a cross-validation trains no more folds.
 struct FoldPruningSpec {
     std::int64_t min_folds = 2;    ///< that every trial trains
@@ -87,6 +93,7 @@ struct SweepSpec {
     SweepLimitsSpec limits;
     std::int64_t seed = 0;
     std::optional<WarmStartSpec> warm_start;
+    KeptCheckpoints keep_checkpoints = KeptCheckpoints::best;
     /// The job spec that the values of a trial are put into; null: trials are run by others, who
     /// ask for them and report their values.
     Json job;
@@ -144,6 +151,10 @@ struct SweepSimulateBody {
     bool operator==(const SweepSimulateBody&) const = default;
 };
 
+template <>
+struct Spelling<KeptCheckpoints> {
+    static constexpr std::array<std::string_view, 2> words{"best", "all"};
+};
 template <>
 struct Spelling<ObjectiveValue> {
     static constexpr std::array<std::string_view, 2> words{"best", "last"};

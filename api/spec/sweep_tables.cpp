@@ -267,6 +267,11 @@ const Object<SweepSpec>& sweep_table() {
             .field("warm_start", &SweepSpec::warm_start, "What the sweep knows when it begins.",
                    Nested<WarmStartSpec>{&warm_start_table()})
             .field(
+                "keep_checkpoints", &SweepSpec::keep_checkpoints,
+                "best: checkpoints of trials that were passed by are deleted while the sweep goes "
+                "on, but for pinned ones and those in use; all: as the job says.",
+                Choice<KeptCheckpoints>{})
+            .field(
                 "job", &SweepSpec::job,
                 "Job spec that the values of a trial are put into. Absent: trials run elsewhere; "
                 "ask for them with suggest and report their values with observe.",

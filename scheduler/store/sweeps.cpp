@@ -205,6 +205,31 @@ std::vector<ActiveSweep> list_active_sweeps(Store& store, int limit) {
     return sweeps;
 }
 
+std::vector<std::string> list_untidied_sweeps(Store& store, int limit) {
+    std::vector<std::string> ids;
+    for (const Row row : read(store.pool(), queries::list_untidied_sweeps, {limit}))
+        ids.push_back(row.text("id"));
+    return ids;
+}
+
+void mark_sweep_tidied(Store& store, std::string_view id, const LeaderTerm& term) {
+    transact(store.pool(), [&](Transaction& transaction) {
+        std::vector<Statement> statements{{&queries::mark_sweep_tidied, {id}}};
+        if (term.number > 0) statements.push_back(check_statement(term));
+        transaction.commit(std::move(statements));
+    });
+}
+
+std::vector<IdleCheckpoint> list_idle_checkpoints(Store& store, std::string_view sweep_id,
+                                                  std::string_view after, int limit) {
+    std::vector<IdleCheckpoint> found;
+    for (const Row row :
+         read(store.pool(), queries::list_idle_sweep_checkpoints, {sweep_id, after, limit}))
+        found.push_back(
+            {.id = row.text("id"), .job_id = row.text("job_id"), .key = row.text("parent_key")});
+    return found;
+}
+
 Page<SweepTrial> list_sweep_trials(Store& store, std::string_view sweep_id,
                                    const std::vector<std::string>& states, TrialOrder order,
                                    bool lower_is_better, const PageRequest& page) {

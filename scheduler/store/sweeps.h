@@ -126,6 +126,20 @@ struct ActiveSweep {
 /// Those that a coordinator has to look at: not ended, not external; the oldest first.
 std::vector<ActiveSweep> list_active_sweeps(Store& store, int limit);
 
+/// Sweeps that have ended and whose checkpoints are to be looked at once more.
+std::vector<std::string> list_untidied_sweeps(Store& store, int limit);
+void mark_sweep_tidied(Store& store, std::string_view id, const LeaderTerm& term);
+
+/// A checkpoint that could be deleted: its job has ended, nobody has pinned it or needs it.
+struct IdleCheckpoint {
+    std::string id{};
+    std::string job_id{};
+    std::string key{};    ///< of the job: JobParent
+};
+/// Those of the sweep's jobs from after the id `after` on, in the order of ids.
+std::vector<IdleCheckpoint> list_idle_checkpoints(Store& store, std::string_view sweep_id,
+                                                  std::string_view after, int limit);
+
 enum class TrialOrder { number, best, worst };
 
 /// Trials; by value only those that have one. `states` empty: all. `lower_is_better` says which is

@@ -18,6 +18,7 @@
 #include "api/base/id.h"
 #include "api/base/log.h"
 #include "scheduler/store/access.h"
+#include "scheduler/store/checkpoints.h"
 #include "scheduler/store/metrics/curve.h"
 #include "scheduler/store/pg/leader.h"
 #include "scheduler/store/pg/listener.h"
@@ -25,6 +26,7 @@
 #include "scheduler/store/stored_json.h"
 #include "scheduler/store/sweeps.h"
 #include "scheduler/sweeps/coordinator.h"
+#include "scheduler/sweeps/passed_by.h"
 #include "scheduler/sweeps/trial_job.h"
 
 namespace slipway::sweeps {
@@ -35,6 +37,8 @@ constexpr const char* sweeps_leader_name = "slipway.sweeps";
 constexpr int sweeps_at_once = 1000;
 constexpr std::int64_t values_at_once = 100'000;
 constexpr std::chrono::seconds tokens_every{5};
+constexpr std::chrono::seconds tidy_every{1};
+constexpr int checkpoints_at_once = 1000;
 const store::Reason paused_reason{"sweep_paused", "the sweep is paused"};
 
 /// The values of the objective after `after`; of several in one epoch the last.
@@ -103,12 +107,15 @@ struct SweepLoop::Parts {
     struct Followed {
         SweepRun run;
         std::map<std::string, std::int64_t> seen = {};    // by job
+        Tick tidied{};            // when its checkpoints were last looked at
+        bool is_untidy = true;    // something has changed since
     };
     std::map<std::string, Followed> runs;
     std::set<std::string> failing;    // sweeps whose last step failed, for the log
     std::set<std::string> lost_tokens;
     Tick tokens_read{};
     Tick led_at{};
+    Tick ended_read{};
 
     store::Listener listener;
     std::jthread thread;
@@ -167,10 +174,59 @@ struct SweepLoop::Parts {
             return std::ranges::none_of(active,
                                         [&](const auto& sweep) { return sweep.id == one.first; });
         });
-        if (active.empty()) return;
-        read_tokens(active);
-        for (const store::ActiveSweep& sweep : active)
-            follow(sweep);
+        if (!active.empty()) {
+            read_tokens(active);
+            for (const store::ActiveSweep& sweep : active)
+                follow(sweep);
+        }
+        if (clock.tick() - ended_read >= options.tick) tidy_ended();
+    }
+
+    /// Sweeps that have ended since, of whichever process.
+    void tidy_ended() {
+        ended_read = clock.tick();
+        for (const std::string& id : store::list_untidied_sweeps(store, sweeps_at_once)) {
+            try {
+                auto stored = store::find_sweep(store, id);
+                if (stored && !stored->external) tidy(load_run(store, *std::move(stored)));
+                store::mark_sweep_tidied(store, id, term);
+            } catch (const std::exception& error) {
+                if (failing.insert(id).second)
+                    log_warn("checkpoints of a sweep were not looked at",
+                             {{"sweep_id", id}, {"reason", error.what()}});
+            }
+        }
+    }
+
+    /// Deletes the checkpoints of trials that were passed by. What somebody needs meanwhile stays.
+    void tidy(const SweepRun& run) {
+        if (run.spec.keep_checkpoints == KeptCheckpoints::all) return;
+        std::string after;
+        for (;;) {
+            const auto idle =
+                store::list_idle_checkpoints(store, run.sweep.id, after, checkpoints_at_once);
+            for (const store::IdleCheckpoint& one : idle)
+                if (is_passed_by(run, one.job_id, one.key)) delete_idle(one.id);
+            if (int(idle.size()) < checkpoints_at_once) return;
+            after = idle.back().id;
+        }
+    }
+
+    void delete_idle(const std::string& id) {
+        try {
+            if (store::delete_checkpoint(store, id)) ++counts.deleted_checkpoints;
+        } catch (const Error& error) {
+            if (error.code() != ErrorCode::conflict) throw;
+            log_debug("a checkpoint of a sweep is in use", {{"checkpoint_id", id}});
+        }
+    }
+
+    /// After its steps, and not after each one of a burst.
+    void tidy_now_and_then(Followed& followed) {
+        if (!followed.is_untidy || clock.tick() - followed.tidied < tidy_every) return;
+        followed.tidied = clock.tick();
+        followed.is_untidy = false;
+        tidy(followed.run);
     }
 
     void read_tokens(const std::vector<store::ActiveSweep>& active) {
@@ -211,7 +267,8 @@ struct SweepLoop::Parts {
         const std::vector<store::TrialJob> jobs = store::list_open_trial_jobs(store, sweep.id);
         move_jobs(followed.run, jobs);
         CoordinatorStep step = advance(followed.run, observe(followed, jobs));
-        if (step.is_empty()) return;
+        if (step.is_empty()) return tidy_now_and_then(followed);
+        followed.is_untidy = true;
         write(followed.run, step);
         if (is_final(followed.run.sweep.state)) runs.erase(sweep.id);
     }

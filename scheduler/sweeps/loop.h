@@ -25,7 +25,8 @@ struct SweepLoopCounts {
     std::int64_t active = 0;    ///< sweeps that have not ended
     std::int64_t steps = 0;
     std::int64_t failed_steps = 0;
-    std::int64_t jobs = 0;    ///< that were made for trials
+    std::int64_t jobs = 0;                   ///< that were made for trials
+    std::int64_t deleted_checkpoints = 0;    ///< of trials that were passed by
 };
 
 /// Takes the sweeps of a database forward: a thread that looks at their jobs and does what

@@ -6,6 +6,7 @@
 
 #include "api/spec/job_actions.h"
 #include "scheduler/search/job_point.h"
+#include "scheduler/store/checkpoints.h"
 #include "scheduler/submission/forked_job.h"
 #include "scheduler/submission/training_job.h"
 #include "scheduler/sweeps/plan.h"
@@ -34,6 +35,12 @@ Json changes_to(const SweepRun& run, Json spec, const search::Point& point) {
     return changes ? *changes : std::move(spec);
 }
 
+/// A sweep that had ended goes on: the checkpoint was deleted, and trained at once the weights are
+/// the same. Not of pbt, whose trials had other values before.
+Decoded<CheckedJob> begun_again(store::Store& store, const SweepRun& run, const Json& spec) {
+    return submission::check_training(decode_job_spec(spec), submitter_of(run), store);
+}
+
 Decoded<CheckedJob> continued_job(store::Store& store, const SweepRun& run, const WantedJob& wanted,
                                   const Json& spec) {
     const std::string key = key_of(wanted.from->trial, wanted.from->time);
@@ -42,6 +49,9 @@ Decoded<CheckedJob> continued_job(store::Store& store, const SweepRun& run, cons
     if (!origin)
         return impossible(fmt::format("the job of trial {} that trained to {} is gone",
                                       wanted.from->trial, wanted.from->time));
+    const bool can_begin_again = run.spec.algorithm.name != SearchMethod::pbt;
+    if (can_begin_again && !store::find_newest_checkpoint(store, origin->id))
+        return begun_again(store, run, spec);
     const auto& point = run.search.trials()[std::size_t(wanted.trial)].point;
     const JobForkBody fork{.changes = changes_to(run, spec, point)};
     return submission::check_fork(*origin, fork, submitter_of(run), store);

@@ -250,6 +250,73 @@ class Sweeps(SweepCalls, unittest.TestCase):
         self.wait_end(own)
 
 
+class PassedByTrials(SweepCalls, unittest.TestCase):
+    """Method: what trials leave on disk is measured, with a network that is large for its checkpoint and a sweep that goes on."""
+
+    @classmethod
+    def setUpClass(cls):
+        serve_points(cls, rows=200)
+
+    def disk_kb(self, job_ids):
+        """What jobs have in the home folder."""
+        files = [path for path in self.service.home.rglob("*") if any(job_id in path.parts for job_id in job_ids) and path.is_file()]
+        return sum(path.stat().st_blocks * 512 for path in files) / 1024
+
+    def checkpoints(self, job_id):
+        return self.service.get(f"/v1/checkpoints?job={job_id}")["items"]
+
+    def job_ids(self, sweep_id):
+        return [job["id"] for job in self.service.get(f"/v1/jobs?parent={sweep_id}&limit=200")["items"]]
+
+    def test_a_trial_that_was_passed_by_leaves_little(self):
+        job = quick_job(1, model={"arch": "mlp", "width": 512})
+        sweep_id = self.create(sweep_of(RATES, {"name": "random"}, job, limits={"max_trials": 40, "max_concurrent": 2}, seed=4))
+
+        def tidied():
+            trials = self.trials(sweep_id)
+            best = self.sweep(sweep_id)["best"]
+            done = [one for one in trials if one["state"] == "completed" and best and one["number"] != best["trial"]]
+            return len(done) >= 4 and [one for one in done[:4] if not self.checkpoints(one["job_id"])]
+        first = wait_for(tidied, "checkpoints to be deleted while the sweep goes on", 120)
+        self.assertEqual(self.sweep(sweep_id)["state"], "running")
+        # What is pinned stays, and so does what a job begins with.
+        best = self.service.get(f"/v1/sweeps/{sweep_id}/best")
+        self.service.post(f"/v1/checkpoints/{best['checkpoint_id']}/pin", {})
+        self.assertTrue(first)
+        self.service.post(f"/v1/sweeps/{sweep_id}/extend", {"max_trials": 41})
+        self.service.call("PATCH", f"/v1/sweeps/{sweep_id}", {"max_concurrent": 4})
+        sweep = self.wait_end(sweep_id)
+        self.assertEqual(sweep["state"], "finished", sweep["reason"])
+        winner = sweep["best"]["trial"]
+        passed = [one["job_id"] for one in self.trials(sweep_id) if one["number"] != winner and one["job_id"] != best["job_id"]]
+        wait_for(lambda: not any(self.checkpoints(job_id) for job_id in passed), "the last checkpoints to go")
+        self.assertTrue(self.checkpoints(self.service.get(f"/v1/sweeps/{sweep_id}/best")["job_id"]))
+        self.assertIn(best["checkpoint_id"], [one["id"] for one in self.checkpoints(best["job_id"])])
+        wait_for(lambda: self.disk_kb(passed) / len(passed) <= 50, "the disk to be freed", 60, 0.5)
+        print(f"disk of a trial that was passed by: {self.disk_kb(passed) / len(passed):.1f} KB; "
+              f"of the best one: {self.disk_kb([self.service.get(f'/v1/sweeps/{sweep_id}/best')['job_id']]):.1f} KB")
+
+    def test_promotions_find_their_checkpoints_and_an_ended_sweep_goes_on_without(self):
+        sweep_id = self.create(sweep_of(RATES, {"name": "asha", "mode": "promote", "max_time": 4, "reduction_factor": 2}, quick_job(),
+                                        limits={"max_trials": 6, "max_concurrent": 2}, seed=6))
+        sweep = self.wait_end(sweep_id)
+        self.assertEqual((sweep["state"], sweep["trials"]["failed"]), ("finished", 0), sweep["reason"])
+        self.assertGreaterEqual(len([one for one in self.trials(sweep_id) if one["last_time"] == 4]), 1)
+        wait_for(lambda: len([job for job in self.job_ids(sweep_id) if self.checkpoints(job)]) == 1, "one job with checkpoints")
+        self.service.post(f"/v1/sweeps/{sweep_id}/extend", {"max_trials": 12})
+        sweep = self.wait_end(sweep_id)
+        self.assertEqual((sweep["state"], sweep["trials"]["total"], sweep["trials"]["failed"]), ("finished", 12, 0), sweep["reason"])
+
+    def test_everything_is_kept_on_request(self):
+        sweep_id = self.create(sweep_of(RATES, {"name": "random"}, quick_job(), limits={"max_trials": 3}, keep_checkpoints="all"))
+        self.wait_end(sweep_id)
+        time.sleep(2)
+        self.assertTrue(all(self.checkpoints(job_id) for job_id in self.job_ids(sweep_id)))
+        body = sweep_of(RATES, {"name": "random"}, quick_job(), limits={"max_trials": 3}, keep_checkpoints="none")
+        refused = self.service.call("POST", "/v1/sweeps", body)
+        self.assertEqual((refused.status, refused.json["errors"][0]["pointer"]), (422, "/keep_checkpoints"))
+
+
 class Promotion(SweepCalls, unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -61,6 +61,34 @@ where finished_at is null and not external
 order by id
 limit $1
 
+-- list_untidied_sweeps: those that have ended and whose checkpoints were not looked at since
+-- in     $1 limit
+select id
+from sweep
+where finished_at is not null and not tidied
+order by id
+limit $1
+
+-- mark_sweep_tidied: unless it goes on
+-- in     $1 id
+update sweep
+set tidied = true
+where id = $1 and finished_at is not null
+
+-- list_idle_sweep_checkpoints: of jobs of the sweep that have ended; nobody has pinned or needs them
+-- in     $1 sweep_id  $2 id to begin after  $3 limit
+select checkpoint.id, checkpoint.job_id, job.parent_key
+from job
+join checkpoint on checkpoint.job_id = job.id
+where job.parent_id = $1
+  and job.finished_at is not null
+  and checkpoint.id > $2
+  and checkpoint.deleted_at is null
+  and not checkpoint.pinned
+  and not exists (select from checkpoint_use where checkpoint_id = checkpoint.id)
+order by checkpoint.id
+limit $3
+
 -- find_known_results: what a sweep knew when it began
 -- in     $1 id
 select known
@@ -171,7 +199,8 @@ set seq            = $2,
     max_concurrent = coalesce($15, max_concurrent),
     name           = coalesce($16, name),
     labels         = coalesce($17::jsonb, labels),
-    folds          = coalesce($18::json, folds)
+    folds          = coalesce($18::json, folds),
+    tidied         = false
 where id = $1
 
 -- insert_sweep_events: lines of the log

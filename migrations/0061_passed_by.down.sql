@@ -1,0 +1,2 @@
+drop index sweep_untidied;
+alter table sweep drop column tidied;
