@@ -857,6 +857,22 @@ CREATE TABLE public.checkpoint_use (
     job_id text NOT NULL
 );
 
+CREATE TABLE public.core_drain (
+    host text NOT NULL,
+    core smallint NOT NULL,
+    drained_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    reason text NOT NULL,
+    CONSTRAINT core_drain_core_check CHECK ((core >= 1))
+);
+
+CREATE TABLE public.core_failure (
+    host text NOT NULL,
+    core smallint NOT NULL,
+    job_id text NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT core_failure_core_check CHECK ((core >= 1))
+);
+
 CREATE TABLE public.cross_validation (
     id text NOT NULL,
     name text NOT NULL,
@@ -1287,6 +1303,7 @@ CREATE TABLE public.sweep (
     finished_at timestamp with time zone,
     split_id text,
     folds json,
+    tidied boolean DEFAULT false NOT NULL,
     CONSTRAINT sweep_check CHECK (((reason_code IS NULL) = (reason_message IS NULL))),
     CONSTRAINT sweep_check1 CHECK (((best_trial IS NULL) = (best_value IS NULL))),
     CONSTRAINT sweep_check2 CHECK (((finished_at IS NULL) = (state = ANY (ARRAY['running'::text, 'paused'::text, 'stopping'::text])))),
@@ -1455,6 +1472,12 @@ ALTER TABLE ONLY public.checkpoint
 ALTER TABLE ONLY public.checkpoint_use
     ADD CONSTRAINT checkpoint_use_pkey PRIMARY KEY (checkpoint_id, job_id);
 
+ALTER TABLE ONLY public.core_drain
+    ADD CONSTRAINT core_drain_pkey PRIMARY KEY (host, core);
+
+ALTER TABLE ONLY public.core_failure
+    ADD CONSTRAINT core_failure_pkey PRIMARY KEY (host, core, job_id);
+
 ALTER TABLE ONLY public.cross_validation_event
     ADD CONSTRAINT cross_validation_event_pkey PRIMARY KEY (cross_validation_id, seq);
 
@@ -1581,6 +1604,8 @@ CREATE INDEX checkpoint_newest ON public.checkpoint USING btree (job_id, step) W
 
 CREATE INDEX checkpoint_use_job ON public.checkpoint_use USING btree (job_id);
 
+CREATE INDEX core_failure_job ON public.core_failure USING btree (job_id);
+
 CREATE INDEX cross_validation_project ON public.cross_validation USING btree (project, id);
 
 CREATE INDEX cross_validation_unfinished ON public.cross_validation USING btree (id) WHERE (finished_at IS NULL);
@@ -1693,6 +1718,8 @@ CREATE INDEX sweep_trial_open ON public.sweep_trial USING btree (sweep_id) WHERE
 
 CREATE INDEX sweep_trial_value ON public.sweep_trial USING btree (sweep_id, value) WHERE (value IS NOT NULL);
 
+CREATE INDEX sweep_untidied ON public.sweep USING btree (id) WHERE ((finished_at IS NOT NULL) AND (NOT tidied));
+
 CREATE INDEX token_made ON public.token USING btree (root) WHERE (revoked_at IS NULL);
 
 CREATE INDEX token_maker ON public.token USING btree (created_by);
@@ -1779,6 +1806,15 @@ ALTER TABLE ONLY public.checkpoint_use
 
 ALTER TABLE ONLY public.checkpoint_use
     ADD CONSTRAINT checkpoint_use_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.core_drain
+    ADD CONSTRAINT core_drain_host_fkey FOREIGN KEY (host) REFERENCES public.host(name) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.core_failure
+    ADD CONSTRAINT core_failure_host_fkey FOREIGN KEY (host) REFERENCES public.host(name) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.core_failure
+    ADD CONSTRAINT core_failure_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.cross_validation_event
     ADD CONSTRAINT cross_validation_event_cross_validation_id_fkey FOREIGN KEY (cross_validation_id) REFERENCES public.cross_validation(id) ON DELETE CASCADE;

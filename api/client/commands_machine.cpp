@@ -80,9 +80,9 @@ ExitCode list_cores(const HttpClient& client) {
     std::vector<std::vector<std::string>> rows;
     const Json answer = get(client, "/v1/cores");
     for (const Json& one : answer.at("items"))
-        rows.push_back(
-            {cell(one, "core"), cell(one, "host"), cell(one, "state"), cell(one, "job_id")});
-    print_table({"core", "host", "state", "job"}, rows);
+        rows.push_back({cell(one, "core"), cell(one, "host"), cell(one, "state"),
+                        cell(one, "job_id"), cell(one, "drain_reason")});
+    print_table({"core", "host", "state", "job", "reason"}, rows);
     return ExitCode::ok;
 }
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "api/base/log.h"
+#include "scheduler/maintenance/drain_cores.h"
 #include "scheduler/maintenance/place_jobs.h"
 #include "scheduler/maintenance/rescue_attempts.h"
 #include "scheduler/store/datasets.h"
@@ -65,8 +66,9 @@ struct MaintenanceLoop::Parts {
         Tick next{};
         bool failing = false;
     };
-    std::array<Task, 14> tasks{{{"schedule", options.tick, &Parts::place},
+    std::array<Task, 15> tasks{{{"schedule", options.tick, &Parts::place},
                                 {"rescue", options.rescue_every, &Parts::rescue},
+                                {"drain_cores", options.rescue_every, &Parts::drain_cores},
                                 {"follow", options.follow_every, &Parts::follow},
                                 {"expire", options.expire_every, &Parts::expire},
                                 {"count", options.count_every, &Parts::count},
@@ -159,6 +161,11 @@ struct MaintenanceLoop::Parts {
 
     bool rescue() {
         counts.rescued += rescue_attempts(store, options.host, options.lease, term);
+        return false;
+    }
+
+    bool drain_cores() {
+        counts.drained_cores += drain_failing_cores(store, term);
         return false;
     }
 

@@ -42,6 +42,7 @@ struct MaintenanceCounts {
     std::int64_t lost_races = 0;
     std::int64_t preempted = 0;
     std::int64_t rescued = 0;
+    std::int64_t drained_cores = 0;    ///< on which job after job crashed
     std::int64_t expired = 0;
     std::int64_t pruned = 0;
     double last_tick_s = 0;

@@ -47,6 +47,7 @@ CoreSlot to_core_slot(const store::Core& core) {
     return {.host = core.host,
             .core = core.core,
             .drained = core.drained,
+            .core_drain_reason = core.drained ? core.drain_reason : "",
             .host_drained = core.host_drain.has_value(),
             .drain_reason = core.host_drain ? core.host_drain->reason : "",
             .alive = core.alive,

@@ -155,6 +155,11 @@ std::optional<WaitReason> preempt(const WaitingJob& job, const HostSlots& slots,
     return reason;
 }
 
+/// " (3 jobs in a row have crashed on it: …)" where the service has drained it.
+std::string drained_core(const CoreSlot& core) {
+    return core.core_drain_reason.empty() ? "" : fmt::format(" ({})", core.core_drain_reason);
+}
+
 /// "host a is drained (new disk)"
 std::string drained_host(const CoreSlot& core) {
     const std::string reason =
@@ -177,9 +182,9 @@ WaitReason wait_for_core(const WaitingJob& job, Slot& slot, const HostSlots& slo
                        fmt::format("core {} takes no job: {}; undrain it or ask for another core",
                                    number, drained_host(slot.core)));
     } else if (slot.core.drained) {
-        reason =
-            reason_for(job, "core_drained",
-                       fmt::format("core {} is drained; undrain it or ask for another", number));
+        reason = reason_for(job, "core_drained",
+                            fmt::format("core {} is drained{}; undrain it or ask for another",
+                                        number, drained_core(slot.core)));
     } else if (!slot.reserved_by.empty()) {
         return behind(job, slot);
     } else {

@@ -17,6 +17,7 @@ struct CoreSlot {
     std::string host;
     int core = 1;    ///< 1 to 8
     bool drained = false;
+    std::string core_drain_reason = {};    ///< why the service has drained it; may be empty
     bool host_drained = false;             ///< all cores of its host are, whatever each of them is
     std::string drain_reason = {};         ///< of the host, from who drained it; may be empty
     bool alive = true;                     ///< its host sends heartbeats

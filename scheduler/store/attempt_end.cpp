@@ -66,6 +66,7 @@ std::vector<Statement> end_statements(std::span<const Settled> ends) {
     add_passages(ends, statements);
     Columns attempts(queries::end_attempts);
     Columns jobs(queries::settle_jobs);
+    Columns cores(queries::note_core_ends);
     for (const Settled& settled : ends) {
         const AttemptKey& key = *settled.one->key;
         const AttemptEnd& end = *settled.one->end;
@@ -75,12 +76,14 @@ std::vector<Statement> end_statements(std::span<const Settled> ends) {
         const JsonText result = end.result.empty() ? end.result : repaired_json(end.result);
         attempts.add({key.job_id, key.attempt, end.exit_kind, end.exit_status,
                       repaired_text(end.message, message_bytes_max)});
+        cores.add({key.job_id, key.attempt, end.exit_kind});
         jobs.add({key.job_id, to_string(to.state), reason_code(reason), reason_message(reason),
                   to.restarts_added, to.retry_after, Param::or_null(result),
                   Param::or_null(end.crash_key), to.crashes});
     }
     statements.push_back(attempts.statement());
     statements.push_back(jobs.statement());
+    statements.push_back(cores.statement());
     return statements;
 }
 

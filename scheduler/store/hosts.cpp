@@ -135,6 +135,7 @@ std::vector<Core> list_cores(Store& store, std::chrono::milliseconds silence_max
         cores.push_back({.host = row.text("host"),
                          .core = row.small("core"),
                          .drained = row.flag("drained"),
+                         .drain_reason = row.text("core_drain_reason"),
                          .host_drain = read_host_drain(row),
                          .alive = row.flag("alive"),
                          .job_memory_bytes = row.integer("job_memory_bytes"),
@@ -148,7 +149,13 @@ std::vector<Core> list_cores(Store& store, std::chrono::milliseconds silence_max
 }
 
 bool drain_core(Store& store, std::string_view host, int core, bool drained) {
-    return change_host(store, {&queries::drain_core, {host, core, drained}});
+    const bool is_there = transact(store.pool(), [&](Transaction& transaction) {
+        const Rows changed = transaction.run(queries::drain_core, {host, core, drained});
+        transaction.commit({{&queries::forget_core_drain, {host, core}}});
+        return changed.affected() > 0;
+    });
+    if (is_there) store.announce(topics::queue);
+    return is_there;
 }
 
 bool drain_host(Store& store, std::string_view name, std::string_view reason, std::string_view by) {

@@ -46,7 +46,8 @@ std::vector<Host> list_hosts(Store& store);
 struct Core {
     std::string host;
     int core = 1;
-    bool drained = false;    ///< by itself, whatever its host is
+    bool drained = false;          ///< by itself, whatever its host is
+    std::string drain_reason{};    ///< why the service drained it, or would have; may be empty
     std::optional<HostDrain> host_drain;
     bool alive = true;                    ///< its host sent a heartbeat within `silence_max`
     std::int64_t job_memory_bytes = 0;    ///< Host's
@@ -62,8 +63,22 @@ struct Core {
 std::vector<Core> list_cores(Store& store,
                              std::chrono::milliseconds silence_max = std::chrono::seconds{10});
 
-/// Stops or lets new jobs onto a core; a running one is not touched. False when there is none.
+/// Stops or lets new jobs onto a core; a running one is not touched. What the service has found
+/// about it is forgotten: failures count from now on. False when there is none.
 bool drain_core(Store& store, std::string_view host, int core, bool drained);
+
+/// A core on which job after job crashes while the same work goes well elsewhere.
+struct FailingCore {
+    std::string host{};
+    int core = 1;
+    bool drained = false;    ///< false: it is the last one that takes jobs
+    std::string reason{};
+};
+/// Drains the core on which `failures_min` or more jobs have crashed in a row, one core at a time,
+/// unless no other one would be left; what is news is audited as core.drain. Returns it when it is
+/// news.
+std::optional<FailingCore> drain_failing_core(Store& store, int failures_min,
+                                              const LeaderTerm& term = {});
 
 /// Stops new jobs on all cores of a host; running ones are not touched. A host that is drained
 /// already stays so from then on, for the new reason. False when there is none.

@@ -155,6 +155,8 @@ std::vector<PrometheusSample> samples_of(const AgentCounts& agent,
         counter("jobs_preempted_total", "Jobs asked to give their cores to one of a higher class.",
                 maintenance.preempted),
         counter("attempts_rescued_total", "Attempts taken from a lost host.", maintenance.rescued),
+        counter("cores_drained_total", "Cores drained because job after job crashed there.",
+                maintenance.drained_cores),
         counter("jobs_expired_total", "Jobs whose valid_until passed in the queue.",
                 maintenance.expired),
     };

@@ -68,6 +68,7 @@ Response set_drained(const Context& context, bool drained) {
     if (!store::drain_core(context.services.store, core.host, core.core, drained))
         throw_not_found("core", context.request.parameter("n"));
     core.drained = drained;
+    core.drain_reason.clear();
     context.services.on_queued();
     return json_response(render_core(context, core));
 }

@@ -190,6 +190,7 @@ Json render(const store::Core& core) {
             {"core", core.core},
             {"state", state},
             {"drained", drained},
+            {"drain_reason", text_or_null(core.drain_reason)},
             {"alive", core.alive},
             {"job_id", text_or_null(core.job_id)},
             {"attempt", core.job_id.empty() ? Json(nullptr) : Json(core.attempt)},

@@ -271,6 +271,9 @@ const Object<Answer>& core_table() {
             .field("state", "free, busy, drained, or lost with its host.",
                    Word{.allowed = core_states}, known)
             .field("drained", "True: it, or its whole host, accepts no new jobs.", Flag{}, known)
+            .field("drain_reason",
+                   "Why the service drained the core, or would have if it were not the last one.",
+                   any_text, or_null)
             .field("alive", "True: its host sends heartbeats.", Flag{}, known)
             .field("job_id", "Job that holds the core.", any_text, or_null)
             .field("attempt", "Attempt of that job.", count, or_null)

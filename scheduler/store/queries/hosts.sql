@@ -114,11 +114,13 @@ with present as materialized (
 )
 select host.name as host, number as core, number = any (host.drained) as drained, host.alive,
        host.job_memory_bytes, host.drained_at, host.drain_reason, host.drained_by,
+       coalesce(core_drain.reason, '') as core_drain_reason,
        lease.job_id, lease.attempt, lease.leased_at, lease.expires_at,
        counted_memory_bytes(job.spec) as memory_bytes
 from present as host
 cross join lateral generate_series(1, host.cores) as number
 left join lease on lease.host = host.name and lease.core = number
+left join core_drain on core_drain.host = host.name and core_drain.core = number
 -- By the index, whatever the plan that is kept has assumed of the number of jobs.
 left join lateral (select spec from job where id = lease.job_id limit 1) as job on true
 order by host.name, number
@@ -131,6 +133,83 @@ set drained = case
                   else array_remove(drained, $2::smallint)
               end
 where name = $1 and $2 between 1 and cores and removed_at is null
+
+-- forget_core_drain: somebody takes the core out or back: what the service knew of it is over
+-- in     $1 host  $2 core
+with forgotten as (
+    delete from core_failure
+    where host = $1 and core = $2
+)
+delete from core_drain
+where host = $1 and core = $2
+
+-- note_core_ends: what attempts that have ended say of the core that they had; those of several cores
+-- say nothing of any one
+-- in     arrays: $1 job_id  $2 attempt  $3 exit_kind
+with ended as (
+    select member.host, member.cores[1] as core, one.job_id, one.exit_kind
+    from unnest($1::text[], $2::integer[], $3::text[]) as one (job_id, attempt, exit_kind)
+    join attempt_member as member
+        on member.job_id = one.job_id and member.attempt = one.attempt
+    where cardinality(member.cores) = 1
+), worked as (
+    delete from core_failure as failure
+    using ended
+    where failure.host = ended.host and failure.core = ended.core
+      and ended.exit_kind in ('succeeded', 'failed', 'paused')
+)
+insert into core_failure (host, core, job_id)
+select host, core, job_id
+from ended
+where exit_kind in ('crashed', 'not_started')
+on conflict (host, core, job_id) do update
+set at = excluded.at
+
+-- list_failing_cores: cores on which so many jobs have crashed, one after the other and with nothing
+-- that went well between, although the same work goes well elsewhere: the job itself has succeeded on
+-- another core, or another job of its sweep or cross-validation has. A job that has crashed on several
+-- cores says nothing of any.
+-- in     $1 failures_min
+-- out    usable: cores of all living hosts that take jobs
+with failing as (
+    select failure.host, failure.core, count(*) as failures,
+           string_agg(failure.job_id, ', ' order by failure.at, failure.job_id) as jobs
+    from core_failure as failure
+    join job on job.id = failure.job_id
+    join host on host.name = failure.host
+    where not failure.core = any (host.drained)
+      and not exists (select from core_failure as other
+                      where other.job_id = failure.job_id
+                        and (other.host, other.core) <> (failure.host, failure.core))
+      and (job.state = 'succeeded'
+           or job.parent_id is not null
+              and exists (select from job as sibling
+                          join attempt_member as member on member.job_id = sibling.id
+                          where sibling.parent_id = job.parent_id
+                            and sibling.state = 'succeeded'
+                            and not (member.host = failure.host
+                                     and failure.core = any (member.cores))))
+    group by failure.host, failure.core
+    having count(*) >= $1
+)
+select failing.*,
+       (select coalesce(sum(cores - cardinality(drained)), 0)
+        from host
+        where drained_at is null
+          and heartbeat_at > clock_timestamp() - interval '10 seconds') as usable
+from failing
+order by failures desc, host, core
+
+-- put_core_drain: why a core is drained, or is not
+-- in     $1 host  $2 core  $3 reason
+-- out    a row when it is news
+insert into core_drain (host, core, reason)
+values ($1, $2, $3)
+on conflict (host, core) do update
+set reason     = excluded.reason,
+    drained_at = excluded.drained_at
+where core_drain.reason <> excluded.reason
+returning core
 
 -- drain_host: no new job on any of its cores
 -- in     $1 host  $2 reason  $3 drained_by
