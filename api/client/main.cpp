@@ -2,10 +2,10 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "api/base/printable.h"
+#include "api/client/command_line.h"
 #include "api/client/commands.h"
 #include "api/client/follow.h"
 #include "api/spec/dataset_format.h"
@@ -14,57 +14,6 @@
 
 namespace slipway::client {
 namespace {
-
-using Command = std::function<ExitCode(const HttpClient&)>;
-
-// What the command line holds; CLI11 fills it, the chosen command reads it.
-struct Line {
-    ConnectOptions connect;
-    SubmitOptions submit;
-    ListOptions list;
-    EventOptions events;
-    DatasetOptions dataset;
-    ExportWeightsOptions weights;
-    PredictOptions predict;
-    EvaluateOptions evaluate;
-    CrossValidationOptions cross_validation;
-    EnsembleOptions ensemble;
-    ForkOptions fork;
-    BulkOptions bulk;
-    RetentionOptions retention;
-    ProjectOptions project;
-    std::string queue_project;
-    std::string group_project = "default";
-    int group_limit = 1;
-    SimulateOptions simulate;
-    std::string reason;
-    WebhookOptions webhook;
-    JoinTokenOptions join_token;
-    SweepOptions sweep;
-    SweepImportArguments sweep_import;
-    SuggestOptions suggest;
-    ObserveOptions observe;
-    SweepSimulateOptions sweep_simulate;
-    PromoteOptions promote;
-    std::string trial_order = "number";
-    int max_trials = 1;
-    int trial = 0;
-    std::string delivery;
-    std::string id;
-    std::string file;
-    std::string out;
-    std::string names;
-    std::string text;
-    std::string format = "ir";
-    std::string role = "editor";
-    int core = 0;
-    bool csv = false;
-    bool keep_made = false;
-    bool json = false;
-    bool follow = false;
-    Command chosen;
-    std::function<ExitCode()> alone;    // in place of `chosen`: needs no service
-};
 
 CLI::App* add(CLI::App& parent, const char* name, const char* text, Line& line, Command command) {
     CLI::App* one = parent.add_subcommand(name, text);
