@@ -3,6 +3,10 @@
 #include <functional>
 #include <string>
 
+namespace CLI {
+class App;
+}
+
 #include "api/client/commands.h"
 
 namespace slipway::client {
@@ -57,5 +61,13 @@ struct Line {
     Command chosen;
     std::function<ExitCode()> alone;    // in place of `chosen`: needs no service
 };
+
+/// A command of `parent` that runs `command`; the second one takes an id.
+CLI::App* add(CLI::App& parent, const char* name, const char* text, Line& line, Command command);
+CLI::App* add_with_id(CLI::App& parent, const char* name, const char* text, Line& line,
+                      Command command);
+
+/// `slipway sweep …`.
+void add_sweep_commands(CLI::App& app, Line& line);
 
 }    // namespace slipway::client

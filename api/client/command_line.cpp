@@ -1,0 +1,21 @@
+#include "api/client/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <utility>
+
+namespace slipway::client {
+
+CLI::App* add(CLI::App& parent, const char* name, const char* text, Line& line, Command command) {
+    CLI::App* one = parent.add_subcommand(name, text);
+    one->callback([&line, command = std::move(command)] { line.chosen = command; });
+    return one;
+}
+
+CLI::App* add_with_id(CLI::App& parent, const char* name, const char* text, Line& line,
+                      Command command) {
+    CLI::App* one = add(parent, name, text, line, std::move(command));
+    one->add_option("id", line.id, "id, as returned by the service")->required();
+    return one;
+}
+
+}    // namespace slipway::client

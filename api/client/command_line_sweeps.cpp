@@ -1,0 +1,120 @@
+#include <CLI/CLI.hpp>
+
+#include "api/client/command_line.h"
+
+namespace slipway::client {
+namespace {
+
+void add_sweep_import(CLI::App& sweep, Line& line) {
+    CLI::App* one =
+        add(sweep, "import", "Start a sweep from a file of Weights & Biases or Determined", line,
+            [&line](const HttpClient& c) { return import_sweep_file(c, line.sweep_import); });
+    SweepImportArguments& given = line.sweep_import;
+    one->add_option("file", given.file, "sweep file in YAML; - reads standard input")->required();
+    one->add_option("--job", given.job,
+                    "job spec that the values are put into; without: trials run elsewhere");
+    one->add_option("--map", given.places,
+                    "NAME=PATH: where a parameter belongs; NAME=-: leave it out; can be repeated");
+    one->add_option("--metric", given.metric,
+                    "objective, such as val_loss, in place of the file's");
+    one->add_option("--max-trials", given.max_trials, "number of trials, in place of the file's")
+        ->check(CLI::Range(1, 100000));
+    one->add_flag("--watch", given.watch, "watch the sweep until it ends");
+    one->add_flag_callback(
+        "--print",
+        [&line] { line.alone = [&line] { return print_imported_sweep(line.sweep_import); }; },
+        "print the sweep as JSON; start nothing");
+}
+
+void add_sweep_studies(CLI::App& sweep, Line& line) {
+    CLI::App* one = add_with_id(
+        sweep, "suggest", "Ask a sweep without a job for trials to run", line,
+        [&line](const HttpClient& c) { return suggest_trials(c, line.id, line.suggest); });
+    one->add_option("--count", line.suggest.count, "number of trials")->check(CLI::Range(1, 100));
+    one->add_flag("--json", line.suggest.json, "print JSON");
+    one = add_with_id(
+        sweep, "observe", "Report what a trial that runs elsewhere has measured", line,
+        [&line](const HttpClient& c) { return observe_trial(c, line.id, line.observe); });
+    one->add_option("trial", line.observe.trial, "number of the trial")->required();
+    one->add_option("--time", line.observe.time, "epochs or steps it has trained for")
+        ->check(CLI::Range(1, 1'000'000'000));
+    one->add_option("--value", line.observe.value,
+                    "value of the objective: a number, nan, inf or -inf");
+    one->add_option("--end", line.observe.end, "the trial has ended: completed or failed")
+        ->check(CLI::IsMember({"completed", "failed"}));
+    add_with_id(sweep, "importance", "Show which parameters matter", line,
+                [&line](const HttpClient& c) { return show_importance(c, line.id); });
+    one = add_with_id(
+        sweep, "simulate", "Show what another algorithm would have made of the trials", line,
+        [&line](const HttpClient& c) { return simulate_sweep(c, line.id, line.sweep_simulate); });
+    one->add_option("algorithm", line.sweep_simulate.algorithm,
+                    "its name, such as median_stop, or its object in JSON")
+        ->required();
+    one->add_option("--max-concurrent", line.sweep_simulate.max_concurrent,
+                    "trials at a time; default: those of the sweep")
+        ->check(CLI::Range(1, 1000));
+}
+
+}    // namespace
+
+void add_sweep_commands(CLI::App& app, Line& line) {
+    CLI::App* sweep = app.add_subcommand("sweep", "Search hyperparameters with many jobs");
+    sweep->require_subcommand(1);
+    CLI::App* one = add(*sweep, "create", "Start a sweep from a JSON file", line,
+                        [&line](const HttpClient& c) { return create_sweep(c, line.sweep); });
+    one->add_option("file", line.sweep.file, "sweep; - reads standard input")->required();
+    one->add_flag("--watch", line.sweep.watch, "watch the sweep until it ends");
+    one->add_flag("--dry-run", line.sweep.dry_run, "show the first trials; store nothing");
+    add(*sweep, "list", "List the newest 50 sweeps", line,
+        [](const HttpClient& c) { return list_sweeps(c); });
+    add_with_id(*sweep, "show", "Show one sweep as JSON", line,
+                [&line](const HttpClient& c) { return show_sweep(c, line.id); });
+    add_with_id(*sweep, "watch", "Watch a sweep in one line until it ends", line,
+                [&line](const HttpClient& c) { return watch_sweep(c, line.id); });
+    one = add_with_id(
+        *sweep, "trials", "List the trials of a sweep", line,
+        [&line](const HttpClient& c) { return list_sweep_trials(c, line.id, line.trial_order); });
+    one->add_option("--order", line.trial_order, "order: number, best or worst")
+        ->check(CLI::IsMember({"number", "best", "worst"}));
+    one = add_with_id(*sweep, "best", "Show the best trial and its checkpoint", line,
+                      [&line](const HttpClient& c) { return show_best(c, line.id, line.json); });
+    one->add_flag("--spec", line.json, "print its job spec, for slipway submit");
+    add_with_id(*sweep, "decisions", "List what a sweep decided and why", line,
+                [&line](const HttpClient& c) { return list_sweep_decisions(c, line.id); });
+    add_with_id(*sweep, "pause", "Pause a sweep and its jobs", line,
+                [&line](const HttpClient& c) { return act_on_sweep(c, line.id, "pause"); });
+    add_with_id(*sweep, "resume", "Continue a paused sweep", line,
+                [&line](const HttpClient& c) { return act_on_sweep(c, line.id, "resume"); });
+    add_with_id(*sweep, "stop", "End a sweep; its jobs are cancelled", line,
+                [&line](const HttpClient& c) { return act_on_sweep(c, line.id, "stop"); });
+    one = add_with_id(
+        *sweep, "extend", "Allow a sweep more trials; it goes on if it had ended", line,
+        [&line](const HttpClient& c) { return extend_sweep(c, line.id, line.max_trials); });
+    one->add_option("max_trials", line.max_trials, "number of trials from now on")
+        ->required()
+        ->check(CLI::Range(1, 100000));
+    one = add_with_id(*sweep, "retry", "Try a failed trial again", line,
+                      [&line](const HttpClient& c) { return retry_trial(c, line.id, line.trial); });
+    one->add_option("trial", line.trial, "number of the trial")->required();
+    one = add(*sweep, "promote", "Submit a job like the best trial, from its checkpoint", line,
+              [&line](const HttpClient& c) { return promote_sweep(c, line.promote); });
+    one->add_option("id", line.promote.sweep_id, "id, as returned by the service")->required();
+    one->add_option("--trial", line.promote.trial, "number of the trial; default: the best one")
+        ->check(CLI::NonNegativeNumber);
+    one->add_option("--set", line.promote.changes,
+                    "field of the spec and its new value, such as train.epochs=50");
+    one->add_option("--file", line.promote.file, "JSON file with the fields of the spec to change");
+    one->add_option("--start", line.promote.start,
+                    "continue: from the trial's checkpoint; weights: from its weights only; "
+                    "scratch: without a checkpoint")
+        ->check(CLI::IsMember({"continue", "weights", "scratch"}));
+    one->add_flag("--no-pin", line.promote.unpinned, "do not pin the checkpoint");
+    one->add_flag("--follow", line.promote.follow, "follow the new job until it ends");
+    one->add_flag("--dry-run", line.promote.dry_run, "validate only; store nothing");
+    add_with_id(*sweep, "delete", "Delete a sweep that has ended, with its jobs", line,
+                [&line](const HttpClient& c) { return delete_sweep(c, line.id); });
+    add_sweep_import(*sweep, line);
+    add_sweep_studies(*sweep, line);
+}
+
+}    // namespace slipway::client
