@@ -8,6 +8,7 @@ class App;
 }
 
 #include "api/client/commands.h"
+#include "api/client/sweep_commands.h"
 
 namespace slipway::client {
 

@@ -6,6 +6,7 @@
 
 #include "api/base/printable.h"
 #include "api/client/commands.h"
+#include "api/client/sweep_commands.h"
 #include "api/client/sweep_text.h"
 
 namespace slipway::client {

@@ -7,6 +7,7 @@
 #include "api/base/parsed_json.h"
 #include "api/base/printable.h"
 #include "api/client/commands.h"
+#include "api/client/sweep_commands.h"
 #include "api/client/sweep_text.h"
 #include "api/sweep_import/sweep_import.h"
 

@@ -10,6 +10,7 @@
 #include "api/base/printable.h"
 #include "api/client/commands.h"
 #include "api/client/progress_line.h"
+#include "api/client/sweep_commands.h"
 #include "api/client/sweep_text.h"
 
 namespace slipway::client {

@@ -19,7 +19,7 @@ namespace {
 constexpr double prior_width = 1;
 constexpr double width_max = 0.5;
 // Both, and the fraction of good results, were chosen on bench/search_quality.py and looked at with
-// other seeds: a fraction of 0.1 and 0.7 for both had up to three times the regret, on nine of ten
+// other seeds: a fraction of 0.1 and 0.7 for both had up to five times the regret, on nine of ten
 // functions. A floor of 0.3 of the mean distance of points along a line let the first good results
 // narrow the search to their minimum, and 0.4 still did on levy5.
 constexpr double width_floor = 0.5;
