@@ -30,8 +30,8 @@ def told(service, job):
     """Its events without what is of this run alone: times, names, and where its time went."""
     kept = []
     for event in service.events(job):
-        data = {key: value for key, value in event.get("data", {}).items()
-                if key not in ("seconds", "cached", "samples_per_s", "eta_s", "message", "verdict", "field", "fence", "files")}
+        data = {key: value for key, value in event["body"].items()
+                if key not in ("seconds", "cached", "samples_per_s", "eta_s", "message", "verdict", "field", "fence", "files", "time")}
         if event["type"] not in ("progress", "log", "report"):
             kept.append((event["type"], str({key: value for key, value in data.items() if not str(value).startswith("ck")})))
     return kept
