@@ -43,6 +43,7 @@ constexpr int threads_beside = 3;
 /// its programs in memory takes its first step within them.
 constexpr std::chrono::milliseconds first_words{15};
 constexpr std::chrono::milliseconds relay_pause_max{100};
+constexpr std::chrono::seconds stuck_pause{1};    // before a step that failed is tried again
 
 bool is_there(const fs::path& path) {
     std::error_code problem;
@@ -117,12 +118,13 @@ void AttemptReconciler::reconcile_one(const std::string& name, const store::Host
 }
 
 /// One step of one attempt. What goes wrong with it alone keeps no other one from its turn: it is
-/// tried again in the next one. A database that does not answer ends the turn of all.
-void AttemptReconciler::alone(const std::string& name, const std::function<void()>& step) {
+/// tried again in a later one; then this is false. A database that does not answer ends the turn of
+/// all.
+bool AttemptReconciler::alone(const std::string& name, const std::function<void()>& step) {
     std::string reason;
     try {
         step();
-        return;
+        return true;
     } catch (const Error& error) {
         if (error.code() == ErrorCode::unavailable) throw;
         reason = error.what();
@@ -133,6 +135,7 @@ void AttemptReconciler::alone(const std::string& name, const std::function<void(
     ++counts_.failed_calls;
     if (stuck_.insert(name).second)
         log_error("an attempt waits", {{"attempt", name}, {"reason", reason}});
+    return false;
 }
 
 /// A step of each of these, side by side: one after the other, each would wait for the commits of
@@ -144,7 +147,8 @@ void AttemptReconciler::each_alone(std::span<Live* const> attempts,
     for (std::size_t i = 0; i < attempts.size(); ++i)
         steps.emplace_back([&, i] {
             try {
-                alone(attempts[i]->name(), [&] { step(*attempts[i]); });
+                const bool done = alone(attempts[i]->name(), [&] { step(*attempts[i]); });
+                attempts[i]->not_before = done ? Tick{} : clock_.tick() + stuck_pause;
             } catch (const Error&) {
                 unavailable[i] = std::current_exception();
             }
@@ -203,7 +207,8 @@ std::optional<Tick> AttemptReconciler::relay() {
     for (auto& [name, live] : live_) {
         const bool unrecorded = !live.recorded && live.process.pid != 0;
         if (live.fenced || live.failed || !(unrecorded || live.speaking || live.ended)) continue;
-        const Tick when = unrecorded || live.ended ? now : live.relay_next;
+        const Tick when =
+            std::max(unrecorded || live.ended ? now : live.relay_next, live.not_before);
         if (when <= now)
             due.push_back(&live);
         else
@@ -212,7 +217,7 @@ std::optional<Tick> AttemptReconciler::relay() {
     each_alone(due, [this](Live& live) { relay_one(live); });
     for (const Live* live : due)
         if (live->speaking) {
-            const Tick when = live->ended ? now : live->relay_next;
+            const Tick when = std::max(live->ended ? now : live->relay_next, live->not_before);
             next = std::min(next.value_or(when), when);
         }
     return next;

@@ -61,6 +61,7 @@ private:
         bool end_stored = false;
         Tick spoke_first{};      // when its first frames were seen
         Tick relay_next{};       // what it says is not stored before
+        Tick not_before{};       // its last step failed
         bool speaking = true;    // frames may be waiting
         bool failed = false;     // what it reported cannot be stored: no more is read
         bool fenced = false;     // the attempt is no longer ours: nothing is written for it
@@ -85,7 +86,7 @@ private:
     };
 
     void reconcile_one(const std::string& name, const store::HostAttempt& found);
-    void alone(const std::string& name, const std::function<void()>& step);
+    bool alone(const std::string& name, const std::function<void()>& step);
     void each_alone(std::span<Live* const> attempts, const std::function<void(Live&)>& step);
     std::filesystem::path run_folder_of(const store::AttemptKey& key) const;
     void begin(const store::HostAttempt& found);
