@@ -38,11 +38,6 @@ namespace {
 
 constexpr std::size_t output_tail_bytes = 600;
 constexpr int threads_beside = 3;
-/// Each batch of frames costs as much as a hundred events: batches become larger as an attempt gets
-/// older. How long the first frames wait for those that follow them at once: an executor that finds
-/// its programs in memory takes its first step within them.
-constexpr std::chrono::milliseconds first_words{15};
-constexpr std::chrono::milliseconds relay_pause_max{100};
 constexpr std::chrono::seconds stuck_pause{1};    // before a step that failed is tried again
 
 bool is_there(const fs::path& path) {
@@ -177,63 +172,6 @@ void AttemptReconciler::renew() {
          store::renew_leases(store_, options_.host, held, options_.lease)) {
         const auto found = live_.find(name_of(lost));
         if (found != live_.end()) give_up(found->second);
-    }
-}
-
-void AttemptReconciler::drain_events(SupervisorEvents& events) {
-    for (const std::string& name : events.speaking) {
-        const auto found = live_.find(name);
-        if (found == live_.end()) continue;
-        Live& live = found->second;
-        live.speaking = true;
-        if (live.spoke_first != Tick{}) continue;
-        live.spoke_first = clock_.tick();
-        live.relay_next = live.spoke_first + first_words;
-    }
-    std::erase_if(events.ended, [this](const Ended& ended) {
-        const auto found = live_.find(ended.name);
-        if (found == live_.end()) return false;
-        found->second.ended = ended;
-        found->second.speaking = true;    // its last words
-        return true;
-    });
-    counts_.unresponsive += events.unresponsive;
-}
-
-std::optional<Tick> AttemptReconciler::relay() {
-    const Tick now = clock_.tick();
-    std::optional<Tick> next;
-    std::vector<Live*> due;
-    for (auto& [name, live] : live_) {
-        const bool unrecorded = !live.recorded && live.process.pid != 0;
-        if (live.fenced || live.failed || !(unrecorded || live.speaking || live.ended)) continue;
-        const Tick when =
-            std::max(unrecorded || live.ended ? now : live.relay_next, live.not_before);
-        if (when <= now)
-            due.push_back(&live);
-        else
-            next = std::min(next.value_or(when), when);
-    }
-    each_alone(due, [this](Live& live) { relay_one(live); });
-    for (const Live* live : due)
-        if (live->speaking) {
-            const Tick when = std::max(live->ended ? now : live->relay_next, live->not_before);
-            next = std::min(next.value_or(when), when);
-        }
-    return next;
-}
-
-void AttemptReconciler::relay_one(Live& live) {
-    try {
-        if (!live.recorded && live.process.pid != 0) record(live);
-        if (live.ended || (live.speaking && live.relay_next <= clock_.tick()))
-            live.speaking = relay_batch(live);
-    } catch (const store::Fenced&) {
-        give_up(live);
-    } catch (const Error& error) {
-        if (!store::is_refused_content(error)) throw;
-        fail(live, "bad_frame",
-             fmt::format("a frame of the executor cannot be stored: {}", error.what()));
     }
 }
 
@@ -521,68 +459,6 @@ void AttemptReconciler::set_time_limit(const store::HostAttempt& found, Live& li
     const double used_s = store::find_run_time(store_, live.key.job_id).count();
     const std::chrono::duration<double> rest(std::max(*limit_s - used_s, 0.0));
     live.time_is_up = clock_.tick() + std::chrono::duration_cast<Tick::duration>(rest);
-}
-
-void AttemptReconciler::record(Live& live) {
-    try {
-        store::record_process(store_, live.key, live.rank, live.process.pid,
-                              live.process.start_ticks, live.resumed_from_id);
-        live.recorded = true;
-    } catch (const store::Fenced&) {
-        give_up(live);
-    }
-}
-
-/// Stores the next frames; false when there are none.
-bool AttemptReconciler::relay_batch(Live& live) {
-    const std::int64_t bytes_max = options_.frames_bytes_max;
-    if (bytes_max > 0 && live.tail.offset() > bytes_max) {
-        fail(live, "frames_limit",
-             fmt::format("the attempt reported more than {} MiB of events, metrics and logs "
-                         "(--frames-max-mib): raise monitor.log_every_steps",
-                         bytes_max >> 20));
-        return false;
-    }
-    const std::vector<ReadFrame>& read = live.tail.peek();
-    if (live.tail.done_before() && !live.done) keep_done(live, *live.tail.done_before());
-    if (read.empty()) return live.tail.has_more();
-    std::vector<store::RelayedFrame> frames;
-    for (const ReadFrame& each : read)
-        frames.push_back(each.frame);
-    if (!live.metrics) live.metrics.emplace().names_max = options_.metric_names_max;
-    const std::int64_t skipped_before = live.metrics->points_skipped;
-    const store::Relayed relayed = store::relay_frames(store_, live.key, frames, *live.metrics);
-    live.job_state = relayed.job_state;
-    live.frames_stored = relayed.frames_relayed;
-    const Tick now = clock_.tick();
-    live.relay_next = now + std::min<Tick::duration>(3 * (now - live.spoke_first), relay_pause_max);
-    {
-        const std::lock_guard lock(mutex_);
-        counts_.metric_points_skipped += live.metrics->points_skipped - skipped_before;
-        counts_.frames_relayed += std::int64_t(frames.size());
-        made_garbage_ = made_garbage_ || !relayed.pruned.empty();
-    }
-    for (const ReadFrame& each : read)
-        if (each.done) keep_done(live, *each.done);
-    live.tail.advance();
-    if (live.done || live.ended) return true;
-    if (relayed.intent) supervisor_.stop(live.name(), *relayed.intent);
-    return true;
-}
-
-/// What the executor says cannot be kept: it ends, nothing more of it is read, nobody else waits.
-void AttemptReconciler::fail(Live& live, const std::string& code, const std::string& why) {
-    log_error("an attempt failed because a frame of its executor cannot be stored",
-              {{"attempt", live.name()}, {"reason", why}});
-    live.done = DoneFrame{.code = code, .message = why};
-    live.failed = true;
-    live.speaking = false;
-    if (!live.ended) supervisor_.kill(live.name(), EndCause::kill);
-}
-
-void AttemptReconciler::keep_done(Live& live, const DoneFrame& done) {
-    live.done = done;
-    if (!live.ended) supervisor_.done_received(live.name());
 }
 
 void AttemptReconciler::finish_one(Live& live) {

@@ -37,7 +37,7 @@ struct Options {
     std::vector<DatasetRoot> dataset_roots;    ///< absolute, resolved
     std::filesystem::path executor;            ///< absolute
     std::chrono::seconds executor_grace{60};
-    int executor_niceness = 5;                  ///< 0 to 19
+    int executor_niceness = 5;                                  ///< 0 to 19
     std::int64_t decoded_bytes_max = std::int64_t{32} << 30;    ///< see AgentOptions
     std::chrono::seconds warm_executors{60};    ///< that one waits for another attempt; 0: none do
     std::int64_t frames_mib = 1024;             ///< of one attempt; 0: no limit

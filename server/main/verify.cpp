@@ -19,7 +19,7 @@ namespace slipway {
 namespace {
 
 constexpr std::chrono::minutes statement_timeout{30};    // histories of years are read whole
-constexpr int violations_max = 20;    // of one promise
+constexpr int violations_max = 20;                       // of one promise
 constexpr int checkpoints_at_once = 500;
 
 struct VerifiedDatabase {
