@@ -84,8 +84,8 @@ TEST(AttemptOrder, a_kind_that_is_none_and_a_payload_that_is_no_object_are_named
     Json json = to_json(full_order());
     json["payload"] = "all";
     EXPECT_EQ(problem_of(json), "payload must be null or an object, got string");
-    json["kind"] = "evaluate";
-    EXPECT_EQ(problem_of(json), "kind must be one of train, predict, got \"evaluate\"");
+    json["kind"] = "export";
+    EXPECT_EQ(problem_of(json), "kind must be one of train, predict, evaluate, got \"export\"");
 }
 
 TEST(AttemptOrder, another_version_is_refused_by_name) {
