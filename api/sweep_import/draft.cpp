@@ -52,7 +52,7 @@ std::optional<std::string> place_of(SweepDraft& draft, const std::string& name) 
     const auto given = draft.options.places.find(name);
     if (given != draft.options.places.end()) {
         draft.used_places.insert(name);
-        if (given->second != left_out) return given->second;
+        if (given->second != skipped_path) return given->second;
         draft.note(fmt::format("parameter {} is left out, as asked for", name));
         return std::nullopt;
     }

@@ -17,7 +17,7 @@ namespace slipway {
 // docs/decisions/0053.
 
 struct SweepImportOptions {
-    /// Name of a parameter in the file -> path into the job spec, or left_out.
+    /// Name of a parameter in the file -> path into the job spec, or skipped_path.
     std::map<std::string, std::string> places = {};
     /// The job spec that the values are put into. None: trials run elsewhere, and parameters keep
     /// their names.
@@ -27,7 +27,7 @@ struct SweepImportOptions {
 };
 
 /// In place of a path: the parameter is not wanted.
-inline constexpr std::string_view left_out = "-";
+inline constexpr std::string_view skipped_path = "-";
 
 struct ImportedSweep {
     Json body;

@@ -102,7 +102,7 @@ CopyFacts facts_of_text(const AttemptPlan& plan, const std::string& how,
 }
 
 /// The rows and what checkpoints keep of the tokenizer, from a copy that is shared where there is
-/// one; then the tokenizer itself, which nobody needs any more, is left out.
+/// one; then the tokenizer itself is no longer needed and is dropped.
 void tokenize(const AttemptPlan& plan, TrainData& data) {
     const TokenizerOptions options = tokenizer_of(plan.spec.data);
     const CutOptions cut = cut_of(plan.spec);

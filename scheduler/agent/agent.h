@@ -76,9 +76,10 @@ struct AgentCounts {
 /// the service, sends heartbeats, stores what they report, stops them, checks datasets, removes
 /// garbage.
 ///
-/// Three threads: one watches processes and sockets and never waits for the database; one talks to
-/// the database; one removes garbage. A stopped database therefore stops no executor: what it says
-/// stays in its run folder and is stored later. A slow disk delays no lease.
+/// Threads: one watches processes and sockets and never waits for the database; one talks to the
+/// database, with helpers that wait for it side by side; one removes garbage. A stopped database
+/// therefore stops no executor: what it says stays in its run folder and is stored later. A slow
+/// disk delays no lease.
 class Agent {
 public:
     /// Starts the threads. `store` and `clock` outlive the agent. Executors are not ended by the

@@ -6,44 +6,25 @@
 #include "server/http/problem.h"
 #include "server/routes/handlers.h"
 #include "server/routes/job_answer.h"
-#include "server/routes/lookup.h"
+#include "server/routes/kind_routes.h"
 #include "server/routes/problems.h"
-#include "server/routes/query.h"
-#include "server/routes/render.h"
-#include "server/routes/submissions.h"
 
 namespace slipway::routes {
-namespace {
-
-store::Job the_prediction(const Context& context) {
-    store::Job job = the_job(context);
-    if (job.kind != JobKind::predict) throw_not_found("prediction", job.id);
-    return job;
-}
-
-}    // namespace
 
 Response create_prediction(const Context& context) {
-    submission::CheckedJob job = read_job(context, JobKind::predict);
-    if (!query_flag(context.request, "dry_run")) return submit(context, std::move(job));
-    return json_response(preview(context, job));
+    return create_of_kind(context, JobKind::predict);
 }
 
 Response list_predictions(const Context& context) {
-    store::JobFilter filter;
-    filter.states = query_enumerators<JobState>(context.request, "state");
-    filter.projects = projects_asked(context);
-    filter.dataset_id = query_text(context.request, "dataset");
-    filter.kind = JobKind::predict;
-    return job_list(store::list_jobs(context.services.store, filter, query_page(context.request)));
+    return list_of_kind(context, JobKind::predict);
 }
 
 Response get_prediction(const Context& context) {
-    return watched_job(context, the_prediction(context));
+    return watched_job(context, job_of_kind(context, JobKind::predict));
 }
 
 Response get_prediction_result(const Context& context) {
-    const store::Job job = the_prediction(context);
+    const store::Job job = job_of_kind(context, JobKind::predict);
     const auto missing = [&](int status, const char* code, std::string detail) {
         throw ProblemError({.status = status, .code = code, .detail = std::move(detail)});
     };

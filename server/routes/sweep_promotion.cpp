@@ -17,6 +17,7 @@
 #include "server/routes/lookup.h"
 #include "server/routes/problems.h"
 #include "server/routes/query.h"
+#include "server/routes/render.h"
 #include "server/routes/submissions.h"
 #include "server/routes/sweep_answer.h"
 

@@ -8,7 +8,7 @@
 
 // Channels lie innermost, so a window is a handful of offsets and each of them a run of channels:
 // the largest of a window is taken lane by lane, over as many channels as a register holds. The
-// offsets of a column of windows are computed once. Of equal elements the first counts, as in the
+// offsets of a row of windows are computed once. Of equal elements the first counts, as in the
 // naive evaluator, which for bf16 needs an order on bits: that of signed integers, with -0 equal to
 // 0 and NaN above all. Windows that cover each element once write the gradient; those that overlap
 // add to zeros.

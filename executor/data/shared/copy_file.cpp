@@ -1,6 +1,6 @@
 // A copy is written under another name, under a lock that ends with its process, and renamed when
 // it is whole: who finds it finds all of it. It is not synced: after a power failure its sums say
-// that it is not what was written, and it is made anew. All sums are compared before anything of a
+// that it is not what was written, and it is made again. All sums are compared before anything of a
 // copy is used. (Comparing each piece when it is first read was thought of: it costs a look at a
 // flag for every sample, and a wrong piece would have to be read from the dataset in the middle of
 // an epoch.) A page of a copy is in memory once, whoever maps it, and the kernel drops it when it
