@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "executor/explain/explainer.h"
+#include "executor/train/checkpoint_saver.h"
 #include "executor/train/epoch_meter.h"
 #include "executor/train/evaluate.h"
 #include "executor/train/failure_reasons.h"
@@ -75,6 +76,7 @@ public:
             return outcome;
         } catch (const Error&) {
             if (plan_.on_failure) plan_.on_failure(failure().dump());
+            finish_saving_of_failed();
             report_.write(state_.step,
                           true);    // what it did until then is worth knowing all the more
             throw;
@@ -92,11 +94,13 @@ private:
         programs_ = compile_programs({plan_, sampler_.options(), data_, model_, task_, update_},
                                      {engine_, explainer_, report_, reporter_});
         restore();
+        saver_.emplace(plan_.checkpoint_folder, reporter_, bytes_beside_programs());
         reporter_.begin(state_.step);
         reporter_.state(JobState::running);
         report_progress("train");
         if (!steps_left()) evaluate_finished();
         const StopReason stopped = train();
+        finish_saving();
         if (stopped == StopReason::none) {
             require_finite_validation();
             reporter_.state(JobState::finishing);
@@ -210,6 +214,15 @@ private:
                                           plan_.resume_from->filename().string()));
     }
 
+    /// What the plan of the programs leaves of the job's memory; negative: there is no limit.
+    std::int64_t bytes_beside_programs() const {
+        if (plan_.memory_bytes_max == 0) return -1;
+        std::int64_t peak = engine_.memory(*programs_.train.executable).peak_bytes;
+        for (const auto* program : {&programs_.accumulation, &programs_.evaluation})
+            if (*program) peak = std::max(peak, engine_.memory(*(*program)->executable).peak_bytes);
+        return std::max<std::int64_t>(0, plan_.memory_bytes_max - peak);
+    }
+
     bool continues_another_job() const {
         return plan_.resume_from->parent_path() != plan_.checkpoint_folder;
     }
@@ -306,6 +319,7 @@ private:
     }
 
     void after_step(const LoadedBatch& batch) {
+        saver_->report_written();
         const bool ended = state_.step == settings_.steps_total;
         const bool epoch_ended = batch.next.epoch != batch.position.epoch;
         report_.accepted(data_);
@@ -443,11 +457,29 @@ private:
                               .pruned = decision.pruned,
                               .writer = plan_.writer};
         if (entry.metric) saved.metric = {{settings_.keep.metric, *entry.metric}};
-        for (const WrittenFile& file : write(name)) {
-            saved.files.push_back({file.name, file.bytes, file.sha256});
-        }
+        Checkpoint checkpoint = to_checkpoint(state_, model_, update_, settings_, plan_.spec);
+        checkpoint.files = data_.files;
+        checkpoint.writer = plan_.writer;
+        saver_->save(std::move(saved), std::move(checkpoint));
         saved_step_ = state_.step;
-        reporter_.checkpoint(saved);
+        epoch_.saved_since(begin);
+    }
+
+    /// What was saved before the failure can be gone on from. That it could not be written either
+    /// is not why the run failed.
+    void finish_saving_of_failed() {
+        try {
+            if (saver_) saver_->finish();
+        } catch (const Error& error) {
+            reporter_.warning("checkpoint_lost", error.what());
+        }
+    }
+
+    /// Before the run says how it ended: what it saved is on the disk then.
+    void finish_saving() {
+        const Tick begin = system_clock().tick();
+        const auto timed = explainer_.time(Phase::checkpoint);
+        saver_->finish();
         epoch_.saved_since(begin);
     }
 
@@ -456,19 +488,6 @@ private:
         for (const KeptCheckpoints::Entry& entry : entries)
             names.push_back(entry.name);
         return names;
-    }
-
-    /// A failed save ends the run at once: training on without checkpoints would lose it all later.
-    std::vector<WrittenFile> write(const std::string& name) const {
-        try {
-            Checkpoint checkpoint = to_checkpoint(state_, model_, update_, settings_, plan_.spec);
-            checkpoint.files = data_.files;
-            checkpoint.writer = plan_.writer;
-            return save_checkpoint(plan_.checkpoint_folder, name, checkpoint);
-        } catch (const Error& error) {
-            const bool is_full = error.code() == ErrorCode::exhausted;
-            throw TrainError(is_full ? "disk_full" : "disk_error", error.what());
-        }
     }
 
     /// None when it was not measured: not every save follows an evaluation.
@@ -527,7 +546,8 @@ private:
     TrainPrograms programs_;
     TrainState state_;
     StepInProgress step_;
-    std::int64_t saved_step_ = -1;
+    std::optional<CheckpointSaver> saver_;      // once the programs' memory is known
+    std::int64_t saved_step_ = -1;              // of the last one, which may still be written
     std::optional<SamplerPosition> in_work_;    // the last batch that was begun
     bool ended_step_ = false;                   // its step is counted
     MetricValues means_;                        ///< of the last step

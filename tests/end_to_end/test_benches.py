@@ -125,6 +125,11 @@ class Benches(unittest.TestCase):
         self.assertGreater(figures["lines"], 10)
         self.assertEqual(figures["broken_promises"], "")
 
+    def test_runs_that_are_killed_while_they_save_end_with_the_same_bits(self):
+        figures = self.figures_of("killed_saves.py", "--kills", "2")
+        self.assertEqual((figures["kills"], figures["other_bits"]), (2, 0))
+        self.assertGreater(figures["runs"], 0)
+
     def test_what_idle_streams_cost_is_printed(self):
         ran = subprocess.run([sys.executable, ROOT / "bench" / "idle_streams.py", "--bin", os.environ["SLIPWAY_BIN_DIR"],
                               "--streams", "130", "--jobs", "3"], capture_output=True, text=True)
