@@ -9,10 +9,12 @@
 #include <atomic>
 #include <boost/asio.hpp>
 #include <charconv>
+#include <condition_variable>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <thread>
@@ -56,6 +58,18 @@ struct LagOptions {
     double points_a_second = 100'000;
     double seconds = 20;
 };
+
+/// Until then, or until it is asked to stop.
+void wait_until(Tick when, const std::stop_token& stop = {}) {
+    std::mutex mutex;
+    std::condition_variable_any never;
+    std::unique_lock lock(mutex);
+    never.wait_until(lock, stop, when, [] { return false; });
+}
+
+void wait_for(Tick::duration pause, const std::stop_token& stop = {}) {
+    wait_until(system_clock().tick() + pause, stop);
+}
 
 double ms_between(Tick begin, Tick end) {
     return std::chrono::duration<double, std::milli>(end - begin).count();
@@ -121,7 +135,7 @@ private:
                 return;
             }
             if (waitpid(process_, nullptr, WNOHANG) == process_) break;
-            usleep(100'000);
+            wait_for(std::chrono::milliseconds{100});
         }
         throw Error{ErrorCode::unavailable, fmt::format("slipwayd is not ready: see {}", log)};
     }
@@ -156,7 +170,7 @@ public:
         : thread_([&store, keys = std::move(keys)](const std::stop_token& stop) {
               while (!stop.stop_requested()) {
                   store::renew_leases(store, bench_host, keys, lease);
-                  usleep(500'000);
+                  wait_for(std::chrono::milliseconds{500}, stop);
               }
           }) {}
 
@@ -186,7 +200,7 @@ public:
     std::vector<double> lags_ms(std::int64_t wanted) {
         for (const Tick begin = system_clock().tick();
              seen_ < wanted && system_clock().tick() - begin < late_max;)
-            usleep(10'000);
+            wait_for(std::chrono::milliseconds{10});
         socket_.shutdown(tcp::socket::shutdown_both);
         thread_.join();
         return std::move(lags_ms_);
@@ -257,7 +271,7 @@ std::int64_t report(Store& store, const AttemptKey& key, const LagOptions& optio
     std::int64_t step = 0;
     Tick next_batch = begin + batch_every * seed / jobs;    // not all at once
     while (step < steps) {
-        std::this_thread::sleep_until(next_batch);
+        wait_until(next_batch);
         std::vector<RelayedFrame> frames;
         for (const Tick now = system_clock().tick(); step < steps && due_at(step) <= now; ++step)
             frames.push_back(step_frame(step + 2, begin, due_at(step), random));
