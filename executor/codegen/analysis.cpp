@@ -1,6 +1,7 @@
 // What lowering must know of each node, by walks in topological order and back. A stage is a run
 // of per-core or of replicated work between two barriers; a node is in the first stage where its
-// operands are, then replicated nodes are postponed to the first stage that reads them. Then:
+// operands are; the stage with the largest sums may be cut into several (docs/decisions/0061); then
+// replicated nodes are postponed to the first stage that reads them. Then:
 // additions in place, products that are batched over the cores (batched_product.h), the last
 // stage that uses a value, which tells how long its memory is held, and which values are written
 // where an output or a sum wants them, which saves a copy. Order matters: a fact uses those that
@@ -8,6 +9,10 @@
 #include "executor/codegen/analysis.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <queue>
+#include <utility>
 
 #include "executor/codegen/batched_product.h"
 #include "executor/codegen/node_views.h"
@@ -39,12 +44,13 @@ public:
         analysis_.order = topological_order(graph);
     }
 
-    Analysis run() {
+    Analysis run(std::int64_t bucket_bytes) {
+        count_users();
         for (const Tensor& tensor : analysis_.order)
             find_stage(tensor);
+        if (bucket_bytes > 0) cut(bucket_bytes);
         for (std::size_t i = analysis_.order.size(); i-- > 0;)
             postpone(analysis_.order[i]);
-        count_users();
         for (const Tensor& tensor : analysis_.order)
             find_addition_in_place(tensor);
         for (const Tensor& tensor : analysis_.order)
@@ -70,12 +76,75 @@ private:
 
     void find_stage(const Tensor& tensor) {
         int stage = is_per_core(tensor) ? 1 : 0;
+        if (const auto least = least_.find(tensor.get()); least != least_.end())
+            stage = least->second;
         for (const Tensor& operand : tensor.node().operands) {
             const bool alternates = is_per_core(operand) != is_per_core(tensor);
             stage = std::max(stage, facts(operand).stage + (alternates ? 1 : 0));
         }
         facts(tensor).stage = stage;
         analysis_.last_stage = std::max(analysis_.last_stage, stage);
+    }
+
+    /// The per-core stage with the most bytes of contributions to sums.
+    int most_summed_stage() {
+        std::map<int, std::int64_t> bytes;
+        for (const Tensor& tensor : analysis_.order)
+            if (facts(tensor).is_only_summed)
+                bytes[facts(tensor).stage] += tensor.shape().byte_count();
+        const auto most = std::ranges::max_element(
+            bytes, {}, [](const auto& stage_bytes) { return stage_bytes.second; });
+        return most == bytes.end() ? 0 : most->first;
+    }
+
+    /// The nodes of a stage in the order in which they will run (Fusion::order): contributions as
+    /// soon as they can, the others as the walk met them. Views cost nothing and hold nobody up.
+    std::vector<Tensor> running_order(int stage) {
+        std::unordered_map<const Node*, std::size_t> waits;
+        std::unordered_map<const Node*, std::vector<std::size_t>> users;
+        using Ready = std::pair<bool, std::size_t>;
+        std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready;
+        const auto offer = [&](std::size_t number) {
+            const Tensor& tensor = analysis_.order[number];
+            ready.emplace(!facts(tensor).feeds_only_sums && !is_view(tensor.node()), number);
+        };
+        for (std::size_t i = 0; i < analysis_.order.size(); ++i) {
+            const Tensor& tensor = analysis_.order[i];
+            if (facts(tensor).stage != stage) continue;
+            for (const Tensor& operand : tensor.node().operands) {
+                if (facts(operand).stage != stage) continue;
+                ++waits[tensor.get()];
+                users[operand.get()].push_back(i);
+            }
+            if (waits[tensor.get()] == 0) offer(i);
+        }
+        std::vector<Tensor> order;
+        while (!ready.empty()) {
+            order.push_back(analysis_.order[ready.top().second]);
+            ready.pop();
+            for (const std::size_t user : users[order.back().get()])
+                if (--waits[analysis_.order[user].get()] == 0) offer(user);
+        }
+        return order;
+    }
+
+    /// Cuts before contributions and not after them: what else reads the weights that a sum updates
+    /// has run by then, so that they may be overwritten.
+    void cut(std::int64_t bucket_bytes) {
+        const int first = most_summed_stage();
+        int stage = first;
+        std::int64_t pending_bytes = 0;
+        for (const Tensor& tensor : running_order(first)) {
+            if (facts(tensor).feeds_only_sums && pending_bytes >= bucket_bytes) {
+                stage += 2;
+                pending_bytes = 0;
+            }
+            least_[tensor.get()] = stage;
+            if (facts(tensor).is_only_summed) pending_bytes += tensor.shape().byte_count();
+        }
+        if (stage == first) return;
+        for (const Tensor& tensor : analysis_.order)
+            find_stage(tensor);
     }
 
     /// Moves replicated work to the stage that first needs it, beside its users: a product of the
@@ -171,6 +240,17 @@ private:
         for (const Tensor& tensor : analysis_.order)
             for (const Tensor& operand : tensor.node().operands)
                 if (users_[operand.get()] == 1) note_only_user(operand, tensor.node());
+        for (std::size_t i = analysis_.order.size(); i-- > 0;)
+            note_sums(analysis_.order[i]);
+    }
+
+    /// Called for users before their operands.
+    void note_sums(const Tensor& tensor) {
+        NodeFacts& node_facts = facts(tensor);
+        node_facts.feeds_only_sums = node_facts.feeds_only_sums || node_facts.is_only_summed;
+        if (!node_facts.feeds_only_sums || !is_view(tensor.node())) return;
+        for (const Tensor& operand : tensor.node().operands)
+            if (users_[operand.get()] == 1) facts(operand).feeds_only_sums = true;
     }
 
     void note_only_user(const Tensor& tensor, const Node& user) {
@@ -185,12 +265,13 @@ private:
     std::unordered_map<const Node*, int>
         needed_;    ///< the first stage of a replicated value's users
     std::unordered_map<const Node*, int> users_;
+    std::unordered_map<const Node*, int> least_;    ///< the first stage that a node may be in
 };
 
 }    // namespace
 
-Analysis analyse(const Graph& graph) {
-    return Analyser(graph).run();
+Analysis analyse(const Graph& graph, std::int64_t bucket_bytes) {
+    return Analyser(graph).run(bucket_bytes);
 }
 
 }    // namespace slipway

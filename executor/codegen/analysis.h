@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -18,6 +19,8 @@ struct NodeFacts {
     int last_use_stage = 0;
     /// Its only user is a sum over the cores.
     bool is_only_summed = false;
+    /// The same by way of views.
+    bool feeds_only_sums = false;
     /// A product that is made of the rows of all cores at once, or what is added to it, in the
     /// stage of its sum.
     bool is_batched = false;
@@ -39,6 +42,10 @@ struct Analysis {
 
     const NodeFacts& of(const Tensor& tensor) const { return facts.at(tensor.get()); }
 };
-Analysis analyse(const Graph& graph);
+/// With `bucket_bytes` the per-core stage that contributes most to sums over the cores is cut
+/// before the next contribution wherever those since the last cut have so many bytes: they are
+/// added up and used before the next ones are made, in the same memory. What crosses a cut is held
+/// for each core.
+Analysis analyse(const Graph& graph, std::int64_t bucket_bytes = 0);
 
 }    // namespace slipway

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <functional>
 #include <queue>
+#include <tuple>
 
 #include "api/base/check.h"
 #include "executor/codegen/analysis.h"
@@ -341,22 +342,46 @@ private:
                                                    : drafts_[nodes_.cluster_of[id]].members.front();
     }
 
-    /// Units by readiness; of those that are ready, the one whose last member came first.
+    /// Whether all that others read of a unit are contributions to sums over the cores, such as
+    /// gradients of weights.
+    bool is_summed_only(std::size_t unit) const {
+        const std::size_t cluster = nodes_.cluster_of[unit];
+        if (cluster == no_cluster) return nodes_.facts(unit).feeds_only_sums;
+        return std::ranges::all_of(drafts_[cluster].members, [&](std::size_t id) {
+            return nodes_.facts(id).feeds_only_sums ||
+                   std::ranges::all_of(nodes_.users[id], [&](const ReadLink& link) {
+                       return nodes_.cluster_of[link.user] == cluster;
+                   });
+        });
+    }
+
+    /// Units by readiness; of those that are ready, the one whose last member came first, but
+    /// contributions to sums before all others. A walk from the outputs meets the gradient of the
+    /// first layer's weights first, and with it the gradients of all layers' values: left in its
+    /// order, these would all be held until the weights' follow at the end.
     void find_order(Fusion& fusion) const {
         std::vector<std::size_t> waits(nodes_.size(), 0);
         for (std::size_t id = 0; id < nodes_.size(); ++id)
             for (const ReadLink& link : nodes_.users[id])
                 if (unit_of(link.user) != unit_of(id)) ++waits[unit_of(link.user)];
-        using Ready = std::pair<std::size_t, std::size_t>;
+        struct Ready {
+            bool is_urgent;
+            std::size_t number, unit;
+            bool operator>(const Ready& other) const {
+                return std::tuple(!is_urgent, number, unit) >
+                       std::tuple(!other.is_urgent, other.number, other.unit);
+            }
+        };
         std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready;
         const auto offer = [&](std::size_t unit) {
             const std::size_t cluster = nodes_.cluster_of[unit];
-            ready.emplace(cluster == no_cluster ? unit : drafts_[cluster].members.back(), unit);
+            ready.push({is_summed_only(unit),
+                        cluster == no_cluster ? unit : drafts_[cluster].members.back(), unit});
         };
         for (std::size_t id = 0; id < nodes_.size(); ++id)
             if (!inlined_[id] && unit_of(id) == id && waits[id] == 0) offer(id);
         while (!ready.empty()) {
-            const std::size_t unit = ready.top().second;
+            const std::size_t unit = ready.top().unit;
             ready.pop();
             const std::size_t cluster = nodes_.cluster_of[unit];
             const std::vector<std::size_t> alone{unit};

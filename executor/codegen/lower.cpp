@@ -51,6 +51,39 @@ void lower_node(Lowering& lowering, const Tensor& tensor) {
     row->lower(lowering, tensor);
 }
 
+/// A program whose sums take less is not worth a second look.
+constexpr std::int64_t cut_bytes_min = std::int64_t{32} << 20;
+constexpr std::int64_t bucket_bytes = std::int64_t{8} << 20;
+
+std::int64_t arena_bytes(const Program& program, Region region) {
+    return program.arena_bytes[std::size_t(region)];
+}
+
+std::int64_t summed_bytes(const Graph& graph) {
+    std::int64_t bytes = 0;
+    for (const Tensor& tensor : topological_order(graph))
+        if (tensor.node().op == OpCode::all_reduce) bytes += tensor.shape().byte_count();
+    return bytes;
+}
+
+/// As if two workers ran it, however many do: the choice may change the bits, and the number of
+/// workers may not.
+std::int64_t planned_bytes(const Program& program, int cores) {
+    return std::min(2, cores) * arena_bytes(program, Region::worker) +
+           cores * (arena_bytes(program, Region::core) + arena_bytes(program, Region::sum)) +
+           arena_bytes(program, Region::shared);
+}
+
+/// 0: no cuts. Of the program that is not taken nothing is compiled.
+std::int64_t chosen_bucket(const Graph& graph, const LowerOptions& options) {
+    if (summed_bytes(graph) * options.cores < cut_bytes_min) return 0;
+    const auto planned = [&](std::int64_t bytes) {
+        return planned_bytes(Lowering(graph, options, bytes, Lowering::Purpose::plan).run(),
+                             options.cores);
+    };
+    return planned(bucket_bytes) < planned(0) ? bucket_bytes : 0;
+}
+
 }    // namespace
 
 void Lowering::lower_nodes() {
@@ -73,7 +106,7 @@ void Lowering::lower_stage(int stage) {
 }
 
 Program lower(const Graph& graph, const LowerOptions& options) {
-    Program program = Lowering(graph, options).run();
+    Program program = Lowering(graph, options, chosen_bucket(graph, options)).run();
     const std::vector<std::string> problems = find_problems(program);
     check(problems.empty(), problems.empty() ? "" : problems.front());
     return program;

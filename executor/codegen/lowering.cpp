@@ -38,10 +38,12 @@ std::string step_name(std::string_view name, const Shape& shape) {
     return fmt::format("{} {}", name, to_string(shape));
 }
 
-Lowering::Lowering(const Graph& graph, const LowerOptions& options)
+Lowering::Lowering(const Graph& graph, const LowerOptions& options, std::int64_t bucket_bytes,
+                   Purpose purpose)
     : graph_(graph),
       options_(options),
-      analysis_(analyse(graph)),
+      purpose_(purpose),
+      analysis_(analyse(graph, bucket_bytes)),
       fusion_(fuse(graph, analysis_)),
       triangular_(analyze_triangular(graph)) {
     if (options_.kernels == nullptr) options_.kernels = std::make_shared<KernelStore>();
@@ -61,6 +63,7 @@ Program Lowering::run() {
 }
 
 Kernel Lowering::compiled(const LoopKernel& kernel) {
+    if (purpose_ == Purpose::plan) return [](const KernelCall&) {};
     const LoopCode& code = options_.kernels->get(kernel);
     if (codes_.insert(&code).second) program_.code_bytes += code.bytes;
     return kernel_of(options_.kernels, code);

@@ -27,7 +27,13 @@ struct PlacedValue {
 /// steps are added to stages, buffers are made; where they lie is decided at the end.
 class Lowering {
 public:
-    Lowering(const Graph& graph, const LowerOptions& options);
+    /// What is asked: a program, or its plan of memory, whose loop kernels do nothing and cost
+    /// nothing to make.
+    enum class Purpose : std::uint8_t { run, plan };
+
+    /// bucket_bytes  as of analyse
+    Lowering(const Graph& graph, const LowerOptions& options, std::int64_t bucket_bytes,
+             Purpose purpose = Purpose::run);
 
     /// Lowers all nodes, outputs and donations, and places the buffers.
     Program run();
@@ -122,6 +128,7 @@ private:
 
     const Graph& graph_;
     LowerOptions options_;
+    const Purpose purpose_;
     Analysis analysis_;
     const Fusion fusion_;
     const TriangularAnalysis triangular_;

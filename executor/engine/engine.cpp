@@ -213,7 +213,8 @@ struct Engine::Parts {
         const Team& team = runtime.team();
         executable->optimized = optimized_of(graph, options);
         executable->program =
-            lower(executable->optimized, {.workers = team.workers, .kernels = kernels});
+            lower(executable->optimized,
+                  {.workers = team.workers, .cores = team.cores, .kernels = kernels});
         executable->plan = make_run_plan(executable->program, team);
         executable->memory = memory_of(executable->program, team);
         require_memory(executable->memory, options.memory_bytes_max);
@@ -365,7 +366,8 @@ std::string code_compiler() {
 
 MemoryReport plan_memory(const Graph& graph, const EngineOptions& options) {
     const Team team = make_team(options.cores, options.workers);
-    return memory_of(lower(optimized_of(graph, options), {.workers = team.workers}), team);
+    return memory_of(
+        lower(optimized_of(graph, options), {.workers = team.workers, .cores = team.cores}), team);
 }
 
 }    // namespace slipway

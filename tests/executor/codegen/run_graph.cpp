@@ -1,12 +1,14 @@
 #include "tests/executor/codegen/run_graph.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 
 #include <bit>
 #include <cmath>
 
 #include "executor/codegen/jit/kernel_store.h"
 #include "executor/codegen/lower.h"
+#include "executor/codegen/lowering.h"
 #include "executor/runtime/run.h"
 
 namespace slipway {
@@ -121,10 +123,14 @@ std::vector<ReferenceValue> run_graph(const Graph& graph, const std::vector<Refe
 }
 
 std::vector<ReferenceValue> run_graph(const Graph& graph, const std::vector<ReferenceValue>& inputs,
-                                      const Team& team, const std::vector<ReferenceValue>& before) {
+                                      const Team& team, const std::vector<ReferenceValue>& before,
+                                      std::int64_t bucket_bytes) {
     // One store for all tests of the process: equal kernels are compiled once.
     static const auto kernels = std::make_shared<KernelStore>();
-    const Program program = lower(graph, {.workers = team.workers, .kernels = kernels});
+    const LowerOptions options{.workers = team.workers, .kernels = kernels};
+    const Program program =
+        bucket_bytes > 0 ? Lowering(graph, options, bucket_bytes).run() : lower(graph, options);
+    EXPECT_THAT(find_problems(program), testing::IsEmpty());
     Runtime runtime(team);
     run_once(runtime, program, before);
     return run_once(runtime, program, inputs);
@@ -152,15 +158,20 @@ std::string difference(const ReferenceValue& a, const ReferenceValue& b, Toleran
 }
 
 std::string compare_with_reference(const Graph& graph, Tolerance tolerance, std::uint64_t seed) {
-    for (const Team team : {Team{1, 1}, Team{4, 2}}) {
+    struct Way {
+        Team team;
+        std::int64_t bucket_bytes;
+    };
+    for (const auto& [team, bucket_bytes] : {Way{{1, 1}, 0}, Way{{4, 2}, 0}, Way{{4, 2}, 1}}) {
         const auto inputs = random_inputs(graph, team.cores, seed);
         const auto expected = evaluate(graph, inputs, team.cores);
-        const auto actual = run_graph(graph, inputs, team);
+        const auto actual =
+            run_graph(graph, inputs, team, random_inputs(graph, team.cores, 4711), bucket_bytes);
         for (std::size_t i = 0; i < expected.size(); ++i) {
             const std::string problem = difference(actual[i], expected[i], tolerance);
             if (!problem.empty())
-                return fmt::format("seed {}, {} cores, output {}: {}", seed, team.cores, i,
-                                   problem);
+                return fmt::format("seed {}, {} cores, bucket of {}, output {}: {}", seed,
+                                   team.cores, bucket_bytes, i, problem);
         }
     }
     return "";

@@ -19,9 +19,11 @@ std::vector<ReferenceValue> random_inputs(const Graph& graph, int cores, std::ui
 /// inputs, so that what a buffer held before can do harm. The inputs themselves are not changed.
 std::vector<ReferenceValue> run_graph(const Graph& graph, const std::vector<ReferenceValue>& inputs,
                                       const Team& team);
-/// The same; the first run is with `before`.
+/// The same; the first run is with `before`. With `bucket_bytes` the stage of the sums is cut
+/// (codegen/analysis.h).
 std::vector<ReferenceValue> run_graph(const Graph& graph, const std::vector<ReferenceValue>& inputs,
-                                      const Team& team, const std::vector<ReferenceValue>& before);
+                                      const Team& team, const std::vector<ReferenceValue>& before,
+                                      std::int64_t bucket_bytes = 0);
 
 /// How far a result may be from the naive evaluator's: |a - b| <= absolute + relative * |b|.
 struct Tolerance {
@@ -38,8 +40,9 @@ Tolerance sum_tolerance(std::int64_t count);
 /// "" when each number of a is close to b's; else where and how they differ.
 std::string difference(const ReferenceValue& a, const ReferenceValue& b, Tolerance tolerance);
 
-/// Lowers the graph, runs it on 1 core and on 4 cores with 2 workers, and compares each output with
-/// the naive evaluator. Returns what differs.
+/// Lowers the graph, runs it on 1 core and on 4 cores with 2 workers, there also with the stage of
+/// its sums cut before each contribution, and compares each output with the naive evaluator.
+/// Returns what differs.
 std::string compare_with_reference(const Graph& graph, Tolerance tolerance, std::uint64_t seed);
 
 /// A graph of these outputs; its inputs are those reachable, in the order first met.
