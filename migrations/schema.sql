@@ -81,7 +81,7 @@ CREATE FUNCTION public.cross_validation_fold_moves() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
 begin
-    if tg_op = 'UPDATE' and new.state = old.state or new.state = 'waiting' then
+    if tg_op = 'UPDATE' and new.state = old.state or tg_op = 'INSERT' and new.state = 'waiting' then
         return null;
     end if;
     perform append_cross_validation_event(

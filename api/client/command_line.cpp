@@ -18,4 +18,10 @@ CLI::App* add_with_id(CLI::App& parent, const char* name, const char* text, Line
     return one;
 }
 
+void add_retry_options(CLI::App& command, Line& line) {
+    command.add_option("--code", line.retry.codes,
+                       "only what failed with this code, such as data_error; can be repeated");
+    command.add_flag("--dry-run", line.retry.dry_run, "show what would be tried again");
+}
+
 }    // namespace slipway::client

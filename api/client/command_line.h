@@ -8,6 +8,7 @@ class App;
 }
 
 #include "api/client/commands.h"
+#include "api/client/retry_failed.h"
 #include "api/client/sweep_commands.h"
 
 namespace slipway::client {
@@ -45,7 +46,8 @@ struct Line {
     PromoteOptions promote;
     std::string trial_order = "number";
     int max_trials = 1;
-    int trial = 0;
+    int trial = -1;    // none was named
+    RetryOptions retry;
     std::string delivery;
     std::string id;
     std::string file;
@@ -67,6 +69,9 @@ struct Line {
 CLI::App* add(CLI::App& parent, const char* name, const char* text, Line& line, Command command);
 CLI::App* add_with_id(CLI::App& parent, const char* name, const char* text, Line& line,
                       Command command);
+
+/// Of a command that tries again what failed: into `line.retry`.
+void add_retry_options(CLI::App& command, Line& line);
 
 /// `slipway sweep …`.
 void add_sweep_commands(CLI::App& app, Line& line);

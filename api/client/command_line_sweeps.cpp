@@ -93,9 +93,16 @@ void add_sweep_commands(CLI::App& app, Line& line) {
     one->add_option("max_trials", line.max_trials, "number of trials from now on")
         ->required()
         ->check(CLI::Range(1, 100000));
-    one = add_with_id(*sweep, "retry", "Try a failed trial again", line,
-                      [&line](const HttpClient& c) { return retry_trial(c, line.id, line.trial); });
-    one->add_option("trial", line.trial, "number of the trial")->required();
+    one = add_with_id(*sweep, "retry", "Try failed trials again: all, one, or those of some codes",
+                      line, [&line](const HttpClient& c) {
+                          if (line.trial >= 0) return retry_trial(c, line.id, line.trial);
+                          return retry_sweep(c, line.id, line.retry);
+                      });
+    add_retry_options(*one, line);
+    one->add_option("trial", line.trial, "number of the trial; default: all that failed")
+        ->check(CLI::NonNegativeNumber)
+        ->excludes(one->get_option("--code"))
+        ->excludes(one->get_option("--dry-run"));
     one = add(*sweep, "promote", "Submit a job like the best trial, from its checkpoint", line,
               [&line](const HttpClient& c) { return promote_sweep(c, line.promote); });
     one->add_option("id", line.promote.sweep_id, "id, as returned by the service")->required();

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "api/client/retry_failed.h"
 #include "api/client/service.h"
 
 namespace slipway::client {
@@ -158,6 +159,8 @@ struct EnsembleOptions {
 };
 /// Predicts a dataset with the last checkpoint of every fold, and writes the mean of them all.
 ExitCode predict_with_folds(const HttpClient& client, const EnsembleOptions& options);
+/// All folds that failed or were cancelled, or those that failed with these codes.
+ExitCode retry_folds(const HttpClient& client, const std::string& id, const RetryOptions& options);
 ExitCode cancel_cross_validation(const HttpClient& client, const std::string& id);
 ExitCode delete_cross_validation(const HttpClient& client, const std::string& id);
 

@@ -291,6 +291,10 @@ ExitCode predict_with_folds(const HttpClient& client, const EnsembleOptions& opt
     return ExitCode::ok;
 }
 
+ExitCode retry_folds(const HttpClient& client, const std::string& id, const RetryOptions& options) {
+    return retry_failed(client, cross_validation_path(id), options, "fold", "fold");
+}
+
 ExitCode cancel_cross_validation(const HttpClient& client, const std::string& id) {
     const Json one = call(client, "POST", cross_validation_path(id, "/cancel"), Json::object());
     fmt::print("{} {}\n", id, cell(one, "state"));

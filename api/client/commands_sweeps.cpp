@@ -190,6 +190,11 @@ ExitCode retry_trial(const HttpClient& client, const std::string& sweep_id, int 
     return ExitCode::ok;
 }
 
+ExitCode retry_sweep(const HttpClient& client, const std::string& sweep_id,
+                     const RetryOptions& options) {
+    return retry_failed(client, sweep_path(sweep_id), options, "trial", "number");
+}
+
 ExitCode delete_sweep(const HttpClient& client, const std::string& sweep_id) {
     call(client, "DELETE", sweep_path(sweep_id), nullptr);
     fmt::print("{} deleted\n", sweep_id);

@@ -229,6 +229,9 @@ void add_cross_validation_commands(CLI::App& app, Line& line) {
     one->add_option("--batch", line.ensemble.batch_size_per_core, "batch size per core");
     one->add_option("--cores", line.ensemble.cores, "number of cores of each model: 1 or 8");
     one->add_option("--out", line.ensemble.out, "output file")->required();
+    one = add_with_id(*cv, "retry", "Try failed folds again: all, or those of some codes", line,
+                      [&line](const HttpClient& c) { return retry_folds(c, line.id, line.retry); });
+    add_retry_options(*one, line);
     add_with_id(*cv, "cancel", "Cancel a cross-validation and its jobs", line,
                 [&line](const HttpClient& c) { return cancel_cross_validation(c, line.id); });
     add_with_id(*cv, "delete", "Delete a cross-validation that has ended, with its jobs", line,

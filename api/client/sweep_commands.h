@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "api/client/retry_failed.h"
 #include "api/client/service.h"
 
 namespace slipway::client {
@@ -31,6 +32,9 @@ ExitCode act_on_sweep(const HttpClient& client, const std::string& sweep_id,
                       const std::string& verb);
 ExitCode extend_sweep(const HttpClient& client, const std::string& sweep_id, int max_trials);
 ExitCode retry_trial(const HttpClient& client, const std::string& sweep_id, int trial);
+/// All failed trials, or those that failed with these codes.
+ExitCode retry_sweep(const HttpClient& client, const std::string& sweep_id,
+                     const RetryOptions& options);
 ExitCode delete_sweep(const HttpClient& client, const std::string& sweep_id);
 
 struct SweepImportArguments {

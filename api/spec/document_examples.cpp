@@ -51,6 +51,7 @@ constexpr auto document_examples = std::to_array<DocumentExample>({
                 "train": {"optimizer": {"name": "adam", "lr": 0.001}}}})"},
     {"SweepPatch", R"({"max_concurrent": 4})"},
     {"SweepExtend", R"({"max_trials": 200})"},
+    {"RetryFailed", R"({"codes": ["data_error", "executor_lost"]})"},
     {"SweepPromote", R"({"changes": {"train": {"epochs": 50}}})"},
     {"SweepSuggest", R"({"count": 2})"},
     {"SweepObserve", R"({"time": 3, "value": 0.41, "end": "completed"})"},

@@ -160,6 +160,10 @@ Decoded<SweepExtendBody> decode_sweep_extend(const ParsedJson& parsed) {
     return decode(sweep_extend_table(), parsed);
 }
 
+Decoded<RetryFailedBody> decode_retry_failed(const ParsedJson& parsed) {
+    return decode(retry_failed_table(), parsed);
+}
+
 Decoded<SweepPromoteBody> decode_sweep_promote(const ParsedJson& parsed) {
     return decode(sweep_promote_table(), parsed);
 }

@@ -355,6 +355,18 @@ const Object<WebhookPatch>& webhook_patch_table() {
     return table;
 }
 
+const Object<RetryFailedBody>& retry_failed_table() {
+    static const auto table =
+        Object<RetryFailedBody>("RetryFailed",
+                                "What of a sweep or a cross-validation to try again.")
+            .field("codes", &RetryFailedBody::codes,
+                   "Only trials or folds that failed with these codes, such as data_error. Absent: "
+                   "all that failed.",
+                   List<Text>{.item = {.max = 64}, .min = 1, .max = 100, .unique = true},
+                   {.absent_when_empty = true});
+    return table;
+}
+
 std::span<const ObjectTable* const> request_tables() {
     static const std::vector<const ObjectTable*> all{&job_table(),
                                                      &job_patch_table(),
@@ -385,7 +397,8 @@ std::span<const ObjectTable* const> request_tables() {
                                                      &sweep_promote_table(),
                                                      &sweep_suggest_table(),
                                                      &sweep_observe_table(),
-                                                     &sweep_simulate_table()};
+                                                     &sweep_simulate_table(),
+                                                     &retry_failed_table()};
     return all;
 }
 

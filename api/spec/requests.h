@@ -225,6 +225,12 @@ struct WebhookPatch {
     bool operator==(const WebhookPatch&) const = default;
 };
 
+/// POST /v1/sweeps/{id}/retry and /v1/cross-validations/{id}/retry.
+struct RetryFailedBody {
+    std::vector<std::string> codes;    ///< only what failed for these reasons; empty: everything
+    bool operator==(const RetryFailedBody&) const = default;
+};
+
 /// POST /v1/login.
 struct LoginRequest {
     std::string token;    ///< slp_…

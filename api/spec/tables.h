@@ -103,6 +103,7 @@ const Object<ProjectPatch>& project_patch_table();
 const Object<ProjectQuota>& project_quota_table();
 const Object<WebhookPatch>& webhook_patch_table();
 const Object<WebhookCreate>& webhook_create_table();
+const Object<RetryFailedBody>& retry_failed_table();
 
 // sweep_tables.cpp
 const Object<SweepSpec>& sweep_table();

@@ -13,7 +13,6 @@
 #include "scheduler/cross_validation/fold_job.h"
 #include "scheduler/cross_validation/fold_progress.h"
 #include "scheduler/cross_validation/oof_file.h"
-#include "scheduler/store/access.h"
 #include "scheduler/store/jobs.h"
 #include "scheduler/store/stored_json.h"
 
@@ -148,20 +147,8 @@ private:
             end(CrossValidationState::failed, store::Reason{"folds_failed", plan.reason});
     }
 
-    /// Who asked for it may have lost the right since.
-    std::optional<submission::Submitter> submitter() const {
-        const auto token = store::find_token(parts_.store, of_.created_by);
-        const bool may = token && token->usable && token->role != "viewer" &&
-                         store::covers(token->projects, of_.project);
-        if (!may) return std::nullopt;
-        return submission::Submitter{
-            .token_id = token->id,
-            .projects = token->projects,
-            .sees_all_uploads = token->role == "admin" && token->projects.empty()};
-    }
-
     void submit(const search::FoldPlan& plan) {
-        const auto who = submitter();
+        const auto who = owner_of(parts_.store, of_);    // may have lost the right since
         if (!who) {
             store::cancel_cross_validation(
                 parts_.store, of_.id,
@@ -182,7 +169,7 @@ private:
         for (const std::int64_t fold : plan.predict)
             add(prediction_of_fold(source, fold_at(fold)), fold, claim.predict);
         for (const std::int64_t fold : plan.train)
-            add(training_of_fold(source, fold), fold, claim.train);
+            add(retraining_of_fold(source, fold_at(fold)), fold, claim.train);
         if (plan.refit) add_refit(source, wanted, claim);
         if (!refused.empty()) refuse(refused);
         if (!wanted.jobs.empty()) store_jobs(std::move(wanted), claim);

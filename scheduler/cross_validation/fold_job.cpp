@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "scheduler/store/access.h"
+#include "scheduler/store/jobs.h"
+#include "scheduler/submission/forked_job.h"
 #include "scheduler/submission/prediction_job.h"
 #include "scheduler/submission/training_job.h"
 
@@ -31,6 +34,18 @@ void adopt(Decoded<submission::CheckedJob>& job, const store::CrossValidation& p
 
 }    // namespace
 
+std::optional<submission::Submitter> owner_of(store::Store& store,
+                                              const store::CrossValidation& cross_validation) {
+    const auto token = store::find_token(store, cross_validation.created_by);
+    const bool may = token && token->usable && token->role != "viewer" &&
+                     store::covers(token->projects, cross_validation.project);
+    if (!may) return std::nullopt;
+    return submission::Submitter{
+        .token_id = token->id,
+        .projects = token->projects,
+        .sees_all_uploads = token->role == "admin" && token->projects.empty()};
+}
+
 Decoded<submission::CheckedJob> training_of_fold(const FoldJobSource& source, std::int64_t fold) {
     const bool on_all = fold == store::StoredFold::refit;
     JobSpec spec = source.spec.job;
@@ -48,6 +63,18 @@ Decoded<submission::CheckedJob> training_of_fold(const FoldJobSource& source, st
     Decoded<submission::CheckedJob> job = submission::check_training(
         {.value = std::move(spec), .problems = {}}, source.submitter, source.store);
     adopt(job, source.cross_validation, store::training_key(fold));
+    return job;
+}
+
+Decoded<submission::CheckedJob> retraining_of_fold(const FoldJobSource& source,
+                                                   const store::StoredFold& fold) {
+    const auto origin =
+        fold.job_id.empty() ? std::nullopt : store::find_job(source.store, fold.job_id);
+    if (!origin || origin->state == JobState::succeeded) return training_of_fold(source, fold.fold);
+    Decoded<submission::CheckedJob> job =
+        submission::check_retry(*origin, source.submitter, source.store);
+    job.value.spec.name = name_of_part(source.cross_validation, fmt::format("fold-{}", fold.fold));
+    adopt(job, source.cross_validation, store::training_key(fold.fold));
     return job;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "api/spec/cross_validation_spec.h"
 #include "scheduler/store/cross_validations.h"
 #include "scheduler/submission/checked_job.h"
@@ -15,8 +17,17 @@ struct FoldJobSource {
     store::Store& store;
 };
 
+/// Who created it, if they may still submit jobs.
+std::optional<submission::Submitter> owner_of(store::Store& store,
+                                              const store::CrossValidation& cross_validation);
+
 /// The job that trains a fold, or all samples (StoredFold::refit).
 Decoded<submission::CheckedJob> training_of_fold(const FoldJobSource& source, std::int64_t fold);
+
+/// The same of a fold that is tried again: from the newest checkpoint of `fold.job_id`, which did
+/// not succeed, or from the beginning when that job is gone.
+Decoded<submission::CheckedJob> retraining_of_fold(const FoldJobSource& source,
+                                                   const store::StoredFold& fold);
 
 /// The job that predicts the validation samples of a fold with the last checkpoint of its training:
 /// what its last evaluation measured.

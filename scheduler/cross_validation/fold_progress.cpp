@@ -84,6 +84,20 @@ std::optional<store::FoldSettlement> settlement_of(const store::StoredFold& fold
     return settlement;
 }
 
+bool has_trained(const store::StoredFold& fold) {
+    return fold.training && fold.training->state == JobState::succeeded && !fold.result.empty();
+}
+
+std::optional<std::string> failure_code(const store::StoredFold& fold) {
+    const FoldState state = parse_fold_state(fold.state);
+    if (state != FoldState::failed && state != FoldState::cancelled) return std::nullopt;
+    const bool of_prediction = has_trained(fold) && fold.prediction;
+    const auto& job = of_prediction ? fold.prediction : fold.training;
+    if (!job) return fold.job_id.empty() ? "not_made" : "job_deleted";
+    if (job->state == JobState::succeeded) return "no_result";
+    return job->reason ? job->reason->code : std::string(to_string(job->state));
+}
+
 void apply(const store::FoldSettlement& settlement, store::StoredFold& fold) {
     fold.state = settlement.state;
     fold.reason = settlement.reason;

@@ -18,6 +18,14 @@ search::FoldProgress progress_of(const store::StoredFold& fold);
 /// `predicts`: a fold that has trained goes on to its predictions.
 std::optional<store::FoldSettlement> settlement_of(const store::StoredFold& fold, bool predicts);
 
+/// Of a fold that failed or was cancelled, the code of the reason: that of its job, or the job's
+/// state; not_made, job_deleted, no_result (the job succeeded, and could not be gone on with). None
+/// of others.
+std::optional<std::string> failure_code(const store::StoredFold& fold);
+
+/// Whether only the predictions of such a fold are missing.
+bool has_trained(const store::StoredFold& fold);
+
 /// The fold after it.
 void apply(const store::FoldSettlement& settlement, store::StoredFold& fold);
 

@@ -18,6 +18,7 @@ enum class Action {
     stop,        ///< a trial ends; nothing of it is needed any longer
     complete,    ///< a trial has done all that it was asked for
     exploit,     ///< a paused trial takes over `source`'s checkpoint of `source_time` and `point`
+    retry,       ///< a trial that failed is tried again, from where it got to
     wait,        ///< nothing to do for whoever asks until something is reported
     finish       ///< the search is over
 };
@@ -51,7 +52,8 @@ Json encode(const Decision& decision);
 namespace slipway {
 template <>
 struct Spelling<search::Action> {
-    static constexpr std::array<std::string_view, 9> words{
-        "start", "resume", "keep", "pause", "stop", "complete", "exploit", "wait", "finish"};
+    static constexpr std::array<std::string_view, 10> words{"start", "resume",   "keep",    "pause",
+                                                            "stop",  "complete", "exploit", "retry",
+                                                            "wait",  "finish"};
 };
 }    // namespace slipway

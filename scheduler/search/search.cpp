@@ -159,15 +159,29 @@ bool can_retry(SearchMethod method, bool races) {
 std::vector<Decision> Search::retry(const RetryEvent& event) {
     Trial& one = trial(event.trial);
     const bool races = plan_.folds && plan_.folds->pruning;
-    if (one.state == TrialState::failed && can_retry(plan_.algorithm.name, races))
-        one.state = TrialState::running;
-    return {};
+    if (one.state != TrialState::failed || !can_retry(plan_.algorithm.name, races)) return {};
+    Decision decision{.action = Action::retry,
+                      .rule = to_string(plan_.algorithm.name),
+                      .trial = one.number,
+                      .reason = "it had failed before its first value and is tried again"};
+    if (!one.reports.empty()) {
+        decision.time = one.reports.back().time;
+        decision.value = one.reports.back().value;
+        decision.reason = fmt::format("it had failed after {} {} and is tried again",
+                                      plan_.folds ? "fold" : to_string(plan_.algorithm.time_attr),
+                                      *decision.time);
+    }
+    apply(decision);
+    return {std::move(decision)};
 }
 
 void Search::apply(const Decision& decision) {
     if (decision.trial < 0) return;
     Trial& one = trials_[std::size_t(decision.trial)];
     switch (decision.action) {
+        case Action::retry:
+            one.state = TrialState::running;
+            break;
         case Action::resume:
             one.state = TrialState::running;
             one.until = decision.until;

@@ -194,6 +194,32 @@ bool cancel_cross_validation(Store& store, std::string_view id, const Reason& re
     return cancelled;
 }
 
+CrossValidation retry_folds(Store& store, std::string_view id, CrossValidationState seen,
+                            std::span<const RetriedFold> folds) {
+    CrossValidation stored = transact(store.pool(), [&](Transaction& transaction) {
+        const auto moved = [] {
+            return Error{ErrorCode::conflict,
+                         "the cross-validation has just changed; send the request again"};
+        };
+        const Rows locked = transaction.run(queries::lock_cross_validation, {id});
+        if (locked.empty() || locked[0].text("state") != to_string(seen)) throw moved();
+        for (const RetriedFold& fold : folds) {
+            const bool is_refit = fold.fold == StoredFold::refit;
+            const Rows retried =
+                is_refit ? transaction.run(queries::retry_refit, {id})
+                         : transaction.run(queries::retry_fold,
+                                           {id, fold.fold, fold.state, fold.has_trained});
+            if (!is_refit && retried.empty()) throw moved();
+        }
+        return read_cross_validation(transaction
+                                         .commit({{&queries::reopen_cross_validation, {id}},
+                                                  {&queries::find_cross_validation, {id}}})
+                                         .back()[0]);
+    });
+    store.announce(id);
+    return stored;
+}
+
 bool delete_cross_validation(Store& store, std::string_view id) {
     if (!write(store.pool(), queries::delete_cross_validation, {id}).empty()) return true;
     const auto found = find_cross_validation(store, id);

@@ -109,6 +109,18 @@ std::string prediction_key(std::int64_t fold);
 /// before.
 bool cancel_cross_validation(Store& store, std::string_view id, const Reason& reason);
 
+/// A fold to be tried again: `state` is the one that it was seen in, `has_trained` that only its
+/// predictions are missing. StoredFold::refit: its training begins anew.
+struct RetriedFold {
+    std::int64_t fold = 0;
+    std::string state{};
+    bool has_trained = false;
+};
+/// These folds wait again, and one that has ended goes on; all or nothing.
+/// errors  throws conflict when it, or one of the folds, is no longer in the state that was seen
+CrossValidation retry_folds(Store& store, std::string_view id, CrossValidationState seen,
+                            std::span<const RetriedFold> folds);
+
 /// Removes one that has ended, its folds and its file; its jobs are deleted before. False when
 /// there is none; Error{conflict} when it has not ended.
 bool delete_cross_validation(Store& store, std::string_view id);

@@ -97,6 +97,16 @@ Json trial_json(const SweepTrial& trial) {
             {"reason", trial.reason.empty() ? Json(nullptr) : Json(trial.reason)}};
 }
 
+/// Of a failed trial with its job.
+std::string failure_code(const Row& row) {
+    if (row.is_null("job_id")) return "not_made";
+    if (row.is_null("state")) return "job_deleted";
+    const JobState state = read_state(row);
+    if (state == JobState::succeeded) return "no_result";
+    const auto reason = reason_of(row);
+    return reason ? reason->code : std::string(to_string(state));
+}
+
 std::vector<std::string> state_words(const std::vector<SweepState>& states) {
     std::vector<std::string> words;
     for (const SweepState state : states)
@@ -259,6 +269,16 @@ std::optional<SweepTrial> find_sweep_trial(Store& store, std::string_view sweep_
     const Rows rows = read(store.pool(), queries::find_sweep_trial, {sweep_id, number});
     if (rows.empty()) return std::nullopt;
     return read_trial(rows[0]);
+}
+
+std::vector<FailedTrial> list_failed_trials(Store& store, std::string_view sweep_id) {
+    std::vector<FailedTrial> trials;
+    for (const Row row : read(store.pool(), queries::list_failed_trials, {sweep_id}))
+        trials.push_back({.number = row.small("number"),
+                          .code = failure_code(row),
+                          .reason = row.text("reason"),
+                          .job_id = row.text("job_id")});
+    return trials;
 }
 
 std::vector<SweepEvent> list_sweep_events(Store& store, std::string_view sweep_id,

@@ -150,6 +150,16 @@ Page<SweepTrial> list_sweep_trials(Store& store, std::string_view sweep_id,
 std::vector<SweepTrial> all_sweep_trials(Store& store, std::string_view sweep_id);
 std::optional<SweepTrial> find_sweep_trial(Store& store, std::string_view sweep_id, int number);
 
+/// A trial that failed, and the code of the reason.
+struct FailedTrial {
+    int number = 0;
+    std::string code{};      ///< as failure_code_summary of the answers says
+    std::string reason{};    ///< for people
+    std::string job_id{};    ///< the newest one; empty: none was made
+};
+/// All of them, by number.
+std::vector<FailedTrial> list_failed_trials(Store& store, std::string_view sweep_id);
+
 /// The log from after `after` on, in order.
 std::vector<SweepEvent> list_sweep_events(Store& store, std::string_view sweep_id,
                                           std::int64_t after, int limit);

@@ -183,12 +183,10 @@ void enter(SweepRun& run, CoordinatorStep& step, SweepState state,
 }
 
 void check_limits(SweepRun& run, CoordinatorStep& step, const Observation& seen) {
-    for (const LimitRow& row : limit_rows) {
-        const ReachedLimit message = row.reached(run, seen);
-        if (message.empty()) continue;
-        step.log.events.push_back({.event = LimitEvent{row.code, message}});
-        return enter(run, step, SweepState::stopping, store::Reason{row.code, message});
-    }
+    const auto limit = limit_reached(run, seen);
+    if (!limit) return;
+    step.log.events.push_back({.event = *limit});
+    enter(run, step, SweepState::stopping, store::Reason{limit->code, limit->message});
 }
 
 // ---- ends -----------------------------------------------------------------
@@ -285,6 +283,14 @@ CoordinatorStep advance(SweepRun& run, const Observation& seen) {
     for (std::size_t number = 0; number < run.jobs.size(); ++number)
         end_stopped(run, step, std::int64_t(number));
     return step;
+}
+
+std::optional<LimitEvent> limit_reached(const SweepRun& run, const Observation& seen) {
+    for (const LimitRow& row : limit_rows) {
+        ReachedLimit message = row.reached(run, seen);
+        if (!message.empty()) return LimitEvent{row.code, std::move(message)};
+    }
+    return std::nullopt;
 }
 
 void settle_external(SweepRun& run, CoordinatorStep& step, double age_s) {

@@ -68,6 +68,9 @@ CoordinatorStep advance(SweepRun& run, const Observation& seen);
 /// Of a sweep whose trials run elsewhere, after events were taken into `step`: limits, and the end.
 void settle_external(SweepRun& run, CoordinatorStep& step, double age_s);
 
+/// The limit that would end the sweep as soon as it goes on: its sentence. None: no limit does.
+std::optional<LimitEvent> limit_reached(const SweepRun& run, const Observation& seen);
+
 /// The job of a trial cannot be made.
 void fail_trial(SweepRun& run, CoordinatorStep& step, std::int64_t trial, const std::string& why);
 

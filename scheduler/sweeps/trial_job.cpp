@@ -57,10 +57,15 @@ Decoded<CheckedJob> continued_job(store::Store& store, const SweepRun& run, cons
     return submission::check_fork(*origin, fork, submitter_of(run), store);
 }
 
-Decoded<CheckedJob> retried_job(store::Store& store, const SweepRun& run, const std::string& id) {
-    const auto origin = store::find_job(store, id);
-    if (!origin) return impossible("its last job is gone");
-    return submission::check_retry(*origin, submitter_of(run), store);
+/// From where the trial had got to. Its last job may have done what it was for: then the next one
+/// could not be made.
+Decoded<CheckedJob> retried_job(store::Store& store, const SweepRun& run, WantedJob wanted,
+                                const store::Job& last, const Json& spec) {
+    if (last.state != JobState::succeeded)
+        return submission::check_retry(last, submitter_of(run), store);
+    const auto& reports = run.search.trials()[std::size_t(wanted.trial)].reports;
+    wanted.from = TrainedTo{wanted.trial, reports.empty() ? 0 : reports.back().time};
+    return continued_job(store, run, wanted, spec);
 }
 
 /// A fold that failed goes on from its newest checkpoint.
@@ -80,11 +85,12 @@ Decoded<CheckedJob> fold_job(store::Store& store, const SweepRun& run, const Wan
 Decoded<CheckedJob> unnamed_job(store::Store& store, const SweepRun& run, const WantedJob& wanted) {
     if (wanted.fold) return fold_job(store, run, wanted);
     const search::Trial& trial = run.search.trials()[std::size_t(wanted.trial)];
-    const std::string& last = run.jobs[std::size_t(wanted.trial)].job_id;
-    if (wanted.is_retry && !last.empty() && store::find_job(store, last))
-        return retried_job(store, run, last);
     const Result<Json> spec = trial_spec(run.spec, trial.point, wanted.until);
     if (!spec) return impossible(spec.error().what());
+    const std::string& last_id = run.jobs[std::size_t(wanted.trial)].job_id;
+    const auto last =
+        wanted.is_retry && !last_id.empty() ? store::find_job(store, last_id) : std::nullopt;
+    if (last) return retried_job(store, run, wanted, *last, *spec);
     if (wanted.from) return continued_job(store, run, wanted, *spec);
     return submission::check_training(decode_job_spec(*spec), submitter_of(run), store);
 }

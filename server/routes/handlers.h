@@ -92,6 +92,7 @@ Response list_cross_validations(const Context& context);
 Response get_cross_validation(const Context& context);
 Response delete_cross_validation(const Context& context);
 Response cancel_cross_validation(const Context& context);
+Response retry_cross_validation(const Context& context);
 Response list_cross_validation_folds(const Context& context);
 Response get_cross_validation_summary(const Context& context);
 Response list_cross_validation_events(const Context& context);
@@ -158,7 +159,8 @@ Response create_token(const Context& context);
 Response list_tokens(const Context& context);
 Response revoke_token(const Context& context);
 
-// sweeps.cpp, sweep_actions.cpp, sweep_ask.cpp, sweep_promotion.cpp, sweep_trials.cpp
+// sweeps.cpp, sweep_actions.cpp, sweep_ask.cpp, sweep_promotion.cpp, sweep_retry.cpp,
+// sweep_trials.cpp
 Response suggest_sweep_trials(const Context& context);
 Response observe_sweep_trial(const Context& context);
 Response get_sweep_importance(const Context& context);
@@ -173,6 +175,7 @@ Response resume_sweep(const Context& context);
 Response stop_sweep(const Context& context);
 Response extend_sweep(const Context& context);
 Response promote_sweep(const Context& context);
+Response retry_sweep(const Context& context);
 Response retry_sweep_trial(const Context& context);
 Response list_sweep_trials(const Context& context);
 Response get_sweep_best(const Context& context);

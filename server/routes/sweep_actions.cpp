@@ -70,37 +70,4 @@ Response extend_sweep(const Context& context) {
     }));
 }
 
-Response retry_sweep_trial(const Context& context) {
-    const store::Sweep sweep = the_sweep(context);
-    const store::SweepTrial trial = the_trial(context, sweep);
-    const auto spec = decode_sweep(store::stored_json(sweep.spec));
-    const bool races = spec.value.objective.fold_pruning.has_value();
-    if (!search::can_retry(spec.value.algorithm.name, races))
-        throw Error{ErrorCode::conflict,
-                    fmt::format("a trial of {} cannot be tried again: the others have gone on "
-                                "without it",
-                                races ? "a sweep with fold pruning"
-                                      : to_string(spec.value.algorithm.name))};
-    change_sweep(context, [&](const store::Sweep& now) -> Change {
-        store::SweepTrial again = the_trial(context, now);
-        if (again.state == "running") return std::nullopt;    // repeated
-        if (again.state != "failed")
-            throw Error{ErrorCode::conflict,
-                        fmt::format("trial {} is {}; only one that failed can be tried again",
-                                    again.number, again.state)};
-        if (now.state == SweepState::stopping) refuse(now, "continued until it has ended");
-        again.state = "running";
-        again.reason = "a user tries it again";
-        store::TrialCounts counts = now.counts;
-        --counts.failed;
-        ++counts.running;
-        store::SweepStep step{.events = {line(search::RetryEvent{trial.number})},
-                              .trials = {again},
-                              .counts = counts};
-        if (is_final(now.state)) step.state = SweepState::running;
-        return step;
-    });
-    return json_response(render_trial(the_trial(context, sweep)));
-}
-
 }    // namespace slipway::routes

@@ -15,6 +15,7 @@
 #include "server/routes/bodies.h"
 #include "server/routes/handlers.h"
 #include "server/routes/problems.h"
+#include "server/routes/render.h"
 #include "server/routes/sweep_answer.h"
 
 namespace slipway::routes {

@@ -512,6 +512,18 @@ class Commands(unittest.TestCase):
         self.assertEqual(self.ok("cv", "cancel", one), f"{one} cancelling\n")
         self.assertIn("cancelled on request", run("cv", "watch", one, home=self.service.home, check=3).stderr)
 
+    def test_cv_retry(self):
+        self.assertEqual(self.ok("cv", "retry", self.crossed()), "0 folds are tried again, 0 left; succeeded\n")
+        one = self.crossed_and_running()
+        self.ok("cv", "cancel", one)
+        run("cv", "watch", one, home=self.service.home, check=3)
+        rows = self.table(self.ok("cv", "retry", one, "--dry-run"), "fold", "code", "reason")
+        self.assertEqual([row[0] for row in rows[:3]], ["0", "1", "2"])
+        self.assertIn("3 folds would be tried again, 0 left; ", " ".join(rows[-1]))
+        self.assertRegex(self.ok("cv", "retry", one, "--code", "nan_loss", "--code", "data_error"), r"folds are tried again, \d left; \w+\n")
+        self.assertIn("0 left", self.ok("cv", "retry", one))
+        self.ok("cv", "cancel", one)
+
     def test_cv_delete(self):
         self.crossed()
         one = self.crossed_and_running()
@@ -603,6 +615,10 @@ class Commands(unittest.TestCase):
     def test_sweep_retry(self):
         done = run("sweep", "retry", self.ended_sweep(), "0", home=self.service.home, check=4)
         self.assertIn("only one that failed", done.stderr)
+        self.assertEqual(self.ok("sweep", "retry", self.ended_sweep()), "0 trials are tried again, 0 left; finished\n")
+        self.assertEqual(self.ok("sweep", "retry", self.ended_sweep(), "--code", "data_error", "--dry-run"),
+                         "0 trials would be tried again, 0 left; finished\n")
+        run("sweep", "retry", self.ended_sweep(), "0", "--dry-run", home=self.service.home, check=2)
 
     def test_sweep_delete(self):
         held = self.held_sweep()

@@ -167,6 +167,50 @@ class Points(CrossValidations, unittest.TestCase):
         self.assertEqual((summary["complete"], summary["failed_folds"]), (False, [1]))
         self.assertEqual({one["folds"] for one in summary["metrics"]}, {2})
 
+    def test_a_failed_fold_is_tried_again_and_the_others_keep_their_results(self):
+        job = small_job("points", epochs=400)
+        job["limits"] = {"max_restarts": 0}
+        cross = self.create({"method": "kfold", "folds": 3, "seed": 8}, job)
+        (lost,) = [one for one in self.wait_jobs(cross, 3) if one["parent"]["key"] == "1"]
+        wait_for(lambda: self.service.get(f"/v1/jobs/{lost['id']}/checkpoints")["items"], "a checkpoint of it")
+        os.kill(self.service.executors(lost["id"])[0], signal.SIGKILL)
+        self.assertEqual(self.wait_end(cross)["state"], "failed")
+        before = self.folds(cross)
+        path = self.path(cross, "/retry")
+        self.assertEqual(self.service.post(path, {"codes": ["nan_loss"]})["retried"], 0)
+        self.assertEqual(self.service.call("POST", path, {"codes": [1]}).status, 422)
+        preview = self.service.post(path + "?dry_run=true", {})
+        self.assertEqual((preview["state"], preview["codes"], preview["items"][0]["fold"]), ("running", {"executor_lost": 1}, 1))
+        self.assertEqual(self.service.get(self.path(cross))["state"], "failed")
+        done = self.service.post(path, {})
+        self.assertEqual((done["state"], done["retried"], done["left"]), ("running", 1, 0))
+        self.service.kill()
+        self.service.start()
+        ended = self.wait_end(cross)
+        self.assertEqual((ended["state"], ended["reason"]), ("succeeded", None))
+        after = self.folds(cross)
+        self.assertEqual([fold["job_id"] for fold in after][::2], [fold["job_id"] for fold in before][::2])
+        self.assertEqual(self.service.job(after[1]["job_id"])["origin"]["job_id"], lost["id"])
+        self.assertEqual(ended["oof"]["rows"], 600)
+        told = [(one["type"], one["body"]["state"]) for one in self.service.get(self.path(cross, "/events"))["items"]]
+        self.assertIn(("progress", "waiting"), told)
+        self.assertEqual([one for one in told if one[0] == "end"], [("end", "failed"), ("end", "succeeded")])
+        self.assertEqual(self.service.post(path, {})["retried"], 0, "nothing is left to do")
+
+    def test_folds_that_others_would_end_at_once_are_not_tried_again(self):
+        job = small_job("points", epochs=5000)
+        cross = self.create({"method": "kfold", "folds": 3, "seed": 9}, job, parallel={"folds": 2, "on_fold_failure": "cancel"})
+        running = self.wait_jobs(cross, 2)
+        self.service.post(f"/v1/jobs/{running[0]['id']}/kill", {})
+        self.assertEqual(self.wait_end(cross)["state"], "failed")
+        codes = self.service.post(self.path(cross, "/retry?dry_run=true"), {})["codes"]
+        self.assertEqual(sum(codes.values()), 3, codes)
+        self.assertIn("not_made", codes)
+        refused = self.service.call("POST", self.path(cross, "/retry"), {"codes": ["nan_loss"]})
+        self.assertEqual(refused.status, 409)
+        self.assertIn("on_fold_failure", refused.json["detail"])
+        self.assertEqual(self.service.get(self.path(cross))["state"], "failed")
+
     def test_cancelling_ends_its_jobs_and_deleting_removes_them(self):
         cross = self.create({"method": "kfold", "folds": 4}, small_job("points", epochs=5000), parallel={"folds": 2})
         self.wait_jobs(cross, 1)

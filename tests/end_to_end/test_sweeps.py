@@ -198,6 +198,58 @@ class Sweeps(SweepCalls, unittest.TestCase):
         self.service.post(f"/v1/sweeps/{sweep_id}/stop", {})
         self.wait_end(sweep_id)
 
+    def test_all_failed_trials_are_tried_again_by_one_call(self):
+        job = quick_job(2000)
+        sweep_id = self.create(sweep_of(RATES, {"name": "random"}, job, limits={"max_trials": 3, "max_concurrent": 3, "max_failures": 3}))
+        first = wait_for(lambda: len(found := [one for one in self.trials(sweep_id) if one["reports"]]) == 3 and found, "trials to report")
+        for one in first:
+            self.service.post(f"/v1/jobs/{one['job_id']}/cancel", {})
+        ended = self.wait_end(sweep_id)
+        self.assertEqual((ended["state"], ended["trials"]["failed"], ended["reason"]["code"]), ("failed", 3, "too_many_failures"))
+        code = self.service.job(first[0]["job_id"])["reason"]["code"]
+        path = f"/v1/sweeps/{sweep_id}/retry"
+        preview = self.service.post(path + "?dry_run=true", {})
+        self.assertEqual((preview["retried"], preview["left"], preview["state"], preview["codes"]), (3, 0, "running", {code: 3}))
+        self.assertEqual(self.sweep(sweep_id)["state"], "failed", "a dry run changes nothing")
+        none = self.service.post(path, {"codes": ["data_error"]})
+        self.assertEqual((none["retried"], none["left"], none["state"]), (0, 3, "failed"))
+        self.assertEqual(self.service.call("POST", path, {"codes": "data_error"}).status, 422)
+        self.assertEqual(self.service.call("POST", path, {"codes": []}).status, 422)
+        done = self.service.post(path, {"codes": [code, "data_error"]})
+        self.assertEqual((done["retried"], done["left"], done["state"]), (3, 0, "running"))
+        self.service.kill()
+        self.service.start()
+        second = wait_for(lambda: len(found := [one for one in self.trials(sweep_id) if one["jobs"] == 2]) == 3 and found, "second jobs")
+        self.assertEqual({self.service.job(one["job_id"])["origin"]["job_id"] for one in second}, {one["job_id"] for one in first})
+        self.assertEqual([trial for action, trial, _ in self.decisions(sweep_id) if action == "retry"], [0, 1, 2])
+        self.assertEqual(self.service.post(path, {})["retried"], 0, "again: nothing is left to do")
+        self.service.post(f"/v1/sweeps/{sweep_id}/stop", {})
+        self.wait_end(sweep_id)
+
+    def test_a_retry_that_a_limit_would_end_at_once_is_refused(self):
+        limits = {"max_trials": 4, "max_concurrent": 4, "max_failures": 1}
+        sweep_id = self.create(sweep_of(RATES, {"name": "random"}, quick_job(3000), limits=limits))
+        first = wait_for(lambda: len(found := [one for one in self.trials(sweep_id) if one["job_id"]]) == 4 and found, "four trials")
+        self.service.post(f"/v1/jobs/{first[0]['job_id']}/cancel", {})
+        ended = self.wait_end(sweep_id)
+        self.assertEqual(ended["reason"]["code"], "too_many_failures")
+        codes = self.service.post(f"/v1/sweeps/{sweep_id}/retry?dry_run=true", {})["codes"]
+        self.assertGreater(sum(codes.values()), 1, codes)
+        refused = self.service.call("POST", f"/v1/sweeps/{sweep_id}/trials/0/retry", {})
+        self.assertEqual(refused.status, 409)
+        self.assertIn("max_failures", refused.json["detail"])
+        self.assertEqual(self.sweep(sweep_id)["state"], "failed")
+        rounds = self.create(sweep_of(RATES, {"name": "hyperband", "max_time": 9}, quick_job(), limits={"max_trials": 3}))
+        trial = wait_for(lambda: [one for one in self.trials(rounds) if one["job_id"]], "a trial")[0]
+        self.service.post(f"/v1/jobs/{trial['job_id']}/cancel", {})
+        wait_for(lambda: self.trials(rounds)[0]["state"] != "running", "it to end")
+        if self.trials(rounds)[0]["state"] == "failed":
+            refused = self.service.call("POST", f"/v1/sweeps/{rounds}/retry", {})
+            self.assertEqual(refused.status, 409)
+            self.assertIn("gone on without it", refused.json["detail"])
+        self.service.post(f"/v1/sweeps/{rounds}/stop", {})
+        self.wait_end(rounds)
+
     def test_a_dry_run_shows_the_first_trials_and_stores_nothing(self):
         before = len(self.service.get("/v1/sweeps")["items"])
         shown = self.service.post("/v1/sweeps?dry_run=true", sweep_of(

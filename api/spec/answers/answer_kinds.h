@@ -28,6 +28,11 @@ inline constexpr std::string_view estimate_summary =
     "say is left; typical: how long jobs of the project ran lately; limit: limits of time; "
     "assumed: 10 minutes each.";
 
+/// Of a trial or a fold that failed.
+inline constexpr std::string_view failure_code_summary =
+    "Reason code of its job, or its state where it has none; not_made: it has no job; job_deleted; "
+    "no_result: its job succeeded without what was wanted of it.";
+
 /// The page of a list: {"items": […], "next_cursor": "…" or null}. `item` lives for ever.
 inline Object<Answer> page_of(std::string_view name, const Object<Answer>& item) {
     return Object<Answer>(name, "A page of a list.")

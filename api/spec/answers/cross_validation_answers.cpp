@@ -216,10 +216,32 @@ std::span<const ObjectTable* const> cross_validation_answer_tables() {
             .field("folds", "Folds that have succeeded in both.", List<Integer>{}, known)
             .field("metrics", "Each metric that both have.",
                    List<Nested<Answer>>{{&compared_metric_table()}}, known);
+    static const auto retried_fold =
+        Object<Answer>("RetriedFold", "A fold that is tried again.")
+            .open()
+            .field("fold", "Number of the fold; null: the training on all samples.", count, or_null)
+            .field("code", failure_code_summary, any_text, known)
+            .field("reason", "Why it had failed or was cancelled.", any_text, or_null)
+            .field("job_id", "Job that had trained it.", any_text, or_null);
+    static const auto retry =
+        Object<Answer>("CrossValidationRetry", "Folds that are tried again.")
+            .open()
+            .field("dry_run", "true: nothing was changed.", Flag{}, known)
+            .field("state", "State of the cross-validation after it.",
+                   Word{.allowed = cross_validation_states}, known)
+            .field("retried", "Number of folds that are tried again, or would be.", count, known)
+            .field("left", "Number of folds that failed and stay as they are.", count, known)
+            .field("codes", "Failed folds by code, before the call.", AnyObject{}, known)
+            .field("items", "The folds that are tried again.",
+                   List<Nested<Answer>>{{&retried_fold}}, known);
     static const auto page = page_of("CrossValidationList", cross_validation_answer_table());
-    static const std::vector<const ObjectTable*> all{
-        &cross_validation_answer_table(),  &page,       &folds,
-        &cross_validation_summary_table(), &comparison, &preview};
+    static const std::vector<const ObjectTable*> all{&cross_validation_answer_table(),
+                                                     &page,
+                                                     &folds,
+                                                     &cross_validation_summary_table(),
+                                                     &comparison,
+                                                     &preview,
+                                                     &retry};
     return all;
 }
 

@@ -146,7 +146,8 @@ const Object<Answer>& sweep_decision_table() {
             .field("seq", "Number of the log entry.", count, known)
             .field("at", "Time of the decision.", Time{}, known)
             .field("action",
-                   "start, resume, keep, pause, stop, complete, exploit, wait, finish or limit.",
+                   "start, resume, keep, pause, stop, complete, exploit, retry, wait, finish or "
+                   "limit.",
                    any_text, known)
             .field("trial", "Trial that it is about.", count, or_null)
             .field("reason", "One sentence.", any_text, known)
@@ -215,6 +216,30 @@ const Object<Answer>& sweep_simulation_table() {
     return table;
 }
 
+const Object<Answer>& retried_trial_table() {
+    static const auto table = Object<Answer>("RetriedTrial", "A failed trial that is tried again.")
+                                  .open()
+                                  .field("number", "Number of the trial.", count, known)
+                                  .field("code", failure_code_summary, any_text, known)
+                                  .field("reason", "Why it had failed.", any_text, or_null)
+                                  .field("job_id", "Its last job.", any_text, or_null);
+    return table;
+}
+
+const Object<Answer>& sweep_retry_table() {
+    static const auto table =
+        Object<Answer>("SweepRetry", "Failed trials of a sweep that are tried again.")
+            .open()
+            .field("dry_run", "true: nothing was changed.", Flag{}, known)
+            .field("state", "State of the sweep after it.", Choice<SweepState>{}, known)
+            .field("retried", "Number of trials that are tried again, or would be.", count, known)
+            .field("left", "Number of failed trials that stay as they are.", count, known)
+            .field("codes", "Failed trials by code, before the call.", AnyObject{}, known)
+            .field("items", "The trials that are tried again, the first 1000.",
+                   List<Nested<Answer>>{{&retried_trial_table()}}, known);
+    return table;
+}
+
 }    // namespace
 
 std::span<const ObjectTable* const> sweep_answer_tables() {
@@ -229,6 +254,7 @@ std::span<const ObjectTable* const> sweep_answer_tables() {
                                                      &sweep_best_table(),
                                                      &sweep_preview_table(),
                                                      &sweep_suggestions_table(),
+                                                     &sweep_retry_table(),
                                                      &sweep_importance_table(),
                                                      &sweep_simulation_table(),
                                                      &decisions,

@@ -43,6 +43,7 @@ inline constexpr auto cross_validation_events = std::to_array<QueryParameter>({
      .max = 5000,
      .standard = "500"},
 });
+inline constexpr auto retries = std::to_array<int>({404, 409, 413, 415, 422});
 inline constexpr auto compares = std::to_array<int>({404, 409, 422});
 
 inline constexpr auto rows = std::to_array<Endpoint>({
@@ -94,6 +95,19 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .access = Access::write,
      .response = "CrossValidation",
      .errors = acts,
+     .idempotent_by_key = true},
+    {.name = "retry_cross_validation",
+     .method = "POST",
+     .path = "/v1/cross-validations/{id}/retry",
+     .group = "cross-validations",
+     .summary = "Try all folds again that failed or were cancelled, or those that failed for some "
+                "reasons; one that has ended goes on. Folds that have succeeded keep their "
+                "results. Safe to repeat.",
+     .access = Access::write,
+     .request = "RetryFailed",
+     .response = "CrossValidationRetry",
+     .errors = retries,
+     .query = creating,
      .idempotent_by_key = true},
     {.name = "list_cross_validation_folds",
      .method = "GET",

@@ -53,6 +53,7 @@ where id = $1
 select id,
        concat_ws(' ', state,
                  (select split.state from split where split.id = split_id),
+                 'event', event_seq,
                  (select concat(count(*), ' jobs, ended ', count(finished_at))
                   from job
                   where parent_id = cross_validation.id)) as progress
@@ -94,12 +95,13 @@ where bytes_before < $5
 order by bytes_before
 
 -- list_folds: all folds of a cross-validation in their order, the training on all samples (-1) first,
--- with the jobs that they have
+-- with the newest jobs that they have
 -- in     $1 id
 with part as materialized (
-    select id, parent_key, state, reason_code, reason_message, result
+    select distinct on (parent_key) id, parent_key, state, reason_code, reason_message, result
     from job
     where parent_id = $1
+    order by parent_key, created_at desc, id desc
 )
 select fold.fold, fold.state, fold.predicts, fold.reason, fold.train_samples, fold.val_samples,
        fold.result, fold.finished_at,
@@ -146,7 +148,8 @@ for no key update
 -- in     $1 id  $2 folds integer[]
 -- out    the folds that did wait
 update cross_validation_fold
-set state = 'training'
+set state  = 'training',
+    job_id = null
 where cross_validation_id = $1 and fold = any ($2) and state = 'waiting'
 returning fold
 
@@ -177,6 +180,34 @@ set state         = $4,
     finished_at   = case when $4 in ('succeeded', 'failed', 'cancelled')
                          then clock_timestamp() end
 where cross_validation_id = $1 and fold = $2 and state = $3
+
+-- retry_fold: a fold that failed or was cancelled goes on: with its predictions, or where its last
+-- job has got to, which is still named
+-- in     $1 id  $2 fold  $3 state before  $4 whether its training is good
+-- out    no row when it is in another state
+update cross_validation_fold
+set state         = case when $4 then 'predicting' else 'waiting' end,
+    predicts      = false,
+    prediction_id = null,
+    reason        = null,
+    result        = case when $4 then result end,
+    finished_at   = null
+where cross_validation_id = $1 and fold = $2 and state = $3
+returning fold
+
+-- retry_refit: the training on all samples that did not succeed is forgotten, and made again
+-- in     $1 id
+delete from cross_validation_fold
+where cross_validation_id = $1 and fold = -1 and state in ('failed', 'cancelled')
+
+-- reopen_cross_validation: one that has ended without success goes on where it stood
+-- in     $1 id
+update cross_validation
+set state          = case when started_at is null then 'preparing' else 'running' end,
+    reason_code    = null,
+    reason_message = null,
+    finished_at    = null
+where id = $1 and state in ('failed', 'cancelled')
 
 -- cancel_waiting_folds: folds that will get no job
 -- in     $1 id  $2 reason

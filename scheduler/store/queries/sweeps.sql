@@ -122,6 +122,15 @@ from sweep_trial
 where sweep_id = $1
 order by number
 
+-- list_failed_trials: with what is known of the newest job of each
+-- in     $1 sweep_id
+-- out    state is null when the job is gone or was never made
+select trial.number, trial.reason, trial.job_id, job.state, job.reason_code, job.reason_message
+from sweep_trial as trial
+left join job on job.id = trial.job_id
+where trial.sweep_id = $1 and trial.state = 'failed'
+order by trial.number
+
 -- find_sweep_trial: one trial
 -- in     $1 sweep_id  $2 number
 select *

@@ -22,6 +22,12 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
+store::CrossValidation retry_folds(store::Store& store, const std::string& id,
+                                   CrossValidationState seen,
+                                   const std::vector<store::RetriedFold>& folds) {
+    return store::retry_folds(store, id, seen, folds);
+}
+
 class Coordinator : public CrossValidationTest {
 protected:
     Coordinator() { add_host(); }
@@ -169,6 +175,76 @@ TEST_F(Coordinator, a_failed_fold_is_named_and_the_others_go_on_or_not) {
             EXPECT_THAT(states(id), ElementsAre("cancelled", "failed", "cancelled"));
         }
     }
+}
+
+TEST_F(Coordinator, failed_folds_are_tried_again_from_where_they_got_to) {
+    const std::string id = create({{"parallel", {{"folds", 3}}}});
+    make_split();
+    settle();
+    const std::string failed = open_jobs(id).at("1");
+    end_job(failed, JobState::failed);
+    run_to_the_end(id);
+    ASSERT_EQ(found(id).state, CrossValidationState::failed);
+    const auto folds = store::list_folds(store, id);
+    EXPECT_EQ(failure_code(folds.at(0)), std::nullopt);
+    EXPECT_EQ(failure_code(folds.at(1)), "nan_loss");
+    const std::vector<store::RetriedFold> retried{{.fold = 1, .state = "failed"}};
+    EXPECT_EQ(retry_folds(store, id, CrossValidationState::failed, retried).state,
+              CrossValidationState::running);
+    EXPECT_THAT(states(id), ElementsAre("succeeded", "waiting", "succeeded"));
+    EXPECT_THROW(retry_folds(store, id, CrossValidationState::failed, retried), Error);
+    settle();
+    const auto open = open_jobs(id);
+    ASSERT_TRUE(open.contains("1"));
+    EXPECT_EQ(open.size(), 1U);
+    EXPECT_EQ(store::find_job(store, open.at("1")).value().origin.value().job_id, failed);
+    EXPECT_EQ(store::list_folds(store, id).at(1).job_id, open.at("1"));
+    run_to_the_end(id);
+    EXPECT_EQ(found(id).state, CrossValidationState::succeeded);
+    EXPECT_EQ(found(id).oof.value().rows, 6);
+    EXPECT_EQ(store::list_folds(store, id).at(1).job_id, open.at("1"));
+}
+
+TEST_F(Coordinator, a_fold_without_predictions_keeps_its_training) {
+    const std::string id = create({{"parallel", {{"folds", 3}}}});
+    make_split();
+    settle();
+    for (const auto& [key, job] : open_jobs(id))
+        end_job(job);
+    settle();
+    const std::string trained = store::list_folds(store, id).at(2).job_id;
+    end_job(open_jobs(id).at("2-oof"), JobState::failed);
+    run_to_the_end(id);
+    ASSERT_EQ(found(id).state, CrossValidationState::failed);
+    const store::StoredFold fold = store::list_folds(store, id).at(2);
+    EXPECT_TRUE(has_trained(fold));
+    const std::vector<store::RetriedFold> retried{
+        {.fold = 2, .state = "failed", .has_trained = has_trained(fold)}};
+    retry_folds(store, id, CrossValidationState::failed, retried);
+    settle();
+    EXPECT_THAT(open_jobs(id), ElementsAre(::testing::Key("2-oof")));
+    run_to_the_end(id);
+    EXPECT_EQ(found(id).state, CrossValidationState::succeeded);
+    EXPECT_EQ(store::list_folds(store, id).at(2).job_id, trained);
+}
+
+TEST_F(Coordinator, a_retry_while_others_run_is_seen) {
+    const std::string id = create({{"parallel", {{"folds", 3}}}});
+    make_split();
+    SettledMemory memory;
+    const auto pass = [&] { return advance_cross_validations(parts, {}, &memory); };
+    while (pass() > 0) {
+    }
+    end_job(open_jobs(id).at("0"), JobState::failed);
+    while (pass() > 0) {
+    }
+    EXPECT_EQ(pass(), 0);
+    retry_folds(store, id, CrossValidationState::running,
+                std::vector<store::RetriedFold>{{.fold = 0, .state = "failed"}});
+    while (pass() > 0) {
+    }
+    EXPECT_THAT(open_jobs(id),
+                ElementsAre(::testing::Key("0"), ::testing::Key("1"), ::testing::Key("2")));
 }
 
 TEST_F(Coordinator, cancelled_while_it_prepares_or_runs) {

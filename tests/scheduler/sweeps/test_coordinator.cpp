@@ -109,11 +109,61 @@ TEST(Coordinator, a_failed_job_says_why_and_can_be_tried_again) {
     EXPECT_EQ(state_of(run, 0), "failed");
     EXPECT_EQ(run.jobs[0].reason, "its job is failed: nan_loss: the loss is nan");
     StepLog log;
-    take(run, log, search::RetryEvent{0});
+    take(run, log, search::RetryEvent{0}, "a user tries it again");
     EXPECT_EQ(state_of(run, 0), "running");
+    EXPECT_EQ(run.jobs[0].reason, "a user tries it again");
+    ASSERT_THAT(log.events.at(0).decisions, SizeIs(1));
+    EXPECT_EQ(log.events[0].decisions[0].action, search::Action::retry);
+    EXPECT_EQ(log.events[0].decisions[0].reason,
+              "it had failed before its first value and is tried again");
     const auto step = advance(run, {.jobs = {ended(1, JobState::succeeded, {{1, 0.2}})}});
     ASSERT_THAT(wanted(step), ElementsAre(0));
     EXPECT_TRUE(step.jobs[0].is_retry);
+}
+
+// Goal: a sweep that is read again from its log stands where it stood, retries included.
+TEST(Coordinator, trials_that_are_tried_again_are_replayed) {
+    SweepRun run = new_run({{"algorithm", {{"name", "tpe"}, {"startup_trials", 2}}},
+                            {"limits", {{"max_trials", 6}, {"max_concurrent", 1}}}});
+    std::vector<search::SearchEvent> events;
+    const auto keep = [&](const StepLog& log) {
+        for (const LoggedEvent& one : log.events)
+            events.push_back(std::get<search::SearchEvent>(decode_event(encode(one))));
+    };
+    keep(advance(run, {}).log);
+    keep(advance(run, {.jobs = {ended(0, JobState::succeeded, {{1, 0.5}})}}).log);
+    keep(advance(run, {.jobs = {ended(1, JobState::failed, {{1, 0.1}})}}).log);
+    StepLog retry;
+    take(run, retry, search::RetryEvent{1});
+    EXPECT_EQ(retry.events.at(0).decisions.at(0).reason,
+              "it had failed after epoch 1 and is tried again");
+    keep(retry);
+    keep(advance(run, {.jobs = {ended(2, JobState::succeeded, {{1, 0.4}})}}).log);
+    keep(advance(run, {.jobs = {ended(1, JobState::succeeded, {{2, 0.2}})}}).log);
+    const SweepRun again = new_run({{"algorithm", {{"name", "tpe"}, {"startup_trials", 2}}},
+                                    {"limits", {{"max_trials", 6}, {"max_concurrent", 1}}}});
+    const search::Search replayed =
+        search::replayed(search::Space(again.search.space()), again.search.plan(), events);
+    ASSERT_EQ(replayed.trials().size(), run.search.trials().size());
+    for (std::size_t i = 0; i < run.search.trials().size(); ++i) {
+        EXPECT_EQ(replayed.trials()[i].point, run.search.trials()[i].point);
+        EXPECT_EQ(replayed.trials()[i].state, run.search.trials()[i].state);
+    }
+    EXPECT_EQ(state_of(run, 1), "completed");
+}
+
+TEST(Coordinator, a_limit_that_would_end_the_sweep_again_is_named) {
+    SweepRun run =
+        new_run({{"limits", {{"max_trials", 4}, {"max_failures", 2}, {"max_wall_s", 60}}}});
+    advance(run, {});
+    advance(run, {.jobs = {ended(0, JobState::failed), ended(1, JobState::failed)}});
+    EXPECT_EQ(run.sweep.state, SweepState::failed);
+    EXPECT_EQ(limit_reached(run, {}).value().code, "too_many_failures");
+    StepLog log;
+    take(run, log, search::RetryEvent{1});
+    EXPECT_FALSE(limit_reached(run, {})) << "one of two is left";
+    EXPECT_EQ(limit_reached(run, {.age_s = 61}).value().code, "max_wall_s");
+    EXPECT_EQ(limit_reached(run, {.owner_is_lost = true}).value().code, "owner_lost");
 }
 
 TEST(Coordinator, a_deleted_job_is_a_failed_trial) {
