@@ -10,6 +10,7 @@
 #include "api/client/commands.h"
 #include "api/client/ensemble_csv.h"
 #include "api/client/progress_line.h"
+#include "api/client/watch_stream.h"
 
 namespace slipway::client {
 namespace {
@@ -178,15 +179,14 @@ ExitCode create_cross_validation(const HttpClient& client, const CrossValidation
 
 ExitCode watch_cross_validation(const HttpClient& client, const std::string& id) {
     WatchLine line;
-    while (true) {
-        const Json one = get(client, cross_validation_path(id));
+    Json one;
+    watch_stream(client, cross_validation_path(id, "/events"), [&] {
+        one = get(client, cross_validation_path(id));
         line.show(watch_line(one, get(client, cross_validation_path(id, "/summary"))));
-        if (has_ended(one)) {
-            line.end();
-            return outcome_of(one);
-        }
-        pause_for(look_every);
-    }
+        return has_ended(one);
+    });
+    line.end();
+    return outcome_of(one);
 }
 
 ExitCode list_cross_validations(const HttpClient& client, const ListOptions& options) {

@@ -12,6 +12,7 @@
 #include "api/client/progress_line.h"
 #include "api/client/sweep_commands.h"
 #include "api/client/sweep_text.h"
+#include "api/client/watch_stream.h"
 
 namespace slipway::client {
 namespace {
@@ -113,22 +114,20 @@ ExitCode show_sweep(const HttpClient& client, const std::string& sweep_id) {
 ExitCode watch_sweep(const HttpClient& client, const std::string& sweep_id) {
     const bool rewrites = isatty(STDOUT_FILENO) != 0;
     std::string shown;
-    for (;;) {
-        const Json sweep = get(client, sweep_path(sweep_id));
+    Json sweep;
+    watch_stream(client, sweep_path(sweep_id) + "/events", [&] {
+        sweep = get(client, sweep_path(sweep_id));
         const std::string line = sweep_line(sweep);
         if (line != shown)
             fmt::print("{}{}{}", rewrites ? "\r\x1b[K" : "", line, rewrites ? "" : "\n");
         std::fflush(stdout);
         shown = line;
-        if (!sweep_has_ended(sweep)) {
-            pause_for(std::chrono::milliseconds{500});
-            continue;
-        }
-        if (rewrites) fmt::print("\n");
-        if (sweep.at("reason").is_object())
-            fmt::print("{}\n", printable_line(cell(sweep.at("reason"), "message")));
-        return exit_code_of_sweep(sweep);
-    }
+        return sweep_has_ended(sweep);
+    });
+    if (rewrites) fmt::print("\n");
+    if (sweep.at("reason").is_object())
+        fmt::print("{}\n", printable_line(cell(sweep.at("reason"), "message")));
+    return exit_code_of_sweep(sweep);
 }
 
 ExitCode list_sweep_trials(const HttpClient& client, const std::string& sweep_id,

@@ -33,9 +33,12 @@ EventHead read_head(const Row& row) {
     return {row.text("id"), row.text("project"), row.integer("event_seq"), row.flag("ended")};
 }
 
-/// Cross-validations have events of their own; an id tells which it is.
-bool is_of_cross_validation(std::string_view id) {
-    return id.starts_with("cv_");
+/// Cross-validations and sweeps have events of their own; an id tells which it is.
+constexpr std::string_view of_cross_validations = "cv_";
+constexpr std::string_view of_sweeps = "swp_";
+
+bool is_of_job(std::string_view id) {
+    return !id.starts_with(of_cross_validations) && !id.starts_with(of_sweeps);
 }
 
 void append(std::vector<Event>& events, std::vector<Event> more) {
@@ -48,10 +51,12 @@ struct CursorColumns {
     std::vector<std::int64_t> seqs;
 };
 
-CursorColumns cursors_of(const std::vector<EventCursor>& cursors, bool of_cross_validations) {
+/// Empty `prefix`: those of jobs.
+CursorColumns cursors_of(const std::vector<EventCursor>& cursors, std::string_view prefix) {
     CursorColumns columns;
     for (const EventCursor& cursor : cursors) {
-        if (is_of_cross_validation(cursor.job_id) != of_cross_validations) continue;
+        if (prefix.empty() ? !is_of_job(cursor.job_id) : !cursor.job_id.starts_with(prefix))
+            continue;
         columns.ids.push_back(cursor.job_id);
         columns.seqs.push_back(cursor.after_seq);
     }
@@ -79,7 +84,7 @@ std::vector<Event> list_events(Store& store, std::string_view job_id, const Even
         throw Error{ErrorCode::invalid_argument,
                     fmt::format("limit must be 1 to {}, got {}", events_max, query.limit)};
     }
-    if (is_of_cross_validation(job_id)) {
+    if (job_id.starts_with(of_cross_validations)) {
         return read_events(
             read(store.pool(), queries::list_cross_validation_events,
                  {job_id, query.after_seq, Param::or_null(query.types), query.limit}));
@@ -92,15 +97,20 @@ std::vector<Event> list_events(Store& store, std::string_view job_id, const Even
 
 std::vector<Event> list_events_of_jobs(Store& store, const std::vector<EventCursor>& cursors,
                                        int limit_per_job) {
+    // By id: cv_, job_, swp_.
     std::vector<Event> events;
-    if (const CursorColumns jobs = cursors_of(cursors, false); !jobs.ids.empty()) {
+    if (const CursorColumns of = cursors_of(cursors, of_cross_validations); !of.ids.empty()) {
+        append(events, read_events(read(store.pool(), queries::list_events_of_cross_validations,
+                                        {of.ids, of.seqs, limit_per_job})));
+    }
+    if (const CursorColumns jobs = cursors_of(cursors, ""); !jobs.ids.empty()) {
         append(events,
                read_events(read(store.pool(), queries::list_events_of_jobs,
                                 {jobs.ids, jobs.seqs, limit_per_job, event_page_bytes_max})));
     }
-    if (const CursorColumns others = cursors_of(cursors, true); !others.ids.empty()) {
-        append(events, read_events(read(store.pool(), queries::list_events_of_cross_validations,
-                                        {others.ids, others.seqs, limit_per_job})));
+    if (const CursorColumns of = cursors_of(cursors, of_sweeps); !of.ids.empty()) {
+        append(events, read_events(read(store.pool(), queries::list_events_of_sweeps,
+                                        {of.ids, of.seqs, limit_per_job, event_page_bytes_max})));
     }
     return events;
 }
@@ -114,11 +124,15 @@ std::vector<EventHead> list_changed_jobs(Store& store, std::string_view project,
 std::vector<EventHead> find_event_heads(Store& store, const std::vector<std::string>& job_ids) {
     std::vector<EventHead> heads =
         read_heads(read(store.pool(), queries::find_event_heads, {job_ids}));
-    if (std::ranges::any_of(job_ids, is_of_cross_validation)) {
-        std::ranges::move(
-            read_heads(read(store.pool(), queries::find_cross_validation_heads, {job_ids})),
-            std::back_inserter(heads));
-    }
+    const auto add = [&](std::string_view prefix, const Query& query) {
+        const bool any = std::ranges::any_of(
+            job_ids, [&](const std::string& id) { return id.starts_with(prefix); });
+        if (any)
+            std::ranges::move(read_heads(read(store.pool(), query, {job_ids})),
+                              std::back_inserter(heads));
+    };
+    add(of_cross_validations, queries::find_cross_validation_heads);
+    add(of_sweeps, queries::find_sweep_heads);
     return heads;
 }
 

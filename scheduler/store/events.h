@@ -6,7 +6,8 @@
 
 namespace slipway::store {
 
-/// Of a job, or of a cross-validation: whose id `job_id` is then, everywhere in this header.
+/// Of a job, a cross-validation or a sweep: whose id `job_id` is then, everywhere in this header.
+/// Of sweeps there are streams only (list_events_of_jobs, find_event_heads).
 struct Event {
     std::string job_id;
     std::int64_t seq = 0;    ///< 1, 2, 3 … of the job, without gaps, in the order of commit
@@ -46,7 +47,7 @@ struct EventHead {
     std::string job_id;
     std::string project;
     std::int64_t event_seq = 0;
-    bool ended = false;    ///< in an end state: no event will follow
+    bool ended = false;    ///< in an end state: no event will follow, unless it is gone on with
 };
 
 /// Jobs that changed within `window` (database time), newest first: what a stream of a project

@@ -130,16 +130,30 @@ Statement change_statement(const SweepStep& step, std::int64_t seq) {
              step.folds.empty() ? Param(std::nullopt) : Param(step.folds)}};
 }
 
-Statement events_statement(const SweepStep& step, std::int64_t seq) {
+/// The line of the log that says a change of state.
+SweepEvent state_line(const SweepStep& step, const std::string& from) {
+    Json reason = nullptr;
+    if (step.reason)
+        reason = {{"code", step.reason->code},
+                  {"message", repaired_text(step.reason->message, 4000)}};
+    return {.event = Json{{"type", "state"},
+                          {"state", to_string(*step.state)},
+                          {"from", from},
+                          {"reason", std::move(reason)}}
+                         .dump()};
+}
+
+Statement events_statement(const std::string& sweep_id, const std::vector<SweepEvent>& added,
+                           std::int64_t seq) {
     std::vector<std::int64_t> numbers;
     std::vector<std::string> events;
     std::vector<std::string> decisions;
-    for (const SweepEvent& one : step.events) {
+    for (const SweepEvent& one : added) {
         numbers.push_back(++seq);
         events.push_back(one.event);
         decisions.push_back(one.decisions);
     }
-    return {&queries::insert_sweep_events, {step.sweep_id, numbers, events, decisions}};
+    return {&queries::insert_sweep_events, {sweep_id, numbers, events, decisions}};
 }
 
 Statement trials_statement(const SweepStep& step) {
@@ -321,14 +335,17 @@ void write_sweep_step(Transaction& transaction, const SweepStep& step, const Lea
     if (locked.empty() || locked[0].integer("version") != step.version)
         throw SweepChanged(step.sweep_id);
     const std::int64_t seq = locked[0].integer("seq");
+    std::vector<SweepEvent> events = step.events;
+    const std::string from = locked[0].text("state");
+    if (step.state && to_string(*step.state) != from) events.push_back(state_line(step, from));
     std::vector<Statement> statements;
-    if (!step.events.empty()) statements.push_back(events_statement(step, seq));
+    if (!events.empty()) statements.push_back(events_statement(step.sweep_id, events, seq));
     if (!step.trials.empty()) statements.push_back(trials_statement(step));
     for (const auto& [job_id, reason] : step.ends) {
         if (auto ask = lock_and_ask(transaction, job_id, Intent::cancel, reason))
             statements.push_back(std::move(*ask));
     }
-    statements.push_back(change_statement(step, seq + std::int64_t(step.events.size())));
+    statements.push_back(change_statement(step, seq + std::int64_t(events.size())));
     if (term.number > 0) statements.push_back(check_statement(term));
     transaction.run(std::move(statements));
 }

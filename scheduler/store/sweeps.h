@@ -186,8 +186,9 @@ std::optional<std::string> find_job_of_parent(Store& store, std::string_view par
 /// A change of a sweep. What is absent stays.
 struct SweepStep {
     std::string sweep_id{};
-    std::int64_t version = 0;            ///< that the sweep must have
-    std::vector<SweepEvent> events{};    ///< the new ones; `seq` goes on where the sweep's ends
+    std::int64_t version = 0;    ///< that the sweep must have
+    /// The new ones; `seq` goes on where the sweep's ends. A change of state is one more.
+    std::vector<SweepEvent> events{};
     std::vector<SweepTrial> trials{};    ///< new or changed
     std::optional<SweepState> state{};
     std::optional<Reason> reason{};    ///< with state

@@ -66,7 +66,7 @@ Json encode_decisions(const std::vector<search::Decision>& decisions) {
     return lines;
 }
 
-std::variant<SearchEvent, LimitEvent> decode_event(const Json& json) {
+LogEvent decode_event(const Json& json) {
     const std::string type = json.is_object() ? json.value("type", "") : std::string();
     if (type == "ask") return SearchEvent(AskEvent{});
     if (type == "report")
@@ -80,6 +80,7 @@ std::variant<SearchEvent, LimitEvent> decode_event(const Json& json) {
         return SearchEvent(ExtendEvent{json.at("max_trials").get<std::int64_t>()});
     if (type == "retry") return SearchEvent(RetryEvent{json.at("trial").get<std::int64_t>()});
     if (type == "limit") return LimitEvent{json.value("code", ""), json.value("message", "")};
+    if (type == "state") return StateEvent{};
     throw Error{ErrorCode::data_loss,
                 fmt::format("a line of a sweep's log has the type \"{}\", which this version does "
                             "not know",

@@ -15,7 +15,12 @@ struct LimitEvent {
     std::string message;    ///< one sentence
 };
 
-/// A line of a sweep's log: an event, and what it led to.
+/// The sweep has another state: written by the store with the state, and nothing to the search.
+struct StateEvent {};
+
+using LogEvent = std::variant<search::SearchEvent, LimitEvent, StateEvent>;
+
+/// A line of a sweep's log that a step adds: an event, and what it led to.
 struct LoggedEvent {
     std::variant<search::SearchEvent, LimitEvent> event;
     std::vector<search::Decision> decisions = {};
@@ -28,6 +33,6 @@ Json encode(const LoggedEvent& logged);
 Json encode_decisions(const std::vector<search::Decision>& decisions);
 
 /// The event of a stored line. errors  data_loss: it is none
-std::variant<search::SearchEvent, LimitEvent> decode_event(const Json& json);
+LogEvent decode_event(const Json& json);
 
 }    // namespace slipway::sweeps

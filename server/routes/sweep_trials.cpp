@@ -11,6 +11,7 @@
 #include "server/routes/query.h"
 #include "server/routes/render.h"
 #include "server/routes/sweep_answer.h"
+#include "server/sse/job_stream.h"
 
 namespace slipway::routes {
 namespace {
@@ -108,6 +109,9 @@ Response list_sweep_decisions(const Context& context) {
 
 Response list_sweep_events(const Context& context) {
     const store::Sweep sweep = the_sweep(context);
+    if (wants_event_stream(context.request))
+        return job_event_stream(context.services.hub, context.request, sweep.id,
+                                context.who.token_id);
     const auto page = log_page(context, sweep);
     Json items = Json::array();
     for (const store::SweepEvent& entry : page)

@@ -179,7 +179,7 @@ private:
         }
         buffer_ += frames;
         after_ = event.seq;
-        const bool ends = event.type == "end";
+        const bool ends = event.type == "end" && event.seq > subscription_.known_seq;
         ended_ = ends || (subscription_.last_seq && event.seq >= *subscription_.last_seq);
         return !ended_;
     }

@@ -67,6 +67,8 @@ public:
         std::string owner = {};                 ///< token id: who the cap counts for
         /// The stream ends with this event when the job had ended already; otherwise with `end`.
         std::optional<std::int64_t> last_seq = {};
+        /// An `end` up to here ends nothing: the object was gone on with, or `last_seq` says so.
+        std::int64_t known_seq = 0;
     };
     /// A new stream. It may outlive the hub (nothing comes any more then). Dropping the last
     /// pointer to it closes it; once closed it no longer counts for its owner.

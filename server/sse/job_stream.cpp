@@ -52,7 +52,8 @@ Response job_event_stream(Hub& hub, const Request& request, const std::string& j
                                      .after_seq = after,
                                      .types = std::move(types),
                                      .owner = owner,
-                                     .last_seq = last_seq});
+                                     .last_seq = last_seq,
+                                     .known_seq = head->event_seq});
     return response;
 }
 

@@ -198,6 +198,37 @@ class Sweeps(SweepCalls, unittest.TestCase):
         self.service.post(f"/v1/sweeps/{sweep_id}/stop", {})
         self.wait_end(sweep_id)
 
+    def streamed(self, sweep_id, query="", **headers):
+        """The stream of a sweep to its end, as (id, type, data)."""
+        answer = self.service.call("GET", f"/v1/sweeps/{sweep_id}/events{query}", headers={"Accept": "text/event-stream", **headers}, timeout_s=200)
+        self.assertIn(answer.status, (200, 204), answer.body)
+        events = []
+        for block in answer.body.decode().split("\n\n"):
+            fields = dict(line.split(": ", 1) for line in block.splitlines() if ": " in line)
+            if "data" in fields:
+                events.append((int(fields["id"]), fields["event"], json.loads(fields["data"])))
+        return events
+
+    def test_a_stream_tells_the_log_and_the_states(self):
+        sweep_id = self.create(sweep_of(RATES, {"name": "random"}, quick_job(), limits={"max_trials": 3, "max_concurrent": 2}))
+        live = self.streamed(sweep_id)
+        self.assertEqual([one[0] for one in live], list(range(1, len(live) + 1)))
+        self.assertEqual((live[-1][1], live[-1][2]["state"], live[-1][2]["from"]), ("end", "finished", "running"))
+        self.assertEqual(self.streamed(sweep_id), live, "the same afterwards")
+        log = self.log(sweep_id)
+        self.assertEqual([one["seq"] for one in log], [one[0] for one in live])
+        self.assertEqual([{"event": one["event"], "decisions": one["decisions"]} for one in log if one["event"]["type"] != "state"],
+                         [data for _, kind, data in live if kind == "entry"])
+        self.assertEqual(self.streamed(sweep_id, **{"Last-Event-ID": str(live[2][0])}), live[3:])
+        self.assertEqual([one[1] for one in self.streamed(sweep_id, "?types=state")], ["end"])
+        self.assertEqual(self.streamed(sweep_id, f"?after={live[-1][0]}"), [], "204: nothing follows")
+        self.assertEqual(self.service.call("GET", f"/v1/sweeps/{sweep_id}/events?types=metric").status, 422)
+        # It goes on: the first end is told, and is not the end of the stream.
+        self.service.post(f"/v1/sweeps/{sweep_id}/extend", {"max_trials": 4})
+        again = self.streamed(sweep_id)
+        self.assertEqual(again[:len(live)], live)
+        self.assertEqual([one[2]["state"] for one in again if one[1] != "entry"], ["finished", "running", "finished"])
+
     def test_all_failed_trials_are_tried_again_by_one_call(self):
         job = quick_job(2000)
         sweep_id = self.create(sweep_of(RATES, {"name": "random"}, job, limits={"max_trials": 3, "max_concurrent": 3, "max_failures": 3}))

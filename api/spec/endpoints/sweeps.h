@@ -55,6 +55,22 @@ inline constexpr auto log_list = std::to_array<QueryParameter>({
      .standard = "0"},
 });
 
+inline constexpr auto sweep_event_types =
+    std::to_array<std::string_view>({"entry", "state", "end"});
+inline constexpr auto sweep_events = std::to_array<QueryParameter>({
+    limit,
+    {.name = "after",
+     .type = QueryType::integer,
+     .summary = "Only entries with a sequence number above this one; same as Last-Event-ID.",
+     .min = 0,
+     .max = 9007199254740991,
+     .standard = "0"},
+    {.name = "types",
+     .type = QueryType::words,
+     .summary = "Only events of these types (stream only); `end` is always sent.",
+     .allowed = Words(sweep_event_types)},
+});
+
 inline constexpr auto rows = std::to_array<Endpoint>({
     {.name = "create_sweep",
      .method = "POST",
@@ -180,10 +196,13 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "GET",
      .path = "/v1/sweeps/{id}/events",
      .group = "sweeps",
-     .summary = "List the log of a sweep: events with the decisions that came of them, in order.",
+     .summary =
+         "The log of a sweep in order: what its algorithm was told and decided, and its states. A "
+         "page as JSON, or a live stream for `Accept: text/event-stream`.",
      .response = "SweepEventList",
      .errors = finds,
-     .query = log_list},
+     .query = sweep_events,
+     .other_media_type = "text/event-stream"},
     {.name = "retry_sweep",
      .method = "POST",
      .path = "/v1/sweeps/{id}/retry",

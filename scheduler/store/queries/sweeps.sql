@@ -145,6 +145,37 @@ where sweep_id = $1 and seq > $2
 order by seq
 limit $3
 
+-- list_events_of_sweeps: the next lines of the logs of many, as list_events_of_jobs: what the
+-- algorithm was told and decided (entry), states, and the last of them (end)
+-- in     $1 ids text[]  $2 after seqs bigint[]  $3 limit of each  $4 bytes_max of each
+select event.sweep_id as job_id, event.seq, event.type, event.body, event.at as created_at
+from unnest($1::text[], $2::bigint[]) as reader (id, after_seq)
+cross join lateral (
+    select page.*, coalesce(sum(octet_length(body::text)) over before_it, 0) as bytes_before
+    from (
+        select sweep_id, seq, at,
+               case when event ->> 'type' <> 'state' then 'entry'
+                    when event ->> 'state' in ('finished', 'stopped', 'failed') then 'end'
+                    else 'state' end as type,
+               case when event ->> 'type' = 'state' then (event::jsonb - 'type')::json
+                    else json_build_object('event', event, 'decisions', decisions) end as body
+        from sweep_event
+        where sweep_id = reader.id and seq > reader.after_seq
+        order by seq
+        limit $3
+    ) as page
+    window before_it as (order by seq rows between unbounded preceding and 1 preceding)
+) as event
+where event.bytes_before < $4
+order by event.sweep_id, event.seq
+
+-- find_sweep_heads: how far the logs of some go
+-- in     $1 ids text[]
+select id, project, seq as event_seq, finished_at is not null as ended
+from sweep
+where id = any ($1::text[])
+order by id
+
 -- list_open_trial_jobs: the jobs of trials whose ends have not been taken into account
 -- in     $1 sweep_id
 -- out    state is null when the job is gone

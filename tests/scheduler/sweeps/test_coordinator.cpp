@@ -252,9 +252,11 @@ TEST(Coordinator, a_log_line_comes_back_as_it_was) {
                                                   search::RetryEvent{3}};
     for (const search::SearchEvent& event : events) {
         const Json json = encode(LoggedEvent{.event = event, .detail = "why"});
-        const auto back = decode_event(Json::parse(json.dump()));
+        const auto back = std::get<search::SearchEvent>(decode_event(Json::parse(json.dump())));
         EXPECT_EQ(encode(LoggedEvent{.event = back, .detail = "why"}), json);
     }
+    EXPECT_TRUE(std::holds_alternative<StateEvent>(
+        decode_event(Json{{"type", "state"}, {"state", "paused"}, {"from", "running"}})));
     EXPECT_THROW(decode_event(Json{{"type", "other"}}), Error);
 }
 

@@ -193,6 +193,23 @@ TEST(Hub, a_stream_of_an_ended_job_ends_with_its_last_event) {
 }
 
 // The buffer takes two events, the page three: both bounds are met again and again.
+// Goal: what was gone on with after an end is followed to its next one.
+TEST(Hub, an_end_that_was_known_at_the_start_ends_nothing) {
+    FakeFeed feed;
+    for (const char* type : {"state", "state", "end", "state"})
+        feed.append("cv_a", type);
+    Hub hub(feed.feed(), quick());
+    Reader open(hub.subscribe({.job_id = "cv_a", .known_seq = 4}));
+    EXPECT_EQ(ids(open.read(4)), from_to(1, 4));
+    EXPECT_FALSE(open.ended());
+    feed.append("cv_a", "end");
+    EXPECT_EQ(ids(open.read()), from_to(1, 5));
+    EXPECT_TRUE(open.ended());
+    Reader over(hub.subscribe({.job_id = "cv_a", .last_seq = 5, .known_seq = 5}));
+    EXPECT_EQ(ids(over.read()), from_to(1, 5));
+    EXPECT_TRUE(over.ended());
+}
+
 TEST(Hub, a_slow_reader_loses_nothing_and_holds_up_nobody) {
     FakeFeed feed;
     HubOptions options = quick();
