@@ -1371,6 +1371,11 @@ CREATE TABLE public.token (
     CONSTRAINT token_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text))
 );
 
+CREATE TABLE public.trimmed_report (
+    job_id text NOT NULL,
+    trimmed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+
 CREATE TABLE public.upload (
     id text NOT NULL,
     filename text NOT NULL,
@@ -1585,6 +1590,9 @@ ALTER TABLE ONLY public.token
 
 ALTER TABLE ONLY public.token
     ADD CONSTRAINT token_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.trimmed_report
+    ADD CONSTRAINT trimmed_report_pkey PRIMARY KEY (job_id);
 
 ALTER TABLE ONLY public.upload
     ADD CONSTRAINT upload_pkey PRIMARY KEY (id);
@@ -1854,6 +1862,9 @@ ALTER TABLE ONLY public.sweep_event
 
 ALTER TABLE ONLY public.sweep_trial
     ADD CONSTRAINT sweep_trial_sweep_id_fkey FOREIGN KEY (sweep_id) REFERENCES public.sweep(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.trimmed_report
+    ADD CONSTRAINT trimmed_report_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.webhook_delivery
     ADD CONSTRAINT webhook_delivery_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES public.webhook(id) ON DELETE CASCADE;

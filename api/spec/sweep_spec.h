@@ -94,6 +94,7 @@ struct SweepSpec {
     std::int64_t seed = 0;
     std::optional<WarmStartSpec> warm_start;
     KeptCheckpoints keep_checkpoints = KeptCheckpoints::best;
+    KeptCheckpoints keep_reports = KeptCheckpoints::best;
     /// The job spec that the values of a trial are put into; null: trials are run by others, who
     /// ask for them and report their values.
     Json job;

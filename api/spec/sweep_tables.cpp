@@ -271,6 +271,10 @@ const Object<SweepSpec>& sweep_table() {
                 "best: checkpoints of trials that were passed by are deleted while the sweep goes "
                 "on, but for pinned ones and those in use; all: as the job says.",
                 Choice<KeptCheckpoints>{})
+            .field("keep_reports", &SweepSpec::keep_reports,
+                   "best: the programs and timelines of trials that were passed by are deleted "
+                   "while the sweep goes on, their reports stay; all: as the job says.",
+                   Choice<KeptCheckpoints>{})
             .field(
                 "job", &SweepSpec::job,
                 "Job spec that the values of a trial are put into. Absent: trials run elsewhere; "

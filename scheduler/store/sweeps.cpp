@@ -254,6 +254,24 @@ std::vector<IdleCheckpoint> list_idle_checkpoints(Store& store, std::string_view
     return found;
 }
 
+std::vector<EndedTrialJob> list_whole_reports(Store& store, std::string_view sweep_id,
+                                              std::string_view after, int limit) {
+    std::vector<EndedTrialJob> found;
+    for (const Row row :
+         read(store.pool(), queries::list_whole_sweep_reports, {sweep_id, after, limit}))
+        found.push_back({.id = row.text("id"), .key = row.text("parent_key")});
+    return found;
+}
+
+std::int64_t trim_reports(Store& store, const std::vector<std::string>& job_ids) {
+    if (job_ids.empty()) return 0;
+    return write(store.pool(), queries::trim_reports, {job_ids}).size();
+}
+
+bool is_report_trimmed(Store& store, std::string_view job_id) {
+    return read(store.pool(), queries::is_report_trimmed, {job_id})[0].flag("trimmed");
+}
+
 Page<SweepTrial> list_sweep_trials(Store& store, std::string_view sweep_id,
                                    const std::vector<std::string>& states, TrialOrder order,
                                    bool lower_is_better, const PageRequest& page) {

@@ -140,6 +140,19 @@ struct IdleCheckpoint {
 std::vector<IdleCheckpoint> list_idle_checkpoints(Store& store, std::string_view sweep_id,
                                                   std::string_view after, int limit);
 
+/// A job of a sweep that has ended.
+struct EndedTrialJob {
+    std::string id{};
+    std::string key{};    ///< JobParent
+};
+/// Those whose reports have all their parts, from after the id `after` on, in the order of ids.
+std::vector<EndedTrialJob> list_whole_reports(Store& store, std::string_view sweep_id,
+                                              std::string_view after, int limit);
+/// Deletes the programs, the timelines and the run folders of these jobs; their reports stay. How
+/// many had them.
+std::int64_t trim_reports(Store& store, const std::vector<std::string>& job_ids);
+bool is_report_trimmed(Store& store, std::string_view job_id);
+
 enum class TrialOrder { number, best, worst };
 
 /// Trials; by value only those that have one. `states` empty: all. `lower_is_better` says which is

@@ -198,9 +198,29 @@ struct SweepLoop::Parts {
         }
     }
 
-    /// Deletes the checkpoints of trials that were passed by. What somebody needs meanwhile stays.
+    /// Deletes what trials that were passed by need no longer.
     void tidy(const SweepRun& run) {
-        if (run.spec.keep_checkpoints == KeptCheckpoints::all) return;
+        if (run.spec.keep_checkpoints != KeptCheckpoints::all) tidy_checkpoints(run);
+        if (run.spec.keep_reports != KeptCheckpoints::all) tidy_reports(run);
+    }
+
+    /// Programs and timelines: most of what a short trial leaves on disk.
+    void tidy_reports(const SweepRun& run) {
+        std::string after;
+        for (;;) {
+            const auto ended =
+                store::list_whole_reports(store, run.sweep.id, after, checkpoints_at_once);
+            std::vector<std::string> passed;
+            for (const store::EndedTrialJob& one : ended)
+                if (is_passed_by(run, one.id, one.key)) passed.push_back(one.id);
+            counts.trimmed_reports += store::trim_reports(store, passed);
+            if (int(ended.size()) < checkpoints_at_once) return;
+            after = ended.back().id;
+        }
+    }
+
+    /// What somebody needs meanwhile stays.
+    void tidy_checkpoints(const SweepRun& run) {
         std::string after;
         for (;;) {
             const auto idle =

@@ -27,6 +27,7 @@ struct SweepLoopCounts {
     std::int64_t failed_steps = 0;
     std::int64_t jobs = 0;                   ///< that were made for trials
     std::int64_t deleted_checkpoints = 0;    ///< of trials that were passed by
+    std::int64_t trimmed_reports = 0;        ///< likewise: without programs and timeline
 };
 
 /// Takes the sweeps of a database forward: a thread that looks at their jobs and does what

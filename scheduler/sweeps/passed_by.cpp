@@ -55,7 +55,6 @@ bool may_be_continued(const SweepRun& run, const Trial& trial, const JobKey& key
 }    // namespace
 
 bool is_passed_by(const SweepRun& run, const std::string& job_id, const std::string& key) {
-    if (run.spec.keep_checkpoints == KeptCheckpoints::all) return false;
     const JobKey of = read_key(key);
     if (of.trial < 0 || of.trial >= std::int64_t(run.search.trials().size())) return false;
     const Trial& trial = run.search.trials()[std::size_t(of.trial)];

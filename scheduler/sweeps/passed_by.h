@@ -4,8 +4,8 @@
 
 namespace slipway::sweeps {
 
-/// Whether nothing of the sweep needs the checkpoints of this job of it, which has ended. Needed
-/// are those of
+/// Whether nothing of the sweep needs this job of it, which has ended: its checkpoints, the
+/// programs of its report. Whether they may be deleted is for the spec to say. Needed are those of
 ///   a trial that runs or waits to go on (until the sweep has ended), whichever of its jobs
 ///   of pbt, every job of the newest generation: others may take its weights
 ///   the newest job of a trial that failed and can be tried again

@@ -6,6 +6,7 @@
 
 #include "api/base/check.h"
 #include "api/base/parsed_json.h"
+#include "scheduler/store/sweeps.h"
 #include "server/http/files.h"
 #include "server/http/problem.h"
 #include "server/routes/handlers.h"
@@ -70,6 +71,19 @@ bool wants_text(const Request& request) {
     return request.header("accept").value_or("").starts_with("text/plain");
 }
 
+// What a sweep has deleted of a trial that it has passed by is gone; what is not there yet may
+// come.
+void require_whole(const Context& context, const store::Job& job) {
+    if (!job.parent || !store::is_report_trimmed(context.services.store, job.id)) return;
+    throw ProblemError(
+        {.status = 410,
+         .code = "gone",
+         .detail = fmt::format("the programs and the timeline of job {} were deleted when its "
+                               "sweep had passed its trial by; to see them, submit its spec as a "
+                               "job, or create the sweep with keep_reports \"all\"",
+                               job.id)});
+}
+
 }    // namespace
 
 Response get_job_report(const Context& context) {
@@ -93,6 +107,7 @@ Response list_job_graphs(const Context& context) {
 
 Response get_job_graph(const Context& context) {
     const store::Job job = the_job(context);
+    require_whole(context, job);
     const std::string& hash = context.request.parameter("hash");
     report_file(context, job, "graphs.json");    // first of all: has it made any program
     const auto page = is_hash(hash)
@@ -109,6 +124,7 @@ Response get_job_graph(const Context& context) {
 
 Response get_job_trace(const Context& context) {
     const store::Job job = the_job(context);
+    require_whole(context, job);
     return send(context, report_file(context, job, "trace.json"), "application/json");
 }
 

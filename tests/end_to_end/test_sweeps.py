@@ -359,8 +359,7 @@ class PassedByTrials(SweepCalls, unittest.TestCase):
         return [job["id"] for job in self.service.get(f"/v1/jobs?parent={sweep_id}&limit=200")["items"]]
 
     def test_a_trial_that_was_passed_by_leaves_little(self):
-        # Without reports, whose graphs are 180 KB: what a sweep of many trials asks for.
-        job = quick_job(1, model={"arch": "mlp", "width": 512}, monitor={"metrics_report": "never", "sinks": []})
+        job = quick_job(1, model={"arch": "mlp", "width": 512})
         sweep_id = self.create(sweep_of(RATES, {"name": "random"}, job, limits={"max_trials": 40, "max_concurrent": 2}, seed=4))
 
         def tidied():
@@ -384,6 +383,17 @@ class PassedByTrials(SweepCalls, unittest.TestCase):
         self.assertTrue(self.checkpoints(self.service.get(f"/v1/sweeps/{sweep_id}/best")["job_id"]))
         self.assertIn(best["checkpoint_id"], [one["id"] for one in self.checkpoints(best["job_id"])])
         wait_for(lambda: self.disk_kb(passed) / len(passed) <= 50, "the disk to be freed", 60, 0.5)
+        # Programs and timelines are gone, and it is said why; reports stay, and all of the best trial.
+        winning = self.service.get(f"/v1/sweeps/{sweep_id}/best")["job_id"]
+        for job_id, status in ((passed[0], 410), (winning, 200)):
+            hashes = [one["hash"] for one in self.service.get(f"/v1/jobs/{job_id}/graphs")["items"]]
+            self.assertTrue(hashes)
+            self.assertEqual(self.service.get(f"/v1/jobs/{job_id}/report")["finished"], True)
+            for part in (f"graphs/{hashes[0]}", f"graphs/{hashes[0]}?format=dot", "trace"):
+                answer = self.service.call("GET", f"/v1/jobs/{job_id}/{part}")
+                self.assertEqual(answer.status, status, (part, answer.body[:200]))
+                if status == 410:
+                    self.assertIn("keep_reports", answer.json["detail"])
         print(f"disk of a trial that was passed by: {self.disk_kb(passed) / len(passed):.1f} KB; "
               f"of the best one: {self.disk_kb([self.service.get(f'/v1/sweeps/{sweep_id}/best')['job_id']]):.1f} KB")
 
@@ -399,7 +409,7 @@ class PassedByTrials(SweepCalls, unittest.TestCase):
         self.assertEqual((sweep["state"], sweep["trials"]["total"], sweep["trials"]["failed"]), ("finished", 12, 0), sweep["reason"])
 
     def test_everything_is_kept_on_request(self):
-        sweep_id = self.create(sweep_of(RATES, {"name": "random"}, quick_job(), limits={"max_trials": 3}, keep_checkpoints="all"))
+        sweep_id = self.create(sweep_of(RATES, {"name": "random"}, quick_job(), limits={"max_trials": 3}, keep_checkpoints="all", keep_reports="all"))
         self.wait_end(sweep_id)
         time.sleep(2)
         self.assertTrue(all(self.checkpoints(job_id) for job_id in self.job_ids(sweep_id)))

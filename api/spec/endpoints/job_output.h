@@ -125,6 +125,8 @@ inline constexpr auto many_metrics_query = std::to_array<QueryParameter>({
      .standard = "500"},
 });
 
+inline constexpr auto of_whole_reports = std::to_array<int>({404, 410, 422});
+
 inline constexpr auto rows = std::to_array<Endpoint>({
     {.name = "list_job_events",
      .method = "GET",
@@ -219,7 +221,7 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .group = "jobs",
      .summary = "Get a compiled program: graph, kernels and memory plan.",
      .response = "Graph",
-     .errors = finds,
+     .errors = of_whole_reports,
      .query = graph_query,
      .other_media_type = "text/plain"},
     {.name = "get_job_trace",
@@ -227,7 +229,7 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .path = "/v1/jobs/{id}/trace",
      .group = "jobs",
      .summary = "Download a timeline in the trace event format, for chrome://tracing or Perfetto.",
-     .errors = not_found},
+     .errors = of_whole_reports},
 });
 
 }    // namespace slipway::job_output_endpoints

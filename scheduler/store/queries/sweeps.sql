@@ -89,6 +89,48 @@ where job.parent_id = $1
 order by checkpoint.id
 limit $3
 
+-- list_whole_sweep_reports: jobs of the sweep that have ended and whose reports have all their parts
+-- in     $1 sweep_id  $2 id to begin after  $3 limit
+select job.id, job.parent_key
+from job
+where job.parent_id = $1
+  and job.finished_at is not null
+  and job.id > $2
+  and not exists (select from trimmed_report where job_id = job.id)
+order by job.id
+limit $3
+
+-- trim_reports: the programs, the timeline and the run folders of these jobs are garbage from now on
+-- in     $1 job_ids text[]
+-- out    the jobs; those that were trimmed before, or are gone, are left out
+with trimmed as (
+    insert into trimmed_report (job_id)
+    select job.id
+    from job
+    where job.id = any ($1::text[])
+    order by job.id
+    for key share
+    on conflict do nothing
+    returning job_id
+), hosts as (
+    select distinct trimmed.job_id, member.host
+    from trimmed
+    join attempt_member as member on member.job_id = trimmed.job_id
+), kept as (
+    insert into garbage (path, host)
+    select kind || '/' || job_id || part, host
+    from hosts
+    cross join (values ('reports', '/graphs'), ('reports', '/trace.json'), ('runs', ''))
+        as parts (kind, part)
+    order by host, job_id, kind, part
+)
+select job_id
+from trimmed
+
+-- is_report_trimmed: whether a job's programs and timeline were deleted
+-- in     $1 job_id
+select exists (select from trimmed_report where job_id = $1) as trimmed
+
 -- find_known_results: what a sweep knew when it began
 -- in     $1 id
 select known
