@@ -177,7 +177,8 @@ Sweep create_sweep(Store& store, const Sweep& sweep, const JsonText& known,
         if (active_max > 0 && rows[0].integer("sweeps") >= active_max)
             throw Error{ErrorCode::exhausted,
                         fmt::format("project {} has {} sweeps that have not ended, which is the "
-                                    "maximum; wait until one has ended, or stop one",
+                                    "maximum (--active-sweeps-max of the service); wait until one "
+                                    "has ended, or stop one",
                                     sweep.project, active_max)};
         const std::optional<std::string> split_id =
             split ? std::optional(use_split_in(transaction, *split, limits.making_splits_max))
@@ -324,10 +325,12 @@ std::vector<SweepEvent> list_sweep_events(Store& store, std::string_view sweep_i
     return events;
 }
 
-std::vector<TrialJob> list_open_trial_jobs(Store& store, std::string_view sweep_id) {
+std::vector<TrialJob> list_open_trial_jobs(Store& store,
+                                           const std::vector<std::string>& sweep_ids) {
     std::vector<TrialJob> jobs;
-    for (const Row row : read(store.pool(), queries::list_open_trial_jobs, {sweep_id})) {
-        TrialJob job{.trial = row.small("number"),
+    for (const Row row : read(store.pool(), queries::list_open_trial_jobs, {sweep_ids})) {
+        TrialJob job{.sweep_id = row.text("sweep_id"),
+                     .trial = row.small("number"),
                      .job_id = row.text("job_id"),
                      .reason = reason_of(row),
                      .seen = row.integer("seen")};

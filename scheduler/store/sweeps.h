@@ -179,6 +179,7 @@ std::vector<SweepEvent> list_sweep_events(Store& store, std::string_view sweep_i
 
 /// What the job of a trial looks like.
 struct TrialJob {
+    std::string sweep_id{};
     int trial = 0;
     std::string job_id{};
     std::optional<JobState> state{};    ///< none: it was deleted
@@ -186,8 +187,8 @@ struct TrialJob {
     std::int64_t seen = 0;    ///< changes when the job has got on
 };
 
-/// The open jobs of a sweep, by trial.
-std::vector<TrialJob> list_open_trial_jobs(Store& store, std::string_view sweep_id);
+/// The open jobs of these sweeps, by sweep and trial. One statement, however many they are.
+std::vector<TrialJob> list_open_trial_jobs(Store& store, const std::vector<std::string>& sweep_ids);
 
 /// Core-seconds that attempts of the sweep's jobs have used so far.
 double sweep_core_seconds(Store& store, std::string_view sweep_id);

@@ -34,6 +34,8 @@ namespace slipway::sweeps {
 namespace {
 
 constexpr const char* sweeps_leader_name = "slipway.sweeps";
+/// Each is in memory with its trials.
+constexpr int active_sweeps_max = 100'000;
 constexpr int sweeps_at_once = 1000;
 constexpr std::int64_t values_at_once = 100'000;
 constexpr std::chrono::seconds tokens_every{5};
@@ -98,6 +100,8 @@ struct SweepLoop::Parts {
 
     mutable std::mutex mutex;
     SweepLoopCounts published;    // guarded by mutex
+
+    using OpenJobs = std::vector<store::TrialJob>;
 
     // The thread's own.
     store::Leader leader;
@@ -168,18 +172,30 @@ struct SweepLoop::Parts {
     }
 
     void look() {
-        const auto active = store::list_active_sweeps(store, sweeps_at_once);
+        const auto active = store::list_active_sweeps(store, active_sweeps_max);
         counts.active = std::int64_t(active.size());
-        std::erase_if(runs, [&](const auto& one) {
-            return std::ranges::none_of(active,
-                                        [&](const auto& sweep) { return sweep.id == one.first; });
-        });
+        std::map<std::string, OpenJobs> jobs;
+        for (const store::ActiveSweep& sweep : active)
+            jobs[sweep.id];
+        std::erase_if(runs, [&](const auto& one) { return !jobs.contains(one.first); });
         if (!active.empty()) {
             read_tokens(active);
+            read_open_jobs(jobs);
             for (const store::ActiveSweep& sweep : active)
-                follow(sweep);
+                follow(sweep, jobs[sweep.id]);
         }
         if (clock.tick() - ended_read >= options.tick) tidy_ended();
+    }
+
+    /// Of all of them at once, so that a look costs the same with one sweep and with a thousand
+    /// that wait. Older than the runs may be: only this thread makes jobs, and a run that somebody
+    /// else has changed is not written.
+    void read_open_jobs(std::map<std::string, OpenJobs>& jobs) {
+        std::vector<std::string> ids;
+        for (const auto& [id, none] : jobs)
+            ids.push_back(id);
+        for (store::TrialJob& job : store::list_open_trial_jobs(store, ids))
+            jobs[job.sweep_id].push_back(std::move(job));
     }
 
     /// Sweeps that have ended since, of whichever process.
@@ -260,9 +276,9 @@ struct SweepLoop::Parts {
     }
 
     /// One sweep that cannot go on does not keep the others from it.
-    void follow(const store::ActiveSweep& sweep) {
+    void follow(const store::ActiveSweep& sweep, const OpenJobs& jobs) {
         try {
-            take_step(sweep);
+            take_step(sweep, jobs);
             failing.erase(sweep.id);
         } catch (const std::exception& error) {
             runs.erase(sweep.id);
@@ -274,7 +290,7 @@ struct SweepLoop::Parts {
         }
     }
 
-    void take_step(const store::ActiveSweep& sweep) {
+    void take_step(const store::ActiveSweep& sweep, const OpenJobs& jobs) {
         auto found = runs.find(sweep.id);
         if (found == runs.end() || found->second.run.sweep.version != sweep.version) {
             runs.erase(sweep.id);
@@ -284,7 +300,6 @@ struct SweepLoop::Parts {
         }
         Followed& followed = found->second;
         if (!has_folds(followed.run)) return;
-        const std::vector<store::TrialJob> jobs = store::list_open_trial_jobs(store, sweep.id);
         move_jobs(followed.run, jobs);
         CoordinatorStep step = advance(followed.run, observe(followed, jobs));
         if (step.is_empty()) return tidy_now_and_then(followed);
@@ -314,7 +329,7 @@ struct SweepLoop::Parts {
         return false;
     }
 
-    Observation observe(Followed& followed, const std::vector<store::TrialJob>& jobs) {
+    Observation observe(Followed& followed, const OpenJobs& jobs) {
         const SweepRun& run = followed.run;
         Observation seen{.owner_is_lost = lost_tokens.contains(run.sweep.created_by)};
         for (const store::TrialJob& job : jobs) {
@@ -335,7 +350,7 @@ struct SweepLoop::Parts {
     }
 
     /// The jobs of a paused sweep pause, and go on with it.
-    void move_jobs(const SweepRun& run, const std::vector<store::TrialJob>& jobs) {
+    void move_jobs(const SweepRun& run, const OpenJobs& jobs) {
         for (const store::TrialJob& job : jobs) {
             if (!job.state) continue;
             const bool has_rest = *job.state == JobState::paused || *job.state == JobState::pausing;

@@ -223,6 +223,8 @@ void add_limits(CLI::App& app, Raw& raw) {
     at_a_time("--making-splits-max", limits.making_splits,
               "maximum number of splits being generated or waiting, per project and per token; 0: "
               "no limit");
+    at_a_time("--active-sweeps-max", limits.active_sweeps,
+              "maximum number of sweeps that have not ended, per project; 0: no limit");
     at_a_time("--projects-max", limits.projects,
               "maximum number of projects created by one token; 0: no limit");
     at_a_time("--open-uploads-max", limits.open_uploads,

@@ -97,6 +97,7 @@ Response get_capabilities(const Context& context) {
     const Json told{{"queued_jobs", limits.queued_jobs},
                     {"checking_datasets", limits.checking_datasets},
                     {"making_splits", limits.making_splits},
+                    {"active_sweeps", limits.active_sweeps},
                     {"projects", limits.projects},
                     {"open_uploads", limits.open_uploads},
                     {"stored_bytes", limits.stored_bytes},

@@ -23,7 +23,6 @@
 namespace slipway::routes {
 namespace {
 
-constexpr std::int64_t active_sweeps_max = 100;    // of a project
 constexpr int previewed_trials = 8;
 
 void put_below(std::vector<Problem>& problems, std::string_view prefix) {
@@ -163,7 +162,7 @@ Response create_sweep(const Context& context) {
                              .external = spec.is_external(),
                              .created_by = context.who.token_id},
                             known.dump(),
-                            {.active_max = active_sweeps_max,
+                            {.active_max = context.services.limits.active_sweeps,
                              .making_splits_max = context.services.limits.making_splits},
                             split);
     if (split) context.services.on_changed();

@@ -10,6 +10,7 @@ struct TenantLimits {
     std::int64_t queued_jobs = 50'000;       ///< of a project, and of a token
     std::int64_t checking_datasets = 100;    ///< of a project, and of a token
     std::int64_t making_splits = 100;        ///< of a project, and of a token
+    std::int64_t active_sweeps = 1000;       ///< of a project: that have not ended
     std::int64_t projects = 100;             ///< that were new when a token used them
     std::int64_t open_uploads = 100;         ///< of a token
     /// Of a project, and of a token: uploads, and what was unpacked of them.

@@ -218,16 +218,16 @@ from sweep
 where id = any ($1::text[])
 order by id
 
--- list_open_trial_jobs: the jobs of trials whose ends have not been taken into account
--- in     $1 sweep_id
+-- list_open_trial_jobs: the jobs of trials whose ends have not been taken into account, of many sweeps
+-- in     $1 sweep_ids text[]
 -- out    state is null when the job is gone
-select trial.number, trial.job_id, job.state, job.reason_code, job.reason_message,
+select trial.sweep_id, trial.number, trial.job_id, job.state, job.reason_code, job.reason_message,
        coalesce(hashtextextended(concat(job.state, job.progress, job.attempts, job.version), 0), 0)
            as seen
 from sweep_trial as trial
 left join job on job.id = trial.job_id
-where trial.sweep_id = $1 and trial.job_open
-order by trial.number
+where trial.sweep_id = any ($1::text[]) and trial.job_open
+order by trial.sweep_id, trial.number
 
 -- sweep_core_seconds: that attempts of the jobs of a parent have used
 -- in     $1 parent_id

@@ -148,13 +148,13 @@ TEST_F(SweepStore, open_jobs_are_seen_with_what_has_changed) {
     gone.job_id = new_id("job");
     gone.job_open = true;
     commit_sweep_step(store, step_on(sweep, {open, gone, trial(2, "completed", 0.1)}));
-    const auto before = list_open_trial_jobs(store, sweep.id);
+    const auto before = list_open_trial_jobs(store, {sweep.id});
     ASSERT_THAT(before, SizeIs(2));
     EXPECT_EQ(before[0].state, JobState::queued);
     EXPECT_FALSE(before[1].state.has_value());
-    EXPECT_EQ(list_open_trial_jobs(store, sweep.id)[0].seen, before[0].seen);
+    EXPECT_EQ(list_open_trial_jobs(store, {sweep.id})[0].seen, before[0].seen);
     request_intent(store, id, Intent::cancel, {"cancelled", "a user"});
-    const auto after = list_open_trial_jobs(store, sweep.id);
+    const auto after = list_open_trial_jobs(store, {sweep.id});
     EXPECT_NE(after[0].seen, before[0].seen);
     EXPECT_EQ(after[0].reason->code, "cancelled");
     EXPECT_EQ(sweep_core_seconds(store, sweep.id), 0);

@@ -171,6 +171,22 @@ TEST_F(TenantLimits, of_splits_count_a_project_and_a_token) {
     EXPECT_EQ(ask("default"), 201);
 }
 
+TEST_F(TenantLimits, of_sweeps_count_a_project) {
+    service.services.limits.active_sweeps = 3;
+    const auto sweep = [](const char* project) {
+        return Json{{"project", project},
+                    {"objective", {{"metric", "cost"}, {"mode", "min"}}},
+                    {"space", {{"x", {{"type", "uniform"}, {"min", 0}, {"max", 1}}}}},
+                    {"algorithm", {{"name", "random"}}},
+                    {"limits", {{"max_trials", 3}}}};
+    };
+    EXPECT_EQ(made("/v1/sweeps", std::vector<Json>(8, sweep("a")), "--active-sweeps-max"), 3);
+    EXPECT_EQ(made("/v1/sweeps", {sweep("b")}, ""), 1) << "another project has its own";
+    const std::string one = service.expect(200, "GET", "/v1/sweeps?project=a")["items"][0]["id"];
+    service.expect(200, "POST", "/v1/sweeps/" + one + "/stop", Json::object());
+    EXPECT_EQ(made("/v1/sweeps", std::vector<Json>(2, sweep("a")), "--active-sweeps-max"), 1);
+}
+
 TEST_F(TenantLimits, are_told_and_zero_is_none) {
     service.services.limits = {.queued_jobs = 0,
                                .checking_datasets = 0,
@@ -182,6 +198,7 @@ TEST_F(TenantLimits, are_told_and_zero_is_none) {
     const Json limits = service.expect(200, "GET", "/v1/capabilities")["limits"];
     EXPECT_EQ(limits["queued_jobs"], 0);
     EXPECT_EQ(limits["making_splits"], 0);
+    EXPECT_EQ(limits["active_sweeps"], 1000);
     EXPECT_EQ(limits["upload_bytes"], 1 << 20);
     EXPECT_EQ(made("/v1/uploads", std::vector<Json>(16, Json{{"filename", "x"}, {"size", 1}}), ""),
               16);
