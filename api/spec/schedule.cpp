@@ -72,11 +72,16 @@ double lr_at(const Schedule& schedule, double lr, std::int64_t step) {
     return lr;
 }
 
+std::int64_t steps_of(const JobSpec& spec, std::int64_t steps_per_epoch) {
+    return spec.train.steps ? *spec.train.steps : *spec.train.epochs * steps_per_epoch;
+}
+
 Schedule schedule_of(const JobSpec& spec, std::int64_t steps_per_epoch) {
     const ScheduleSpec& schedule = spec.train.schedule;
+    const std::int64_t unit = spec.train.steps ? 1 : steps_per_epoch;
     return {
         .kind = kind_of(schedule.name),
-        .steps_total = spec.train.steps ? *spec.train.steps : *spec.train.epochs * steps_per_epoch,
+        .steps_total = schedule.length ? *schedule.length * unit : steps_of(spec, steps_per_epoch),
         .warmup_steps = schedule.warmup_steps,
         .period_steps = schedule.step_epochs * steps_per_epoch,
         .gamma = schedule.gamma,

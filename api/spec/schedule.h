@@ -28,7 +28,10 @@ struct Schedule {
 ///              stays): up to lr until step warmup_fraction * total - 1, then down until the last
 double lr_at(const Schedule& schedule, double lr, std::int64_t step);
 
-/// The job's schedule. Pure; the steps are those of the spec, or of its epochs.
+/// The optimizer steps of the whole job. Pure.
+std::int64_t steps_of(const JobSpec& spec, std::int64_t steps_per_epoch);
+
+/// The job's schedule. Pure; the steps are those of the spec, or of its epochs, or of `length`.
 Schedule schedule_of(const JobSpec& spec, std::int64_t steps_per_epoch);
 
 }    // namespace slipway

@@ -59,6 +59,7 @@ struct ScheduleSpec {
     double warmup_fraction = 0.3;
     double div_factor = 25;
     double final_div_factor = 1e4;
+    std::optional<std::int64_t> length{};    ///< in epochs, or steps as the job's; none: the job's
     bool operator==(const ScheduleSpec&) const = default;
 };
 

@@ -92,7 +92,12 @@ const Object<ScheduleSpec>& schedule_table() {
                    {.only = {"one_cycle"}})
             .field("final_div_factor", &ScheduleSpec::final_div_factor,
                    "The final learning rate is the initial one divided by this.", Number{.min = 1},
-                   {.only = {"one_cycle"}});
+                   {.only = {"one_cycle"}})
+            .field("length", &ScheduleSpec::length,
+                   "Length of the schedule in epochs, or in steps where the job has train.steps, "
+                   "when the job is the beginning of a longer training. Default: that of the job.",
+                   Integer{.min = 1, .max = 1000000000},
+                   {.only = {"cosine", "linear", "one_cycle"}});
     return table;
 }
 
@@ -138,11 +143,22 @@ void judge_train(const Json&, TrainSpec& spec, const Reader& at) {
                     fmt::format("{} must be at most optimizer.lr ({}), got {}", here.path(),
                                 spec.optimizer.lr, spec.schedule.min_lr));
     }
-    if (spec.steps && spec.schedule.warmup_steps >= *spec.steps) {
+    const std::int64_t steps = spec.steps ? spec.schedule.length.value_or(*spec.steps) : 0;
+    if (spec.steps && spec.schedule.warmup_steps >= steps) {
         const Reader here = schedule.at("warmup_steps");
         here.report("inconsistent",
-                    fmt::format("{} must be below train.steps ({}), got {}", here.path(),
-                                *spec.steps, spec.schedule.warmup_steps));
+                    fmt::format("{} must be below {} ({}), got {}", here.path(),
+                                spec.schedule.length ? "schedule.length" : "train.steps", steps,
+                                spec.schedule.warmup_steps));
+    }
+    const std::int64_t whole = spec.steps.value_or(spec.epochs.value_or(0));
+    if (spec.schedule.length && *spec.schedule.length < whole) {
+        const Reader here = schedule.at("length");
+        here.report("inconsistent",
+                    fmt::format("{} must be at least {} ({}), got {}: after its end the learning "
+                                "rate stays where it is; leave it out, or train for less",
+                                here.path(), spec.steps ? "train.steps" : "train.epochs", whole,
+                                *spec.schedule.length));
     }
     if (spec.ema && spec.precision == Precision::bf16_true) {
         const Reader here = at.at("ema");

@@ -65,7 +65,7 @@ TrainSettings make_settings(const JobSpec& spec, std::int64_t steps_per_epoch, i
     for (const ParameterGroupSpec& group : optimizer.groups)
         settings.hyper.lr_scales.push_back(group.lr_scale);
     settings.schedule = schedule_of(spec, steps_per_epoch);
-    settings.steps_total = settings.schedule.steps_total;
+    settings.steps_total = steps_of(spec, steps_per_epoch);
     settings.epochs = (settings.steps_total + steps_per_epoch - 1) / steps_per_epoch;
     settings.schedule_name = to_string(spec.train.schedule.name);
     settings.parts = int(part_count(spec, threads));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "api/base/parsed_json.h"
@@ -41,6 +42,21 @@ void set_end(Json& job, TimeAttribute attribute, std::int64_t until) {
     if (!train.is_object() && !train.is_null()) return;    // the decoder says what is wrong
     train.erase(attribute == TimeAttribute::epoch ? "steps" : "epochs");
     train[attribute == TimeAttribute::epoch ? "epochs" : "steps"] = until;
+}
+
+/// A trial that goes on from checkpoints is the beginning of a training to max_time: a schedule
+/// over the length of a job is one over that.
+Json with_schedule_length(Json job, const AlgorithmSpec& algorithm) {
+    constexpr auto stretched = std::to_array<std::string_view>({"cosine", "linear", "one_cycle"});
+    Json& train = job["train"];
+    const auto schedule = train.find("schedule");
+    if (schedule == train.end() || !schedule->is_object() || schedule->contains("length"))
+        return job;
+    const auto name = schedule->find("name");
+    if (name == schedule->end() || !name->is_string()) return job;
+    if (std::ranges::find(stretched, name->get<std::string>()) == stretched.end()) return job;
+    (*schedule)["length"] = algorithm.max_time;
+    return job;
 }
 
 Json template_of(const SweepSpec& spec) {
@@ -143,22 +159,6 @@ void check_objective(const SweepSpec& spec, const JobSpec& job, std::vector<Prob
          measured});
 }
 
-/// A schedule that is stretched over the epochs of a job would end at each rung.
-void check_schedule(const SweepSpec& spec, const JobSpec& job, std::vector<Problem>& problems) {
-    const ScheduleName name = job.train.schedule.name;
-    if (!resumes(spec.algorithm) || name == ScheduleName::constant || name == ScheduleName::step)
-        return;
-    problems.push_back(
-        {"/job/train/schedule/name",
-         "inconsistent",
-         fmt::format("job.train.schedule.name cannot be {} with algorithm {}{}: a trial ends at "
-                     "each rung and goes on from its checkpoint, and this schedule is stretched "
-                     "over the length of a job; use constant or step, or asha with mode stop",
-                     to_string(name), to_string(spec.algorithm.name),
-                     spec.algorithm.name == SearchMethod::asha ? " in mode promote" : ""),
-         {"constant", "step"}});
-}
-
 /// Where trials go on from the end of their last job, there must be something to go on from.
 void check_checkpoint(const SweepSpec& spec, const JobSpec& job, std::vector<Problem>& problems) {
     const bool in_epochs = spec.algorithm.time_attr == TimeAttribute::epoch;
@@ -230,7 +230,6 @@ void check_job(const SweepSpec& spec, const Space& space, std::vector<Problem>& 
     if (!decoded.ok()) return;    // a combination: told when the trial is made
     check_folds(spec, first_point(space), problems);
     check_objective(spec, decoded.value, problems);
-    check_schedule(spec, decoded.value, problems);
     check_checkpoint(spec, decoded.value, problems);
     check_exploit(spec, space, problems);
 }
@@ -317,7 +316,9 @@ search::Search make_search(const SweepSpec& spec, std::int64_t max_trials,
 Result<Json> trial_spec(const SweepSpec& spec, const Point& point, std::int64_t until) {
     Json job = template_of(spec);
     set_end(job, spec.algorithm.time_attr, until);
-    return search::with_point(job, point);
+    const Result<Json> made = search::with_point(job, point);
+    if (!made || until == 0 || !resumes(spec.algorithm)) return made;
+    return with_schedule_length(*made, spec.algorithm);
 }
 
 Result<Json> fold_spec(const SweepSpec& spec, const Point& point, const std::string& dataset_id,

@@ -61,15 +61,16 @@ Json schedule_preview(const JobSpec& spec, std::optional<std::int64_t> samples) 
     const bool by_epochs = !spec.train.steps || spec.train.schedule.name == ScheduleName::step;
     if (by_epochs && !steps_per_epoch) return nullptr;
     const Schedule schedule = schedule_of(spec, steps_per_epoch.value_or(1));
-    const std::int64_t last = schedule.steps_total - 1;
-    const std::int64_t points = std::min(points_max, schedule.steps_total);
+    const std::int64_t steps_total = steps_of(spec, steps_per_epoch.value_or(1));
+    const std::int64_t last = steps_total - 1;
+    const std::int64_t points = std::min(points_max, steps_total);
     Json list = Json::array();
     for (std::int64_t i = 0; i < points; ++i) {
         const std::int64_t step = points == 1 ? 0 : i * last / (points - 1);
         list.push_back({{"step", step + 1}, {"lr", lr_at(schedule, effective(spec).lr, step)}});
     }
     return {{"steps_per_epoch", steps_per_epoch ? Json(*steps_per_epoch) : Json()},
-            {"steps_total", schedule.steps_total},
+            {"steps_total", steps_total},
             {"points", std::move(list)}};
 }
 

@@ -127,6 +127,27 @@ class Sweeps(SweepCalls, unittest.TestCase):
         last = next(job["id"] for job in jobs if job["parent"]["key"].endswith("@9"))
         self.assertEqual(self.service.newest_weights(last), self.service.newest_weights(whole))
 
+    def test_a_promoted_trial_has_the_schedule_of_the_whole_training(self):
+        for name in ("one_cycle", "cosine"):
+            job = quick_job()
+            job["train"]["schedule"] = {"name": name}
+            sweep_id = self.create(sweep_of(RATES, {"name": "asha", "mode": "promote", "max_time": 4, "reduction_factor": 2}, job,
+                                            limits={"max_trials": 4, "max_concurrent": 2}, seed=5))
+            sweep = self.wait_end(sweep_id)
+            self.assertEqual((sweep["state"], sweep["trials"]["failed"]), ("finished", 0), sweep["reason"])
+            last = [one for one in self.trials(sweep_id) if one["last_time"] == 4][0]
+            self.assertEqual(self.service.job(last["job_id"])["spec"]["train"]["schedule"]["length"], 4)
+            at_once = quick_job(4)
+            at_once["train"]["optimizer"]["lr"] = last["point"]["train.optimizer.lr"]
+            at_once["train"]["schedule"] = {"name": name}
+            whole = self.service.submit(at_once)
+            self.assertEqual(self.service.wait_end(whole)["state"], "succeeded")
+            by_step = self.service.metric(whole, "val_loss")
+            self.assertEqual(by_step[max(by_step)], last["last_value"], name)
+        job["train"]["schedule"] = {"name": "cosine", "length": 3}
+        refused = self.service.call("POST", "/v1/sweeps", sweep_of(RATES, {"name": "hyperband", "max_time": 9}, job, limits={"max_trials": 3}))
+        self.assertEqual((refused.status, refused.json["errors"][0]["pointer"]), (422, "/job/train/schedule/length"))
+
     def test_pbt_takes_over_weights_and_values(self):
         sweep_id = self.create(sweep_of(RATES, {"name": "pbt", "population": 4, "interval": 1, "max_time": 3}, quick_job(),
                                         seed=5))

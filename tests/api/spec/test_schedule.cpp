@@ -36,6 +36,29 @@ TEST(Schedule, linear_ends_at_zero_and_stays_there) {
     EXPECT_DOUBLE_EQ(lr_at(schedule, 1.0, 200), 0.0);
 }
 
+// Goal: the beginning of a longer training has the rates of the longer one.
+TEST(Schedule, of_a_length_of_its_own_is_that_of_the_longer_job) {
+    JobSpec whole;
+    whole.train.epochs = 6;
+    for (const ScheduleName name :
+         {ScheduleName::cosine, ScheduleName::linear, ScheduleName::one_cycle}) {
+        whole.train.schedule.name = name;
+        JobSpec part = whole;
+        part.train.epochs = 2;
+        part.train.schedule.length = 6;
+        EXPECT_EQ(steps_of(part, 10), 20);
+        for (std::int64_t step = 0; step < 20; ++step)
+            EXPECT_EQ(lr_at(schedule_of(part, 10), 0.1, step),
+                      lr_at(schedule_of(whole, 10), 0.1, step));
+    }
+    JobSpec steps;
+    steps.train.epochs = std::nullopt;
+    steps.train.steps = 30;
+    steps.train.schedule = {.name = ScheduleName::linear, .length = 300};
+    EXPECT_EQ(schedule_of(steps, 10).steps_total, 300);
+    EXPECT_EQ(steps_of(steps, 10), 30);
+}
+
 TEST(Schedule, a_warm_up_longer_than_the_run_divides_by_nothing) {
     const Schedule schedule{.kind = ScheduleKind::linear, .steps_total = 5, .warmup_steps = 10};
     for (std::int64_t step = 0; step < 20; ++step) {
