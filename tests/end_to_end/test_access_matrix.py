@@ -105,6 +105,7 @@ ENDPOINTS = {
     "get_cross_validation": Row(VIEW, "object"),
     "delete_cross_validation": Row(EDIT, "object", fresh="cross_validation"),
     "cancel_cross_validation": Row(EDIT, "object", ok=409),     # it has succeeded
+    "retry_cross_validation": Row(EDIT, "object", body=lambda made: {}),    # nothing of it has failed
     "list_cross_validation_folds": Row(VIEW, "object"),
     "get_cross_validation_summary": Row(VIEW, "object"),
     "list_cross_validation_events": Row(VIEW, "object"),
@@ -167,6 +168,7 @@ ENDPOINTS = {
     "observe_sweep_trial": Row(EDIT, "object", fresh="external_sweep", body=lambda made: {"time": 1, "value": 0.5}),
     "get_sweep_importance": Row(VIEW, "object"),
     "simulate_sweep": Row(EDIT, "object", body=lambda made: {"algorithm": {"name": "median_stop"}}),
+    "retry_sweep": Row(EDIT, "object", fresh="failed_sweep", body=lambda made: {}),
     "retry_sweep_trial": Row(EDIT, "object", fresh="failed_sweep"),
     "create_webhook": Row(EDIT, "create", body=lambda made: {"url": "https://hooks.example.com/", "project": PROJECT}),
     "list_webhooks": Row(VIEW, "list"),
