@@ -52,7 +52,7 @@ struct MaintenanceLoop::Parts {
     store::Leader leader;
     store::LeaderTerm term;    // of this pass
     MaintenanceCounts counts;
-    WaitMemory waits;
+    PlaceMemory place_memory;
     Tick began{};     // the last pass
     Tick led_at{};    // the lease was renewed
 
@@ -151,7 +151,7 @@ struct MaintenanceLoop::Parts {
 
     bool place() {
         const PlaceCounts done =
-            place_jobs(store, options.lease, options.host_silence_max, term, &waits);
+            place_jobs(store, options.lease, options.host_silence_max, term, &place_memory);
         counts.placed += done.placed;
         counts.lost_races += done.lost_races;
         counts.preempted += done.preempted;

@@ -33,6 +33,14 @@ store::DecisionReason why_it_starts(const PlacedJob& placed, const Snapshot& sna
     return {.code = "backfill", .message = std::move(message), .related_job = placed.ahead_of};
 }
 
+void remember(WarmMemory& warm, const store::PlacementOutcome& outcome, const Plan& plan,
+              const Snapshot& snapshot) {
+    const auto placed = std::ranges::find(plan.start, outcome.job_id, &PlacedJob::job_id);
+    const auto job = std::ranges::find(snapshot.queue, outcome.job_id, &WaitingJob::job_id);
+    if (placed == plan.start.end() || job == snapshot.queue.end()) return;
+    warm.placed(*job, placed->host, snapshot.now);
+}
+
 /// Asks who gives way; what was asked for, as decisions.
 std::vector<store::NewDecision> preempt(store::Store& store, const std::vector<PreemptedJob>& jobs,
                                         const store::LeaderTerm& term) {
@@ -55,11 +63,12 @@ std::vector<store::NewDecision> preempt(store::Store& store, const std::vector<P
 
 PlaceCounts place_jobs(store::Store& store, std::chrono::milliseconds lease,
                        std::chrono::milliseconds host_silence_max, const store::LeaderTerm& term,
-                       WaitMemory* memory) {
+                       PlaceMemory* memory) {
     PlaceCounts counts;
     counts.more_are_due =
         store::release_due_jobs(store, released_at_once, term) == released_at_once;
-    const Snapshot snapshot = read_snapshot(store, host_silence_max);
+    Snapshot snapshot = read_snapshot(store, host_silence_max);
+    if (memory != nullptr) snapshot.warm = memory->warm.places_of(snapshot.queue, snapshot.now);
     const Plan plan = make_plan(snapshot);
     counts.waiting = std::int64_t(plan.waiting.size());
     std::vector<store::NewDecision> decisions = preempt(store, plan.preempt, term);
@@ -72,10 +81,13 @@ PlaceCounts place_jobs(store::Store& store, std::chrono::milliseconds lease,
                               .why = why_it_starts(placed, snapshot),
                               .lease = lease});
     }
-    for (const store::PlacementOutcome& outcome : store::commit_placements(store, placements, term))
+    for (const store::PlacementOutcome& outcome :
+         store::commit_placements(store, placements, term)) {
         ++(outcome.attempt ? counts.placed : counts.lost_races);
+        if (memory != nullptr && outcome.attempt) remember(memory->warm, outcome, plan, snapshot);
+    }
     if (memory != nullptr) {
-        std::vector<store::NewDecision> waits = memory->to_record(plan.waiting, snapshot.now);
+        std::vector<store::NewDecision> waits = memory->waits.to_record(plan.waiting, snapshot.now);
         std::ranges::move(waits, std::back_inserter(decisions));
     }
     store::record_decisions(store, decisions, term);

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "scheduler/maintenance/wait_memory.h"
+#include "scheduler/maintenance/warm_memory.h"
 #include "scheduler/store/store.h"
 
 namespace slipway {
@@ -17,11 +18,17 @@ struct PlaceCounts {
     bool more_are_due = false;      ///< start times have come that this pass did not reach
 };
 
+/// What a pass knows of those before it; a new leader knows nothing.
+struct PlaceMemory {
+    WaitMemory waits{};
+    WarmMemory warm{};
+};
+
 /// Places what can be placed now and commits it, with the decision of each start; records who is
 /// preempted and, with a `memory` of the passes before, who waits. Its cost depends on the number
 /// of cores, not on the length of the queue. errors  throws unavailable, LeaderReplaced
 PlaceCounts place_jobs(store::Store& store, std::chrono::milliseconds lease,
                        std::chrono::milliseconds host_silence_max,
-                       const store::LeaderTerm& term = {}, WaitMemory* memory = nullptr);
+                       const store::LeaderTerm& term = {}, PlaceMemory* memory = nullptr);
 
 }    // namespace slipway

@@ -19,7 +19,8 @@ WaitingJob to_waiting_job(const store::QueuedJob& job) {
             .runs_at_most = job.runs_at_most,
             .group = job.group,
             .group_limit = job.group_limit,
-            .preemptible = job.preemptible};
+            .preemptible = job.preemptible,
+            .dataset_id = job.dataset_id};
 }
 
 RunningJob to_running_job(const store::RunningJobRow& job) {

@@ -38,6 +38,8 @@ struct Pass {
     std::map<std::string, ProjectShare> projects;
     std::map<std::string, int> cores_held;    // by the jobs of a project
     GroupCounts group_places;                 // by jobs that run or keep their place
+    /// By project, dataset and host: when such a job has begun there last.
+    std::map<std::tuple<std::string, std::string, std::string>, Instant> warm = {};
     Instant now{};
     Plan plan = {};
 };
@@ -55,6 +57,10 @@ Pass pass_over(const Snapshot& snapshot) {
     }
     for (const ProjectShare& project : snapshot.projects)
         pass.projects.emplace(project.name, project);
+    for (const WarmPlace& place : snapshot.warm) {
+        Instant& used_at = pass.warm[{place.project, place.dataset_id, place.host}];
+        used_at = std::max(used_at, place.used_at);
+    }
     return pass;
 }
 
@@ -65,17 +71,28 @@ void hold(const WaitingJob& job, Slot& slot, PlacedJob& placed) {
     placed.cores.push_back(slot.core.core);
 }
 
+/// When a job of this project and dataset has begun on the host last; the epoch: not lately.
+Instant warm_since(const WaitingJob& job, const std::string& host, const Pass& pass) {
+    const auto found = pass.warm.find({job.project, job.dataset_id, host});
+    return found == pass.warm.end() ? Instant{} : found->second;
+}
+
 /// The host with the fewest free cores that are still enough: small jobs pack, whole hosts stay
-/// free.
+/// free. Of several, the one where such a job has begun last: less has to be started, decoded and
+/// compiled there.
 std::optional<PlacedJob> place_anywhere(const WaitingJob& job, Pass& pass) {
     std::pair<const std::string, HostSlots>* best = nullptr;
     std::int64_t best_free = 0;
+    Instant best_warm{};
     for (auto& entry : pass.machine) {
         const std::int64_t free = count_free(job, entry.second, pass.now);
         if (free < job.cores || !has_memory(job, entry.second)) continue;
-        if (best != nullptr && free >= best_free) continue;
+        const Instant warm = warm_since(job, entry.first, pass);
+        const bool is_better = free < best_free || (free == best_free && warm > best_warm);
+        if (best != nullptr && !is_better) continue;
         best = &entry;
         best_free = free;
+        best_warm = warm;
     }
     if (best == nullptr) return std::nullopt;
     PlacedJob placed{.job_id = job.job_id, .host = best->first, .cores = {}};

@@ -52,7 +52,9 @@ inline constexpr std::chrono::seconds backfill_margin{90};
 /// plan.
 ///
 /// The rule, in fair order (fair_share.h): a job takes what it needs when that is free, one core
-/// the lowest free one of the fullest host, several cores those of the host with just enough left.
+/// the lowest free one of the fullest host, several cores those of the host with just enough left;
+/// of hosts that are equal in that, the one where a job of its project has begun with its dataset
+/// last (Snapshot::warm), then the first by name.
 /// A job that could start but for running jobs reserves what it waits for, and no job behind it
 /// takes that: a core by number reserves that core, a job of several cores reserves the undrained
 /// cores of the host where the fewest jobs are in its way. So no job waits for ever. Two things

@@ -46,6 +46,7 @@ struct WaitingJob {
     /// So many jobs of the group may run at a time; none: no limit.
     std::optional<int> group_limit = {};
     bool preemptible = false;    ///< once it runs; read where passes are simulated
+    std::string dataset_id = {};
 };
 
 /// A job that holds cores.
@@ -69,11 +70,22 @@ struct ProjectShare {
     std::optional<int> cores_max = {};    ///< that its jobs may hold at a time; none: no quota
 };
 
+/// A host where a job of the project has begun with the dataset lately: a warm executor may wait
+/// there, the decoded dataset and the compiled programs are on its disk.
+struct WarmPlace {
+    std::string project;
+    std::string dataset_id;
+    std::string host;
+    Instant used_at{};    ///< the last time
+    bool operator==(const WarmPlace&) const = default;
+};
+
 struct Snapshot {
     std::vector<WaitingJob> queue;    ///< in any order
     std::vector<CoreSlot> cores;
     std::vector<RunningJob> running = {};
     std::vector<ProjectShare> projects = {};    ///< one that is not here has the defaults
+    std::vector<WarmPlace> warm = {};           ///< of the jobs of the queue; in any order
     Instant now{};                              ///< the database's
 };
 

@@ -159,6 +159,7 @@ std::vector<QueuedJob> list_ready_jobs(Store& store, int of_each_shape) {
     for (const Row row : read(store.pool(), queries::list_ready_jobs, {of_each_shape})) {
         ready.push_back(read_wanted_cores(row));
         ready.back().dataset_state = "ready";
+        ready.back().dataset_id = row.text("dataset_id");
         read_rules(row, ready.back());
     }
     return ready;

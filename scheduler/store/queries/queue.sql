@@ -74,7 +74,7 @@ with recursive present (project, group_name, shape) as (
 )
 select head.job_id, head.project, head.class_rank, head.queued_at, head.cores, head.core_id,
        head.memory_bytes, time_left_s(job) as runs_at_most_s, wanted.group_name,
-       wanted.group_limit
+       wanted.group_limit, job.dataset_id
 from wanted
 cross join lateral (select job_id, project, class_rank, queued_at, cores, core_id, memory_bytes
                     from queue

@@ -168,7 +168,7 @@ TEST_F(Maintenance, what_is_decided_on_a_job_is_kept_with_its_reason) {
     wanted.dataset_id = dataset_id;
     wanted.queue_class = "urgent";
     const std::string urgent = submit(wanted);
-    WaitMemory memory;
+    PlaceMemory memory;
     place_jobs(store, 10s, 10s, {}, &memory);
     const auto of = [&](const std::string& job) {
         return store::list_decisions(store, {.job_id = job}, {.limit = 10}).items;
@@ -183,7 +183,7 @@ TEST_F(Maintenance, what_is_decided_on_a_job_is_kept_with_its_reason) {
 }
 
 TEST(Waits, a_reason_that_lasts_is_recorded_once_and_again_when_it_changes) {
-    WaitMemory memory;
+    PlaceMemory memory;
     const Instant begin = Instant{} + std::chrono::days{1};
     const auto codes = [&](const std::string& code, std::chrono::milliseconds after) {
         std::vector<std::string> recorded;

@@ -71,6 +71,50 @@ TEST(Placement, a_core_by_number_is_that_core_or_a_wait) {
     EXPECT_EQ(plan.waiting[0].cores, std::vector<int>{5});
 }
 
+// Goal: of hosts with the same number of free cores the warm one is taken, and packing goes first.
+TEST(Placement, of_equal_hosts_the_one_where_such_a_job_began_last_is_taken) {
+    struct Row {
+        const char* what;
+        std::vector<int> held;    // cores of hosts a, b and c that are not free
+        std::vector<WarmPlace> warm;
+        int cores;
+        std::string host;
+    };
+    const auto at = [](int seconds) { return Instant{} + std::chrono::seconds{seconds}; };
+    const auto place = [&](const char* host, int seconds) {
+        return WarmPlace{"vision", "ds_1", host, at(seconds)};
+    };
+    const std::vector<Row> rows{
+        {"nothing is known: the first by name", {0, 0, 0}, {}, 1, "a"},
+        {"the warm one", {0, 0, 0}, {place("b", 5)}, 1, "b"},
+        {"the one used last", {0, 0, 0}, {place("c", 9), place("b", 5)}, 1, "c"},
+        {"whatever the order", {0, 0, 0}, {place("b", 5), place("c", 9), place("c", 2)}, 1, "c"},
+        {"a whole host, too", {0, 0, 0}, {place("b", 5)}, 8, "b"},
+        {"packing goes first", {3, 0, 0}, {place("b", 5)}, 1, "a"},
+        {"among the fullest", {3, 3, 4}, {place("a", 1), place("b", 5)}, 5, "b"},
+        {"a warm one without room", {0, 8, 0}, {place("b", 5)}, 1, "a"},
+        {"another project's", {0, 0, 0}, {{"text", "ds_1", "b", at(5)}}, 1, "a"},
+        {"another dataset", {0, 0, 0}, {{"vision", "ds_2", "b", at(5)}}, 1, "a"},
+        {"a host that is gone", {0, 0, 0}, {place("z", 5)}, 1, "a"}};
+    for (const Row& row : rows) {
+        std::vector<CoreSlot> cores;
+        for (std::size_t i = 0; i < row.held.size(); ++i) {
+            auto host = free_host(std::string(1, char('a' + int(i))));
+            for (int core = 0; core < row.held[i]; ++core)
+                host[std::size_t(core)].held_by = "older";
+            cores.insert(cores.end(), host.begin(), host.end());
+        }
+        WaitingJob job = wants("x", row.cores);
+        job.project = "vision";
+        job.dataset_id = "ds_1";
+        Snapshot snapshot = Situation{{job}, cores}.snapshot();
+        snapshot.warm = row.warm;
+        const Plan plan = make_plan(snapshot);
+        ASSERT_EQ(plan.start.size(), 1U) << row.what;
+        EXPECT_EQ(plan.start[0].host, row.host) << row.what;
+    }
+}
+
 /// A host of 8 cores with 800 bytes for jobs: 100 are the share of a core.
 std::vector<CoreSlot> host_with_memory() {
     auto cores = free_host("a");
