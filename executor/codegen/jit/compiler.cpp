@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 #include <llvm/Config/llvm-config.h>
 #include <llvm/ExecutionEngine/Orc/CompileUtils.h>
-#include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
-#include <llvm/Object/ObjectFile.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
@@ -19,28 +17,25 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 #include <llvm/Transforms/Utils/Mem2Reg.h>
 
-#include <atomic>
 #include <cstring>
 #include <mutex>
 
 #include "api/base/check.h"
 #include "api/base/error.h"
+#include "executor/codegen/jit/kernel_loader.h"
 #include "executor/codegen/jit/loop_emitter.h"
 #include "executor/codegen/jit/loop_plan.h"
 
 // The emitter already writes vectors, so LLVM runs only the passes that keep variables in registers
 // and move what is invariant out of loops. An object is position-independent and depends only on
 // the kernel's text, the target and emitter_version, so it can be stored and loaded by another
-// process. Each object is loaded into a library of its own, since all give their function the same
-// name.
+// process.
 namespace slipway {
 
 namespace {
 
 // Raise it whenever the emitter gives other instructions for the same kernel.
 constexpr int emitter_version = 4;
-
-const char* const symbol = "slipway_kernel";
 
 void initialize_llvm() {
     static std::once_flag once;
@@ -145,7 +140,7 @@ std::vector<std::byte> compile(const LoopKernel& kernel, const CompileTarget& ta
     llvm::Module module("kernel", context);
     module.setTargetTriple(machine->getTargetTriple().str());
     module.setDataLayout(machine->createDataLayout());
-    emit_loop_kernel(module, symbol, kernel, plan_of(kernel), target);
+    emit_loop_kernel(module, kernel_symbol, kernel, plan_of(kernel), target);
     check(!llvm::verifyModule(module), "the emitter makes valid functions");
     optimize(module, *machine);
     const std::unique_ptr<llvm::MemoryBuffer> object =
@@ -153,49 +148,6 @@ std::vector<std::byte> compile(const LoopKernel& kernel, const CompileTarget& ta
     std::vector<std::byte> bytes(object->getBufferSize());
     std::memcpy(bytes.data(), object->getBufferStart(), bytes.size());
     return bytes;
-}
-
-std::int64_t code_bytes(std::span<const std::byte> object) {
-    const llvm::StringRef text(reinterpret_cast<const char*>(object.data()), object.size());
-    const auto file =
-        value_or_fail("measure", llvm::object::ObjectFile::createObjectFile({text, "kernel"}));
-    std::int64_t bytes = 0;
-    for (const llvm::object::SectionRef& section : file->sections())
-        if (section.isText()) bytes += std::int64_t(section.getSize());
-    return bytes;
-}
-
-/// The loader of LLVM is made for the first kernel, for it takes a millisecond: an attempt whose
-/// programs are in memory loads none.
-struct KernelLoader::Parts {
-    llvm::orc::LLJIT& loader() {
-        std::call_once(is_made, [this] {
-            initialize_llvm();
-            jit = value_or_fail("loader", llvm::orc::LLJITBuilder().create());
-        });
-        return *jit;
-    }
-
-    std::once_flag is_made;
-    std::unique_ptr<llvm::orc::LLJIT> jit;
-    std::atomic<std::uint64_t> loaded{0};
-};
-
-KernelLoader::KernelLoader() : parts_(std::make_unique<Parts>()) {}
-
-KernelLoader::~KernelLoader() = default;
-
-LoopFunctionPointer KernelLoader::load(std::span<const std::byte> object) {
-    llvm::orc::LLJIT& jit = parts_->loader();
-    // A library of its own for each object: all give their function the same name.
-    auto made = jit.createJITDylib(fmt::format("kernel{}", ++parts_->loaded));
-    if (!made) fail("load", made.takeError());
-    llvm::orc::JITDylib& library = *made;
-    library.addToLinkOrder(*jit.getProcessSymbolsJITDylib());
-    const llvm::StringRef text(reinterpret_cast<const char*>(object.data()), object.size());
-    if (llvm::Error error = jit.addObjectFile(library, llvm::MemoryBuffer::getMemBufferCopy(text)))
-        fail("load", std::move(error));
-    return value_or_fail("load", jit.lookup(library, symbol)).toPtr<LoopFunctionPointer>();
 }
 
 }    // namespace slipway

@@ -2,18 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "executor/codegen/jit/loop_kernel.h"
 
 namespace slipway {
-
-/// A kernel's machine code: see loop_emitter.h for its arguments.
-using LoopFunctionPointer = void (*)(const std::byte* const* reads, std::byte* const* writes,
-                                     std::int64_t begin, std::int64_t end);
 
 /// What code is made for. Kernels of equal text, target and compiler version are equal to the bit;
 /// results are equal to the bit on all machines with as many lanes.
@@ -38,25 +32,5 @@ std::int64_t scratch_bytes(const LoopKernel& kernel);
 /// thread.
 /// errors  invalid_argument for what no program runs (f64)
 std::vector<std::byte> compile(const LoopKernel& kernel, const CompileTarget& target);
-
-/// Bytes of machine code in an object that `compile` made: its tables and names are not counted.
-std::int64_t code_bytes(std::span<const std::byte> object);
-
-/// Loads objects into this process and keeps them for as long as it lives. Safe from every thread.
-class KernelLoader {
-public:
-    KernelLoader();
-    ~KernelLoader();
-    KernelLoader(const KernelLoader&) = delete;
-    KernelLoader& operator=(const KernelLoader&) = delete;
-
-    /// The function in an object that `compile` made for this machine. Bytes from elsewhere must
-    /// have been checked before: code is not.
-    LoopFunctionPointer load(std::span<const std::byte> object);
-
-private:
-    struct Parts;
-    std::unique_ptr<Parts> parts_;
-};
 
 }    // namespace slipway

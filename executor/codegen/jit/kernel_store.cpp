@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "api/base/sha256.h"
+#include "executor/codegen/jit/object_file.h"
 
 namespace slipway {
 

@@ -10,6 +10,7 @@
 
 #include "executor/cache/object_cache.h"
 #include "executor/codegen/jit/compiler.h"
+#include "executor/codegen/jit/kernel_loader.h"
 #include "executor/program/program.h"
 
 namespace slipway {

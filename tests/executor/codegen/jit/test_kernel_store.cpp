@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "executor/cache/environment.h"
+#include "executor/codegen/jit/object_file.h"
 #include "tests/support/temp_folder.h"
 
 namespace slipway {

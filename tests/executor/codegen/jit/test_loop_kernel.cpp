@@ -7,8 +7,10 @@
 
 #include "api/base/error.h"
 #include "executor/codegen/jit/compiler.h"
+#include "executor/codegen/jit/kernel_loader.h"
 #include "executor/codegen/jit/kernel_store.h"
 #include "executor/codegen/jit/loop_plan.h"
+#include "executor/codegen/jit/object_file.h"
 
 namespace slipway {
 namespace {

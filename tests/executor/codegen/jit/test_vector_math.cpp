@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "executor/codegen/jit/compiler.h"
+#include "executor/codegen/jit/kernel_loader.h"
 #include "executor/tensor/bfloat16.h"
 
 namespace slipway {
