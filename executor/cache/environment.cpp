@@ -6,9 +6,11 @@
 #include <link.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 namespace slipway {
 
@@ -59,15 +61,41 @@ std::string build_id_in(const char* notes, std::size_t bytes) {
     return {};
 }
 
+std::string build_id_of(const dl_phdr_info& object) {
+    std::string id;
+    for (int i = 0; i < object.dlpi_phnum; ++i) {
+        const ElfW(Phdr)& segment = object.dlpi_phdr[i];
+        if (segment.p_type != PT_NOTE) continue;
+        const std::string found = build_id_in(
+            reinterpret_cast<const char*>(object.dlpi_addr + segment.p_vaddr), segment.p_memsz);
+        if (!found.empty()) id = found;
+    }
+    return id;
+}
+
 /// The first object is the program itself: a value other than 0 ends the walk.
 int visit_program(dl_phdr_info* object, std::size_t, void* result) {
-    for (int i = 0; i < object->dlpi_phnum; ++i) {
-        const ElfW(Phdr)& segment = object->dlpi_phdr[i];
-        if (segment.p_type != PT_NOTE) continue;
-        const std::string id = build_id_in(
-            reinterpret_cast<const char*>(object->dlpi_addr + segment.p_vaddr), segment.p_memsz);
-        if (!id.empty()) *static_cast<std::string*>(result) = id;
-    }
+    *static_cast<std::string*>(result) = build_id_of(*object);
+    return 1;
+}
+
+bool holds(const dl_phdr_info& object, std::uintptr_t address) {
+    const std::span segments(object.dlpi_phdr, object.dlpi_phnum);
+    return std::ranges::any_of(segments, [&](const ElfW(Phdr) & segment) {
+        return segment.p_type == PT_LOAD &&
+               address - (object.dlpi_addr + segment.p_vaddr) < segment.p_memsz;
+    });
+}
+
+struct Search {
+    std::uintptr_t address = 0;
+    std::string mark;
+};
+
+int visit_object(dl_phdr_info* object, std::size_t, void* data) {
+    Search& search = *static_cast<Search*>(data);
+    if (!holds(*object, search.address)) return 0;
+    search.mark = build_id_of(*object);
     return 1;
 }
 
@@ -81,6 +109,12 @@ std::string build_mark() {
     if (stat("/proc/self/exe", &program) != 0) return "unknown";
     return fmt::format("{}-{}.{:09}", program.st_size, program.st_mtim.tv_sec,
                        program.st_mtim.tv_nsec);
+}
+
+std::string build_mark_around(const void* address) {
+    Search search{.address = reinterpret_cast<std::uintptr_t>(address), .mark = {}};
+    dl_iterate_phdr(visit_object, &search);
+    return search.mark;
 }
 
 namespace {

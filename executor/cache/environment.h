@@ -13,6 +13,9 @@ std::string cache_environment(std::string_view compiler);
 /// The linker's mark of this program file; of an unmarked one its size and time of change.
 std::string build_mark();
 
+/// The linker's mark of the program or library that holds this address; empty: it has none.
+std::string build_mark_around(const void* address);
+
 /// Model and features of the CPU, as its own answers in hexadecimal.
 std::string cpu_mark();
 

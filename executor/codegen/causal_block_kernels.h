@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "executor/codegen/jit/loop_kernel.h"
+#include "executor/codegen/loops/loop_kernel.h"
 #include "executor/codegen/triangular_analysis.h"
 
 namespace slipway {

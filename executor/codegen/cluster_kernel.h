@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "executor/codegen/fusion.h"
-#include "executor/codegen/jit/loop_kernel.h"
+#include "executor/codegen/loops/loop_kernel.h"
 #include "executor/codegen/loop_order.h"
 #include "executor/program/program.h"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "executor/codegen/fusion.h"
-#include "executor/codegen/jit/loop_plan.h"
+#include "executor/codegen/loops/loop_plan.h"
 #include "executor/codegen/node_views.h"
 
 namespace slipway {

@@ -9,7 +9,7 @@
 
 #include "executor/codegen/causal_block_kernels.h"
 #include "executor/codegen/cluster_kernel.h"
-#include "executor/codegen/jit/loop_plan.h"
+#include "executor/codegen/loops/loop_plan.h"
 #include "executor/codegen/lowering.h"
 
 /// Clusters: one loop kernel and one step for each.

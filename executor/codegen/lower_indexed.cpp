@@ -8,7 +8,7 @@
 #include <array>
 
 #include "executor/codegen/jit/kernel_store.h"
-#include "executor/codegen/jit/loop_plan.h"
+#include "executor/codegen/loops/loop_plan.h"
 #include "executor/codegen/lowering.h"
 #include "executor/graph/op_table.h"
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "api/base/compiler_library.h"
+
 namespace slipway {
 
 namespace fs = std::filesystem;
@@ -62,6 +64,9 @@ std::vector<std::string> confine_arguments(const Confinement& confinement, const
     add_paths(words, "--read", confinement.paths.readable);
     add_paths(words, "--execute", confinement.paths.executable);
     add_paths(words, "--write", confinement.paths.writable);
+    // Not every program compiles: what is not there is passed over.
+    const std::string compiler = program.parent_path() / compiler_library_file;
+    words.insert(words.end(), {"--read", compiler, "--compiler", compiler});
     words.insert(words.end(), {"--execute", program.string(), "--", program.string()});
     words.insert(words.end(), arguments.begin(), arguments.end());
     return words;

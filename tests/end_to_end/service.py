@@ -208,6 +208,17 @@ class Service:
                     found.append(int(entry.name))
         return found
 
+    def executors_that_wait(self):
+        """Process ids of the executors of this service that have nothing to do."""
+        found = []
+        for entry in pathlib.Path("/proc").iterdir():
+            with contextlib.suppress(OSError):
+                words = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdigit() else []
+                if words and words[0].endswith(b"slipway-executor") and b"idle" in words \
+                        and (entry / "stat").read_text().rsplit(")", 1)[1].split()[1] == str(self.process.pid):
+                    found.append(int(entry.name))
+        return found
+
     def postmaster(self):
         return int((self.home / "postgres" / "data" / "postmaster.pid").read_text().splitlines()[0])
 

@@ -77,6 +77,7 @@ class Counts(unittest.TestCase):
 
 class Service(unittest.TestCase):
     UNIT = ROOT / "deploy" / "slipway.service"
+    PROGRAMS = ("slipwayd", "slipway-confine", "slipway-executor", "slipway-compiler.so", "slipway")
 
     def analyze(self, *words):
         if shutil.which("systemd-analyze") is None:
@@ -109,7 +110,7 @@ class Service(unittest.TestCase):
             built, image = pathlib.Path(folder, "bin"), pathlib.Path(folder, "image")
             built.mkdir()
             for content in ("first", "second"):
-                for program in ("slipwayd", "slipway-executor", "slipway"):
+                for program in self.PROGRAMS:
                     (built / program).write_text(content)
                 done = subprocess.run([ROOT / "deploy" / "service", "--destination", str(image)], capture_output=True, text=True,
                                       env={**os.environ, "SLIPWAY_BIN_DIR": str(built)})
@@ -117,6 +118,8 @@ class Service(unittest.TestCase):
             started = re.search(r"(?m)^ExecStart=/(\S+)", self.UNIT.read_text())[1]
             self.assertEqual((image / started).read_text(), "second")
             self.assertEqual((image / started).stat().st_mode & 0o7777, 0o755)
+            for program in self.PROGRAMS:
+                self.assertEqual((image / started).with_name(program).read_text(), "second", program)
             self.assertTrue((image / "usr/local/bin/slipway").exists())
             self.assertTrue((image / "etc/systemd/system/slipway.service").exists())
             self.assertEqual([str(file) for file in image.rglob("*.new")], [])

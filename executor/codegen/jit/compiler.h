@@ -1,36 +1,27 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "executor/codegen/jit/loop_kernel.h"
+#include "executor/codegen/loops/compile_target.h"
+#include "executor/codegen/loops/loop_kernel.h"
 
 namespace slipway {
 
-/// What code is made for. Kernels of equal text, target and compiler version are equal to the bit;
-/// results are equal to the bit on all machines with as many lanes.
-struct CompileTarget {
-    std::string cpu;         ///< as LLVM names it
-    std::string features;    ///< "+avx512f,-xop...": exactly what the CPU has
-    unsigned lanes = 8;      ///< floats in a vector: 16 with AVX-512, 8 otherwise
-    /// One instruction rounds a vector to bf16 (AVX-512 BF16): the same bits sooner.
-    bool rounds_to_bf16 = false;
-
-    bool operator==(const CompileTarget&) const = default;
-};
+/// What this machine's CPU has, as the compiler sees it.
 CompileTarget host_target();
 
-/// The version of the compiler and of what it is given: part of a stored object's name.
+/// The very build of the compiler: part of a stored object's name. Loads nothing.
 std::string compiler_version();
 
-/// Bytes of scratch memory that the kernel's function wants as its last write; 0: none.
-std::int64_t scratch_bytes(const LoopKernel& kernel);
-
-/// An ELF object with the kernel's function. A pure function of its arguments; safe from every
-/// thread.
-/// errors  invalid_argument for what no program runs (f64)
+/// An ELF object with the kernel's function, for this machine's CPU. A pure function of its
+/// arguments; safe from every thread. The first call loads the compiler, which stays.
+/// errors  throws invalid_argument for what no program runs (f64), unavailable when the compiler
+///         cannot be loaded or is not the one that this program was built with
 std::vector<std::byte> compile(const LoopKernel& kernel, const CompileTarget& target);
+
+/// Whether this process has loaded the compiler.
+bool compiler_is_loaded();
 
 }    // namespace slipway

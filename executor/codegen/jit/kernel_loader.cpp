@@ -21,6 +21,7 @@
 
 #include "api/base/error.h"
 #include "executor/codegen/jit/object_file.h"
+#include "executor/codegen/loops/compile_target.h"
 
 namespace slipway {
 

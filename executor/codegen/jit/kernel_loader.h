@@ -8,9 +8,6 @@
 
 namespace slipway {
 
-/// The name of the function in an object that the compiler makes.
-inline constexpr const char* kernel_symbol = "slipway_kernel";
-
 /// A kernel's machine code: see loop_emitter.h for its arguments.
 using LoopFunctionPointer = void (*)(const std::byte* const* reads, std::byte* const* writes,
                                      std::int64_t begin, std::int64_t end);

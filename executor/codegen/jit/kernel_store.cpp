@@ -9,11 +9,11 @@ namespace slipway {
 
 namespace {
 
-/// What the machine code is made of: the kernel, and what the target may use.
+/// What the machine code is made of beside the CPU and the compiler, which the cache's environment
+/// names.
 CacheKey key_of(const std::string& text, const CompileTarget& target) {
-    const std::string hash =
-        sha256_hex(target.cpu + '\n' + target.features + '\n' + std::to_string(target.lanes) +
-                   (target.rounds_to_bf16 ? " bf16\n" : "\n") + text);
+    const std::string hash = sha256_hex(std::to_string(target.lanes) +
+                                        (target.rounds_to_bf16 ? " bf16\n" : "\n") + text);
     return {std::stoull(hash.substr(0, 16), nullptr, 16),
             std::stoull(hash.substr(16, 16), nullptr, 16)};
 }

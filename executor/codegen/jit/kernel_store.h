@@ -25,7 +25,8 @@ struct LoopCode {
 /// disk once on this machine. The functions live as long as the store. Safe from every thread.
 class KernelStore {
 public:
-    /// cache  may be null; outlives the store. Its environment holds compiler_version().
+    /// cache  may be null; outlives the store. Its environment is
+    /// cache_environment(compiler_version()).
     explicit KernelStore(ObjectCache* cache = nullptr) : target_(host_target()), cache_(cache) {}
 
     /// errors  invalid_argument for what no program runs (f64)

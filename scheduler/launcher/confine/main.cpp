@@ -2,8 +2,8 @@
 // it. A program of its own, because a service of many threads cannot do this between fork and exec,
 // and because the program that it starts is not trusted to confine itself. The order matters: what
 // needs privileges first, then the user, then what binds every process alike. The program may lie
-// below a folder that only the service can enter, such as a clone in /root: it is opened, and the
-// rules for paths are made, while we still can.
+// below a folder that only the service can enter, such as a clone in /root: it and the library
+// beside it are opened, and the rules for paths are made, while we still can.
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -13,9 +13,12 @@
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 
+#include "api/base/compiler_library.h"
 #include "api/base/error.h"
 #include "api/base/posix.h"
 #include "scheduler/launcher/confine/limits.h"
@@ -35,6 +38,7 @@ struct Request {
     std::vector<gid_t> shared_groups;
     ResourceLimits limits;
     AllowedPaths paths;
+    std::filesystem::path compiler;
     std::vector<std::string> command;
 };
 
@@ -49,7 +53,17 @@ void add_options(CLI::App& app, Request& request) {
     app.add_option("--read", request.paths.readable)->allow_extra_args(false);
     app.add_option("--execute", request.paths.executable)->allow_extra_args(false);
     app.add_option("--write", request.paths.writable)->allow_extra_args(false);
+    app.add_option("--compiler", request.compiler, "library that the program may load");
     app.add_option("command", request.command, "the program and its arguments")->required();
+}
+
+/// The program finds the library by a descriptor that stays open: also when it may not enter the
+/// folder, and when another version is put there meanwhile.
+void hand_compiler_on(const std::filesystem::path& compiler) {
+    if (compiler.empty()) return;
+    const int opened = open(compiler.c_str(), O_PATH);
+    if (opened >= 0)
+        setenv(compiler_library_variable, fmt::format("/proc/self/fd/{}", opened).c_str(), 1);
 }
 
 int become(Request& request) {
@@ -57,6 +71,7 @@ int become(Request& request) {
     umask(S_IRWXG | S_IRWXO);
     set_limits(request.limits);
     const UniqueFd program(open(request.command.front().c_str(), O_PATH | O_CLOEXEC));
+    hand_compiler_on(request.compiler);
     const UniqueFd path_rules = make_path_rules(request.paths);
     drop_privileges(request.user, request.shared_groups);
     // What the kernel does not have is left out: whether to start at all without it is the

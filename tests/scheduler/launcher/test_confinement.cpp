@@ -417,6 +417,22 @@ TEST_F(Confined, a_program_runs_below_a_folder_that_its_user_cannot_enter) {
         EXPECT_EQ(attempt("open('../hidden/echo')"), "PermissionError") << "it alone is run";
 }
 
+// Goal: an executor loads its compiler wherever the programs lie, and cannot change it.
+TEST_F(Confined, the_compiler_beside_the_program_can_be_read) {
+    const char* const absent = "print(os.environ.get('SLIPWAY_COMPILER'), end='')";
+    EXPECT_EQ(run(absent), "None");
+    const fs::path hidden = folder.path() / "hidden";
+    fs::create_directories(hidden);
+    fs::copy_file("/usr/bin/python3", hidden / "python3");
+    folder.write("hidden/slipway-compiler.so", "the compiler");
+    if (geteuid() == 0) fs::permissions(hidden, fs::perms(0700));
+    program = hidden / "python3";
+    EXPECT_EQ(run("print(open(os.environ['SLIPWAY_COMPILER']).read(), end='')"), "the compiler");
+    EXPECT_EQ(attempt("open(os.environ['SLIPWAY_COMPILER'], 'r+')"), "PermissionError");
+    EXPECT_EQ(attempt("os.write(int(os.environ['SLIPWAY_COMPILER'].split('/')[-1]), b'x')"),
+              "OSError");
+}
+
 TEST_F(Confined, what_it_makes_is_for_its_user_alone) {
     EXPECT_EQ(attempt("os.mkdir('made', 0o777); os.close(os.open('made/file', os.O_CREAT, 0o666))"),
               "done");

@@ -9,8 +9,8 @@
 #include "executor/codegen/jit/compiler.h"
 #include "executor/codegen/jit/kernel_loader.h"
 #include "executor/codegen/jit/kernel_store.h"
-#include "executor/codegen/jit/loop_plan.h"
 #include "executor/codegen/jit/object_file.h"
+#include "executor/codegen/loops/loop_plan.h"
 
 namespace slipway {
 namespace {

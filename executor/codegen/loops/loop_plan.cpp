@@ -1,4 +1,4 @@
-#include "executor/codegen/jit/loop_plan.h"
+#include "executor/codegen/loops/loop_plan.h"
 
 #include <algorithm>
 
@@ -248,6 +248,10 @@ int cost_of(const LoopValue& value) {
         default:
             return 1;
     }
+}
+
+std::int64_t scratch_bytes(const LoopKernel& kernel) {
+    return plan_of(kernel).scratch_bytes;
 }
 
 }    // namespace slipway

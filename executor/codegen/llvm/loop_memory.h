@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "executor/codegen/jit/compiler.h"
-#include "executor/codegen/jit/element_ops.h"
-#include "executor/codegen/jit/loop_function.h"
-#include "executor/codegen/jit/loop_plan.h"
+#include "executor/codegen/llvm/element_ops.h"
+#include "executor/codegen/llvm/loop_function.h"
+#include "executor/codegen/loops/compile_target.h"
+#include "executor/codegen/loops/loop_plan.h"
 
 namespace slipway {
 

@@ -9,14 +9,14 @@
 // so equal kernels give equal bits. What is left of a loop after whole unrolled steps is computed
 // in vectors under a mask: nothing is read or written outside an array.
 
-#include "executor/codegen/jit/loop_emitter.h"
+#include "executor/codegen/llvm/loop_emitter.h"
 
 #include <algorithm>
 #include <limits>
 #include <numeric>
 #include <unordered_map>
 
-#include "executor/codegen/jit/column_sums.h"
+#include "executor/codegen/llvm/column_sums.h"
 
 namespace slipway {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "executor/codegen/jit/loop_memory.h"
+#include "executor/codegen/llvm/loop_memory.h"
 
 namespace slipway {
 

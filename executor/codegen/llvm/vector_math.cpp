@@ -3,7 +3,7 @@
 // over samples of all floats. Libraries were the alternative: their bits differ between
 // machines, and a call from a loop of vectors cannot be fused into it. Invariant: every special
 // value has an answer of its own, and a lane's result does not depend on the other lanes.
-#include "executor/codegen/jit/vector_math.h"
+#include "executor/codegen/llvm/vector_math.h"
 
 #include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/MDBuilder.h>
@@ -14,7 +14,7 @@
 #include <limits>
 #include <span>
 
-#include "executor/codegen/jit/vector_tables.h"
+#include "executor/codegen/llvm/vector_tables.h"
 
 namespace slipway::vector_math {
 

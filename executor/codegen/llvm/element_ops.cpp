@@ -3,7 +3,7 @@
 // where a value of that type is made, so registers hold exact bf16 numbers. Semantics are those
 // of the naive evaluators (executor/graph/ops), which the tests compare with to the bit, special
 // values included.
-#include "executor/codegen/jit/element_ops.h"
+#include "executor/codegen/llvm/element_ops.h"
 
 #include <fmt/format.h>
 #include <llvm/IR/IntrinsicsX86.h>
@@ -13,7 +13,7 @@
 
 #include "api/base/check.h"
 #include "api/base/error.h"
-#include "executor/codegen/jit/vector_math.h"
+#include "executor/codegen/llvm/vector_math.h"
 
 namespace slipway {
 

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "executor/codegen/jit/compiler.h"
-#include "executor/codegen/jit/loop_plan.h"
+#include "executor/codegen/loops/compile_target.h"
+#include "executor/codegen/loops/loop_plan.h"
 
 namespace slipway {
 

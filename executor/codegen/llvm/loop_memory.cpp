@@ -1,4 +1,4 @@
-#include "executor/codegen/jit/loop_memory.h"
+#include "executor/codegen/llvm/loop_memory.h"
 
 namespace slipway {
 

@@ -2,7 +2,7 @@
 
 #include <llvm/IR/IRBuilder.h>
 
-#include "executor/codegen/jit/loop_kernel.h"
+#include "executor/codegen/loops/loop_kernel.h"
 
 /// The elementwise ops as instructions over registers: one value or a vector of them. In registers
 /// pred is i1 and bf16 a float that holds a bf16 number exactly; in memory they are i8 and i16.

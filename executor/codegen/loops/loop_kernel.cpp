@@ -1,4 +1,4 @@
-#include "executor/codegen/jit/loop_kernel.h"
+#include "executor/codegen/loops/loop_kernel.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "executor/codegen/jit/loop_kernel.h"
+#include "executor/codegen/loops/loop_kernel.h"
 
 namespace slipway {
 
@@ -39,6 +39,9 @@ struct LoopPlan {
 };
 
 LoopPlan plan_of(const LoopKernel& kernel);
+
+/// Bytes of scratch memory that the kernel's function wants as its last write; 0: none.
+std::int64_t scratch_bytes(const LoopKernel& kernel);
 
 /// The values that pass `pass` computes at every element, operands before users, kept ones of
 /// earlier passes taken as given.

@@ -1,4 +1,4 @@
-#include "executor/codegen/jit/column_sums.h"
+#include "executor/codegen/llvm/column_sums.h"
 
 #include <algorithm>
 

@@ -1,0 +1,30 @@
+// Goal: what the program asks of the CPU without LLVM is what LLVM makes code for.
+
+#include <gtest/gtest.h>
+#include <llvm/ADT/StringMap.h>
+#include <llvm/TargetParser/Host.h>
+
+#include "executor/codegen/jit/compiler.h"
+#include "executor/codegen/llvm/compile_kernel.h"
+
+namespace slipway {
+namespace {
+
+TEST(HostTarget, is_as_llvm_sees_the_machine) {
+    const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+    const auto has = [&](const char* name) { return features.lookup(name); };
+    const bool is_wide = has("avx512f") && has("avx512bw") && has("avx512dq") && has("avx512vl");
+    EXPECT_EQ(host_target().lanes, is_wide ? 16U : 8U);
+    EXPECT_EQ(host_target().rounds_to_bf16, is_wide && has("avx512bf16"));
+}
+
+TEST(HostTarget, the_library_compiles_as_this_program_does) {
+    LoopKernel kernel{.extents = {0}, .flat = true, .values = {}, .stores = {}};
+    kernel.values.push_back({.kind = LoopValueKind::load, .access = {.buffer = 0, .strides = {1}}});
+    kernel.stores.push_back({.value = 0, .to = {.buffer = 0, .strides = {1}}});
+    kernel.reads = kernel.writes = 1;
+    EXPECT_EQ(compile(kernel, host_target()), compile_kernel(kernel, host_target()));
+}
+
+}    // namespace
+}    // namespace slipway
