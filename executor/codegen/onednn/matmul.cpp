@@ -1,5 +1,6 @@
 #include "executor/codegen/onednn/matmul.h"
 
+#include "executor/codegen/kernels/small_product.h"
 #include "executor/codegen/onednn/gemm.h"
 #include "executor/codegen/onednn/matmul_views.h"
 #include "executor/codegen/onednn/primitive.h"
@@ -23,6 +24,28 @@ using onednn::Desc;
 
 constexpr std::size_t rank_max = 6;
 
+/// Whether the library's routine, too, would add the terms of each result in their order, so that
+/// a version with and one without small products have the same bits. It does not where it takes
+/// lines of both operands as vectors (few rows), and not of lines far apart (gemm.cpp).
+bool sums_as_small_product(const onednn::MatmulViews& views) {
+    const auto& [lhs, rhs, result] = views;
+    const std::int64_t rows = result.dims[0], terms = lhs.dims[1];
+    const bool takes_lines = lhs.strides[1] == 1 && rhs.strides[1] != 1 && rows < 16;
+    const bool is_far = lhs.strides[1] >= 1024 && terms > 128;
+    return !takes_lines && !is_far && is_small_product(rows, result.dims[1], terms);
+}
+
+LibraryKernel small_product(const onednn::MatmulViews& views, bool adds) {
+    const SmallProduct product{
+        .lhs = views.lhs, .rhs = views.rhs, .result = views.result, .adds = adds};
+    const auto run = [product](const KernelCall& call) {
+        product.multiply(reinterpret_cast<const float*>(call.reads[0]),
+                         reinterpret_cast<const float*>(call.reads[1]),
+                         reinterpret_cast<float*>(call.writes[0]));
+    };
+    return {.kernel = run, .scratch_bytes = 0, .name = "small_product", .packing = {}};
+}
+
 std::optional<LibraryKernel> make_exact(const MatmulSpec& spec, int workers) {
     const std::size_t rank = spec.result.dims.size();
     const auto operand_type = onednn::data_type_of(spec.operands);
@@ -31,7 +54,9 @@ std::optional<LibraryKernel> make_exact(const MatmulSpec& spec, int workers) {
     const auto views = onednn::usable_views(spec);
     if (!views) return {};
     const auto& [lhs, rhs, result] = *views;
-    if (copies_operands(spec)) return onednn::make_gemm(lhs, rhs, result, spec.adds);
+    if (copies_operands(spec))
+        return sums_as_small_product(*views) ? small_product(*views, spec.adds)
+                                             : onednn::make_gemm(lhs, rhs, result, spec.adds);
     return onednn::make_single_threaded(
         [&](const dnnl::engine& engine) -> std::optional<LibraryKernel> {
             const Desc a = onednn::desc_of(lhs, *operand_type);

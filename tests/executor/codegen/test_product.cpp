@@ -196,13 +196,31 @@ void expect_packing(const Graph& graph) {
 
 // Goal: one product of f32 matrices goes by the routine that copies its operands; not many.
 TEST(DotGeneral, of_one_f32_matrix_each_copies_what_it_reads) {
-    const Tensor x = core_input({40, 64}), y = shared_input({64, 72});
+    const Tensor x = core_input({256, 256}), y = shared_input({256, 256});
     const auto by = [](const Tensor& product) { return steps_of(graph_of({product})); };
     EXPECT_THAT(by(matmul(x, y)), HasSubstr("sgemm"));
-    EXPECT_THAT(by(dot_general(core_input({64, 40}), y, {{}, {}, {0}, {0}})), HasSubstr("sgemm"));
+    EXPECT_THAT(by(dot_general(x, y, {{}, {}, {0}, {0}})), HasSubstr("sgemm"));
     EXPECT_THAT(
         by(dot_general(core_input({3, 40, 64}), core_input({3, 64, 72}), {{0}, {0}, {2}, {1}})),
         Not(HasSubstr("sgemm")));
+}
+
+// Goal: small ones need no code of the library, each way their operands lie, unless the routine
+// adds their terms in another order.
+TEST(DotGeneral, of_small_f32_matrices_is_what_the_reference_says) {
+    const auto by = [](const Tensor& product) { return steps_of(graph_of({product})); };
+    for (const std::int64_t lhs_terms : {0, 1}) {
+        for (const std::int64_t rhs_terms : {0, 1}) {
+            const Tensor x = core_input(lhs_terms == 1 ? Dims{40, 64} : Dims{64, 40});
+            const Tensor y = shared_input(rhs_terms == 0 ? Dims{64, 72} : Dims{72, 64});
+            const Tensor product = dot_general(x, y, {{}, {}, {lhs_terms}, {rhs_terms}});
+            EXPECT_THAT(by(product), HasSubstr("small_product"));
+            EXPECT_EQ(compare_with_reference(graph_of({product}), sum_tolerance(64), 17), "");
+        }
+    }
+    const Tensor few_rows =
+        dot_general(core_input({8, 64}), shared_input({72, 64}), {{}, {}, {1}, {1}});
+    EXPECT_THAT(by(few_rows), HasSubstr("sgemm"));
 }
 
 // Goal: rows 4 KiB apart that are to be turned around are taken 128 at a time and the rest, each
