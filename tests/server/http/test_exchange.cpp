@@ -95,6 +95,8 @@ TEST_F(Exchanges, a_page_has_a_strict_policy_and_an_etag) {
         EXPECT_EQ(same.status, 304) << seen;
         EXPECT_EQ(same.header("etag"), etag);
         EXPECT_EQ(same.header("content-length"), "");
+        // It would take the place of the policy of the page that the browser holds.
+        EXPECT_EQ(same.header("content-security-policy"), "");
     }
     EXPECT_EQ(ask("GET /page HTTP/1.1\r\nHost: a\r\nIf-None-Match: \"x\"\r\n\r\n").status, 200);
 }
