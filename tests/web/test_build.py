@@ -2,8 +2,12 @@
 import filecmp
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "end_to_end"))
+from service import Service  # noqa: E402
 
 WEB = pathlib.Path(__file__).resolve().parents[2] / "web"
 
@@ -20,6 +24,16 @@ class Build(unittest.TestCase):
     def test_the_types_hold(self):
         done = subprocess.run(["node_modules/.bin/tsc", "--noEmit"], cwd=WEB, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_the_types_are_those_of_the_service(self):
+        service = Service()
+        self.addCleanup(service.close)
+        document = service.start().call("GET", "/openapi.json").body
+        with tempfile.NamedTemporaryFile(suffix=".json") as file:
+            file.write(document)
+            file.flush()
+            written = subprocess.run(["node", "generate_types.mjs", file.name], cwd=WEB, check=True, capture_output=True, text=True).stdout
+        self.assertEqual(written, (WEB / "src/api/schema.ts").read_text(), "run `npm run types` in web/")
 
 
 if __name__ == "__main__":
