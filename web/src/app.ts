@@ -1,49 +1,47 @@
-// Wires the pages to the address: #/ is the list of jobs, #/jobs/{id} one job, #/sweeps and #/sweeps/{id},
-// #/cross-validations and #/cross-validations/{id} likewise.
-import { signal } from "@preact/signals";
+// Wires the pages to the address: one row for each.
 import { render } from "preact";
-import { signed_in, post } from "./api/client";
+import { useEffect } from "preact/hooks";
+import { connection } from "./api/shared_stream";
+import { post, signed_in } from "./api/client";
 import { html } from "./html";
-import { CrossValidation } from "./pages/cross_validation";
-import { CrossValidations } from "./pages/cross_validations";
-import { Job } from "./pages/job";
-import { Jobs } from "./pages/jobs";
+import { listen_for_keys } from "./keys";
+import { pages, sections } from "./pages";
+import { href, route } from "./route";
+import { keep_scroll } from "./scroll";
 import { SignIn } from "./pages/sign_in";
-import { Sweep } from "./pages/sweep";
-import { Sweeps } from "./pages/sweeps";
-
-const address = signal(location.hash);
-addEventListener("hashchange", () => (address.value = location.hash));
+import { Unknown } from "./pages/unknown";
 
 const sign_out = async () => {
   await post("/v1/logout").catch(() => undefined);
   signed_in.value = false;
 };
 
-// A list, and a page of one by its id.
-const pages = [
-  { list: "jobs", id: "job", List: Jobs, One: Job },
-  { list: "sweeps", id: "swp", List: Sweeps, One: Sweep },
-  { list: "cross-validations", id: "cv", List: CrossValidations, One: CrossValidation },
-];
-
 function Page() {
-  for (const { list, id, List, One } of pages) {
-    const one = new RegExp(`^#/${list}/(${id}_[0-9a-z]+)$`).exec(address.value);
-    if (one) return html`<${One} key=${one[1]} id=${one[1]} />`;
-    if (address.value === `#/${list}`) return html`<${List} />`;
+  const { path } = route.value;
+  for (const { pattern, Show } of pages) {
+    const found = pattern.exec(path);
+    if (found) return html`<${Show} key=${path} id=${found[1]} />`;
   }
-  return html`<${Jobs} />`;
+  return html`<${Unknown} />`;
+}
+
+function Header() {
+  const { path } = route.value;
+  const here = (section: string) => (path === section || (section !== "/" && path.startsWith(`${section}/`)) ? "page" : undefined);
+  return html`<header><a class="brand" href=${href("/")}>Slipway</a>
+    <nav aria-label="sections">${sections.map(({ path: section, name }) => html`<a key=${section} href=${href(section)} aria-current=${here(section)}>${name}</a>`)}</nav>
+    ${["reconnecting", "ended"].includes(connection.value) && html`<span class="hint" role="status">not live: the page asks every few seconds</span>`}
+    <a class="plain-link" href=${href("/keys")} aria-label="Keys and help">?</a>
+    <button class="plain" onClick=${sign_out}>Sign out</button></header>`;
 }
 
 function App() {
+  useEffect(listen_for_keys, []);
   if (!signed_in.value) return html`<${SignIn} />`;
-  return html`<header><a class="brand" href="#/">Slipway</a>
-      <nav><a href="#/">Jobs</a> <a href="#/sweeps">Sweeps</a> <a href="#/cross-validations">Cross-validations</a></nav>
-      <button class="plain" onClick=${sign_out}>Sign out</button></header>
-    <${Page} />`;
+  return html`<${Header} /><${Page} />`;
 }
 
+keep_scroll();
 const root = document.getElementById("app")!;
 root.replaceChildren();
 render(html`<${App} />`, root);

@@ -2,15 +2,23 @@
 
 export function number(value: number | null | undefined): string {
   if (value === null || value === undefined) return "–";
-  if (Number.isInteger(value)) return value.toLocaleString("en");
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value > 0 ? "∞" : "−∞";
+  if (Number.isInteger(value) && Math.abs(value) < 1e15) return value.toLocaleString("en");
   const size = Math.abs(value);
   return size !== 0 && (size < 1e-3 || size >= 1e5) ? value.toExponential(3) : value.toPrecision(4);
 }
 
 /** The value of a metric: JSON has null for NaN and the infinities, and a word beside it. */
-export function metric_value(value: number | null, nonfinite?: string): number {
-  if (value !== null) return value;
+export function metric_value(value: number | null | undefined, nonfinite?: string): number {
+  if (value !== null && value !== undefined) return value;
   return nonfinite === "inf" ? Infinity : nonfinite === "-inf" ? -Infinity : NaN;
+}
+
+/** What a parameter or a member of a spec is: numbers as people write them, all else as JSON. */
+export function any_value(value: unknown): string {
+  if (value === undefined) return "–";
+  if (typeof value === "number") return String(+value.toPrecision(6));
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 export function duration(seconds: number | null | undefined): string {
@@ -18,7 +26,8 @@ export function duration(seconds: number | null | undefined): string {
   const s = Math.max(0, Math.round(seconds));
   if (s < 60) return `${s} s`;
   if (s < 3600) return `${Math.floor(s / 60)} min ${s % 60} s`;
-  return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
+  if (s < 86400) return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
+  return `${Math.floor(s / 86400)} d ${Math.floor((s % 86400) / 3600)} h`;
 }
 
 const positions_max = 1000; // the API counts no further: 1001 means "more"
@@ -37,8 +46,18 @@ export function bytes(count: number): string {
   return `${unit === 0 ? count : count.toFixed(1)} ${units[unit]}`;
 }
 
+const two = (value: number) => String(value).padStart(2, "0");
+
+/** "2026-11-26 16:20:05", in the reader's time zone: it sorts and has one width. */
 export function time(text: string | null | undefined): string {
-  return text ? new Date(text).toLocaleString() : "–";
+  if (!text) return "–";
+  const at = new Date(text);
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clock(text)}`;
+}
+
+export function clock(text: string): string {
+  const at = new Date(text);
+  return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
 }
 
 export const final_states = ["succeeded", "failed", "cancelled", "stopped", "timed_out", "expired"];

@@ -1,63 +1,41 @@
-// The list of cross-validations: newest first, refreshed every two seconds while it is on screen.
-import { useEffect, useState } from "preact/hooks";
-import { get } from "../api/client";
-import type { CrossValidation } from "../api/cross_validation";
-import type { List } from "../api/job";
+// The list of cross-validations: newest first.
+import { get, type List } from "../api/client";
+import type { CrossValidation } from "../api/schema";
 import { time } from "../format";
 import { html } from "../html";
+import { href } from "../route";
+import { use_title } from "../title";
+import { Curls } from "../parts/curl";
 import { ErrorNote } from "../parts/error_note";
+import { use_refreshed } from "../parts/refreshed";
 import { State } from "../parts/state";
+import { Table, type Column } from "../parts/table";
 
-const refresh_ms = 2000;
+const path = "/v1/cross-validations?limit=100";
 
-function Row({ one }: { one: CrossValidation }) {
-  const failed = one.folds.failed + one.folds.cancelled;
-  return html`<tr>
-    <td><a href=${`#/cross-validations/${one.id}`}>${one.name}</a></td>
-    <td><${State} state=${one.state} /></td>
-    <td>${one.folds.total === null ? "–" : `${one.folds.succeeded} of ${one.folds.total}`}${failed > 0 && `, ${failed} failed`}</td>
-    <td>${one.spec?.split?.method ?? one.split_id}</td>
-    <td>${one.spec?.job?.model?.arch ?? ""}</td>
-    <td>${time(one.created_at)}</td>
-  </tr>`;
+function fold_words({ folds }: CrossValidation): string {
+  const failed = folds.failed + folds.cancelled;
+  return `${folds.total === null ? "–" : `${folds.succeeded} of ${folds.total}`}${failed > 0 ? `, ${failed} failed` : ""}`;
 }
 
+const columns: Column<CrossValidation>[] = [
+  { name: "name", wide: true, cell: (one) => html`<a href=${href(`/cross-validations/${one.id}`)}>${one.name}</a>` },
+  { name: "state", cell: (one) => html`<${State} state=${one.state} />` },
+  { name: "folds", cell: fold_words },
+  { name: "split", cell: (one) => one.spec.split?.method ?? one.split_id },
+  { name: "model", cell: (one) => one.spec.job?.model?.arch ?? "–" },
+  { name: "created", cell: (one) => time(one.created_at) },
+];
+
 export function CrossValidations() {
-  const [list, set_list] = useState<CrossValidation[]>();
-  const [error, set_error] = useState<unknown>();
-
-  useEffect(() => {
-    let stopped = false;
-    let timer = 0;
-    const refresh = async () => {
-      try {
-        set_list((await get<List<CrossValidation>>("/v1/cross-validations?limit=200")).items);
-        set_error(undefined);
-      } catch (problem) {
-        set_error(problem);
-      }
-      if (!stopped) timer = window.setTimeout(refresh, refresh_ms);
-    };
-    refresh();
-    return () => {
-      stopped = true;
-      clearTimeout(timer);
-    };
-  }, []);
-
-  return html`<main>
+  use_title("Cross-validations");
+  const { value: list, error } = use_refreshed(path, async () => (await get<List<CrossValidation>>(path)).items);
+  return html`<main class="full">
     <h1>Cross-validations</h1>
     <${ErrorNote} error=${error} />
-    ${list?.length === 0 &&
-    html`<p>No cross-validation yet. Create the first one:</p>
-      <pre>${`slipway cv create cv.json --watch`}</pre>`}
-    ${list && list.length > 0 &&
-    html`<div class="scroll" tabindex="0" role="region" aria-label="cross-validations"><table>
-      <thead><tr>
-        <th scope="col">name</th><th scope="col">state</th><th scope="col">folds</th><th scope="col">split</th><th scope="col">model</th>
-        <th scope="col">created</th>
-      </tr></thead>
-      <tbody>${list.map((one) => html`<${Row} key=${one.id} one=${one} />`)}</tbody>
-    </table></div>`}
+    ${!list && !error && html`<p class="hint" role="status">Loading…</p>`}
+    ${list?.length === 0 && html`<p>No cross-validation yet. Create the first one:</p><pre tabindex="0" aria-label="command">slipway cv create cv.json --watch</pre>`}
+    ${list && list.length > 0 && html`<${Table} label="cross-validations" columns=${columns} rows=${list} key_of=${(one: CrossValidation) => one.id} />`}
+    <${Curls} requests=${[{ label: "This list", method: "GET", path }]} />
   </main>`;
 }

@@ -1,96 +1,87 @@
-// Everything the job page knows about one job: the object, and what its events add while it runs.
+// Everything the job page knows about one job: the object, its curves, its log, and what its events add while it runs.
 import { batch, signal } from "@preact/signals";
-import { get } from "../api/client";
-import type { Checkpoint, Job, List } from "../api/job";
-import { metric_value } from "../format";
-import { follow } from "../live";
-import type { JobEvent } from "../live";
-import type { Series } from "../parts/chart";
+import { get, type List } from "../api/client";
+import { follow, type JobEvent } from "../api/job_stream";
+import type { Checkpoint, Job } from "../api/schema";
+import type { Connection } from "../api/shared_stream";
+import type { Range } from "../charts/view";
+import { final_states } from "../format";
+import { job_curves } from "./job_curves";
+import { job_log } from "./job_log";
 
-export interface LogLine {
-  sequence: number;
-  level: string;
-  message: string;
-}
-
-const log_lines_max = 2000;
 const redraw_pause_ms = 100;
-const points_per_pause_ms = 50;
 const reload_pause_ms = 250;
+const reloaded_by = ["state", "checkpoint", "end"];
 
 export function job_feed(id: string) {
   const job = signal<Job | undefined>(undefined);
   const checkpoints = signal<Checkpoint[]>([]);
-  const log = signal<LogLine[]>([]);
-  const series = new Map<string, Series>();
-  const revision = signal(0);
   const error = signal<unknown>(undefined);
-  const first_step = signal<number | undefined>(undefined); // where it began: a retry has the steps of its origin
+  const connection = signal<Connection>("connecting");
+  const log = job_log(id);
+  const curves = job_curves(id, job);
+  const failed = (problem: unknown) => (error.value = problem);
+  const has_ended = () => job.value !== undefined && final_states.includes(job.value.state);
 
   const reload = async () => {
     try {
-      job.value = await get<Job>(`/v1/jobs/${id}`);
-      checkpoints.value = (await get<List<Checkpoint>>(`/v1/jobs/${id}/checkpoints`)).items;
+      const [now, saved] = await Promise.all([get<Job>(`/v1/jobs/${id}`), get<List<Checkpoint>>(`/v1/jobs/${id}/checkpoints`)]);
+      batch(() => {
+        job.value = now;
+        checkpoints.value = saved.items;
+        error.value = undefined;
+      });
     } catch (problem) {
-      error.value = problem;
+      failed(problem);
     }
   };
+  const read_history = () => Promise.all([job.value?.kind === "train" ? curves.read() : undefined, log.read()]).catch(failed);
 
-  // Events come in bursts when a page opens, and by the thousand from a job of short steps: what
-  // they change is shown together. A redraw takes some microseconds a point; the pause before the
-  // next one grows with them, so that the page keeps listening to its user.
-  let points = 0;
+  // Events come by the thousand from a job of short steps: what they change is shown together.
   let progress: Job["progress"] | undefined;
-  let lines: LogLine[] = [];
+  let too_many_points = false;
   let redraw = 0;
   let reload_soon = 0;
   const show = () => {
     redraw = 0;
     batch(() => {
-      // Events come from the first on: until they have caught up, the job as it was read is newer.
-      if (progress && job.value && (progress.step ?? 0) >= (job.value.progress?.step ?? 0)) job.value = { ...job.value, progress };
-      if (lines.length > 0) log.value = [...log.value, ...lines].slice(-log_lines_max);
-      revision.value++;
+      if (progress && job.value) job.value = { ...job.value, progress };
+      log.show();
+      curves.revision.value++;
     });
     progress = undefined;
-    lines = [];
+    if (too_many_points) curves.read().catch(failed);
+    too_many_points = false;
   };
-  const schedule = (with_reload: boolean) => {
-    if (!redraw) redraw = window.setTimeout(show, Math.max(redraw_pause_ms, points / points_per_pause_ms));
-    if (with_reload && !reload_soon) reload_soon = window.setTimeout(() => ((reload_soon = 0), reload()), reload_pause_ms);
-  };
-
-  const add_log = (sequence: number, level: string, message: string) => {
-    lines.push({ sequence, level, message });
-  };
-
-  const on_event = ({ sequence, type, body }: JobEvent) => {
-    if (type === "metric") {
-      for (const [name, value] of Object.entries(body.values ?? {})) {
-        if (!series.has(name)) series.set(name, { name, points: new Map() });
-        series.get(name)!.points.set(body.step, metric_value(value as number | null, body.nonfinite?.[name]));
-        points++;
-      }
-    } else if (type === "progress") {
-      progress = body as Job["progress"];
-      first_step.value ??= progress?.step ?? 0;
-    } else if (type === "log") {
-      add_log(sequence, body.level, body.message);
-    } else if (type === "warning") {
-      add_log(sequence, "warn", body.message);
-    } else if (type === "compile") {
-      const cause = body.cause ? `: ${body.cause}` : "";
-      add_log(sequence, body.after_warm_up ? "warn" : "info", `compiled ${body.program} in ${Number(body.seconds ?? 0).toFixed(3)} s${cause}`);
-    }
-    schedule(["state", "checkpoint", "end"].includes(type));
+  const on_event = (event: JobEvent) => {
+    if (event.type === "metric") too_many_points = curves.add(event.body) || too_many_points;
+    else if (event.type === "progress") progress = event.body as Job["progress"];
+    else log.add(event);
+    if (!redraw) redraw = window.setTimeout(show, redraw_pause_ms);
+    if (reloaded_by.includes(event.type) && !reload_soon) reload_soon = window.setTimeout(() => ((reload_soon = 0), reload()), reload_pause_ms);
   };
 
-  reload();
-  const stream = follow(id, on_event);
+  let stop = () => {};
+  let closed = false;
+  // What was before the stream began, and after it was refused: then the job may have ended.
+  const missed = async () => {
+    await Promise.all([reload(), read_history()]);
+    if (has_ended()) stop();
+  };
+  const begin = async () => {
+    await reload();
+    if (!job.value || closed) return;
+    if (has_ended()) return (connection.value = "ended"), read_history();
+    stop = follow(id, { event: on_event, missed: () => void missed(), connection: (now) => (connection.value = now) });
+  };
+  void begin();
+
   const close = () => {
-    stream.close();
-    clearTimeout(redraw);
-    clearTimeout(reload_soon);
+    closed = true;
+    stop();
+    curves.close();
+    for (const timer of [redraw, reload_soon]) clearTimeout(timer);
   };
-  return { job, checkpoints, log, series, revision, error, first_step, reload, connection: stream.connection, close };
+  const zoomed = (range: Range | undefined) => curves.zoomed(range, failed);
+  return { job, checkpoints, log: log.lines, curves: curves.curves, revision: curves.revision, error, reload, zoomed, connection, close };
 }

@@ -1,91 +1,96 @@
-// The job list: newest first, read again when the stream of events says that it has changed.
-import { useEffect, useState } from "preact/hooks";
-import { get } from "../api/client";
-import type { Job, List } from "../api/job";
+// The jobs: searched, filtered, ordered and by pages, as the address says; kept true by the stream of events.
+import { useState } from "preact/hooks";
+import type { Job } from "../api/schema";
+import { address } from "../api/base";
 import { number, time } from "../format";
 import { html } from "../html";
-import { watch } from "../live";
-import type { ProjectEvent } from "../live";
+import { href, route, set_query } from "../route";
+import { use_title } from "../title";
+import { Curls } from "../parts/curl";
 import { ErrorNote } from "../parts/error_note";
 import { ProgressBar } from "../parts/progress_bar";
 import { State } from "../parts/state";
+import { Table, type Column } from "../parts/table";
+import { JobBulkBar } from "./job_bulk";
+import { JobFilters } from "./job_filters";
+import { use_job_list } from "./job_list";
+import { by_metric, default_order, is_filtered, job_query, list_path, type JobQuery } from "./job_query";
 
-const reload_pause_ms = 500; // a burst of changes is read together
-const poll_ms = 5000; // while there is no stream
-
-function cores(spec: Record<string, any>): string {
+export function cores_of({ spec }: Job): string {
   const asked = spec.accelerator ?? {};
-  return asked.core_ids ? `core ${asked.core_ids.join(", ")}` : String(asked.cores ?? 1);
+  return asked.core_ids ? `core ${asked.core_ids.join(", ")}` : String(asked.slice?.cores ?? asked.cores ?? 1);
 }
 
-function Row({ job }: { job: Job }) {
-  return html`<tr>
-    <td><a href=${`#/jobs/${job.id}`}>${job.name}</a></td>
-    <td>${job.kind}</td>
-    <td><${State} state=${job.state} /></td>
-    <td><${ProgressBar} progress=${job.progress} /></td>
-    <td>${job.best ? `${job.best.metric} ${number(job.best.value)}` : "–"}</td>
-    <td>${job.spec?.model?.arch ?? ""}</td>
-    <td>${cores(job.spec ?? {})}</td>
-    <td>${time(job.created_at)}</td>
-  </tr>`;
+export const name_column: Column<Job> = { name: "name", sort: "name", wide: true, cell: (job) => html`<a href=${href(`/jobs/${job.id}`)}>${job.name}</a>` };
+export const state_column: Column<Job> = { name: "state", cell: (job) => html`<${State} state=${job.state} />` };
+export const created_column: Column<Job> = { name: "created", sort: "created_at", cell: (job) => time(job.created_at) };
+
+function columns_of(asked: JobQuery): Column<Job>[] {
+  const ordered: Column<Job>[] = by_metric(asked)
+    ? [{ name: asked.metric || "val_loss", title: "What the jobs are ordered by", sort: asked.order_by.replace("-", ""), cell: (job) => number(job.order_value) }]
+    : [{ name: "best", sort: "best", cell: (job) => (job.best ? `${job.best.metric} ${number(job.best.value)}` : "–") }];
+  return [
+    name_column,
+    state_column,
+    { name: "progress", cell: (job) => html`<${ProgressBar} job=${job} />` },
+    ...ordered,
+    { name: "kind", cell: (job) => job.kind },
+    { name: "model", cell: (job) => job.spec.model?.arch ?? "–" },
+    { name: "cores", cell: cores_of },
+    created_column,
+    { name: "ended", sort: "finished_at", cell: (job) => time(job.finished_at) },
+  ];
+}
+
+function chooser(chosen: ReadonlySet<string>, toggle: (id: string) => void): Column<Job> {
+  return { name: "choose", cell: (job) => html`<input type="checkbox" aria-label=${`Choose ${job.name}`} checked=${chosen.has(job.id)} onChange=${() => toggle(job.id)} />` };
+}
+
+function NoJobs({ asked }: { asked: JobQuery }) {
+  if (by_metric(asked)) return html`<p>No job has a value of <code>${asked.metric || "val_loss"}</code>${is_filtered(asked) ? " among those that the filters leave" : ""}.</p>`;
+  if (is_filtered(asked)) return html`<p>No job is like that. Clear a filter to see more.</p>`;
+  return html`<p>No job yet. Submit the first one with the command line:</p>
+    <pre tabindex="0" aria-label="command">slipway submit job.json --follow</pre>
+    <p>or over HTTP:</p>
+    <pre tabindex="0" aria-label="curl">${`curl -sS -H "Authorization: Bearer $SLIPWAY_TOKEN" -H 'Content-Type: application/json' \\
+  ${location.origin}${address("/v1/jobs")} -d @job.json`}</pre>`;
+}
+
+function Pages({ asked, next_cursor }: { asked: JobQuery; next_cursor?: string | null }) {
+  if (!asked.cursor && !next_cursor) return null;
+  const turn = (cursor: string | null) => {
+    set_query({ cursor }, true);
+    scrollTo(0, 0);
+  };
+  return html`<nav class="row" aria-label="pages">
+    ${asked.cursor && html`<button onClick=${() => turn(null)}>First page</button>`}
+    ${next_cursor && html`<button onClick=${() => turn(next_cursor)}>Next page</button>`}</nav>`;
 }
 
 export function Jobs() {
-  const [jobs, set_jobs] = useState<Job[]>();
-  const [cursor, set_cursor] = useState<string | null>();
-  const [error, set_error] = useState<unknown>();
-  const [limit, set_limit] = useState(50);
-
-  useEffect(() => {
-    let stopped = false;
-    let reload_soon = 0;
-    const reload = async () => {
-      try {
-        const list = await get<List<Job>>(`/v1/jobs?limit=${limit}`);
-        if (stopped) return;
-        set_jobs(list.items);
-        set_cursor(list.next_cursor);
-        set_error(undefined);
-      } catch (problem) {
-        set_error(problem);
-      }
-    };
-    const schedule = () => {
-      if (!reload_soon) reload_soon = window.setTimeout(() => reload().finally(() => (reload_soon = 0)), reload_pause_ms);
-    };
-    const on_event = ({ type, job_id, body }: ProjectEvent) => {
-      if (type !== "progress") return schedule();
-      const progress = body as Job["progress"];
-      set_jobs((shown) => shown?.map((job) => (job.id === job_id ? { ...job, progress } : job)));
-    };
-    const stream = watch(on_event, schedule);
-    const timer = window.setInterval(() => stream.connection.value !== "live" && schedule(), poll_ms);
-    reload();
-    return () => {
-      stopped = true;
-      stream.close();
-      clearInterval(timer);
-      clearTimeout(reload_soon);
-    };
-  }, [limit]);
-
-  return html`<main>
+  const asked = job_query(route.value.query);
+  const { jobs, next_cursor, error, again } = use_job_list(asked);
+  const [chosen, set_chosen] = useState<ReadonlySet<string>>(new Set());
+  use_title("Jobs");
+  const toggle = (id: string) => {
+    const next = new Set(chosen);
+    if (!next.delete(id)) next.add(id);
+    set_chosen(next);
+  };
+  const order = (order_by: string) =>
+    set_query({ order_by: order_by === default_order ? null : order_by, metric: /best|last/.test(order_by) ? asked.metric || "val_loss" : null, cursor: null });
+  const choose_all = () => set_chosen(new Set(jobs?.every((job) => chosen.has(job.id)) ? [] : jobs?.map((job) => job.id)));
+  return html`<main class="full">
     <h1>Jobs</h1>
+    <${JobFilters} asked=${asked} />
     <${ErrorNote} error=${error} />
-    ${jobs?.length === 0 &&
-    html`<p>No job yet. Submit the first one:</p>
-      <pre>${`curl -sS -H "Authorization: Bearer $SLIPWAY_TOKEN" -H 'Content-Type: application/json' \\
-  ${location.origin}/v1/jobs -d @job.json`}</pre>`}
-    ${jobs && jobs.length > 0 &&
-    html`<div class="scroll" tabindex="0" role="region" aria-label="jobs"><table>
-      <thead><tr>
-        <th scope="col">name</th><th scope="col">kind</th><th scope="col">state</th><th scope="col">progress</th><th scope="col">best</th>
-        <th scope="col">model</th><th scope="col">cores</th><th scope="col">created</th>
-      </tr></thead>
-      <tbody>${jobs.map((job) => html`<${Row} key=${job.id} job=${job} />`)}</tbody>
-    </table></div>`}
-    ${cursor && limit < 200 && html`<button onClick=${() => set_limit(200)}>Show more</button>`}
-    ${cursor && limit >= 200 && html`<p class="hint">The newest 200 jobs; older ones: GET /v1/jobs with cursor.</p>`}
+    <${JobBulkBar} ids=${[...chosen]} clear=${() => set_chosen(new Set())} done=${again} />
+    ${!jobs && !error && html`<p class="hint" role="status">Loading…</p>`}
+    ${jobs?.length === 0 && html`<${NoJobs} asked=${asked} />`}
+    ${jobs && jobs.length > 0 && html`<p class="row"><button onClick=${choose_all}>Choose all of this page</button></p>
+      <${Table} label="jobs" columns=${[chooser(chosen, toggle), ...columns_of(asked)]} rows=${jobs} key_of=${(job: Job) => job.id}
+        sorting=${{ order_by: asked.order_by, set: order }} />`}
+    <${Pages} asked=${asked} next_cursor=${next_cursor} />
+    <${Curls} requests=${[{ label: "This list", method: "GET", path: list_path(asked) }]} />
   </main>`;
 }

@@ -1,10 +1,12 @@
 import { useState } from "preact/hooks";
 import { post, signed_in } from "../api/client";
 import { html } from "../html";
+import { use_title } from "../title";
 import { ErrorNote } from "../parts/error_note";
 
 /** Shown when no cookie is valid: exchanges a token for one. */
 export function SignIn() {
+  use_title("Sign in");
   const [token, set_token] = useState("");
   const [error, set_error] = useState<unknown>();
   const submit = async (event: Event) => {

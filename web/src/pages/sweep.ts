@@ -1,65 +1,117 @@
-// One sweep: where it stands, its best trial, and a table of its trials, the best first.
-import { get } from "../api/client";
-import type { List } from "../api/job";
-import { sweep_ends, type Sweep as SweepAnswer, type Trial } from "../api/sweep";
-import { number, time } from "../format";
+// One sweep: its best trial, what its parameters do to the objective, every trial, and every decision with its reason.
+import { useMemo, useState } from "preact/hooks";
+import { get, post, query, type List } from "../api/client";
+import type { Sweep as SweepObject, SweepParameterImportance, SweepTrial } from "../api/schema";
+import { any_value, number, time } from "../format";
 import { html } from "../html";
+import { href } from "../route";
+import { axes_of } from "../search/axis";
+import { Decisions } from "../search/decisions";
+import { Importance } from "../search/importance";
+import { Parallel } from "../search/parallel";
+import { Promote } from "../search/promote";
+import { Scatter } from "../search/scatter";
+import { use_title } from "../title";
+import { Curls } from "../parts/curl";
 import { ErrorNote } from "../parts/error_note";
+import { PageState } from "../parts/page_state";
 import { use_refreshed } from "../parts/refreshed";
 import { State } from "../parts/state";
+import { Table, type Column } from "../parts/table";
 
-interface Shown { sweep: SweepAnswer; best: Trial[]; others: Trial[] }
+const trials_max = 5000;
+const compared_max = 20;
+const ends = ["finished", "stopped", "failed"];
+
+interface Shown {
+  sweep: SweepObject;
+  trials: SweepTrial[]; // the best first, then those without a value
+  importance: SweepParameterImportance[];
+  revision: number;
+}
+
+async function all_trials(id: string, order_by: string | null): Promise<SweepTrial[]> {
+  const trials: SweepTrial[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: List<SweepTrial> = await get<List<SweepTrial>>(`/v1/sweeps/${id}/trials${query({ order_by, limit: 200, cursor })}`);
+    trials.push(...page.items);
+    cursor = page.next_cursor;
+  } while (cursor && trials.length < trials_max);
+  return trials;
+}
 
 async function read(id: string): Promise<Shown> {
-  const [sweep, best, all] = await Promise.all([
-    get<SweepAnswer>(`/v1/sweeps/${id}`),
-    get<List<Trial>>(`/v1/sweeps/${id}/trials?order_by=best&limit=200`),
-    get<List<Trial>>(`/v1/sweeps/${id}/trials?limit=200`),
-  ]);
-  const listed = new Set(best.items.map((trial) => trial.number));
-  return { sweep, best: best.items, others: all.items.filter((trial) => !listed.has(trial.number)) };
+  const path = `/v1/sweeps/${id}`;
+  const [sweep, best, all, importance] = await Promise.all([
+    get<SweepObject>(path), all_trials(id, "best"), all_trials(id, null), get<List<SweepParameterImportance>>(`${path}/importance`)]);
+  const listed = new Set(best.map((trial) => trial.number));
+  return { sweep, trials: [...best, ...all.filter((trial) => !listed.has(trial.number))], importance: importance.items, revision: Date.now() };
 }
 
-const value_text = (value: unknown) => (typeof value === "number" ? number(value) : String(value));
-
-function Row({ trial, paths }: { trial: Trial; paths: string[] }) {
-  return html`<tr>
-    <td>${trial.job_id ? html`<a href=${`#/jobs/${trial.job_id}`}>${trial.number}</a>` : trial.number}</td>
-    <td><${State} state=${trial.state} /></td>
-    <td>${trial.value === null ? "–" : number(trial.value)}</td>
-    <td>${trial.last_time ?? "–"}</td>
-    ${paths.map((path) => html`<td>${path in trial.point ? value_text(trial.point[path]) : "–"}</td>`)}
-    <td>${trial.reason ?? ""}</td>
-  </tr>`;
+function columns_of({ spec }: SweepObject): Column<SweepTrial>[] {
+  const folds: Column<SweepTrial>[] = spec.cross_validation
+    ? [{ name: "folds", title: "Values of the folds that have trained, in order", wide: true, cell: (trial) => trial.fold_values.map(number).join(", ") || "–" }] : [];
+  return [
+    { name: "trial", cell: (trial) => (trial.job_id ? html`<a href=${href(`/jobs/${trial.job_id}`)}>${trial.number}</a>` : trial.number) },
+    { name: "state", cell: (trial) => html`<${State} state=${trial.state} />` },
+    { name: spec.objective?.metric ?? "value", cell: (trial) => number(trial.value) },
+    ...folds,
+    { name: spec.cross_validation ? "folds done" : spec.algorithm?.time_attr ?? "epoch", cell: (trial) => trial.last_time ?? "–" },
+    ...Object.keys(spec.space ?? {}).map((path): Column<SweepTrial> => ({ name: path, cell: (trial) => any_value(trial.point[path]) })),
+    { name: "last decision", wide: true, cell: (trial) => trial.reason ?? "" },
+  ];
 }
 
-function Trials({ shown }: { shown: Shown }) {
-  const trials = [...shown.best, ...shown.others];
-  const paths = Object.keys(shown.sweep.spec.space ?? {});
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="trials"><table>
-    <thead><tr>
-      <th scope="col">trial</th><th scope="col">state</th><th scope="col">${shown.sweep.spec.objective?.metric}</th>
-      <th scope="col">${shown.sweep.spec.algorithm?.time_attr ?? "epoch"}</th>
-      ${paths.map((path) => html`<th scope="col">${path}</th>`)}
-      <th scope="col">last decision</th>
-    </tr></thead>
-    <tbody>${trials.map((trial) => html`<${Row} key=${trial.number} trial=${trial} paths=${paths} />`)}</tbody>
-  </table></div>`;
+const verbs: { verb: string; label: string; hint: string; offered: (state: string) => boolean; danger?: boolean }[] = [
+  { verb: "pause", label: "Pause", hint: "Start no more trials and pause those that run", offered: (state) => state === "running" },
+  { verb: "resume", label: "Resume", hint: "Go on", offered: (state) => state === "paused" },
+  { verb: "stop", label: "Stop", hint: "End the sweep; what was found stays", danger: true, offered: (state) => ["running", "paused"].includes(state) },
+];
+
+function Actions({ sweep, done, failed }: { sweep: SweepObject; done: () => void; failed: (problem: unknown) => void }) {
+  const run = (verb: string, danger?: boolean) =>
+    (!danger || confirm(`Stop ${sweep.name}? Trials that run are ended; what was found stays.`)) && post(`/v1/sweeps/${sweep.id}/${verb}`).then(done, failed);
+  return html`${verbs.filter(({ offered }) => offered(sweep.state)).map(({ verb, label, hint, danger }) =>
+    html`<button key=${verb} class=${danger ? "danger" : ""} title=${hint} onClick=${() => run(verb, danger)}>${label}</button>`)}`;
+}
+
+function Pictures({ trials, sweep, importance, choose }: Shown & { choose: (trials: SweepTrial[] | undefined) => void }) {
+  const axes = useMemo(() => axes_of(trials, sweep.spec.space ?? {}, sweep.spec.objective?.metric ?? "value"), [trials]);
+  const has_values = axes.length > 1 && trials.some((trial) => trial.value !== null);
+  if (!has_values) return html`<p class="hint">Pictures of the parameters are drawn once a trial has a value.</p>`;
+  return html`<section><h2>Parameters</h2><${Parallel} trials=${trials} axes=${axes} chosen=${choose} />
+    <div class="charts"><${Scatter} trials=${trials} axes=${axes} />
+      <section class="chart"><h3>Importance</h3><p class="hint">Share of the spread of the objective that each explains.</p><${Importance} items=${importance} /></section></div></section>`;
 }
 
 export function Sweep({ id }: { id: string }) {
-  const { value, error } = use_refreshed(() => read(id), (shown) => sweep_ends.includes(shown.sweep.state), [id]);
-  const sweep = value?.sweep;
-  return html`<main>
-    <p><a href="#/sweeps">Sweeps</a></p>
-    <h1>${sweep?.name ?? id}</h1>
-    <${ErrorNote} error=${error} />
-    ${sweep && html`
-      <p><${State} state=${sweep.state} /> ${sweep.reason?.message ?? ""}</p>
-      <p>${sweep.spec.algorithm?.name}, ${sweep.trials.total} of ${sweep.max_trials} trials: ${sweep.trials.running} running,
-        ${sweep.trials.paused} paused, ${sweep.trials.completed} completed, ${sweep.trials.stopped} stopped,
-        ${sweep.trials.failed} failed. ${number(sweep.core_s ?? 0)} core-seconds. Created ${time(sweep.created_at)}.</p>
-      ${sweep.best && html`<p>Best: trial ${sweep.best.trial} with ${sweep.spec.objective?.metric} ${number(sweep.best.value)}.</p>`}
-      <${Trials} shown=${value} />`}
+  const { value, error, again } = use_refreshed(id, () => read(id), (shown) => ends.includes(shown.sweep.state));
+  const [refused, set_refused] = useState<unknown>();
+  const [chosen, set_chosen] = useState<SweepTrial[]>();
+  use_title(value ? `${value.sweep.name}, ${value.sweep.state}` : id);
+  if (!value) return html`<${PageState} title=${`Sweep ${id}`} error=${error} back=${{ href: href("/sweeps"), name: "All sweeps" }} />`;
+  const { sweep, trials } = value;
+  const path = `/v1/sweeps/${id}`;
+  const shown = chosen ? trials.filter((trial) => chosen.some(({ number }) => number === trial.number)) : trials;
+  const jobs = shown.flatMap((trial) => trial.job_id ?? []).slice(0, compared_max);
+  const counts = ["running", "paused", "completed", "stopped", "failed"].map((state) => `${sweep.trials[state as keyof typeof sweep.trials]} ${state}`).join(", ");
+  return html`<main class="full">
+    <nav aria-label="breadcrumb"><a href=${href("/sweeps")}>Sweeps</a></nav>
+    <div class="title"><h1>${sweep.name}</h1> <${State} state=${sweep.state} />
+      <${Actions} sweep=${sweep} done=${again} failed=${set_refused} />
+      ${jobs.length > 0 && html`<a href=${href("/compare", { jobs: jobs.join(",") })}>Curves of ${jobs.length === trials.length ? "all" : `the first ${jobs.length}`} trials</a>`}</div>
+    <${ErrorNote} error=${refused ?? error} />
+    ${sweep.reason && html`<p>${sweep.reason.message}</p>`}
+    <p>${sweep.spec.algorithm?.name}, ${sweep.trials.total} of ${sweep.max_trials} trials: ${counts}.${" "}
+      ${number(sweep.core_s ?? 0)} core-seconds. Created ${time(sweep.created_at)}.</p>
+    ${sweep.best && html`<p>Best: trial ${sweep.best.trial} with ${sweep.spec.objective?.metric} ${number(sweep.best.value)}.</p>
+      <${Promote} sweep=${id} best=${sweep.best.trial} of_folds=${Boolean(sweep.spec.cross_validation)} />`}
+    <${Pictures} ...${value} choose=${set_chosen} />
+    <h2>Trials${chosen && `: ${shown.length} of ${trials.length}`}</h2>
+    <div class="tall"><${Table} label="trials" columns=${columns_of(sweep)} rows=${shown} key_of=${(trial: SweepTrial) => trial.number} /></div>
+    <${Decisions} sweep=${id} revision=${value.revision} />
+    <${Curls} requests=${[{ label: "Read the sweep", method: "GET", path }, { label: "Its trials, the best first", method: "GET", path: `${path}/trials?order_by=best` },
+      ...verbs.filter(({ offered }) => offered(sweep.state)).map(({ verb, label }) => ({ label, method: "POST", path: `${path}/${verb}` }))]} />
   </main>`;
 }

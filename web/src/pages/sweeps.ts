@@ -1,40 +1,37 @@
 // The list of sweeps: newest first.
-import { get } from "../api/client";
-import type { List } from "../api/job";
-import type { Sweep } from "../api/sweep";
+import { get, type List } from "../api/client";
+import type { Sweep } from "../api/schema";
 import { number, time } from "../format";
 import { html } from "../html";
+import { href } from "../route";
+import { use_title } from "../title";
+import { Curls } from "../parts/curl";
 import { ErrorNote } from "../parts/error_note";
 import { use_refreshed } from "../parts/refreshed";
 import { State } from "../parts/state";
+import { Table, type Column } from "../parts/table";
 
-function Row({ sweep }: { sweep: Sweep }) {
-  const ended = sweep.trials.completed + sweep.trials.stopped + sweep.trials.failed;
-  return html`<tr>
-    <td><a href=${`#/sweeps/${sweep.id}`}>${sweep.name}</a></td>
-    <td>${sweep.spec.algorithm?.name}</td>
-    <td><${State} state=${sweep.state} /></td>
-    <td>${ended} of ${sweep.max_trials}</td>
-    <td>${sweep.trials.running}</td>
-    <td>${sweep.best ? `${sweep.spec.objective?.metric} ${number(sweep.best.value)}` : "–"}</td>
-    <td>${time(sweep.created_at)}</td>
-  </tr>`;
-}
+const path = "/v1/sweeps?limit=100";
+
+const columns: Column<Sweep>[] = [
+  { name: "name", wide: true, cell: (sweep) => html`<a href=${href(`/sweeps/${sweep.id}`)}>${sweep.name}</a>` },
+  { name: "algorithm", cell: (sweep) => sweep.spec.algorithm?.name },
+  { name: "state", cell: (sweep) => html`<${State} state=${sweep.state} />` },
+  { name: "trials", cell: ({ trials, max_trials }) => `${trials.completed + trials.stopped + trials.failed} of ${max_trials}` },
+  { name: "running", cell: (sweep) => sweep.trials.running },
+  { name: "best", cell: (sweep) => (sweep.best ? `${sweep.spec.objective?.metric} ${number(sweep.best.value)}` : "–") },
+  { name: "created", cell: (sweep) => time(sweep.created_at) },
+];
 
 export function Sweeps() {
-  const { value, error } = use_refreshed(() => get<List<Sweep>>("/v1/sweeps?limit=100"), () => false, []);
-  const sweeps = value?.items;
-  return html`<main>
+  use_title("Sweeps");
+  const { value: sweeps, error } = use_refreshed(path, async () => (await get<List<Sweep>>(path)).items);
+  return html`<main class="full">
     <h1>Sweeps</h1>
     <${ErrorNote} error=${error} />
-    ${sweeps?.length === 0 && html`<p>No sweep yet. Start one with <code>slipway sweep create sweep.json</code>.</p>`}
-    ${sweeps && sweeps.length > 0 &&
-    html`<div class="scroll" tabindex="0" role="region" aria-label="sweeps"><table>
-      <thead><tr>
-        <th scope="col">name</th><th scope="col">algorithm</th><th scope="col">state</th><th scope="col">trials</th>
-        <th scope="col">running</th><th scope="col">best</th><th scope="col">created</th>
-      </tr></thead>
-      <tbody>${sweeps.map((sweep) => html`<${Row} key=${sweep.id} sweep=${sweep} />`)}</tbody>
-    </table></div>`}
+    ${!sweeps && !error && html`<p class="hint" role="status">Loading…</p>`}
+    ${sweeps?.length === 0 && html`<p>No sweep yet. Start one:</p><pre tabindex="0" aria-label="command">slipway sweep create sweep.json</pre>`}
+    ${sweeps && sweeps.length > 0 && html`<${Table} label="sweeps" columns=${columns} rows=${sweeps} key_of=${(sweep: Sweep) => sweep.id} />`}
+    <${Curls} requests=${[{ label: "This list", method: "GET", path }]} />
   </main>`;
 }

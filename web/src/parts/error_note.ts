@@ -1,13 +1,23 @@
 import { html } from "../html";
 import { ApiError } from "../api/client";
 
-/** An error in the server's words, with what is needed to find it in the log. */
+const advice: Record<number, string> = {
+  0: "It is tried again by itself.",
+  403: "Your token does not have the right. Ask an admin of the project for a role that has it.",
+  404: "It may have been deleted, or it is of a project that you do not see.",
+  409: "Its state has changed meanwhile. The page shows what can be done now.",
+  429: "Too many requests at once. It is tried again by itself.",
+  503: "The database is away for a moment. It is tried again by itself.",
+};
+
+/** An error in the server's words, what to do about it, and what is needed to find it in the log. */
 export function ErrorNote({ error }: { error: unknown }) {
   if (!error) return null;
   const problem = error instanceof ApiError ? error.problem : undefined;
   return html`<div class="error" role="alert">
     <p>${String((error as Error).message ?? error)}</p>
     ${problem?.errors?.map((one) => html`<p><code>${one.pointer}</code> ${one.message}</p>`)}
+    ${problem && advice[problem.status] && html`<p class="hint">${advice[problem.status]}</p>`}
     ${problem?.request_id && html`<p class="hint">request ${problem.request_id}</p>`}
   </div>`;
 }

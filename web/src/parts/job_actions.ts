@@ -1,7 +1,7 @@
 // What a user can do to a job in its present state: one row for each action.
 import { useState } from "preact/hooks";
 import { post } from "../api/client";
-import type { Job } from "../api/job";
+import type { Job } from "../api/schema";
 import { final_states } from "../format";
 import { html } from "../html";
 
@@ -27,6 +27,12 @@ const actions: Action[] = [
     offered: (job) => !final_states.includes(job.state) && job.state !== "cancelling" },
 ];
 
+const path_of = (job: Job, action: Action) => `/v1/jobs/${job.id}/${action.verb}`;
+
+/** What the buttons would send now. */
+export const action_requests = (job: Job) =>
+  actions.filter((action) => action.offered(job)).map((action) => ({ label: action.label, method: "POST", path: path_of(job, action) }));
+
 /// Calls `done` with the answer; a retry answers with the new job.
 export function JobActions({ job, done, failed }: { job: Job; done: (answer: Job) => void; failed: (problem: unknown) => void }) {
   const [busy, set_busy] = useState(false);
@@ -34,7 +40,7 @@ export function JobActions({ job, done, failed }: { job: Job; done: (answer: Job
     if (action.question && !confirm(action.question(job))) return;
     set_busy(true);
     try {
-      done(await post<Job>(`/v1/jobs/${job.id}/${action.verb}`));
+      done(await post<Job>(path_of(job, action)));
     } catch (problem) {
       failed(problem);
     } finally {

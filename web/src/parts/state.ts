@@ -1,4 +1,4 @@
-// A job's state as a coloured word; the word carries the meaning, the colour repeats it.
+// A state as a coloured word; the word carries the meaning, the colour repeats it.
 import { html } from "../html";
 
 export function State({ state }: { state: string }) {

@@ -1,12 +1,13 @@
 // Where a job's time goes: the verdict, the shares it rests on, how busy each core is.
 import { useEffect, useState } from "preact/hooks";
+import { address } from "../api/base";
 import { get } from "../api/client";
-import type { Job, Report } from "../api/job";
+import type { Job, Report } from "../api/schema";
 import { duration, final_states } from "../format";
 import { html } from "../html";
 
 const renew_every_ms = 10000;
-const names: [keyof Report["verdict"]["shares"], string][] = [
+const names: [string, string][] = [
   ["compute", "matmuls and convolutions"],
   ["memory", "moving data"],
   ["sync", "all-reduce, barrier wait"],
@@ -16,11 +17,9 @@ const names: [keyof Report["verdict"]["shares"], string][] = [
 ];
 const percent = (share: number) => `${Math.round(100 * share)} %`;
 
-/** Shown once the job has done a step of its own, after `first_step`: from then on there is a report. */
-export function TimeShares({ job, first_step }: { job: Job; first_step?: number }) {
+/** Shown once the job has `begun`, which its first metrics show: from then on there is a report. */
+export function TimeShares({ job, begun }: { job: Job; begun: boolean }) {
   const [report, set_report] = useState<Report | undefined>(undefined);
-  const step = job.progress?.step ?? 0;
-  const begun = job.state === "succeeded" ? step > 0 : first_step !== undefined && step > first_step;
   const ended = final_states.includes(job.state);
   useEffect(() => {
     if (!begun) return;
@@ -36,12 +35,12 @@ export function TimeShares({ job, first_step }: { job: Job; first_step?: number 
   return html`<section>
     <h2>Where the time goes</h2>
     <p>${verdict.message} <code>${verdict.field}</code></p>
-    <table><tbody>${names.map(([key, name]) => html`<tr key=${key}>
+    <div class="scroll" tabindex="0" role="region" aria-label="shares of the time"><table><tbody>${names.map(([key, name]) => html`<tr key=${key}>
       <th scope="row">${name}</th>
       <td><progress max="1" value=${verdict.shares[key]} aria-label=${`${name}: ${percent(verdict.shares[key])}`}></progress></td>
       <td>${percent(verdict.shares[key])}</td>
-    </tr>`)}</tbody></table>
-    <p class="hint">${duration(report.phases.execute)} of steps, busy: ${busy}.
-      <a href=${`/v1/jobs/${job.id}/report?format=text`}>report</a>, <a download="trace.json" href=${`/v1/jobs/${job.id}/trace`}>trace</a></p>
+    </tr>`)}</tbody></table></div>
+    <p class="hint">${duration(report.phases.execute)} of steps, busy: ${busy}.${" "}
+      <a href=${address(`/v1/jobs/${job.id}/report?format=text`)}>report</a>, <a download="trace.json" href=${address(`/v1/jobs/${job.id}/trace`)}>trace</a></p>
   </section>`;
 }

@@ -1,5 +1,5 @@
 // Which curves share a chart: what training and validation say of one metric.
-import type { Series } from "../parts/chart";
+import type { Curve } from "./curve";
 
 // In the order of the page. Metrics that are not here come after them, under their own names.
 const titles: Record<string, string> = {
@@ -11,23 +11,25 @@ const titles: Record<string, string> = {
   mae: "Mean absolute error",
   r2: "R²",
   perplexity: "Perplexity",
+  lr: "Learning rate", // after all others
 };
 
-/** The metric that a curve shows; none for what is no metric of the task, such as the learning rate. */
+/** The metric that a curve shows; none for what is neither a metric of the task nor the learning rate. */
 function metric_of(name: string): string | undefined {
+  if (name === "lr") return name;
   const metric = /^(?:train|val)_(.+)$/.exec(name)?.[1];
   return metric?.startsWith("auc_") ? "labels_auc" : metric;
 }
 
-export function metric_charts(series: Iterable<Series>): { title: string; series: Series[] }[] {
-  const charts = new Map<string, Series[]>();
-  for (const one of series) {
+export function metric_charts(curves: Iterable<Curve>): { metric: string; title: string; curves: Curve[] }[] {
+  const charts = new Map<string, Curve[]>();
+  for (const one of curves) {
     const metric = metric_of(one.name);
     if (metric) charts.set(metric, [...(charts.get(metric) ?? []), one]);
   }
   const known = Object.keys(titles);
-  const place = (metric: string) => (known.includes(metric) ? known.indexOf(metric) : known.length);
+  const place = (metric: string) => (metric === "lr" ? Infinity : known.includes(metric) ? known.indexOf(metric) : known.length);
   return [...charts]
     .sort(([a], [b]) => place(a) - place(b) || a.localeCompare(b))
-    .map(([metric, curves]) => ({ title: titles[metric] ?? metric, series: curves }));
+    .map(([metric, curves]) => ({ metric, title: titles[metric] ?? metric, curves }));
 }

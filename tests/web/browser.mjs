@@ -1,0 +1,76 @@
+// A browser with the dashboard in it, for the scripts that use it as somebody would. Each prints one JSON object of what it found;
+// test_dashboard.py judges that. Run from web/.
+import { createRequire } from "node:module";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const require = createRequire(join(process.cwd(), "package.json"));
+const { chromium } = require("playwright-core");
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const data = JSON.parse(readFileSync(0, "utf8")); // what the test says of its service: addresses, ids, folders
+
+const options = {
+  executablePath: "/usr/bin/chromium",
+  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync"],
+  viewport: { width: 1440, height: 900 },
+  acceptDownloads: true,
+};
+
+/** Reports what the browser complains of and which other origins a page asks. */
+function watch(page, origin, found) {
+  page.on("console", (message) =>
+    ["error", "warning"].includes(message.type()) && found.console.push(`${message.text()} ${message.location().url}`));
+  page.on("pageerror", (error) => found.console.push(String(error)));
+  page.on("request", (request) => {
+    const url = new URL(request.url());
+    if (url.origin !== origin && !["data:", "blob:"].includes(url.protocol)) found.other_origins.push(request.url());
+  });
+  page.on("dialog", (dialog) => dialog.accept());
+}
+
+// axe is run in an isolated world of the devtools, so the page's policy stays as strict as it is.
+async function violations(browser, page) {
+  const session = await browser.newCDPSession(page);
+  const { frameTree } = await session.send("Page.getFrameTree");
+  const { executionContextId } = await session.send("Page.createIsolatedWorld", { frameId: frameTree.frame.id });
+  const evaluate = (expression, awaitPromise = false) =>
+    session.send("Runtime.evaluate", { expression, contextId: executionContextId, awaitPromise, returnByValue: true });
+  await evaluate(axe);
+  const { result } = await evaluate("axe.run().then((r) => r.violations.map((v) => v.id + ': ' + v.nodes[0].html))", true);
+  await session.detach();
+  return result.value ?? ["axe gave nothing"];
+}
+
+/** Calls `use` with a signed-in page and prints what it put into `found`. */
+export async function run(use) {
+  const origin = new URL(data.url).origin;
+  const browser = await chromium.launchPersistentContext(mkdtempSync(join(tmpdir(), "slipway-browser-")), options);
+  const found = { console: [], other_origins: [], barriers: [] };
+  try {
+    if (data.token) await browser.request.post(`${data.url}v1/login`, { data: { token: data.token }, headers: { origin } });
+    const page = await browser.newPage();
+    watch(page, origin, found);
+    const open = async (address) => {
+      await page.goto("about:blank"); // a page that is opened, not one that is gone to
+      await page.goto(data.url + address);
+    };
+    const check = async (name) => found.barriers.push(...(await violations(browser, page)).map((one) => `${name}: ${one}`));
+    const shot = (name) => page.screenshot({ path: join(data.shots, `${name}.png`), fullPage: true });
+    await use({ browser, page, found, data, open, check, shot });
+    process.stdout.write(JSON.stringify(found));
+  } finally {
+    await browser.close();
+  }
+}
+
+/** Waits until `ready` gives something true; returns it. */
+export async function until(page, ready, what) {
+  for (let tries = 0; tries < 120; tries++) {
+    const value = await ready();
+    if (value) return value;
+    await page.waitForTimeout(250);
+  }
+  throw new Error(`waited in vain for ${what}`);
+}

@@ -1,0 +1,28 @@
+// Opens every page, light and dark, on a wide screen and on a phone: a title of its own, nothing beside the screen, no barrier.
+import { run } from "./browser.mjs";
+
+const pages = ({ done, ruined, sweep, folds_sweep, crossed, measured, predicted, live }) => ({
+  overview: "#/", jobs: "#/jobs", nothing_found: "#/jobs?name=nobody", done: `#/jobs/${done}`, ruined: `#/jobs/${ruined}`, live: `#/jobs/${live}`,
+  measured: `#/jobs/${measured}`, predicted: `#/jobs/${predicted}`, compare: `#/compare?jobs=${done},${ruined}`, compare_nothing: "#/compare",
+  sweeps: "#/sweeps", sweep: `#/sweeps/${sweep}`, folds_sweep: `#/sweeps/${folds_sweep}`, crosses: "#/cross-validations", crossed: `#/cross-validations/${crossed}`,
+  evaluations: "#/evaluations", predictions: "#/predictions", queue: "#/queue", machine: "#/machine", keys: "#/keys", unknown: "#/nowhere",
+});
+
+await run(async ({ page, found, data, open, check, shot }) => {
+  found.titles = {};
+  found.too_wide = [];
+  for (const [name, address] of Object.entries(pages(data)))
+    for (const colorScheme of ["light", "dark"])
+      for (const width of [1440, 390]) {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width, height: 900 });
+        await open(address);
+        await page.locator("h1").waitFor();
+        await page.waitForFunction(() => !document.querySelector("main")?.textContent.includes("Loading…"));
+        found.titles[name] = await page.title();
+        if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) found.too_wide.push(`${name} ${width}`);
+        for (const summary of await page.locator("summary").all()) await summary.click();
+        await check(`${name} ${colorScheme} ${width}`);
+        await shot(`${name}_${colorScheme}_${width}`);
+      }
+});

@@ -1,0 +1,44 @@
+// Counts the bytes of a job's page, of an idle list, and the streams of two tabs.
+import { run, until } from "./browser.mjs";
+
+await run(async ({ browser, page, found, data, open }) => {
+  const session = await browser.newCDPSession(page);
+  let bytes = 0;
+  const paths = [];
+  await session.send("Network.enable");
+  session.on("Network.loadingFinished", ({ encodedDataLength }) => (bytes += encodedDataLength));
+  session.on("Network.requestWillBeSent", ({ request }) => paths.push(new URL(request.url).pathname));
+
+  await open(`#/jobs/${data.long}`);
+  await page.locator(".chart canvas").first().waitFor();
+  await page.getByText("model.safetensors").first().waitFor();
+  await page.waitForTimeout(500);
+  found.job_bytes = bytes;
+  found.job_paths = paths.filter((path) => path.endsWith("/events"));
+  found.curve = await page.locator(".chart").first().innerText();
+
+  bytes = 0;
+  await session.send("Network.setCacheDisabled", { cacheDisabled: true });
+  await open("#/jobs");
+  await page.getByRole("link", { name: "long" }).waitFor();
+  await page.waitForTimeout(3000); // it is read once more when the stream has begun
+  found.first_view_bytes = bytes;
+  const opened = paths.length;
+  await page.waitForTimeout(8000);
+  found.idle_paths = paths.slice(opened).filter((path) => !path.endsWith("/v1/events"));
+
+  // A second tab hears of a job through the stream of the first one.
+  const second = await browser.newPage();
+  const streams = [];
+  second.on("request", (request) => request.url().includes("/v1/events") && streams.push(request.url()));
+  await second.goto(`${data.url}#/jobs`);
+  await second.getByRole("link", { name: "long" }).waitFor();
+  await second.waitForTimeout(1000);
+  const made = await browser.request.post(`${data.url}v1/jobs`, { data: data.job, headers: { origin: new URL(data.url).origin } });
+  found.submitted = made.status();
+  await until(second, () => second.getByRole("link", { name: "told" }).isVisible(), "the new job in the second tab");
+  found.streams_of_second_tab = streams.length;
+  await page.close(); // the second tab takes the stream over
+  await until(second, () => streams.length > 0, "a stream of the second tab's own");
+  found.taken_over = true;
+});

@@ -1,0 +1,75 @@
+// Compares runs, reads a sweep and promotes its best trial, looks at the queue, drains a core.
+import { run, until } from "./browser.mjs";
+
+async function compare({ page, found, data, open }) {
+  await open("#/jobs?name=rate-");
+  await page.getByLabel("Choose rate-0").check();
+  await page.getByLabel("Choose rate-1").check();
+  await page.getByRole("link", { name: "Compare" }).click();
+  await page.locator(".chart canvas").first().waitFor();
+  found.compared = await page.locator(".legend").first().innerText();
+  found.differences = await page.getByRole("region", { name: "differences" }).innerText();
+  await page.getByLabel("Add a job").fill("ruined");
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await until(page, async () => (await page.locator(".legend").first().innerText()).includes("ruined"), "the third job");
+  await page.getByRole("button", { name: "Remove ruined" }).click();
+  await until(page, async () => !(await page.locator(".legend").first().innerText()).includes("ruined"), "two jobs");
+}
+
+async function sweep({ page, found, data, open }) {
+  await open(`#/sweeps/${data.folds_sweep}`);
+  await page.getByRole("region", { name: "trials" }).waitFor();
+  found.fold_values = await page.getByRole("region", { name: "trials" }).innerText();
+  await open(`#/sweeps/${data.sweep}`);
+  await page.locator(".parallel canvas").waitFor();
+  found.sweep = await page.locator("main").innerText();
+  const rows = page.getByRole("region", { name: "trials" }).locator("tbody tr");
+  found.trials = await rows.count();
+  const box = await page.locator(".parallel canvas").boundingBox();
+  const x = box.x + box.width - 50; // the axis of the objective
+  await page.mouse.move(x, box.y + box.height - 26);
+  await page.mouse.down();
+  await page.mouse.move(x, box.y + box.height / 2, { steps: 4 });
+  await page.mouse.up();
+  found.trials_kept = await rows.count();
+  await page.getByRole("button", { name: "Keep all" }).click();
+  found.trials_after_all = await rows.count();
+
+  await page.getByText("Promote a trial to a job").click();
+  await page.getByLabel("Start").selectOption("scratch");
+  await page.getByRole("button", { name: "Show the job…" }).click();
+  await page.getByLabel("the job", { exact: true }).waitFor();
+  found.promoted_preview = await page.getByLabel("the job", { exact: true }).innerText();
+  await page.getByRole("button", { name: "Submit this job" }).click();
+  await page.getByRole("navigation", { name: "breadcrumb" }).waitFor();
+  await until(page, () => page.url().includes("/jobs/job_"), "the promoted job");
+}
+
+async function machine({ page, found, open }) {
+  await open("#/machine");
+  await page.getByRole("button", { name: /^Drain core 8/ }).click();
+  await page.getByRole("button", { name: /^Undrain core 8/ }).waitFor();
+  found.drained = await page.getByRole("row", { name: /^core 8|^8/ }).innerText();
+  await page.getByRole("button", { name: /^Undrain core 8/ }).click();
+  await page.getByRole("button", { name: /^Drain core 8/ }).waitFor();
+}
+
+async function queue({ page, found, open }) {
+  await open("#/queue");
+  await page.getByRole("link", { name: "held" }).waitFor();
+  found.queue = await page.getByRole("region", { name: "queue" }).innerText();
+  await page.getByText("As curl").click();
+  found.curl = await page.locator(".curl pre").first().innerText();
+  await open("#/evaluations");
+  await page.getByRole("link", { name: "measured" }).click();
+  await page.getByRole("region", { name: "metrics" }).waitFor();
+  await open("#/predictions");
+  await page.getByRole("link", { name: "predicted" }).waitFor();
+  await open("#/");
+  await page.getByRole("heading", { name: "Needs attention" }).waitFor();
+  found.overview = await page.locator("main").innerText();
+}
+
+await run(async (with_page) => {
+  for (const use of [compare, sweep, machine, queue]) await use(with_page);
+});

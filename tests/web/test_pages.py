@@ -1,0 +1,148 @@
+"""Goal: every page does what it is for, at any size and in any scheme, also below a path prefix.
+Method: the real service; scripts drive Chromium and print what they found as JSON."""
+import unittest
+
+from prefix_proxy import serve_below
+from service_for_browsers import Dashboard, NoComplaints, points_job, ruined_job, without_name
+
+LONG_NAME = "a-name-as-scripts-make-them-with-lr-0.00010-and-width-512-and-depth-4-and-dropout-0.1-and-seed-17-try-3"
+HELD = {"limits": {"start_after": "2100-01-01T00:00:00Z"}}
+MANY = 60
+
+
+class JobLists(NoComplaints, unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        board = Dashboard(cls)
+        for number, (rate, team) in enumerate([(1e-5, "red"), (1e-2, "blue"), (1e-3, "red")]):
+            board.submit_ended(f"rate_{number}", points_job(
+                name=f"rate-{number}", labels={"team": team}, train={"epochs": 3, "optimizer": {"name": "adam", "lr": rate}}))
+        board.submit_ended("ruined", ruined_job(name="ruined"))
+        for number in range(MANY):
+            board.service.submit(points_job(name=f"many-{number}", **HELD))
+        board.submit("long", points_job(name=LONG_NAME, **HELD))
+        jobs = board.service.get("/v1/jobs?name=rate-&order_by=best&metric=val_loss")["items"]
+        many_1 = sum(str(number).startswith("1") for number in range(MANY))
+        cls.found = board.run("job_lists", long_name=LONG_NAME, by_loss=[job["name"] for job in jobs], many=MANY, many_1=many_1)
+        cls.many_1 = many_1
+
+    def test_a_long_name_leaves_room_for_the_other_columns(self):
+        self.assertTrue(self.found["columns_in_sight"])
+
+    def test_the_address_holds_search_and_order(self):
+        for part in ("name=rate-", "order_by=best", "metric=val_loss"):
+            self.assertIn(part, self.found["address"])
+
+    def test_an_empty_list_says_what_to_do(self):
+        self.assertIn("Clear a filter", self.found["nothing"])
+
+    def test_pages_do_not_overlap(self):
+        self.assertEqual(self.found["pages_overlap"], [])
+
+    def test_back_returns_to_the_place(self):
+        self.assertEqual(self.found["top_of_new_page"], 0)
+        self.assertAlmostEqual(self.found["scroll_after_back"], 700, delta=60)
+
+    def test_nothing_happens_before_it_is_said(self):
+        self.assertIn(f"cancel: {self.many_1} jobs would change", self.found["preview"])
+        self.assertNotIn("cancelled", self.found["states_before"])
+
+    def test_keys_lead_through_the_pages(self):
+        self.assertIn("Name", self.found["focused"])
+        self.assertIn("g q", self.found["keys"])
+
+
+def board_with_everything(case):
+    board = Dashboard(case)
+    board.submit_ended("done", points_job(name="done"))
+    board.submit_ended("ruined", ruined_job(name="ruined"))
+    for number, rate in enumerate([1e-3, 1e-2]):
+        board.submit_ended(f"rate_{number}", points_job(name=f"rate-{number}", train={"optimizer": {"name": "adam", "lr": rate}}))
+    board.add_folds()
+    short = without_name(points_job(train={"epochs": 1}))
+    board.add_sweep("sweep", objective={"metric": "val_loss", "mode": "min"}, job=short, limits={"max_trials": 6, "max_concurrent": 3})
+    board.add_sweep("folds_sweep", objective={"metric": "cv.val_loss.mean", "mode": "min"}, limits={"max_trials": 2, "max_concurrent": 2},
+                    cross_validation={"split": {"method": "kfold", "folds": 2}, "job": {**short, "data": {"dataset": "points"}}})
+    saved = board.service.get(f"/v1/jobs/{board.data['done']}/checkpoints")["items"][0]["id"]
+    for key, path, more in (("measured", "/v1/evaluations", {}), ("predicted", "/v1/predictions", {"data": {"dataset": "points"}})):
+        board.data[key] = board.service.post(path, {"name": key, "from": {"checkpoint": saved}, **more})["id"]
+        board.service.wait_end(board.data[key])
+    board.submit("held", points_job(name="held", **HELD))
+    return board
+
+
+class OtherPages(NoComplaints, unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.found = board_with_everything(cls).run("other_pages")
+
+    def test_compared_jobs_share_charts_and_a_table_of_differences(self):
+        for job in ("rate-0", "rate-1"):
+            self.assertIn(job, self.found["compared"])
+            self.assertIn(job, self.found["differences"])
+        self.assertRegex(self.found["differences"], r"train.optimizer.lr\s+0.001\s+0.01|train.optimizer.lr\s+0.01\s+0.001")
+        self.assertNotIn("model.width", self.found["differences"])
+
+    def test_a_sweep_shows_its_parameters_trials_and_decisions(self):
+        for words in ("Parameters", "Importance", "Decisions", "drawn at random", "Best: trial"):
+            self.assertIn(words, self.found["sweep"])
+        self.assertEqual(self.found["trials"], 6)
+
+    def test_a_brush_keeps_some_trials(self):
+        self.assertGreater(self.found["trials_kept"], 0)
+        self.assertLess(self.found["trials_kept"], 6)
+        self.assertEqual(self.found["trials_after_all"], 6)
+
+    def test_trials_of_folds_show_the_values_of_the_folds(self):
+        self.assertRegex(self.found["fold_values"], r"0\.\d+, 0\.\d+")
+
+    def test_a_promoted_trial_is_shown_first(self):
+        self.assertIn('"optimizer"', self.found["promoted_preview"])
+
+    def test_a_core_is_drained_and_comes_back(self):
+        self.assertIn("drained", self.found["drained"])
+
+    def test_the_queue_says_why(self):
+        self.assertIn("2100-01-01", self.found["queue"])
+        self.assertIn("/v1/queue?limit=25", self.found["curl"])
+
+    def test_the_overview_says_what_failed(self):
+        self.assertIn("ruined failed: the validation loss is", self.found["overview"])
+
+
+class EveryPage(NoComplaints, unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        board = board_with_everything(cls)
+        board.add_live()
+        cls.found = board.run("every_page")
+
+    def test_each_tab_is_called_after_its_page(self):
+        self.assertEqual(self.found["titles"]["done"], "done, succeeded – Slipway")
+        self.assertEqual(self.found["titles"]["queue"], "Queue – Slipway")
+        self.assertNotIn("Slipway", self.found["titles"].values())
+
+    def test_nothing_lies_beside_the_screen(self):
+        self.assertEqual(self.found["too_wide"], [])
+
+
+class BehindProxy(NoComplaints, unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        board = Dashboard(cls)
+        board.submit_ended("done", points_job(name="done"))
+        cls.url = serve_below(cls, board.service.port, "/team/slipway")
+        cls.found = board.run("behind_proxy", url=cls.url, token=None, secret=board.service.token)
+
+    def test_all_requests_stay_below_the_prefix(self):
+        self.assertEqual(self.found["outside"], [])
+        self.assertEqual(self.found["downloaded"], "model.safetensors")
+        self.assertIn(self.url + "v1/jobs/", self.found["curl"])
+
+    def test_a_wrong_token_is_refused_in_words(self):
+        self.assertIn("unknown, expired or revoked", self.found["refused"])
+        self.assertEqual(self.found["title"], "Sign in – Slipway")
+
+
+if __name__ == "__main__":
+    unittest.main()

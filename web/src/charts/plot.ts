@@ -1,0 +1,105 @@
+// One plot: uPlot has the axes, the drag and the cursor; the curves are painted by us, because each has x values of its own. The usual table
+// with a row for each x of any curve grows with their product: 100 runs of 500 points would be five million cells.
+import uPlot from "uplot";
+import type { Curve } from "./curve";
+import { x_extent, y_extent } from "./extent";
+import { paint } from "./paint";
+import { ink } from "./palette";
+import { type Frame, type Shape, shapes_of } from "./shapes";
+import { log_tick_labels, tick_labels, time_tick_labels } from "./ticks";
+import type { Range, View } from "./view";
+
+export const height_px = 260;
+
+export interface PlotInputs {
+  element: HTMLElement;
+  y_title: string;
+  curves: () => { curve: Curve; index: number }[]; // those that are shown, and their places in the palette
+  view: View;
+  zoomed: (range: Range) => void;
+  hovered: (x: number | undefined) => void;
+}
+
+function frame_of(plot: uPlot): Frame {
+  const { top, height } = plot.bbox;
+  return {
+    x: (value) => plot.valToPos(value, "x", true),
+    y: (value) => plot.valToPos(value, "y", true),
+    x_min: plot.scales.x.min!,
+    x_max: plot.scales.x.max!,
+    top,
+    bottom: top + height,
+    scale: devicePixelRatio,
+  };
+}
+
+export function shapes_in(plot: uPlot, { curves, view }: PlotInputs): Shape[] {
+  const frame = frame_of(plot);
+  return curves().flatMap(({ curve, index }) => shapes_of(curve, index, view, frame));
+}
+
+function draw(plot: uPlot, inputs: PlotInputs) {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  paint(ctx, shapes_in(plot, inputs));
+  ctx.restore();
+}
+
+function axes(view: View, y_title: string): uPlot.Axis[] {
+  const { text, grid } = ink();
+  const common = { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { show: false }, labelSize: 18, labelGap: 0, labelFont: "12px system-ui, sans-serif", font: "12px system-ui, sans-serif" };
+  const x_labels = view.log_x.value ? log_tick_labels : view.x_axis.value === "time" ? time_tick_labels : tick_labels;
+  const y_labels = view.log_y.value ? log_tick_labels : tick_labels;
+  const x_title = view.x_axis.value === "time" ? "time since the start" : view.x_axis.value;
+  return [
+    { ...common, label: x_title, size: 34, space: 70, values: (_, ticks) => x_labels(ticks) },
+    { ...common, label: y_title, size: 62, values: (_, ticks) => y_labels(ticks) },
+  ];
+}
+
+/** Makes the scales fit what the curves are now. The zoom stays. */
+export function refit(plot: uPlot, { curves, view }: PlotInputs) {
+  const shown = curves().map(({ curve }) => curve);
+  const x = x_extent(shown, view);
+  const y = y_extent(shown, view, x);
+  plot.batch(() => {
+    plot.setData([[x.min, x.max], [y.min, y.max]], false);
+    plot.setScale("x", x);
+    plot.setScale("y", y);
+  });
+}
+
+export function make_plot(inputs: PlotInputs): uPlot {
+  const { element, view, y_title, zoomed, hovered } = inputs;
+  const distribution = (log: boolean): uPlot.Scale => ({ time: false, auto: false, distr: log ? 3 : 1 });
+  const plot: uPlot = new uPlot(
+    {
+      width: element.clientWidth || 480,
+      height: height_px,
+      legend: { show: false },
+      scales: { x: distribution(view.log_x.value), y: distribution(view.log_y.value) },
+      axes: axes(view, y_title),
+      cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false, bind: { dblclick: () => null } },
+      series: [{}, { show: true, paths: () => null, points: { show: false } }],
+      hooks: {
+        draw: [(self) => draw(self, inputs)],
+        setSelect: [
+          (self) => {
+            const { left, width } = self.select;
+            if (width < 4) return;
+            zoomed({ min: self.posToVal(left, "x"), max: self.posToVal(left + width, "x") });
+            self.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+          },
+        ],
+        setCursor: [(self) => hovered(self.cursor.left! >= 0 ? self.posToVal(self.cursor.left!, "x") : undefined)],
+      },
+    },
+    [[0, 1], [0, 1]],
+    element,
+  );
+  refit(plot, inputs);
+  return plot;
+}

@@ -1,0 +1,90 @@
+// What a chart draws, as lines, areas and words in pixels: the canvas and the SVG file paint the same list, so that they show the same.
+import { type Curve, type Point, x_of } from "./curve";
+import { colour_of, dash_of } from "./palette";
+import { smoothed } from "./smoothing";
+import type { View } from "./view";
+
+export interface Shape {
+  kind: "line" | "area" | "dots" | "word";
+  colour: string;
+  opacity: number;
+  width: number;
+  dash: number[];
+  points: [number, number][];
+  word?: string;
+}
+
+export interface Frame {
+  x: (value: number) => number;
+  y: (value: number) => number;
+  x_min: number;
+  x_max: number;
+  top: number;
+  bottom: number;
+  scale: number; // pixels of the canvas for one of the page
+}
+
+const dotted_below = 40; // so few points are shown one by one
+const raw_opacity = 0.3; // under the smoothed line
+const area_opacity = 0.25;
+
+/** Where the points in sight begin and end, with one beyond each end, so that lines go on to the edge. */
+function in_sight(xs: number[], { x_min, x_max }: Frame): [number, number] {
+  const first = xs.findIndex((x) => x >= x_min);
+  if (first < 0) return [0, 0];
+  let end = xs.length;
+  while (end > first && xs[end - 1] > x_max) end--;
+  return [Math.max(0, first - 1), end + 1];
+}
+
+/** Positions, broken where a value is no number: each run of finite values is a line of its own. */
+function runs(xs: number[], values: number[], { x, y }: Frame, log_y: boolean): [number, number][][] {
+  const found: [number, number][][] = [];
+  let open = false;
+  values.forEach((value, index) => {
+    const drawn = Number.isFinite(value) && (!log_y || value > 0);
+    if (drawn && !open) found.push([]);
+    if (drawn) found.at(-1)!.push([x(xs[index]), y(value)]);
+    open = drawn;
+  });
+  return found;
+}
+
+function envelope(points: Point[], xs: number[], { x, y }: Frame, log_y: boolean): [number, number][] {
+  const bounded = points.map((point, index) => ({ point, at: x(xs[index]) }))
+    .filter(({ point }) => Number.isFinite(point.min) && Number.isFinite(point.max) && (!log_y || point.min! > 0));
+  if (bounded.length < 2) return [];
+  return [
+    ...bounded.map(({ point, at }): [number, number] => [at, y(point.max!)]),
+    ...bounded.reverse().map(({ point, at }): [number, number] => [at, y(point.min!)]),
+  ];
+}
+
+function not_finite(points: Point[], xs: number[], frame: Frame): { word: string; at: [number, number] }[] {
+  return points.flatMap(({ value }, index) => {
+    if (Number.isFinite(value)) return [];
+    const at = frame.x(xs[index]);
+    return [{ word: Number.isNaN(value) ? "NaN" : value > 0 ? "∞" : "−∞", at: [at, value > 0 ? frame.top + 12 * frame.scale : frame.bottom - 4 * frame.scale] }];
+  });
+}
+
+const words_max = 20; // of values that are not finite; where all are, the first ones say it
+
+export function shapes_of(curve: Curve, index: number, view: View, frame: Frame): Shape[] {
+  const all_xs = curve.points.map((point) => x_of(curve, point, view.x_axis.value));
+  const sight = in_sight(all_xs, frame);
+  const points = curve.points.slice(...sight);
+  const xs = all_xs.slice(...sight);
+  const values = points.map((point) => point.value);
+  const log_y = view.log_y.value;
+  const factor = view.smoothing.value;
+  const common = { colour: colour_of(index), dash: dash_of(index).map((length) => length * frame.scale), width: 1.75 * frame.scale };
+  const line = (of: number[], opacity: number): Shape[] =>
+    runs(xs, of, frame, log_y).map((run) => ({ ...common, kind: run.length === 1 ? "dots" : "line", opacity, points: run }));
+  const shapes: Shape[] = [{ ...common, kind: "area", opacity: area_opacity, points: envelope(points, xs, frame, log_y) }];
+  shapes.push(...line(values, factor > 0 ? raw_opacity : 1));
+  if (factor > 0) shapes.push(...line(smoothed(curve.points.map((point) => point.value), factor).slice(...sight), 1));
+  else if (points.length < dotted_below) shapes.push(...line(values, 1).map((shape): Shape => ({ ...shape, kind: "dots" })));
+  for (const { word, at } of not_finite(points, xs, frame).slice(0, words_max)) shapes.push({ ...common, kind: "word", opacity: 1, points: [at], word });
+  return shapes.filter((shape) => shape.points.length > 0);
+}

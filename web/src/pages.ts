@@ -1,0 +1,47 @@
+// Every page: its address, and what shows it. Sections are what the head of each page leads to.
+import type { FunctionComponent } from "preact";
+import { Compare } from "./pages/compare";
+import { CrossValidation } from "./pages/cross_validation";
+import { CrossValidations } from "./pages/cross_validations";
+import { Job } from "./pages/job";
+import { Jobs } from "./pages/jobs";
+import { Keys } from "./pages/keys";
+import { Machine } from "./pages/machine";
+import { Evaluations, Predictions } from "./pages/measured_lists";
+import { Overview } from "./pages/overview";
+import { Queue } from "./pages/queue";
+import { Sweep } from "./pages/sweep";
+import { Sweeps } from "./pages/sweeps";
+
+interface Page {
+  pattern: RegExp;
+  Show: FunctionComponent<{ id: string }>;
+}
+
+export const pages: Page[] = [
+  { pattern: /^\/$/, Show: Overview },
+  { pattern: /^\/jobs$/, Show: Jobs },
+  { pattern: /^\/jobs\/(job_[0-9a-z]+)$/, Show: Job },
+  { pattern: /^\/compare$/, Show: Compare },
+  { pattern: /^\/sweeps$/, Show: Sweeps },
+  { pattern: /^\/sweeps\/(swp_[0-9a-z]+)$/, Show: Sweep },
+  { pattern: /^\/cross-validations$/, Show: CrossValidations },
+  { pattern: /^\/cross-validations\/(cv_[0-9a-z]+)$/, Show: CrossValidation },
+  { pattern: /^\/evaluations$/, Show: Evaluations },
+  { pattern: /^\/predictions$/, Show: Predictions },
+  { pattern: /^\/queue$/, Show: Queue },
+  { pattern: /^\/machine$/, Show: Machine },
+  { pattern: /^\/keys$/, Show: Keys },
+];
+
+/** `key`: what one presses after "g" to go there. */
+export const sections = [
+  { path: "/", name: "Overview", key: "o" },
+  { path: "/jobs", name: "Jobs", key: "j" },
+  { path: "/sweeps", name: "Sweeps", key: "s" },
+  { path: "/cross-validations", name: "Cross-validations", key: "c" },
+  { path: "/evaluations", name: "Evaluations", key: "e" },
+  { path: "/predictions", name: "Predictions", key: "p" },
+  { path: "/queue", name: "Queue", key: "q" },
+  { path: "/machine", name: "Machine", key: "m" },
+];

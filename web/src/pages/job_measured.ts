@@ -1,0 +1,60 @@
+// What a job that does not train has made: the values of a prediction as CSV, the metrics of an evaluation.
+import { useEffect, useState } from "preact/hooks";
+import { address } from "../api/base";
+import { get } from "../api/client";
+import type { ConfusionMatrix, Evaluation as Measured, Job } from "../api/schema";
+import { metric_value, number } from "../format";
+import { html } from "../html";
+import { href } from "../route";
+import { ErrorNote } from "../parts/error_note";
+
+const samples_of = (data: Record<string, any>) =>
+  data.part ? `part ${data.part}` : data.split === "all" ? "all samples" : `the ${data.split} side`;
+
+export function Prediction({ job }: { job: Job }) {
+  const { from, data } = job.prediction ?? {};
+  return html`<section>
+    <h2>Prediction</h2>
+    <p>Checkpoint <code>${from.checkpoint}</code> of <a href=${href(`/jobs/${from.job}`)}>${from.job}</a> over ${data.dataset}, ${samples_of(data)}.</p>
+    ${job.state === "succeeded"
+      ? html`<p><a download href=${address(`/v1/predictions/${job.id}/result.csv`)}>${job.name}.csv</a></p>`
+      : html`<p class="hint">The result is there when it has succeeded.</p>`}
+  </section>`;
+}
+
+/** The matrix of more classes is no table that one reads. */
+const matrix_classes_max = 30;
+
+function Matrix({ classes, counts }: ConfusionMatrix) {
+  if (classes.length > matrix_classes_max)
+    return html`<p class="hint">The confusion matrix of ${classes.length} classes is in the evaluation.</p>`;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="confusion matrix"><table>
+    <thead><tr><th scope="col">true class</th>${classes.map((name) => html`<th scope="col" key=${name}>as ${name}</th>`)}</tr></thead>
+    <tbody>${classes.map((name, row) => html`<tr key=${name}><th scope="row">${name}</th>
+      ${counts[row].map((count, column) => html`<td key=${column} class=${row === column ? "right" : ""}>${number(count)}</td>`)}</tr>`)}</tbody>
+  </table></div>`;
+}
+
+export function Evaluation({ job }: { job: Job }) {
+  const { from, data } = job.evaluation ?? {};
+  const [report, set_report] = useState<Measured | undefined>();
+  const [error, set_error] = useState<unknown>();
+  const succeeded = job.state === "succeeded";
+  useEffect(() => {
+    if (succeeded) get<Measured>(`/v1/jobs/${job.id}/evaluation`).then(set_report).catch(set_error);
+  }, [job.id, succeeded]);
+  return html`<section>
+    <h2>Evaluation</h2>
+    <p>Checkpoint <code>${from.checkpoint}</code> of <a href=${href(`/jobs/${from.job}`)}>${from.job}</a> on ${data.dataset}, ${samples_of(data)}.</p>
+    <${ErrorNote} error=${error} />
+    ${!succeeded && html`<p class="hint">The metrics are there when it has succeeded.</p>`}
+    ${report && html`<div class="scroll" tabindex="0" role="region" aria-label="metrics"><table>
+      <thead><tr><th scope="col">metric</th><th scope="col">value</th></tr></thead>
+      <tbody>${Object.entries(report.values).map(([name, value]) => html`<tr key=${name}>
+        <td>${name}</td><td>${number(metric_value(value, report.nonfinite?.[name]))}</td></tr>`)}
+        <tr><td>samples</td><td>${number(report.samples)}</td></tr></tbody>
+    </table></div>
+    ${report.confusion_matrix && html`<h3>Confusion matrix</h3><${Matrix} ...${report.confusion_matrix} />`}
+    <p><a download=${`${job.name}.json`} href=${address(`/v1/jobs/${job.id}/evaluation`)}>${job.name}.json</a></p>`}
+  </section>`;
+}
