@@ -50,6 +50,7 @@ export async function run(use) {
   const found = { console: [], other_origins: [], barriers: [] };
   try {
     if (data.token) await browser.request.post(`${data.url}v1/login`, { data: { token: data.token }, headers: { origin } });
+    browser.setDefaultTimeout(60000); // the machine may have other work
     const page = await browser.newPage();
     watch(page, origin, found);
     const open = async (address) => {
@@ -67,7 +68,7 @@ export async function run(use) {
 
 /** Waits until `ready` gives something true; returns it. */
 export async function until(page, ready, what) {
-  for (let tries = 0; tries < 120; tries++) {
+  for (let tries = 0; tries < 240; tries++) {
     const value = await ready();
     if (value) return value;
     await page.waitForTimeout(250);

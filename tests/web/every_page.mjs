@@ -12,9 +12,21 @@ await run(async ({ page, found, data, open, check, shot }) => {
   found.titles = {};
   found.too_wide = [];
   for (const [name, address] of Object.entries(pages(data)))
-    for (const colorScheme of ["light", "dark"])
-      for (const width of [1440, 390]) {
+    for (const width of [1440, 390]) {
+      await page.setViewportSize({ width, height: 900 });
+      await open(address);
+      await page.locator("h1").waitFor();
+      await page.waitForFunction(() => !document.querySelector("main")?.textContent.includes("Loading…"));
+      found.titles[name] = await page.title();
+      for (const summary of await page.locator("summary").all()) await summary.click();
+      if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) found.too_wide.push(`${name} ${width}`);
+      for (const colorScheme of ["light", "dark"]) {
         await page.emulateMedia({ colorScheme });
+        await check(`${name} ${colorScheme} ${width}`);
+        await shot(`${name}_${colorScheme}_${width}`);
+      }
+    }
+});
         await page.setViewportSize({ width, height: 900 });
         await open(address);
         await page.locator("h1").waitFor();

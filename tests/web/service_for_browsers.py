@@ -55,7 +55,7 @@ class Dashboard:
     def run(self, script, **more):
         """What tests/web/`script`.mjs found."""
         done = subprocess.run(["node", HERE / f"{script}.mjs"], input=json.dumps({**self.data, **more}), capture_output=True,
-                              text=True, timeout=280, cwd=SOURCE / "web")
+                              text=True, timeout=700, cwd=SOURCE / "web")
         assert done.returncode == 0, done.stdout + done.stderr
         return json.loads(done.stdout)
 

@@ -60,10 +60,12 @@ function share() {
   const channel = new BroadcastChannel(shared_name);
   const given_up = new AbortController();
   let release = () => {};
+  let over = false;
   channel.onmessage = ({ data }: MessageEvent<Message>) => hear(data);
   channel.postMessage({ kind: "joined" });
   navigator.locks
     .request(shared_name, { signal: given_up.signal }, () => new Promise<void>((done) => {
+      if (over) return done(); // granted while it was given up
       const tell = (message: Message) => {
         hear(message);
         channel.postMessage(message);
@@ -79,6 +81,7 @@ function share() {
     }))
     .catch(() => undefined); // given up before it was this tab's turn
   return () => {
+    over = true;
     release();
     given_up.abort();
     channel.close();

@@ -6,7 +6,7 @@ import { x_extent, y_extent } from "./extent";
 import { paint } from "./paint";
 import { ink } from "./palette";
 import { type Frame, type Shape, shapes_of } from "./shapes";
-import { log_tick_labels, tick_labels, time_tick_labels } from "./ticks";
+import { count_tick_labels, log_tick_labels, tick_labels, time_tick_labels } from "./ticks";
 import type { Range, View } from "./view";
 
 export const height_px = 260;
@@ -51,7 +51,7 @@ function draw(plot: uPlot, inputs: PlotInputs) {
 function axes(view: View, y_title: string): uPlot.Axis[] {
   const { text, grid } = ink();
   const common = { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { show: false }, labelSize: 18, labelGap: 0, labelFont: "12px system-ui, sans-serif", font: "12px system-ui, sans-serif" };
-  const x_labels = view.log_x.value ? log_tick_labels : view.x_axis.value === "time" ? time_tick_labels : tick_labels;
+  const x_labels = view.log_x.value ? log_tick_labels : view.x_axis.value === "time" ? time_tick_labels : count_tick_labels;
   const y_labels = view.log_y.value ? log_tick_labels : tick_labels;
   const x_title = view.x_axis.value === "time" ? "time since the start" : view.x_axis.value;
   return [

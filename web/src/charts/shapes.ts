@@ -50,14 +50,21 @@ function runs(xs: number[], values: number[], { x, y }: Frame, log_y: boolean): 
   return found;
 }
 
-function envelope(points: Point[], xs: number[], { x, y }: Frame, log_y: boolean): [number, number][] {
-  const bounded = points.map((point, index) => ({ point, at: x(xs[index]) }))
-    .filter(({ point }) => Number.isFinite(point.min) && Number.isFinite(point.max) && (!log_y || point.min! > 0));
-  if (bounded.length < 2) return [];
-  return [
-    ...bounded.map(({ point, at }): [number, number] => [at, y(point.max!)]),
-    ...bounded.reverse().map(({ point, at }): [number, number] => [at, y(point.min!)]),
-  ];
+/** Areas between the least and the greatest of the values that points stand for; a point that is one value has none, and ends an area. */
+function envelopes(points: Point[], xs: number[], { x, y, bottom }: Frame, log_y: boolean): [number, number][][] {
+  const place = (value: number) => (log_y && value <= 0 ? bottom : y(value));
+  const found: { upper: [number, number][]; lower: [number, number][] }[] = [];
+  let open = false;
+  points.forEach(({ min, max }, index) => {
+    const bounded = Number.isFinite(min) && Number.isFinite(max);
+    if (bounded && !open) found.push({ upper: [], lower: [] });
+    if (bounded) {
+      found.at(-1)!.upper.push([x(xs[index]), place(max!)]);
+      found.at(-1)!.lower.unshift([x(xs[index]), place(min!)]);
+    }
+    open = bounded;
+  });
+  return found.filter(({ upper }) => upper.length > 1).map(({ upper, lower }) => [...upper, ...lower]);
 }
 
 function not_finite(points: Point[], xs: number[], frame: Frame): { word: string; at: [number, number] }[] {
@@ -81,7 +88,7 @@ export function shapes_of(curve: Curve, index: number, view: View, frame: Frame)
   const common = { colour: colour_of(index), dash: dash_of(index).map((length) => length * frame.scale), width: 1.75 * frame.scale };
   const line = (of: number[], opacity: number): Shape[] =>
     runs(xs, of, frame, log_y).map((run) => ({ ...common, kind: run.length === 1 ? "dots" : "line", opacity, points: run }));
-  const shapes: Shape[] = [{ ...common, kind: "area", opacity: area_opacity, points: envelope(points, xs, frame, log_y) }];
+  const shapes: Shape[] = envelopes(points, xs, frame, log_y).map((area) => ({ ...common, kind: "area", opacity: area_opacity, points: area }));
   shapes.push(...line(values, factor > 0 ? raw_opacity : 1));
   if (factor > 0) shapes.push(...line(smoothed(curve.points.map((point) => point.value), factor).slice(...sight), 1));
   else if (points.length < dotted_below) shapes.push(...line(values, 1).map((shape): Shape => ({ ...shape, kind: "dots" })));

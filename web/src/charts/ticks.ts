@@ -11,9 +11,16 @@ export function tick_labels(values: (number | null)[]): string[] {
   return values.map((value) => (value === null ? "" : value.toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals })));
 }
 
-/** On a logarithmic axis neighbours differ by factors: each label says what it needs. */
+/** On a logarithmic axis neighbours differ by factors: each label says what it needs. The end of the axis is no round value: it has none. */
 export function log_tick_labels(values: (number | null)[]): string[] {
-  return values.map((value) => (value === null ? "" : short(value)));
+  const is_round = (value: number) => ["1", "2", "5"].includes(String(+value.toPrecision(6)).replace(/e.*$/, "").replace(/[.0]/g, ""));
+  const round = values.filter((value) => value !== null && is_round(value));
+  return values.map((value) => (value === null || (round.length > 1 && !is_round(value)) ? "" : short(+value.toPrecision(3))));
+}
+
+/** Of what is counted: nothing between two whole numbers. */
+export function count_tick_labels(values: (number | null)[]): string[] {
+  return tick_labels(values.map((value) => (value !== null && Number.isInteger(value) ? value : null)));
 }
 
 function decimals_of(value: number): number {
