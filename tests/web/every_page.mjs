@@ -27,14 +27,3 @@ await run(async ({ page, found, data, open, check, shot }) => {
       }
     }
 });
-        await page.setViewportSize({ width, height: 900 });
-        await open(address);
-        await page.locator("h1").waitFor();
-        await page.waitForFunction(() => !document.querySelector("main")?.textContent.includes("Loading…"));
-        found.titles[name] = await page.title();
-        if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) found.too_wide.push(`${name} ${width}`);
-        for (const summary of await page.locator("summary").all()) await summary.click();
-        await check(`${name} ${colorScheme} ${width}`);
-        await shot(`${name}_${colorScheme}_${width}`);
-      }
-});

@@ -1,4 +1,5 @@
 // The queue in its order: why each job waits, and when it is expected to start.
+import { useMemo } from "preact/hooks";
 import { get, query, type List } from "../api/client";
 import type { Explanation, Job, QueuedJob, QueueStats } from "../api/schema";
 import { duration, number, time } from "../format";
@@ -7,10 +8,12 @@ import { href, route, set_query } from "../route";
 import { use_title } from "../title";
 import { Curls } from "../parts/curl";
 import { ErrorNote } from "../parts/error_note";
+import { now_and_then } from "../parts/now_and_then";
 import { use_refreshed } from "../parts/refreshed";
 import { Table, type Column } from "../parts/table";
 
 const page_size = 25; // each has a reason of its own, which is asked for
+const pause_ms = 5000;
 
 interface Waiting {
   place: QueuedJob;
@@ -75,7 +78,8 @@ function Stats({ stats }: { stats: QueueStats }) {
 export function Queue() {
   use_title("Queue");
   const cursor = route.value.query.get("cursor");
-  const { value, error } = use_refreshed(list_path(cursor), () => read(cursor));
+  const concerns = useMemo(() => now_and_then(() => pause_ms), []);
+  const { value, error } = use_refreshed(list_path(cursor), () => read(cursor), () => false, concerns);
   return html`<main class="full">
     <h1>Queue</h1>
     <${ErrorNote} error=${error} />

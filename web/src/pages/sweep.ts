@@ -1,5 +1,5 @@
 // One sweep: its best trial, what its parameters do to the objective, every trial, and every decision with its reason.
-import { useMemo, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { get, post, query, type List } from "../api/client";
 import type { Sweep as SweepObject, SweepParameterImportance, SweepTrial } from "../api/schema";
 import { any_value, number, time } from "../format";
@@ -14,6 +14,7 @@ import { Scatter } from "../search/scatter";
 import { use_title } from "../title";
 import { Curls } from "../parts/curl";
 import { ErrorNote } from "../parts/error_note";
+import { now_and_then } from "../parts/now_and_then";
 import { PageState } from "../parts/page_state";
 import { use_refreshed } from "../parts/refreshed";
 import { State } from "../parts/state";
@@ -21,6 +22,8 @@ import { Table, type Column } from "../parts/table";
 
 const trials_max = 5000;
 const compared_max = 20;
+const pause_ms = 1000;
+const pause_ms_per_trial = 10; // a page of 200 is a request
 const ends = ["finished", "stopped", "failed"];
 
 interface Shown {
@@ -86,7 +89,10 @@ function Pictures({ trials, sweep, importance, choose }: Shown & { choose: (tria
 }
 
 export function Sweep({ id }: { id: string }) {
-  const { value, error, again } = use_refreshed(id, () => read(id), (shown) => ends.includes(shown.sweep.state));
+  const count = useRef(0);
+  const concerns = useMemo(() => now_and_then(() => Math.max(pause_ms, count.current * pause_ms_per_trial)), [id]);
+  const { value, error, again } = use_refreshed(id, () => read(id), (shown) => ends.includes(shown.sweep.state), concerns);
+  count.current = value?.trials.length ?? 0;
   const [refused, set_refused] = useState<unknown>();
   const [chosen, set_chosen] = useState<SweepTrial[]>();
   use_title(value ? `${value.sweep.name}, ${value.sweep.state}` : id);

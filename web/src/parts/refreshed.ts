@@ -57,10 +57,11 @@ export function read_live(read: () => Promise<void>, concerns: (event: ProjectEv
   };
 }
 
+const never = () => false;
 const any_change = (event: ProjectEvent) => event.type !== "progress";
 
 /** What `read` gave last, and what its last try threw; `key` says what it is. Ends when `is_final` says so. */
-export function use_refreshed<T>(key: string, read: () => Promise<T>, is_final: (value: T) => boolean = () => false, concerns = any_change) {
+export function use_refreshed<T>(key: string, read: () => Promise<T>, is_final: (value: T) => boolean = never, concerns = any_change) {
   const [state, set_state] = useState<{ key: string; value?: T; error?: unknown }>({ key });
   const [asked, set_asked] = useState(0);
   useEffect(() => {
