@@ -34,11 +34,11 @@ function columns_of(asked: JobQuery): Column<Job>[] {
     state_column,
     { name: "progress", cell: (job) => html`<${ProgressBar} job=${job} />` },
     ...ordered,
-    { name: "kind", cell: (job) => job.kind },
-    { name: "model", cell: (job) => job.spec.model?.arch ?? "–" },
-    { name: "cores", cell: cores_of },
+    { name: "kind", minor: true, cell: (job) => job.kind },
+    { name: "model", minor: true, cell: (job) => job.spec.model?.arch ?? "–" },
+    { name: "cores", minor: true, cell: cores_of },
     created_column,
-    { name: "ended", sort: "finished_at", cell: (job) => time(job.finished_at) },
+    { name: "ended", minor: true, sort: "finished_at", cell: (job) => time(job.finished_at) },
   ];
 }
 

@@ -10,6 +10,7 @@ import { ErrorNote } from "../parts/error_note";
 import { ProgressBar } from "../parts/progress_bar";
 import { use_refreshed } from "../parts/refreshed";
 import { Table, type Column } from "../parts/table";
+import { wait_words } from "../parts/wait_reasons";
 import { name_column, state_column } from "./jobs";
 
 const shown_max = 8;
@@ -63,7 +64,7 @@ function Attention({ failed, hosts, cores }: Shown) {
 }
 
 function Waiting({ stats }: { stats: QueueStats }) {
-  const reasons = stats.by_reason.map(({ code, jobs }) => `${jobs} ${code.replaceAll("_", " ")}`).join(", ");
+  const reasons = stats.by_reason.map(({ code, jobs }) => `${number(jobs)} ${wait_words(code)}`).join(", ");
   return html`<section><h2>Queue</h2>
     ${stats.jobs === 0 ? html`<p class="hint">No job waits.</p>`
       : html`<p><a href=${href("/queue")}>${number(stats.jobs)} ${stats.jobs === 1 ? "job waits" : "jobs wait"}</a>: ${reasons}.</p>`}</section>`;

@@ -8,6 +8,7 @@ export interface Column<Row> {
   title?: string; // what the column means
   sort?: string; // value of order_by
   wide?: boolean; // text that may take several lines
+  minor?: boolean; // left out on a phone: the page of the row has it
 }
 
 export interface Sorting {
@@ -36,6 +37,6 @@ export function Table<Row>({ label, columns, rows, key_of, sorting }: TableProps
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}><table class="stacks">
     <thead><tr>${columns.map((column) => html`<${Heading} key=${column.name} column=${column} sorting=${sorting} />`)}</tr></thead>
     <tbody>${rows.map((row) => html`<tr key=${key_of(row)}>${columns.map((column) =>
-      html`<td key=${column.name} class=${column.wide ? "wide" : ""}><span class="of" aria-hidden="true">${column.name}</span> <span class="cell">${column.cell(row)}</span></td>`)}</tr>`)}</tbody>
+      html`<td key=${column.name} class=${column.wide ? "wide" : column.minor ? "minor" : ""}><span class="of" aria-hidden="true">${column.name}</span> <span class="cell">${column.cell(row)}</span></td>`)}</tr>`)}</tbody>
   </table></div>`;
 }
