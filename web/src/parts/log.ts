@@ -11,12 +11,16 @@ export function Log({ lines, ended }: { lines: LogLine[]; ended: boolean }) {
   const wanted = useSignal("");
   const box = useRef<HTMLDivElement>(null);
   const at_end = useRef(true);
+  const top = useRef(0);
   useEffect(() => {
     if (at_end.current && box.current) box.current.scrollTop = box.current.scrollHeight;
   }, [lines]);
+  // Lines may have come between a scroll and its event: only up is away from the end.
   const look = () => {
     const { scrollTop, scrollHeight, clientHeight } = box.current!;
-    at_end.current = scrollTop + clientHeight > scrollHeight - near_end_px;
+    if (scrollTop < top.current) at_end.current = false;
+    if (scrollTop + clientHeight > scrollHeight - near_end_px) at_end.current = true;
+    top.current = scrollTop;
   };
   const text = wanted.value.toLowerCase();
   const shown = text ? lines.filter(({ message, level }) => `${level} ${message}`.toLowerCase().includes(text)) : lines;
