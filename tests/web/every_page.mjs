@@ -1,5 +1,5 @@
 // Opens every page, light and dark, on a wide screen and on a phone: a title of its own, nothing beside the screen, no barrier.
-import { run } from "./browser.mjs";
+import { run, until } from "./browser.mjs";
 
 const pages = ({ done, ruined, sweep, folds_sweep, crossed, measured, predicted, live }) => ({
   overview: "#/", jobs: "#/jobs", nothing_found: "#/jobs?name=nobody", done: `#/jobs/${done}`, ruined: `#/jobs/${ruined}`, live: `#/jobs/${live}`,
@@ -16,7 +16,7 @@ await run(async ({ page, found, data, open, check, shot }) => {
       await page.setViewportSize({ width, height: 900 });
       await open(address);
       await page.locator("h1").waitFor();
-      await page.waitForFunction(() => !document.querySelector("main")?.textContent.includes("Loading…"));
+      await until(page, async () => !(await page.locator("main").innerText()).includes("Loading…"), `${name} to be read`);
       found.titles[name] = await page.title();
       for (const summary of await page.locator("summary").all()) await summary.click();
       if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) found.too_wide.push(`${name} ${width}`);

@@ -37,7 +37,8 @@ function paint_axes(canvas: CanvasRenderingContext2D, axes: Axis[], brushes: Bru
     canvas.lineWidth = 1;
     canvas.textAlign = index === 0 ? "left" : index === axes.length - 1 ? "right" : "center";
     const at = index === 0 ? 4 : index === axes.length - 1 ? width - 4 : x;
-    canvas.fillText(axis.name.split(".").at(-1)!, at, 12);
+    const is_objective = index === axes.length - 1;
+    canvas.fillText(is_objective ? axis.name : axis.name.split(".").at(-1)!, at, 12);
     canvas.fillText(axis.ends[1], at, margin.top - 6);
     canvas.fillText(axis.ends[0], at, height_px - margin.bottom + 16);
     canvas.beginPath();
