@@ -64,11 +64,16 @@ Project create_project(Store& store, std::string_view name, double weight,
     return *std::move(made);
 }
 
-void require_class(Store& store, std::string_view project, std::string_view queue_class) {
+std::optional<ClassNotAllowed> find_class_refusal(Store& store, std::string_view project,
+                                                  std::string_view queue_class) {
     const Rows rows = read(store.pool(), queries::find_refused_class, {project, queue_class});
-    if (rows.empty()) return;
-    throw ClassNotAllowed(rows[0].text("message"), std::string(queue_class),
-                          rows[0].text("class_max"));
+    if (rows.empty()) return std::nullopt;
+    return ClassNotAllowed(rows[0].text("message"), std::string(queue_class),
+                           rows[0].text("class_max"));
+}
+
+void require_class(Store& store, std::string_view project, std::string_view queue_class) {
+    if (const auto refusal = find_class_refusal(store, project, queue_class)) throw *refusal;
 }
 
 std::optional<Project> set_weight(Store& store, std::string_view name, double weight) {

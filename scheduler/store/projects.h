@@ -27,6 +27,9 @@ std::optional<Project> find_project(Store& store, std::string_view name);
 Project create_project(Store& store, std::string_view name, double weight,
                        std::string_view created_by, std::int64_t projects_max);
 
+/// Why jobs of this project may not be of this class; nothing when they may.
+std::optional<ClassNotAllowed> find_class_refusal(Store& store, std::string_view project,
+                                                  std::string_view queue_class);
 /// Throws ClassNotAllowed as submitting a job of this class would.
 void require_class(Store& store, std::string_view project, std::string_view queue_class);
 

@@ -17,18 +17,9 @@
 namespace slipway {
 namespace {
 
-ProblemItem class_problem(const store::ClassNotAllowed& refusal) {
-    std::vector<std::string> allowed;
-    for (const std::string_view word : Spelling<QueueClass>::words)
-        if (!allowed.empty() || word == refusal.allowed()) allowed.emplace_back(word);
-    return {.pointer = "/queue/class",
-            .code = "not_allowed",
-            .message = fmt::format("{}; ask an admin for more (quota.class_max)", refusal.what()),
-            .allowed = std::move(allowed)};
-}
-
 // The refusals of store and submission, which know no HTTP, as problems with codes of their own.
-Response with_problems(const Request& request, const std::function<Response()>& work) {
+Response with_problems(const Request& request, std::string_view class_pointer,
+                       const std::function<Response()>& work) {
     try {
         return work();
     } catch (const store::IllegalTransition& refusal) {
@@ -42,7 +33,7 @@ Response with_problems(const Request& request, const std::function<Response()>& 
         throw ProblemError({.status = 422,
                             .code = "invalid_spec",
                             .detail = refusal.what(),
-                            .items = {class_problem(refusal)}});
+                            .items = {class_problem(refusal, class_pointer)}});
     } catch (const store::VersionMismatch& refusal) {
         throw ProblemError({.status = 412,
                             .code = "precondition_failed",
@@ -140,11 +131,12 @@ Response finished(const Context& context, Response response) {
 }
 
 // The rest of a gathered request's work is guarded like its beginning.
-Response with_rest_guarded(const Context& context, Response response) {
+Response with_rest_guarded(const Context& context, std::string_view class_pointer,
+                           Response response) {
     const Request& request = context.request;
     response.rest = [&request, &services = context.services, &endpoint = context.endpoint,
-                     who = context.who, rest = std::move(response.rest)] {
-        return with_problems(request, [&] {
+                     who = context.who, class_pointer, rest = std::move(response.rest)] {
+        return with_problems(request, class_pointer, [&] {
             return finished(Context{request, services, who, endpoint}, rest());
         });
     };
@@ -152,6 +144,16 @@ Response with_rest_guarded(const Context& context, Response response) {
 }
 
 }    // namespace
+
+ProblemItem class_problem(const store::ClassNotAllowed& refusal, std::string_view pointer) {
+    std::vector<std::string> allowed;
+    for (const std::string_view word : Spelling<QueueClass>::words)
+        if (!allowed.empty() || word == refusal.allowed()) allowed.emplace_back(word);
+    return {.pointer = std::string(pointer),
+            .code = "not_allowed",
+            .message = fmt::format("{}; ask an admin for more (quota.class_max)", refusal.what()),
+            .allowed = std::move(allowed)};
+}
 
 store::AuditEntry audit_entry(const Context& context) {
     return {.id = 0,
@@ -187,12 +189,13 @@ std::shared_ptr<const void> admit_body(const Request& request, Services& service
 
 Response guard(const Request& request, Services& services, const Endpoint& endpoint,
                const GuardedRoute& route) {
-    return with_problems(request, [&] {
+    return with_problems(request, route.class_pointer, [&] {
         const Identity who = admit(request, services, endpoint);
         const Context context{request, services, who, endpoint};
         const auto work = [&] {
             Response response = route.function(context);
-            if (response.rest) return with_rest_guarded(context, std::move(response));
+            if (response.rest)
+                return with_rest_guarded(context, route.class_pointer, std::move(response));
             return finished(context, std::move(response));
         };
         if (request.method != Method::POST || route.own_idempotency ||

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "scheduler/store/access.h"
+#include "server/http/problem.h"
 #include "server/routes/services.h"
 
 namespace slipway {
@@ -20,7 +21,12 @@ struct GuardedRoute {
     bool gathers_submissions = false;
     /// A member of the answer that must not be stored for repeated requests.
     std::string_view secret_member = {};
+    /// Where the body has the class of the job that the function submits.
+    std::string_view class_pointer = "/queue/class";
 };
+
+/// The refusal of a class as a problem of the member of the body that asks for it.
+ProblemItem class_problem(const store::ClassNotAllowed& refusal, std::string_view pointer);
 
 /// Answers one request; throws for what is not an answer.
 Response guard(const Request& request, Services& services, const Endpoint& endpoint,

@@ -8,9 +8,11 @@
 #include "scheduler/cross_validation/checked_request.h"
 #include "scheduler/search/grid.h"
 #include "scheduler/store/jobs.h"
+#include "scheduler/store/projects.h"
 #include "scheduler/submission/named_dataset.h"
 #include "scheduler/submission/training_job.h"
 #include "scheduler/sweeps/plan.h"
+#include "server/http/problem.h"
 #include "server/routes/bodies.h"
 #include "server/routes/guard.h"
 #include "server/routes/handlers.h"
@@ -34,6 +36,17 @@ search::Search new_search(const SweepSpec& spec) {
     return sweeps::make_search(spec, spec.limits.max_trials.value_or(1));
 }
 
+// Else each trial would be refused, when it is submitted.
+void check_class(const Context& context, const SweepSpec& spec, QueueClass job_class,
+                 std::string_view pointer, std::vector<Problem>& problems) {
+    const auto refusal =
+        store::find_class_refusal(context.services.store, spec.project, to_string(job_class));
+    if (!refusal) return;
+    ProblemItem item = class_problem(*refusal, pointer);
+    problems.push_back({std::move(item.pointer), std::move(item.code), std::move(item.message),
+                        std::move(item.allowed)});
+}
+
 void check_first_folds(const Context& context, const SweepSpec& spec, const search::Point& point,
                        std::vector<Problem>& problems) {
     const Result<Json> request = sweeps::cross_validation_of(spec, point);
@@ -41,6 +54,9 @@ void check_first_folds(const Context& context, const SweepSpec& spec, const sear
     auto checked = check_cross_validation(decode_cross_validation(*request),
                                           submitter_of(context.who), context.services.store);
     put_below(checked.problems, "/cross_validation");
+    if (checked.ok())
+        check_class(context, spec, checked.value.spec.job.queue.job_class,
+                    "/cross_validation/job/queue/class", problems);
     std::ranges::move(checked.problems, std::back_inserter(problems));
 }
 
@@ -65,6 +81,9 @@ void check_first_job(const Context& context, const SweepSpec& spec,
     if (fits_alone) put_below(checked.problems, "/job");
     // A combination of values that is no job is for constraints to exclude; it is told here.
     if (!fits_alone) put_below(checked.problems, "/job");
+    if (checked.ok())
+        check_class(context, spec, checked.value.spec.queue.job_class, "/job/queue/class",
+                    problems);
     std::ranges::move(checked.problems, std::back_inserter(problems));
 }
 

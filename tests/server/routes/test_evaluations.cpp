@@ -70,6 +70,14 @@ struct Evaluations : testing::Test {
     Json in(const std::string& name) const { return {{"data", {{"dataset", name}}}}; }
 };
 
+TEST_F(Evaluations, of_a_class_that_the_quota_forbids_are_refused) {
+    dataset("points", two_classes);
+    train(Json::object());
+    service.expect(200, "PUT", "/v1/projects/default/quota", {{"class_max", "normal"}});
+    expect_says(refused({{"queue", {{"class", "urgent"}}}}, "/queue/class"),
+                "class normal at most");
+}
+
 TEST_F(Evaluations, are_jobs_of_their_own_kind) {
     dataset("points", two_classes);
     train(Json::object());

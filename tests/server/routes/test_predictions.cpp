@@ -77,6 +77,13 @@ struct Predictions : testing::Test {
     }
 };
 
+TEST_F(Predictions, of_a_class_that_the_quota_forbids_are_refused) {
+    train();
+    service.expect(200, "PUT", "/v1/projects/default/quota", {{"class_max", "normal"}});
+    expect_says(refused({{"queue", {{"class", "urgent"}}}}, "/queue/class"),
+                "class normal at most");
+}
+
 TEST_F(Predictions, are_jobs_of_their_own_kind) {
     const std::vector<std::string> ids = train();
     const auto response = service.call("POST", "/v1/predictions", body());

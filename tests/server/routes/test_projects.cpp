@@ -88,6 +88,48 @@ TEST_F(Projects, no_job_is_of_a_more_urgent_class_than_the_quota_says) {
     service.expect(201, "POST", "/v1/jobs", spec);
 }
 
+// Goal: a refused class points to the member of the body that asks for it, wherever the body has
+// its job.
+TEST_F(Projects, a_refused_class_is_pointed_to) {
+    service.ready_dataset("points");
+    const std::string origin = service.submit();
+    service.expect(200, "PUT", "/v1/projects/default/quota", {{"class_max", "normal"}});
+    Json job = TestService::spec();
+    job["queue"] = {{"class", "urgent"}};
+    job.erase("name");
+    Json fold_job = job;
+    fold_job["data"].erase("split");
+    const Json split{{"method", "kfold"}, {"folds", 2}};
+    const Json sweep{{"space", {{"train.optimizer.lr", {{"type", "choice"}, {"values", {0.1}}}}}},
+                     {"algorithm", {{"name", "grid"}}}};
+    Json of_jobs = sweep, of_folds = sweep;
+    of_jobs["job"] = job;
+    of_folds["objective"] = {{"metric", "cv.val_loss.mean"}};
+    of_folds["cross_validation"] = {{"split", split}, {"job", fold_job}};
+    struct Case {
+        std::string target;
+        Json body;
+        std::string pointer;
+    };
+    const std::vector<Case> cases{
+        {"/v1/cross-validations", {{"split", split}, {"job", fold_job}}, "/job/queue/class"},
+        {"/v1/sweeps", of_jobs, "/job/queue/class"},
+        {"/v1/sweeps", of_folds, "/cross_validation/job/queue/class"},
+        {"/v1/jobs/" + origin + "/fork",
+         {{"start", "scratch"}, {"changes", {{"queue", job["queue"]}}}},
+         "/changes/queue/class"}};
+    for (const Case& one : cases)
+        for (const char* query : {"", "?dry_run=true"}) {
+            const Json refused = service.expect(422, "POST", one.target + query, one.body);
+            ASSERT_EQ(refused["errors"].size(), 1U) << refused;
+            EXPECT_EQ(refused["errors"][0]["pointer"], one.pointer) << one.target;
+            EXPECT_EQ(refused["errors"][0]["allowed"], (Json{"normal", "low", "idle"}));
+        }
+    service.expect(200, "PUT", "/v1/projects/default/quota", Json::object());
+    for (const Case& one : cases)
+        service.expect(201, "POST", one.target, one.body);
+}
+
 TEST_F(Projects, a_group_has_a_limit_that_can_be_changed) {
     service.ready_dataset("points");
     service.submit({{"queue", {{"group", "sweep"}, {"group_limit", 4}}}});
