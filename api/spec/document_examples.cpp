@@ -69,6 +69,7 @@ constexpr auto document_examples = std::to_array<DocumentExample>({
     {"SplitCreate", R"({"method": "stratified_kfold", "folds": 5, "seed": 3})"},
     {"UploadCreate", R"({"size": 1048576, "filename": "points.csv"})"},
     {"TokenCreate", R"({"name": "nightly runs", "role": "editor", "projects": ["default"]})"},
+    {"MemberPut", R"({"role": "editor"})"},
     {"Login", R"({"token": "slp_0123456789abcdefghijklmnopqrstuv"})"},
     {"ProjectCreate", R"({"name": "vision", "weight": 2})"},
     {"ProjectPatch", R"({"weight": 5})"},
@@ -97,8 +98,9 @@ constexpr auto document_examples = std::to_array<DocumentExample>({
         "cores_held": 4, "queued_jobs": 12, "created_by": "tok_01jd0000000000000000000000",
         "created_at": "2030-01-31T20:00:00Z"})"},
     {"Me", R"({
-        "token_id": "tok_01jd0000000000000000000000", "name": "nightly runs", "role": "editor",
-        "projects": ["default"], "by_cookie": false})"},
+        "token_id": "tok_01jd0000000000000000000000", "name": "nightly runs", "member": null,
+        "role": "editor", "projects": ["default"],
+        "roles": [{"project": "default", "role": "editor"}], "by_cookie": false})"},
     {"Version", R"({"version": "1.0.0", "api": "v1", "host": "training-1"})"},
 });
 

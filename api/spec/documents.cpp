@@ -120,6 +120,10 @@ Decoded<QueueSimulateBody> decode_queue_simulate(const ParsedJson& parsed) {
     return decode(queue_simulate_table(), parsed);
 }
 
+Decoded<MemberPut> decode_member_put(const ParsedJson& parsed) {
+    return decode(member_put_table(), parsed);
+}
+
 Decoded<GroupPut> decode_group_put(const ParsedJson& parsed) {
     return decode(group_put_table(), parsed);
 }

@@ -48,6 +48,7 @@ Decoded<DatasetCreate> decode_dataset_create(const ParsedJson& parsed);
 Decoded<SplitCreate> decode_split_create(const ParsedJson& parsed);
 Decoded<UploadCreate> decode_upload_create(const ParsedJson& parsed);
 Decoded<TokenCreate> decode_token_create(const ParsedJson& parsed);
+Decoded<MemberPut> decode_member_put(const ParsedJson& parsed);
 Decoded<LoginRequest> decode_login(const ParsedJson& parsed);
 Decoded<HostDrainRequest> decode_host_drain(const ParsedJson& parsed);
 Decoded<JoinTokenCreate> decode_join_token_create(const ParsedJson& parsed);

@@ -14,6 +14,7 @@
 #include "api/spec/endpoints/job_output.h"
 #include "api/spec/endpoints/jobs.h"
 #include "api/spec/endpoints/machine.h"
+#include "api/spec/endpoints/members.h"
 #include "api/spec/endpoints/predictions.h"
 #include "api/spec/endpoints/projects.h"
 #include "api/spec/endpoints/queue.h"
@@ -47,6 +48,7 @@ constexpr auto resources = std::to_array<std::span<const Endpoint>>({
     queue_endpoints::rows,
     decision_endpoints::rows,
     project_endpoints::rows,
+    member_endpoints::rows,
     token_endpoints::rows,
     session_endpoints::rows,
     webhook_endpoints::rows,

@@ -12,8 +12,9 @@
 
 namespace slipway {
 
-/// What a caller must be allowed to do. `open`: no token needed.
-enum class Access { open, read, write, admin };
+/// What a caller must be allowed to do. `open`: no token needed; `known`: any token that is good,
+/// also that of a member who has lost every role.
+enum class Access { open, known, read, write, admin };
 
 /// How the text of a query parameter is read.
 enum class QueryType {

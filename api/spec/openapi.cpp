@@ -166,7 +166,7 @@ Json examples(const std::map<std::string, Json>& documents) {
 
 // The least role of a token that may.
 std::string_view role_of(Access access) {
-    if (access == Access::read) return to_string(TokenRole::viewer);
+    if (access == Access::known || access == Access::read) return to_string(TokenRole::viewer);
     return to_string(access == Access::write ? TokenRole::editor : TokenRole::admin);
 }
 

@@ -75,6 +75,7 @@ constexpr auto path_parameter_texts = std::to_array<PathParameterText>({
     {"/v1/hosts/", "h", "Name of the host.", "training-1"},
     {"/v1/projects/", "p", "Name of the project.", "default"},
     {"/v1/projects/", "g", "Name of the group.", "lr-search"},
+    {"/v1/projects/", "m", "Name of the member.", "ann@example.org"},
     {"/v1/tokens/", "id", "Id of the token.", "tok_01jd0000000000000000000000"},
     {"/v1/sweeps/", "id", "Id of the sweep.", "swp_01jd0000000000000000000000"},
     {"/v1/sweeps/", "tid", "Number of the trial, from 0.", "3"},

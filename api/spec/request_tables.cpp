@@ -238,9 +238,24 @@ const Object<TokenCreate>& token_create_table() {
                    "viewer: read; editor: read and write; admin: also manage tokens and cores.",
                    Choice<TokenRole>{})
             .field("projects", &TokenCreate::projects,
-                   "Projects that the token may access; empty: all.",
+                   "Projects that the token may access; empty: all, or all of its member.",
                    List<Text>{.item = {.form = &plain_name}, .max = 100, .unique = true})
+            .field("member", &TokenCreate::member,
+                   "Member whose token it is: in each project it may do what the member may there, "
+                   "and at most what its own role allows. Default: the member of the token that "
+                   "creates it; if that has none, none.",
+                   Text{.form = &member_name}, {.absent_when_empty = true})
             .field("expires_at", &TokenCreate::expires_at, "Expiry time.", Time{});
+    return table;
+}
+
+const Object<MemberPut>& member_put_table() {
+    static const auto table =
+        Object<MemberPut>("MemberPut", "What a member may do in a project.")
+            .field("role", &MemberPut::role,
+                   "viewer: read; editor: read and write; admin: also manage members and tokens of "
+                   "the project.",
+                   Choice<TokenRole>{}, {.required = true});
     return table;
 }
 
@@ -375,6 +390,7 @@ std::span<const ObjectTable* const> request_tables() {
                                                      &split_create_table(),
                                                      &upload_create_table(),
                                                      &token_create_table(),
+                                                     &member_put_table(),
                                                      &login_table(),
                                                      &layer_table(),
                                                      &prediction_table(),

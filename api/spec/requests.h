@@ -133,9 +133,16 @@ struct Spelling<TokenRole> {
 struct TokenCreate {
     std::string name;
     TokenRole role = TokenRole::viewer;
-    std::vector<std::string> projects;    ///< empty: all
+    std::vector<std::string> projects;    ///< empty: all, of a member's token all of the member's
+    std::string member;                   ///< whose it is; empty: whose the maker's is
     std::optional<Instant> expires_at;
     bool operator==(const TokenCreate&) const = default;
+};
+
+/// PUT /v1/projects/{p}/members/{m}.
+struct MemberPut {
+    TokenRole role = TokenRole::viewer;
+    bool operator==(const MemberPut&) const = default;
 };
 
 /// POST /v1/hosts/{h}/drain.

@@ -93,6 +93,7 @@ const Object<DatasetSource>& dataset_source_table();
 const Object<SplitCreate>& split_create_table();
 const Object<UploadCreate>& upload_create_table();
 const Object<TokenCreate>& token_create_table();
+const Object<MemberPut>& member_put_table();
 const Object<LoginRequest>& login_table();
 const Object<HostDrainRequest>& host_drain_request_table();
 const Object<JoinTokenCreate>& join_token_create_table();

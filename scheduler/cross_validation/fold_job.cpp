@@ -37,13 +37,9 @@ void adopt(Decoded<submission::CheckedJob>& job, const store::CrossValidation& p
 std::optional<submission::Submitter> owner_of(store::Store& store,
                                               const store::CrossValidation& cross_validation) {
     const auto token = store::find_token(store, cross_validation.created_by);
-    const bool may = token && token->usable && token->role != "viewer" &&
-                     store::covers(token->projects, cross_validation.project);
-    if (!may) return std::nullopt;
-    return submission::Submitter{
-        .token_id = token->id,
-        .projects = token->projects,
-        .sees_all_uploads = token->role == "admin" && token->projects.empty()};
+    if (!token || !store::allows(token->grants, cross_validation.project, TokenRole::editor))
+        return std::nullopt;
+    return submission::submitter_of(token->id, token->grants);
 }
 
 Decoded<submission::CheckedJob> training_of_fold(const FoldJobSource& source, std::int64_t fold) {

@@ -6,6 +6,7 @@
 
 #include "scheduler/store/pg/pool.h"
 #include "scheduler/store/queries.h"
+#include "scheduler/store/role_words.h"
 #include "scheduler/store/shared_reads.h"
 #include "scheduler/store/text.h"
 
@@ -22,12 +23,22 @@ Token read_token(const Row& row) {
             .sha256 = row.text("sha256"),
             .role = row.text("role"),
             .projects = row.texts("projects"),
+            .member = row.text("member"),
             .created_by = row.text("created_by"),
             .created_at = row.time("created_at"),
             .expires_at = row.maybe_time("expires_at"),
             .last_used_at = row.maybe_time("last_used_at"),
             .revoked_at = row.maybe_time("revoked_at"),
             .usable = row.flag("usable")};
+}
+
+Token read_token_with_grants(const Row& row) {
+    Token token = read_token(row);
+    std::vector<std::string> projects = row.texts("granted_projects");
+    const std::vector<std::string> roles = row.texts("granted_roles");
+    for (std::size_t i = 0; i < projects.size(); ++i)
+        token.grants.push_back({std::move(projects[i]), role_of_word(roles[i])});
+    return token;
 }
 
 AuditEntry read_audit(const Row& row) {
@@ -53,7 +64,7 @@ void require_fewer_tokens(Transaction& transaction, const std::string& maker, st
 
 std::optional<Token> first_token(const Rows& rows) {
     if (rows.empty()) return std::nullopt;
-    return read_token(rows[0]);
+    return read_token_with_grants(rows[0]);
 }
 
 /// The token that a ticket or session row names, while it is good.
@@ -74,12 +85,14 @@ Token create_token(Store& store, const Token& token, std::int64_t made_max) {
         transaction.run(queries::lock_tokens);
         if (made_max > 0) require_fewer_tokens(transaction, token.created_by, made_max);
         const Rows made = transaction.run(
-            queries::insert_token, {token.id, token.name, token.lookup, token.sha256, token.role,
-                                    token.projects, token.created_by, token.expires_at});
+            queries::insert_token,
+            {token.id, token.name, token.lookup, token.sha256, token.role, token.projects,
+             token.created_by, token.expires_at, Param::or_null(token.member)});
         if (made.affected() == 0)
             throw Error(ErrorCode::unauthenticated,
                         "the token that was to make this one has expired or was revoked");
-        return read_token(transaction.commit({{&queries::find_token, {token.id}}}).back()[0]);
+        return read_token_with_grants(
+            transaction.commit({{&queries::find_token, {token.id}}}).back()[0]);
     });
 }
 
@@ -98,21 +111,6 @@ Page<Token> list_tokens(Store& store, const PageRequest& page,
     const Rows rows = read(store.pool(), queries::list_tokens,
                            {place_of("tokens", page), rows_to_ask(page), Param::or_null(projects)});
     return make_page<Token>(rows, page, "tokens", read_token, place_of_id);
-}
-
-std::vector<std::string> list_lost_tokens(Store& store, const std::vector<std::string>& ids) {
-    std::vector<std::string> lost;
-    for (const Row row : read(store.pool(), queries::list_lost_tokens, {ids}))
-        lost.push_back(row.text("id"));
-    return lost;
-}
-
-std::map<std::string, std::vector<std::string>> list_token_projects(
-    Store& store, const std::vector<std::string>& ids) {
-    std::map<std::string, std::vector<std::string>> projects;
-    for (const Row row : read(store.pool(), queries::list_token_projects, {ids}))
-        projects.emplace(row.text("id"), row.texts("projects"));
-    return projects;
 }
 
 std::int64_t revoke_token(Store& store, std::string_view id, bool keep_made) {

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <map>
-
 #include "scheduler/store/asked_at.h"
+#include "scheduler/store/rights.h"
 #include "scheduler/store/store.h"
 
 namespace slipway::store {
@@ -14,25 +13,28 @@ struct Token {
     std::string name{};
     std::string lookup{};                   ///< public part of the token text, unique
     std::string sha256{};                   ///< of the whole token text, hexadecimal
-    std::string role{};                     ///< admin, editor, viewer
-    std::vector<std::string> projects{};    ///< empty: all
+    std::string role{};                     ///< admin, editor, viewer: the most that it may do
+    std::vector<std::string> projects{};    ///< it is bound to; empty: to none
+    std::string member{};                   ///< whose it is; empty: nobody's
     std::string created_by{};
     Instant created_at{};
     std::optional<Instant> expires_at{};
     std::optional<Instant> last_used_at{};
     std::optional<Instant> revoked_at{};
     bool usable = true;    ///< neither expired nor revoked, by database time
+    /// What it may do, by project, with what its member may there; none when it is not usable. Not
+    /// in lists.
+    std::vector<Grant> grants{};
 };
 
 /// True when objects of `project` exist for a token of these projects.
 bool covers(const std::vector<std::string>& projects, std::string_view project);
 
-/// `id, name, lookup, sha256, role, projects, created_by, expires_at` are taken. Error{conflict}
-/// when the lookup part exists, Error{unauthenticated} when the token `created_by` is not good any
-/// more.
-/// `made_max`: valid tokens that may descend from the first token of its maker, which nobody has
-/// made: that one's, those of the tokens that it made, and so on; above it Error{exhausted}. 0: no
-/// limit.
+/// `id, name, lookup, sha256, role, projects, member, created_by, expires_at` are taken.
+/// Error{conflict} when the lookup part exists, Error{unauthenticated} when the token `created_by`
+/// is not good any more. `made_max`: valid tokens that may descend from the first token of its
+/// maker, which nobody has made: that one's, those of the tokens that it made, and so on; above it
+/// Error{exhausted}. 0: no limit.
 Token create_token(Store& store, const Token& token, std::int64_t made_max = 0);
 
 std::optional<Token> find_token_by_lookup(Store& store, std::string_view lookup,
@@ -43,13 +45,6 @@ std::optional<Token> find_token(Store& store, std::string_view id);
 /// other; without, all.
 Page<Token> list_tokens(Store& store, const PageRequest& page,
                         const std::vector<std::string>& projects = {});
-
-/// Those of `ids` that were revoked, have expired or are unknown, by the database's clock.
-std::vector<std::string> list_lost_tokens(Store& store, const std::vector<std::string>& ids);
-
-/// The projects (empty: all) of those of `ids` that are good, by the database's clock.
-std::map<std::string, std::vector<std::string>> list_token_projects(
-    Store& store, const std::vector<std::string>& ids);
 
 /// Ends the token and, unless `keep_made`, those that it made, and those that they made; sessions
 /// and tickets end with their tokens. How many tokens that is; 0: there is none of this id.

@@ -109,6 +109,12 @@ ClassNotAllowed::ClassNotAllowed(const std::string& message, std::string wanted,
       wanted_(std::move(wanted)),
       allowed_(std::move(allowed)) {}
 
+LastAdmin::LastAdmin(std::string_view project, std::string_view member)
+    : Error(ErrorCode::conflict,
+            fmt::format("{} is the last admin of project {}: make another member admin first, or "
+                        "ask an admin of the service",
+                        member, project)) {}
+
 IllegalTransition::IllegalTransition(std::string from, std::string to)
     : Error(ErrorCode::conflict,
             fmt::format("a job that is {} cannot become {}", from.empty() ? "new" : from, to)),

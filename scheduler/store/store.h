@@ -167,6 +167,12 @@ private:
     std::string allowed_;
 };
 
+/// A project would be left without an admin (conflict).
+class LastAdmin : public Error {
+public:
+    LastAdmin(std::string_view project, std::string_view member);
+};
+
 /// A part of a list: what to ask for. `cursor` is empty or a Page's `next_cursor`, as the client
 /// sent it: one that was damaged, or made for another order or filter, is Error{invalid_argument}.
 struct PageRequest {

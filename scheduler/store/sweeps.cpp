@@ -226,6 +226,7 @@ std::vector<ActiveSweep> list_active_sweeps(Store& store, int limit) {
     for (const Row row : read(store.pool(), queries::list_active_sweeps, {limit}))
         sweeps.push_back({.id = row.text("id"),
                           .version = row.integer("version"),
+                          .project = row.text("project"),
                           .created_by = row.text("created_by")});
     return sweeps;
 }

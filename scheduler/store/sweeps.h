@@ -120,6 +120,7 @@ Page<Sweep> list_sweeps(Store& store, const SweepFilter& filter, const PageReque
 struct ActiveSweep {
     std::string id{};
     std::int64_t version = 0;
+    std::string project{};
     std::string created_by{};
 };
 

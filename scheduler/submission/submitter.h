@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "scheduler/store/datasets.h"
+#include "scheduler/store/rights.h"
 #include "scheduler/store/store.h"
 
 namespace slipway::submission {
@@ -19,6 +20,9 @@ struct Submitter {
 
     bool sees(std::string_view project) const;
 };
+
+/// A token that is good, as the checks of a submission know it: one that has a grant.
+Submitter submitter_of(const std::string& token_id, const std::vector<store::Grant>& grants);
 
 /// The upload of this id, of the submitter's token or of any when they see all.
 std::optional<store::Upload> find_own_upload(store::Store& store, const Submitter& submitter,

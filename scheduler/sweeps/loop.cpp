@@ -38,9 +38,14 @@ constexpr const char* sweeps_leader_name = "slipway.sweeps";
 constexpr int active_sweeps_max = 100'000;
 constexpr int sweeps_at_once = 1000;
 constexpr std::int64_t values_at_once = 100'000;
-constexpr std::chrono::seconds tokens_every{5};
+constexpr std::chrono::seconds rights_every{5};
 constexpr std::chrono::seconds tidy_every{1};
 constexpr int checkpoints_at_once = 1000;
+
+/// What the token that made a sweep needs to have it go on.
+store::Right right_of(const std::string& token_id, const std::string& project) {
+    return {.token_id = token_id, .project = project, .role = TokenRole::editor};
+}
 const store::Reason paused_reason{"sweep_paused", "the sweep is paused"};
 
 /// The values of the objective after `after`; of several in one epoch the last.
@@ -116,8 +121,8 @@ struct SweepLoop::Parts {
     };
     std::map<std::string, Followed> runs;
     std::set<std::string> failing;    // sweeps whose last step failed, for the log
-    std::set<std::string> lost_tokens;
-    Tick tokens_read{};
+    std::set<store::Right> lost_rights;
+    Tick rights_read{};
     Tick led_at{};
     Tick ended_read{};
 
@@ -179,7 +184,7 @@ struct SweepLoop::Parts {
             jobs[sweep.id];
         std::erase_if(runs, [&](const auto& one) { return !jobs.contains(one.first); });
         if (!active.empty()) {
-            read_tokens(active);
+            read_rights(active);
             read_open_jobs(jobs);
             for (const store::ActiveSweep& sweep : active)
                 follow(sweep, jobs[sweep.id]);
@@ -265,14 +270,14 @@ struct SweepLoop::Parts {
         tidy(followed.run);
     }
 
-    void read_tokens(const std::vector<store::ActiveSweep>& active) {
-        if (tokens_read != Tick{} && clock.tick() - tokens_read < tokens_every) return;
-        tokens_read = clock.tick();
-        std::set<std::string> ids;
+    void read_rights(const std::vector<store::ActiveSweep>& active) {
+        if (rights_read != Tick{} && clock.tick() - rights_read < rights_every) return;
+        rights_read = clock.tick();
+        std::set<store::Right> needed;
         for (const store::ActiveSweep& sweep : active)
-            ids.insert(sweep.created_by);
-        const auto lost = store::list_lost_tokens(store, {ids.begin(), ids.end()});
-        lost_tokens = {lost.begin(), lost.end()};
+            needed.insert(right_of(sweep.created_by, sweep.project));
+        const auto lost = store::list_lost_rights(store, {needed.begin(), needed.end()});
+        lost_rights = {lost.begin(), lost.end()};
     }
 
     /// One sweep that cannot go on does not keep the others from it.
@@ -331,7 +336,8 @@ struct SweepLoop::Parts {
 
     Observation observe(Followed& followed, const OpenJobs& jobs) {
         const SweepRun& run = followed.run;
-        Observation seen{.owner_is_lost = lost_tokens.contains(run.sweep.created_by)};
+        Observation seen{.owner_is_lost = lost_rights.contains(
+                             right_of(run.sweep.created_by, run.sweep.project))};
         for (const store::TrialJob& job : jobs) {
             ObservedJob observed{.trial = job.trial, .state = job.state, .reason = job.reason};
             std::int64_t& before =

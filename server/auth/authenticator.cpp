@@ -125,8 +125,8 @@ Identity Authenticator::accept(const store::Token& token, bool by_cookie) {
     note_use(token.id);
     return {.token_id = token.id,
             .token_name = token.name,
-            .role = parse_word<Role>(token.role).value_or(Role::viewer),
-            .projects = token.projects,
+            .member = token.member,
+            .grants = token.grants,
             .by_cookie = by_cookie};
 }
 

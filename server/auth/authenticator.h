@@ -65,8 +65,8 @@ std::string make_login_ticket(store::Store& store, std::string_view token_id,
 /// too old or its token is no longer good.
 std::optional<store::Token> redeem_login_ticket(store::Store& store, std::string_view secret);
 
-/// A new token and its text, which cannot be had again. `token.name, role, projects, created_by,
-/// expires_at` are taken.
+/// A new token and its text, which cannot be had again. `token.name, role, projects, member,
+/// created_by, expires_at` are taken.
 struct IssuedToken {
     store::Token token;
     std::string text;

@@ -10,7 +10,7 @@ std::string ensure_admin_token(const Home& home, store::Store& store, const Cloc
     Authenticator authenticator(store, clock);
     if (const auto text = home.admin_token()) {
         const auto who = authenticator.identify_token(*text);
-        if (who && who->may(Access::admin)) return "kept";
+        if (who && who->may(Access::admin) && !who->is_bound()) return "kept";
     }
     store::Token token;
     token.name = "admin";

@@ -227,6 +227,8 @@ void add_limits(CLI::App& app, Raw& raw) {
               "maximum number of sweeps that have not ended, per project; 0: no limit");
     at_a_time("--projects-max", limits.projects,
               "maximum number of projects created by one token; 0: no limit");
+    at_a_time("--members-max", limits.members,
+              "maximum number of members per project; 0: no limit");
     at_a_time("--open-uploads-max", limits.open_uploads,
               "maximum number of open uploads per token; 0: no limit");
     at_a_time(

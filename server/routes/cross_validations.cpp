@@ -20,7 +20,7 @@ namespace {
 
 CheckedCrossValidation read_cross_validation(const Context& context) {
     auto request = decode_cross_validation(parse_body(context.request));
-    if (request.ok()) require_project(context.who, request.value.project);
+    if (request.ok()) require_project(context.who, context.endpoint.access, request.value.project);
     auto checked = check_cross_validation(std::move(request), submitter_of(context.who),
                                           context.services.store);
     throw_problems(checked.problems, "invalid_spec", "the cross-validation");
@@ -134,7 +134,8 @@ Response get_cross_validation_summary(const Context& context) {
 }
 
 Response list_cross_validation_events(const Context& context) {
-    return event_list(context, the_cross_validation(context).id);
+    const store::CrossValidation of = the_cross_validation(context);
+    return event_list(context, of.id, of.project);
 }
 
 Response compare_cross_validations(const Context& context) {

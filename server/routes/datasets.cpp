@@ -42,7 +42,7 @@ Json source_of(const Context& context, const DatasetCreate& body) {
 
 DatasetCreate read_dataset(const Context& context) {
     const DatasetCreate body = read_body(context.request, decode_dataset_create, "the dataset");
-    require_project(context.who, body.project);
+    require_project(context.who, context.endpoint.access, body.project);
     const std::vector<Problem> problems =
         body.source.path.empty()
             ? check_upload(context, body.source.upload)

@@ -9,10 +9,10 @@
 
 namespace slipway::routes {
 
-Response event_list(const Context& context, const std::string& id) {
+Response event_list(const Context& context, const std::string& id, const std::string& project) {
     const Request& request = context.request;
     if (wants_event_stream(request))
-        return job_event_stream(context.services.hub, request, id, context.who.token_id);
+        return job_event_stream(context.services.hub, request, id, project, context.who.token_id);
     const int limit = static_cast<int>(query_number(request, "limit", 500));
     const auto events = store::list_events(context.services.store, id,
                                            {.after_seq = requested_event_cursor(request),

@@ -10,7 +10,7 @@ Response stream_events(const Context& context) {
     if (!project.empty() && !context.who.sees(project)) throw_not_found("project", project);
     return project_event_stream(context.services.project_hub, context.request,
                                 {.owner = context.who.token_id,
-                                 .owner_projects = context.who.projects,
+                                 .owner_projects = context.who.projects(),
                                  .project = project});
 }
 

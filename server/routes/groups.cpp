@@ -9,6 +9,7 @@
 #include "server/http/problem.h"
 #include "server/routes/bodies.h"
 #include "server/routes/handlers.h"
+#include "server/routes/lookup.h"
 #include "server/routes/problems.h"
 #include "server/routes/query.h"
 #include "server/routes/render.h"
@@ -19,7 +20,7 @@ namespace {
 // A project that has only jobs and no row yet has no groups either.
 std::string project_of_groups(const Context& context) {
     const std::string& name = context.request.parameter("p");
-    if (!context.who.sees(name) || !store::find_project(context.services.store, name))
+    if (!reaches(context, name) || !store::find_project(context.services.store, name))
         throw_not_found("project", name);
     return name;
 }

@@ -1,7 +1,6 @@
 #include "server/routes/guard.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cmath>
 
@@ -34,6 +33,8 @@ Response with_problems(const Request& request, std::string_view class_pointer,
                             .code = "invalid_spec",
                             .detail = refusal.what(),
                             .items = {class_problem(refusal, class_pointer)}});
+    } catch (const store::LastAdmin& refusal) {
+        throw ProblemError({.status = 409, .code = "last_admin", .detail = refusal.what()});
     } catch (const store::VersionMismatch& refusal) {
         throw ProblemError({.status = 412,
                             .code = "precondition_failed",
@@ -93,11 +94,12 @@ void note(const Context& context, const Response& response) {
     }
 }
 
-// An answer that its client may take long to read ends with the token.
-void bind_to_token(const Context& context, Response& response) {
+// An answer that its client may take long to read ends with any right of those that it was made by.
+void bind_to_rights(const Context& context, Response& response) {
     const bool may_take_long = response.file || response.body.size() > counted_answer_bytes;
     if (may_take_long && !context.who.token_id.empty())
-        response.permit = context.services.transfers->permit(context.who.token_id);
+        response.permit = context.services.transfers->permit(
+            store::rights_to_see(context.who.token_id, context.who.grants));
 }
 
 // What `admit_body` found, and when.
@@ -126,7 +128,7 @@ void require_rate(const Request& request, Services& services, const Identity& wh
 // What every answer goes through, whatever made it.
 Response finished(const Context& context, Response response) {
     if (!response.again_after_s && !response.alone) note(context, response);
-    bind_to_token(context, response);
+    bind_to_rights(context, response);
     return response;
 }
 
@@ -211,12 +213,12 @@ Response guard(const Request& request, Services& services, const Endpoint& endpo
 }
 
 void require_all_projects(const Identity& who, std::string_view fact, std::string_view action) {
-    if (who.projects.empty()) return;
+    if (!who.is_bound()) return;
     throw ProblemError({.status = 403,
                         .code = "permission_denied",
-                        .detail = fmt::format("{}: an admin's token that is bound to projects ({}) "
-                                              "cannot {}",
-                                              fact, fmt::join(who.projects, ", "), action)});
+                        .detail = fmt::format("{}: an admin's token that is bound to projects or "
+                                              "to a member cannot {}",
+                                              fact, action)});
 }
 
 }    // namespace slipway

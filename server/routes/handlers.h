@@ -153,6 +153,12 @@ Response list_decisions(const Context& context);
 // queue_simulation.cpp
 Response simulate_queue(const Context& context);
 
+// members.cpp
+Response list_members(const Context& context);
+Response get_member(const Context& context);
+Response put_member(const Context& context);
+Response delete_member(const Context& context);
+
 // tokens.cpp
 Response get_me(const Context& context);
 Response create_token(const Context& context);

@@ -13,6 +13,7 @@
 #include "server/routes/guard.h"
 #include "server/routes/handlers.h"
 #include "server/routes/job_action.h"
+#include "server/routes/lookup.h"
 #include "server/routes/problems.h"
 #include "server/routes/query.h"
 #include "server/routes/render.h"
@@ -33,12 +34,12 @@ struct Chosen {
 };
 
 store::JobFilter filter_of(const Context& context, const BulkFilter& asked) {
-    if (!asked.project.empty() && !context.who.sees(asked.project))
+    if (!asked.project.empty() && !reaches(context, asked.project))
         throw_not_found("project", asked.project);
     store::JobFilter filter;
     filter.states = asked.states;
-    filter.projects =
-        asked.project.empty() ? context.who.projects : std::vector<std::string>{asked.project};
+    filter.projects = asked.project.empty() ? context.who.projects(context.endpoint.access)
+                                            : std::vector<std::string>{asked.project};
     filter.name_contains = asked.name;
     filter.labels = asked.labels;
     filter.dataset_id = asked.dataset;
@@ -83,7 +84,7 @@ Chosen find_named(const Context& context, const BulkFilter& asked) {
     Chosen chosen;
     for (const std::string& id : asked.ids) {
         auto job = store::find_job(context.services.store, id);
-        if (!job || !context.who.sees(job->project)) {
+        if (!job || !reaches(context, job->project)) {
             chosen.missing.push_back(id);
         } else if (matches(*job, asked)) {
             chosen.jobs.push_back(*std::move(job));

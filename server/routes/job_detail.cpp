@@ -144,7 +144,8 @@ std::string curl_command(const Request& request, std::string_view resource, cons
 }    // namespace
 
 Response list_job_events(const Context& context) {
-    return event_list(context, the_job(context).id);
+    const store::Job job = the_job(context);
+    return event_list(context, job.id, job.project);
 }
 
 Response list_job_logs(const Context& context) {

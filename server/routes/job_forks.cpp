@@ -52,7 +52,7 @@ Response fork_job(const Context& context) {
     const JobForkBody body = read_body(context.request, decode_job_fork, "the fork");
     if (origin.kind != JobKind::train)
         throw Error{ErrorCode::conflict, "only a training job can be forked"};
-    require_project(context.who, project_of(origin, body));
+    require_project(context.who, context.endpoint.access, project_of(origin, body));
     return submit_or_preview(
         context, require_job(submission::check_fork(origin, body, submitter_of(context.who),
                                                     context.services.store),

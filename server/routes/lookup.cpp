@@ -8,11 +8,17 @@
 
 namespace slipway::routes {
 
+bool reaches(const Context& context, std::string_view project) {
+    if (!context.who.sees(project)) return false;
+    require_project(context.who, context.endpoint.access, project);
+    return true;
+}
+
 store::Job the_job(const Context& context) {
     const std::string& id = context.request.parameter("id");
     if (!is_id("job", id)) throw_not_found("job", id);
     auto job = store::find_job(context.services.store, id);
-    if (!job || !context.who.sees(job->project)) throw_not_found("job", id);
+    if (!job || !reaches(context, job->project)) throw_not_found("job", id);
     return *std::move(job);
 }
 
@@ -20,7 +26,7 @@ store::Checkpoint the_checkpoint(const Context& context) {
     const std::string& id = context.request.parameter("id");
     if (!is_id("ckp", id)) throw_not_found("checkpoint", id);
     auto checkpoint = store::find_checkpoint(context.services.store, id);
-    if (!checkpoint || !context.who.sees(checkpoint->project)) throw_not_found("checkpoint", id);
+    if (!checkpoint || !reaches(context, checkpoint->project)) throw_not_found("checkpoint", id);
     return *std::move(checkpoint);
 }
 
@@ -31,7 +37,7 @@ store::CrossValidation the_cross_validation(const Context& context) {
 store::CrossValidation the_cross_validation(const Context& context, const std::string& id) {
     if (!is_id("cv", id)) throw_not_found("cross-validation", id);
     auto found = store::find_cross_validation(context.services.store, id);
-    if (!found || !context.who.sees(found->project)) throw_not_found("cross-validation", id);
+    if (!found || !reaches(context, found->project)) throw_not_found("cross-validation", id);
     return *std::move(found);
 }
 
@@ -41,7 +47,7 @@ store::Dataset the_dataset(const Context& context) {
     if (project.empty()) project = "default";
     auto dataset = is_id("ds", id) ? store::find_dataset(context.services.store, id)
                                    : store::find_dataset(context.services.store, project, id);
-    if (!dataset || !context.who.sees(dataset->project)) throw_not_found("dataset", id);
+    if (!dataset || !reaches(context, dataset->project)) throw_not_found("dataset", id);
     return *std::move(dataset);
 }
 
@@ -75,20 +81,18 @@ std::optional<store::Upload> find_own_upload(store::Store& store, const Identity
 }
 
 submission::Submitter submitter_of(const Identity& who) {
-    return {.token_id = who.token_id,
-            .projects = who.projects,
-            .sees_all_uploads = who.may(Access::admin) && who.projects.empty()};
+    return submission::submitter_of(who.token_id, who.grants);
 }
 
 std::vector<std::string> projects_asked(const Context& context) {
     const std::string project = query_text(context.request, "project");
-    if (project.empty()) return context.who.projects;
-    if (!context.who.sees(project)) throw_not_found("project", project);
+    if (project.empty()) return context.who.projects(context.endpoint.access);
+    if (!reaches(context, project)) throw_not_found("project", project);
     return {project};
 }
 
 void hide_foreign_job(const Context& context, WaitExplanation& waits) {
-    if (waits.blocking_job.empty() || context.who.projects.empty()) return;
+    if (waits.blocking_job.empty() || !context.who.is_bound()) return;
     const auto blocking = store::find_job(context.services.store, waits.blocking_job);
     if (blocking && context.who.sees(blocking->project)) return;
     const std::string named = "job " + waits.blocking_job;

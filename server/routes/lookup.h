@@ -12,9 +12,15 @@
 
 namespace slipway::routes {
 
+/// Whether this project's objects exist for the caller, who is to do with one what the endpoint
+/// does.
+/// errors  throws 403 `permission_denied` when they do, but the caller's role in the project does
+///         not allow it
+bool reaches(const Context& context, std::string_view project);
+
 /// The object that the path's {id} names. An id of another form never reaches the database; what
 /// belongs to a project that the caller does not see does not exist for them.
-/// errors  throws 404 `not_found`
+/// errors  throws 404 `not_found`, 403 as `reaches`
 store::Job the_job(const Context& context);
 store::Checkpoint the_checkpoint(const Context& context);
 store::CrossValidation the_cross_validation(const Context& context);
@@ -43,7 +49,7 @@ std::map<std::string, StartEstimate> start_estimates(const Context& context,
                                                      const std::vector<std::string>& job_ids);
 
 /// The projects a list is narrowed to: `?project=`, or those of the caller (empty: all).
-/// errors  throws 404 when they do not see the one they ask for
+/// errors  throws 404 when they do not see the one they ask for, 403 as `reaches`
 std::vector<std::string> projects_asked(const Context& context);
 
 }    // namespace slipway::routes

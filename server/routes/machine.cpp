@@ -39,7 +39,7 @@ store::Core the_core(const Context& context) {
 // Who works on a core is told only to those who may see the job's project.
 Json render_core(const Context& context, const store::Core& core) {
     Json out = render(core);
-    if (core.job_id.empty() || context.who.projects.empty()) return out;
+    if (core.job_id.empty() || !context.who.is_bound()) return out;
     const auto job = store::find_job(context.services.store, core.job_id);
     if (!job || !context.who.sees(job->project)) out["job_id"] = nullptr;
     return out;

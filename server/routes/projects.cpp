@@ -7,6 +7,7 @@
 #include "server/routes/bodies.h"
 #include "server/routes/guard.h"
 #include "server/routes/handlers.h"
+#include "server/routes/lookup.h"
 #include "server/routes/problems.h"
 #include "server/routes/query.h"
 #include "server/routes/render.h"
@@ -17,7 +18,7 @@ namespace {
 store::Project the_project(const Context& context) {
     const std::string& name = context.request.parameter("p");
     auto project =
-        context.who.sees(name) ? store::find_project(context.services.store, name) : std::nullopt;
+        reaches(context, name) ? store::find_project(context.services.store, name) : std::nullopt;
     if (!project) throw_not_found("project", name);
     return *std::move(project);
 }
@@ -45,7 +46,7 @@ Response create_project(const Context& context) {
 }
 
 Response list_projects(const Context& context) {
-    const auto page = store::list_projects(context.services.store, context.who.projects,
+    const auto page = store::list_projects(context.services.store, context.who.projects(),
                                            query_page(context.request));
     Json items = Json::array();
     for (const store::Project& project : page.items)

@@ -119,7 +119,7 @@ Json render_core_use(const std::vector<store::Core>& cores) {
 }    // namespace
 
 Response list_queue(const Context& context) {
-    const auto page = store::list_queue(context.services.store, context.who.projects,
+    const auto page = store::list_queue(context.services.store, context.who.projects(),
                                         query_page(context.request));
     std::vector<std::string> ids;
     for (const store::QueuedJob& job : page.items)

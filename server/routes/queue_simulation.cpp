@@ -50,7 +50,7 @@ store::QueuedJob as_queued(const submission::CheckedJob& checked, Instant now) {
 }
 
 submission::CheckedJob check_job(const Context& context, JobSpec spec) {
-    require_project(context.who, spec.project);
+    require_project(context.who, context.endpoint.access, spec.project);
     Decoded<submission::CheckedJob> checked =
         submission::row_of(JobKind::train)
             .check({.value = std::move(spec), .problems = {}}, submitter_of(context.who),

@@ -222,6 +222,7 @@ Json render(const store::Token& token) {
             {"prefix", token.lookup},
             {"role", token.role},
             {"projects", token.projects},
+            {"member", text_or_null(token.member)},
             {"created_by", text_or_null(token.created_by)},
             {"created_at", to_rfc3339(token.created_at)},
             {"expires_at", render_time(token.expires_at)},
@@ -252,11 +253,27 @@ Json render(const store::Project& project) {
             {"created_at", to_rfc3339(project.created_at)}};
 }
 
+Json render(const store::Membership& membership) {
+    return {{"project", membership.project},
+            {"member", membership.member},
+            {"role", to_string(membership.role)},
+            {"changed_by", text_or_null(membership.changed_by)},
+            {"created_at", to_rfc3339(membership.created_at)},
+            {"changed_at", to_rfc3339(membership.changed_at)}};
+}
+
 Json render(const Identity& identity) {
+    Json roles = Json::array();
+    for (const store::Grant& grant : identity.grants)
+        roles.push_back(
+            {{"project", text_or_null(grant.project)}, {"role", to_string(grant.role)}});
+    const auto role = identity.role();
     return {{"token_id", identity.token_id},
             {"name", identity.token_name},
-            {"role", to_string(identity.role)},
-            {"projects", identity.projects},
+            {"member", text_or_null(identity.member)},
+            {"role", role ? Json(to_string(*role)) : Json()},
+            {"projects", store::projects_of(identity.grants, Role::viewer)},
+            {"roles", std::move(roles)},
             {"by_cookie", identity.by_cookie}};
 }
 

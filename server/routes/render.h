@@ -15,6 +15,7 @@
 #include "scheduler/store/events.h"
 #include "scheduler/store/hosts.h"
 #include "scheduler/store/jobs.h"
+#include "scheduler/store/members.h"
 #include "scheduler/store/projects.h"
 #include "scheduler/store/queue.h"
 #include "scheduler/store/splits.h"
@@ -46,6 +47,7 @@ void put_estimate(Json& out, const std::optional<StartEstimate>& estimate);
 Json render(const store::Token& token);
 Json render(const store::AuditEntry& entry);
 Json render(const store::Project& project);
+Json render(const store::Membership& membership);
 Json render(const Identity& identity);
 
 /// {"items": […], "next_cursor": "…" or null}.

@@ -102,6 +102,7 @@ Response get_capabilities(const Context& context) {
                     {"open_uploads", limits.open_uploads},
                     {"stored_bytes", limits.stored_bytes},
                     {"tokens", limits.tokens},
+                    {"members", limits.members},
                     {"webhooks", limits.webhooks},
                     {"requests_per_s", limits.requests_per_s},
                     {"requests_burst", limits.requests_burst},

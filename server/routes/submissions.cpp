@@ -84,7 +84,9 @@ bool may_gather_submission(const Request& request) {
 submission::CheckedJob read_job(const Context& context, JobKind kind) {
     const submission::JobKindRow& row = submission::row_of(kind);
     Decoded<submission::JobRequest> request = row.decode(parse_body(context.request));
-    if (request.ok()) require_project(context.who, submission::project_of(request.value));
+    if (request.ok())
+        require_project(context.who, context.endpoint.access,
+                        submission::project_of(request.value));
     submission::Submitter submitter = submitter_of(context.who);
     submitter.asked_at = context.request.asked_at;
     Decoded<submission::CheckedJob> checked =

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/base/id.h"
+#include "server/routes/lookup.h"
 #include "server/routes/problems.h"
 #include "server/routes/render.h"
 
@@ -28,7 +29,7 @@ store::Sweep the_sweep(const Context& context) {
     const std::string& id = context.request.parameter("id");
     auto sweep = is_id("swp", id) ? store::find_sweep(context.services.store, id)
                                   : std::optional<store::Sweep>{};
-    if (!sweep || !context.who.sees(sweep->project)) throw_not_found("sweep", id);
+    if (!sweep || !reaches(context, sweep->project)) throw_not_found("sweep", id);
     return *std::move(sweep);
 }
 

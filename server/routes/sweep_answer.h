@@ -1,5 +1,9 @@
 #pragma once
 
+#include <functional>
+#include <optional>
+
+#include "scheduler/search/constraint.h"
 #include "scheduler/store/sweeps.h"
 #include "server/routes/services.h"
 

@@ -55,7 +55,7 @@ submission::CheckedJob job_of_folds(const Context& context, const SweepSpec& spe
     Json job = *made;
     job.merge_patch(body.changes);
     Decoded<JobSpec> decoded = decode_job_spec(job);
-    if (decoded.ok()) require_project(context.who, decoded.value.project);
+    if (decoded.ok()) require_project(context.who, context.endpoint.access, decoded.value.project);
     auto checked = submission::check_training(std::move(decoded), submitter_of(context.who),
                                               context.services.store);
     for (Problem& one : checked.problems)
@@ -74,7 +74,7 @@ submission::CheckedJob fork_of_trial(const Context& context, const store::SweepT
                            .start = body.start.value_or(ForkStart::keep_training)};
     const auto project = body.changes.find("project");
     if (project != body.changes.end() && project->is_string())
-        require_project(context.who, project->get<std::string>());
+        require_project(context.who, context.endpoint.access, project->get<std::string>());
     return require_job(
         submission::check_fork(*origin, fork, submitter_of(context.who), context.services.store),
         "the promotion");

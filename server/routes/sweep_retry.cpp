@@ -10,7 +10,7 @@
 
 #include "api/spec/requests.h"
 #include "api/spec/sweep_spec.h"
-#include "scheduler/store/access.h"
+#include "scheduler/store/rights.h"
 #include "scheduler/sweeps/coordinator.h"
 #include "server/routes/bodies.h"
 #include "server/routes/handlers.h"
@@ -43,7 +43,9 @@ void require_room(const Context& context, const sweeps::SweepRun& run) {
     if (run.spec.limits.max_core_s) seen.core_s = store::sweep_core_seconds(store, sweep.id);
     seen.age_s =
         std::chrono::duration<double>(context.services.clock.now() - sweep.created_at).count();
-    seen.owner_is_lost = !store::list_lost_tokens(store, {sweep.created_by}).empty();
+    seen.owner_is_lost =
+        !store::list_lost_rights(store, {{sweep.created_by, sweep.project, TokenRole::editor}})
+             .empty();
     const auto limit = sweeps::limit_reached(run, seen);
     if (!limit) return;
     throw Error{ErrorCode::conflict,

@@ -110,7 +110,7 @@ Response list_sweep_decisions(const Context& context) {
 Response list_sweep_events(const Context& context) {
     const store::Sweep sweep = the_sweep(context);
     if (wants_event_stream(context.request))
-        return job_event_stream(context.services.hub, context.request, sweep.id,
+        return job_event_stream(context.services.hub, context.request, sweep.id, sweep.project,
                                 context.who.token_id);
     const auto page = log_page(context, sweep);
     Json items = Json::array();

@@ -112,7 +112,7 @@ Json known_results(const Context& context, const SweepSpec& spec) {
 SweepSpec read_sweep_spec(const Context& context) {
     Decoded<SweepSpec> sweep = decode_sweep(parse_body(context.request));
     throw_problems(sweep.problems, "invalid_spec", "the sweep");
-    require_project(context.who, sweep.value.project);
+    require_project(context.who, context.endpoint.access, sweep.value.project);
     std::vector<Problem> problems = sweeps::check_sweep(sweep.value);
     if (problems.empty()) check_first_job(context, sweep.value, problems);
     throw_problems(problems, "invalid_spec", "the sweep");

@@ -16,6 +16,7 @@ struct TenantLimits {
     /// Of a project, and of a token: uploads, and what was unpacked of them.
     std::int64_t stored_bytes = std::int64_t{512} << 30;
     std::int64_t tokens = 1000;              ///< that are valid and descend from one token
+    std::int64_t members = 10'000;           ///< of a project
     std::int64_t webhooks = 20;              ///< of a project
     std::int64_t requests_per_s = 10'000;    ///< of a token, in each process
     std::int64_t requests_burst = 20'000;    ///< of a token at once

@@ -6,6 +6,7 @@
 #include "api/base/id.h"
 #include "api/base/log.h"
 #include "scheduler/store/access.h"
+#include "scheduler/store/members.h"
 #include "server/http/problem.h"
 #include "server/routes/bodies.h"
 #include "server/routes/handlers.h"
@@ -18,20 +19,38 @@
 namespace slipway::routes {
 namespace {
 
-// A token that is bound to projects knows only tokens that are bound to some of them.
+// Who is an admin of some projects knows only tokens that are bound to some of them.
 bool is_within(const Identity& who, const std::vector<std::string>& projects) {
-    if (who.projects.empty()) return true;
-    return !projects.empty() &&
-           std::ranges::all_of(projects, [&](const auto& one) { return who.sees(one); });
+    if (!who.is_bound()) return true;
+    return !projects.empty() && std::ranges::all_of(projects, [&](const auto& one) {
+        return who.may(Access::admin, one);
+    });
 }
 
 void require_subset(const Identity& who, const std::vector<std::string>& projects) {
     if (is_within(who, projects)) return;
     throw_problems({{.pointer = "/projects",
                      .code = "not_allowed",
-                     .message = "must name some of the projects of your own token",
-                     .allowed = who.projects}},
+                     .message = "must name some of the projects of which you are an admin",
+                     .allowed = who.projects(Access::admin)}},
                    "invalid_token", "the token");
+}
+
+// Nobody gets rights by naming a member: what is made is bound to projects of which its maker is an
+// admin, or made by an admin of all of them.
+void require_member(const Context& context, const TokenCreate& body) {
+    if (body.member.empty() ||
+        store::has_member(context.services.store, body.member, body.projects))
+        return;
+    throw_problems(
+        {{.pointer = "/member",
+          .code = "not_found",
+          .message = fmt::format("there is no member {}{}; add them first: PUT "
+                                 "/v1/projects/PROJECT/members/{}",
+                                 body.member, body.projects.empty() ? "" : " of these projects",
+                                 body.member),
+          .allowed = {}}},
+        "invalid_token", "the token");
 }
 
 // A token ends no later than the one that makes it, and with it when nothing is said.
@@ -57,10 +76,12 @@ Response get_me(const Context& context) {
 Response create_token(const Context& context) {
     const TokenCreate body = read_body(context.request, decode_token_create, "the token");
     require_subset(context.who, body.projects);
+    require_member(context, body);
     store::Token token;
     token.name = body.name;
     token.role = to_string(body.role);
     token.projects = body.projects;
+    token.member = body.member.empty() ? context.who.member : body.member;
     token.created_by = context.who.token_id;
     token.expires_at = end_of(context, body.expires_at);
     const IssuedToken issued =
@@ -72,7 +93,7 @@ Response create_token(const Context& context) {
 
 Response list_tokens(const Context& context) {
     const auto page = store::list_tokens(context.services.store, query_page(context.request),
-                                         context.who.projects);
+                                         context.who.projects(Access::admin));
     Json items = Json::array();
     for (const store::Token& token : page.items)
         items.push_back(render(token));

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "api/base/log.h"
-#include "scheduler/store/access.h"
 #include "scheduler/store/datasets.h"
 
 namespace slipway {
@@ -18,19 +17,16 @@ constexpr std::chrono::seconds pause_after_failure{1};
 
 struct Transfer {
     std::weak_ptr<TransferPermit> permit;
-    std::string token_id;
+    std::vector<store::Right> rights;
     std::string upload_id;
 };
 
-using Ask = std::function<std::vector<std::string>(const std::vector<std::string>&)>;
-
-std::set<std::string> lost_of(const Ask& ask, const std::vector<Transfer>& transfers,
-                              std::string Transfer::*id) {
-    std::set<std::string> ids;
-    for (const Transfer& one : transfers)
-        if (!(one.*id).empty()) ids.insert(one.*id);
-    if (ids.empty()) return {};
-    const std::vector<std::string> lost = ask({ids.begin(), ids.end()});
+/// Of what the transfers need, that which is lost; asked about once.
+template <class T>
+std::set<T> lost_of(const std::function<std::vector<T>(const std::vector<T>&)>& ask,
+                    const std::set<T>& needed) {
+    if (needed.empty()) return {};
+    const std::vector<T> lost = ask({needed.begin(), needed.end()});
     return {lost.begin(), lost.end()};
 }
 
@@ -65,13 +61,21 @@ std::vector<Transfer> Transfers::State::transfers() {
 }
 
 void Transfers::State::check(const std::vector<Transfer>& transfers) const {
-    const auto tokens = lost_of(checks.lost_tokens, transfers, &Transfer::token_id);
-    const auto uploads = lost_of(checks.lost_uploads, transfers, &Transfer::upload_id);
+    std::set<store::Right> needed;
+    std::set<std::string> needed_uploads;
+    for (const Transfer& one : transfers) {
+        needed.insert(one.rights.begin(), one.rights.end());
+        if (!one.upload_id.empty()) needed_uploads.insert(one.upload_id);
+    }
+    const auto rights = lost_of(checks.lost_rights, needed);
+    const auto uploads = lost_of(checks.lost_uploads, needed_uploads);
+    const auto is_lost = [&](const store::Right& right) { return rights.contains(right); };
     for (const Transfer& one : transfers) {
         const auto permit = one.permit.lock();
         if (!permit) continue;
-        if (tokens.contains(one.token_id))
-            permit->end({401, "unauthenticated", "the token was revoked or has expired meanwhile"});
+        if (std::ranges::any_of(one.rights, is_lost))
+            permit->end({401, "unauthenticated",
+                         "the token was revoked, has expired or has lost a right meanwhile"});
         else if (uploads.contains(one.upload_id))
             permit->end({404, "not_found", "the upload was deleted or has expired meanwhile"});
     }
@@ -112,11 +116,12 @@ Transfers::~Transfers() {
     thread_.join();
 }
 
-std::shared_ptr<TransferPermit> Transfers::permit(std::string token_id, std::string upload_id) {
+std::shared_ptr<TransferPermit> Transfers::permit(std::vector<store::Right> rights,
+                                                  std::string upload_id) {
     const auto permit = std::make_shared<TransferPermit>();
     {
         const std::lock_guard lock(state_->mutex);
-        state_->open[permit.get()] = {permit, std::move(token_id), std::move(upload_id)};
+        state_->open[permit.get()] = {permit, std::move(rights), std::move(upload_id)};
     }
     state_->changed.notify_all();
     return {permit.get(), [state = state_, permit](TransferPermit*) {
@@ -135,9 +140,9 @@ void Transfers::recheck() {
 
 TransferChecks store_transfer_checks(store::Store& store) {
     return {
-        .lost_tokens =
-            [&store](const std::vector<std::string>& ids) {
-                return store::list_lost_tokens(store, ids);
+        .lost_rights =
+            [&store](const std::vector<store::Right>& rights) {
+                return store::list_lost_rights(store, rights);
             },
         .lost_uploads =
             [&store](const std::vector<std::string>& ids) {

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "scheduler/store/rights.h"
 #include "scheduler/store/store.h"
 #include "server/http/transfer_permit.h"
 
@@ -15,8 +16,8 @@ namespace slipway {
 /// What is asked about transfers that are under way. May block, and may throw Error: they are then
 /// asked again a little later, and transfers go on meanwhile.
 struct TransferChecks {
-    /// Those of the token ids that may no longer read or write.
-    std::function<std::vector<std::string>(const std::vector<std::string>&)> lost_tokens;
+    /// Those of the rights that are not there any more.
+    std::function<std::vector<store::Right>(const std::vector<store::Right>&)> lost_rights;
     /// Those of the upload ids that no longer exist.
     std::function<std::vector<std::string>(const std::vector<std::string>&)> lost_uploads;
 };
@@ -24,7 +25,7 @@ struct TransferChecks {
 /// The checks of the real service.
 TransferChecks store_transfer_checks(store::Store& store);
 
-/// Ends bodies under way whose token was revoked or has expired, or whose upload is gone: a request
+/// Ends bodies under way whose token has ended or lost a right, or whose upload is gone: a request
 /// is asked about when it begins, and its body may take days. Safe from every thread.
 class Transfers {
 public:
@@ -34,12 +35,13 @@ public:
     Transfers(const Transfers&) = delete;
     Transfers& operator=(const Transfers&) = delete;
 
-    /// For one transfer of this token, into this upload unless it is empty. Asked about as long as
-    /// it exists; it may outlive this object.
-    std::shared_ptr<TransferPermit> permit(std::string token_id, std::string upload_id = {});
+    /// For one transfer that needs all these rights, into this upload unless it is empty. Asked
+    /// about as long as it exists; it may outlive this object.
+    std::shared_ptr<TransferPermit> permit(std::vector<store::Right> rights,
+                                           std::string upload_id = {});
 
-    /// Asks soon. Happens by itself at intervals of `recheck`: another process may have revoked a
-    /// token, and tokens expire.
+    /// Asks soon. Happens by itself at intervals of `recheck`: another process may have taken a
+    /// right away, and tokens expire.
     void recheck();
 
 private:

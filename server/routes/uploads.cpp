@@ -218,7 +218,8 @@ BodyTarget receive_upload(const Request& request, Services& services, const Iden
             .offset = offset,
             .bytes_max = static_cast<std::uint64_t>(upload.size) - offset,
             .written = hash_as_it_comes(services, upload),
-            .permit = services.transfers->permit(who.token_id, upload.id)};
+            .permit = services.transfers->permit({{.token_id = who.token_id, .role = Role::editor}},
+                                                 upload.id)};
 }
 
 Response append_upload(const Context& context) {

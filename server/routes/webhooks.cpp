@@ -21,7 +21,7 @@ store::Webhook the_webhook(const Context& context) {
     const std::string& id = context.request.parameter("id");
     auto webhook = is_id("whk", id) ? store::find_webhook(context.services.store, id)
                                     : std::optional<store::Webhook>{};
-    if (!webhook || !context.who.sees(webhook->project)) throw_not_found("webhook", id);
+    if (!webhook || !reaches(context, webhook->project)) throw_not_found("webhook", id);
     return *std::move(webhook);
 }
 
@@ -109,7 +109,7 @@ Response added(const Context& context, const store::WebhookDelivery& delivery) {
 
 Response create_webhook(const Context& context) {
     const WebhookCreate body = read_body(context.request, decode_webhook_create, "the webhook");
-    require_project(context.who, body.project);
+    require_project(context.who, context.endpoint.access, body.project);
     check_url(context, body.url);
     const store::Webhook webhook{.id = new_id("whk"),
                                  .project = body.project,

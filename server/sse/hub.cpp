@@ -130,7 +130,10 @@ public:
         if (wake_) wake_();
     }
 
-    const std::string& owner() const { return subscription_.owner; }
+    /// What its owner needs for it.
+    store::Right right() const {
+        return {.token_id = subscription_.owner, .project = subscription_.project};
+    }
 
     /// Hands over events of its job, in order; those it has had are left out. Stops when the buffer
     /// is full.
@@ -292,23 +295,24 @@ void Hub::State::read() {
     }
 }
 
-/// Asks about the owners of all streams when it is time, or when somebody wants it.
+/// Asks about the rights of all streams when it is time, or when somebody wants it.
 void Hub::State::recheck() {
-    std::map<std::string, std::vector<std::shared_ptr<Stream>>> by_owner;
+    std::map<store::Right, std::vector<std::shared_ptr<Stream>>> by_right;
     {
         const std::lock_guard lock(mutex);
         if (!std::exchange(recheck_wanted, false) && clock.tick() < next_recheck) return;
         next_recheck = {};    // a question that fails is asked again
         for (const auto& [job_id, of_job] : streams)
             for (const auto& [key, weak] : of_job)
-                if (auto stream = weak.lock()) by_owner[stream->owner()].push_back(stream);
+                if (auto stream = weak.lock()) by_right[stream->right()].push_back(stream);
     }
-    std::vector<std::string> owners;
-    for (const auto& [owner, of_owner] : by_owner)
-        owners.push_back(owner);
-    const auto lost = feed.lost && !owners.empty() ? feed.lost(owners) : std::vector<std::string>{};
-    for (const std::string& owner : lost)
-        for (const auto& stream : by_owner[owner])
+    std::vector<store::Right> rights;
+    for (const auto& [right, of_right] : by_right)
+        rights.push_back(right);
+    const auto lost =
+        feed.lost && !rights.empty() ? feed.lost(rights) : std::vector<store::Right>{};
+    for (const store::Right& right : lost)
+        for (const auto& stream : by_right[right])
             stream->cut();
     next_recheck = clock.tick() + options.recheck;
 }

@@ -11,6 +11,7 @@
 
 #include "api/base/clock.h"
 #include "scheduler/store/events.h"
+#include "scheduler/store/rights.h"
 #include "server/http/message.h"
 
 namespace slipway {
@@ -29,8 +30,8 @@ struct EventFeed {
     std::function<std::vector<std::string>(std::chrono::milliseconds)> wait;
     /// Ends a `wait`. From any thread.
     std::function<void()> wake;
-    /// Those of the owners (token ids) who may not read any more. None: all may for good.
-    std::function<std::vector<std::string>(const std::vector<std::string>& owners)> lost = {};
+    /// Those of the rights to see a job that are not there any more. None: all stay for good.
+    std::function<std::vector<store::Right>(const std::vector<store::Right>&)> lost = {};
 };
 
 struct HubOptions {
@@ -65,6 +66,7 @@ public:
         std::int64_t after_seq = 0;
         std::vector<std::string> types = {};    ///< empty: all; `gap` and `end` always come
         std::string owner = {};                 ///< token id: who the cap counts for
+        std::string project = {};               ///< of the job: what the owner has to see
         /// The stream ends with this event when the job had ended already; otherwise with `end`.
         std::optional<std::int64_t> last_seq = {};
         /// An `end` up to here ends nothing: the object was gone on with, or `last_seq` says so.
@@ -81,7 +83,7 @@ public:
     std::size_t stream_count() const;
 
     /// Ends the streams of owners who have lost the right to read, soon. Happens by itself every
-    /// HubOptions::recheck: another process may have revoked a token, and tokens expire.
+    /// HubOptions::recheck: another process may have taken a right away, and tokens expire.
     void recheck_owners();
 
     /// Ends both threads. Streams stay silent from now on.

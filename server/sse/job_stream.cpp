@@ -34,7 +34,7 @@ std::vector<std::string> requested_event_types(const Request& request) {
 }
 
 Response job_event_stream(Hub& hub, const Request& request, const std::string& job_id,
-                          const std::string& owner) {
+                          const std::string& project, const std::string& owner) {
     std::vector<std::string> types = requested_event_types(request);
     std::int64_t after = requested_event_cursor(request);
     const std::optional<store::EventHead> head = hub.head(job_id);
@@ -52,6 +52,7 @@ Response job_event_stream(Hub& hub, const Request& request, const std::string& j
                                      .after_seq = after,
                                      .types = std::move(types),
                                      .owner = owner,
+                                     .project = project,
                                      .last_seq = last_seq,
                                      .known_seq = head->event_seq});
     return response;

@@ -23,7 +23,7 @@ struct ProjectFeed {
     /// Jobs with events in the last `window`, at most so many.
     std::function<std::vector<store::EventHead>(std::chrono::milliseconds window, int limit)>
         changed;
-    /// The projects of those of these tokens that are good (empty: all projects).
+    /// As store::list_token_projects.
     std::function<std::map<std::string, std::vector<std::string>>(
         const std::vector<std::string>& token_ids)>
         projects_of;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "scheduler/store/access.h"
 #include "scheduler/store/pg/listener.h"
+#include "scheduler/store/rights.h"
 
 namespace slipway {
 
@@ -31,8 +31,8 @@ EventFeed store_feed(store::Store& store, store::Store& of_requests,
             },
         .wake = [listener] { listener->wake(); },
         .lost =
-            [&store](const std::vector<std::string>& owners) {
-                return store::list_lost_tokens(store, owners);
+            [&store](const std::vector<store::Right>& rights) {
+                return store::list_lost_rights(store, rights);
             },
     };
 }

@@ -31,11 +31,19 @@ CALLERS = {
     "editor": "editor of the project",
     "project_admin": "admin of the project",
     "cookie": "the same by a browser's cookie, without the headers of our own pages",
+    "member_viewer": "an admin's token of a member who is viewer of the project and admin of the other one",
+    "member_editor": "an admin's token of a member who is editor of the project",
+    "member_admin": "an admin's token of a member who is admin of the project",
+    "member_limited": "a viewer's token of the same member",
+    "lost": "an admin's token of a member who was admin of the project and has no role any more",
     "admin": "admin of all projects",
 }
 STRANGERS = ("nobody", "garbage", "unknown", "expired", "revoked")
 RANK = {"viewer": 0, "editor": 1, "admin": 2}
-ROLE = {"other": "admin", "viewer": "viewer", "editor": "editor", "project_admin": "admin", "cookie": "admin", "admin": "admin"}
+# The highest role in any project, and the role in PROJECT where that is another one.
+ROLE = {"other": "admin", "viewer": "viewer", "editor": "editor", "project_admin": "admin", "cookie": "admin", "admin": "admin",
+        "member_viewer": "admin", "member_editor": "editor", "member_admin": "admin", "member_limited": "viewer"}
+ROLE_IN_PROJECT = {**ROLE, "member_viewer": "viewer"}
 
 
 class Row:
@@ -148,6 +156,10 @@ ENDPOINTS = {
     "patch_project": Row(ADMIN, "service", body=lambda made: {"weight": 1}),
     "get_project_quota": Row(VIEW, "object"),
     "put_project_quota": Row(ADMIN, "service", body=lambda made: {}),
+    "list_members": Row(VIEW, "object"),
+    "get_member": Row(VIEW, "object", fresh="member"),
+    "put_member": Row(ADMIN, "object", body=lambda made: {"role": "viewer"}),
+    "delete_member": Row(ADMIN, "object", fresh="member"),
     "list_groups": Row(VIEW, "object"),
     "put_group": Row(EDIT, "object", body=lambda made: {"limit": 2}),
     "create_sweep": Row(EDIT, "create", body=lambda made: made["sweep_spec"]),
@@ -216,6 +228,8 @@ def required_status(row, method, caller, ok):
         return 401
     if caller == "cookie" and method not in ("GET", "HEAD"):
         return 403
+    if caller == "lost":
+        return ok if row.name == "get_me" else 403
     if RANK[ROLE[caller]] < RANK[row.role]:
         return 403
     if row.about == "service" and caller != "admin":
@@ -224,6 +238,9 @@ def required_status(row, method, caller, ok):
         return 404
     if caller == "other" and row.about in ("object", "create"):
         return 404 if row.about == "object" else {"create_token": 422}.get(row.name, 403)
+    # The path or the body names an object of the project.
+    if (row.about in ("object", "create") or row.name == "bulk_jobs") and RANK[ROLE_IN_PROJECT[caller]] < RANK[row.role]:
+        return {"create_token": 422, "revoke_token": 404}.get(row.name, 403)    # only admins of a project know its tokens
     return ok
 
 
@@ -267,10 +284,30 @@ class AccessMatrix(unittest.TestCase):
                   "expired": cls.make_token("admin", PROJECT), "revoked": cls.make_token("admin", PROJECT)}
         cls.tokens = {name: made["token"] for name, made in tokens.items()}
         cls.tokens.update(nobody=None, garbage="garbage", unknown=cls.unknown_token(), admin=cls.service.token)
+        for project in (PROJECT, OTHER):
+            cls.service.post("/v1/projects", {"name": project})
+        roles = {"member_viewer": [(PROJECT, "viewer"), (OTHER, "admin")], "member_editor": [(PROJECT, "editor")],
+                 "member_admin": [(PROJECT, "admin")], "lost": [(PROJECT, "admin")]}
+        for member, given in roles.items():
+            for project, role in given:
+                cls.put_member(project, member, role)
+            cls.tokens[member] = cls.member_token(member, "admin")
+        cls.tokens["member_limited"] = cls.member_token("member_admin", "viewer")
+        assert cls.service.call("DELETE", f"/v1/projects/{PROJECT}/members/lost").status == 204
+        cls.put_member(PROJECT, "guest", "viewer")
         cls.service.sql(f"update token set expires_at = now() - interval '1 second' where id = '{tokens['expired']['id']}'")
         cls.service.call("DELETE", f"/v1/tokens/{tokens['revoked']['id']}")
         signed_in = cls.service.call("POST", "/v1/login", {"token": cls.tokens["project_admin"]}, token=None)
         cls.cookie = signed_in.headers["Set-Cookie"].partition(";")[0]
+
+    @classmethod
+    def put_member(cls, project, member, role):
+        put = cls.service.call("PUT", f"/v1/projects/{project}/members/{member}", {"role": role})
+        assert put.status == 200, put.body
+
+    @classmethod
+    def member_token(cls, member, role):
+        return cls.service.post("/v1/tokens", {"name": member, "role": role, "member": member})["token"]
 
     @classmethod
     def unknown_token(cls):
@@ -393,6 +430,8 @@ class AccessMatrix(unittest.TestCase):
             made["upload"] = self.upload(b"more" if kind == "full_upload" else None)
         elif kind == "webhook":
             made["webhook"] = self.webhook()
+        elif kind == "member":
+            self.put_member(PROJECT, "guest", "viewer")
         elif kind == "sweep":
             made["sweep"] = self.sweep("finished")
         elif kind == "running_sweep":
@@ -418,7 +457,7 @@ class AccessMatrix(unittest.TestCase):
         kind = {"cross-validations": "cross_validation", "jobs": "job", "checkpoints": "checkpoint", "predictions": "prediction", "evaluations": "evaluation", "datasets": "dataset",
                 "uploads": "upload", "tokens": "token", "webhooks": "webhook", "sweeps": "sweep"}.get((path.split("/") + ["", ""])[2])
         names = {"{id}": made.get(kind), "{sid}": made["split"], "{n}": made["core"], "{hash}": made["graph"],
-                 "{name}": made["file"], "{p}": PROJECT, "{h}": "spare-host", "{g}": "lr-search",
+                 "{name}": made["file"], "{p}": PROJECT, "{h}": "spare-host", "{g}": "lr-search", "{m}": "guest",
                  "{did}": made["delivery"], "{tid}": "0"}
         return re.sub(r"\{\w+\}", lambda found: names[found.group()], path)
 
@@ -594,6 +633,24 @@ class AccessMatrix(unittest.TestCase):
             while stream.readline():
                 self.assertLess(time.monotonic(), end, "the stream goes on")
         self.assertEqual(self.service.job(job)["state"], "running")
+
+    def test_a_stream_ends_with_a_role(self):
+        self.put_member(PROJECT, "leaver", "viewer")
+        self.put_member(OTHER, "leaver", "viewer")
+        token = self.member_token("leaver", "admin")
+        connection = http.client.HTTPConnection("127.0.0.1", self.service.port, timeout=60)
+        self.addCleanup(connection.close)
+        connection.request("GET", "/v1/events", headers={"Accept": "text/event-stream", "Authorization": f"Bearer {token}"})
+        stream = connection.getresponse()
+        self.assertEqual((stream.status, stream.readline()[:6]), (200, b"retry:"))
+        job = f"/v1/jobs/{self.made['job']}"
+        self.assertEqual(self.service.call("GET", job, token=token).status, 200)
+        self.assertEqual(self.service.call("DELETE", f"/v1/projects/{PROJECT}/members/leaver").status, 204)
+        self.assertEqual(self.service.call("GET", job, token=token).status, 404)
+        self.assertEqual(self.service.call("GET", f"/v1/jobs/{self.other_job}", token=token).status, 200)
+        end = time.monotonic() + 30
+        while stream.readline():
+            self.assertLess(time.monotonic(), end, "the stream goes on")
 
     def test_other_addresses_are_the_same_endpoints(self):
         for path, name in ALIASES.items():

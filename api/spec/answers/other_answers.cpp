@@ -262,6 +262,20 @@ const Object<Answer>& project_table() {
     return table;
 }
 
+const Object<Answer>& member_table() {
+    static const auto table =
+        Object<Answer>("Member", "A member of a project.")
+            .open()
+            .field("project", "Name of the project.", any_text, known)
+            .field("member", "Name of the member.", any_text, known)
+            .field("role", "Role in this project: viewer, editor or admin.", Choice<TokenRole>{},
+                   known)
+            .field("changed_by", "Token that gave the role: tok_….", any_text, or_null)
+            .field("created_at", "Time at which the member came to the project.", Time{}, known)
+            .field("changed_at", "Time at which the role was given.", Time{}, known);
+    return table;
+}
+
 const Object<Answer>& core_table() {
     static const auto table =
         Object<Answer>("Core", "A virtual core.")
@@ -290,13 +304,26 @@ Object<Answer> token_like(std::string_view name, std::string_view summary) {
         .field("name", "Human-readable name.", any_text, known)
         .field("prefix", "Prefix of the secret, to recognise the token by.", any_text, known)
         .field("role", "Role: viewer, editor or admin.", Choice<TokenRole>{}, known)
-        .field("projects", "Projects that the token may access; empty: all.", List<Text>{any_text},
-               known)
+        .field("projects", "Projects that the token may access; empty: all, or all of its member.",
+               List<Text>{any_text}, known)
+        .field("member",
+               "Member whose token it is; in each project the role of the member is the most that "
+               "the token may do.",
+               any_text, or_null)
         .field("created_by", "tok_…", any_text, or_null)
         .field("created_at", "Time of creation.", Time{}, known)
         .field("expires_at", "Expiry time.", Time{}, or_null)
         .field("last_used_at", "Time of the last use, to the minute.", Time{}, or_null)
         .field("revoked_at", "Time of revocation.", Time{}, or_null);
+}
+
+const Object<Answer>& project_role_table() {
+    static const auto table =
+        Object<Answer>("ProjectRole", "What the caller may do in a project.")
+            .open()
+            .field("project", "Name of the project; null: every project.", any_text, or_null)
+            .field("role", "viewer, editor or admin.", Choice<TokenRole>{}, known);
+    return table;
 }
 
 const Object<Answer>& me_table() {
@@ -305,9 +332,16 @@ const Object<Answer>& me_table() {
             .open()
             .field("token_id", "tok_…", any_text, known)
             .field("name", "Name of the token.", any_text, known)
-            .field("role", "Role: viewer, editor or admin.", Choice<TokenRole>{}, known)
-            .field("projects", "Projects that the token may access; empty: all.",
+            .field("member", "Member whose token it is.", any_text, or_null)
+            .field("role",
+                   "Highest role in any project: viewer, editor or admin; null: the member has no "
+                   "role in any.",
+                   Choice<TokenRole>{}, or_null)
+            .field("projects",
+                   "Projects that the token may access; empty: all, unless `roles` is empty.",
                    List<Text>{any_text}, known)
+            .field("roles", "Role in each project.", List<Nested<Answer>>{{&project_role_table()}},
+                   known)
             .field("by_cookie", "True: authenticated by a session cookie.", Flag{}, known);
     return table;
 }
@@ -437,6 +471,7 @@ std::span<const ObjectTable* const> other_answer_tables() {
     static const auto audit = page_of("AuditList", audit_table());
     static const auto retention = page_of("RetentionList", retention_table());
     static const auto projects = page_of("ProjectList", project_table());
+    static const auto members = page_of("MemberList", member_table());
     static const auto cores = page_of("CoreList", core_table());
     static const auto tokens = page_of("TokenList", token);
     static const std::vector<const ObjectTable*> all{&problem_table(),
@@ -454,6 +489,9 @@ std::span<const ObjectTable* const> other_answer_tables() {
                                                      &audit,
                                                      &retention,
                                                      &project_table(),
+                                                     &member_table(),
+                                                     &members,
+                                                     &project_role_table(),
                                                      &projects,
                                                      &core_table(),
                                                      &cores,

@@ -23,6 +23,7 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .path = "/v1/me",
      .group = "access",
      .summary = "Get the identity and the permissions of the calling token.",
+     .access = Access::known,
      .response = "Me"},
     {.name = "create_token",
      .method = "POST",

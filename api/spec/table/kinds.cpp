@@ -21,6 +21,14 @@ bool is_plain_name(std::string_view text) {
            });
 }
 
+bool is_member_name(std::string_view text) {
+    const auto is_plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+    return !text.empty() && text.size() <= 64 && is_plain(text.front()) &&
+           std::all_of(text.begin(), text.end(), [&](char c) {
+               return is_plain(c) || c == '.' || c == '_' || c == '-' || c == '@';
+           });
+}
+
 bool is_sha256_hex(std::string_view text) {
     return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
                return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
@@ -62,6 +70,10 @@ const char* code_of_refused_number(const Json& json) {
 const TextForm plain_name{
     "1 to 64 letters, digits, dots, dashes and underscores, starting with a letter or digit",
     "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", is_plain_name};
+const TextForm member_name{
+    "1 to 64 lowercase letters, digits, dots, dashes, underscores and @, starting with a letter or "
+    "digit",
+    "^[a-z0-9][a-z0-9._@-]{0,63}$", is_member_name};
 const TextForm sha256_form{"64 lowercase hexadecimal digits", "^[0-9a-f]{64}$", is_sha256_hex};
 
 void Text::read(const Json& json, std::string& value, const Reader& at) const {

@@ -30,6 +30,8 @@ struct TextForm {
 
 /// "a word of letters, digits, . _ -": names of projects and datasets, keys of labels.
 extern const TextForm plain_name;
+/// Of a member: as a login or an address of mail is written, in lower case.
+extern const TextForm member_name;
 /// 64 hexadecimal digits.
 extern const TextForm sha256_form;
 

@@ -12,12 +12,12 @@ where root = (select root from token where id = $1) and id <> root and revoked_a
 
 -- insert_token: a new token's row
 -- in     $1 id  $2 name  $3 lookup  $4 sha256  $5 role  $6 projects text[]  $7 created_by
---        $8 expires_at
+--        $8 expires_at  $9 member or null
 -- out    changed: 0 when the token that makes it is no longer good
 -- errors unique violation when the lookup part exists
-insert into token (id, name, lookup, sha256, role, projects, created_by, expires_at, root)
+insert into token (id, name, lookup, sha256, role, projects, created_by, expires_at, root, member)
 select $1, $2, $3, $4, $5, $6::text[], $7, $8::timestamptz,
-       coalesce((select root from token where id = $7), $1)
+       coalesce((select root from token where id = $7), $1), $9
 where not exists (select from token
                   where id = $7
                     and (revoked_at is not null or expires_at <= clock_timestamp()))
@@ -27,32 +27,25 @@ where not exists (select from token
 --   @CONDITION@ id = $1
 -- form find_token_by_lookup
 --   @CONDITION@ lookup = $1
-select id, name, lookup, sha256, role, projects, created_by, created_at, expires_at, last_used_at,
-       revoked_at,
-       revoked_at is null and (expires_at is null or expires_at > clock_timestamp()) as usable
+-- out    granted_projects, granted_roles: what it may, row by row; '': in every project
+select id, name, lookup, sha256, role, projects, member, created_by, created_at, expires_at,
+       last_used_at, revoked_at,
+       revoked_at is null and (expires_at is null or expires_at > clock_timestamp()) as usable,
+       granted_projects, granted_roles
 from token
+cross join lateral (
+    select array_agg(coalesce(project, '') order by project) as granted_projects,
+           array_agg(token_grant.role order by project) as granted_roles
+    from token_grant
+    where token_grant.token_id = token.id
+) as granted
 where @CONDITION@
-
--- list_lost_tokens: those of a list that are no longer good
--- in     $1 ids text[]
-select asked.id
-from unnest($1::text[]) as asked (id)
-where not exists (select from token
-                  where token.id = asked.id and revoked_at is null
-                    and (expires_at is null or expires_at > clock_timestamp()))
-
--- list_token_projects: the projects of those of a list that are good
--- in     $1 ids text[]
-select id, projects
-from token
-where id = any ($1::text[]) and revoked_at is null
-  and (expires_at is null or expires_at > clock_timestamp())
 
 -- list_tokens: a page, newest first
 -- in     $1 id to begin after  $2 limit  $3 projects text[]: only tokens that are bound to some of
 --        them and to no other; null: all
-select id, name, lookup, sha256, role, projects, created_by, created_at, expires_at, last_used_at,
-       revoked_at,
+select id, name, lookup, sha256, role, projects, member, created_by, created_at, expires_at,
+       last_used_at, revoked_at,
        revoked_at is null and (expires_at is null or expires_at > clock_timestamp()) as usable
 from token
 where ($1::text is null or id < $1)

@@ -55,7 +55,7 @@ order by id desc
 
 -- list_active_sweeps: those that a coordinator looks at, the oldest first
 -- in     $1 limit
-select id, version, created_by
+select id, version, project, created_by
 from sweep
 where finished_at is null and not external
 order by id

@@ -77,10 +77,10 @@ with taken as materialized (
            row_number() over (order by taken.id, webhook.id) as place
     from taken
     join webhook on webhook.project = taken.project and taken.type = any (webhook.events)
-    join token on token.id = webhook.url_set_by
-    where webhook.enabled and token.revoked_at is null
-      and (token.expires_at is null or token.expires_at > statement_timestamp())
-      and (cardinality(token.projects) = 0 or taken.project = any (token.projects))
+    where webhook.enabled
+      and exists (select from token_grant
+                  where token_grant.token_id = webhook.url_set_by
+                    and (token_grant.project is null or token_grant.project = taken.project))
 ), done as materialized (
     -- Events whose deliveries all have an id.
     select taken.id
@@ -140,11 +140,12 @@ with due as materialized (
 select claimed.*, webhook.url, webhook.secret,
        case when webhook.secret_until > statement_timestamp()
             then webhook.previous_secret end as previous_secret,
-       token.id is not null and token.revoked_at is null
-       and (token.expires_at is null or token.expires_at > statement_timestamp()) as allowed
+       exists (select from token_grant
+               where token_grant.token_id = webhook.url_set_by
+                 and (token_grant.project is null or token_grant.project = webhook.project))
+           as allowed
 from claimed
 join webhook on webhook.id = claimed.webhook_id
-left join token on token.id = webhook.url_set_by
 
 -- finish_webhook_delivery: how a try ended, unless another one has begun since
 -- in     $1 id  $2 attempts: of the claim  $3 state  $4 status  $5 error  $6 duration  $7 seconds

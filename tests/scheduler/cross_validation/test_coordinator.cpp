@@ -297,6 +297,24 @@ TEST_F(Coordinator, who_lost_the_right_starts_no_more_folds) {
     EXPECT_THAT(keys(id), ElementsAre("0"));
 }
 
+TEST_F(Coordinator, whose_member_may_only_read_now_starts_no_more_folds) {
+    const std::string id = create({{"parallel", {{"folds", 1}}}});
+    make_split();
+    database.sql(
+        "insert into member (name, created_by) values ('ann', '');"
+        "insert into membership (project, member, role, changed_by)"
+        " values ('default', 'ann', 'editor', '');"
+        "update token set member = 'ann'");
+    settle();
+    EXPECT_THAT(keys(id), ElementsAre("0"));
+    database.sql("update membership set role = 'viewer'");
+    end_job(open_jobs(id).at("0"));
+    settle();
+    EXPECT_EQ(found(id).state, CrossValidationState::cancelled);
+    EXPECT_EQ(found(id).reason.value().code, "access_revoked");
+    EXPECT_THAT(keys(id), ElementsAre("0"));
+}
+
 TEST_F(Coordinator, a_full_queue_is_waited_for) {
     const std::string id = create();
     make_split();

@@ -31,6 +31,7 @@ struct AccessMatrix : testing::Test {
         put("{p}", "vision");
         put("{h}", "moon");
         put("{g}", "sweep");
+        put("{m}", "ann");
         put("{hash}", "0123456789abcdef0123456789abcdef");
         put("{did}", new_id("dlv"));
         put("{tid}", "0");
@@ -90,7 +91,7 @@ TEST_F(AccessMatrix, every_endpoint_asks_for_the_right) {
     for (const Role role : roles) {
         const std::string token = service.token(role);
         Identity who;
-        who.role = role;
+        who.grants = {{.project = "", .role = role}};
         for (const Endpoint& endpoint : endpoints()) {
             if (endpoint.access == Access::open) continue;
             const int got = status(endpoint, token);

@@ -99,6 +99,19 @@ std::string TestService::token(Role role, std::vector<std::string> projects) {
     return issue_token(store, std::move(made)).text;
 }
 
+std::string TestService::member_token(const std::string& member,
+                                      const std::map<std::string, Role>& roles, Role token_role) {
+    for (const auto& [project, role] : roles) {
+        if (call("GET", "/v1/projects/" + project).status == 404)
+            expect(201, "POST", "/v1/projects", {{"name", project}});
+        expect(200, "PUT", "/v1/projects/" + project + "/members/" + member,
+               {{"role", to_string(role)}});
+    }
+    return expect(201, "POST", "/v1/tokens",
+                  {{"name", "of " + member}, {"role", to_string(token_role)}, {"member", member}})
+        .at("token");
+}
+
 std::string TestService::ready_dataset(const std::string& name, const std::string& project) {
     const std::string id = new_id("ds");
     store::create_dataset(store, {.id = id,

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,6 +46,10 @@ public:
     client::HttpClient client(const std::string& token) const;
 
     std::string token(Role role, std::vector<std::string> projects = {});
+    /// Of a member, who gets this role in each of these projects. A project that is new is made.
+    std::string member_token(const std::string& member,
+                             const std::map<std::string, Role>& roles = {},
+                             Role token_role = Role::admin);
 
     /// A dataset whose check has ended well; its id.
     std::string ready_dataset(const std::string& name, const std::string& project = "default");

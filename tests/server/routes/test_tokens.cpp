@@ -157,7 +157,8 @@ TEST_F(Tokens, a_token_that_expired_a_moment_ago_opens_nothing) {
     const std::string id =
         Json::parse(service.call_as(text, "GET", "/v1/me").body).value("token_id", "");
     EXPECT_EQ(status(cookie, "GET", "/v1/me"), 200);
-    EXPECT_TRUE(store::list_lost_tokens(service.store, {id}).empty());
+    const std::vector<store::Right> right{{.token_id = id}};
+    EXPECT_TRUE(store::list_lost_rights(service.store, right).empty());
     service.database.sql(
         "update token set expires_at = clock_timestamp() - interval '1 second' "
         "where id = '" +
@@ -167,7 +168,7 @@ TEST_F(Tokens, a_token_that_expired_a_moment_ago_opens_nothing) {
     EXPECT_EQ(status(cookie, "GET", "/v1/me"), 401);
     const std::string url = link.value("url", "");
     EXPECT_EQ(service.call_as("", "GET", url.substr(url.find("/login?"))).status, 401);
-    EXPECT_EQ(store::list_lost_tokens(service.store, {id}), std::vector<std::string>{id});
+    EXPECT_EQ(store::list_lost_rights(service.store, right), right);
 }
 
 TEST_F(Tokens, a_token_is_exchanged_for_a_cookie) {

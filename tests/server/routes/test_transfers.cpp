@@ -23,7 +23,16 @@ using std::chrono::milliseconds;
 class Answers {
 public:
     TransferChecks checks() {
-        return {.lost_tokens = [this](const auto& ids) { return lost_of(ids); },
+        return {.lost_rights =
+                    [this](const std::vector<store::Right>& rights) {
+                        std::vector<std::string> ids;
+                        for (const store::Right& right : rights)
+                            ids.push_back(right.token_id);
+                        std::vector<store::Right> lost;
+                        for (const std::string& id : lost_of(ids))
+                            lost.push_back({.token_id = id});
+                        return lost;
+                    },
                 .lost_uploads = [this](const auto& ids) { return lost_of(ids); }};
     }
     void lose(const std::string& id) {
@@ -50,10 +59,15 @@ private:
     std::set<std::string> lost_;    // guarded by mutex_
 };
 
+std::vector<store::Right> of_token(const std::string& id) {
+    return {{.token_id = id}};
+}
+
 TEST(Transfers, of_another_token_go_on) {
     Answers answers;
     Transfers transfers(answers.checks(), hours{1});
-    const auto gone = transfers.permit("tok_1"), kept = transfers.permit("tok_2");
+    const auto gone = transfers.permit(of_token("tok_1")),
+               kept = transfers.permit(of_token("tok_2"));
     answers.lose("tok_1");
     EXPECT_FALSE(gone->ended());
     transfers.recheck();
@@ -65,7 +79,8 @@ TEST(Transfers, of_another_token_go_on) {
 TEST(Transfers, end_with_their_upload) {
     Answers answers;
     Transfers transfers(answers.checks(), hours{1});
-    const auto gone = transfers.permit("tok_1", "upl_1"), kept = transfers.permit("tok_1", "upl_2");
+    const auto gone = transfers.permit(of_token("tok_1"), "upl_1"),
+               kept = transfers.permit(of_token("tok_1"), "upl_2");
     answers.lose("upl_1");
     transfers.recheck();
     EXPECT_TRUE(eventually([&] { return gone->ended().has_value(); }));
@@ -76,7 +91,7 @@ TEST(Transfers, end_with_their_upload) {
 TEST(Transfers, are_asked_about_again_and_again_and_after_a_failure) {
     Answers answers;
     Transfers transfers(answers.checks(), milliseconds{5});
-    const auto permit = transfers.permit("tok_1");
+    const auto permit = transfers.permit(of_token("tok_1"));
     answers.failures = 3;
     answers.lose("tok_1");
     EXPECT_TRUE(eventually([&] { return permit->ended().has_value(); }));
@@ -86,8 +101,8 @@ TEST(Transfers, are_asked_about_again_and_again_and_after_a_failure) {
 TEST(Transfers, without_any_nothing_is_asked) {
     Answers answers;
     Transfers transfers(answers.checks(), milliseconds{1});
-    transfers.permit("tok_1").reset();
-    const auto permit = transfers.permit("");
+    transfers.permit(of_token("tok_1")).reset();
+    const auto permit = transfers.permit({});
     EXPECT_FALSE(permit->ended());
     answers.lose("tok_1");
     transfers.recheck();
@@ -99,7 +114,7 @@ TEST(Transfers, a_permit_may_outlive_them) {
     std::shared_ptr<TransferPermit> permit;
     {
         Transfers transfers(answers.checks());
-        permit = transfers.permit("tok_1");
+        permit = transfers.permit(of_token("tok_1"));
     }
     permit.reset();
 }

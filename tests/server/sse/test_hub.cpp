@@ -93,24 +93,28 @@ TEST(Hub, streams_of_an_owner_who_may_not_read_any_more_end_before_the_next_even
     std::mutex mutex;
     std::vector<std::string> revoked;    // guarded by mutex
     EventFeed asked = feed.feed();
-    asked.lost = [&](const std::vector<std::string>& owners) {
+    asked.lost = [&](const std::vector<store::Right>& rights) {
         const std::lock_guard lock(mutex);
-        std::vector<std::string> lost;
-        for (const std::string& owner : owners)
-            if (std::ranges::find(revoked, owner) != revoked.end()) lost.push_back(owner);
+        std::vector<store::Right> lost;
+        for (const store::Right& right : rights)
+            if (std::ranges::count(revoked, right.token_id + " " + right.project) > 0)
+                lost.push_back(right);
         return lost;
     };
     HubOptions options = quick();
     options.recheck = std::chrono::hours(1);    // only when told
     Hub hub(asked, options);
     feed.append("job_a", "state");
-    Reader theirs(hub.subscribe({.job_id = "job_a", .owner = "tok_revoked"}));
-    Reader ours(hub.subscribe({.job_id = "job_a", .owner = "tok_good"}));
+    feed.append("job_b", "state");
+    Reader theirs(hub.subscribe({.job_id = "job_a", .owner = "tok_revoked", .project = "a"}));
+    Reader ours(hub.subscribe({.job_id = "job_a", .owner = "tok_good", .project = "a"}));
+    Reader elsewhere(hub.subscribe({.job_id = "job_b", .owner = "tok_revoked", .project = "b"}));
     EXPECT_EQ(ids(theirs.read(1)), from_to(1, 1));
     EXPECT_EQ(ids(ours.read(1)), from_to(1, 1));
+    EXPECT_EQ(ids(elsewhere.read(1)), from_to(1, 1));
     {
         const std::lock_guard lock(mutex);
-        revoked = {"tok_revoked"};
+        revoked = {"tok_revoked a"};
     }
     hub.recheck_owners();
     EXPECT_EQ(ids(theirs.read()), from_to(1, 1));
@@ -118,6 +122,8 @@ TEST(Hub, streams_of_an_owner_who_may_not_read_any_more_end_before_the_next_even
     feed.append("job_a", "end");
     EXPECT_EQ(ids(ours.read()), from_to(1, 2));
     EXPECT_EQ(ids(theirs.read()), from_to(1, 1)) << "nothing came after the revocation";
+    feed.append("job_b", "end");
+    EXPECT_EQ(ids(elsewhere.read()), from_to(1, 2)) << "the other project is still theirs";
 }
 
 TEST(Hub, a_stream_starts_behind_its_cursor_and_ends_with_end) {

@@ -34,7 +34,7 @@ protected:
                               [this](const Request& request) {
                                   if (!wants_event_stream(request)) return Response{};
                                   return job_event_stream(*hub, request, request.parameter("id"),
-                                                          "tok_a");
+                                                          "default", "tok_a");
                               })}),
             metrics);
         server->start();

@@ -267,6 +267,26 @@ TEST_F(Dispatching, who_lost_the_right_hears_nothing) {
     EXPECT_TRUE(receiver.messages().empty());
 }
 
+// Goal: the webhook of a member's token hears of the project while the member has a role in it.
+TEST_F(Dispatching, whose_member_has_lost_the_role_hears_nothing) {
+    database.sql(
+        "insert into project (name, number) values ('default', 1) on conflict do nothing;"
+        "insert into member (name, created_by) values ('ann', '');"
+        "insert into membership (project, member, role, changed_by)"
+        " values ('default', 'ann', 'viewer', '');"
+        "update token set member = 'ann'");
+    const std::string id = hook(receiver.url(), {"job.created"});
+    submit();
+    WebhookDispatcher dispatcher(store, options(), system_clock());
+    ASSERT_TRUE(eventually([&] { return deliveries(id, "delivered").size() == 1; }));
+    database.sql("delete from membership");
+    submit();
+    dispatcher.wake();
+    ASSERT_TRUE(eventually([&] { return count("webhook_event") == 0; }));
+    EXPECT_EQ(deliveries(id).size(), 1U);
+    EXPECT_EQ(receiver.messages().size(), 1U);
+}
+
 TEST_F(Dispatching, the_log_of_a_webhook_is_bounded) {
     const std::string id = hook(receiver.url(), {"job.created"});
     database.sql(fmt::format(
