@@ -31,6 +31,8 @@ struct Line {
     BulkOptions bulk;
     RetentionOptions retention;
     ProjectOptions project;
+    MemberOptions member;
+    TokenOptions token;
     std::string queue_project;
     std::string group_project = "default";
     int group_limit = 1;
@@ -55,7 +57,6 @@ struct Line {
     std::string names;
     std::string text;
     std::string format = "ir";
-    std::string role = "editor";
     int core = 0;
     bool csv = false;
     bool keep_made = false;

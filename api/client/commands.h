@@ -207,6 +207,15 @@ struct SimulateOptions {
 };
 ExitCode simulate_queue(const HttpClient& client, const SimulateOptions& options);
 
+ExitCode list_members(const HttpClient& client, const std::string& project);
+struct MemberOptions {
+    std::string name = {};
+    std::string project = "default";
+    std::string role = {};    ///< to set
+};
+ExitCode set_member(const HttpClient& client, const MemberOptions& options);
+ExitCode remove_member(const HttpClient& client, const MemberOptions& options);
+
 ExitCode list_groups(const HttpClient& client, const std::string& project);
 ExitCode set_group(const HttpClient& client, const std::string& project, const std::string& group,
                    int limit);
@@ -257,7 +266,13 @@ ExitCode list_deliveries(const HttpClient& client, const std::string& webhook_id
 ExitCode redeliver(const HttpClient& client, const std::string& webhook_id,
                    const std::string& delivery_id);
 
-ExitCode create_token(const HttpClient& client, const std::string& name, const std::string& role);
+struct TokenOptions {
+    std::string name = {};
+    std::string role = "editor";
+    std::vector<std::string> projects = {};    ///< empty: all that its maker's token may name
+    std::string member = {};                   ///< whose it is; empty: as its maker's
+};
+ExitCode create_token(const HttpClient& client, const TokenOptions& options);
 ExitCode list_tokens(const HttpClient& client);
 /// With `keep_made` the tokens that it made stay.
 ExitCode revoke_token(const HttpClient& client, const std::string& token_id, bool keep_made);

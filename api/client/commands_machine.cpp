@@ -93,8 +93,10 @@ ExitCode drain_core(const HttpClient& client, int core, bool drained) {
     return ExitCode::ok;
 }
 
-ExitCode create_token(const HttpClient& client, const std::string& name, const std::string& role) {
-    const Json made = call(client, "POST", "/v1/tokens", {{"name", name}, {"role", role}});
+ExitCode create_token(const HttpClient& client, const TokenOptions& options) {
+    Json body{{"name", options.name}, {"role", options.role}, {"projects", options.projects}};
+    if (!options.member.empty()) body["member"] = options.member;
+    const Json made = call(client, "POST", "/v1/tokens", body);
     fmt::print("{}\n", cell(made, "token"));
     return ExitCode::ok;
 }

@@ -299,6 +299,24 @@ void add_project_commands(CLI::App& app, Line& line) {
         ->excludes(class_max);
 }
 
+void add_member_commands(CLI::App& app, Line& line) {
+    CLI::App* one =
+        add(app, "members", "List the members of a project and their roles", line,
+            [&line](const HttpClient& c) { return list_members(c, line.member.project); });
+    one->add_option("--project", line.member.project, "project; default: default");
+    CLI::App* member = app.add_subcommand("member", "Change who may do what in a project");
+    member->require_subcommand(1);
+    CLI::App* set = add(*member, "set", "Give a member a role in a project", line,
+                        [&line](const HttpClient& c) { return set_member(c, line.member); });
+    set->add_option("--role", line.member.role, "viewer, editor or admin")->required();
+    CLI::App* remove = add(*member, "remove", "Take the role of a member in a project away", line,
+                           [&line](const HttpClient& c) { return remove_member(c, line.member); });
+    for (CLI::App* each : {set, remove}) {
+        each->add_option("name", line.member.name, "name of the member")->required();
+        each->add_option("--project", line.member.project, "project; default: default");
+    }
+}
+
 void add_group_commands(CLI::App& app, Line& line) {
     CLI::App* one =
         add(app, "groups", "List the groups of jobs of a project and their limits", line,
@@ -421,10 +439,15 @@ void add_machine_commands(CLI::App& app, Line& line) {
     one->add_option("core", line.core, "core number, 1 to 8")->required();
     CLI::App* token = app.add_subcommand("token", "Create, list or revoke tokens");
     token->require_subcommand(1);
-    one = add_with_id(*token, "create", "Create a token; its secret is printed only once", line,
-                      [&line](const HttpClient& c) { return create_token(c, line.id, line.role); });
-    one->get_option("id")->description("name of the token");
-    one->add_option("--role", line.role, "role: viewer, editor or admin");
+    one = add(*token, "create", "Create a token; its secret is printed only once", line,
+              [&line](const HttpClient& c) { return create_token(c, line.token); });
+    one->add_option("name", line.token.name, "name of the token")->required();
+    one->add_option("--project", line.token.projects,
+                    "project that it may access; can be repeated; default: all")
+        ->allow_extra_args(false);
+    one->add_option("--member", line.token.member,
+                    "member whose token it is: it may do what the member may");
+    one->add_option("--role", line.token.role, "role: viewer, editor or admin");
     add(*token, "list", "List tokens", line, [](const HttpClient& c) { return list_tokens(c); });
     one = add_with_id(
         *token, "revoke", "Revoke a token and the tokens that it created", line,
@@ -487,6 +510,7 @@ int run(int argc, char** argv) {
     add_report_commands(app, line);
     add_dataset_commands(app, line);
     add_project_commands(app, line);
+    add_member_commands(app, line);
     add_group_commands(app, line);
     add_queue_commands(app, line);
     add_webhook_commands(app, line);

@@ -304,6 +304,32 @@ class Commands(unittest.TestCase):
         self.assertIn("nothing to set", run("project", "set", "vision", home=self.service.home, check=2).stderr)
         self.assertIn("weight must be", run("project", "set", "vision", "--weight", "0", home=self.service.home, check=4).stderr)
 
+    def test_member_set(self):
+        self.ok("project", "set", "crew", "--weight", "1")
+        self.assertEqual(self.ok("member", "set", "ann@example.org", "--role", "editor", "--project", "crew"), "ann@example.org: editor of crew\n")
+        self.assertEqual(self.ok("member", "set", "ann@example.org", "--role", "viewer", "--project", "crew"), "ann@example.org: viewer of crew\n")
+        refused = run("member", "set", "ann", "--role", "owner", "--project", "crew", home=self.service.home, check=4).stderr
+        self.assertIn("role must be viewer, editor or admin", refused)
+        refused = run("member", "set", "Ann", "--role", "viewer", "--project", "crew", home=self.service.home, check=4).stderr
+        self.assertIn("the name of a member must be", refused)
+        token = self.ok("token", "create", "of ann", "--role", "admin", "--member", "ann@example.org", "--project", "crew").strip()
+        me = self.service.call("GET", "/v1/me", token=token).json
+        self.assertEqual((me["member"], me["roles"]), ("ann@example.org", [{"project": "crew", "role": "viewer"}]))
+        self.assertEqual(self.service.call("GET", "/v1/projects/default", token=token).status, 404)
+
+    def test_members(self):
+        self.ok("project", "set", "band", "--weight", "1")
+        self.ok("member", "set", "bob", "--role", "admin", "--project", "band")
+        rows = self.table(self.ok("members", "--project", "band"), "member", "role", "by", "since")
+        self.assertEqual([row[:2] for row in rows], [["bob", "admin"]])
+        self.assertIn("there is no project", run("members", "--project", "nothing", home=self.service.home, check=4).stderr)
+
+    def test_member_remove(self):
+        self.ok("project", "set", "duo", "--weight", "1")
+        self.ok("member", "set", "eve", "--role", "editor", "--project", "duo")
+        self.assertEqual(self.ok("member", "remove", "eve", "--project", "duo"), "eve is no member of duo any more\n")
+        self.assertIn("there is no member `eve`", run("member", "remove", "eve", "--project", "duo", home=self.service.home, check=4).stderr)
+
     def test_queue_stats(self):
         text = self.ok("queue", "stats")
         self.assertRegex(text, r"^\d+ jobs queued, \d+ of them ready; \d+ of 8 cores held, \d+ free\n")
