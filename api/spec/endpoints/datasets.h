@@ -58,7 +58,8 @@ inline constexpr auto rows = std::to_array<Endpoint>({
      .method = "GET",
      .path = "/v1/datasets/{id}",
      .group = "datasets",
-     .summary = "Get a dataset by id or name.",
+     .summary = "Get a dataset by id or name. `Prefer: wait=N` waits up to N seconds while it is "
+                "being checked.",
      .response = "Dataset",
      .errors = finds,
      .query = of_project},
