@@ -101,7 +101,7 @@ def follow(transport: Transport, path: str, has_ended: Callable[[], bool], *, ty
     for event in stream(transport, path, types=sorted(wanted | {"end"}) if wanted else None, after=after, patience_s=patience_s):
         if event is None:
             # Cut off, or an object whose events have been deleted: its end then never comes.
-            if has_ended() and not _items(transport, path, last or 0, None, 1):
+            if _is_over(transport, path, last or 0, has_ended):
                 return
             continue
         last = event.id
@@ -112,6 +112,13 @@ def follow(transport: Transport, path: str, has_ended: Callable[[], bool], *, ty
             yield event
         if event.type == "end":
             return
+
+
+def _is_over(transport: Transport, path: str, last: str | int, has_ended: Callable[[], bool]) -> bool:
+    try:
+        return has_ended() and not _items(transport, path, last, None, 1)
+    except (Unreachable, ServiceUnavailable, TooManyRequests):    # the stream is asked for again, and its patience ends this
+        return False
 
 
 def _items(transport: Transport, path: str, after: str | int, types: list[str] | None, limit: int) -> list[dict[str, Any]]:

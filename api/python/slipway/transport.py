@@ -156,10 +156,17 @@ class Transport:
     def _send_once(self, method: str, target: str, content: bytes | None, headers: dict[str, str], is_kept: bool,
                    silence_s: float) -> Reply:
         connection = self._connection(silence_s) if is_kept else self._connect(silence_s)
+        was_used = connection.sock is not None
         try:
             connection.request(method, self._parts.path + target, content, self._with_token(headers))
             answer = connection.getresponse()
             reply = Reply(answer.status, answer.headers, answer.read())
+        except BROKEN:
+            self._drop(connection)
+            if not was_used:
+                raise
+            # The service closes a connection that was idle for long: that is no failure of this request.
+            return self._send_once(method, target, content, headers, is_kept, silence_s)
         except BaseException:
             self._drop(connection)
             raise
