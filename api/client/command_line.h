@@ -1,7 +1,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -13,7 +15,14 @@ class App;
 
 namespace slipway::client {
 
+/// What an argument that names a job may be.
+inline constexpr const char* job_text =
+    "id of the job, the beginning of it, or the name of the job";
+
 using Command = std::function<ExitCode(const HttpClient&)>;
+using ListCommand = std::function<Listing(const HttpClient&)>;
+/// Given the id of a job.
+using JobCommand = std::function<ExitCode(const HttpClient&, const std::string& job_id)>;
 
 /// What the command line holds; CLI11 fills it, the chosen command reads it.
 struct Line {
@@ -51,6 +60,10 @@ struct Line {
     int trial = -1;    // none was named
     RetryOptions retry;
     std::string delivery;
+    LoginOptions login;
+    std::string output = "table";
+    std::vector<std::string> ids;
+    std::vector<std::string> texts;
     std::string id;
     std::string file;
     std::string out;
@@ -58,11 +71,11 @@ struct Line {
     std::string text;
     std::string format = "ir";
     int core = 0;
-    bool csv = false;
     bool keep_made = false;
     bool json = false;
     bool follow = false;
     Command chosen;
+    Command instead;                    // of `chosen`, when an option asks for it
     std::function<ExitCode()> alone;    // in place of `chosen`: needs no service
 };
 
@@ -74,7 +87,29 @@ CLI::App* add_with_id(CLI::App& parent, const char* name, const char* text, Line
 /// Of a command that tries again what failed: into `line.retry`.
 void add_retry_options(CLI::App& command, Line& line);
 
-/// `slipway sweep …`.
+/// A command on one job, which may be named by its id, the beginning of it or its name; or on many,
+/// one after the other.
+CLI::App* add_with_job(CLI::App& parent, const char* name, const char* text, Line& line,
+                       JobCommand command);
+CLI::App* add_with_jobs(CLI::App& parent, const char* name, const char* text, Line& line,
+                        JobCommand command);
+
+/// A command that lists things, in the form that --output says.
+CLI::App* add_list(CLI::App& parent, const char* name, const char* text, Line& line,
+                   ListCommand command);
+
+/// An option that takes name=value and can be repeated.
+void add_pairs(CLI::App& one, const char* option, std::map<std::string, std::string>& pairs,
+               const std::string& text);
+
+/// The commands on jobs; those that act on them; hosts and cores; tokens; contexts;
+/// `slipway cv …`; `slipway sweep …`.
+void add_job_commands(CLI::App& app, Line& line);
+void add_action_commands(CLI::App& app, Line& line);
+void add_machine_commands(CLI::App& app, Line& line);
+void add_token_commands(CLI::App& app, Line& line);
+void add_context_commands(CLI::App& app, Line& line);
+void add_cross_validation_commands(CLI::App& app, Line& line);
 void add_sweep_commands(CLI::App& app, Line& line);
 
 }    // namespace slipway::client

@@ -65,22 +65,24 @@ void add_sweep_commands(CLI::App& app, Line& line) {
     one->add_option("file", line.sweep.file, "sweep; - reads standard input")->required();
     one->add_flag("--watch", line.sweep.watch, "watch the sweep until it ends");
     one->add_flag("--dry-run", line.sweep.dry_run, "show the first trials; store nothing");
-    add(*sweep, "list", "List the newest 50 sweeps", line,
-        [](const HttpClient& c) { return list_sweeps(c); });
+    add_list(*sweep, "list", "List the newest 50 sweeps", line, list_sweeps);
     add_with_id(*sweep, "show", "Show one sweep as JSON", line,
                 [&line](const HttpClient& c) { return show_sweep(c, line.id); });
     add_with_id(*sweep, "watch", "Watch a sweep in one line until it ends", line,
                 [&line](const HttpClient& c) { return watch_sweep(c, line.id); });
-    one = add_with_id(
+    one = add_list(
         *sweep, "trials", "List the trials of a sweep", line,
         [&line](const HttpClient& c) { return list_sweep_trials(c, line.id, line.trial_order); });
+    one->add_option("id", line.id, "id, as returned by the service")->required();
     one->add_option("--order", line.trial_order, "order: number, best or worst")
         ->check(CLI::IsMember({"number", "best", "worst"}));
     one = add_with_id(*sweep, "best", "Show the best trial and its checkpoint", line,
                       [&line](const HttpClient& c) { return show_best(c, line.id, line.json); });
     one->add_flag("--spec", line.json, "print its job spec, for slipway submit");
-    add_with_id(*sweep, "decisions", "List what a sweep decided and why", line,
-                [&line](const HttpClient& c) { return list_sweep_decisions(c, line.id); });
+    add_list(*sweep, "decisions", "List what a sweep decided and why", line,
+             [&line](const HttpClient& c) { return list_sweep_decisions(c, line.id); })
+        ->add_option("id", line.id, "id, as returned by the service")
+        ->required();
     add_with_id(*sweep, "pause", "Pause a sweep and its jobs", line,
                 [&line](const HttpClient& c) { return act_on_sweep(c, line.id, "pause"); });
     add_with_id(*sweep, "resume", "Continue a paused sweep", line,

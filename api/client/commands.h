@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "api/client/listing.h"
 #include "api/client/retry_failed.h"
 #include "api/client/service.h"
 
@@ -13,8 +14,10 @@ namespace slipway::client {
 /// Every command prints to stdout and returns how the program ends; all throw Stop.
 
 struct SubmitOptions {
-    std::string file;              ///< "-": stdin
-    std::string kind = "train";    ///< a word of JobKind: what the file asks for
+    std::string file;                         ///< "-": stdin
+    std::string kind = "train";               ///< a word of JobKind: what the file asks for
+    std::vector<std::string> changes = {};    ///< train.epochs=20
+    std::map<std::string, std::string> labels = {};
     bool follow = false;
     bool dry_run = false;
 };
@@ -25,7 +28,9 @@ struct ListOptions {
     std::string best = {};    ///< a metric: the jobs with the best value of it first
     int limit = 20;
 };
-ExitCode list_jobs(const HttpClient& client, const ListOptions& options);
+Listing list_jobs(const HttpClient& client, const ListOptions& options);
+/// The list over and over: redrawn on a terminal, else a line for each job whose state is another.
+ExitCode watch_jobs(const HttpClient& client, const ListOptions& options);
 struct EventOptions {
     std::string project = {};    ///< empty: all
     std::string types = {};      ///< comma-separated; empty: all but metric and log
@@ -34,6 +39,13 @@ struct EventOptions {
 /// Prints what happens, a line per event, until it is interrupted.
 ExitCode print_events(const HttpClient& client, const EventOptions& options);
 ExitCode show_job(const HttpClient& client, const std::string& job_id);
+ExitCode delete_job(const HttpClient& client, const std::string& job_id);
+/// Adds `labels` to those of a job; one without a value is removed. Prints what it has now.
+ExitCode label_job(const HttpClient& client, const std::string& job_id,
+                   const std::vector<std::string>& labels);
+/// Changes the scheduling class of a queued job.
+ExitCode set_priority(const HttpClient& client, const std::string& job_id,
+                      const std::string& job_class);
 /// `verb` is cancel, kill, pause or resume.
 ExitCode act_on_job(const HttpClient& client, const std::string& job_id, const std::string& verb);
 /// Asks for a checkpoint and waits until it is there, or the job has ended.
@@ -68,9 +80,11 @@ ExitCode act_on_checkpoint(const HttpClient& client, const std::string& checkpoi
 ExitCode explain_job(const HttpClient& client, const std::string& job_id);
 /// `part`: only lines whose message contains it; empty: all.
 ExitCode print_logs(const HttpClient& client, const std::string& job_id, const std::string& part);
-/// `names` empty: all. `csv`: every point as text.
-ExitCode print_metrics(const HttpClient& client, const std::string& job_id,
-                       const std::string& names, bool csv);
+/// `names` empty: all. Every point as CSV.
+ExitCode print_metrics_csv(const HttpClient& client, const std::string& job_id,
+                           const std::string& names);
+/// At most 20 points of each.
+Listing list_metrics(const HttpClient& client, const std::string& job_id, const std::string& names);
 /// Where its time goes: text for people, or JSON.
 ExitCode print_report(const HttpClient& client, const std::string& job_id, bool json);
 /// The programs it made; with `hash` one of them, as "ir", "program" or "json".
@@ -81,7 +95,7 @@ ExitCode print_trace(const HttpClient& client, const std::string& job_id);
 /// The curves as an event file for TensorBoard, into the folder `out` or one of the job's id here.
 ExitCode fetch_tensorboard(const HttpClient& client, const std::string& job_id,
                            const std::string& out);
-ExitCode list_checkpoints(const HttpClient& client, const std::string& job_id);
+Listing list_checkpoints(const HttpClient& client, const std::string& job_id);
 /// Into `out`, or a file of the same name here. What is there in part (`.part`) is gone on with;
 /// the result must have the checksum that the service names.
 ExitCode download(const HttpClient& client, const std::string& checkpoint_id,
@@ -140,9 +154,9 @@ struct CrossValidationOptions {
 ExitCode create_cross_validation(const HttpClient& client, const CrossValidationOptions& options);
 /// One line for the whole, until it ends.
 ExitCode watch_cross_validation(const HttpClient& client, const std::string& id);
-ExitCode list_cross_validations(const HttpClient& client, const ListOptions& options);
+Listing list_cross_validations(const HttpClient& client, const ListOptions& options);
 ExitCode show_cross_validation(const HttpClient& client, const std::string& id);
-ExitCode list_cross_validation_folds(const HttpClient& client, const std::string& id);
+Listing list_cross_validation_folds(const HttpClient& client, const std::string& id);
 ExitCode print_cross_validation_summary(const HttpClient& client, const std::string& id, bool json);
 /// The second against the first, fold by fold.
 ExitCode compare_cross_validations(const HttpClient& client, const std::string& first,
@@ -164,7 +178,7 @@ ExitCode retry_folds(const HttpClient& client, const std::string& id, const Retr
 ExitCode cancel_cross_validation(const HttpClient& client, const std::string& id);
 ExitCode delete_cross_validation(const HttpClient& client, const std::string& id);
 
-ExitCode list_datasets(const HttpClient& client);
+Listing list_datasets(const HttpClient& client);
 ExitCode show_dataset(const HttpClient& client, const std::string& name);
 ExitCode delete_dataset(const HttpClient& client, const std::string& name);
 
@@ -178,7 +192,18 @@ struct DatasetOptions {
 };
 ExitCode create_dataset(const HttpClient& client, const DatasetOptions& options);
 
-ExitCode list_projects(const HttpClient& client);
+struct LoginOptions {
+    std::string name = {};          ///< of the context; empty: host and port
+    std::string token_file = {};    ///< empty: asked for on a terminal, else read from stdin
+};
+/// Keeps address and token as the current context, once the service has taken the token.
+ExitCode login(const ConnectOptions& connect_options, const LoginOptions& options);
+/// Forgets a context; `name` empty: the current one.
+ExitCode logout(const std::string& name);
+Listing list_contexts();
+ExitCode use_context(const std::string& name);
+
+Listing list_projects(const HttpClient& client);
 struct ProjectOptions {
     std::string name = {};
     std::optional<double> weight = {};
@@ -196,7 +221,7 @@ ExitCode print_queue_stats(const HttpClient& client, const std::string& project)
 /// errors  throws Stop{usage} when the file holds no JSON object
 Json read_json(const std::string& path);
 
-ExitCode list_decisions(const HttpClient& client, const std::string& job_id);
+Listing list_decisions(const HttpClient& client, const std::string& job_id);
 
 struct SimulateOptions {
     std::string file = {};      ///< job spec; or empty
@@ -216,11 +241,11 @@ struct MemberOptions {
 ExitCode set_member(const HttpClient& client, const MemberOptions& options);
 ExitCode remove_member(const HttpClient& client, const MemberOptions& options);
 
-ExitCode list_groups(const HttpClient& client, const std::string& project);
+Listing list_groups(const HttpClient& client, const std::string& project);
 ExitCode set_group(const HttpClient& client, const std::string& project, const std::string& group,
                    int limit);
 
-ExitCode list_hosts(const HttpClient& client);
+Listing list_hosts(const HttpClient& client);
 ExitCode drain_host(const HttpClient& client, const std::string& name, const std::string& reason);
 /// Of a host that is drained or lost.
 ExitCode remove_host(const HttpClient& client, const std::string& name);
@@ -243,7 +268,7 @@ struct RetentionOptions {
 };
 /// What the service keeps of ended jobs, and what it would remove now; removes nothing.
 ExitCode show_retention(const HttpClient& client, const RetentionOptions& options);
-ExitCode list_cores(const HttpClient& client);
+Listing list_cores(const HttpClient& client);
 ExitCode drain_core(const HttpClient& client, int core, bool drained);
 struct WebhookOptions {
     std::string url;
@@ -252,7 +277,7 @@ struct WebhookOptions {
     std::optional<std::string> description = {};
     bool enable = false, disable = false, rotate_secret = false;
 };
-ExitCode list_webhooks(const HttpClient& client);
+Listing list_webhooks(const HttpClient& client);
 /// Prints the id, then the secret.
 ExitCode create_webhook(const HttpClient& client, const WebhookOptions& options);
 /// Changes what is given; prints its state and a new secret.
@@ -262,7 +287,7 @@ ExitCode delete_webhook(const HttpClient& client, const std::string& webhook_id)
 /// Sends a test and waits for its first attempt. errors  throws Stop{refused} if it was not taken
 ExitCode test_webhook(const HttpClient& client, const std::string& webhook_id);
 /// The newest 200.
-ExitCode list_deliveries(const HttpClient& client, const std::string& webhook_id);
+Listing list_deliveries(const HttpClient& client, const std::string& webhook_id);
 ExitCode redeliver(const HttpClient& client, const std::string& webhook_id,
                    const std::string& delivery_id);
 
@@ -273,7 +298,7 @@ struct TokenOptions {
     std::string member = {};                   ///< whose it is; empty: as its maker's
 };
 ExitCode create_token(const HttpClient& client, const TokenOptions& options);
-ExitCode list_tokens(const HttpClient& client);
+Listing list_tokens(const HttpClient& client);
 /// With `keep_made` the tokens that it made stay.
 ExitCode revoke_token(const HttpClient& client, const std::string& token_id, bool keep_made);
 ExitCode print_version(const HttpClient& client);

@@ -9,7 +9,9 @@
 #include "api/base/printable.h"
 #include "api/client/commands.h"
 #include "api/client/follow.h"
+#include "api/client/job_document.h"
 #include "api/client/sse_parser.h"
+#include "api/client/sweep_commands.h"
 
 namespace slipway::client {
 
@@ -47,25 +49,6 @@ void listen(const HttpClient& client, const std::string& job_id, std::string& la
     }));
 }
 
-// "train.epochs=20" into {"train": {"epochs": 20}}. A value that is no JSON is a text.
-void apply(const std::string& change, Json& changes) {
-    const std::size_t equals = change.find('=');
-    if (equals == std::string::npos || equals == 0)
-        throw Stop(
-            ExitCode::usage,
-            fmt::format("--set must be field=value, such as train.epochs=20, got {}", change));
-    std::string place = "/" + change.substr(0, equals);
-    std::ranges::replace(place, '.', '/');
-    const std::string text = change.substr(equals + 1);
-    const Json value = Json::parse(text, nullptr, false);
-    try {
-        changes[Json::json_pointer(place)] = value.is_discarded() ? Json(text) : value;
-    } catch (const Json::exception&) {
-        throw Stop(ExitCode::usage,
-                   fmt::format("--set {}: there is no such place in the changes", change));
-    }
-}
-
 ExitCode print_made(const HttpClient& client, const Json& job, bool follow) {
     const std::string job_id = cell(job, "id");
     fmt::print("{}\n", job_id);
@@ -92,6 +75,37 @@ Json bulk_body(const BulkOptions& options) {
 ExitCode act_on_job(const HttpClient& client, const std::string& job_id, const std::string& verb) {
     const Json job = call(client, "POST", job_path(job_id) + "/" + verb, Json::object());
     fmt::print("{} {}\n", cell(job, "id"), cell(job, "state"));
+    return ExitCode::ok;
+}
+
+ExitCode delete_job(const HttpClient& client, const std::string& job_id) {
+    call(client, "DELETE", job_path(job_id), nullptr);
+    fmt::print("{} deleted\n", job_id);
+    return ExitCode::ok;
+}
+
+ExitCode label_job(const HttpClient& client, const std::string& job_id,
+                   const std::vector<std::string>& labels) {
+    Json all = get(client, job_path(job_id)).at("labels");
+    for (const std::string& label : labels) {
+        const std::size_t equals = label.find('=');
+        if (equals != std::string::npos && equals > 0)
+            all[label.substr(0, equals)] = label.substr(equals + 1);
+        else if (equals == std::string::npos && label.size() > 1 && label.ends_with('-'))
+            all.erase(label.substr(0, label.size() - 1));
+        else
+            throw Stop(ExitCode::usage,
+                       fmt::format("a label is name=value, or name- to remove it; got {}", label));
+    }
+    const Json job = call(client, "PATCH", job_path(job_id), {{"labels", std::move(all)}});
+    fmt::print("{} {}\n", cell(job, "id"), cell(job, "labels"));
+    return ExitCode::ok;
+}
+
+ExitCode set_priority(const HttpClient& client, const std::string& job_id,
+                      const std::string& job_class) {
+    const Json job = call(client, "PATCH", job_path(job_id), {{"queue", {{"class", job_class}}}});
+    fmt::print("{} {}\n", cell(job, "id"), job_class);
     return ExitCode::ok;
 }
 
@@ -122,7 +136,7 @@ ExitCode retry_job(const HttpClient& client, const std::string& job_id, bool fol
 ExitCode fork_job(const HttpClient& client, const ForkOptions& options) {
     Json changes = options.file.empty() ? Json::object() : read_json(options.file);
     for (const std::string& change : options.changes)
-        apply(change, changes);
+        set_field(changes, change);
     Json body{{"changes", std::move(changes)}, {"start", options.start}};
     if (!options.checkpoint.empty()) body["checkpoint"] = options.checkpoint;
     const Json job =
@@ -136,7 +150,7 @@ ExitCode fork_job(const HttpClient& client, const ForkOptions& options) {
 ExitCode promote_sweep(const HttpClient& client, const PromoteOptions& options) {
     Json changes = options.file.empty() ? Json::object() : read_json(options.file);
     for (const std::string& change : options.changes)
-        apply(change, changes);
+        set_field(changes, change);
     Json body{{"changes", std::move(changes)}, {"pin", !options.unpinned}};
     if (options.trial >= 0) body["trial"] = options.trial;
     if (!options.start.empty()) body["start"] = options.start;

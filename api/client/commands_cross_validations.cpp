@@ -189,16 +189,18 @@ ExitCode watch_cross_validation(const HttpClient& client, const std::string& id)
     return outcome_of(one);
 }
 
-ExitCode list_cross_validations(const HttpClient& client, const ListOptions& options) {
+Listing list_cross_validations(const HttpClient& client, const ListOptions& options) {
     std::string target = collection;
     if (!options.state.empty()) target += "?state=" + percent_encode(options.state);
     std::vector<std::vector<std::string>> rows;
-    for (const Json& one : get_items(client, target, std::size_t(options.limit))) {
+    const Json items = get_items(client, target, std::size_t(options.limit));
+    for (const Json& one : items) {
         rows.push_back({cell(one, "id"), cell(one, "name"), cell(one, "state"), fold_counts(one),
                         cell(one, "created_at").substr(0, 19)});
     }
-    print_table({"id", "name", "state", "folds", "created"}, rows);
-    return ExitCode::ok;
+    return {.head = {"id", "name", "state", "folds", "created"},
+            .rows = std::move(rows),
+            .items = items};
 }
 
 ExitCode show_cross_validation(const HttpClient& client, const std::string& id) {
@@ -206,10 +208,10 @@ ExitCode show_cross_validation(const HttpClient& client, const std::string& id) 
     return ExitCode::ok;
 }
 
-ExitCode list_cross_validation_folds(const HttpClient& client, const std::string& id) {
-    const Json folds = get(client, cross_validation_path(id, "/folds"));
+Listing list_cross_validation_folds(const HttpClient& client, const std::string& id) {
+    const Json items = get(client, cross_validation_path(id, "/folds")).at("items");
     std::vector<std::vector<std::string>> rows;
-    for (const Json& fold : folds.at("items")) {
+    for (const Json& fold : items) {
         std::string metrics;
         if (fold.at("metrics").is_object()) {
             for (const auto& [name, value] : fold.at("metrics").items())
@@ -225,8 +227,9 @@ ExitCode list_cross_validation_folds(const HttpClient& client, const std::string
                         groups, cell(fold, "job_id"),
                         fold.at("reason").is_null() ? metrics : cell(fold, "reason")});
     }
-    print_table({"fold", "state", "train", "val", "groups", "job", "result"}, rows);
-    return ExitCode::ok;
+    return {.head = {"fold", "state", "train", "val", "groups", "job", "result"},
+            .rows = std::move(rows),
+            .items = items};
 }
 
 ExitCode print_cross_validation_summary(const HttpClient& client, const std::string& id,

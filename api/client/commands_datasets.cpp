@@ -9,6 +9,7 @@
 #include "api/base/printable.h"
 #include "api/base/sha256.h"
 #include "api/client/commands.h"
+#include "api/client/transfer_line.h"
 
 namespace slipway::client {
 namespace {
@@ -50,7 +51,9 @@ void send_file(const HttpClient& client, const std::string& target, const fs::pa
                std::uintmax_t size) {
     std::ifstream file(path, std::ios::binary);
     std::vector<char> piece(piece_bytes);
+    TransferLine line(path.filename().string(), size);
     for (std::uintmax_t offset = 0; offset < size;) {
+        line.show(offset);
         file.clear();
         file.seekg(static_cast<std::streamoff>(offset));
         const auto wanted =
@@ -112,14 +115,15 @@ ExitCode print_verdict(const Json& dataset) {
 
 }    // namespace
 
-ExitCode list_datasets(const HttpClient& client) {
+Listing list_datasets(const HttpClient& client) {
     std::vector<std::vector<std::string>> rows;
     const Json items = get_items(client, "/v1/datasets");
     for (const Json& one : items)
         rows.push_back({cell(one, "id"), cell(one, "name"), cell(one, "format"), cell(one, "state"),
                         cell(one, "created_at").substr(0, 19)});
-    print_table({"id", "name", "format", "state", "created"}, rows);
-    return ExitCode::ok;
+    return {.head = {"id", "name", "format", "state", "created"},
+            .rows = std::move(rows),
+            .items = items};
 }
 
 ExitCode show_dataset(const HttpClient& client, const std::string& name) {

@@ -2,12 +2,14 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "api/base/posix.h"
 #include "api/base/sha256.h"
 #include "api/client/commands.h"
+#include "api/client/transfer_line.h"
 
 namespace slipway::client {
 namespace {
@@ -52,7 +54,7 @@ struct PartFile {
 
 // Appends what is missing. False when the connection broke and another try may help.
 bool fetch_rest(const HttpClient& client, const std::string& target, const fs::path& part,
-                std::uintmax_t have) {
+                std::uintmax_t have, const std::function<void(std::uintmax_t)>& show) {
     ClientRequest request{.target = target};
     if (have > 0) request.headers.push_back({"Range", fmt::format("bytes={}-", have)});
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
@@ -62,6 +64,8 @@ bool fetch_rest(const HttpClient& client, const std::string& target, const fs::p
     try {
         const ClientResponse response = client.stream(request, [&](std::string_view bytes) {
             written = std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size();
+            have += bytes.size();
+            show(have);
             return written;
         });
         if (response.status == 503) return false;
@@ -94,10 +98,13 @@ ExitCode download(const HttpClient& client, const std::string& checkpoint_id,
     PartFile part{.path = target.string() + ".part", .keep = true};
     const std::string address = fmt::format("/v1/checkpoints/{}/files/{}",
                                             percent_encode(checkpoint_id), percent_encode(file));
+    TransferLine line(file, expected.bytes);
     for (int attempt = 1; size_of(part.path) != expected.bytes || expected.bytes == 0; ++attempt) {
         std::uintmax_t have = size_of(part.path);
         if (have > expected.bytes) have = 0;
-        if (fetch_rest(client, address, part.path, have)) break;
+        if (fetch_rest(client, address, part.path, have,
+                       [&](std::uintmax_t done) { line.show(done); }))
+            break;
         if (attempt == tries_max)
             throw Stop(ExitCode::unreachable,
                        fmt::format("the download broke off {} times; run the command again to "
@@ -140,7 +147,8 @@ ExitCode export_weights(const HttpClient& client, const std::string& checkpoint_
     const std::string address =
         fmt::format("/v1/checkpoints/{}/weights.safetensors?dtype={}&weights={}",
                     percent_encode(checkpoint_id), options.dtype, options.weights);
-    for (int attempt = 1; !fetch_rest(client, address, part.path, 0); ++attempt) {
+    for (int attempt = 1; !fetch_rest(client, address, part.path, 0, [](std::uintmax_t) {});
+         ++attempt) {
         if (attempt == tries_max)
             throw Stop(ExitCode::unreachable,
                        fmt::format("the weights were not complete after {} tries", attempt));

@@ -1,25 +1,19 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include <fstream>
-#include <iostream>
-#include <iterator>
+#include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "api/base/printable.h"
 #include "api/client/commands.h"
 #include "api/client/follow.h"
+#include "api/client/job_document.h"
 #include "api/spec/job_kind.h"
 
 namespace slipway::client {
 namespace {
-
-std::string read_text(const std::string& path) {
-    if (path == "-")
-        return {std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw Stop(ExitCode::usage, fmt::format("{} cannot be read", path));
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 std::string progress_text(const Json& job) {
     const auto progress = job.find("progress");
@@ -33,6 +27,22 @@ std::string best_text(const Json& job) {
     return cell(*best, "metric") + " " + cell(*best, "value");
 }
 
+std::string cores_text(const Json& job) {
+    const Json spec = job.value("spec", Json::object());
+    const Json cores = spec.is_object() ? spec.value("accelerator", Json::object()) : Json();
+    if (!cores.is_object()) return "–";
+    return cores.contains("core_ids") ? "core " + cores["core_ids"].dump() : cell(cores, "cores");
+}
+
+std::string labels_text(const Json& job) {
+    std::string text;
+    const Json labels = job.value("labels", Json::object());
+    for (const auto& [name, value] : labels.items())
+        text += fmt::format("{}{}={}", text.empty() ? "" : ",", name,
+                            value.is_string() ? value.get<std::string>() : value.dump());
+    return text.empty() ? "–" : printable_line(text);
+}
+
 }    // namespace
 
 ExitCode submit(const HttpClient& client, const SubmitOptions& options) {
@@ -40,8 +50,7 @@ ExitCode submit(const HttpClient& client, const SubmitOptions& options) {
     ClientRequest request{.method = "POST",
                           .target = fmt::format("/v1/{}", traits(kind).collection)};
     if (options.dry_run) request.target += "?dry_run=true";
-    // As it is in the file: the service's parser says where it is wrong.
-    request.body = read_text(options.file);
+    request.body = job_document(options.file, options.changes, options.labels);
     const ClientResponse response = call_raw(client, std::move(request));
     require_success(response);
     const Json job = Json::parse(response.body, nullptr, false);
@@ -58,26 +67,49 @@ ExitCode submit(const HttpClient& client, const SubmitOptions& options) {
     return follow_job(client, job_id);
 }
 
-ExitCode list_jobs(const HttpClient& client, const ListOptions& options) {
+Listing list_jobs(const HttpClient& client, const ListOptions& options) {
     std::string target = "/v1/jobs?order_by=-created_at";
     if (!options.best.empty())
         target = "/v1/jobs?order_by=best&metric=" + percent_encode(options.best);
     if (!options.state.empty()) target += "&state=" + percent_encode(options.state);
-    std::vector<std::vector<std::string>> rows;
     const auto limit = std::size_t(options.limit);
     Json items = get_items(client, target, limit + 1);
     const bool more = items.size() > limit;
     if (more) items.erase(limit);
-    for (const Json& job : items)
-        rows.push_back({cell(job, "id"), cell(job, "name"), cell(job, "kind"), cell(job, "state"),
-                        progress_text(job),
-                        options.best.empty() ? best_text(job) : cell(job, "order_value"),
-                        cell(job, "created_at").substr(0, 19)});
-    print_table({"id", "name", "kind", "state", "step",
-                 options.best.empty() ? std::string("best") : options.best, "created"},
-                rows);
-    if (more) fmt::print(stderr, "There are more jobs; --limit shows more than {}.\n", limit);
-    return ExitCode::ok;
+    Listing listing{.head = {"id", "name", "kind", "state", "step",
+                             options.best.empty() ? std::string("best") : options.best, "created",
+                             "project", "cores", "labels", "finished"},
+                    .items = std::move(items),
+                    .wide_count = 4};
+    for (const Json& job : listing.items)
+        listing.rows.push_back(
+            {cell(job, "id"), cell(job, "name"), cell(job, "kind"), cell(job, "state"),
+             progress_text(job), options.best.empty() ? best_text(job) : cell(job, "order_value"),
+             cell(job, "created_at").substr(0, 19), cell(job, "project"), cores_text(job),
+             labels_text(job), cell(job, "finished_at").substr(0, 19)});
+    if (more) listing.note = fmt::format("There are more jobs; --limit shows more than {}.", limit);
+    return listing;
+}
+
+ExitCode watch_jobs(const HttpClient& client, const ListOptions& options) {
+    const bool is_terminal = isatty(STDOUT_FILENO) == 1;
+    std::map<std::string, std::string> shown;    // a job's id and what was said of it
+    for (;;) {
+        const Listing listing = list_jobs(client, options);
+        if (is_terminal) {
+            fmt::print("\x1b[H\x1b[J");
+            print_listing(listing, "table");
+        } else {
+            for (const Json& job : listing.items) {
+                const std::string state = cell(job, "state");
+                if (std::exchange(shown[cell(job, "id")], state) != state)
+                    fmt::print("{} {} {}\n", cell(job, "id"), cell(job, "name"), state);
+            }
+        }
+        // A pipe whose reader is gone ends the command.
+        if (std::fflush(stdout) != 0) return ExitCode::ok;
+        pause_for(std::chrono::seconds{1});
+    }
 }
 
 ExitCode show_job(const HttpClient& client, const std::string& job_id) {
@@ -105,39 +137,43 @@ ExitCode print_logs(const HttpClient& client, const std::string& job_id, const s
     return ExitCode::ok;
 }
 
-ExitCode print_metrics(const HttpClient& client, const std::string& job_id,
-                       const std::string& names, bool csv) {
+ExitCode print_metrics_csv(const HttpClient& client, const std::string& job_id,
+                           const std::string& names) {
     const std::string query = names.empty() ? "" : "names=" + percent_encode(names);
-    if (csv) {
-        const ClientResponse response =
-            call_raw(client, {.target = job_path(job_id) + "/metrics.csv?" + query});
-        require_success(response);
-        fmt::print("{}", printable_text(response.body));
-        if (!response.header("X-Thinned").empty())
-            fmt::print(stderr,
-                       "The curves have more points than one answer holds and are thinned; --names "
-                       "with fewer metrics gives more of each.\n");
-        return ExitCode::ok;
-    }
-    std::vector<std::vector<std::string>> rows;
-    const Json answer = get(client, job_path(job_id) + "/metrics?resolution=20&" + query);
-    for (const Json& one : answer.at("series"))
-        for (const Json& point : one.at("points"))
-            rows.push_back({cell(one, "name"), cell(point, "step"), cell(point, "epoch"),
-                            value_cell(point), cell(point, "min"), cell(point, "max")});
-    print_table({"metric", "step", "epoch", "value", "min", "max"}, rows);
+    const ClientResponse response =
+        call_raw(client, {.target = job_path(job_id) + "/metrics.csv?" + query});
+    require_success(response);
+    fmt::print("{}", printable_text(response.body));
+    if (!response.header("X-Thinned").empty())
+        fmt::print(stderr,
+                   "The curves have more points than one answer holds and are thinned; --names "
+                   "with fewer metrics gives more of each.\n");
     return ExitCode::ok;
 }
 
-ExitCode list_checkpoints(const HttpClient& client, const std::string& job_id) {
+Listing list_metrics(const HttpClient& client, const std::string& job_id,
+                     const std::string& names) {
+    const std::string query = names.empty() ? "" : "&names=" + percent_encode(names);
+    Listing listing{
+        .head = {"metric", "step", "epoch", "value", "min", "max"},
+        .items = get(client, job_path(job_id) + "/metrics?resolution=20" + query).at("series")};
+    for (const Json& one : listing.items)
+        for (const Json& point : one.at("points"))
+            listing.rows.push_back({cell(one, "name"), cell(point, "step"), cell(point, "epoch"),
+                                    value_cell(point), cell(point, "min"), cell(point, "max")});
+    return listing;
+}
+
+Listing list_checkpoints(const HttpClient& client, const std::string& job_id) {
     std::vector<std::vector<std::string>> rows;
     const Json items = get_items(client, job_path(job_id) + "/checkpoints");
     for (const Json& one : items)
         for (const Json& file : one.at("files"))
             rows.push_back({cell(one, "id"), cell(one, "step"), cell(one, "kinds"),
                             cell(file, "name"), cell(file, "bytes")});
-    print_table({"checkpoint", "step", "kinds", "file", "bytes"}, rows);
-    return ExitCode::ok;
+    return {.head = {"checkpoint", "step", "kinds", "file", "bytes"},
+            .rows = std::move(rows),
+            .items = items};
 }
 
 }    // namespace slipway::client

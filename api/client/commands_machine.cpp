@@ -15,17 +15,18 @@ std::string host_path(const std::string& name) {
 
 }    // namespace
 
-ExitCode list_hosts(const HttpClient& client) {
+Listing list_hosts(const HttpClient& client) {
     std::vector<std::vector<std::string>> rows;
-    const Json answer = get(client, "/v1/hosts");
-    for (const Json& one : answer.at("items")) {
+    const Json items = get(client, "/v1/hosts").at("items");
+    for (const Json& one : items) {
         const Json drain = one.at("drain").is_null() ? Json::object() : one.at("drain");
         rows.push_back({cell(one, "name"), cell(one, "cores"), cell(one, "silent_s"),
                         one.at("drain").is_null() ? "takes jobs" : "drained", cell(drain, "reason"),
                         cell(drain, "by"), cell(drain, "at")});
     }
-    print_table({"host", "cores", "silent s", "state", "reason", "by", "since"}, rows);
-    return ExitCode::ok;
+    return {.head = {"host", "cores", "silent s", "state", "reason", "by", "since"},
+            .rows = std::move(rows),
+            .items = items};
 }
 
 ExitCode drain_host(const HttpClient& client, const std::string& name, const std::string& reason) {
@@ -76,14 +77,15 @@ ExitCode show_retention(const HttpClient& client, const RetentionOptions& option
     return ExitCode::ok;
 }
 
-ExitCode list_cores(const HttpClient& client) {
+Listing list_cores(const HttpClient& client) {
     std::vector<std::vector<std::string>> rows;
-    const Json answer = get(client, "/v1/cores");
-    for (const Json& one : answer.at("items"))
+    const Json items = get(client, "/v1/cores").at("items");
+    for (const Json& one : items)
         rows.push_back({cell(one, "core"), cell(one, "host"), cell(one, "state"),
                         cell(one, "job_id"), cell(one, "drain_reason")});
-    print_table({"core", "host", "state", "job", "reason"}, rows);
-    return ExitCode::ok;
+    return {.head = {"core", "host", "state", "job", "reason"},
+            .rows = std::move(rows),
+            .items = items};
 }
 
 ExitCode drain_core(const HttpClient& client, int core, bool drained) {
@@ -101,14 +103,15 @@ ExitCode create_token(const HttpClient& client, const TokenOptions& options) {
     return ExitCode::ok;
 }
 
-ExitCode list_tokens(const HttpClient& client) {
+Listing list_tokens(const HttpClient& client) {
     std::vector<std::vector<std::string>> rows;
     const Json items = get_items(client, "/v1/tokens");
     for (const Json& one : items)
         rows.push_back({cell(one, "id"), cell(one, "name"), cell(one, "role"),
                         cell(one, "last_used_at"), cell(one, "revoked_at")});
-    print_table({"id", "name", "role", "last used", "revoked"}, rows);
-    return ExitCode::ok;
+    return {.head = {"id", "name", "role", "last used", "revoked"},
+            .rows = std::move(rows),
+            .items = items};
 }
 
 ExitCode revoke_token(const HttpClient& client, const std::string& token_id, bool keep_made) {

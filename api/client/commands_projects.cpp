@@ -20,15 +20,16 @@ bool is_there(const HttpClient& client, const std::string& name) {
 
 }    // namespace
 
-ExitCode list_projects(const HttpClient& client) {
+Listing list_projects(const HttpClient& client) {
     std::vector<std::vector<std::string>> rows;
-    for (const Json& one : get_items(client, "/v1/projects"))
+    const Json items = get_items(client, "/v1/projects");
+    for (const Json& one : items)
         rows.push_back({cell(one, "name"), cell(one, "weight"), cell(one.at("quota"), "cores"),
                         cell(one.at("quota"), "class_max"), cell(one, "usage_core_s"),
                         cell(one, "cores_held"), cell(one, "queued_jobs")});
-    print_table({"name", "weight", "quota", "class max", "used core-s", "cores held", "queued"},
-                rows);
-    return ExitCode::ok;
+    return {.head = {"name", "weight", "quota", "class max", "used core-s", "cores held", "queued"},
+            .rows = std::move(rows),
+            .items = items};
 }
 
 ExitCode set_project(const HttpClient& client, const ProjectOptions& options) {
@@ -57,13 +58,14 @@ ExitCode set_project(const HttpClient& client, const ProjectOptions& options) {
     return ExitCode::ok;
 }
 
-ExitCode list_groups(const HttpClient& client, const std::string& project) {
+Listing list_groups(const HttpClient& client, const std::string& project) {
     std::vector<std::vector<std::string>> rows;
-    for (const Json& one : get_items(client, project_path(project) + "/groups"))
+    const Json items = get_items(client, project_path(project) + "/groups");
+    for (const Json& one : items)
         rows.push_back(
             {cell(one, "name"), cell(one, "limit"), cell(one, "running"), cell(one, "ready")});
-    print_table({"group", "limit", "running", "ready"}, rows);
-    return ExitCode::ok;
+    return {
+        .head = {"group", "limit", "running", "ready"}, .rows = std::move(rows), .items = items};
 }
 
 ExitCode set_group(const HttpClient& client, const std::string& project, const std::string& group,

@@ -60,15 +60,17 @@ void print_changed_starts(const Json& jobs) {
 
 }    // namespace
 
-ExitCode list_decisions(const HttpClient& client, const std::string& job_id) {
+Listing list_decisions(const HttpClient& client, const std::string& job_id) {
     constexpr std::size_t shown_max = 200;
     const std::string query = job_id.empty() ? "" : "?job=" + percent_encode(job_id);
     std::vector<std::vector<std::string>> rows;
-    for (const Json& one : get_items(client, "/v1/decisions" + query, shown_max))
+    const Json items = get_items(client, "/v1/decisions" + query, shown_max);
+    for (const Json& one : items)
         rows.push_back({cell(one, "at"), cell(one, "job_id"), cell(one, "kind"), cell(one, "code"),
                         cell(one, "message")});
-    print_table({"at", "job", "decision", "code", "reason"}, rows);
-    return ExitCode::ok;
+    return {.head = {"at", "job", "decision", "code", "reason"},
+            .rows = std::move(rows),
+            .items = items};
 }
 
 ExitCode simulate_queue(const HttpClient& client, const SimulateOptions& options) {

@@ -93,17 +93,18 @@ ExitCode create_sweep(const HttpClient& client, const SweepOptions& options) {
     return options.watch ? watch_sweep(client, cell(sweep, "id")) : ExitCode::ok;
 }
 
-ExitCode list_sweeps(const HttpClient& client) {
+Listing list_sweeps(const HttpClient& client) {
     std::vector<std::vector<std::string>> rows;
-    for (const Json& sweep : get_items(client, "/v1/sweeps", 50))
+    const Json items = get_items(client, "/v1/sweeps", 50);
+    for (const Json& sweep : items)
         rows.push_back({cell(sweep, "id"), cell(sweep, "name"),
                         cell(sweep.at("spec").at("algorithm"), "name"), cell(sweep, "state"),
                         fmt::format("{}/{}", counted(sweep, "total"), cell(sweep, "max_trials")),
                         cell(sweep.at("spec").at("objective"), "metric"), best_text_of(sweep),
                         cell(sweep, "created_at").substr(0, 19)});
-    print_table({"id", "name", "algorithm", "state", "trials", "objective", "best", "created"},
-                rows);
-    return ExitCode::ok;
+    return {.head = {"id", "name", "algorithm", "state", "trials", "objective", "best", "created"},
+            .rows = std::move(rows),
+            .items = items};
 }
 
 ExitCode show_sweep(const HttpClient& client, const std::string& sweep_id) {
@@ -130,16 +131,17 @@ ExitCode watch_sweep(const HttpClient& client, const std::string& sweep_id) {
     return exit_code_of_sweep(sweep);
 }
 
-ExitCode list_sweep_trials(const HttpClient& client, const std::string& sweep_id,
-                           const std::string& order) {
+Listing list_sweep_trials(const HttpClient& client, const std::string& sweep_id,
+                          const std::string& order) {
     std::vector<std::vector<std::string>> rows;
-    for (const Json& trial :
-         get_items(client, sweep_path(sweep_id) + "/trials?order_by=" + order, 1000))
+    const Json items = get_items(client, sweep_path(sweep_id) + "/trials?order_by=" + order, 1000);
+    for (const Json& trial : items)
         rows.push_back({cell(trial, "number"), cell(trial, "state"), cell(trial, "value"),
                         cell(trial, "last_time"), point_text(trial.at("point")),
                         cell(trial, "job_id"), cell(trial, "reason")});
-    print_table({"trial", "state", "value", "time", "point", "job", "reason"}, rows);
-    return ExitCode::ok;
+    return {.head = {"trial", "state", "value", "time", "point", "job", "reason"},
+            .rows = std::move(rows),
+            .items = items};
 }
 
 ExitCode show_best(const HttpClient& client, const std::string& sweep_id, bool spec_only) {
@@ -155,18 +157,20 @@ ExitCode show_best(const HttpClient& client, const std::string& sweep_id, bool s
     return ExitCode::ok;
 }
 
-ExitCode list_sweep_decisions(const HttpClient& client, const std::string& sweep_id) {
+Listing list_sweep_decisions(const HttpClient& client, const std::string& sweep_id) {
     std::string after = "0";
     std::vector<std::vector<std::string>> rows;
+    Json items = Json::array();
     while (!after.empty()) {
         const Json page = get(client, sweep_path(sweep_id) + "/decisions?limit=200&after=" + after);
-        for (const Json& one : page.at("items"))
+        for (const Json& one : page.at("items")) {
             rows.push_back(
                 {cell(one, "seq"), cell(one, "action"), cell(one, "trial"), cell(one, "reason")});
+            items.push_back(one);
+        }
         after = page.at("next_cursor").is_string() ? page.at("next_cursor").get<std::string>() : "";
     }
-    print_table({"seq", "action", "trial", "reason"}, rows);
-    return ExitCode::ok;
+    return {.head = {"seq", "action", "trial", "reason"}, .rows = std::move(rows), .items = items};
 }
 
 ExitCode act_on_sweep(const HttpClient& client, const std::string& sweep_id,

@@ -1,42 +1,14 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "api/base/printable.h"
 #include "api/client/commands.h"
 
 namespace slipway::client {
-namespace {
-
-std::size_t characters(std::string_view text) {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U; }));
-}
-
-}    // namespace
-
 void print_table(const std::vector<std::string>& head,
                  const std::vector<std::vector<std::string>>& rows) {
-    std::vector<std::size_t> widths;
-    for (std::size_t column = 0; column < head.size(); ++column) {
-        std::size_t width = characters(head[column]);
-        for (const auto& row : rows)
-            width = std::max(width, characters(row[column]));
-        widths.push_back(width);
-    }
-    const auto print_row = [&](const std::vector<std::string>& row) {
-        std::string line;
-        for (std::size_t column = 0; column < row.size(); ++column) {
-            line += row[column];
-            if (column + 1 < row.size())
-                line += std::string(widths[column] - characters(row[column]) + 2, ' ');
-        }
-        fmt::print("{}\n", line);
-    };
-    print_row(head);
-    for (const auto& row : rows)
-        print_row(row);
+    fmt::print("{}", listing_text({.head = head, .rows = rows}, OutputForm::table, false));
 }
 
 std::string cell(const Json& object, const char* name) {

@@ -27,17 +27,19 @@ Json tried(const HttpClient& client, const std::string& webhook_id, Json deliver
 
 }    // namespace
 
-ExitCode list_webhooks(const HttpClient& client) {
+Listing list_webhooks(const HttpClient& client) {
     std::vector<std::vector<std::string>> rows;
-    for (const Json& one : get_items(client, "/v1/webhooks")) {
+    const Json items = get_items(client, "/v1/webhooks");
+    for (const Json& one : items) {
         std::string events;
         for (const Json& event : one.at("events"))
             events += (events.empty() ? "" : ",") + event.get<std::string>();
         rows.push_back({cell(one, "id"), cell(one, "project"), cell(one, "url"), events,
                         one.value("enabled", true) ? "on" : "off", cell(one, "description")});
     }
-    print_table({"id", "project", "url", "events", "state", "description"}, rows);
-    return ExitCode::ok;
+    return {.head = {"id", "project", "url", "events", "state", "description"},
+            .rows = std::move(rows),
+            .items = items};
 }
 
 ExitCode create_webhook(const HttpClient& client, const WebhookOptions& options) {
@@ -84,14 +86,16 @@ ExitCode test_webhook(const HttpClient& client, const std::string& webhook_id) {
     throw Stop(ExitCode::refused, "not delivered: " + cell(delivery, "error"));
 }
 
-ExitCode list_deliveries(const HttpClient& client, const std::string& webhook_id) {
+Listing list_deliveries(const HttpClient& client, const std::string& webhook_id) {
     std::vector<std::vector<std::string>> rows;
-    for (const Json& one : get_items(client, webhook_path(webhook_id) + "/deliveries", 200))
+    const Json items = get_items(client, webhook_path(webhook_id) + "/deliveries", 200);
+    for (const Json& one : items)
         rows.push_back({cell(one, "id"), cell(one, "type"), cell(one, "state"),
                         cell(one, "attempts"), cell(one, "status"), cell(one, "error"),
                         cell(one, "created_at").substr(0, 19)});
-    print_table({"id", "type", "state", "attempts", "status", "error", "created"}, rows);
-    return ExitCode::ok;
+    return {.head = {"id", "type", "state", "attempts", "status", "error", "created"},
+            .rows = std::move(rows),
+            .items = items};
 }
 
 ExitCode redeliver(const HttpClient& client, const std::string& webhook_id,

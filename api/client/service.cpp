@@ -11,9 +11,11 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "api/base/id.h"
 #include "api/base/printable.h"
+#include "api/client/contexts.h"
 
 namespace slipway::client {
 namespace {
@@ -35,19 +37,35 @@ fs::path home_of(const ConnectOptions& options) {
     return fs::path(from_environment("HOME")) / ".local/share/slipway";
 }
 
-std::string find_token(const ConnectOptions& options) {
-    if (!options.token.empty()) return options.token;
-    if (std::string token = from_environment("SLIPWAY_TOKEN"); !token.empty()) return token;
+std::string home_token(const ConnectOptions& options) {
     const fs::path path = home_of(options) / "admin-token";
     std::ifstream file(path);
     std::string token;
     std::getline(file, token);
     if (token.empty())
         throw Stop(ExitCode::usage,
-                   fmt::format("there is no token: set SLIPWAY_TOKEN, or name the home folder of "
-                               "the service with --home ({} cannot be read)",
+                   fmt::format("there is no token: log in with `slipway login`, set SLIPWAY_TOKEN, "
+                               "or name the home folder of the service with --home ({} cannot be "
+                               "read)",
                                path.string()));
     return token;
+}
+
+// None: address and token are found without a context.
+std::optional<Context> chosen_context(const ConnectOptions& options) {
+    const bool is_given = !options.url.empty() || !options.home.empty();
+    if (!options.context.empty() && is_given)
+        throw Stop(ExitCode::usage, "give --context, or --url or --home, not both");
+    std::string name = options.context;
+    if (is_given || !options.token.empty()) return std::nullopt;
+    if (name.empty()) name = from_environment("SLIPWAY_CONTEXT");
+    const bool is_set =
+        !from_environment("SLIPWAY_URL").empty() || !from_environment("SLIPWAY_HOME").empty();
+    if (name.empty() && is_set) return std::nullopt;
+    const Contexts contexts = read_contexts();
+    if (name.empty()) name = contexts.current;
+    if (name.empty()) return std::nullopt;
+    return find_context(contexts, name);
 }
 
 bool worth_repeating(const ClientResponse& response) {
@@ -89,17 +107,30 @@ std::string address_in(const std::string& home) {
     return address;
 }
 
-HttpClient connect(const ConnectOptions& options) {
+std::string address_of(const ConnectOptions& options) {
     std::string address = options.url;
     if (address.empty()) address = from_environment("SLIPWAY_URL");
     if (address.empty()) address = address_in(home_of(options));
-    if (address.empty()) address = "http://127.0.0.1:8470";
-    const auto url = parse_service_url(address);
-    if (!url) throw Stop(ExitCode::usage, url.error().what());
+    return address.empty() ? "http://127.0.0.1:8470" : address;
+}
+
+HttpClient connect(const ConnectOptions& options) {
     std::string authority = options.certificate_authority;
     if (authority.empty()) authority = from_environment("SLIPWAY_CA");
-    return HttpClient(
-        {.url = *url, .token = find_token(options), .certificate_authority = authority});
+    std::string token = options.token;
+    if (token.empty()) token = from_environment("SLIPWAY_TOKEN");
+    std::string address;
+    if (const auto context = chosen_context(options)) {
+        address = context->url;
+        if (token.empty()) token = context->token;
+        if (authority.empty()) authority = context->certificate_authority;
+    } else {
+        address = address_of(options);
+        if (token.empty()) token = home_token(options);
+    }
+    const auto url = parse_service_url(address);
+    if (!url) throw Stop(ExitCode::usage, url.error().what());
+    return HttpClient({.url = *url, .token = token, .certificate_authority = authority});
 }
 
 ClientResponse call_raw(const HttpClient& client, ClientRequest request) {

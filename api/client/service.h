@@ -31,15 +31,21 @@ private:
     ExitCode code_;
 };
 
-/// Where to go and as whom: from the command line, else the environment, else the home folder.
+/// Where to go and as whom. The first that is given decides: the command line; SLIPWAY_CONTEXT;
+/// SLIPWAY_URL or SLIPWAY_HOME; the current context; the usual home folder. The token of a context
+/// or of a home folder is sent to its own service only; SLIPWAY_TOKEN is used with any.
 struct ConnectOptions {
-    /// Else SLIPWAY_URL, else where the home folder's service said that it answers, else
-    /// http://127.0.0.1:8470.
+    /// Without a context: else SLIPWAY_URL, else where the home folder's service said that it
+    /// answers, else http://127.0.0.1:8470.
     std::string url;
-    std::string token;    ///< from SLIPWAY_TOKEN, else the home folder's admin-token; never argv
+    std::string token;    ///< else SLIPWAY_TOKEN; never argv
     std::string home;     ///< else SLIPWAY_HOME, else as slipwayd
     std::string certificate_authority;
+    std::string context = {};    ///< a name; excludes url and home
 };
+
+/// The address that is used where no context is.
+std::string address_of(const ConnectOptions& options);
 
 /// Where the service of this home folder answers: it writes its address to home/address once it
 /// does. Empty: it never has.

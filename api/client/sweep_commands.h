@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "api/client/listing.h"
 #include "api/client/retry_failed.h"
 #include "api/client/service.h"
 
@@ -17,16 +18,16 @@ struct SweepOptions {
     bool dry_run = false;
 };
 ExitCode create_sweep(const HttpClient& client, const SweepOptions& options);
-ExitCode list_sweeps(const HttpClient& client);
+Listing list_sweeps(const HttpClient& client);
 ExitCode show_sweep(const HttpClient& client, const std::string& sweep_id);
 /// One line for the whole sweep until it ends.
 ExitCode watch_sweep(const HttpClient& client, const std::string& sweep_id);
 /// `order`: number, best or worst.
-ExitCode list_sweep_trials(const HttpClient& client, const std::string& sweep_id,
-                           const std::string& order);
+Listing list_sweep_trials(const HttpClient& client, const std::string& sweep_id,
+                          const std::string& order);
 /// `spec_only`: the job spec of the best trial, for `slipway submit`.
 ExitCode show_best(const HttpClient& client, const std::string& sweep_id, bool spec_only);
-ExitCode list_sweep_decisions(const HttpClient& client, const std::string& sweep_id);
+Listing list_sweep_decisions(const HttpClient& client, const std::string& sweep_id);
 /// `verb` is pause, resume or stop.
 ExitCode act_on_sweep(const HttpClient& client, const std::string& sweep_id,
                       const std::string& verb);

@@ -28,12 +28,16 @@ def shape(text):
     return text
 
 
-def run(*words, home=None, check=None, cwd=None):
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("SLIPWAY_")}
+def environment_of(**changes):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SLIPWAY_") and name != "NO_COLOR"}
+    return {**kept, "SLIPWAY_CONFIG": "/nonexistent/slipway.json", **changes}
+
+
+def run(*words, home=None, check=None, cwd=None, stdin="", **environment):
     if home:
         words = ("--home", home, *words)
-    done = subprocess.run([BIN / "slipway", *map(str, words)], capture_output=True, text=True, timeout=300, env=environment,
-                          cwd=cwd or "/", stdin=subprocess.DEVNULL)
+    done = subprocess.run([BIN / "slipway", *map(str, words)], capture_output=True, text=True, timeout=300,
+                          env=environment_of(**environment), cwd=cwd or "/", input=stdin)
     if check is not None and done.returncode != check:
         raise AssertionError(f"{words}: {done.returncode}, not {check}\n{done.stdout}{done.stderr}")
     return done
@@ -89,6 +93,88 @@ class Commands(unittest.TestCase):
         self.assertIn(rows[0][0], [row[0] for row in by_loss])
         self.assertIn(self.job, [row[0] for row in rows])
         self.assertEqual({row[3] for row in rows}, {"succeeded"})
+
+    def test_delete(self):
+        jobs = [self.service.submit(points_job(name=f"gone {n}", train={"epochs": 1})) for n in range(2)]
+        for job in jobs:
+            self.service.wait_end(job)
+        self.assertEqual(self.ok("delete", *jobs), "".join(f"{job} deleted\n" for job in jobs))
+        run("job", jobs[0], home=self.service.home, check=4)
+
+    def test_label(self):
+        job = self.service.submit(points_job(labels={"team": "red"}))
+        self.assertEqual(self.ok("label", job, "study=lr", "kind=a=b"), f'{job} {{"kind":"a=b","study":"lr","team":"red"}}\n')
+        self.assertEqual(self.ok("label", job, "team-", "kind-"), f'{job} {{"study":"lr"}}\n')
+        self.assertIn("a label is name=value", run("label", job, "team", home=self.service.home, check=2).stderr)
+
+    def test_priority(self):
+        job = self.service.submit(points_job(limits={"start_after": "2090-01-01T00:00:00Z"}))
+        self.addCleanup(self.service.post, f"/v1/jobs/{job}/cancel", {})
+        self.assertEqual(self.ok("priority", job, "high"), f"{job} high\n")
+        self.assertIn("urgent", run("priority", job, "highest", home=self.service.home, check=4).stderr)
+
+    # ---- contexts -----------------------------------------------------------
+    def contexts(self):
+        """Settings of an empty file of contexts, and of nothing else."""
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        return {"SLIPWAY_CONFIG": str(folder / "new" / "config.json"), "HOME": str(folder)}
+
+    def test_login(self):
+        url, settings = f"http://127.0.0.1:{self.service.port}", self.contexts()
+        done = run("login", "--url", url, "--name", "work", stdin=self.service.token + "\n", check=0, **settings)
+        self.assertRegex(done.stdout, rf"^logged in to {url} as .* \(admin\); context work\n$")
+        file = pathlib.Path(settings["SLIPWAY_CONFIG"])
+        self.assertEqual((file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777), (0o600, 0o700))
+        self.assertEqual(json.loads(file.read_text())["contexts"]["work"], {"url": url, "token": self.service.token})
+        self.assertIn(self.job, run("job", self.job, check=0, **settings).stdout)
+        for token, code, said in (("slp_wrong", 4, "unknown, expired or revoked"), ("", 2, "no token was given"), ("a b", 2, "one word")):
+            done = run("login", "--url", url, "--name", "bad", stdin=token, check=code, **settings)
+            self.assertIn(said, done.stderr)
+            self.assertNotIn("bad", file.read_text())
+        # The token of a context is for its service alone.
+        self.assertIn("there is no token", run("jobs", "--url", "http://127.0.0.1:1", "--home", "/nonexistent", check=2, **settings).stderr)
+        self.assertIn("not both", run("jobs", "--url", url, "--context", "work", check=2, **settings).stderr)
+        file.write_text("[]")
+        self.assertIn("is not a file of contexts", run("jobs", check=2, **settings).stderr)
+
+    def test_context_list(self):
+        settings = self.contexts()
+        self.assertEqual(run("context", "list", check=0, **settings).stdout, "current  name  url\n")
+        run("login", "--url", f"http://127.0.0.1:{self.service.port}", stdin=self.service.token, check=0, **settings)
+        name = f"127.0.0.1:{self.service.port}"
+        self.assertEqual(self.table(run("context", "list", check=0, **settings).stdout, "current", "name", "url"), [["*", name, f"http://{name}"]])
+        shown = run("context", "list", "-o", "json", check=0, **settings).stdout
+        self.assertEqual(json.loads(shown), [{"current": True, "name": name, "url": f"http://{name}"}])
+
+    def test_context_use(self):
+        settings = self.contexts()
+        for name in ("one", "two"):
+            run("login", "--url", f"http://127.0.0.1:{self.service.port}", "--name", name, stdin=self.service.token, check=0, **settings)
+        run("context", "use", "one", check=0, **settings)
+        self.assertEqual([row["name"] for row in json.loads(run("context", "list", "-o", "json", **settings).stdout) if row["current"]], ["one"])
+        self.assertIn("there are: one, two", run("context", "use", "three", check=2, **settings).stderr)
+        self.assertIn("there are: one, two", run("jobs", "--context", "three", check=2, **settings).stderr)
+        run("jobs", check=0, SLIPWAY_CONTEXT="two", **settings)
+
+    def test_logout(self):
+        settings = self.contexts()
+        self.assertIn("no current context", run("logout", check=2, **settings).stderr)
+        run("login", "--url", f"http://127.0.0.1:{self.service.port}", "--name", "work", stdin=self.service.token, check=0, **settings)
+        self.assertIn("work removed", run("logout", check=0, **settings).stdout)
+        self.assertNotIn(self.service.token, pathlib.Path(settings["SLIPWAY_CONFIG"]).read_text())
+
+    def test_completion(self):
+        for shell in ("bash", "zsh", "fish"):
+            text = self.ok("completion", shell)
+            for path in commands():
+                self.assertIn("slipway " + " ".join(path), text) if shell != "fish" else self.assertIn(f"-a {path[-1]} ", text)
+        script = self.ok("completion", "bash") + """
+complete_at() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _slipway; echo "${COMPREPLY[*]}"; }
+complete_at slipway job; complete_at slipway sweep tr; complete_at slipway jobs --st; complete_at slipway cancel job_
+"""
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True)
+        self.assertEqual((done.stdout.splitlines(), done.stderr), (["jobs job", "trials", "--state", ""], ""))
+        self.assertIn("bash", run("completion", "csh", check=2).stderr)
 
     def test_job(self):
         self.assertIn(f'"id": "{self.job}"', self.ok("job", self.job))
@@ -726,6 +812,7 @@ class Commands(unittest.TestCase):
             self.assertTrue(hasattr(self, "test_" + "_".join(path).replace("-", "_")), f"no test of `slipway {' '.join(path)}`")
             text = run(*path, "--help", check=0).stdout
             self.assertIn("Usage: slipway " + " ".join(path), text)
+            self.assertIn("Examples:\n  slipway " + " ".join(path), text)
             self.assertEqual(OBEYED.findall(text), [])
 
     # ---- errors -------------------------------------------------------------

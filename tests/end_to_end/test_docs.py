@@ -108,6 +108,7 @@ class Documents(unittest.TestCase):
                             ("localhost:8470", f"127.0.0.1:{self.service.port}"), *replaced):
             script = script.replace(said, meant)
         environment = {**os.environ, "BIN": str(BIN), "SLIPWAY_HOME": str(self.service.home),
+                       "SLIPWAY_CONFIG": str(self.folder / "config.json"),
                        "SLIPWAY_URL": f"http://127.0.0.1:{self.service.port}"}
         done = subprocess.run(["bash", "-c", script], cwd=self.folder, env=environment, capture_output=True, text=True,
                               timeout=400)
@@ -152,6 +153,14 @@ class Documents(unittest.TestCase):
         said = self.run_blocks("docs/cross-validation.md", blocks_of("docs/cross-validation.md"))
         self.assertIn("val_accuracy", said)
         self.assertTrue((self.folder / "oof.csv").read_text().startswith("sample,fold,"))
+
+    def test_command_line(self):
+        self.make_glyphs()
+        self.service.start()
+        self.service.dataset("glyphs", "image_csv", {"group_column": "family"})
+        said = self.run_blocks("docs/command-line.md", blocks_of("docs/command-line.md"))
+        self.assertIn("context here", said)
+        self.assertEqual(self.service.get("/v1/jobs")["items"], [])
 
     def test_explain(self):
         write_points(self.service.data / "points")

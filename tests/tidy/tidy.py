@@ -21,6 +21,7 @@ ONLY_IN = [
     (re.compile(r"gloo/"), ("executor/runtime/gloo",)),
     (re.compile(r"unicode/|sentencepiece"), ("executor/text",)),
     (re.compile(r"spdlog/"), ("api/base",)),
+    (re.compile(r"toml\+\+/"), ("api/client",)),
     # Who starts and watches processes knows the launcher's interface alone; main chooses the launcher.
     (re.compile(r"scheduler/launcher/(?!(launcher|process_id|private_folder)\.h)"), ("scheduler/launcher", "server/main")),
 ]

@@ -28,6 +28,9 @@ struct Commands : testing::Test {
         command();
         return testing::internal::GetCapturedStdout();
     }
+    std::string listed(const Listing& listing) {
+        return printed([&] { print_listing(listing, "table"); });
+    }
     std::string spec_file() { return work.write("job.json", TestService::spec().dump()).string(); }
 
     // The check that an agent would make, as soon as there is something to check.
@@ -56,7 +59,7 @@ TEST_F(Commands, submit_prints_the_id) {
     ASSERT_TRUE(out.starts_with("job_")) << out;
     out.pop_back();
     EXPECT_EQ(service.expect(200, "GET", "/v1/jobs/" + out)["state"], "queued");
-    EXPECT_NE(printed([&] { list_jobs(client, {}); }).find(out), std::string::npos);
+    EXPECT_NE(listed(list_jobs(client, {})).find(out), std::string::npos);
     EXPECT_NE(printed([&] { act_on_job(client, out, "cancel"); }).find("cancelled"),
               std::string::npos);
 }
@@ -65,17 +68,17 @@ TEST_F(Commands, lists_go_on_behind_their_first_page) {
     for (int i = 0; i < 205; ++i)
         service.token(Role::viewer);
     const auto lines = [](const std::string& text) { return std::ranges::count(text, '\n'); };
-    EXPECT_EQ(lines(printed([&] { list_tokens(client); })), 1 + 206);
+    EXPECT_EQ(lines(listed(list_tokens(client))), 1 + 206);
 
     service.ready_dataset("points");
     for (int i = 0; i < 3; ++i)
         service.submit();
     for (const int limit : {2, 3, 300})
-        EXPECT_EQ(lines(printed([&] { list_jobs(client, {.state = "", .limit = limit}); })),
+        EXPECT_EQ(lines(listed(list_jobs(client, {.state = "", .limit = limit}))),
                   1 + std::min(limit, 3));
     for (const int limit : {2, 3}) {
         testing::internal::CaptureStderr();
-        printed([&] { list_jobs(client, {.state = "", .limit = limit}); });
+        listed(list_jobs(client, {.state = "", .limit = limit}));
         const std::string warned = testing::internal::GetCapturedStderr();
         EXPECT_EQ(warned.find("more jobs; --limit") != std::string::npos, limit == 2) << warned;
     }
@@ -134,7 +137,7 @@ TEST_F(Commands, metrics_are_printed) {
     service.relay(
         service.run(job),
         {{.number = 3, .metrics = {{.name = "train_loss", .step = 10, .epoch = 1, .value = 0.5}}}});
-    const std::string out = printed([&] { print_metrics(client, job, "", false); });
+    const std::string out = listed(list_metrics(client, job, ""));
     EXPECT_NE(out.find("train_loss  10"), std::string::npos) << out;
 }
 
@@ -211,7 +214,7 @@ TEST_F(Commands, a_download_is_gone_on_with_and_checked) {
     EXPECT_FALSE(std::filesystem::exists(work.path() / "other"));
     EXPECT_FALSE(std::filesystem::exists(work.path() / "other.part"));
     EXPECT_THROW(download(client, id, "nothing", target), Stop);
-    EXPECT_NE(printed([&] { list_checkpoints(client, job); }).find(id), std::string::npos);
+    EXPECT_NE(listed(list_checkpoints(client, job)).find(id), std::string::npos);
 }
 
 }    // namespace

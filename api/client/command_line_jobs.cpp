@@ -1,0 +1,181 @@
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "api/client/command_line.h"
+#include "api/client/find_job.h"
+#include "api/client/follow.h"
+#include "api/spec/job_kind.h"
+
+namespace slipway::client {
+namespace {
+
+void add_basic_commands(CLI::App& app, Line& line) {
+    CLI::App* one = add(app, "submit", "Submit a job from a JSON or TOML file", line,
+                        [&line](const HttpClient& c) { return submit(c, line.submit); });
+    one->add_option("file", line.submit.file,
+                    "job spec in JSON, or in TOML (*.toml); - reads JSON from standard input")
+        ->required();
+    one->add_option("--kind", line.submit.kind,
+                    "what the file describes: a job spec, a prediction or an evaluation")
+        ->check(CLI::IsMember(
+            std::vector<std::string>(all_words<JobKind>().begin(), all_words<JobKind>().end())));
+    one->add_option("--set", line.submit.changes,
+                    "field of the file and its new value, such as train.optimizer.lr=0.01; null "
+                    "removes the field; can be repeated")
+        ->allow_extra_args(false);
+    add_pairs(*one, "--label", line.submit.labels, "label as key=value; can be repeated");
+    one->add_flag("--follow", line.submit.follow, "follow the job until it ends");
+    one->add_flag("--dry-run", line.submit.dry_run, "validate only; store nothing");
+    one = add_list(app, "jobs", "List jobs, newest first", line,
+                   [&line](const HttpClient& c) { return list_jobs(c, line.list); });
+    one->alias("list");
+    one->add_flag_callback(
+        "--watch",
+        [&line] {
+            line.instead = [&line](const HttpClient& c) { return watch_jobs(c, line.list); };
+        },
+        "list again each second until it is interrupted; in a pipe: a line for each change of "
+        "state");
+    one->add_option("--state", line.list.state, "only jobs in these states, comma-separated");
+    one->add_option("--best", line.list.best,
+                    "order by the best value of this metric, such as val_loss");
+    one->add_option("--limit", line.list.limit, "maximum number of jobs")
+        ->check(CLI::Range(1, 100000));
+    add_with_job(app, "job", "Show one job as JSON", line, show_job)->alias("show");
+    add_with_job(app, "follow", "Follow a job until it ends", line, follow_job)->alias("watch");
+    one = add(app, "events", "Print what happens to jobs, datasets and splits, as it happens", line,
+              [&line](const HttpClient& c) { return print_events(c, line.events); });
+    one->add_option("--project", line.events.project, "only events of this project");
+    one->add_option("--types", line.events.types,
+                    "only events of these types, comma-separated, such as state,end");
+    one->add_option("--count", line.events.count, "end after so many events; default: go on")
+        ->check(CLI::Range(1, 1000000));
+}
+
+void add_output_commands(CLI::App& app, Line& line) {
+    add_with_job(app, "explain", "Explain the state of a job", line, explain_job);
+    CLI::App* one = add_with_job(app, "logs", "Print the logs of a job", line,
+                                 [&line](const HttpClient& c, const std::string& job) {
+                                     return print_logs(c, job, line.text);
+                                 });
+    one->add_option("--search", line.text, "only lines whose message contains this text");
+    one = add_list(
+        app, "metrics", "Print the metrics of a job", line,
+        [&line](const HttpClient& c) { return list_metrics(c, find_job(c, line.id), line.names); });
+    one->add_option("job", line.id, job_text)->required();
+    one->add_option("--names", line.names, "only these metrics, comma-separated");
+    one->add_flag_callback(
+        "--csv",
+        [&line] {
+            line.instead = [&line](const HttpClient& c) {
+                return print_metrics_csv(c, find_job(c, line.id), line.names);
+            };
+        },
+        "print CSV: all points up to 200,000, evenly thinned beyond");
+    one =
+        add_with_job(app, "tensorboard", "Download the curves of a job as a TensorBoard event file",
+                     line, [&line](const HttpClient& c, const std::string& job) {
+                         return fetch_tensorboard(c, job, line.out);
+                     });
+    one->add_option("--out", line.out, "output folder");
+    add_list(app, "checkpoints", "List the checkpoints of a job", line,
+             [&line](const HttpClient& c) { return list_checkpoints(c, find_job(c, line.id)); })
+        ->add_option("job", line.id, job_text)
+        ->required();
+    one = add_with_id(
+        app, "download", "Download a file of a checkpoint", line,
+        [&line](const HttpClient& c) { return download(c, line.id, line.file, line.out); });
+    one->add_option("file", line.file, "name of the file, such as model.safetensors")->required();
+    one->add_option("--out", line.out, "output file");
+    one = add_with_id(
+        app, "export", "Export the weights of a checkpoint for other frameworks", line,
+        [&line](const HttpClient& c) { return export_weights(c, line.id, line.weights); });
+    one->add_option("--dtype", line.weights.dtype, "data type: f32 or bf16")
+        ->check(CLI::IsMember({"f32", "bf16"}));
+    one->add_option("--weights", line.weights.weights,
+                    "average: the moving average if the job keeps one; raw: the weights that "
+                    "training continues with")
+        ->check(CLI::IsMember({"average", "raw"}));
+    one->add_option("--out", line.weights.out, "output file");
+}
+
+}    // namespace
+
+void add_job_commands(CLI::App& app, Line& line) {
+    add_basic_commands(app, line);
+    add_output_commands(app, line);
+}
+
+void add_action_commands(CLI::App& app, Line& line) {
+    add_with_jobs(
+        app, "cancel", "Cancel a job; it saves a checkpoint first", line,
+        [](const HttpClient& c, const std::string& job) { return act_on_job(c, job, "cancel"); });
+    add_with_jobs(
+        app, "kill", "Kill a job at once, without saving", line,
+        [](const HttpClient& c, const std::string& job) { return act_on_job(c, job, "kill"); });
+    add_with_jobs(
+        app, "pause", "Pause a job; it saves a checkpoint and frees its cores", line,
+        [](const HttpClient& c, const std::string& job) { return act_on_job(c, job, "pause"); });
+    add_with_jobs(
+        app, "resume", "Queue a paused job again", line,
+        [](const HttpClient& c, const std::string& job) { return act_on_job(c, job, "resume"); });
+    add_with_job(app, "checkpoint", "Save a checkpoint of a running job and print its id", line,
+                 save_checkpoint);
+    add_with_jobs(app, "delete", "Delete a job that has ended, with all that it left", line,
+                  delete_job);
+    CLI::App* one = add_with_job(app, "label", "Add labels to a job, or remove some", line,
+                                 [&line](const HttpClient& c, const std::string& job) {
+                                     return label_job(c, job, line.texts);
+                                 });
+    one->add_option("labels", line.texts, "name=value to add, name- to remove")->required();
+    one = add_with_job(app, "priority", "Change the scheduling class of a queued job", line,
+                       [&line](const HttpClient& c, const std::string& job) {
+                           return set_priority(c, job, line.text);
+                       });
+    one->add_option("class", line.text, "urgent, high, normal, low or idle")->required();
+    one = add_with_job(
+        app, "retry",
+        "Submit a job that has ended without success again; it continues from its newest "
+        "checkpoint",
+        line, [&line](const HttpClient& c, const std::string& job) {
+            return retry_job(c, job, line.follow);
+        });
+    one->add_flag("--follow", line.follow, "follow the new job until it ends");
+    one = add(app, "fork", "Submit a job like another one, with changes", line,
+              [&line](const HttpClient& c) {
+                  ForkOptions options = line.fork;
+                  options.job_id = find_job(c, options.job_id);
+                  return fork_job(c, options);
+              });
+    one->add_option("job", line.fork.job_id, job_text)->required();
+    one->add_option("--set", line.fork.changes,
+                    "field of the spec and its new value, such as train.epochs=20; null removes "
+                    "the field");
+    one->add_option("--file", line.fork.file, "JSON file with the fields of the spec to change");
+    one->add_option("--start", line.fork.start,
+                    "continue: from the full training state of a checkpoint; weights: from its "
+                    "weights only; scratch: without a checkpoint")
+        ->check(CLI::IsMember({"continue", "weights", "scratch"}));
+    one->add_option("--checkpoint", line.fork.checkpoint,
+                    "checkpoint to start from: last, best or an id");
+    one->add_flag("--follow", line.fork.follow, "follow the new job until it ends");
+    one->add_flag("--dry-run", line.fork.dry_run, "validate only; store nothing");
+    one = add(app, "bulk", "Cancel, kill, pause, resume or delete all jobs that match", line,
+              [&line](const HttpClient& c) { return bulk(c, line.bulk); });
+    one->add_option("action", line.bulk.action, "action: cancel, kill, pause, resume or delete")
+        ->required()
+        ->check(CLI::IsMember({"cancel", "kill", "pause", "resume", "delete"}));
+    one->add_option("--state", line.bulk.state, "jobs in these states, comma-separated");
+    one->add_option("--project", line.bulk.project, "jobs of this project");
+    one->add_option("--name", line.bulk.name, "jobs whose name contains this text");
+    add_pairs(*one, "--label", line.bulk.labels, "jobs with this label, as key=value");
+    one->add_option("--id", line.bulk.ids, "these jobs");
+    one->add_flag("--dry-run", line.bulk.dry_run, "show what would change; change nothing");
+    add_with_id(app, "pin", "Keep a checkpoint until it is unpinned", line,
+                [&line](const HttpClient& c) { return act_on_checkpoint(c, line.id, "pin"); });
+    add_with_id(app, "unpin", "Let a pinned checkpoint go", line,
+                [&line](const HttpClient& c) { return act_on_checkpoint(c, line.id, "unpin"); });
+}
+
+}    // namespace slipway::client
