@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -12,8 +13,8 @@
 
 /// What moving a job costs the store: jobs submitted one by one by 16 threads, then claimed by the
 /// planner and ended, without executors (no_op_jobs.h). On a PostgreSQL of its own with fsync, in
-/// FOLDER, which must be empty.
-///   usage: bench_store_moves FOLDER [JOBS] [CORES]     (20000, 64)
+/// FOLDER, which must be empty, or in the empty database of a URL.
+///   usage: bench_store_moves FOLDER|URL [JOBS] [CORES]     (20000, 64)
 namespace slipway {
 namespace {
 
@@ -43,14 +44,17 @@ void move_all(Store& store, int jobs) {
 
 int main_of(const std::vector<std::string>& arguments) {
     if (arguments.empty() || arguments.size() > 3) {
-        fmt::print(stderr, "usage: bench_store_moves FOLDER [JOBS] [CORES]\n");
+        fmt::print(stderr, "usage: bench_store_moves FOLDER|URL [JOBS] [CORES]\n");
         return 2;
     }
     const int jobs = arguments.size() > 1 ? std::stoi(arguments[1]) : 20000;
     const int cores = arguments.size() > 2 ? std::stoi(arguments[2]) : 64;
-    store::Cluster cluster({.home = arguments[0]});
-    migrations::up(cluster.database_url());
-    Store store({.database = cluster.database_url(), .connections_max = no_op_threads + 4});
+    std::optional<store::Cluster> cluster;
+    if (!arguments[0].starts_with("postgresql:"))
+        cluster.emplace(store::ClusterOptions{.home = arguments[0]});
+    const std::string url = cluster ? cluster->database_url() : arguments[0];
+    migrations::up(url);
+    Store store({.database = url, .connections_max = no_op_threads + 4});
     store::register_host(store, {.name = no_op_host, .cores = cores});
     submit(store, make_ready_dataset(store), jobs);
     move_all(store, jobs);
