@@ -61,67 +61,6 @@ begin
 end
 $$;
 
-CREATE TABLE public.host_core (
-    host text NOT NULL,
-    core smallint NOT NULL,
-    turn bigint DEFAULT 1 NOT NULL,
-    held boolean DEFAULT false NOT NULL,
-    job_id text,
-    attempt integer,
-    leased_at timestamp with time zone,
-    expires_at timestamp with time zone,
-    CONSTRAINT host_core_check CHECK (((NOT held) OR ((job_id IS NOT NULL) AND (attempt IS NOT NULL) AND (leased_at IS NOT NULL) AND (expires_at IS NOT NULL)))),
-    CONSTRAINT host_core_core_check CHECK ((core >= 1)),
-    CONSTRAINT host_core_turn_check CHECK ((turn >= 1))
-)
-WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.005', autovacuum_vacuum_threshold='50');
-
-CREATE FUNCTION public.core_states(of_host text DEFAULT NULL::text) RETURNS SETOF public.host_core
-    LANGUAGE plpgsql STABLE ROWS 64
-    SET enable_seqscan TO 'off'
-    SET enable_sort TO 'off'
-    SET enable_bitmapscan TO 'off'
-    AS $$
-begin
-    if of_host is not null then
-        return query
-        with recursive newest as (
-            (select present.*
-             from host_core as present
-             where present.host = of_host
-             order by present.core desc, present.turn desc
-             limit 1)
-            union all
-            select next.*
-            from newest
-            cross join lateral (select present.*
-                                from host_core as present
-                                where present.host = of_host and present.core < newest.core
-                                order by present.core desc, present.turn desc
-                                limit 1) as next
-        )
-        select * from newest;
-        return;
-    end if;
-    return query
-    with recursive newest as (
-        (select present.*
-         from host_core as present
-         order by present.host desc, present.core desc, present.turn desc
-         limit 1)
-        union all
-        select next.*
-        from newest
-        cross join lateral (select present.*
-                            from host_core as present
-                            where (present.host, present.core) < (newest.host, newest.core)
-                            order by present.host desc, present.core desc, present.turn desc
-                            limit 1) as next
-    )
-    select * from newest;
-end
-$$;
-
 CREATE FUNCTION public.counted_memory_bytes(spec jsonb) RETURNS bigint
     LANGUAGE plpgsql IMMUTABLE
     AS $$
@@ -204,176 +143,6 @@ $$;
 CREATE FUNCTION public.decayed_usage(core_seconds double precision, at timestamp with time zone) RETURNS double precision
     LANGUAGE sql STABLE
     RETURN (core_seconds * power((2)::double precision, (- (LEAST((1000)::numeric, GREATEST((0)::numeric, (EXTRACT(epoch FROM (statement_timestamp() - at)) / (86400)::numeric))))::double precision)));
-
-CREATE FUNCTION public.entered_since(seen pg_snapshot) RETURNS TABLE(project text, group_name text, shape bigint, class_rank integer, first_at timestamp with time zone)
-    LANGUAGE plpgsql STABLE ROWS 4
-    SET enable_seqscan TO 'off'
-    AS $$
-begin
-    return query
-    select fresh.project, fresh.group_name, fresh.shape, fresh.class_rank::integer,
-           min(fresh.queued_at)
-    from (select queue.project, queue.group_name, queue.shape, queue.class_rank, queue.queued_at
-          from queue
-          where ready and entered >= pg_snapshot_xmax(seen)
-          union all
-          select queue.project, queue.group_name, queue.shape, queue.class_rank, queue.queued_at
-          from queue
-          where ready and entered = any (array(select pg_snapshot_xip(seen)))) as fresh
-    group by 1, 2, 3, 4;
-end
-$$;
-
-CREATE FUNCTION public.fold_held() RETURNS void
-    LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    AS $$
-declare
-    last fold := newest_fold('queue_held_count');
-begin
-    with marked as (
-        update fold
-        set number = number + 1,
-            seen   = pg_current_snapshot(),
-            folded_by = pg_current_xact_id()
-        where name = last.name and number = last.number
-        returning number
-    ), folded as (
-        delete from queue_held_count
-        where (select count(*) from marked) = 1
-          and (entered >= pg_snapshot_xmax(last.seen)
-               or entered = any (array(select pg_snapshot_xip(last.seen)) || last.folded_by))
-        returning project, class_rank, code, jobs
-    )
-    insert into queue_held_count (project, class_rank, code, jobs)
-    select project, class_rank, code, sum(jobs)
-    from folded
-    group by project, class_rank, code
-    having sum(jobs) <> 0;
-end
-$$;
-
-CREATE FUNCTION public.fold_jobs() RETURNS void
-    LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    AS $$
-declare
-    last fold := newest_fold('job_count');
-begin
-    with marked as (
-        update fold
-        set number = number + 1,
-            seen   = pg_current_snapshot(),
-            folded_by = pg_current_xact_id()
-        where name = last.name and number = last.number
-        returning number
-    ), folded as (
-        delete from job_count
-        where (select count(*) from marked) = 1
-          and (entered >= pg_snapshot_xmax(last.seen)
-               or entered = any (array(select pg_snapshot_xip(last.seen)) || last.folded_by))
-        returning state, project, created_by, queue_class, jobs, at, submitted, started, ended,
-                  waited_s
-    ), summed as (
-        insert into job_count (state, project, created_by, queue_class, jobs)
-        select state, project, created_by, queue_class, sum(jobs)
-        from folded
-        group by state, project, created_by, queue_class
-        having sum(jobs) <> 0
-    ), forgotten as (
-        delete from job_rate
-        where at < statement_timestamp() - interval '20 minutes'
-    )
-    insert into job_rate (at, project, submitted, started, ended, first_starts, waited_s,
-                          waited_max_s)
-    select date_bin('10 seconds', at, timestamptz 'epoch'), project, sum(submitted), sum(started),
-           sum(ended), count(waited_s), coalesce(sum(waited_s), 0), coalesce(max(waited_s), 0)
-    from folded
-    where submitted + started + ended > 0
-    group by 1, 2;
-end
-$$;
-
-CREATE FUNCTION public.fold_usage() RETURNS void
-    LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    AS $$
-declare
-    last fold := newest_fold('project_usage');
-begin
-    with marked as (
-        update fold
-        set number = number + 1,
-            seen   = pg_current_snapshot(),
-            folded_by = pg_current_xact_id()
-        where name = last.name and number = last.number
-        returning number
-    ), folded as (
-        delete from project_usage
-        where (select count(*) from marked) = 1
-          and (entered >= pg_snapshot_xmax(last.seen)
-               or entered = any (array(select pg_snapshot_xip(last.seen)) || last.folded_by))
-        returning project, core_seconds, at
-    )
-    insert into project_usage (project, core_seconds)
-    select project, sum(decayed_usage(core_seconds, at))
-    from folded
-    group by project;
-end
-$$;
-
-CREATE FUNCTION public.free_cores(job_ids text[], attempts integer[]) RETURNS void
-    LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    AS $$
-begin
-    update host_core as present
-    set turn = present.turn + 1,
-        held = false
-    from unnest(job_ids, attempts) as ended (job_id, attempt)
-    join attempt_member as member
-      on member.job_id = ended.job_id and member.attempt = ended.attempt
-    cross join lateral unnest(member.cores) as number
-    cross join lateral (select newest.turn
-                        from host_core as newest
-                        where newest.host = member.host and newest.core = number
-                        order by newest.turn desc
-                        limit 1) as now
-    where present.host = member.host and present.core = number and present.turn = now.turn
-      and present.held and present.job_id = ended.job_id and present.attempt = ended.attempt;
-end
-$$;
-
-CREATE FUNCTION public.host_core_guard() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-begin
-    if tg_op = 'INSERT' then
-        perform from host where name = new.host for no key update;
-        if exists (select from host_core where host = new.host and core = new.core) then
-            raise exception 'core % of % has its row', new.core, new.host
-                using errcode = 'unique_violation';
-        end if;
-    elsif (new.host, new.core) is distinct from (old.host, old.core) or new.turn < old.turn then
-        raise exception 'core % of % stays, and its turns go on', old.core, old.host;
-    end if;
-    return new;
-end
-$$;
-
-CREATE FUNCTION public.host_has_cores() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-begin
-    insert into host_core (host, core)
-    select new.name, number
-    from generate_series(1, new.cores) as number
-    where not exists (select from host_core where host = new.name and core = number);
-    return null;
-end
-$$;
 
 CREATE FUNCTION public.job_begins() RETURNS trigger
     LANGUAGE plpgsql
@@ -796,57 +565,6 @@ begin
 end
 $$;
 
-CREATE TABLE public.attempt (
-    job_id text NOT NULL,
-    attempt integer NOT NULL,
-    fence text NOT NULL,
-    resumed_from text DEFAULT ''::text NOT NULL,
-    exit_kind text DEFAULT ''::text NOT NULL,
-    exit_status integer,
-    message text DEFAULT ''::text NOT NULL,
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    started_at timestamp with time zone,
-    ended_at timestamp with time zone,
-    CONSTRAINT attempt_attempt_check CHECK ((attempt >= 1)),
-    CONSTRAINT attempt_check CHECK (((exit_kind = ''::text) = (ended_at IS NULL))),
-    CONSTRAINT attempt_fence_check CHECK ((fence ~ '^[0-9a-f]{32}$'::text))
-)
-WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01');
-
-CREATE FUNCTION public.live_attempts() RETURNS SETOF public.attempt
-    LANGUAGE plpgsql STABLE ROWS 64
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    AS $$
-begin
-    return query
-    select attempt.*
-    from (select distinct state.job_id, state.attempt from core_states() as state where held) as live
-    join attempt on attempt.job_id = live.job_id and attempt.attempt = live.attempt
-    where attempt.ended_at is null;
-end
-$$;
-
-CREATE TABLE public.fold (
-    name text NOT NULL,
-    number bigint NOT NULL,
-    seen pg_snapshot NOT NULL,
-    folded_by xid8 NOT NULL
-);
-
-CREATE FUNCTION public.newest_fold(of_name text) RETURNS public.fold
-    LANGUAGE plpgsql STABLE
-    SET enable_seqscan TO 'off'
-    AS $$
-declare
-    newest fold;
-begin
-    select * into newest from fold where name = of_name order by number desc limit 1;
-    return newest;
-end
-$$;
-
 CREATE FUNCTION public.project_standings(also text DEFAULT NULL::text) RETURNS TABLE(project text, weight double precision, used_core_s double precision)
     LANGUAGE plpgsql STABLE
     AS $$
@@ -862,26 +580,35 @@ begin
                 limit 1)
         from present
         where present.name is not null
+    ), wanted as (
+        select name from present where name is not null
+        union
+        select also where also is not null
+    ), ended as (
+        select project_usage.project as name, sum(decayed_usage(core_seconds, at)) as core_seconds
+        from project_usage
+        group by project_usage.project
+    ), running as (
+        select job.project as name,
+               sum(job.cores * extract(epoch from statement_timestamp() - attempt.created_at))
+                   ::double precision as core_seconds
+        from attempt
+        join job on job.id = attempt.job_id
+        where attempt.ended_at is null
+        group by job.project
     )
-    select *
-    from standings_of(array(select name from present where name is not null
-                            union
-                            select also where also is not null));
+    select wanted.name, coalesce(known.weight, 1),
+           coalesce(ended.core_seconds, 0) + coalesce(running.core_seconds, 0)
+    from wanted
+    left join project as known using (name)
+    left join ended using (name)
+    left join running using (name);
 end
 $$;
 
 CREATE FUNCTION public.queue_class_rank(queue_class text) RETURNS smallint
     LANGUAGE sql IMMUTABLE
     RETURN (array_position(ARRAY['urgent'::text, 'high'::text, 'normal'::text, 'low'::text, 'idle'::text], queue_class) - 1);
-
-CREATE FUNCTION public.queue_enters() RETURNS trigger
-    LANGUAGE plpgsql
-    AS $$
-begin
-    new.entered := pg_current_xact_id();
-    return new;
-end
-$$;
 
 CREATE FUNCTION public.queue_held_counted() RETURNS trigger
     LANGUAGE plpgsql
@@ -919,7 +646,6 @@ CREATE TABLE public.queue (
     memory_bytes bigint,
     shape bigint GENERATED ALWAYS AS ((((COALESCE((memory_bytes / 1048576), (0)::bigint) * 16384) + (cores * 1000)) + COALESCE((core_id)::integer, 0))) STORED,
     group_name text DEFAULT ''::text NOT NULL,
-    entered xid8 DEFAULT pg_current_xact_id() NOT NULL,
     CONSTRAINT queue_class_rank_check CHECK (((class_rank >= 0) AND (class_rank <= 4)))
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.005', autovacuum_vacuum_threshold='50', autovacuum_vacuum_cost_limit='2000');
@@ -965,82 +691,6 @@ begin
 end
 $$;
 
-CREATE FUNCTION public.ready_jobs_from(projects text[], groups text[], shapes bigint[], class_ranks integer[], first_at timestamp with time zone[], jobs_max bigint[]) RETURNS SETOF public.queue
-    LANGUAGE plpgsql STABLE ROWS 64
-    SET enable_seqscan TO 'off'
-    SET enable_sort TO 'off'
-    SET enable_bitmapscan TO 'off'
-    AS $$
-begin
-    return query
-    select head.*
-    from unnest(projects, groups, shapes, class_ranks, first_at, jobs_max)
-         as place (project, group_name, shape, class_rank, place_at, jobs)
-    cross join lateral (select queue.*
-                        from queue
-                        where ready and queue.project = place.project
-                          and queue.group_name = place.group_name and queue.shape = place.shape
-                          and queue.class_rank::integer = place.class_rank
-                          and queue.queued_at >= place.place_at
-                        order by queue.queued_at, queue.job_id
-                        limit place.jobs) as head;
-end
-$$;
-
-CREATE FUNCTION public.ready_places() RETURNS TABLE(project text, group_name text, shape bigint, class_rank integer, first_at timestamp with time zone)
-    LANGUAGE plpgsql STABLE
-    SET enable_seqscan TO 'off'
-    SET enable_sort TO 'off'
-    SET enable_bitmapscan TO 'off'
-    AS $$
-begin
-    return query
-    with recursive present as (
-        (select queue.project, queue.group_name, queue.shape,
-                queue.class_rank::integer as class_rank, queue.queued_at
-         from queue
-         where ready
-         order by queue.project, queue.group_name, queue.shape, queue.class_rank::integer,
-                  queue.queued_at
-         limit 1)
-        union all
-        select next.*
-        from present
-        cross join lateral (select queue.project, queue.group_name, queue.shape,
-                                   queue.class_rank::integer as class_rank, queue.queued_at
-                            from queue
-                            where ready
-                              and (queue.project, queue.group_name, queue.shape,
-                                   queue.class_rank::integer)
-                                > (present.project, present.group_name, present.shape,
-                                   present.class_rank)
-                            order by queue.project, queue.group_name, queue.shape,
-                                     queue.class_rank::integer, queue.queued_at
-                            limit 1) as next
-    )
-    select * from present;
-end
-$$;
-
-CREATE FUNCTION public.renew_cores(of_host text, job_ids text[], attempts integer[], lease_s double precision) RETURNS void
-    LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    AS $$
-begin
-    update host_core as present
-    set turn       = present.turn + 1,
-        expires_at = clock_timestamp() + make_interval(secs => lease_s)
-    from core_states(of_host) as now
-    where (now.job_id, now.attempt)
-          in (select * from unnest(job_ids, attempts))
-      and now.held
-      and present.host = of_host and present.core = now.core and present.turn = now.turn
-      and present.held;
-end
-$$;
-
 CREATE FUNCTION public.require_fitting_attempt(about text, state_before text) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -1063,89 +713,9 @@ begin
 end
 $$;
 
-CREATE FUNCTION public.standings_of(projects text[]) RETURNS TABLE(project text, weight double precision, used_core_s double precision)
-    LANGUAGE plpgsql STABLE
-    AS $$
-begin
-    return query
-    with wanted as (
-        select distinct unnest(projects) as name
-    ), ended as (
-        select usage.project as name, sum(decayed_usage(core_seconds, at)) as core_seconds
-        from unfolded_usage() as usage
-        group by usage.project
-    ), running as (
-        select job.project as name,
-               sum(job.cores * extract(epoch from statement_timestamp() - live.created_at))
-                   ::double precision as core_seconds
-        from live_attempts() as live
-        cross join lateral (select all_jobs.project, all_jobs.cores
-                            from job as all_jobs
-                            where all_jobs.id = live.job_id
-                            limit 1) as job    -- by the index, whatever is thought of its length
-        group by job.project
-    )
-    select wanted.name, coalesce(known.weight, 1),
-           coalesce(ended.core_seconds, 0) + coalesce(running.core_seconds, 0)
-    from wanted
-    left join project as known using (name)
-    left join ended using (name)
-    left join running using (name);
-end
-$$;
-
-CREATE FUNCTION public.take_cores(job_ids text[], attempts integer[], hosts text[], cores smallint[], leases_s double precision[]) RETURNS SETOF text
-    LANGUAGE plpgsql
-    SET enable_seqscan TO 'off'
-    SET enable_hashjoin TO 'off'
-    SET enable_mergejoin TO 'off'
-    AS $$
-begin
-    -- Those that another transaction has are passed over; of two that ask for one core the first
-    -- gets it.
-    return query
-    with asked as materialized (
-        select one.*, row_number() over (partition by one.host, one.core order by one.place) as rank
-        from unnest(job_ids, attempts, hosts, cores, leases_s)
-             with ordinality as one (job_id, attempt, host, core, lease_s, place)
-    ), locked as materialized (
-        select asked.job_id, asked.attempt, asked.host, asked.core, asked.lease_s, newest.turn,
-               asked.rank = 1 and not newest.held as free
-        from asked
-        left join lateral (select present.turn, present.held
-                           from host_core as present
-                           where present.host = asked.host and present.core = asked.core
-                           order by present.turn desc
-                           limit 1
-                           for update skip locked) as newest on true
-    ), whole as materialized (
-        select locked.job_id
-        from locked
-        group by locked.job_id
-        having bool_and(coalesce(free, false))
-    ), taken as (
-        update host_core as present
-        set turn       = present.turn + 1,
-            held       = true,
-            job_id     = locked.job_id,
-            attempt    = locked.attempt,
-            leased_at  = clock_timestamp(),
-            expires_at = clock_timestamp() + make_interval(secs => locked.lease_s)
-        from locked
-        join whole using (job_id)
-        where present.host = locked.host and present.core = locked.core
-          and present.turn = locked.turn
-        returning present.job_id
-    ), counted as (
-        select taken.job_id, count(*) as cores
-        from taken
-        group by taken.job_id
-    )
-    select whole.job_id
-    from whole
-    join counted using (job_id);
-end
-$$;
+CREATE FUNCTION public.role_rank(role text) RETURNS smallint
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN (array_position(ARRAY['viewer'::text, 'editor'::text, 'admin'::text], role))::smallint;
 
 CREATE FUNCTION public.time_left_s(about public.job) RETURNS double precision
     LANGUAGE plpgsql STABLE
@@ -1162,91 +732,6 @@ begin
         (select sum(extract(epoch from ended_at - started_at))
          from attempt
          where job_id = about.id and ended_at is not null and started_at is not null), 0));
-end
-$$;
-
-CREATE TABLE public.queue_held_count (
-    project text NOT NULL,
-    class_rank smallint NOT NULL,
-    code text NOT NULL,
-    jobs bigint NOT NULL,
-    entered xid8 DEFAULT pg_current_xact_id() NOT NULL,
-    CONSTRAINT queue_held_count_code_check CHECK ((code = ANY (ARRAY['start_after'::text, 'waiting_for_dataset'::text])))
-)
-WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000');
-
-CREATE FUNCTION public.unfolded_held_counts() RETURNS SETOF public.queue_held_count
-    LANGUAGE plpgsql STABLE
-    SET enable_seqscan TO 'off'
-    AS $$
-declare
-    last fold := newest_fold('queue_held_count');
-begin
-    return query
-    select * from queue_held_count where entered >= pg_snapshot_xmax(last.seen)
-    union all
-    select *
-    from queue_held_count
-    where entered = any (array(select pg_snapshot_xip(last.seen)) || last.folded_by)
-      and entered < pg_snapshot_xmax(last.seen);
-end
-$$;
-
-CREATE TABLE public.job_count (
-    state text NOT NULL,
-    jobs bigint NOT NULL,
-    project text NOT NULL,
-    created_by text DEFAULT ''::text NOT NULL,
-    queue_class text DEFAULT ''::text NOT NULL,
-    at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
-    submitted integer DEFAULT 0 NOT NULL,
-    started integer DEFAULT 0 NOT NULL,
-    ended integer DEFAULT 0 NOT NULL,
-    waited_s double precision,
-    entered xid8 DEFAULT pg_current_xact_id() NOT NULL
-)
-WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000');
-
-CREATE FUNCTION public.unfolded_job_counts() RETURNS SETOF public.job_count
-    LANGUAGE plpgsql STABLE
-    SET enable_seqscan TO 'off'
-    AS $$
-declare
-    last fold := newest_fold('job_count');
-begin
-    return query
-    select * from job_count where entered >= pg_snapshot_xmax(last.seen)
-    union all
-    select *
-    from job_count
-    where entered = any (array(select pg_snapshot_xip(last.seen)) || last.folded_by)
-      and entered < pg_snapshot_xmax(last.seen);
-end
-$$;
-
-CREATE TABLE public.project_usage (
-    project text NOT NULL,
-    core_seconds double precision NOT NULL,
-    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    entered xid8 DEFAULT pg_current_xact_id() NOT NULL,
-    CONSTRAINT project_usage_core_seconds_check CHECK ((core_seconds >= (0)::double precision))
-)
-WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000');
-
-CREATE FUNCTION public.unfolded_usage() RETURNS SETOF public.project_usage
-    LANGUAGE plpgsql STABLE
-    SET enable_seqscan TO 'off'
-    AS $$
-declare
-    last fold := newest_fold('project_usage');
-begin
-    return query
-    select * from project_usage where entered >= pg_snapshot_xmax(last.seen)
-    union all
-    select *
-    from project_usage
-    where entered = any (array(select pg_snapshot_xip(last.seen)) || last.folded_by)
-      and entered < pg_snapshot_xmax(last.seen);
 end
 $$;
 
@@ -1295,6 +780,23 @@ begin
                     'restarts', about.restarts, 'best', about.best)));
 end
 $$;
+
+CREATE TABLE public.attempt (
+    job_id text NOT NULL,
+    attempt integer NOT NULL,
+    fence text NOT NULL,
+    resumed_from text DEFAULT ''::text NOT NULL,
+    exit_kind text DEFAULT ''::text NOT NULL,
+    exit_status integer,
+    message text DEFAULT ''::text NOT NULL,
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    started_at timestamp with time zone,
+    ended_at timestamp with time zone,
+    CONSTRAINT attempt_attempt_check CHECK ((attempt >= 1)),
+    CONSTRAINT attempt_check CHECK (((exit_kind = ''::text) = (ended_at IS NULL))),
+    CONSTRAINT attempt_fence_check CHECK ((fence ~ '^[0-9a-f]{32}$'::text))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.01');
 
 CREATE TABLE public.attempt_member (
     job_id text NOT NULL,
@@ -1565,6 +1067,20 @@ CREATE TABLE public.idempotency (
     CONSTRAINT idempotency_key_check CHECK (((length(key) >= 1) AND (length(key) <= 128)))
 );
 
+CREATE TABLE public.job_count (
+    state text NOT NULL,
+    jobs bigint NOT NULL,
+    project text NOT NULL,
+    created_by text DEFAULT ''::text NOT NULL,
+    queue_class text DEFAULT ''::text NOT NULL,
+    at timestamp with time zone DEFAULT statement_timestamp() NOT NULL,
+    submitted integer DEFAULT 0 NOT NULL,
+    started integer DEFAULT 0 NOT NULL,
+    ended integer DEFAULT 0 NOT NULL,
+    waited_s double precision
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000');
+
 CREATE TABLE public.job_event (
     job_id text NOT NULL,
     seq bigint NOT NULL,
@@ -1624,15 +1140,16 @@ CREATE TABLE public.leader (
     CONSTRAINT leader_term_check CHECK ((term >= 1))
 );
 
-CREATE VIEW public.lease AS
- SELECT host_core.host,
-    host_core.core,
-    host_core.job_id,
-    host_core.attempt,
-    host_core.leased_at,
-    host_core.expires_at
-   FROM public.host_core
-  WHERE host_core.held;
+CREATE TABLE public.lease (
+    host text NOT NULL,
+    core smallint NOT NULL,
+    job_id text NOT NULL,
+    attempt integer NOT NULL,
+    leased_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT lease_core_check CHECK ((core >= 1))
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.005', autovacuum_vacuum_threshold='50');
 
 CREATE TABLE public.live_job_metric (
     job_id text NOT NULL,
@@ -1714,6 +1231,23 @@ CREATE TABLE public.project (
     CONSTRAINT project_number_check CHECK (((number >= 1) AND (number <= 60000))),
     CONSTRAINT project_weight_check CHECK (((weight >= (0.01)::double precision) AND (weight <= (1000)::double precision)))
 );
+
+CREATE TABLE public.project_usage (
+    project text NOT NULL,
+    core_seconds double precision NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT project_usage_core_seconds_check CHECK ((core_seconds >= (0)::double precision))
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000');
+
+CREATE TABLE public.queue_held_count (
+    project text NOT NULL,
+    class_rank smallint NOT NULL,
+    code text NOT NULL,
+    jobs bigint NOT NULL,
+    CONSTRAINT queue_held_count_code_check CHECK ((code = ANY (ARRAY['start_after'::text, 'waiting_for_dataset'::text])))
+)
+WITH (autovacuum_vacuum_scale_factor='0.01', autovacuum_vacuum_threshold='1000');
 
 CREATE TABLE public.retention_mark (
     kind text NOT NULL,
@@ -1859,6 +1393,29 @@ CREATE TABLE public.token (
     CONSTRAINT token_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text))
 );
 
+CREATE VIEW public.token_grant AS
+ SELECT token.id AS token_id,
+    granted.project,
+    granted.role
+   FROM (public.token
+     CROSS JOIN LATERAL ( SELECT NULL::text AS project,
+            token.role
+          WHERE ((token.member IS NULL) AND (cardinality(token.projects) = 0))
+        UNION ALL
+         SELECT listed.project,
+            token.role
+           FROM unnest(token.projects) listed(project)
+          WHERE (token.member IS NULL)
+        UNION ALL
+         SELECT membership.project,
+                CASE
+                    WHEN (public.role_rank(membership.role) < public.role_rank(token.role)) THEN membership.role
+                    ELSE token.role
+                END AS role
+           FROM public.membership
+          WHERE ((membership.member = token.member) AND ((cardinality(token.projects) = 0) OR (membership.project = ANY (token.projects))))) granted)
+  WHERE ((token.revoked_at IS NULL) AND ((token.expires_at IS NULL) OR (token.expires_at > clock_timestamp())));
+
 CREATE TABLE public.trimmed_report (
     job_id text NOT NULL,
     trimmed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
@@ -1992,14 +1549,8 @@ ALTER TABLE ONLY public.deleted_dataset
 ALTER TABLE ONLY public.deleted_job
     ADD CONSTRAINT deleted_job_pkey PRIMARY KEY (id);
 
-ALTER TABLE ONLY public.fold
-    ADD CONSTRAINT fold_pkey PRIMARY KEY (name, number);
-
 ALTER TABLE ONLY public.garbage
     ADD CONSTRAINT garbage_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY public.host_core
-    ADD CONSTRAINT host_core_pkey PRIMARY KEY (host, core, turn);
 
 ALTER TABLE ONLY public.host_join_token
     ADD CONSTRAINT host_join_token_pkey PRIMARY KEY (id);
@@ -2033,6 +1584,9 @@ ALTER TABLE ONLY public.job_transition
 
 ALTER TABLE ONLY public.leader
     ADD CONSTRAINT leader_pkey PRIMARY KEY (name);
+
+ALTER TABLE ONLY public.lease
+    ADD CONSTRAINT lease_pkey PRIMARY KEY (host, core);
 
 ALTER TABLE ONLY public.live_job_metric
     ADD CONSTRAINT live_job_metric_pkey PRIMARY KEY (job_id, name);
@@ -2143,8 +1697,6 @@ CREATE INDEX host_removed ON public.host USING btree (home) WHERE (removed_at IS
 
 CREATE INDEX idempotency_started ON public.idempotency USING btree (started_at);
 
-CREATE INDEX job_count_entered ON public.job_count USING btree (entered);
-
 CREATE INDEX job_dataset ON public.job USING btree (dataset_id, id);
 
 CREATE INDEX job_event_time ON public.job_event USING brin (created_at) WITH (pages_per_range='8');
@@ -2179,6 +1731,8 @@ CREATE INDEX job_unfinished_split ON public.job USING btree (((spec #>> '{data,s
 
 CREATE INDEX job_unfinished_upload ON public.job USING btree (((spec #>> '{model,init,from}'::text[]))) WHERE ((finished_at IS NULL) AND ((spec #>> '{model,init,from}'::text[]) IS NOT NULL));
 
+CREATE INDEX lease_attempt ON public.lease USING btree (job_id, attempt);
+
 CREATE INDEX live_job_metric_name ON public.live_job_metric USING btree (name);
 
 CREATE INDEX login_ticket_expires ON public.login_ticket USING btree (expires_at);
@@ -2189,17 +1743,11 @@ CREATE INDEX membership_of_member ON public.membership USING btree (member, proj
 
 CREATE INDEX project_maker ON public.project USING btree (created_by) WHERE (created_by <> ''::text);
 
-CREATE INDEX project_usage_entered ON public.project_usage USING btree (entered);
-
 CREATE INDEX queue_dataset ON public.queue USING btree (dataset_id, job_id) WHERE (NOT dataset_ready);
 
 CREATE INDEX queue_due ON public.queue USING btree (class_rank, not_before, job_id) WHERE (not_before IS NOT NULL);
 
-CREATE INDEX queue_entered ON public.queue USING btree (entered) WHERE ready;
-
 CREATE INDEX queue_expiring ON public.queue USING btree (valid_until) WHERE (valid_until IS NOT NULL);
-
-CREATE INDEX queue_held_count_entered ON public.queue_held_count USING btree (entered);
 
 CREATE INDEX queue_name ON public.queue USING btree (name COLLATE "C", job_id);
 
@@ -2265,10 +1813,6 @@ CREATE TRIGGER cross_validation_moves AFTER INSERT OR UPDATE OF state ON public.
 
 CREATE TRIGGER dataset_leaves AFTER DELETE ON public.dataset FOR EACH ROW EXECUTE FUNCTION public.dataset_leaves();
 
-CREATE TRIGGER host_core_guard BEFORE INSERT OR UPDATE ON public.host_core FOR EACH ROW EXECUTE FUNCTION public.host_core_guard();
-
-CREATE TRIGGER host_has_cores AFTER INSERT OR UPDATE OF cores ON public.host FOR EACH ROW EXECUTE FUNCTION public.host_has_cores();
-
 CREATE TRIGGER job_begins AFTER INSERT ON public.job REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.job_begins();
 
 CREATE TRIGGER job_class_allowed_change BEFORE UPDATE OF queue_class ON public.job FOR EACH ROW WHEN ((old.queue_class <> new.queue_class)) EXECUTE FUNCTION public.job_class_allowed();
@@ -2297,11 +1841,9 @@ CREATE TRIGGER job_metrics_settle AFTER UPDATE OF state ON public.job FOR EACH R
 
 CREATE TRIGGER job_to_dataset AFTER UPDATE OF dataset_id ON public.job FOR EACH ROW WHEN (((new.dataset_id IS DISTINCT FROM old.dataset_id) AND (new.dataset_id IS NOT NULL))) EXECUTE FUNCTION public.dataset_is_there();
 
-CREATE CONSTRAINT TRIGGER lease_guard AFTER UPDATE ON public.host_core DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.held AND ((NOT old.held) OR ((new.job_id IS DISTINCT FROM old.job_id) OR (new.attempt IS DISTINCT FROM old.attempt))))) EXECUTE FUNCTION public.lease_guard();
+CREATE TRIGGER lease_guard AFTER INSERT ON public.lease FOR EACH ROW EXECUTE FUNCTION public.lease_guard();
 
 CREATE TRIGGER metric_chunk_of_job AFTER INSERT ON public.metric_chunk REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION public.job_is_there();
-
-CREATE TRIGGER queue_enters BEFORE UPDATE ON public.queue FOR EACH ROW EXECUTE FUNCTION public.queue_enters();
 
 CREATE TRIGGER queue_held_changes AFTER UPDATE ON public.queue FOR EACH ROW WHEN ((((NOT old.ready) OR (NOT new.ready)) AND (((old.class_rank IS DISTINCT FROM new.class_rank) OR ((old.not_before IS NULL) IS DISTINCT FROM (new.not_before IS NULL))) OR (old.ready IS DISTINCT FROM new.ready)))) EXECUTE FUNCTION public.queue_held_counted();
 
@@ -2343,9 +1885,6 @@ ALTER TABLE ONLY public.cross_validation_event
 ALTER TABLE ONLY public.cross_validation_fold
     ADD CONSTRAINT cross_validation_fold_cross_validation_id_fkey FOREIGN KEY (cross_validation_id) REFERENCES public.cross_validation(id) ON DELETE CASCADE;
 
-ALTER TABLE ONLY public.host_core
-    ADD CONSTRAINT host_core_host_fkey FOREIGN KEY (host) REFERENCES public.host(name);
-
 ALTER TABLE ONLY public.job_metric
     ADD CONSTRAINT job_metric_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;
 
@@ -2354,6 +1893,12 @@ ALTER TABLE ONLY public.job_transition
 
 ALTER TABLE ONLY public.job_transition
     ADD CONSTRAINT job_transition_to_state_fkey FOREIGN KEY (to_state) REFERENCES public.job_state(name);
+
+ALTER TABLE ONLY public.lease
+    ADD CONSTRAINT lease_host_fkey FOREIGN KEY (host) REFERENCES public.host(name);
+
+ALTER TABLE ONLY public.lease
+    ADD CONSTRAINT lease_job_id_attempt_fkey FOREIGN KEY (job_id, attempt) REFERENCES public.attempt(job_id, attempt) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.live_job_metric
     ADD CONSTRAINT live_job_metric_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;
@@ -2378,6 +1923,9 @@ ALTER TABLE ONLY public.sweep_event
 
 ALTER TABLE ONLY public.sweep_trial
     ADD CONSTRAINT sweep_trial_sweep_id_fkey FOREIGN KEY (sweep_id) REFERENCES public.sweep(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.token
+    ADD CONSTRAINT token_member_fkey FOREIGN KEY (member) REFERENCES public.member(name);
 
 ALTER TABLE ONLY public.trimmed_report
     ADD CONSTRAINT trimmed_report_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.job(id) ON DELETE CASCADE;
