@@ -183,7 +183,7 @@ TEST_F(Maintenance, what_is_decided_on_a_job_is_kept_with_its_reason) {
 }
 
 TEST(Waits, a_reason_that_lasts_is_recorded_once_and_again_when_it_changes) {
-    PlaceMemory memory;
+    WaitMemory memory;
     const Instant begin = Instant{} + std::chrono::days{1};
     const auto codes = [&](const std::string& code, std::chrono::milliseconds after) {
         std::vector<std::string> recorded;
