@@ -736,6 +736,22 @@ class CrossValidationReason(TypedDict):
     message: str
 
 
+class CrossValidationRetry(TypedDict):
+    """Folds that are tried again."""
+    # Failed folds by code, before the call.
+    codes: dict[str, Any]
+    # true: nothing was changed.
+    dry_run: bool
+    # The folds that are tried again.
+    items: list[RetriedFold]
+    # Number of folds that failed and stay as they are.
+    left: int
+    # Number of folds that are tried again, or would be.
+    retried: int
+    # State of the cross-validation after it.
+    state: Literal['preparing', 'running', 'cancelling', 'succeeded', 'failed', 'cancelled']
+
+
 class CrossValidationSpec(TypedDict):
     """A cross-validation: one training job for each fold of a split."""
     # The job of each fold, without name, project and data.split.
@@ -1377,11 +1393,14 @@ class IssuedToken(TypedDict):
     id: str
     # Time of the last use, to the minute.
     last_used_at: str | None
+    # Member whose token it is; in each project the role of the member is the most that the token
+    # may do.
+    member: str | None
     # Human-readable name.
     name: str
     # Prefix of the secret, to recognise the token by.
     prefix: str
-    # Projects that the token may access; empty: all.
+    # Projects that the token may access; empty: all, or all of its member.
     projects: list[str]
     # Time of revocation.
     revoked_at: str | None
@@ -1997,14 +2016,48 @@ class Me(TypedDict):
     """Identity of the caller."""
     # True: authenticated by a session cookie.
     by_cookie: bool
+    # Member whose token it is.
+    member: str | None
     # Name of the token.
     name: str
-    # Projects that the token may access; empty: all.
+    # Projects that the token may access; empty: all, unless `roles` is empty.
     projects: list[str]
-    # Role: viewer, editor or admin.
-    role: Literal['viewer', 'editor', 'admin']
+    # Highest role in any project: viewer, editor or admin; null: the member has no role in any.
+    role: Literal['viewer', 'editor', 'admin'] | None
+    # Role in each project.
+    roles: list[ProjectRole]
     # tok_…
     token_id: str
+
+
+class Member(TypedDict):
+    """A member of a project."""
+    # Time at which the role was given.
+    changed_at: str
+    # Token that gave the role: tok_….
+    changed_by: str | None
+    # Time at which the member came to the project.
+    created_at: str
+    # Name of the member.
+    member: str
+    # Name of the project.
+    project: str
+    # Role in this project: viewer, editor or admin.
+    role: Literal['viewer', 'editor', 'admin']
+
+
+class MemberList(TypedDict):
+    """A page of a list."""
+    # Items, in the order of the list.
+    items: list[Member]
+    # Cursor of the next page; null: this is the last page.
+    next_cursor: str | None
+
+
+class MemberPut(TypedDict):
+    """What a member may do in a project."""
+    # viewer: read; editor: read and write; admin: also manage members and tokens of the project.
+    role: Literal['viewer', 'editor', 'admin']
 
 
 class MemoryPlan(TypedDict):
@@ -2923,6 +2976,14 @@ class ProjectQuota(TypedDict):
     cores: NotRequired[int | None]
 
 
+class ProjectRole(TypedDict):
+    """What the caller may do in a project."""
+    # Name of the project; null: every project.
+    project: str | None
+    # viewer, editor or admin.
+    role: Literal['viewer', 'editor', 'admin']
+
+
 class QueueList(TypedDict):
     """A page of a list."""
     # Items, in the order of the list.
@@ -3277,6 +3338,39 @@ class RetentionRule(TypedDict):
     kind: str
 
 
+class RetriedFold(TypedDict):
+    """A fold that is tried again."""
+    # Reason code of its job, or its state where it has none; not_made: it has no job; job_deleted;
+    # no_result: its job succeeded without what was wanted of it.
+    code: str
+    # Number of the fold; null: the training on all samples.
+    fold: int | None
+    # Job that had trained it.
+    job_id: str | None
+    # Why it had failed or was cancelled.
+    reason: str | None
+
+
+class RetriedTrial(TypedDict):
+    """A failed trial that is tried again."""
+    # Reason code of its job, or its state where it has none; not_made: it has no job; job_deleted;
+    # no_result: its job succeeded without what was wanted of it.
+    code: str
+    # Its last job.
+    job_id: str | None
+    # Number of the trial.
+    number: int
+    # Why it had failed.
+    reason: str | None
+
+
+class RetryFailed(TypedDict):
+    """What of a sweep or a cross-validation to try again."""
+    # Only trials or folds that failed with these codes, such as data_error. Absent: all that
+    # failed.
+    codes: NotRequired[list[str]]
+
+
 class SamplerSpecGrid(TypedDict):
     # Sampler.
     name: Literal['grid']
@@ -3349,6 +3443,9 @@ class ScheduleSpecStep(TypedDict):
 
 
 class ScheduleSpecCosine(TypedDict):
+    # Length of the schedule in epochs, or in steps where the job has train.steps, when the job is
+    # the beginning of a longer training. Default: that of the job.
+    length: NotRequired[int]
     # Final learning rate.
     min_lr: NotRequired[float]
     # constant; step: multiplied by gamma every step_epochs; cosine: half-cosine decay to min_lr;
@@ -3359,6 +3456,9 @@ class ScheduleSpecCosine(TypedDict):
 
 
 class ScheduleSpecLinear(TypedDict):
+    # Length of the schedule in epochs, or in steps where the job has train.steps, when the job is
+    # the beginning of a longer training. Default: that of the job.
+    length: NotRequired[int]
     # constant; step: multiplied by gamma every step_epochs; cosine: half-cosine decay to min_lr;
     # linear: linear decay to 0; one_cycle: half-cosine rise and decay, of the learning rate only.
     name: Literal['linear']
@@ -3371,6 +3471,9 @@ class ScheduleSpecOneCycle(TypedDict):
     div_factor: NotRequired[float]
     # The final learning rate is the initial one divided by this.
     final_div_factor: NotRequired[float]
+    # Length of the schedule in epochs, or in steps where the job has train.steps, when the job is
+    # the beginning of a longer training. Default: that of the job.
+    length: NotRequired[int]
     # constant; step: multiplied by gamma every step_epochs; cosine: half-cosine decay to min_lr;
     # linear: linear decay to 0; one_cycle: half-cosine rise and decay, of the learning rate only.
     name: Literal['one_cycle']
@@ -3719,7 +3822,7 @@ class SweepCrossValidation(TypedDict):
 
 class SweepDecision(TypedDict):
     """A decision of a sweep."""
-    # start, resume, keep, pause, stop, complete, exploit, wait, finish or limit.
+    # start, resume, keep, pause, stop, complete, exploit, retry, wait, finish or limit.
     action: str
     # Time of the decision.
     at: str
@@ -3894,6 +3997,22 @@ class SweepReason(TypedDict):
     message: str
 
 
+class SweepRetry(TypedDict):
+    """Failed trials of a sweep that are tried again."""
+    # Failed trials by code, before the call.
+    codes: dict[str, Any]
+    # true: nothing was changed.
+    dry_run: bool
+    # The trials that are tried again, the first 1000.
+    items: list[RetriedTrial]
+    # Number of failed trials that stay as they are.
+    left: int
+    # Number of trials that are tried again, or would be.
+    retried: int
+    # State of the sweep after it.
+    state: Literal['running', 'paused', 'stopping', 'finished', 'stopped', 'failed']
+
+
 class SweepSimulate(TypedDict):
     """Another algorithm to replay the recorded trials under."""
     # The algorithm to try.
@@ -3937,6 +4056,9 @@ class SweepSpec(TypedDict):
     # best: checkpoints of trials that were passed by are deleted while the sweep goes on, but for
     # pinned ones and those in use; all: as the job says.
     keep_checkpoints: NotRequired[Literal['best', 'all']]
+    # best: the programs and timelines of trials that were passed by are deleted while the sweep
+    # goes on, their reports stay; all: as the job says.
+    keep_reports: NotRequired[Literal['best', 'all']]
     # Key-value labels for filtering.
     labels: NotRequired[dict[str, str]]
     # When the sweep ends.
@@ -4114,11 +4236,14 @@ class Token(TypedDict):
     id: str
     # Time of the last use, to the minute.
     last_used_at: str | None
+    # Member whose token it is; in each project the role of the member is the most that the token
+    # may do.
+    member: str | None
     # Human-readable name.
     name: str
     # Prefix of the secret, to recognise the token by.
     prefix: str
-    # Projects that the token may access; empty: all.
+    # Projects that the token may access; empty: all, or all of its member.
     projects: list[str]
     # Time of revocation.
     revoked_at: str | None
@@ -4130,9 +4255,13 @@ class TokenCreate(TypedDict):
     """A token to create."""
     # Expiry time.
     expires_at: NotRequired[str]
+    # Member whose token it is: in each project it may do what the member may there, and at most
+    # what its own role allows. Default: the member of the token that creates it; if that has none,
+    # none.
+    member: NotRequired[str]
     # Human-readable name.
     name: str
-    # Projects that the token may access; empty: all.
+    # Projects that the token may access; empty: all, or all of its member.
     projects: NotRequired[list[str]]
     # viewer: read; editor: read and write; admin: also manage tokens and cores.
     role: NotRequired[Literal['viewer', 'editor', 'admin']]

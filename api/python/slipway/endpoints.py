@@ -9,20 +9,20 @@ from typing import Any, Literal
 from .api_types import (
     AttemptList, AuditList, Capabilities, ChangedWebhook, Checkpoint, CheckpointList, Core,
     CoreList, CrossValidation, CrossValidationComparison, CrossValidationFolds,
-    CrossValidationList, CrossValidationPreview, CrossValidationSpec, CrossValidationSummary,
-    Dataset, DatasetCreate, DatasetList, DatasetPreview, DecisionList, Evaluation,
-    EvaluationPreview, EvaluationSpec, EventList, Explanation, Graph, GraphList, Group,
-    GroupList, GroupPut, Health, Host, HostDrain, HostList, IssuedJoinToken, IssuedToken,
+    CrossValidationList, CrossValidationPreview, CrossValidationRetry, CrossValidationSpec,
+    CrossValidationSummary, Dataset, DatasetCreate, DatasetList, DatasetPreview, DecisionList,
+    Evaluation, EvaluationPreview, EvaluationSpec, EventList, Explanation, Graph, GraphList,
+    Group, GroupList, GroupPut, Health, Host, HostDrain, HostList, IssuedJoinToken, IssuedToken,
     IssuedWebhook, Job, JobBulk, JobBulkResult, JobFork, JobList, JobMetricList, JobPatch,
-    JobPreview, JobSpec, JoinTokenCreate, LogList, Login, LoginLink, Me, MetricList,
-    PredictionPreview, PredictionSpec, Project, ProjectCreate, ProjectList, ProjectPatch,
-    ProjectQuota, QueueList, QueueSimulate, QueueSimulation, QueueStats, Readiness, Report,
-    RetentionList, Split, SplitCreate, SplitList, Sweep, SweepBest, SweepDecisionList,
-    SweepEventList, SweepExtend, SweepImportance, SweepList, SweepObserve, SweepPatch,
-    SweepPreview, SweepPromote, SweepSimulate, SweepSimulation, SweepSpec, SweepSuggest,
-    SweepSuggestions, SweepTrial, SweepTrialList, TokenCreate, TokenList, Upload, UploadCreate,
-    Version, Webhook, WebhookCreate, WebhookDelivery, WebhookDeliveryList, WebhookList,
-    WebhookPatch
+    JobPreview, JobSpec, JoinTokenCreate, LogList, Login, LoginLink, Me, Member, MemberList,
+    MemberPut, MetricList, PredictionPreview, PredictionSpec, Project, ProjectCreate,
+    ProjectList, ProjectPatch, ProjectQuota, QueueList, QueueSimulate, QueueSimulation,
+    QueueStats, Readiness, Report, RetentionList, RetryFailed, Split, SplitCreate, SplitList,
+    Sweep, SweepBest, SweepDecisionList, SweepEventList, SweepExtend, SweepImportance,
+    SweepList, SweepObserve, SweepPatch, SweepPreview, SweepPromote, SweepRetry, SweepSimulate,
+    SweepSimulation, SweepSpec, SweepSuggest, SweepSuggestions, SweepTrial, SweepTrialList,
+    TokenCreate, TokenList, Upload, UploadCreate, Version, Webhook, WebhookCreate,
+    WebhookDelivery, WebhookDeliveryList, WebhookList, WebhookPatch
 )
 from .transport import Transport, new_key, quoted
 
@@ -256,6 +256,26 @@ class Endpoints(Transport):
         validates it, in dataset order. 404 `no_result` until every fold has succeeded.
         Requires the role `viewer` or a higher one."""
         return self.call_text("GET", f"/v1/cross-validations/{quoted(id)}/oof")
+
+    def retry_cross_validation(
+            self,
+            id: str | int,
+            body: RetryFailed,
+            *,
+            dry_run: bool | None = None,
+            idempotency_key: str | None = None,
+    ) -> CrossValidationRetry:
+        """Try all folds again that failed or were cancelled, or those that failed for some
+        reasons; one that has ended goes on. Folds that have succeeded keep their results.
+        Safe to repeat. Requires the role `editor` or a higher one. Send an `Idempotency-Key`
+        to be able to repeat the request safely."""
+        return self.call(
+                "POST",
+                f"/v1/cross-validations/{quoted(id)}/retry",
+                body=body,
+                query={"dry_run": dry_run},
+                idempotency_key=idempotency_key or new_key(),
+        )
 
     def get_cross_validation_summary(self, id: str | int) -> CrossValidationSummary:
         """Mean, spread and errors of each metric over the folds that have succeeded so far.
@@ -938,6 +958,36 @@ class Endpoints(Transport):
         higher one."""
         return self.call("PUT", f"/v1/projects/{quoted(p)}/groups/{quoted(g)}", body=body)
 
+    def list_members(
+            self,
+            p: str | int,
+            *,
+            limit: int | None = None,
+            cursor: str | None = None,
+    ) -> MemberList:
+        """List the members of a project with their roles, by name. Requires the role `viewer` or
+        a higher one. Returns a page. While `next_cursor` is not null, pass it as `cursor` to
+        get the next one."""
+        return self.call(
+                "GET",
+                f"/v1/projects/{quoted(p)}/members",
+                query={"limit": limit, "cursor": cursor},
+        )
+
+    def delete_member(self, p: str | int, m: str | int) -> None:
+        """Take the role of a member in a project away. Takes effect at once. Requires the role
+        `admin`."""
+        return self.call("DELETE", f"/v1/projects/{quoted(p)}/members/{quoted(m)}")
+
+    def get_member(self, p: str | int, m: str | int) -> Member:
+        """Get the role of a member in a project. Requires the role `viewer` or a higher one."""
+        return self.call("GET", f"/v1/projects/{quoted(p)}/members/{quoted(m)}")
+
+    def put_member(self, p: str | int, m: str | int, body: MemberPut) -> Member:
+        """Give a member a role in a project. Takes effect at once; safe to repeat. Requires the
+        role `admin`."""
+        return self.call("PUT", f"/v1/projects/{quoted(p)}/members/{quoted(m)}", body=body)
+
     def get_project_quota(self, p: str | int) -> ProjectQuota:
         """Get the quota of a project. Requires the role `viewer` or a higher one."""
         return self.call("GET", f"/v1/projects/{quoted(p)}/quota")
@@ -1068,13 +1118,15 @@ class Endpoints(Transport):
             *,
             limit: int | None = None,
             after: int | None = None,
+            types: list[Literal['entry', 'state', 'end']] | None = None,
     ) -> SweepEventList:
-        """List the log of a sweep: events with the decisions that came of them, in order.
-        Requires the role `viewer` or a higher one."""
+        """The log of a sweep in order: what its algorithm was told and decided, and its states.
+        A page as JSON, or a live stream for `Accept: text/event-stream`. Requires the role
+        `viewer` or a higher one."""
         return self.call(
                 "GET",
                 f"/v1/sweeps/{quoted(id)}/events",
-                query={"limit": limit, "after": after},
+                query={"limit": limit, "after": after, "types": types},
         )
 
     def extend_sweep(
@@ -1133,6 +1185,26 @@ class Endpoints(Transport):
         return self.call(
                 "POST",
                 f"/v1/sweeps/{quoted(id)}/resume",
+                idempotency_key=idempotency_key or new_key(),
+        )
+
+    def retry_sweep(
+            self,
+            id: str | int,
+            body: RetryFailed,
+            *,
+            dry_run: bool | None = None,
+            idempotency_key: str | None = None,
+    ) -> SweepRetry:
+        """Try all failed trials again, or those that failed for some reasons; a sweep that has
+        ended goes on. 409 when a limit of the sweep would end it at once, or its algorithm
+        has gone on without them. Safe to repeat. Requires the role `editor` or a higher one.
+        Send an `Idempotency-Key` to be able to repeat the request safely."""
+        return self.call(
+                "POST",
+                f"/v1/sweeps/{quoted(id)}/retry",
+                body=body,
+                query={"dry_run": dry_run},
                 idempotency_key=idempotency_key or new_key(),
         )
 

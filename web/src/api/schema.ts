@@ -241,7 +241,15 @@ export interface JobParent { id: string; key: string; }
 /** A training job. */
 export type JobSpec = Record<string, any>;
 /** Identity of the caller. */
-export interface Me { by_cookie: boolean; name: string; projects: string[]; role: "viewer" | "editor" | "admin"; token_id: string; }
+export interface Me {
+  by_cookie: boolean;
+  member: string | null;
+  name: string;
+  projects: string[];
+  role: "viewer" | "editor" | "admin" | null;
+  roles: ProjectRole[];
+  token_id: string;
+}
 /** Memory of a program in bytes, known before it runs. */
 export interface MemoryPlan {
   aliased_bytes: number;
@@ -314,6 +322,8 @@ export interface Project {
 }
 /** Quota of a project. */
 export interface ProjectQuota { class_max?: "urgent" | "high" | "normal" | "low" | "idle" | null; cores?: number | null; }
+/** What the caller may do in a project. */
+export interface ProjectRole { project: string | null; role: "viewer" | "editor" | "admin"; }
 /** The queued jobs of a class. */
 export interface QueueOfClass { class: "urgent" | "high" | "normal" | "low" | "idle"; jobs: number; oldest_ready_s: number | null; ready: number; }
 /** The queued jobs of a project. */
